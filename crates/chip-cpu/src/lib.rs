@@ -1,0 +1,1 @@
+//! What executes on the machine's own cores: workers, stealing, parking.

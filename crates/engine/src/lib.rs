@@ -1,0 +1,1 @@
+//! What decides in Ringlane: orchestrator, scopes, tensor map, rings, slots, completion.

@@ -1,0 +1,38 @@
+//! What moves through Ringlane: the nouns that every other crate shares.
+//!
+//! ```text
+//! ids ─ dtype ─ access ─ view ─ scalar ──▶ blob (arguments on the wire)
+//!                                  config (what a caller asks of one run)
+//! ```
+//!
+//! Nothing here runs, allocates threads or reads a clock; the crate is `no_std` so that a device can share
+//! its layouts. Every layout that crosses a boundary is `repr(C)` with its size asserted at compile time.
+//!
+//! ```
+//! use ringlane_task::{DType, TensorView};
+//! let matrix = TensorView::contiguous(DType::Float32, &[64, 64]).unwrap();
+//! let tile = matrix.tile(&[16, 0], &[16, 32]).unwrap();
+//! assert_eq!(tile.offset_bytes(), 16 * 64 * 4);
+//! assert!(!tile.is_contiguous());
+//! ```
+#![no_std]
+#![deny(missing_docs)]
+
+extern crate alloc;
+
+mod access;
+mod dtype;
+mod explain;
+mod ids;
+mod scalar;
+mod view;
+
+pub use access::Access;
+pub use dtype::{DType, Element, UnknownDType};
+pub use explain::Explain;
+pub use ids::{BlockIndex, CoreId, KernelId, RingIndex, ScopeId, Seq, SiteId, TaskId, Ticks};
+pub use scalar::Scalar;
+pub use view::{Dim, MAX_RANK, TensorView, ViewError};
+
+pub use float8::{F8E4M3, F8E5M2};
+pub use half::{bf16, f16};

@@ -1,0 +1,416 @@
+//! Tensor views: which bytes of a buffer a task touches, as `(offset, shape, strides)`.
+//!
+//! A view is only ever made from a whole buffer by steps that keep it inside, so a `TensorView` in hand is
+//! in bounds by construction; views that arrive from outside pass through [`TensorView::from_parts`].
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::dtype::DType;
+use crate::explain::Explain;
+
+/// The most dimensions a view can have.
+pub const MAX_RANK: usize = 8;
+
+/// One dimension of a view.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(C)]
+pub struct Dim {
+    /// Number of elements along this dimension.
+    pub len: u32,
+    /// Elements from one index to the next; 0 repeats the same element (reads only).
+    pub stride: u32,
+}
+
+/// A strided window on a buffer.
+///
+/// ```
+/// use ringlane_task::{DType, TensorView};
+/// let m = TensorView::contiguous(DType::Float32, &[8, 8]).unwrap();
+/// assert!(m.transpose(0, 1).unwrap().tile(&[2, 2], &[4, 4]).unwrap().span_bytes() <= m.span_bytes());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(C)]
+pub struct TensorView {
+    offset_bytes: u64,
+    dims: [Dim; MAX_RANK],
+    rank: u8,
+    dtype: DType,
+    reserved: [u8; 6],
+}
+
+const _: () = assert!(size_of::<TensorView>() == 80 && align_of::<TensorView>() == 8);
+
+/// Why a view cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum ViewError {
+    #[error("a view has more dimensions than a tensor can have")]
+    TooManyDims { rank: usize },
+    #[error("a view leaves its buffer")]
+    OutOfBounds { axis: usize, start: u64, end: u64, len: u64 },
+    #[error("a view's bytes leave its buffer")]
+    PastEnd { end_bytes: u64, buffer_bytes: u64 },
+    #[error("an operation names an axis that the view does not have")]
+    NoSuchAxis { axis: usize, rank: usize },
+    #[error("an operation gives another number of dimensions than the view has")]
+    RankMismatch { given: usize, rank: usize },
+    #[error("a view of this size cannot be described")]
+    TooLarge { what: &'static str, value: u64 },
+    #[error("a view cannot be reshaped")]
+    NotReshapable { from: u64, to: u64, contiguous: bool },
+    #[error("a dimension of a view is empty")]
+    Empty { axis: usize },
+    #[error("a view does not start on an element")]
+    Misaligned { offset_bytes: u64, element_bytes: usize },
+}
+
+impl Explain for ViewError {
+    fn name(&self) -> &'static str {
+        match self {
+            ViewError::TooManyDims { .. } => "TooManyDims",
+            ViewError::OutOfBounds { .. } | ViewError::PastEnd { .. } => "ViewOutOfBounds",
+            ViewError::NoSuchAxis { .. } => "NoSuchAxis",
+            ViewError::RankMismatch { .. } => "RankMismatch",
+            ViewError::TooLarge { .. } => "ViewTooLarge",
+            ViewError::NotReshapable { .. } => "NotReshapable",
+            ViewError::Empty { .. } => "EmptyView",
+            ViewError::Misaligned { .. } => "MisalignedView",
+        }
+    }
+
+    fn detail(&self) -> String {
+        match self {
+            ViewError::TooManyDims { rank } => format!("{rank} dimensions, at most {MAX_RANK}"),
+            ViewError::OutOfBounds { axis, start, end, len } => {
+                format!("axis {axis}: {start}..{end} of {len}")
+            }
+            ViewError::PastEnd { end_bytes, buffer_bytes } => {
+                format!("the view ends at byte {end_bytes}, the buffer has {buffer_bytes}")
+            }
+            ViewError::NoSuchAxis { axis, rank } => format!("axis {axis} of a view with {rank} dimensions"),
+            ViewError::RankMismatch { given, rank } => format!("{given} given, the view has {rank}"),
+            ViewError::TooLarge { what, value } => format!("{what} of {value}, at most {}", u32::MAX),
+            ViewError::NotReshapable { from, to, contiguous } => {
+                format!("{from} elements into {to}, contiguous: {contiguous}")
+            }
+            ViewError::Empty { axis } => format!("axis {axis} has length 0"),
+            ViewError::Misaligned { offset_bytes, element_bytes } => {
+                format!("offset {offset_bytes} with elements of {element_bytes} bytes")
+            }
+        }
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            ViewError::TooManyDims { .. } => "merge dimensions that are contiguous with each other",
+            ViewError::OutOfBounds { .. } | ViewError::PastEnd { .. } => "check the start and length of the tile",
+            ViewError::NoSuchAxis { .. } => "axes count from 0",
+            ViewError::RankMismatch { .. } => "give one value for each dimension of the view",
+            ViewError::TooLarge { .. } => "split the tensor into several",
+            ViewError::NotReshapable { .. } => "reshape keeps the number of elements and needs a contiguous view",
+            ViewError::Empty { .. } => "every dimension needs at least one element",
+            ViewError::Misaligned { .. } => "give an offset that is a multiple of the element size",
+        }
+        .to_string()
+    }
+}
+
+type Result<T> = core::result::Result<T, ViewError>;
+
+impl TensorView {
+    /// The whole of a row-major buffer of this shape.
+    pub fn contiguous(dtype: DType, shape: &[u32]) -> Result<Self> {
+        if shape.len() > MAX_RANK {
+            return Err(ViewError::TooManyDims { rank: shape.len() });
+        }
+        let mut dims = [Dim::default(); MAX_RANK];
+        let mut stride = 1u64;
+        for (axis, &len) in shape.iter().enumerate().rev() {
+            if len == 0 {
+                return Err(ViewError::Empty { axis });
+            }
+            let narrow = u32::try_from(stride).map_err(|_| ViewError::TooLarge { what: "a stride", value: stride })?;
+            dims[axis] = Dim { len, stride: narrow };
+            stride = stride
+                .checked_mul(len as u64)
+                .filter(|&elements| elements <= 1 << 48)
+                .ok_or(ViewError::TooLarge { what: "a dimension", value: len as u64 })?;
+        }
+        Ok(TensorView { offset_bytes: 0, dims, rank: shape.len() as u8, dtype, reserved: [0; 6] })
+    }
+
+    /// A view from outside: checked against the bytes of the buffer it claims to lie in.
+    pub fn from_parts(dtype: DType, offset_bytes: u64, dims: &[Dim], buffer_bytes: u64) -> Result<Self> {
+        if dims.len() > MAX_RANK {
+            return Err(ViewError::TooManyDims { rank: dims.len() });
+        }
+        if let Some(axis) = dims.iter().position(|d| d.len == 0) {
+            return Err(ViewError::Empty { axis });
+        }
+        let element_bytes = dtype.size_bytes();
+        if !offset_bytes.is_multiple_of(element_bytes as u64) {
+            return Err(ViewError::Misaligned { offset_bytes, element_bytes });
+        }
+        let mut all = [Dim::default(); MAX_RANK];
+        all[..dims.len()].copy_from_slice(dims);
+        let view = TensorView { offset_bytes, dims: all, rank: dims.len() as u8, dtype, reserved: [0; 6] };
+        // Eight products of two 32-bit numbers fit into 128 bits with room to spare.
+        let last: u128 = dims.iter().map(|d| (d.len as u128 - 1) * d.stride as u128).sum();
+        let end = offset_bytes as u128 + (last + 1) * element_bytes as u128;
+        if end > buffer_bytes as u128 {
+            let end_bytes = u64::try_from(end).unwrap_or(u64::MAX);
+            return Err(ViewError::PastEnd { end_bytes, buffer_bytes });
+        }
+        Ok(view)
+    }
+
+    /// The window of `len` elements from `start` along each dimension.
+    pub fn tile(&self, start: &[u32], len: &[u32]) -> Result<Self> {
+        for given in [start.len(), len.len()] {
+            if given != self.rank() {
+                return Err(ViewError::RankMismatch { given, rank: self.rank() });
+            }
+        }
+        let mut view = *self;
+        for (axis, (&start, &len)) in start.iter().zip(len).enumerate() {
+            view = view.slice(axis, start, len)?;
+        }
+        Ok(view)
+    }
+
+    /// The window of `len` elements from `start` along one dimension.
+    pub fn slice(&self, axis: usize, start: u32, len: u32) -> Result<Self> {
+        let dim = self.dim(axis)?;
+        let end = start as u64 + len as u64;
+        if len == 0 {
+            return Err(ViewError::Empty { axis });
+        }
+        if end > dim.len as u64 {
+            return Err(ViewError::OutOfBounds { axis, start: start as u64, end, len: dim.len as u64 });
+        }
+        let mut view = *self;
+        view.dims[axis].len = len;
+        view.offset_bytes += start as u64 * dim.stride as u64 * self.dtype.size_bytes() as u64;
+        Ok(view)
+    }
+
+    /// The elements at one index of a dimension, which is dropped.
+    pub fn select(&self, axis: usize, index: u32) -> Result<Self> {
+        let mut view = self.slice(axis, index, 1)?;
+        view.dims.copy_within(axis + 1.., axis);
+        view.rank -= 1;
+        view.dims[view.rank as usize] = Dim::default();
+        Ok(view)
+    }
+
+    /// The same elements with two dimensions exchanged.
+    pub fn transpose(&self, a: usize, b: usize) -> Result<Self> {
+        self.dim(a)?;
+        self.dim(b)?;
+        let mut view = *self;
+        view.dims.swap(a, b);
+        Ok(view)
+    }
+
+    /// The same elements under another shape; only for contiguous views.
+    pub fn reshape(&self, shape: &[u32]) -> Result<Self> {
+        let mut view = TensorView::contiguous(self.dtype, shape)?;
+        let (from, to, contiguous) = (self.elements(), view.elements(), self.is_contiguous());
+        if from != to || !contiguous {
+            return Err(ViewError::NotReshapable { from, to, contiguous });
+        }
+        view.offset_bytes = self.offset_bytes;
+        Ok(view)
+    }
+
+    /// A new leading dimension that repeats the view `len` times (stride 0; reads only).
+    pub fn broadcast(&self, len: u32) -> Result<Self> {
+        if self.rank() == MAX_RANK {
+            return Err(ViewError::TooManyDims { rank: MAX_RANK + 1 });
+        }
+        if len == 0 {
+            return Err(ViewError::Empty { axis: 0 });
+        }
+        let mut view = *self;
+        view.dims.copy_within(..MAX_RANK - 1, 1);
+        view.dims[0] = Dim { len, stride: 0 };
+        view.rank += 1;
+        Ok(view)
+    }
+
+    /// Part `index` of `count` along `axis`: equal parts, the last ones shorter or empty (`None`).
+    pub fn part(&self, axis: usize, index: u32, count: u32) -> Option<Self> {
+        let len = self.dims().get(axis)?.len;
+        let each = len.div_ceil(count.max(1));
+        let start = each.checked_mul(index).filter(|&start| start < len)?;
+        self.slice(axis, start, each.min(len - start)).ok()
+    }
+
+    /// The view moved by whole bytes: how a view of a tensor becomes a view of the memory it lives in.
+    pub const fn shifted(mut self, bytes: u64) -> Self {
+        self.offset_bytes += bytes;
+        self
+    }
+
+    fn dim(&self, axis: usize) -> Result<Dim> {
+        self.dims().get(axis).copied().ok_or(ViewError::NoSuchAxis { axis, rank: self.rank() })
+    }
+
+    /// First byte of the view in its buffer.
+    #[inline]
+    pub const fn offset_bytes(&self) -> u64 {
+        self.offset_bytes
+    }
+
+    /// Number of dimensions.
+    #[inline]
+    pub const fn rank(&self) -> usize {
+        self.rank as usize
+    }
+
+    /// The dimensions, outermost first.
+    #[inline]
+    pub fn dims(&self) -> &[Dim] {
+        &self.dims[..self.rank as usize]
+    }
+
+    /// The lengths of the dimensions.
+    pub fn shape(&self) -> Vec<u32> {
+        self.dims().iter().map(|d| d.len).collect()
+    }
+
+    /// Type of the elements.
+    #[inline]
+    pub const fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// Number of elements the view shows.
+    #[inline]
+    pub fn elements(&self) -> u64 {
+        self.dims().iter().map(|d| d.len as u64).product()
+    }
+
+    /// Bytes the view shows (not the bytes it spans).
+    pub fn bytes(&self) -> u64 {
+        self.elements() * self.dtype.size_bytes() as u64
+    }
+
+    /// Bytes from the first one touched to the last one touched.
+    #[inline]
+    pub fn span_bytes(&self) -> u64 {
+        let last: u64 = self.dims().iter().map(|d| (d.len as u64 - 1) * d.stride as u64).sum();
+        (last + 1) * self.dtype.size_bytes() as u64
+    }
+
+    /// Whether the elements lie one after another in row-major order.
+    #[inline]
+    pub fn is_contiguous(&self) -> bool {
+        let mut expected = 1u64;
+        for dim in self.dims().iter().rev() {
+            if dim.len != 1 && dim.stride as u64 != expected {
+                return false;
+            }
+            expected *= dim.len as u64;
+        }
+        true
+    }
+
+    /// Whether an element is shown more than once, as in a broadcast.
+    #[inline]
+    pub fn repeats(&self) -> bool {
+        self.dims().iter().any(|d| d.stride == 0 && d.len > 1) || self.folds()
+    }
+
+    /// Whether two indices can meet at one element through strides smaller than what they step over.
+    fn folds(&self) -> bool {
+        let mut sorted: [Dim; MAX_RANK] = self.dims;
+        let dims = &mut sorted[..self.rank as usize];
+        if dims.is_sorted_by_key(|d| core::cmp::Reverse(d.stride)) && self.is_contiguous() {
+            return false;
+        }
+        dims.sort_unstable_by_key(|d| d.stride);
+        let mut reach = 0u64;
+        for dim in dims.iter().filter(|d| d.len > 1) {
+            if dim.stride as u64 <= reach {
+                return true;
+            }
+            reach += (dim.len as u64 - 1) * dim.stride as u64;
+        }
+        false
+    }
+
+    /// Calls `run(first_byte, bytes)` for each contiguous piece, in row-major order.
+    ///
+    /// ```
+    /// use ringlane_task::{DType, TensorView};
+    /// let tile = TensorView::contiguous(DType::UInt8, &[4, 4]).unwrap().tile(&[1, 1], &[2, 2]).unwrap();
+    /// let mut runs = vec![];
+    /// tile.for_each_run(|start, bytes| runs.push((start, bytes)));
+    /// assert_eq!(runs, [(5, 2), (9, 2)]);
+    /// ```
+    pub fn for_each_run(&self, mut run: impl FnMut(u64, u64)) {
+        let size = self.dtype.size_bytes() as u64;
+        let (mut width, mut outer) = (1u64, self.rank());
+        while outer > 0 {
+            let dim = self.dims[outer - 1];
+            if dim.len != 1 && dim.stride as u64 != width {
+                break;
+            }
+            width *= dim.len as u64;
+            outer -= 1;
+        }
+        let mut index = [0u32; MAX_RANK];
+        loop {
+            let at: u64 = (0..outer).map(|d| index[d] as u64 * self.dims[d].stride as u64).sum();
+            run(self.offset_bytes + at * size, width * size);
+            let Some(axis) = (0..outer).rev().find(|&d| index[d] + 1 < self.dims[d].len) else { return };
+            index[axis] += 1;
+            index[axis + 1..outer].fill(0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    fn matrix() -> TensorView {
+        TensorView::contiguous(DType::Float32, &[4, 6]).unwrap()
+    }
+
+    #[test]
+    fn a_tile_that_leaves_its_buffer_is_refused() {
+        assert!(matrix().tile(&[0, 3], &[4, 4]).is_err());
+        assert!(matrix().tile(&[0, u32::MAX], &[1, u32::MAX]).is_err());
+        assert!(matrix().tile(&[0], &[1]).is_err());
+    }
+
+    #[test]
+    fn a_view_from_outside_is_checked_byte_by_byte() {
+        let dims = [Dim { len: 4, stride: 6 }, Dim { len: 6, stride: 1 }];
+        assert_eq!(TensorView::from_parts(DType::Float32, 0, &dims, 96), Ok(matrix()));
+        assert!(TensorView::from_parts(DType::Float32, 0, &dims, 95).is_err());
+        assert!(TensorView::from_parts(DType::Float32, 2, &dims, 200).is_err());
+        let huge = [Dim { len: u32::MAX, stride: u32::MAX }; 8];
+        assert!(TensorView::from_parts(DType::Float64, u64::MAX - 7, &huge, u64::MAX).is_err());
+    }
+
+    #[test]
+    fn parts_tile_the_view_and_the_last_may_be_empty() {
+        let view = TensorView::contiguous(DType::UInt8, &[5]).unwrap();
+        let parts: Vec<_> = (0..4).map(|i| view.part(0, i, 4).map(|p| (p.offset_bytes(), p.elements()))).collect();
+        assert_eq!(parts, vec![Some((0, 2)), Some((2, 2)), Some((4, 1)), None]);
+    }
+
+    #[test]
+    fn a_view_that_shows_an_element_twice_says_so() {
+        assert!(matrix().broadcast(2).unwrap().repeats());
+        assert!(!matrix().transpose(0, 1).unwrap().repeats());
+        let dims = [Dim { len: 3, stride: 1 }, Dim { len: 2, stride: 2 }];
+        assert!(TensorView::from_parts(DType::UInt8, 0, &dims, 8).unwrap().repeats());
+    }
+}

@@ -1,0 +1,1 @@
+//! What is kept of a run: the run directory and its manifest.
