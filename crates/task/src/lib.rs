@@ -21,16 +21,26 @@
 extern crate alloc;
 
 mod access;
+mod blob;
+mod config;
 mod dtype;
 mod explain;
 mod ids;
+pub mod limits;
+mod resource;
 mod scalar;
 mod view;
 
 pub use access::Access;
+pub use blob::{
+    BlobError, BlobReader, BlobTensor, BufferHandle, MAX_BLOB_BYTES, WireTensor, blob_bytes, write_blob,
+};
+pub use config::{CallConfig, ConfigError, DfxFlags, Overflow};
 pub use dtype::{DType, Element, UnknownDType};
 pub use explain::Explain;
 pub use ids::{BlockIndex, CoreId, KernelId, RingIndex, ScopeId, Seq, SiteId, TaskId, Ticks};
+pub use limits::{MAX_SCALARS, MAX_TENSORS, RINGS};
+pub use resource::{Capacities, Resource};
 pub use scalar::Scalar;
 pub use view::{Dim, MAX_RANK, TensorView, ViewError};
 

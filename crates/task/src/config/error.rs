@@ -1,0 +1,135 @@
+//! What can be wrong with a configuration.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use super::DfxFlags;
+use crate::explain::Explain;
+use crate::ids::RingIndex;
+use crate::limits::OUTPUT_PREFIX_BYTES;
+use crate::resource::Resource;
+
+/// Why a configuration is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum ConfigError {
+    #[error("a diagnostic is on and there is no directory to write to")]
+    MissingOutputPrefix { dfx_flags: DfxFlags },
+    #[error("a capacity is not a power of two")]
+    CapacityNotPowerOfTwo { resource: Resource, ring: Option<RingIndex>, value: u64 },
+    #[error("a capacity is too small")]
+    CapacityTooSmall { resource: Resource, ring: Option<RingIndex>, value: u64 },
+    #[error("a capacity is too large")]
+    CapacityTooLarge { resource: Resource, ring: Option<RingIndex>, value: u64 },
+    #[error("a count is negative")]
+    NegativeCount { field: &'static str, value: i32 },
+    #[error("a reserved bit of the diagnostics is set")]
+    ReservedBit { bit: u32 },
+    #[error("a reserved field is not zero")]
+    ReservedField { offset_bytes: usize, value: u32 },
+    #[error("there is no such swimlane level")]
+    SwimlaneLevelOutOfRange { level: u8 },
+    #[error("there is no such overflow policy")]
+    UnknownOverflow { code: i32 },
+    #[error("the output prefix is too long")]
+    OutputPrefixTooLong { bytes: usize },
+    #[error("the output prefix has a NUL inside")]
+    OutputPrefixHasNul { at: usize },
+    #[error("the output prefix has no NUL at its end")]
+    OutputPrefixNotTerminated,
+    #[error("the output prefix is not UTF-8")]
+    OutputPrefixNotUtf8 { at: usize },
+    #[error("a configuration is cut short")]
+    ConfigTruncated { have_bytes: usize, need_bytes: usize },
+}
+
+impl Explain for ConfigError {
+    fn name(&self) -> &'static str {
+        match self {
+            ConfigError::MissingOutputPrefix { .. } => "MissingOutputPrefix",
+            ConfigError::CapacityNotPowerOfTwo { .. } => "CapacityNotPowerOfTwo",
+            ConfigError::CapacityTooSmall { .. } => "CapacityTooSmall",
+            ConfigError::CapacityTooLarge { .. } => "CapacityTooLarge",
+            ConfigError::NegativeCount { .. } => "NegativeCount",
+            ConfigError::ReservedBit { .. } => "ReservedBit",
+            ConfigError::ReservedField { .. } => "ReservedField",
+            ConfigError::SwimlaneLevelOutOfRange { .. } => "SwimlaneLevelOutOfRange",
+            ConfigError::UnknownOverflow { .. } => "UnknownOverflow",
+            ConfigError::OutputPrefixTooLong { .. } => "OutputPrefixTooLong",
+            ConfigError::OutputPrefixHasNul { .. } => "OutputPrefixHasNul",
+            ConfigError::OutputPrefixNotTerminated => "OutputPrefixNotTerminated",
+            ConfigError::OutputPrefixNotUtf8 { .. } => "OutputPrefixNotUtf8",
+            ConfigError::ConfigTruncated { .. } => "ConfigTruncated",
+        }
+    }
+
+    fn detail(&self) -> String {
+        match self {
+            ConfigError::MissingOutputPrefix { dfx_flags } => {
+                format!("dfx_flags {dfx_flags}, output_prefix empty")
+            }
+            ConfigError::CapacityNotPowerOfTwo { resource, ring, value }
+            | ConfigError::CapacityTooSmall { resource, ring, value }
+            | ConfigError::CapacityTooLarge { resource, ring, value } => capacity(*resource, *ring, *value),
+            ConfigError::NegativeCount { field, value } => format!("{field} is {value}"),
+            ConfigError::ReservedBit { bit } => format!("bit {bit} of dfx_flags is set"),
+            ConfigError::ReservedField { offset_bytes, value } => {
+                format!("{value:#x} at byte {offset_bytes}")
+            }
+            ConfigError::SwimlaneLevelOutOfRange { level } => {
+                format!("level {level}, at most {}", DfxFlags::MAX_SWIMLANE_LEVEL)
+            }
+            ConfigError::UnknownOverflow { code } => format!("code {code}; 0 is block, 1 is drop"),
+            ConfigError::OutputPrefixTooLong { bytes } => {
+                format!("{bytes} bytes, at most {}", OUTPUT_PREFIX_BYTES - 1)
+            }
+            ConfigError::OutputPrefixHasNul { at } => format!("at byte {at}"),
+            ConfigError::OutputPrefixNotTerminated => format!("{OUTPUT_PREFIX_BYTES} bytes without a NUL"),
+            ConfigError::OutputPrefixNotUtf8 { at } => format!("from byte {at}"),
+            ConfigError::ConfigTruncated { have_bytes, need_bytes } => {
+                format!("{have_bytes} bytes of {need_bytes}")
+            }
+        }
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            ConfigError::MissingOutputPrefix { .. } => "name a directory with set_output_prefix, or -o DIR",
+            ConfigError::CapacityNotPowerOfTwo { resource, value, .. }
+            | ConfigError::CapacityTooSmall { resource, value, .. }
+            | ConfigError::CapacityTooLarge { resource, value, .. } => {
+                return format!("{} {}", resource.option(), nearest(*resource, *value));
+            }
+            ConfigError::NegativeCount { .. } => "give 0 for the default, or a positive number",
+            ConfigError::ReservedBit { .. } => {
+                "only bits 0 to 7 have a meaning; were the two sides built alike?"
+            }
+            ConfigError::ReservedField { .. } => {
+                "start from CallConfig::default(); were the two sides built alike?"
+            }
+            ConfigError::SwimlaneLevelOutOfRange { .. } => "--chip-swimlane=3",
+            ConfigError::UnknownOverflow { .. } => "--overflow block",
+            ConfigError::OutputPrefixTooLong { .. } => "use a shorter path, or one relative to the directory",
+            ConfigError::OutputPrefixHasNul { .. } => {
+                "a path cannot hold a NUL; fill what follows it with zeros"
+            }
+            ConfigError::OutputPrefixNotTerminated => "use set_output_prefix, which adds the NUL",
+            ConfigError::OutputPrefixNotUtf8 { .. } => "use a path that is valid UTF-8",
+            ConfigError::ConfigTruncated { .. } => "were the two sides built alike?",
+        }
+        .to_string()
+    }
+}
+
+fn capacity(resource: Resource, ring: Option<RingIndex>, value: u64) -> String {
+    let place = ring.map_or(String::new(), |ring| format!(" of ring {ring}"));
+    let (range, unit) = (resource.range(), resource.unit());
+    let (min, max) = (range.min, range.max);
+    format!("{resource}{place}: {value} {unit}, allowed are powers of two from {min} to {max}")
+}
+
+/// The smallest allowed capacity that is no smaller than `value`, or the largest there is.
+fn nearest(resource: Resource, value: u64) -> u64 {
+    let range = resource.range();
+    value.clamp(range.min, range.max).next_power_of_two()
+}
