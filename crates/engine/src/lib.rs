@@ -1,1 +1,41 @@
-//! What decides in Ringlane: orchestrator, scopes, tensor map, rings, slots, completion.
+//! What decides in Ringlane: which task depends on which, where it lives, and when its memory may be reused.
+//!
+//! The files stand in the order in which a task meets them:
+//!
+//! ```text
+//! limits → orchestrator → scope → tensor_map → overlap → fanin → ring/{slots, bytes, edges} → slot → ready
+//!        → completion → stall → fault
+//! ```
+//!
+//! A user's program sees [`api`]; a chip sees [`seams`]; [`oracle`] is the meaning of both.
+
+pub mod api;
+mod block;
+mod check;
+pub mod fault;
+pub mod limits;
+pub mod oracle;
+pub mod overlap;
+pub mod report;
+pub mod stall;
+
+pub use fault::{Error, Fault, Result};
+#[doc(hidden)]
+pub use inventory;
+
+/// What a program that uses Ringlane imports.
+pub mod prelude {
+    pub use crate::api::arg::dtypes::*;
+    pub use crate::api::arg::{Arg, out, scalar};
+    pub use crate::api::args::Args;
+    pub use crate::api::buffers::{BufferId, Buffers};
+    pub use crate::api::kernel::{CoreType, Cost, Kernel, KernelError, KernelResult, ParamKind, ParamSpec};
+    pub use crate::api::launch::Launch;
+    pub use crate::api::orch::{Orch, Submitted, SubmittedSlice};
+    pub use crate::api::params::{Block, KernelParam};
+    pub use crate::api::tensor::{Task, Tensor};
+    pub use crate::api::views::{SharedMut, View, ViewMut};
+    pub use crate::fault::{Error, Fault, Result};
+    pub use crate::kernel;
+    pub use ringlane_task::{DType, Element, Explain};
+}

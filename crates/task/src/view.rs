@@ -43,7 +43,7 @@ pub struct TensorView {
 const _: () = assert!(size_of::<TensorView>() == 80 && align_of::<TensorView>() == 8);
 
 /// Why a view cannot be made.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum ViewError {
     #[error("a view has more dimensions than a tensor can have")]
@@ -105,11 +105,15 @@ impl Explain for ViewError {
     fn hint(&self) -> String {
         match self {
             ViewError::TooManyDims { .. } => "merge dimensions that are contiguous with each other",
-            ViewError::OutOfBounds { .. } | ViewError::PastEnd { .. } => "check the start and length of the tile",
+            ViewError::OutOfBounds { .. } | ViewError::PastEnd { .. } => {
+                "check the start and length of the tile"
+            }
             ViewError::NoSuchAxis { .. } => "axes count from 0",
             ViewError::RankMismatch { .. } => "give one value for each dimension of the view",
             ViewError::TooLarge { .. } => "split the tensor into several",
-            ViewError::NotReshapable { .. } => "reshape keeps the number of elements and needs a contiguous view",
+            ViewError::NotReshapable { .. } => {
+                "reshape keeps the number of elements and needs a contiguous view"
+            }
             ViewError::Empty { .. } => "every dimension needs at least one element",
             ViewError::Misaligned { .. } => "give an offset that is a multiple of the element size",
         }
@@ -131,7 +135,8 @@ impl TensorView {
             if len == 0 {
                 return Err(ViewError::Empty { axis });
             }
-            let narrow = u32::try_from(stride).map_err(|_| ViewError::TooLarge { what: "a stride", value: stride })?;
+            let narrow =
+                u32::try_from(stride).map_err(|_| ViewError::TooLarge { what: "a stride", value: stride })?;
             dims[axis] = Dim { len, stride: narrow };
             stride = stride
                 .checked_mul(len as u64)
@@ -402,7 +407,8 @@ mod tests {
     #[test]
     fn parts_tile_the_view_and_the_last_may_be_empty() {
         let view = TensorView::contiguous(DType::UInt8, &[5]).unwrap();
-        let parts: Vec<_> = (0..4).map(|i| view.part(0, i, 4).map(|p| (p.offset_bytes(), p.elements()))).collect();
+        let parts: Vec<_> =
+            (0..4).map(|i| view.part(0, i, 4).map(|p| (p.offset_bytes(), p.elements()))).collect();
         assert_eq!(parts, vec![Some((0, 2)), Some((2, 2)), Some((4, 1)), None]);
     }
 

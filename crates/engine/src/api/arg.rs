@@ -1,0 +1,110 @@
+//! Arguments of a submit: tensors with their access, fresh outputs, scalars.
+
+use core::marker::PhantomData;
+
+use ringlane_task::{Access, DType, Element, Scalar, TensorView, ViewError};
+
+use super::tensor::{Tensor, TensorRef};
+
+/// No axis: the argument is not split between blocks.
+pub(crate) const NO_SPLIT: u8 = u8::MAX;
+
+/// One argument of a submit.
+#[derive(Clone, Copy, Debug)]
+#[repr(transparent)]
+pub struct Arg<'s> {
+    pub(crate) kind: ArgKind,
+    pub(crate) scope: PhantomData<&'s ()>,
+}
+
+/// What an argument is, without the lifetime that guards it.
+#[derive(Clone, Copy, Debug)]
+pub enum ArgKind {
+    /// A tensor that exists.
+    Tensor {
+        /// Which one.
+        tensor: TensorRef,
+        /// Which part of it.
+        view: TensorView,
+        /// What the task does with it.
+        access: Access,
+        /// The axis along which blocks share it out, or 255.
+        split: u8,
+    },
+    /// A tensor that the submit makes, from the heap ring of the scope.
+    Output {
+        /// Its shape; an impossible one is told at submit.
+        view: Result<TensorView, ViewError>,
+        /// The axis along which blocks share it out, or 255.
+        split: u8,
+    },
+    /// A typed value.
+    Scalar(Scalar),
+}
+
+impl<'s> Arg<'s> {
+    /// The arguments without their lifetimes.
+    pub(crate) fn kinds<'a>(args: &'a [Arg<'s>]) -> &'a [ArgKind] {
+        // SAFETY: `Arg` is a transparent wrapper around `ArgKind`.
+        unsafe { core::slice::from_raw_parts(args.as_ptr().cast(), args.len()) }
+    }
+
+    #[inline]
+    pub(crate) fn tensor(tensor: Tensor<'s>, access: Access) -> Self {
+        let kind = ArgKind::Tensor { tensor: tensor.tensor, view: tensor.view, access, split: NO_SPLIT };
+        Arg { kind, scope: PhantomData }
+    }
+
+    /// Shares the argument out between the blocks of the task: each gets its own part along `axis`.
+    #[inline]
+    pub fn split(mut self, axis: u8) -> Self {
+        if let ArgKind::Tensor { split, .. } | ArgKind::Output { split, .. } = &mut self.kind {
+            *split = axis;
+        }
+        self
+    }
+}
+
+/// A fresh tensor that the task writes: memory comes from the heap ring of the scope.
+///
+/// ```
+/// use ringlane_engine::prelude::*;
+/// let _arg = out(f32, [16, 128]);
+/// ```
+#[inline]
+pub fn out<'s>(dtype: DType, shape: impl AsRef<[u32]>) -> Arg<'s> {
+    let view = TensorView::contiguous(dtype, shape.as_ref());
+    Arg { kind: ArgKind::Output { view, split: NO_SPLIT }, scope: PhantomData }
+}
+
+/// A value passed to the kernel, with its type.
+///
+/// ```
+/// use ringlane_engine::prelude::*;
+/// let _arg = scalar(0.125f32);
+/// ```
+#[inline]
+pub fn scalar<'s, T: Element>(value: T) -> Arg<'s> {
+    Arg { kind: ArgKind::Scalar(Scalar::new(value)), scope: PhantomData }
+}
+
+/// The data types by their Rust names, as values: `out(f32, [4])`.
+#[allow(non_upper_case_globals, missing_docs)]
+pub mod dtypes {
+    use ringlane_task::DType;
+    pub const bool: DType = DType::Bool;
+    pub const i8: DType = DType::Int8;
+    pub const u8: DType = DType::UInt8;
+    pub const i16: DType = DType::Int16;
+    pub const u16: DType = DType::UInt16;
+    pub const i32: DType = DType::Int32;
+    pub const u32: DType = DType::UInt32;
+    pub const i64: DType = DType::Int64;
+    pub const u64: DType = DType::UInt64;
+    pub const f16: DType = DType::Float16;
+    pub const bf16: DType = DType::BFloat16;
+    pub const f32: DType = DType::Float32;
+    pub const f64: DType = DType::Float64;
+    pub const f8_e4m3: DType = DType::Float8E4M3;
+    pub const f8_e5m2: DType = DType::Float8E5M2;
+}

@@ -1,0 +1,291 @@
+//! A task's arguments in memory: one packed record each, written at submit, read by the kernel.
+//!
+//! ```text
+//! tensor  │ kind dtype access rank split flags │ space, tensor │ offset in the space │ (len, stride) × rank │
+//! scalar  │ kind dtype                         │ bits          │
+//! ```
+//! Records hold indices and offsets, never pointers: [`Spaces`] turns them into addresses where they are used.
+//! The reader checks each record against the type it is asked for, so a kernel gets what it declared or an error.
+
+use ringlane_task::{Access, BlockIndex, DType, Dim, MAX_RANK, Scalar, TensorView};
+
+use super::arg::NO_SPLIT;
+use super::kernel::KernelError;
+use super::params::KernelParam;
+
+/// Words of a tensor record before its dimensions.
+const TENSOR_WORDS: usize = 3;
+/// Words of a scalar record.
+const SCALAR_WORDS: usize = 2;
+
+const KIND_TENSOR: u64 = 1;
+const KIND_SCALAR: u64 = 2;
+/// The elements (of each part, if split) lie one after another.
+const FLAG_CONTIGUOUS: u64 = 1 << 40;
+
+/// An address range that records point into: a heap ring or an external buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct Space {
+    /// First byte.
+    pub base: *mut u8,
+    /// Length.
+    pub bytes: u64,
+}
+
+/// The address ranges of one run, by index.
+#[derive(Clone, Debug, Default)]
+pub struct Spaces(pub(crate) Vec<Space>);
+
+// SAFETY: the table of addresses itself is plain data; whoever dereferences one answers for the access.
+unsafe impl Send for Spaces {}
+// SAFETY: as above; it is not changed while tasks run.
+unsafe impl Sync for Spaces {}
+
+/// A tensor record, decoded.
+#[derive(Clone, Copy)]
+pub(crate) struct TensorRecord<'a> {
+    head: u64,
+    pub(crate) space: u32,
+    pub(crate) tensor: u32,
+    pub(crate) offset: u64,
+    pub(crate) dims: &'a [Dim],
+}
+
+impl TensorRecord<'_> {
+    pub(crate) fn access(&self) -> Access {
+        Access::from_code((self.head >> 16) as u8).expect("records are written from an Access")
+    }
+
+    pub(crate) fn dtype(&self) -> DType {
+        DType::from_code((self.head >> 8) as u8).expect("records are written from a DType")
+    }
+
+    pub(crate) fn split(&self) -> u8 {
+        (self.head >> 32) as u8
+    }
+
+    /// The view, with its offset counted in the space.
+    pub(crate) fn view(&self) -> TensorView {
+        TensorView::from_parts(self.dtype(), self.offset, self.dims, u64::MAX).expect("checked at submit")
+    }
+}
+
+/// One record of an argument block.
+pub(crate) enum Record<'a> {
+    Tensor(TensorRecord<'a>),
+    Scalar(Scalar),
+}
+
+/// Decodes the record at the front of `words`; gives it and the words it takes.
+#[inline]
+pub(crate) fn decode(words: &[u64]) -> (Record<'_>, usize) {
+    let head = words[0];
+    if head & 0xff == KIND_SCALAR {
+        let dtype = DType::from_code((head >> 8) as u8).expect("records are written from a DType");
+        let scalar = Scalar::from_bits(words[1], dtype).expect("records are written from a Scalar");
+        return (Record::Scalar(scalar), SCALAR_WORDS);
+    }
+    let rank = (head >> 24) as u8 as usize;
+    let dims = &words[TENSOR_WORDS..TENSOR_WORDS + rank];
+    // SAFETY: `Dim` is two u32 (size 8, align 4): a slice of u64 reads as as many `Dim`s, any bits are valid.
+    let dims = unsafe { core::slice::from_raw_parts(dims.as_ptr().cast::<Dim>(), rank) };
+    let record =
+        TensorRecord { head, space: words[1] as u32, tensor: (words[1] >> 32) as u32, offset: words[2], dims };
+    (Record::Tensor(record), TENSOR_WORDS + rank)
+}
+
+/// Iterates over the tensor records of an argument block.
+pub(crate) fn tensor_records(mut words: &[u64]) -> impl Iterator<Item = TensorRecord<'_>> {
+    core::iter::from_fn(move || {
+        while !words.is_empty() {
+            let (record, used) = decode(words);
+            words = &words[used..];
+            if let Record::Tensor(record) = record {
+                return Some(record);
+            }
+        }
+        None
+    })
+}
+
+/// Words that a tensor argument of this rank takes.
+#[inline]
+pub(crate) const fn tensor_words(rank: usize) -> usize {
+    TENSOR_WORDS + rank
+}
+
+/// Words that a scalar argument takes.
+pub(crate) const fn scalar_words() -> usize {
+    SCALAR_WORDS
+}
+
+/// Writes a tensor record; `view` counts its offset in the space. Gives the words used.
+#[inline]
+pub(crate) fn encode_tensor(
+    words: &mut [u64],
+    view: &TensorView,
+    access: Access,
+    split: u8,
+    space: u32,
+    tensor: u32,
+) -> usize {
+    let rank = view.rank();
+    let leading_units = split == NO_SPLIT || view.dims()[..split as usize].iter().all(|d| d.len == 1);
+    let contiguous = if leading_units && view.is_contiguous() { FLAG_CONTIGUOUS } else { 0 };
+    words[0] = KIND_TENSOR
+        | (view.dtype() as u64) << 8
+        | (access as u64) << 16
+        | (rank as u64) << 24
+        | (split as u64) << 32
+        | contiguous;
+    words[1] = space as u64 | (tensor as u64) << 32;
+    words[2] = view.offset_bytes();
+    for (word, dim) in words[TENSOR_WORDS..TENSOR_WORDS + rank].iter_mut().zip(view.dims()) {
+        *word = dim.len as u64 | (dim.stride as u64) << 32;
+    }
+    tensor_words(rank)
+}
+
+/// Writes a scalar record. Gives the words used.
+#[inline]
+pub(crate) fn encode_scalar(words: &mut [u64], scalar: Scalar) -> usize {
+    words[0] = KIND_SCALAR | (scalar.dtype() as u64) << 8;
+    words[1] = scalar.bits();
+    SCALAR_WORDS
+}
+
+/// The arguments of one block, handed to its kernel one after another.
+///
+/// Each argument can be taken once, so two borrows of one argument cannot exist; different arguments of a
+/// task do not overlap where one is written (checked at submit).
+pub struct Args<'a> {
+    words: &'a [u64],
+    spaces: &'a Spaces,
+    block: BlockIndex,
+    blocks: u32,
+}
+
+/// A tensor argument on its way into a kernel: an address and the dimensions of this block's part.
+pub(crate) struct Part {
+    pub(crate) base: *mut u8,
+    pub(crate) dims: [Dim; MAX_RANK],
+    pub(crate) rank: usize,
+}
+
+impl Part {
+    pub(crate) fn elements(&self) -> usize {
+        self.dims[..self.rank].iter().map(|d| d.len as usize).product()
+    }
+}
+
+impl<'a> Args<'a> {
+    /// # Safety
+    /// The records were written by `encode_*` for these spaces from checked views; for `'a` the bytes are
+    /// ordered against all other accesses as their access says, and no other `Args` of this block exists.
+    #[inline]
+    pub(crate) unsafe fn new(words: &'a [u64], spaces: &'a Spaces, block: BlockIndex, blocks: u32) -> Self {
+        Args { words, spaces, block, blocks }
+    }
+
+    /// The next argument as a value of type `P`; an error if it is something else.
+    #[inline]
+    pub fn take<P: KernelParam<'a>>(&mut self) -> Result<P, KernelError> {
+        P::take(self)
+    }
+
+    /// Index of this block, from 0.
+    pub fn block(&self) -> BlockIndex {
+        self.block
+    }
+
+    /// Number of blocks of the task.
+    pub fn block_count(&self) -> u32 {
+        self.blocks
+    }
+
+    /// The views of the tensor arguments not yet taken, offsets counted in their memory: for cost models.
+    pub fn views(&self) -> Vec<TensorView> {
+        self.records().map(|record| record.view()).collect()
+    }
+
+    /// The tensor records not yet taken.
+    pub(crate) fn records(&self) -> impl Iterator<Item = TensorRecord<'a>> + use<'a> {
+        tensor_records(self.words)
+    }
+
+    /// Leaves out all but the next `count` arguments: those of the kernels after this one in a mixed task.
+    pub(crate) fn keep(&mut self, count: usize) {
+        let mut end = 0;
+        for _ in 0..count {
+            end += decode(&self.words[end..]).1;
+        }
+        self.words = &self.words[..end];
+    }
+
+    /// Skips `count` arguments: those of the kernels before this one in a mixed task.
+    pub(crate) fn skip(&mut self, count: usize) {
+        for _ in 0..count {
+            let (_, used) = decode(self.words);
+            self.words = &self.words[used..];
+        }
+    }
+
+    #[inline]
+    pub(crate) fn next_scalar(&mut self, dtype: DType) -> Result<u64, KernelError> {
+        let wanted = KIND_SCALAR | (dtype as u64) << 8;
+        match self.words {
+            [head, bits, rest @ ..] if *head == wanted => {
+                self.words = rest;
+                Ok(*bits)
+            }
+            _ => Err(mismatch("a scalar", dtype)),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn next_tensor(
+        &mut self,
+        dtype: DType,
+        contiguous: bool,
+        writes: bool,
+    ) -> Result<Part, KernelError> {
+        let head = *self.words.first().ok_or_else(|| mismatch("a tensor", dtype))?;
+        if head & 0xffff != KIND_TENSOR | (dtype as u64) << 8 {
+            return Err(mismatch("a tensor", dtype));
+        }
+        let (Record::Tensor(record), used) = decode(self.words) else { return Err(mismatch("a tensor", dtype)) };
+        if contiguous && head & FLAG_CONTIGUOUS == 0 {
+            return Err(mismatch("a contiguous tensor", dtype));
+        }
+        if writes && record.access() == Access::Input {
+            return Err(mismatch("a written tensor", dtype));
+        }
+        self.words = &self.words[used..];
+        Ok(self.part(&record))
+    }
+
+    /// This block's part of a tensor record.
+    #[inline]
+    pub(crate) fn part(&self, record: &TensorRecord<'_>) -> Part {
+        let rank = record.dims.len();
+        let mut dims = [Dim::default(); MAX_RANK];
+        dims[..rank].copy_from_slice(record.dims);
+        let mut offset = record.offset;
+        if record.split() != NO_SPLIT {
+            let dim = &mut dims[record.split() as usize];
+            let each = dim.len.div_ceil(self.blocks);
+            let start = each.saturating_mul(self.block.0).min(dim.len);
+            offset += start as u64 * dim.stride as u64 * record.dtype().size_bytes() as u64;
+            dim.len = each.min(dim.len - start);
+        }
+        let space = self.spaces.0[record.space as usize];
+        // SAFETY: the view was checked against its tensor at submit and the tensor lies inside the space; an
+        // empty part points at most one past the end.
+        Part { base: unsafe { space.base.add(offset as usize) }, dims, rank }
+    }
+}
+
+#[cold]
+fn mismatch(wanted: &str, dtype: DType) -> KernelError {
+    KernelError::new(format_args!("the kernel takes {wanted} of {dtype} here, the argument is something else"))
+}

@@ -1,0 +1,58 @@
+//! The narrow door between a user's orchestration and whatever runs it.
+//!
+//! [`Orch`](super::orch::Orch) has no type parameters, so that scenes can be plain function pointers; the one
+//! indirect call per submit is this trait. Behind it everything is generic over chip and probe. (Measured: the
+//! call costs 1–2 ns of a submit; see `docs/architecture.md`.)
+
+use core::panic::Location;
+
+use ringlane_task::TensorView;
+
+use super::arg::ArgKind;
+use super::buffers::BufferId;
+use super::launch::Launch;
+use super::tensor::{TaskHandle, TensorRef};
+use crate::fault::Result;
+
+/// Where in the user's source something was asked for.
+pub type Site = &'static Location<'static>;
+
+/// Whether a scope's tasks get their dependencies inferred.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inference {
+    /// As outside of it.
+    Inherit,
+    /// Off: only explicit edges order the tasks inside.
+    Off,
+}
+
+/// What an orchestration can ask of the runtime that runs it.
+pub trait Backend {
+    /// Submits a task; `outs[i]` receives the tensor that its output `i` stands for, outputs counted from 0.
+    fn submit(&mut self, submission: &Call<'_>, outs: &mut [TensorRef]) -> Result<TaskHandle>;
+    /// Makes a zeroed tensor that lives as long as the current scope.
+    fn alloc(&mut self, view: TensorView, site: Site) -> Result<TensorRef>;
+    /// A task that runs after everything submitted so far in the scope and before everything after it.
+    fn barrier(&mut self, site: Site) -> Result<TaskHandle>;
+    /// Opens a scope.
+    fn enter_scope(&mut self, site: Site, inference: Inference) -> Result<()>;
+    /// Ends the innermost scope. Never fails to end it; an error is one that the scope's code must see.
+    fn exit_scope(&mut self) -> Result<()>;
+    /// Waits for the writers of a view, then hands its bytes, gathered, to `sink`.
+    fn read(&mut self, tensor: TensorRef, view: &TensorView, sink: &mut dyn FnMut(&[u8])) -> Result<()>;
+    /// The tensor that stands for an external buffer.
+    fn external(&mut self, buffer: BufferId) -> Result<(TensorRef, TensorView)>;
+}
+
+/// One submit, as the backend sees it.
+#[derive(Clone, Copy)]
+pub struct Call<'a> {
+    /// What to run.
+    pub launch: &'a Launch,
+    /// Its arguments, in order.
+    pub args: &'a [ArgKind],
+    /// Tasks it follows by explicit edges.
+    pub after: &'a [TaskHandle],
+    /// Where it was asked for.
+    pub site: Site,
+}

@@ -1,0 +1,173 @@
+//! External buffers: a user's own data, lent to a run.
+//!
+//! A run borrows them mutably, so nothing else can touch the data while tasks do; after the run they hold the
+//! results.
+
+use core::marker::PhantomData;
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use ringlane_task::{DType, Element, TensorView};
+
+use super::args::Space;
+use crate::fault::{Fault, Result};
+use crate::limits::ALIGNMENT;
+
+/// Names an external buffer of one [`Buffers`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct BufferId {
+    set: u32,
+    index: u32,
+}
+
+/// Whether tasks may write a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Permission {
+    Read,
+    ReadWrite,
+}
+
+#[derive(Debug)]
+struct Buffer {
+    space: Space,
+    view: TensorView,
+    permission: Permission,
+    owned: bool,
+}
+
+/// The external buffers of a run.
+///
+/// ```
+/// use ringlane_engine::prelude::*;
+/// let mut results = [0.0f32; 4];
+/// let mut data = Buffers::new();
+/// let x = data.add(&[4], &[1.0f32, 2.0, 3.0, 4.0])?;    // copied in, owned
+/// let y = data.lend_mut(&[4], &mut results)?;           // used in place
+/// assert_eq!(data.get::<f32>(x)?, [1.0, 2.0, 3.0, 4.0]);
+/// # let _ = y;
+/// # Ok::<(), ringlane_engine::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Buffers<'d> {
+    set: u32,
+    list: Vec<Buffer>,
+    life: PhantomData<&'d mut [u8]>,
+}
+
+// SAFETY: `Buffers` owns or exclusively borrows the memory (shared borrows are only read), like a Vec would.
+unsafe impl Send for Buffers<'_> {}
+// SAFETY: through `&Buffers` the memory is only read.
+unsafe impl Sync for Buffers<'_> {}
+
+impl Default for Buffers<'_> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<'d> Buffers<'d> {
+    /// No buffers yet.
+    pub fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        Buffers { set: NEXT.fetch_add(1, Ordering::Relaxed), list: Vec::new(), life: PhantomData }
+    }
+
+    /// Adds a buffer of this shape and copies `values` into it.
+    pub fn add<T: Element>(&mut self, shape: &[u32], values: &[T]) -> Result<BufferId> {
+        let view = checked_view::<T>(shape, values.len())?;
+        let id = self.add_zeroed(T::DTYPE, shape)?;
+        let space = self.list[id.index as usize].space;
+        // SAFETY: the new buffer has exactly the bytes of `values` (the shape was checked) and is ours alone.
+        unsafe { core::ptr::copy_nonoverlapping(values.as_ptr().cast(), space.base, view.bytes() as usize) };
+        Ok(id)
+    }
+
+    /// Adds a buffer of this shape, all zero.
+    pub fn add_zeroed(&mut self, dtype: DType, shape: &[u32]) -> Result<BufferId> {
+        let view = TensorView::contiguous(dtype, shape)?;
+        let layout = layout_of(view.bytes())?;
+        // SAFETY: `layout_of` never gives a size of zero (views are not empty).
+        let base = unsafe { alloc_zeroed(layout) };
+        if base.is_null() {
+            handle_alloc_error(layout);
+        }
+        Ok(self.push(base, view, Permission::ReadWrite, true))
+    }
+
+    /// Lends a slice that tasks may read and write in place.
+    pub fn lend_mut<T: Element>(&mut self, shape: &[u32], values: &'d mut [T]) -> Result<BufferId> {
+        let view = checked_view::<T>(shape, values.len())?;
+        Ok(self.push(values.as_mut_ptr().cast(), view, Permission::ReadWrite, false))
+    }
+
+    /// Lends a slice that tasks may only read; a submit that writes it is refused.
+    pub fn lend<T: Element>(&mut self, shape: &[u32], values: &'d [T]) -> Result<BufferId> {
+        let view = checked_view::<T>(shape, values.len())?;
+        Ok(self.push(values.as_ptr().cast_mut().cast(), view, Permission::Read, false))
+    }
+
+    fn push(&mut self, base: *mut u8, view: TensorView, permission: Permission, owned: bool) -> BufferId {
+        let index = self.list.len() as u32;
+        self.list.push(Buffer { space: Space { base, bytes: view.bytes() }, view, permission, owned });
+        BufferId { set: self.set, index }
+    }
+
+    /// The values of a buffer.
+    pub fn get<T: Element>(&self, id: BufferId) -> Result<&[T]> {
+        let index = self.index_of(id)?;
+        let Buffer { space, view, .. } = &self.list[index];
+        if view.dtype() != T::DTYPE {
+            return Err(Fault::ReadDType { tensor: view.dtype(), asked: T::DTYPE }.into());
+        }
+        // SAFETY: the buffer holds `elements()` values of `T`, aligned; no run borrows it while `&self` lives.
+        Ok(unsafe { core::slice::from_raw_parts(space.base.cast(), view.elements() as usize) })
+    }
+
+    /// Number of buffers.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    pub(crate) fn index_of(&self, id: BufferId) -> Result<usize> {
+        let known = id.set == self.set && (id.index as usize) < self.list.len();
+        if known { Ok(id.index as usize) } else { Err(Fault::UnknownBuffer { buffers: self.list.len() }.into()) }
+    }
+
+    pub(crate) fn spaces(&self) -> impl Iterator<Item = Space> + '_ {
+        self.list.iter().map(|b| b.space)
+    }
+
+    pub(crate) fn entry(&self, index: usize) -> (TensorView, Permission) {
+        (self.list[index].view, self.list[index].permission)
+    }
+}
+
+impl Drop for Buffers<'_> {
+    fn drop(&mut self) {
+        for buffer in self.list.iter().filter(|b| b.owned) {
+            let layout = layout_of(buffer.space.bytes).expect("the layout existed when it was allocated");
+            // SAFETY: allocated by `add_zeroed` with this layout, and freed only here.
+            unsafe { dealloc(buffer.space.base, layout) };
+        }
+    }
+}
+
+fn layout_of(bytes: u64) -> Result<Layout> {
+    usize::try_from(bytes)
+        .ok()
+        .and_then(|bytes| Layout::from_size_align(bytes.max(1), ALIGNMENT as usize).ok())
+        .ok_or_else(|| Fault::OutOfMemory { what: "an external buffer", bytes }.into())
+}
+
+fn checked_view<T: Element>(shape: &[u32], given: usize) -> Result<TensorView> {
+    let view = TensorView::contiguous(T::DTYPE, shape)?;
+    if view.elements() != given as u64 {
+        return Err(Fault::BufferLength { elements: view.elements(), given: given as u64 }.into());
+    }
+    Ok(view)
+}

@@ -1,0 +1,251 @@
+//! Kernels: functions over typed views and scalars, with a name, a core type and an optional cost model.
+
+use core::fmt;
+
+use ringlane_task::DType;
+
+use super::args::Args;
+use super::launch::Launch;
+
+/// The kind of core a kernel wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CoreType {
+    /// A matrix core.
+    Aic,
+    /// A vector core.
+    Aiv,
+    /// Whatever is free.
+    Any,
+}
+
+impl CoreType {
+    /// The name used in every artifact.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            CoreType::Aic => "aic",
+            CoreType::Aiv => "aiv",
+            CoreType::Any => "any",
+        }
+    }
+}
+
+/// What a kernel's parameter accepts; checked against the argument at submit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParamSpec {
+    /// How the parameter uses its argument.
+    pub kind: ParamKind,
+    /// Type of its elements, or of the scalar.
+    pub dtype: DType,
+    /// The rank it needs; `None` takes any.
+    pub rank: Option<u8>,
+    /// Whether the elements must lie one after another.
+    pub contiguous: bool,
+}
+
+/// How a parameter uses its argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParamKind {
+    /// Reads a tensor.
+    Read,
+    /// Writes a tensor, alone: in a task of several blocks the argument must be split.
+    Write,
+    /// Writes a tensor that other blocks may write at the same time, through `unsafe` accesses.
+    Shared,
+    /// Takes a scalar.
+    Scalar,
+    /// Takes no argument: the block's own index.
+    Context,
+}
+
+/// What a kernel answers: an error fails its task.
+pub type KernelResult = Result<(), KernelError>;
+
+/// Why a kernel failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct KernelError(pub String);
+
+impl KernelError {
+    /// An error with a text.
+    pub fn new(text: impl fmt::Display) -> Self {
+        KernelError(text.to_string())
+    }
+}
+
+/// What a kernel body may return: nothing, or a result.
+pub trait Outcome {
+    /// As the result the engine works with.
+    fn outcome(self) -> KernelResult;
+}
+
+impl Outcome for () {
+    #[inline]
+    fn outcome(self) -> KernelResult {
+        Ok(())
+    }
+}
+
+impl<E: fmt::Display> Outcome for Result<(), E> {
+    #[inline]
+    fn outcome(self) -> KernelResult {
+        self.map_err(KernelError::new)
+    }
+}
+
+/// What a kernel costs on a modelled chip.
+#[derive(Clone, Copy)]
+pub enum Cost {
+    /// Ticks of the chip's counter.
+    Ticks(fn(&Args<'_>) -> u64),
+    /// Work against the chip's rates.
+    Roofline {
+        /// Floating-point operations.
+        flops: fn(&Args<'_>) -> f64,
+        /// Bytes moved.
+        bytes: fn(&Args<'_>) -> f64,
+    },
+}
+
+/// A function that tasks run.
+///
+/// Made by the macro [`kernel!`](crate::kernel), or plainly:
+///
+/// ```
+/// use ringlane_engine::prelude::*;
+/// const PARAMS: &[ParamSpec] = &[<&[f32]>::SPEC, <&mut [f32]>::SPEC, <f32>::SPEC];
+/// static SCALE: Kernel = Kernel::new("SCALE", CoreType::Aiv, PARAMS, |args| {
+///     let (x, y, a) = (args.take::<&[f32]>()?, args.take::<&mut [f32]>()?, args.take::<f32>()?);
+///     y.iter_mut().zip(x).for_each(|(y, x)| *y = a * x);
+///     Ok(())
+/// });
+/// assert_eq!(SCALE.name(), "SCALE");
+/// ```
+pub struct Kernel {
+    name: &'static str,
+    core: CoreType,
+    params: &'static [ParamSpec],
+    arity: usize,
+    call: for<'a> fn(&mut Args<'a>) -> KernelResult,
+    cost: Option<Cost>,
+}
+
+impl Kernel {
+    /// A kernel from a function over [`Args`].
+    pub const fn new(
+        name: &'static str,
+        core: CoreType,
+        params: &'static [ParamSpec],
+        call: for<'a> fn(&mut Args<'a>) -> KernelResult,
+    ) -> Self {
+        let (mut arity, mut i) = (0, 0);
+        while i < params.len() {
+            arity += !matches!(params[i].kind, ParamKind::Context) as usize;
+            i += 1;
+        }
+        Kernel { name, core, params, arity, call, cost: None }
+    }
+
+    /// The same kernel with a cost model for modelled chips.
+    pub const fn with_cost(mut self, cost: Cost) -> Self {
+        self.cost = Some(cost);
+        self
+    }
+
+    /// The kernel's name.
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The kind of core it wants.
+    pub const fn core(&self) -> CoreType {
+        self.core
+    }
+
+    /// Its parameters.
+    pub const fn params(&self) -> &'static [ParamSpec] {
+        self.params
+    }
+
+    /// Its cost model.
+    pub const fn cost(&self) -> Option<&Cost> {
+        self.cost.as_ref()
+    }
+
+    /// How many arguments a submit must give.
+    #[inline]
+    pub const fn arity(&self) -> usize {
+        self.arity
+    }
+
+    #[inline]
+    pub(crate) fn call(&self, args: &mut Args<'_>) -> KernelResult {
+        (self.call)(args)
+    }
+
+    /// This kernel, run `count` times with block index `0..count`.
+    pub fn blocks(&'static self, count: u32) -> Launch {
+        Launch::from(self).blocks(count)
+    }
+
+    /// This kernel on the AIC core of a cluster, with up to two others on its AIV cores.
+    pub fn mixed(&'static self, aiv: &[&'static Kernel]) -> Launch {
+        Launch::mixed(Some(self), aiv)
+    }
+}
+
+impl fmt::Debug for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Kernel({}, {})", self.name, self.core.as_str())
+    }
+}
+
+/// A kernel that was declared with [`kernel!`](crate::kernel) anywhere in the program.
+pub struct Registered(pub &'static Kernel);
+
+inventory::collect!(Registered);
+
+/// Every kernel declared with [`kernel!`](crate::kernel), by name.
+pub fn registered_kernels() -> Vec<&'static Kernel> {
+    let mut all: Vec<_> = inventory::iter::<Registered>.into_iter().map(|r| r.0).collect();
+    all.sort_by_key(|k| k.name);
+    all
+}
+
+/// Declares a kernel: a static [`Kernel`](crate::api::kernel::Kernel) whose parameters and body are a function.
+///
+/// Parameters: `&[T]` and `&mut [T]` (contiguous), `View<T, R>` and `ViewMut<T, R>` (strided, rank `R`),
+/// `SharedMut<T>`, a scalar type, or `Block` (its own index). The body returns nothing or a `Result`.
+///
+/// ```
+/// use ringlane_engine::prelude::*;
+/// kernel! {
+///     /// y = a·x + y
+///     pub static AXPY = aiv fn(x: &[f32], y: &mut [f32], a: f32) {
+///         y.iter_mut().zip(x).for_each(|(y, x)| *y += a * x);
+///     }
+/// }
+/// assert_eq!(AXPY.arity(), 3);
+/// ```
+#[macro_export]
+macro_rules! kernel {
+    ($(#[$meta:meta])* $vis:vis static $name:ident = $core:ident fn($($arg:ident : $ty:ty),* $(,)?)
+     $(-> $ret:ty)? $body:block $(cost $cost:expr)?) => {
+        $(#[$meta])*
+        $vis static $name: $crate::api::kernel::Kernel = {
+            fn body($($arg: $ty),*) $(-> $ret)? $body
+            fn call(args: &mut $crate::api::args::Args<'_>) -> $crate::api::kernel::KernelResult {
+                $(let $arg = args.take::<$ty>()?;)*
+                let _ = &args;
+                $crate::api::kernel::Outcome::outcome(body($($arg),*))
+            }
+            const PARAMS: &[$crate::api::kernel::ParamSpec] =
+                &[$(<$ty as $crate::api::params::KernelParam<'_>>::SPEC),*];
+            $crate::api::kernel::Kernel::new(stringify!($name), $crate::kernel!(@core $core), PARAMS, call)
+                $(.with_cost($cost))?
+        };
+        $crate::inventory::submit! { $crate::api::kernel::Registered(&$name) }
+    };
+    (@core aic) => { $crate::api::kernel::CoreType::Aic };
+    (@core aiv) => { $crate::api::kernel::CoreType::Aiv };
+    (@core any) => { $crate::api::kernel::CoreType::Any };
+}

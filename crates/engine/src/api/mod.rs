@@ -1,0 +1,15 @@
+//! What a user's program touches: kernels, tensors, arguments, the orchestrator's face, external buffers.
+//!
+//! Everything here is safe to use wrongly: a wrong count, type, rank, tile or handle is an error at submit
+//! or does not compile. The engine proper sits behind [`backend::Backend`].
+
+pub mod arg;
+pub mod args;
+pub mod backend;
+pub mod buffers;
+pub mod kernel;
+pub mod launch;
+pub mod orch;
+pub mod params;
+pub mod tensor;
+pub mod views;

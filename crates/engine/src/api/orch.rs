@@ -1,0 +1,293 @@
+//! The orchestrator's face: what the user's function gets to submit with.
+//!
+//! `'s` is the current scope and `'p` the one around it. `Orch` is invariant in `'s` while tensors are
+//! covariant, so handles from outside work inside and nothing made inside can leave:
+//!
+//! ```compile_fail
+//! use ringlane_engine::prelude::*;
+//! fn escape<'s>(o: &mut Orch<'s, '_>) -> Result<Tensor<'s>> {
+//!     o.scope(|o| o.alloc(f32, [4]))            // the handle's scope ends here
+//! }
+//! ```
+//! ```compile_fail
+//! use ringlane_engine::prelude::*;
+//! fn capture<'s>(o: &mut Orch<'s, '_>) -> Result<()> {
+//!     let mut kept = None;
+//!     o.scope(|o| { kept = Some(o.alloc(f32, [4])?); Ok(()) })
+//! }
+//! ```
+//! ```compile_fail
+//! use ringlane_engine::prelude::*;
+//! fn outer_inside<'s>(o: &mut Orch<'s, '_>) -> Result<()> {
+//!     o.scope(|_inner| { o.alloc(f32, [4])?; Ok(()) })
+//! }
+//! ```
+//! ```compile_fail
+//! use ringlane_engine::prelude::*;
+//! fn used_after<'s>(o: &mut Orch<'s, '_>) -> Result<()> {
+//!     let mut tasks = vec![];
+//!     o.scope(|o| { tasks.push(o.barrier()?); Ok(()) })?;
+//!     drop(tasks);
+//!     Ok(())
+//! }
+//! ```
+//! ```
+//! use ringlane_engine::prelude::*;
+//! fn outer_handles_work_inside<'s>(o: &mut Orch<'s, '_>) -> Result<()> {
+//!     let outside = o.alloc(f32, [4])?;
+//!     o.scope(|o| o.read::<f32>(outside).map(drop))
+//! }
+//! ```
+
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+use core::panic::Location;
+use core::ptr::NonNull;
+
+use ringlane_task::{DType, Element, TensorView};
+
+use super::arg::{Arg, ArgKind};
+use super::backend::{Backend, Call, Inference, Site};
+use super::buffers::BufferId;
+use super::launch::Launch;
+use super::tensor::{Task, TaskHandle, Tensor, TensorRef};
+use crate::fault::{Fault, Result};
+
+/// Submits tasks, opens scopes, reads values: the user's side of a run.
+///
+/// ```
+/// use ringlane_engine::prelude::*;
+/// kernel! { static DOUBLE = aiv fn(x: &[f32], y: &mut [f32]) {
+///     y.iter_mut().zip(x).for_each(|(y, x)| *y = 2.0 * x);
+/// } }
+/// let mut data = Buffers::new();
+/// let x = data.add(&[2], &[1.0f32, 2.0])?;
+/// let values = ringlane_engine::oracle::run(&mut data, |o| {
+///     let x = o.external(x)?;
+///     let doubled = o.submit(&DOUBLE, [x.read(), out(f32, [2])])?;
+///     o.read::<f32>(doubled.out(0))
+/// })?;
+/// assert_eq!(values, [2.0, 4.0]);
+/// # Ok::<(), ringlane_engine::Error>(())
+/// ```
+pub struct Orch<'s, 'p: 's> {
+    backend: NonNull<dyn Backend>,
+    life: Lifetimes<'s, 'p>,
+}
+
+/// Invariant in `'s`; the pair carries the bound `'p: 's`.
+type Lifetimes<'s, 'p> = PhantomData<(fn(&'s ()) -> &'s (), &'p ())>;
+
+/// A submitted task and the tensors it makes.
+pub struct Submitted<'s, const N: usize> {
+    task: TaskHandle,
+    outs: [MaybeUninit<Tensor<'s>>; N],
+    made: usize,
+}
+
+impl<'s, const N: usize> Submitted<'s, N> {
+    /// The tensor that output `index` of the submit stands for, outputs counted from 0.
+    /// Panics if the submit has fewer.
+    #[track_caller]
+    pub fn out(&self, index: usize) -> Tensor<'s> {
+        assert!(index < self.made, "output {index} of a submit that makes {}", self.made);
+        // SAFETY: the first `made` elements were written.
+        unsafe { self.outs[index].assume_init() }
+    }
+
+    /// The task itself, for explicit edges.
+    pub fn task(&self) -> Task<'s> {
+        Task::new(self.task)
+    }
+}
+
+/// A submitted task with arguments from a slice, and the tensors it makes.
+pub struct SubmittedSlice<'s> {
+    task: TaskHandle,
+    outs: Vec<Tensor<'s>>,
+}
+
+impl<'s> SubmittedSlice<'s> {
+    /// The tensor that output `index` of the submit stands for, outputs counted from 0.
+    /// Panics if the submit has fewer.
+    #[track_caller]
+    pub fn out(&self, index: usize) -> Tensor<'s> {
+        assert!(index < self.outs.len(), "output {index} of a submit that makes {}", self.outs.len());
+        self.outs[index]
+    }
+
+    /// The task itself, for explicit edges.
+    pub fn task(&self) -> Task<'s> {
+        Task::new(self.task)
+    }
+}
+
+/// Ends a scope when it goes out of sight, also on an error or a panic of the scope's code.
+struct ScopeGuard(NonNull<dyn Backend>);
+
+impl ScopeGuard {
+    fn end(self) -> Result<()> {
+        let mut backend = self.0;
+        core::mem::forget(self);
+        // SAFETY: see `Orch::backend`; the scope's own `Orch` is gone.
+        unsafe { backend.as_mut() }.exit_scope()
+    }
+}
+
+impl Drop for ScopeGuard {
+    fn drop(&mut self) {
+        // SAFETY: see `Orch::backend`. Reached only while unwinding; an error of the exit is superseded by that.
+        let _ = unsafe { self.0.as_mut() }.exit_scope();
+    }
+}
+
+impl<'s, 'p: 's> Orch<'s, 'p> {
+    /// # Safety
+    /// `backend` outlives the orchestrator and nobody else uses it meanwhile.
+    pub(crate) unsafe fn new(backend: &mut (dyn Backend + '_)) -> Self {
+        let backend: NonNull<dyn Backend + '_> = NonNull::from(backend);
+        // SAFETY: only the lifetime bound of the trait object changes; the caller vouches that it lives on.
+        Orch { backend: unsafe { core::mem::transmute(backend) }, life: PhantomData }
+    }
+
+    fn backend(&mut self) -> &mut dyn Backend {
+        // SAFETY: `new` demands that the backend outlives us and is ours alone; inner orchestrators share the
+        // pointer only while the outer one is mutably borrowed.
+        unsafe { self.backend.as_mut() }
+    }
+
+    /// Submits a task. Its dependencies follow from the tensors it touches.
+    #[track_caller]
+    #[inline]
+    pub fn submit<const N: usize>(
+        &mut self,
+        launch: impl Into<Launch>,
+        args: [Arg<'s>; N],
+    ) -> Result<Submitted<'s, N>> {
+        self.submit_array(&launch.into(), &args, &[], Location::caller())
+    }
+
+    /// Submits a task that also follows the given ones.
+    #[track_caller]
+    pub fn submit_after<const N: usize>(
+        &mut self,
+        after: &[Task<'s>],
+        launch: impl Into<Launch>,
+        args: [Arg<'s>; N],
+    ) -> Result<Submitted<'s, N>> {
+        let after: Vec<TaskHandle> = after.iter().map(|t| t.task).collect();
+        self.submit_array(&launch.into(), &args, &after, Location::caller())
+    }
+
+    #[inline]
+    fn submit_array<const N: usize>(
+        &mut self,
+        launch: &Launch,
+        args: &[Arg<'s>; N],
+        after: &[TaskHandle],
+        site: Site,
+    ) -> Result<Submitted<'s, N>> {
+        let mut refs = [TensorRef::default(); N];
+        let call = Call { launch, args: Arg::kinds(args), after, site };
+        let task = self.backend().submit(&call, &mut refs)?;
+        let mut submitted = Submitted { task, outs: [const { MaybeUninit::uninit() }; N], made: 0 };
+        for arg in args {
+            if let ArgKind::Output { view: Ok(view), .. } = arg.kind {
+                submitted.outs[submitted.made].write(Tensor::new(refs[submitted.made], view));
+                submitted.made += 1;
+            }
+        }
+        Ok(submitted)
+    }
+
+    /// Submits a task whose number of arguments is known only at run time.
+    #[track_caller]
+    pub fn submit_slice(
+        &mut self,
+        after: &[Task<'s>],
+        launch: impl Into<Launch>,
+        args: &[Arg<'s>],
+    ) -> Result<SubmittedSlice<'s>> {
+        let after: Vec<TaskHandle> = after.iter().map(|t| t.task).collect();
+        let mut refs = vec![TensorRef::default(); args.len()];
+        let call =
+            Call { launch: &launch.into(), args: Arg::kinds(args), after: &after, site: Location::caller() };
+        let task = self.backend().submit(&call, &mut refs)?;
+        let views = args.iter().filter_map(|arg| match arg.kind {
+            ArgKind::Output { view: Ok(view), .. } => Some(view),
+            _ => None,
+        });
+        Ok(SubmittedSlice { task, outs: views.zip(refs).map(|(view, t)| Tensor::new(t, view)).collect() })
+    }
+
+    /// Makes a tensor, all zero, that lives as long as this scope.
+    #[track_caller]
+    pub fn alloc(&mut self, dtype: DType, shape: impl AsRef<[u32]>) -> Result<Tensor<'s>> {
+        let view = TensorView::contiguous(dtype, shape.as_ref())?;
+        let tensor = self.backend().alloc(view, Location::caller())?;
+        Ok(Tensor::new(tensor, view))
+    }
+
+    /// A task that runs no kernel: it follows everything submitted so far in this scope, and everything
+    /// submitted later in this scope follows it.
+    #[track_caller]
+    pub fn barrier(&mut self) -> Result<Task<'s>> {
+        self.backend().barrier(Location::caller()).map(Task::new)
+    }
+
+    /// Runs `f` in a scope of its own: what it makes may be reclaimed once it has ended and its tasks are done.
+    #[track_caller]
+    #[inline]
+    pub fn scope<R>(&mut self, f: impl for<'c> FnOnce(&mut Orch<'c, 's>) -> Result<R>) -> Result<R> {
+        self.scope_with(Inference::Inherit, Location::caller(), f)
+    }
+
+    /// As [`scope`](Self::scope), without dependency inference inside: only explicit edges order its tasks.
+    ///
+    /// # Safety
+    /// The caller vouches that the tasks inside do not race with each other or with tasks before them.
+    #[track_caller]
+    pub unsafe fn manual_scope<R>(
+        &mut self,
+        f: impl for<'c> FnOnce(&mut Orch<'c, 's>) -> Result<R>,
+    ) -> Result<R> {
+        self.scope_with(Inference::Off, Location::caller(), f)
+    }
+
+    #[inline]
+    fn scope_with<R>(
+        &mut self,
+        inference: Inference,
+        site: Site,
+        f: impl for<'c> FnOnce(&mut Orch<'c, 's>) -> Result<R>,
+    ) -> Result<R> {
+        self.backend().enter_scope(site, inference)?;
+        let guard = ScopeGuard(self.backend);
+        let result = f(&mut Orch { backend: self.backend, life: PhantomData });
+        // The runtime's own verdict on the scope outranks an error that the scope's code made of it.
+        guard.end()?;
+        result
+    }
+
+    /// Waits for the writers of a tensor submitted so far and copies its values out, so that the code can decide.
+    /// Gives the producer's error if it failed or was skipped.
+    pub fn read<T: Element>(&mut self, tensor: Tensor<'s>) -> Result<Vec<T>> {
+        if tensor.dtype() != T::DTYPE {
+            return Err(Fault::ReadDType { tensor: tensor.dtype(), asked: T::DTYPE }.into());
+        }
+        let mut values = vec![T::default(); tensor.view.elements() as usize];
+        let target = values.as_mut_ptr().cast::<u8>();
+        let expected = tensor.view.bytes() as usize;
+        self.backend().read(tensor.tensor, &tensor.view, &mut |bytes| {
+            assert_eq!(bytes.len(), expected, "a backend hands over the whole view");
+            // SAFETY: the backend hands over `view.bytes()` bytes of valid `T`s, gathered, exactly once.
+            unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), target, bytes.len()) };
+        })?;
+        Ok(values)
+    }
+
+    /// The tensor that stands for an external buffer.
+    pub fn external(&mut self, buffer: BufferId) -> Result<Tensor<'s>> {
+        self.backend().external(buffer).map(|(tensor, view)| Tensor::new(tensor, view))
+    }
+}

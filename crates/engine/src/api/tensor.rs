@@ -1,0 +1,148 @@
+//! Handles: a tensor or a task, valid only inside the scope that made it.
+//!
+//! The lifetime `'s` ties a handle to its scope at compile time; the generation inside it catches at run
+//! time what lifetimes cannot see (handles that crossed a process or language boundary).
+
+use core::marker::PhantomData;
+
+use ringlane_task::{Access, DType, TensorView};
+
+use super::arg::Arg;
+use crate::fault::Result;
+
+/// A tensor's name inside the engine: an index and the generation that makes a stale one visible.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct TensorRef {
+    /// Index of the tensor's record.
+    pub id: u32,
+    /// How often that record had been reused when the handle was made.
+    pub generation: u32,
+}
+
+/// A task's name inside the engine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct TaskHandle {
+    /// Index of the task's slot over all rings.
+    pub slot: u32,
+    /// The task's number within its ring: a slot that was reused has another.
+    pub local: u32,
+}
+
+/// A tensor, or a view of one, usable until the scope `'s` ends.
+///
+/// ```
+/// use ringlane_engine::prelude::*;
+/// # fn body<'s>(o: &mut Orch<'s, '_>) -> Result<()> {
+/// let m = o.alloc(f32, [64, 64])?;
+/// let tile = m.tile(&[0, 32], &[32, 32])?;
+/// assert_eq!(tile.shape(), [32, 32]);
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Tensor<'s> {
+    pub(crate) tensor: TensorRef,
+    pub(crate) view: TensorView,
+    pub(crate) scope: PhantomData<&'s ()>,
+}
+
+impl<'s> Tensor<'s> {
+    pub(crate) fn new(tensor: TensorRef, view: TensorView) -> Self {
+        Tensor { tensor, view, scope: PhantomData }
+    }
+
+    fn with(self, view: TensorView) -> Self {
+        Tensor { view, ..self }
+    }
+
+    /// The window of `len` elements from `start` along each dimension.
+    pub fn tile(self, start: &[u32], len: &[u32]) -> Result<Self> {
+        Ok(self.with(self.view.tile(start, len)?))
+    }
+
+    /// The window of `len` elements from `start` along one dimension.
+    pub fn slice(self, axis: usize, start: u32, len: u32) -> Result<Self> {
+        Ok(self.with(self.view.slice(axis, start, len)?))
+    }
+
+    /// The elements at one index of a dimension, which is dropped.
+    pub fn select(self, axis: usize, index: u32) -> Result<Self> {
+        Ok(self.with(self.view.select(axis, index)?))
+    }
+
+    /// The same elements with two dimensions exchanged.
+    pub fn transpose(self, a: usize, b: usize) -> Result<Self> {
+        Ok(self.with(self.view.transpose(a, b)?))
+    }
+
+    /// The same elements under another shape; only for contiguous views.
+    pub fn reshape(self, shape: &[u32]) -> Result<Self> {
+        Ok(self.with(self.view.reshape(shape)?))
+    }
+
+    /// The view repeated `len` times along a new leading dimension; only for reads.
+    pub fn broadcast(self, len: u32) -> Result<Self> {
+        Ok(self.with(self.view.broadcast(len)?))
+    }
+
+    /// The lengths of the dimensions.
+    pub fn shape(&self) -> Vec<u32> {
+        self.view.shape()
+    }
+
+    /// Type of the elements.
+    pub fn dtype(&self) -> DType {
+        self.view.dtype()
+    }
+
+    /// The view behind the handle.
+    pub fn view(&self) -> &TensorView {
+        &self.view
+    }
+
+    /// As an argument that is read.
+    #[inline]
+    pub fn read(self) -> Arg<'s> {
+        Arg::tensor(self, Access::Input)
+    }
+
+    /// As an argument that is overwritten without being read (`output_existing`).
+    #[inline]
+    pub fn write(self) -> Arg<'s> {
+        Arg::tensor(self, Access::OutputExisting)
+    }
+
+    /// As an argument that is read and written.
+    #[inline]
+    pub fn inout(self) -> Arg<'s> {
+        Arg::tensor(self, Access::InOut)
+    }
+
+    /// As an overwritten argument of which each block gets its own part along `axis`.
+    #[inline]
+    pub fn out_split(self, axis: u8) -> Arg<'s> {
+        self.write().split(axis)
+    }
+
+    /// As an argument that the dependency inference does not follow.
+    ///
+    /// # Safety
+    /// The caller vouches that no task accesses these bytes at the same time in a way that races with this
+    /// one, and that ordering, where it matters, comes from explicit edges.
+    #[inline]
+    pub unsafe fn no_dep(self) -> Arg<'s> {
+        Arg::tensor(self, Access::NoDep)
+    }
+}
+
+/// A submitted task, nameable until the scope `'s` ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Task<'s> {
+    pub(crate) task: TaskHandle,
+    pub(crate) scope: PhantomData<&'s ()>,
+}
+
+impl Task<'_> {
+    pub(crate) fn new(task: TaskHandle) -> Self {
+        Task { task, scope: PhantomData }
+    }
+}

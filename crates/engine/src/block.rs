@@ -1,0 +1,92 @@
+//! Running one block: fresh outputs are zeroed, the kernel is called, a panic becomes an error.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use ringlane_task::{Access, BlockIndex};
+
+use crate::api::args::{Args, Part, Spaces};
+use crate::api::kernel::{Kernel, KernelError, KernelResult};
+
+/// One block of one kernel of a task.
+pub(crate) struct BlockRun<'a> {
+    pub(crate) kernel: &'a Kernel,
+    /// The argument records of the whole task.
+    pub(crate) words: &'a [u64],
+    pub(crate) spaces: &'a Spaces,
+    /// Whether the task has several kernels, each with arguments of its own.
+    pub(crate) mixed: bool,
+    /// Arguments that belong to the kernels before this one.
+    pub(crate) skip: usize,
+    pub(crate) block: BlockIndex,
+    pub(crate) blocks: u32,
+    /// Whether the task makes tensors, which are zeroed before the kernel sees them.
+    pub(crate) has_outputs: bool,
+}
+
+impl BlockRun<'_> {
+    /// Runs it.
+    ///
+    /// # Safety
+    /// As for [`Args::new`]: the records are true, and the bytes are ordered against all other accesses.
+    #[inline]
+    pub(crate) unsafe fn run(&self) -> KernelResult {
+        // SAFETY: the caller's promise.
+        let mut args = unsafe { Args::new(self.words, self.spaces, self.block, self.blocks) };
+        if self.mixed {
+            args.skip(self.skip);
+            args.keep(self.kernel.arity());
+        }
+        if self.has_outputs {
+            self.zero_outputs(&args);
+        }
+        match catch_unwind(AssertUnwindSafe(|| self.kernel.call(&mut args))) {
+            Ok(result) => result,
+            Err(panic) => Err(panic_text(&*panic)),
+        }
+    }
+
+    /// Zeroes this block's part of the tensors the task makes, so that a kernel that leaves gaps gives the same
+    /// bytes in every run. (A tensor that all blocks share is zeroed at submit.)
+    fn zero_outputs(&self, args: &Args<'_>) {
+        for record in args.records().filter(|r| r.access() == Access::Output) {
+            let whole_to_many = self.blocks > 1 && record.split() == crate::api::arg::NO_SPLIT;
+            if !whole_to_many {
+                zero(&args.part(&record), record.dtype().size_bytes());
+            }
+        }
+    }
+}
+
+/// Zeroes a part of a fresh tensor, row by row.
+fn zero(part: &Part, element: usize) {
+    let dims = &part.dims[..part.rank];
+    if part.elements() == 0 {
+        return;
+    }
+    // A fresh tensor is row-major; a part of it is rows of `run` elements at the strides of the outer dimensions.
+    let mut run = 1usize;
+    let mut outer = dims.len();
+    while outer > 0 && (dims[outer - 1].stride as usize == run || dims[outer - 1].len == 1) {
+        run *= dims[outer - 1].len as usize;
+        outer -= 1;
+    }
+    let mut index = [0u32; ringlane_task::MAX_RANK];
+    loop {
+        let at: usize = (0..outer).map(|d| index[d] as usize * dims[d].stride as usize).sum();
+        // SAFETY: the part lies inside its space and belongs to this block alone.
+        unsafe { part.base.add(at * element).write_bytes(0, run * element) };
+        let Some(axis) = (0..outer).rev().find(|&d| index[d] + 1 < dims[d].len) else { return };
+        index[axis] += 1;
+        index[axis + 1..outer].fill(0);
+    }
+}
+
+#[cold]
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> KernelError {
+    let text = panic
+        .downcast_ref::<&str>()
+        .map(|text| text.to_string())
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "no message".to_string());
+    KernelError::new(format_args!("the kernel panicked: {text}"))
+}

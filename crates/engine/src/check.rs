@@ -1,0 +1,196 @@
+//! What a submit is checked for before anything happens: arguments against parameters, and against each other.
+
+use ringlane_task::{Access, TensorView};
+
+use crate::api::arg::{ArgKind, NO_SPLIT};
+use crate::api::backend::Call;
+use crate::api::kernel::{Kernel, ParamKind, ParamSpec};
+use crate::fault::{Fault, Result};
+use crate::limits::{BLOCKS_MAX, SCALARS_MAX, TENSORS_MAX};
+use crate::overlap::{Region, Relation, relation};
+
+/// Checks a submit; on `Ok` its views, accesses and splits can be trusted.
+#[inline]
+pub(crate) fn check_call(call: &Call<'_>) -> Result<()> {
+    let mut next = 0;
+    let (mut written, mut tensors) = (false, 0);
+    for kernel in call.launch.kernels() {
+        let end = next + kernel.arity();
+        if end > call.args.len() {
+            return Err(arg_count(call));
+        }
+        let params = kernel.params().iter().filter(|p| p.kind != ParamKind::Context);
+        for (i, param) in (next..end).zip(params) {
+            let access = check_arg(call, kernel, i, param)?;
+            written |= access.is_some_and(Access::writes);
+            tensors += access.is_some() as usize;
+        }
+        next = end;
+    }
+    if next != call.args.len() {
+        return Err(arg_count(call));
+    }
+    if tensors > TENSORS_MAX || next - tensors > SCALARS_MAX {
+        return Err(too_many(tensors, next - tensors));
+    }
+    if next == 0 && call.launch.kernels().next().is_none() || !(1..=BLOCKS_MAX).contains(&call.launch.blocks) {
+        return Err(bad_launch(call));
+    }
+    if written && tensors > 1 { check_overlaps(call) } else { Ok(()) }
+}
+
+#[cold]
+fn arg_count(call: &Call<'_>) -> crate::Error {
+    let names: Vec<_> = call.launch.kernels().map(Kernel::name).collect();
+    let wanted = call.launch.kernels().map(Kernel::arity).sum();
+    Fault::ArgCount { kernel: names.join(" + "), given: call.args.len(), wanted }.into()
+}
+
+#[cold]
+fn too_many(tensors: usize, scalars: usize) -> crate::Error {
+    let (what, given, limit) = if tensors > TENSORS_MAX {
+        ("tensors", tensors, TENSORS_MAX)
+    } else {
+        ("scalars", scalars, SCALARS_MAX)
+    };
+    Fault::TooManyArgs { what, given, limit }.into()
+}
+
+#[cold]
+fn bad_launch(call: &Call<'_>) -> crate::Error {
+    let (kernels, blocks) = (call.launch.kernels().count(), call.launch.blocks);
+    Fault::BadLaunch { detail: format!("{kernels} kernels × {blocks} blocks; blocks 1..={BLOCKS_MAX}") }.into()
+}
+
+/// Checks one argument against its parameter; gives the access of a tensor.
+#[inline]
+fn check_arg(call: &Call<'_>, kernel: &Kernel, i: usize, param: &ParamSpec) -> Result<Option<Access>> {
+    let (view, access, split) = match &call.args[i] {
+        ArgKind::Tensor { view, access, split, .. } => (view, *access, *split),
+        ArgKind::Output { view: Ok(view), split } => (view, Access::Output, *split),
+        ArgKind::Output { view: Err(error), .. } => return Err((*error).into()),
+        ArgKind::Scalar(scalar) => {
+            if param.kind != ParamKind::Scalar {
+                return Err(wrong_kind(kernel, i, "a scalar", param));
+            }
+            if scalar.dtype() != param.dtype {
+                return Err(wrong_dtype(kernel, i, scalar.dtype(), param));
+            }
+            return Ok(None);
+        }
+    };
+    let fits = match param.kind {
+        ParamKind::Read => matches!(access, Access::Input | Access::NoDep),
+        ParamKind::Write | ParamKind::Shared => access != Access::Input,
+        ParamKind::Scalar | ParamKind::Context => false,
+    };
+    if !fits {
+        return Err(wrong_kind(kernel, i, access.as_str(), param));
+    }
+    if view.dtype() != param.dtype {
+        return Err(wrong_dtype(kernel, i, view.dtype(), param));
+    }
+    if param.rank.is_some_and(|rank| rank as usize != view.rank()) {
+        return Err(wrong_rank(kernel, i, view, param));
+    }
+    if split != NO_SPLIT || access.writes() || param.kind == ParamKind::Write {
+        check_write(call, kernel, i, param, view, split)?;
+    }
+    let whole_rows = split == NO_SPLIT || view.dims()[..split as usize].iter().all(|d| d.len == 1);
+    if param.contiguous && !(whole_rows && view.is_contiguous()) {
+        return Err(not_contiguous(kernel, i, view));
+    }
+    Ok(Some(access))
+}
+
+fn check_write(
+    call: &Call<'_>,
+    kernel: &Kernel,
+    arg: usize,
+    param: &ParamSpec,
+    view: &TensorView,
+    split: u8,
+) -> Result<()> {
+    let blocks = call.launch.blocks;
+    if split != NO_SPLIT && (split as usize >= view.rank() || param.kind == ParamKind::Shared) {
+        let (kernel, rank) = (kernel.name().to_string(), view.rank());
+        return Err(Fault::BadSplit { kernel, arg, axis: split, rank }.into());
+    }
+    if param.kind == ParamKind::Read {
+        return Ok(());
+    }
+    if param.kind == ParamKind::Write && blocks > 1 && split == NO_SPLIT {
+        return Err(Fault::UnsplitWrite { kernel: kernel.name().to_string(), arg, blocks }.into());
+    }
+    if view.repeats() {
+        return Err(Fault::WriteRepeats { kernel: kernel.name().to_string(), arg }.into());
+    }
+    Ok(())
+}
+
+#[cold]
+fn wrong_kind(kernel: &Kernel, arg: usize, given: &'static str, param: &ParamSpec) -> crate::Error {
+    let wanted = match param.kind {
+        ParamKind::Read => "a tensor to read",
+        ParamKind::Write | ParamKind::Shared => "a tensor to write",
+        ParamKind::Scalar => "a scalar",
+        ParamKind::Context => "no argument",
+    };
+    Fault::ArgKind { kernel: kernel.name().to_string(), arg, given, wanted }.into()
+}
+
+#[cold]
+fn wrong_dtype(kernel: &Kernel, arg: usize, given: ringlane_task::DType, param: &ParamSpec) -> crate::Error {
+    Fault::ArgDType { kernel: kernel.name().to_string(), arg, given, wanted: param.dtype }.into()
+}
+
+#[cold]
+fn wrong_rank(kernel: &Kernel, arg: usize, view: &TensorView, param: &ParamSpec) -> crate::Error {
+    let wanted = param.rank.unwrap_or_default();
+    Fault::ArgRank { kernel: kernel.name().to_string(), arg, given: view.rank(), wanted }.into()
+}
+
+#[cold]
+fn not_contiguous(kernel: &Kernel, arg: usize, view: &TensorView) -> crate::Error {
+    let strides = view.dims().iter().map(|d| d.stride).collect();
+    Fault::NotContiguous { kernel: kernel.name().to_string(), arg, shape: view.shape(), strides }.into()
+}
+
+/// Refuses a written argument that shares bytes, or may share bytes, with another of the same task.
+fn check_overlaps(call: &Call<'_>) -> Result<()> {
+    let followed = |arg: &ArgKind| match arg {
+        ArgKind::Tensor { tensor, view, access, .. } if *access != Access::NoDep => Some((*tensor, *view, *access)),
+        _ => None,
+    };
+    for (i, arg) in call.args.iter().enumerate() {
+        let ArgKind::Tensor { tensor, view, access, .. } = arg else { continue };
+        if !matches!(access, Access::OutputExisting | Access::InOut) {
+            continue;
+        }
+        for (j, other) in call.args.iter().enumerate().filter(|&(j, _)| j != i) {
+            let ArgKind::Tensor { tensor: other_tensor, .. } = other else { continue };
+            if other_tensor != tensor {
+                continue;
+            }
+            if let Some((_, other_view, _)) = followed(other)
+                && relation(&Region::of(view), &Region::of(&other_view)) != Relation::Disjoint
+            {
+                let kernel = kernel_of(call, i);
+                return Err(Fault::ArgsOverlap { kernel, written: i, other: j }.into());
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cold]
+fn kernel_of(call: &Call<'_>, arg: usize) -> String {
+    let mut end = 0;
+    for kernel in call.launch.kernels() {
+        end += kernel.arity();
+        if arg < end {
+            return kernel.name().to_string();
+        }
+    }
+    String::new()
+}

@@ -1,0 +1,266 @@
+//! What can go wrong, each with a name, the numbers that led to it, and what to do.
+
+use core::fmt;
+
+use ringlane_task::{DType, Explain, TaskId, ViewError};
+
+use crate::stall::Deadlock;
+
+/// What the engine's operations answer.
+pub type Result<T> = core::result::Result<T, Error>;
+
+/// An error of a run or of one submit.
+///
+/// ```
+/// use ringlane_engine::prelude::*;
+/// let error = Error::user("the table is empty");
+/// assert_eq!(error.name(), "UserError");
+/// ```
+#[derive(Clone)]
+pub struct Error(Box<Fault>);
+
+impl Error {
+    /// An error of the orchestration's own, carried out of the run unchanged.
+    pub fn user(text: impl fmt::Display) -> Self {
+        Fault::User(text.to_string()).into()
+    }
+
+    /// The fault behind it.
+    pub fn fault(&self) -> &Fault {
+        &self.0
+    }
+}
+
+impl From<Fault> for Error {
+    #[cold]
+    fn from(fault: Fault) -> Self {
+        Error(Box::new(fault))
+    }
+}
+
+impl From<ViewError> for Error {
+    #[cold]
+    fn from(error: ViewError) -> Self {
+        Fault::View(error).into()
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {self} ({}; {})", self.name(), self.detail(), self.hint())
+    }
+}
+
+impl core::error::Error for Error {}
+
+impl Explain for Error {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+    fn detail(&self) -> String {
+        self.0.detail()
+    }
+    fn hint(&self) -> String {
+        self.0.hint()
+    }
+}
+
+/// A task that did not do its work, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskFailure {
+    /// The first failed task, in submission order.
+    pub task: TaskId,
+    /// Its kernel.
+    pub kernel: String,
+    /// Where it was submitted.
+    pub site: String,
+    /// Where the scope around it was opened.
+    pub scope_site: String,
+    /// What the kernel said, or its panic.
+    pub cause: String,
+    /// How many tasks failed so far.
+    pub failed: u64,
+    /// How many were skipped because they needed what a failed one would have written.
+    pub skipped: u64,
+}
+
+/// Everything that can go wrong.
+#[derive(Clone, Debug, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum Fault {
+    #[error("a tensor view cannot be made")]
+    View(ViewError),
+    #[error("a submit gives the wrong number of arguments")]
+    ArgCount { kernel: String, given: usize, wanted: usize },
+    #[error("a submit has more arguments than a task can hold")]
+    TooManyArgs { what: &'static str, given: usize, limit: usize },
+    #[error("an argument has the wrong data type")]
+    ArgDType { kernel: String, arg: usize, given: DType, wanted: DType },
+    #[error("an argument has the wrong rank")]
+    ArgRank { kernel: String, arg: usize, given: usize, wanted: u8 },
+    #[error("an argument is of the wrong kind")]
+    ArgKind { kernel: String, arg: usize, given: &'static str, wanted: &'static str },
+    #[error("a kernel that takes slices is given a view with gaps")]
+    NotContiguous { kernel: String, arg: usize, shape: Vec<u32>, strides: Vec<u32> },
+    #[error("a task would write bytes that another of its arguments touches")]
+    ArgsOverlap { kernel: String, written: usize, other: usize },
+    #[error("a written view shows an element more than once")]
+    WriteRepeats { kernel: String, arg: usize },
+    #[error("a task would write a buffer that was lent for reading")]
+    ReadOnly { kernel: String, arg: usize },
+    #[error("blocks of one task would write the same argument")]
+    UnsplitWrite { kernel: String, arg: usize, blocks: u32 },
+    #[error("an argument cannot be split as asked")]
+    BadSplit { kernel: String, arg: usize, axis: u8, rank: usize },
+    #[error("a launch is not possible")]
+    BadLaunch { detail: String },
+    #[error("a handle is used after its scope")]
+    StaleHandle { what: &'static str, generation: u32, current: u32 },
+    #[error("a buffer is not one of this run's")]
+    UnknownBuffer { buffers: usize },
+    #[error("a buffer's values do not fill its shape")]
+    BufferLength { elements: u64, given: u64 },
+    #[error("a tensor is read as another data type")]
+    ReadDType { tensor: DType, asked: DType },
+    #[error("a task is larger than the ring it must fit into")]
+    TaskTooLarge { resource: ringlane_task::Resource, ring: u8, needs: u64, capacity: u64, site: String },
+    #[error("scopes are nested too deeply")]
+    TooDeep { limit: usize, site: String },
+    #[error("memory cannot be had")]
+    OutOfMemory { what: &'static str, bytes: u64 },
+    #[error("a ring is full and its oldest entry belongs to a scope that is still open")]
+    FlowControlDeadlock(Deadlock),
+    #[error("a task failed")]
+    TaskFailed(TaskFailure),
+    #[error("the run was interrupted")]
+    Interrupted { tasks: u64 },
+    #[error("the orchestration stopped")]
+    User(String),
+    #[error("a configuration cannot be used")]
+    Config(ringlane_task::ConfigError),
+}
+
+impl Fault {
+    /// The fault's name, the same everywhere.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Fault::View(error) => error.name(),
+            Fault::ArgCount { .. } => "ArgCount",
+            Fault::TooManyArgs { .. } => "TooManyArgs",
+            Fault::ArgDType { .. } => "ArgDType",
+            Fault::ArgRank { .. } => "ArgRank",
+            Fault::ArgKind { .. } => "ArgKind",
+            Fault::NotContiguous { .. } => "NotContiguous",
+            Fault::ArgsOverlap { .. } => "ArgsOverlap",
+            Fault::WriteRepeats { .. } => "WriteRepeats",
+            Fault::ReadOnly { .. } => "ReadOnly",
+            Fault::UnsplitWrite { .. } => "UnsplitWrite",
+            Fault::BadSplit { .. } => "BadSplit",
+            Fault::BadLaunch { .. } => "BadLaunch",
+            Fault::StaleHandle { .. } => "StaleHandle",
+            Fault::UnknownBuffer { .. } => "UnknownBuffer",
+            Fault::BufferLength { .. } => "BufferLength",
+            Fault::ReadDType { .. } => "ReadDType",
+            Fault::TaskTooLarge { .. } => "TaskTooLarge",
+            Fault::TooDeep { .. } => "TooDeep",
+            Fault::OutOfMemory { .. } => "OutOfMemory",
+            Fault::FlowControlDeadlock(_) => "FlowControlDeadlock",
+            Fault::TaskFailed(_) => "TaskFailed",
+            Fault::Interrupted { .. } => "Interrupted",
+            Fault::User(_) => "UserError",
+            Fault::Config(error) => error.name(),
+        }
+    }
+
+    /// The numbers and places that led to it.
+    pub fn detail(&self) -> String {
+        match self {
+            Fault::View(error) => error.detail(),
+            Fault::ArgCount { kernel, given, wanted } => format!("{kernel} takes {wanted} arguments, {given} given"),
+            Fault::TooManyArgs { what, given, limit } => format!("{given} {what}, at most {limit}"),
+            Fault::ArgDType { kernel, arg, given, wanted } => {
+                format!("argument {arg} of {kernel} is {given}, the kernel takes {wanted}")
+            }
+            Fault::ArgRank { kernel, arg, given, wanted } => {
+                format!("argument {arg} of {kernel} has rank {given}, the kernel takes {wanted}")
+            }
+            Fault::ArgKind { kernel, arg, given, wanted } => {
+                format!("argument {arg} of {kernel} is {given}, the kernel takes {wanted}")
+            }
+            Fault::NotContiguous { kernel, arg, shape, strides } => {
+                format!("argument {arg} of {kernel} has shape {shape:?} and strides {strides:?}")
+            }
+            Fault::ArgsOverlap { kernel, written, other } => {
+                format!("{kernel} writes argument {written}, which overlaps argument {other}")
+            }
+            Fault::WriteRepeats { kernel, arg } | Fault::ReadOnly { kernel, arg } => {
+                format!("{kernel} writes argument {arg}")
+            }
+            Fault::UnsplitWrite { kernel, arg, blocks } => {
+                format!("argument {arg} of {kernel} is written by {blocks} blocks and not split")
+            }
+            Fault::BadSplit { kernel, arg, axis, rank } => {
+                format!("argument {arg} of {kernel}: axis {axis} of a view with rank {rank}")
+            }
+            Fault::BadLaunch { detail } | Fault::User(detail) => detail.clone(),
+            Fault::StaleHandle { what, generation, current } => {
+                format!("{what} of generation {generation}, now {current}")
+            }
+            Fault::UnknownBuffer { buffers } => format!("the run has {buffers} buffers of its own"),
+            Fault::BufferLength { elements, given } => format!("the shape has {elements} elements, {given} given"),
+            Fault::ReadDType { tensor, asked } => format!("the tensor is {tensor}, asked for {asked}"),
+            Fault::TaskTooLarge { resource, ring, needs, capacity, site } => {
+                format!("{site}: the task needs {needs} of {resource} on ring {ring}, which has {capacity} in all")
+            }
+            Fault::TooDeep { limit, site } => format!("{site}: depth {limit} reached"),
+            Fault::OutOfMemory { what, bytes } => format!("{bytes} bytes for {what}"),
+            Fault::FlowControlDeadlock(deadlock) => deadlock.detail(),
+            Fault::TaskFailed(f) => format!(
+                "task {} ({}, submitted at {}, scope at {}): {}; {} failed, {} skipped",
+                f.task, f.kernel, f.site, f.scope_site, f.cause, f.failed, f.skipped
+            ),
+            Fault::Interrupted { tasks } => format!("after {tasks} submitted tasks"),
+            Fault::Config(error) => error.detail(),
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> String {
+        let text = match self {
+            Fault::View(error) => return error.hint(),
+            Fault::Config(error) => return error.hint(),
+            Fault::FlowControlDeadlock(deadlock) => return deadlock.hint(),
+            Fault::TaskTooLarge { resource, needs, .. } => {
+                return format!("rerun with {} {}, or split the task", resource.option(), needs.next_power_of_two());
+            }
+            Fault::ArgCount { .. } => "give one argument for each parameter of the kernel, in order",
+            Fault::TooManyArgs { .. } => "put several values into one tensor, or split the task",
+            Fault::ArgDType { .. } => "make the tensor with the kernel's data type, or use another kernel",
+            Fault::ArgRank { .. } => "reshape the tensor, or take a view of another rank in the kernel",
+            Fault::ArgKind { .. } => "`.read()` goes to `&[T]` and View, `.write()`, `.inout()` and `out(…)` to `&mut [T]` and ViewMut, `scalar(…)` to a value",
+            Fault::NotContiguous { .. } => "take `View<T, R>` or `ViewMut<T, R>` in the kernel, or tile along the first axis",
+            Fault::ArgsOverlap { .. } => "give the tensor once, with `.inout()`",
+            Fault::WriteRepeats { .. } => "broadcast views can only be read",
+            Fault::ReadOnly { .. } => "lend the buffer with `lend_mut`",
+            Fault::UnsplitWrite { .. } => "say `.split(axis)` on the argument, or take `SharedMut<T>` in the kernel",
+            Fault::BadSplit { .. } => "split a tensor along one of its own axes; `SharedMut` and scalars are not split",
+            Fault::BadLaunch { .. } => "one to three kernels, at least one block",
+            Fault::StaleHandle { .. } => "keep handles inside the scope that made them",
+            Fault::UnknownBuffer { .. } => "use the BufferId that this run's Buffers gave",
+            Fault::BufferLength { .. } => "the product of the shape must equal the number of values",
+            Fault::ReadDType { .. } => "ask for the type the tensor was made with",
+            Fault::TooDeep { .. } => "use a loop of sibling scopes instead of nesting",
+            Fault::OutOfMemory { .. } => "choose a smaller capacity or tensor",
+            Fault::TaskFailed(_) => "the first failed task is the one to look at; those skipped follow from it",
+            Fault::Interrupted { .. } => "what was recorded so far is kept",
+            Fault::User(_) => "the error is the program's own",
+        };
+        text.to_string()
+    }
+}

@@ -1,0 +1,38 @@
+//! Every limit of the engine: unit, cost, reason, and what happens when it is reached.
+
+/// Rings; scope depth `d` uses ring `min(d, RINGS - 1)`. Each ring costs its capacities. Four, because deeper
+/// nesting than that is rare and the innermost ring still works for it (its scopes wait for each other).
+pub const RINGS: usize = ringlane_task::RINGS;
+
+/// Nested scopes, the root included. A scope costs 100 bytes on the orchestrator's stack of scopes. Beyond it
+/// `scope` answers `TooDeep`.
+pub const SCOPE_DEPTH_MAX: usize = 64;
+
+/// Tensor arguments of one task. A record costs 24 + 8 × rank bytes of the argument ring. Beyond it a submit
+/// answers `TooManyArgs`.
+pub const TENSORS_MAX: usize = ringlane_task::MAX_TENSORS;
+
+/// Scalar arguments of one task; 16 bytes each. Beyond it a submit answers `TooManyArgs`.
+pub const SCALARS_MAX: usize = ringlane_task::MAX_SCALARS;
+
+/// Unfinished predecessors that one task can wait for at once; 4 bytes each in the orchestrator's scratch.
+/// At the limit the submit waits until some are done, then goes on: nothing fails.
+pub const FANIN_MAX: usize = 1024;
+
+/// Alignment of every tensor in bytes: a cache line, so that two outputs never share one.
+pub const ALIGNMENT: u64 = 64;
+
+/// First soft size of a heap or argument ring in bytes; it doubles only when full. Small enough to stay in a
+/// second-level cache, large enough that wrapping is rare.
+pub const SOFT_RING_BYTES: u64 = 1 << 20;
+
+/// Blocks of one task, so that lanes × blocks fits 32 bits. Beyond it a submit answers `BadLaunch`.
+pub const BLOCKS_MAX: u32 = 1 << 24;
+
+/// Slots, dependency entries and map entries are named by 32 bits with two values set apart.
+pub const INDEX_MAX: u64 = 1 << 28;
+
+const _: () = assert!(RINGS >= 1 && RINGS <= 8, "ring indices fit the artifacts' columns");
+const _: () = assert!(TENSORS_MAX >= 69 && SCALARS_MAX >= 64, "what users were promised");
+const _: () = assert!(SOFT_RING_BYTES.is_power_of_two() && ALIGNMENT.is_power_of_two());
+const _: () = assert!((BLOCKS_MAX as u64) * 3 < u32::MAX as u64);

@@ -1,0 +1,248 @@
+//! The in-order oracle: runs every submit at once, one after another, on the calling thread.
+//!
+//! It is what the one-sentence promise is measured against: the engine must leave the same bytes, fail and skip
+//! the same tasks. It shares nothing with the engine but the kernels and the argument records, keeps every
+//! tensor for ever and tracks poison byte by byte.
+//!
+//! ```
+//! use ringlane_engine::prelude::*;
+//! kernel! { static ONE = any fn(x: &mut [f32]) { x.fill(1.0); } }
+//! let mut data = Buffers::new();
+//! let x = data.add(&[2], &[0.0f32; 2])?;
+//! ringlane_engine::oracle::run(&mut data, |o| { let x = o.external(x)?; o.submit(&ONE, [x.write()]).map(drop) })?;
+//! assert_eq!(data.get::<f32>(x)?, [1.0, 1.0]);
+//! # Ok::<(), ringlane_engine::Error>(())
+//! ```
+
+use ringlane_task::{Access, BlockIndex, RingIndex, TaskId, TensorView};
+
+use crate::api::arg::ArgKind;
+use crate::api::args::{Space, Spaces, encode_scalar, encode_tensor, tensor_words};
+use crate::api::backend::{Backend, Call, Inference, Site};
+use crate::api::buffers::{BufferId, Buffers, Permission};
+use crate::api::orch::Orch;
+use crate::api::tensor::{TaskHandle, TensorRef};
+use crate::block::BlockRun;
+use crate::check::check_call;
+use crate::fault::{Fault, Result, TaskFailure};
+
+/// What became of a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It ran.
+    Done,
+    /// Its kernel failed.
+    Failed(String),
+    /// It needed bytes that a failed task would have written.
+    Skipped,
+}
+
+/// Runs an orchestration in order.
+pub fn run<'e, R>(
+    buffers: &'e mut Buffers<'_>,
+    f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
+) -> Result<R> {
+    run_with_fates(buffers, f).0
+}
+
+/// Runs an orchestration in order and tells what became of each task, in submission order.
+pub fn run_with_fates<'e, R>(
+    buffers: &'e mut Buffers<'_>,
+    f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
+) -> (Result<R>, Vec<Fate>) {
+    let mut oracle = Oracle::new(buffers);
+    // SAFETY: `oracle` outlives the orchestrator and is not used until it is gone.
+    let result = f(&mut unsafe { Orch::new(&mut oracle) });
+    let failure = oracle.failure.take();
+    (result.and_then(|value| failure.map_or(Ok(value), |f| Err(Fault::TaskFailed(f).into()))), oracle.fates)
+}
+
+struct OracleTensor {
+    view: TensorView,
+    permission: Permission,
+    poisoned: Vec<bool>,
+}
+
+struct Oracle<'e, 'd> {
+    buffers: &'e Buffers<'d>,
+    spaces: Spaces,
+    tensors: Vec<OracleTensor>,
+    owned: Vec<Box<[u128]>>,
+    fates: Vec<Fate>,
+    failure: Option<TaskFailure>,
+    sites: Vec<Site>,
+}
+
+impl<'e, 'd> Oracle<'e, 'd> {
+    fn new(buffers: &'e mut Buffers<'d>) -> Self {
+        let tensors = (0..buffers.len()).map(|i| {
+            let (view, permission) = buffers.entry(i);
+            OracleTensor { view, permission, poisoned: vec![false; view.bytes() as usize] }
+        });
+        Oracle {
+            spaces: Spaces(buffers.spaces().collect()),
+            tensors: tensors.collect(),
+            buffers,
+            owned: Vec::new(),
+            fates: Vec::new(),
+            failure: None,
+            sites: Vec::new(),
+        }
+    }
+
+    fn make(&mut self, view: TensorView) -> TensorRef {
+        let mut memory = vec![0u128; view.bytes().div_ceil(16) as usize + 4].into_boxed_slice();
+        let base = memory.as_mut_ptr().cast::<u8>();
+        let base = base.wrapping_add(base.align_offset(64));
+        self.owned.push(memory);
+        self.spaces.0.push(Space { base, bytes: view.bytes() });
+        let poisoned = vec![false; view.bytes() as usize];
+        self.tensors.push(OracleTensor { view, permission: Permission::ReadWrite, poisoned });
+        TensorRef { id: self.tensors.len() as u32 - 1, generation: 0 }
+    }
+
+    fn poisoned(&self, tensor: u32, view: &TensorView) -> bool {
+        let poison = &self.tensors[tensor as usize].poisoned;
+        let mut found = false;
+        view.for_each_run(|start, bytes| found |= poison[start as usize..(start + bytes) as usize].contains(&true));
+        found
+    }
+
+    fn set_poison(&mut self, tensor: u32, view: &TensorView, value: bool) {
+        let poison = &mut self.tensors[tensor as usize].poisoned;
+        view.for_each_run(|start, bytes| poison[start as usize..(start + bytes) as usize].fill(value));
+    }
+
+    /// Writes the argument records; gives them and, per tensor, what the task does to which bytes.
+    fn encode(&mut self, call: &Call<'_>, outs: &mut [TensorRef]) -> (Vec<u64>, Vec<(u32, TensorView, Access)>) {
+        let (mut words, mut touched, mut made) = (Vec::new(), Vec::new(), 0);
+        for arg in call.args {
+            let (tensor, view, access, split) = match *arg {
+                ArgKind::Tensor { tensor, view, access, split } => (tensor, view, access, split),
+                ArgKind::Output { view: Ok(view), split } => {
+                    outs[made] = self.make(view);
+                    made += 1;
+                    (outs[made - 1], view, Access::Output, split)
+                }
+                ArgKind::Output { .. } => unreachable!("check_call refuses it"),
+                ArgKind::Scalar(scalar) => {
+                    let mut record = [0; 2];
+                    encode_scalar(&mut record, scalar);
+                    words.extend(record);
+                    continue;
+                }
+            };
+            let mut record = vec![0; tensor_words(view.rank())];
+            encode_tensor(&mut record, &view, access, split, tensor.id, tensor.id);
+            words.extend(record);
+            touched.push((tensor.id, view, access));
+        }
+        (words, touched)
+    }
+
+    fn execute(&self, call: &Call<'_>, words: &[u64]) -> Fate {
+        let blocks = call.launch.block_count();
+        let has_outputs = call.args.iter().any(|a| matches!(a, ArgKind::Output { .. }));
+        let mut skip = 0;
+        let mut fate = Fate::Done;
+        for kernel in call.launch.kernels() {
+            for block in (0..blocks).map(BlockIndex) {
+                let spaces = &self.spaces;
+                let run = BlockRun { kernel, words, spaces, mixed: true, skip, block, blocks, has_outputs };
+                // SAFETY: the records were just written from checked arguments, and nothing else runs.
+                if let (Err(error), Fate::Done) = (unsafe { run.run() }, &fate) {
+                    fate = Fate::Failed(error.0);
+                }
+            }
+            skip += kernel.arity();
+        }
+        fate
+    }
+
+    fn settle(&mut self, call: &Call<'_>, fate: Fate, touched: &[(u32, TensorView, Access)]) {
+        for (tensor, view, access) in touched.iter().filter(|t| t.2.writes()) {
+            match (&fate, access) {
+                (Fate::Done, Access::InOut) => {}
+                (Fate::Done, _) => self.set_poison(*tensor, view, false),
+                _ => self.set_poison(*tensor, view, true),
+            }
+        }
+        if let (Fate::Failed(cause), None) = (&fate, &self.failure) {
+            let scope_site = self.sites.last().map_or("run", |s| s.file()).to_string();
+            self.failure = Some(TaskFailure {
+                task: TaskId::new(RingIndex(0), self.fates.len() as u32),
+                kernel: call.launch.kernels().map(|k| k.name()).collect::<Vec<_>>().join(" + "),
+                site: call.site.to_string(),
+                scope_site,
+                cause: cause.clone(),
+                failed: 1,
+                skipped: 0,
+            });
+        }
+        self.fates.push(fate);
+    }
+
+    fn check_permissions(&self, call: &Call<'_>) -> Result<()> {
+        for (arg, kind) in call.args.iter().enumerate() {
+            let ArgKind::Tensor { tensor, access, .. } = kind else { continue };
+            if access.writes() && self.tensors[tensor.id as usize].permission == Permission::Read {
+                let kernel = call.launch.kernels().next().map_or("", |k| k.name()).to_string();
+                return Err(Fault::ReadOnly { kernel, arg }.into());
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Backend for Oracle<'_, '_> {
+    fn submit(&mut self, call: &Call<'_>, outs: &mut [TensorRef]) -> Result<TaskHandle> {
+        check_call(call)?;
+        self.check_permissions(call)?;
+        let (words, touched) = self.encode(call, outs);
+        let poisoned = touched.iter().any(|(tensor, view, access)| access.reads() && self.poisoned(*tensor, view));
+        let follows_failed = call.after.iter().any(|t| self.fates[t.slot as usize] != Fate::Done);
+        let fate = if poisoned || follows_failed { Fate::Skipped } else { self.execute(call, &words) };
+        self.settle(call, fate, &touched);
+        Ok(TaskHandle { slot: self.fates.len() as u32 - 1, local: 0 })
+    }
+
+    fn alloc(&mut self, view: TensorView, _site: Site) -> Result<TensorRef> {
+        self.fates.push(Fate::Done);
+        Ok(self.make(view))
+    }
+
+    fn barrier(&mut self, _site: Site) -> Result<TaskHandle> {
+        self.fates.push(Fate::Done);
+        Ok(TaskHandle { slot: self.fates.len() as u32 - 1, local: 0 })
+    }
+
+    fn enter_scope(&mut self, site: Site, _inference: Inference) -> Result<()> {
+        self.sites.push(site);
+        Ok(())
+    }
+
+    fn exit_scope(&mut self) -> Result<()> {
+        self.sites.pop();
+        Ok(())
+    }
+
+    fn read(&mut self, tensor: TensorRef, view: &TensorView, sink: &mut dyn FnMut(&[u8])) -> Result<()> {
+        if self.poisoned(tensor.id, view) {
+            let failure = self.failure.clone().expect("bytes are poisoned only by a failure");
+            return Err(Fault::TaskFailed(failure).into());
+        }
+        let base = self.spaces.0[tensor.id as usize].base;
+        let mut bytes = Vec::with_capacity(view.bytes() as usize);
+        view.for_each_run(|start, len| {
+            // SAFETY: the view was checked against its tensor; nothing else runs.
+            bytes.extend(unsafe { core::slice::from_raw_parts(base.add(start as usize), len as usize) });
+        });
+        sink(&bytes);
+        Ok(())
+    }
+
+    fn external(&mut self, buffer: BufferId) -> Result<(TensorRef, TensorView)> {
+        let index = self.buffers.index_of(buffer)?;
+        Ok((TensorRef { id: index as u32, generation: 0 }, self.tensors[index].view))
+    }
+}
