@@ -1,0 +1,107 @@
+//! All measurements of both sides, found by what was measured.
+
+use std::collections::BTreeMap;
+
+/// The name of our own row.
+pub const RINGLANE: &str = "ringlane";
+
+/// What was measured: one runtime on one workload.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    /// A peer's name, or [`RINGLANE`].
+    pub runtime: String,
+    /// One of the six workloads.
+    pub workload: String,
+    /// Microseconds of work in each task.
+    pub spin_us: u32,
+    /// Threads, the submitting one included.
+    pub threads: u32,
+}
+
+/// What came out of one round.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    /// What was measured.
+    pub key: Key,
+    /// The fastest repetition.
+    pub ns_per_task_min: f64,
+    /// The median over the repetitions.
+    pub ns_per_task_median: f64,
+}
+
+/// The samples of every round.
+#[derive(Default)]
+pub struct Board(BTreeMap<Key, Vec<Sample>>);
+
+impl Board {
+    /// Adds the samples of one turn.
+    pub fn extend(&mut self, samples: Vec<Sample>) {
+        for sample in samples {
+            self.0.entry(sample.key.clone()).or_default().push(sample);
+        }
+    }
+
+    /// The median over the rounds of each round's median; `None` if it was never measured.
+    pub fn ns_per_task(&self, runtime: &str, workload: &str, spin_us: u32, threads: u32) -> Option<f64> {
+        let key = Key { runtime: runtime.into(), workload: workload.into(), spin_us, threads };
+        self.0.get(&key).map(|samples| median(samples.iter().map(|s| s.ns_per_task_median).collect()))
+    }
+
+    /// Every measurement: key, least, median, rounds.
+    pub fn rows(&self) -> impl Iterator<Item = (&Key, f64, f64, usize)> {
+        self.0.iter().map(|(key, samples)| {
+            let least = samples.iter().map(|s| s.ns_per_task_min).fold(f64::INFINITY, f64::min);
+            let middle = median(samples.iter().map(|s| s.ns_per_task_median).collect());
+            (key, least, middle, samples.len())
+        })
+    }
+
+    /// Every peer that was measured at all, by name; Ringlane is none.
+    pub fn peers(&self) -> Vec<&str> {
+        let mut names: Vec<_> = self.0.keys().map(|key| key.runtime.as_str()).collect();
+        names.dedup();
+        names.retain(|name| *name != RINGLANE);
+        names
+    }
+}
+
+/// The middle value, or the mean of the two in the middle.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    if values.len() % 2 == 1 { values[middle] } else { (values[middle - 1] + values[middle]) / 2.0 }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+
+    /// A board with one round of each of these.
+    pub fn board(samples: &[(&str, &str, u32, u32, f64)]) -> Board {
+        let mut board = Board::default();
+        for &(runtime, workload, spin_us, threads, ns) in samples {
+            let key = Key { runtime: runtime.into(), workload: workload.into(), spin_us, threads };
+            board.extend(vec![Sample { key, ns_per_task_min: ns, ns_per_task_median: ns }]);
+        }
+        board
+    }
+
+    #[test]
+    fn rounds_are_joined_by_their_median() {
+        let board = board(&[("a", "chain", 0, 1, 3.0), ("a", "chain", 0, 1, 1.0), ("a", "chain", 0, 1, 8.0)]);
+        assert_eq!(board.ns_per_task("a", "chain", 0, 1), Some(3.0));
+        assert_eq!(board.ns_per_task("a", "chain", 0, 2), None);
+        assert_eq!(
+            board.rows().map(|(_, least, middle, n)| (least, middle, n)).collect::<Vec<_>>(),
+            [(1.0, 3.0, 3)]
+        );
+        assert_eq!(median(vec![4.0, 1.0]), 2.5);
+    }
+
+    #[test]
+    fn ringlane_is_not_its_own_peer() {
+        let board =
+            board(&[("b", "chain", 0, 1, 1.0), (RINGLANE, "chain", 0, 1, 1.0), ("b", "random", 0, 1, 1.0)]);
+        assert_eq!(board.peers(), ["b"]);
+    }
+}
