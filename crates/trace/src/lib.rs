@@ -1,1 +1,36 @@
 //! What is kept of a run: the run directory and its manifest.
+//!
+//! ```text
+//! RunDir (a directory of its own) ──▶ files, each written whole ──▶ run.json, written last
+//! ```
+//!
+//! One run is one directory, so every file in it has a fixed name. A file appears under its name only when it
+//! is complete, and `run.json` appears after all others: a directory without one holds a run that died.
+//!
+//! ```
+//! use ringlane_trace::{Manifest, RunDir, UtcTime};
+//! let parent = std::env::temp_dir().join(format!("ringlane-doc-{}", std::process::id()));
+//! let now = UtcTime::now();
+//! let dir = RunDir::create_unique(&parent, "vector", "small", now)?;
+//! let mut manifest = Manifest::new("vector", "small", "cpu", now);
+//! manifest.tasks = 5;
+//! manifest.write(&dir)?;
+//! assert_eq!(Manifest::read(dir.path())?, manifest);
+//! # std::fs::remove_dir_all(&parent).unwrap();
+//! # Ok::<(), ringlane_trace::TraceError>(())
+//! ```
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+mod error;
+mod manifest;
+mod run_dir;
+mod time;
+
+pub use error::TraceError;
+pub use manifest::{DfxCost, FileEntry, Golden, Manifest, PmuSource, RunError, RunStatus};
+pub use run_dir::RunDir;
+pub use time::{BadTime, UtcTime};
+
+#[cfg(test)]
+mod test_dir;

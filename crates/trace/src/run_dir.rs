@@ -1,0 +1,193 @@
+//! The directory of one run: made before the run starts, by one run only.
+//!
+//! Whatever is wrong with the place is found before anything is left behind: a refused path has no new
+//! directories, and a file that could not be written whole is not there at all.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::error::TraceError;
+use crate::manifest;
+use crate::time::UtcTime;
+
+/// Bytes of a scene's, case's or file's name: two of them with a date fit into the 255 of a file system.
+const NAME_BYTES_MAX: usize = 100;
+
+/// A directory that belongs to one run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunDir {
+    path: PathBuf,
+}
+
+impl RunDir {
+    /// Makes exactly this directory, and its parents. It may exist already, unless it holds a run.
+    ///
+    /// ```
+    /// use ringlane_task::Explain;
+    /// use ringlane_trace::RunDir;
+    /// let path = std::env::temp_dir().join(format!("ringlane-exact-{}", std::process::id()));
+    /// let dir = RunDir::create_exact(&path).unwrap();
+    /// dir.write_atomic("run.json", b"{}").unwrap();
+    /// assert_eq!(RunDir::create_exact(&path).unwrap_err().name(), "RunExists");
+    /// # std::fs::remove_dir_all(&path).unwrap();
+    /// ```
+    pub fn create_exact(path: impl AsRef<Path>) -> Result<Self, TraceError> {
+        let path = path.as_ref();
+        if path.as_os_str().is_empty() {
+            let source = ErrorKind::InvalidInput.into();
+            return Err(TraceError::CannotCreate { path: path.to_path_buf(), source });
+        }
+        let manifest = path.join(manifest::FILE_NAME);
+        if fs::symlink_metadata(&manifest).is_ok() {
+            return Err(TraceError::RunExists { path: manifest });
+        }
+        let made = MadeDirs::make(path)?;
+        let dir = RunDir { path: path.to_path_buf() };
+        dir.check_writable()?;
+        made.keep();
+        Ok(dir)
+    }
+
+    /// Makes `<parent>/<scene>_<case>_<time>`, or the first of `…_2`, `…_3`, … that does not exist yet.
+    ///
+    /// Creation is atomic: runs that start in the same second never share a directory.
+    pub fn create_unique(
+        parent: impl AsRef<Path>,
+        scene: &str,
+        case: &str,
+        started_at: UtcTime,
+    ) -> Result<Self, TraceError> {
+        check_name("scene", scene)?;
+        check_name("case", case)?;
+        let made = MadeDirs::make(parent.as_ref())?;
+        let path = make_numbered(parent.as_ref(), &format!("{scene}_{case}_{}", started_at.compact()))?;
+        made.keep();
+        Ok(RunDir { path })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes a file whole: under a temporary name first, then renamed, so that a reader never sees half of
+    /// it. If that fails, neither name is left behind.
+    pub fn write_atomic(&self, name: &str, bytes: &[u8]) -> Result<(), TraceError> {
+        check_name("file", name)?;
+        let path = self.path.join(name);
+        let write = || {
+            let mut temp = TempFile::create(&self.path, name)?;
+            temp.file.write_all(bytes)?;
+            temp.rename_to(&path)
+        };
+        write().map_err(|source| TraceError::CannotWrite { path: path.clone(), source })
+    }
+
+    fn check_writable(&self) -> Result<(), TraceError> {
+        match TempFile::create(&self.path, "probe") {
+            Ok(_) => Ok(()),
+            Err(source) => Err(TraceError::NotWritable { path: self.path.clone(), source }),
+        }
+    }
+}
+
+fn make_numbered(parent: &Path, name: &str) -> Result<PathBuf, TraceError> {
+    for number in 1u32.. {
+        let path = match number {
+            1 => parent.join(name),
+            _ => parent.join(format!("{name}_{number}")),
+        };
+        match fs::create_dir(&path) {
+            Ok(()) => return Ok(path),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(source) => return Err(TraceError::CannotCreate { path, source }),
+        }
+    }
+    unreachable!("a directory cannot hold 2^32 runs of one second")
+}
+
+/// Refuses what is not one plain, visible component of a path on every file system.
+fn check_name(what: &'static str, name: &str) -> Result<(), TraceError> {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
+    let safe = !name.is_empty()
+        && name.len() <= NAME_BYTES_MAX
+        && !name.starts_with(['.', '-'])
+        && name.bytes().all(plain);
+    if safe { Ok(()) } else { Err(TraceError::UnsafeName { what, name: name.to_string() }) }
+}
+
+/// Directories made on the way to a path; taken back unless they are kept.
+struct MadeDirs(Vec<PathBuf>);
+
+impl MadeDirs {
+    fn make(path: &Path) -> Result<Self, TraceError> {
+        let is_missing = |p: &&Path| !p.as_os_str().is_empty() && !p.is_dir();
+        let missing: Vec<&Path> = path.ancestors().take_while(is_missing).collect();
+        let mut made = MadeDirs(Vec::new());
+        for path in missing.into_iter().rev() {
+            match fs::create_dir(path) {
+                Ok(()) => made.0.push(path.to_path_buf()),
+                // Someone else made it in the meantime.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists && path.is_dir() => {}
+                Err(error) => return Err(Self::refusal(path, error)),
+            }
+        }
+        Ok(made)
+    }
+
+    fn refusal(path: &Path, source: io::Error) -> TraceError {
+        let path = path.to_path_buf();
+        match source.kind() {
+            ErrorKind::AlreadyExists => TraceError::NotADirectory { path },
+            _ => TraceError::CannotCreate { path, source },
+        }
+    }
+
+    fn keep(mut self) {
+        self.0.clear();
+    }
+}
+
+impl Drop for MadeDirs {
+    fn drop(&mut self) {
+        for path in self.0.iter().rev() {
+            // Fails, rightly, if someone has put something there.
+            let _ = fs::remove_dir(path);
+        }
+    }
+}
+
+/// A file under a temporary name; removed unless it is renamed.
+struct TempFile {
+    file: File,
+    path: Option<PathBuf>,
+}
+
+impl TempFile {
+    fn create(dir: &Path, name: &str) -> io::Result<Self> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        // The process and a number: writers of one name do not meet in their temporary files.
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = dir.join(format!(".{name}.{}.{number}.tmp", std::process::id()));
+        let file = OpenOptions::new().write(true).create_new(true).open(&path)?;
+        Ok(TempFile { file, path: Some(path) })
+    }
+
+    fn rename_to(mut self, path: &Path) -> io::Result<()> {
+        let Some(temp) = self.path.take() else { return Ok(()) };
+        fs::rename(&temp, path).inspect_err(|_| self.path = Some(temp))
+    }
+}
+
+impl Drop for TempFile {
+    fn drop(&mut self) {
+        if let Some(path) = &self.path {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

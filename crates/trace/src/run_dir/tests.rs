@@ -1,0 +1,130 @@
+//! Claims about run directories.
+
+use std::collections::BTreeSet;
+use std::sync::Barrier;
+
+use ringlane_task::Explain;
+
+use super::*;
+use crate::test_dir::TestDir;
+
+fn noon() -> UtcTime {
+    "2026-11-15T12:00:00Z".parse().unwrap()
+}
+
+#[test]
+fn an_exact_directory_is_made_with_its_parents_and_may_exist_before() {
+    let root = TestDir::new();
+    let path = root.join("a/b/c");
+    let dir = RunDir::create_exact(&path).unwrap();
+    assert_eq!(dir.path(), path);
+    assert!(TestDir::names_in(&path).is_empty(), "the check for writing leaves nothing behind");
+    RunDir::create_exact(&path).unwrap();
+}
+
+#[test]
+fn a_directory_that_holds_a_run_is_refused_and_left_as_it_was() {
+    let root = TestDir::new();
+    let dir = RunDir::create_exact(root.path()).unwrap();
+    dir.write_atomic("run.json", b"mine").unwrap();
+    let error = RunDir::create_exact(root.path()).unwrap_err();
+    assert_eq!(error.name(), "RunExists");
+    assert!(error.detail().contains("run.json"));
+    assert_eq!(fs::read(root.join("run.json")).unwrap(), b"mine");
+    assert_eq!(TestDir::names_in(root.path()), ["run.json"]);
+}
+
+#[test]
+fn a_file_in_the_way_is_refused_wherever_it_stands() {
+    let root = TestDir::new();
+    fs::write(root.join("file"), "").unwrap();
+    let error = RunDir::create_exact(root.join("file")).unwrap_err();
+    assert!(matches!(error, TraceError::NotADirectory { path } if path == root.join("file")));
+    let error = RunDir::create_exact(root.join("file/below/it")).unwrap_err();
+    assert!(matches!(error, TraceError::NotADirectory { path } if path == root.join("file")));
+    let error = RunDir::create_unique(root.join("file"), "s", "c", noon()).unwrap_err();
+    assert_eq!(error.name(), "NotADirectory");
+    assert_eq!(TestDir::names_in(root.path()), ["file"]);
+}
+
+#[test]
+fn a_directory_that_cannot_be_written_or_made_is_refused() {
+    // Nobody, not even root, can make files in /proc.
+    assert_eq!(RunDir::create_exact("/proc").unwrap_err().name(), "NotWritable");
+    assert_eq!(RunDir::create_exact("/proc/ringlane/run").unwrap_err().name(), "CannotCreate");
+    assert_eq!(RunDir::create_unique("/proc", "s", "c", noon()).unwrap_err().name(), "CannotCreate");
+    assert_eq!(RunDir::create_exact("").unwrap_err().name(), "CannotCreate");
+}
+
+#[test]
+fn a_path_that_fails_half_way_leaves_no_directory_behind() {
+    let root = TestDir::new();
+    let too_long = "x".repeat(300);
+    let path = root.join("a").join("b").join(too_long);
+    assert_eq!(RunDir::create_exact(path).unwrap_err().name(), "CannotCreate");
+    assert!(TestDir::names_in(root.path()).is_empty());
+}
+
+#[test]
+fn eight_threads_that_start_in_one_second_get_eight_directories() {
+    let root = TestDir::new();
+    let parent = root.join("outputs");
+    let barrier = Barrier::new(8);
+    let start = || {
+        barrier.wait();
+        (0..16)
+            .map(|_| RunDir::create_unique(&parent, "vector", "small", noon()).unwrap())
+            .map(|dir| dir.path().file_name().unwrap().to_str().unwrap().to_string())
+            .collect::<Vec<_>>()
+    };
+    let made: Vec<String> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(start)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    let first = "vector_small_20261115_120000".to_string();
+    let expected: BTreeSet<_> = (2..=128).map(|n| format!("{first}_{n}")).chain([first.clone()]).collect();
+    assert_eq!(made.len(), 128);
+    assert_eq!(made.into_iter().collect::<BTreeSet<_>>(), expected);
+}
+
+#[test]
+fn names_that_leave_the_directory_or_hide_in_it_are_refused() {
+    let root = TestDir::new();
+    let long = "x".repeat(101);
+    for bad in ["", ".", "..", "../x", "a/b", "/etc", ".hidden", "-rf", "a b", "a\0", "a\n", "ä", &long] {
+        for (scene, case) in [(bad, "small"), ("vector", bad)] {
+            let error = RunDir::create_unique(root.join("outputs"), scene, case, noon()).unwrap_err();
+            assert_eq!(error.name(), "UnsafeName", "{bad:?}");
+        }
+        let dir = RunDir::create_exact(root.path()).unwrap();
+        assert_eq!(dir.write_atomic(bad, b"").unwrap_err().name(), "UnsafeName");
+    }
+    assert!(TestDir::names_in(root.path()).is_empty());
+    RunDir::create_unique(root.path(), "paged_attention", "64x64-f16.v2", noon()).unwrap();
+}
+
+#[test]
+fn a_file_is_replaced_whole_and_no_temporary_name_stays() {
+    let root = TestDir::new();
+    let dir = RunDir::create_exact(root.path()).unwrap();
+    for bytes in [&b"first"[..], b"2"] {
+        dir.write_atomic("deps.json", bytes).unwrap();
+        assert_eq!(fs::read(root.join("deps.json")).unwrap(), bytes);
+    }
+    assert_eq!(TestDir::names_in(root.path()), ["deps.json"]);
+}
+
+#[test]
+fn a_write_that_fails_leaves_neither_name_behind() {
+    let root = TestDir::new();
+    let dir = RunDir::create_exact(root.join("run")).unwrap();
+    // The rename fails: a directory with something in it has the name.
+    fs::create_dir_all(root.join("run/deps.json/full")).unwrap();
+    let error = dir.write_atomic("deps.json", b"x").unwrap_err();
+    assert_eq!(error.name(), "CannotWrite");
+    assert_eq!(TestDir::names_in(dir.path()), ["deps.json"]);
+    // The temporary file itself cannot be made.
+    fs::remove_dir_all(dir.path()).unwrap();
+    assert_eq!(dir.write_atomic("deps.json", b"x").unwrap_err().name(), "CannotWrite");
+    assert!(TestDir::names_in(root.path()).is_empty());
+}
