@@ -1,6 +1,55 @@
 //! Programs with known answers.
+//!
+//! A [`Scene`] is a program with parameters, cases, seeded inputs and a golden answer computed by other code.
+//! Eight come with Ringlane; any crate registers more with `inventory::submit!`.
+//!
+//! ```
+//! use ringlane_scenes::{Scene, scenes};
+//! let scene = Scene::find("vector")?;
+//! let settings = scene.settings(scene.default_case(), &[], 1)?;
+//! let mut program = (scene.build)(&settings)?;
+//! let mut buffers = program.buffers()?;
+//! ringlane_engine::oracle::run(&mut buffers, |o| program.orchestrate(o))?;
+//! assert!(program.golden(&buffers)?.passed());
+//! assert!(scenes().len() >= 8);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | scene | what the graph looks like |
+//! |---|---|
+//! | `vector` | the five-task diamond |
+//! | `matmul` | tiles of one buffer, accumulated over K through `inout` |
+//! | `cholesky` | POTRF, TRSM, SYRK, GEMM on tiles of one matrix |
+//! | `wavefront` | each tile follows the ones to the left and above |
+//! | `paged_attention` | a scope per query block, an online softmax over scattered key blocks |
+//! | `fanin` | every consumer reads every producer |
+//! | `stream` | millions of tiny tasks through nested scopes |
+//! | `moe` | values computed in the run decide what is submitted |
+//!
+//! Every task is deterministic, so every schedule leaves the same bytes: `output_hash` is equal for equal seeds.
 #![forbid(unsafe_code)]
 
+mod arith;
+mod cholesky;
+mod cost;
+mod error;
+mod fanin;
+mod golden;
+mod matmul;
+mod moe;
+mod paged_attention;
+mod registry;
+mod rng;
 mod scene;
+mod scopes;
+mod settings;
+mod stream;
+mod vector;
+mod wavefront;
 
-pub use scene::{Case, Golden, Param, Program, Scene, Settings};
+pub use error::{SceneError, SceneResult};
+pub use golden::{Check, Golden, Tolerance, Value};
+pub use registry::scenes;
+pub use rng::Rng;
+pub use scene::{Case, Param, Program, Scene};
+pub use settings::Settings;

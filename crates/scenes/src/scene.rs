@@ -1,8 +1,11 @@
 //! What a scene is: a program with parameters, cases, seeded inputs and a golden answer.
 
-use std::collections::BTreeMap;
-
 use ringlane_engine::prelude::*;
+
+use crate::error::{SceneError, SceneResult};
+use crate::golden::Golden;
+use crate::registry::scenes;
+use crate::settings::Settings;
 
 /// A parameter of a scene.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +30,41 @@ pub struct Case {
 }
 
 /// A program with a known answer; registered with [`inventory`](ringlane_engine::inventory).
+///
+/// ```
+/// use ringlane_engine::prelude::*;
+/// use ringlane_scenes::{Case, Golden, Param, Program, Scene, Tolerance};
+///
+/// kernel! { static SQUARE = aiv fn(x: &mut [f32]) { x.iter_mut().for_each(|x| *x *= *x); } }
+///
+/// struct Squares { n: u32, x: Option<BufferId> }
+///
+/// impl Program for Squares {
+///     fn buffers(&mut self) -> Result<Buffers<'static>> {
+///         let mut data = Buffers::new();
+///         let x: Vec<f32> = (0..self.n).map(|i| i as f32).collect();
+///         self.x = Some(data.add(&[self.n], &x)?);
+///         Ok(data)
+///     }
+///     fn orchestrate(&self, o: &mut Orch<'_, '_>) -> Result<()> {
+///         let x = o.external(self.x.expect("made by `buffers`"))?;
+///         o.submit(&SQUARE, [x.inout()]).map(drop)
+///     }
+///     fn golden(&self, data: &Buffers<'_>) -> Result<Golden> {
+///         let want: Vec<f64> = (0..self.n).map(|i| (i as f64).powi(2)).collect();
+///         Ok(Golden::compare(data.get::<f32>(self.x.expect("made by `buffers`"))?, &want, Tolerance::EXACT))
+///     }
+/// }
+///
+/// ringlane_engine::inventory::submit! { Scene {
+///     name: "squares",
+///     about: "squares of the first numbers",
+///     params: &[Param { name: "n", default: "8", about: "how many" }],
+///     cases: &[Case { name: "small", about: "a few", set: &[] }],
+///     build: |settings| Ok(Box::new(Squares { n: settings.u32("n", 1..=1000)?, x: None })),
+/// } }
+/// assert!(Scene::find("squares").is_ok());
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Scene {
     /// Its name.
@@ -35,13 +73,11 @@ pub struct Scene {
     pub about: &'static str,
     /// Its parameters.
     pub params: &'static [Param],
-    /// Its cases; the first is the default.
+    /// Its cases, at least one; the first is the default.
     pub cases: &'static [Case],
     /// Makes the program for some settings; refuses impossible ones.
-    pub build: fn(&Settings) -> Result<Box<dyn Program>>,
+    pub build: fn(&Settings) -> SceneResult<Box<dyn Program>>,
 }
-
-ringlane_engine::inventory::collect!(Scene);
 
 /// One run's worth of a scene.
 pub trait Program {
@@ -51,26 +87,59 @@ pub trait Program {
     fn orchestrate(&self, o: &mut Orch<'_, '_>) -> Result<()>;
     /// Compares what the run left in the buffers with the known answer.
     fn golden(&self, buffers: &Buffers<'_>) -> Result<Golden>;
+    /// The buffers that hold the results, once [`buffers`](Self::buffers) has made them.
+    fn outputs(&self) -> Vec<BufferId> {
+        Vec::new()
+    }
 }
 
-/// The verdict on a run's values.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Golden {
-    /// Values compared.
-    pub checked: u64,
-    /// Values outside the tolerance.
-    pub failed: u64,
-    /// The largest deviation.
-    pub max_abs_error: f64,
-    /// A hash of the output bytes: equal runs have equal hashes.
-    pub output_hash: String,
+impl Scene {
+    /// The scene of this name; otherwise an error that lists those there are.
+    pub fn find(name: &str) -> SceneResult<&'static Scene> {
+        let all = scenes();
+        let unknown = || SceneError::UnknownScene {
+            name: name.to_string(),
+            known: all.iter().map(|s| s.name).collect(),
+        };
+        all.iter().copied().find(|s| s.name == name).ok_or_else(unknown)
+    }
+
+    /// The case that a run without a choice of cases starts with.
+    pub fn default_case(&self) -> &'static Case {
+        &self.cases[0]
+    }
+
+    /// The case of this name; otherwise an error that lists those there are.
+    pub fn case(&self, name: &str) -> SceneResult<&'static Case> {
+        self.cases.iter().find(|case| case.name == name).ok_or_else(|| SceneError::UnknownCase {
+            scene: self.name,
+            name: name.to_string(),
+            known: self.cases.iter().map(|case| case.name).collect(),
+        })
+    }
+
+    /// The settings of one run: the defaults, then what the case sets, then what the user gave.
+    /// A parameter that the scene does not have is refused.
+    pub fn settings(&self, case: &Case, user: &[(String, String)], seed: u64) -> SceneResult<Settings> {
+        let defaults = self.params.iter().map(|p| (p.name, p.default));
+        let given = user.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let mut settings = Settings { seed, ..Settings::default() };
+        for (name, value) in defaults.chain(case.set.iter().copied()).chain(given) {
+            if !self.params.iter().any(|p| p.name == name) {
+                return Err(self.unknown_param(name));
+            }
+            settings.params.insert(name.to_string(), value.to_string());
+        }
+        Ok(settings)
+    }
+
+    fn unknown_param(&self, name: &str) -> SceneError {
+        let known = self.params.iter().map(|p| p.name).collect();
+        SceneError::UnknownParam { scene: self.name, name: name.to_string(), known }
+    }
 }
 
-/// A scene's parameters and seed for one run.
-#[derive(Clone, Debug, Default)]
-pub struct Settings {
-    /// Seed of the inputs.
-    pub seed: u64,
-    /// Parameter values by name: defaults, then the case's, then the user's.
-    pub params: BTreeMap<String, String>,
+/// What `buffers` made, or an error if it was not called.
+pub(crate) fn made<T: Copy>(ids: &Option<T>) -> Result<T> {
+    ids.ok_or_else(|| Error::user("the program's buffers are asked for before they are made"))
 }

@@ -1,0 +1,182 @@
+//! The verdict on a run's values: compared one by one with the known answer, and hashed.
+
+use ringlane_engine::prelude::Element;
+
+/// How far a value may be from the known answer: `absolute + relative · |answer|`.
+///
+/// ```
+/// use ringlane_scenes::Tolerance;
+/// let loose = Tolerance { absolute: 0.0, relative: 0.01 };
+/// assert!(loose.allows(101.0, 100.0) && !loose.allows(102.0, 100.0) && !loose.allows(f64::NAN, 100.0));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Tolerance {
+    /// The part that does not depend on the answer.
+    pub absolute: f64,
+    /// The part that grows with the answer.
+    pub relative: f64,
+}
+
+impl Tolerance {
+    /// Every value equals the answer.
+    pub const EXACT: Tolerance = Tolerance::absolute(0.0);
+
+    /// A distance, whatever the answer.
+    pub const fn absolute(absolute: f64) -> Self {
+        Tolerance { absolute, relative: 0.0 }
+    }
+
+    /// Whether `got` is near enough to `want`; a NaN never is.
+    #[inline]
+    pub fn allows(&self, got: f64, want: f64) -> bool {
+        (got - want).abs() <= self.absolute + self.relative * want.abs()
+    }
+}
+
+/// The verdict on a run's values.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Golden {
+    /// Values compared.
+    pub checked: u64,
+    /// Values outside the tolerance.
+    pub failed: u64,
+    /// The largest deviation; `f64::MAX` if it is not a finite number.
+    pub max_abs_error: f64,
+    /// The widest tolerance used.
+    pub tolerance: Tolerance,
+    /// A hash of the output values: equal runs have equal hashes.
+    pub output_hash: String,
+}
+
+impl Golden {
+    /// Whether every value is right, and there was one.
+    pub fn passed(&self) -> bool {
+        self.failed == 0 && self.checked > 0
+    }
+
+    /// The verdict on one buffer.
+    ///
+    /// ```
+    /// use ringlane_scenes::{Golden, Tolerance};
+    /// let golden = Golden::compare(&[1.0f32, 2.0, 3.5], &[1.0, 2.0, 3.0], Tolerance::absolute(0.1));
+    /// assert_eq!((golden.checked, golden.failed, golden.max_abs_error), (3, 1, 0.5));
+    /// ```
+    pub fn compare<T: Value>(got: &[T], want: &[f64], tolerance: Tolerance) -> Golden {
+        let mut check = Check::new();
+        check.slice(got, want, tolerance);
+        check.finish()
+    }
+}
+
+/// A number that a run's output can hold.
+pub trait Value: Element {
+    /// As the type that answers are computed in; exact for all but large 64-bit integers.
+    fn as_f64(self) -> f64;
+    /// Its bits, for the hash.
+    fn bits(self) -> u64;
+}
+
+macro_rules! values {
+    ($($ty:ty: $bits:expr;)*) => {$(
+        impl Value for $ty {
+            #[inline]
+            fn as_f64(self) -> f64 {
+                self as f64
+            }
+            #[inline]
+            fn bits(self) -> u64 {
+                let bits: fn($ty) -> u64 = $bits;
+                bits(self)
+            }
+        }
+    )*};
+}
+
+values! {
+    f32: |x| x.to_bits() as u64;
+    f64: |x| x.to_bits();
+    i32: |x| x as u32 as u64;
+    u32: |x| x as u64;
+    i64: |x| x as u64;
+    u64: |x| x;
+}
+
+/// A golden in the making: values come one by one or by slices, in the order of the output.
+///
+/// The hash is FNV-1a with 64 bits, one round for each value's bits.
+#[derive(Clone, Debug)]
+pub struct Check {
+    golden: Golden,
+    hash: u64,
+}
+
+impl Default for Check {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Check {
+    /// Nothing compared yet.
+    pub fn new() -> Self {
+        Check { golden: Golden::default(), hash: 0xcbf2_9ce4_8422_2325 }
+    }
+
+    /// Compares one value.
+    #[inline]
+    pub fn value<T: Value>(&mut self, got: T, want: f64, tolerance: Tolerance) {
+        self.hash = (self.hash ^ got.bits()).wrapping_mul(0x0000_0100_0000_01b3);
+        let (got, golden) = (got.as_f64(), &mut self.golden);
+        let error = (got - want).abs();
+        golden.checked += 1;
+        golden.failed += !tolerance.allows(got, want) as u64;
+        golden.max_abs_error = golden.max_abs_error.max(if error.is_finite() { error } else { f64::MAX });
+        golden.tolerance.absolute = golden.tolerance.absolute.max(tolerance.absolute);
+        golden.tolerance.relative = golden.tolerance.relative.max(tolerance.relative);
+    }
+
+    /// Compares a run of values; those without a partner fail.
+    pub fn slice<T: Value>(&mut self, got: &[T], want: &[f64], tolerance: Tolerance) {
+        for (&got, &want) in got.iter().zip(want) {
+            self.value(got, want, tolerance);
+        }
+        let alone = got.len().abs_diff(want.len()) as u64;
+        self.golden.checked += alone;
+        self.golden.failed += alone;
+    }
+
+    /// The verdict.
+    pub fn finish(mut self) -> Golden {
+        self.golden.output_hash = format!("{:016x}", self.hash);
+        self.golden
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_that_is_no_number_fails_and_leaves_a_finite_error() {
+        let golden = Golden::compare(&[f32::NAN, 1.0], &[0.0, 1.0], Tolerance::absolute(1e9));
+        assert_eq!((golden.failed, golden.max_abs_error), (1, f64::MAX));
+    }
+
+    #[test]
+    fn a_missing_value_fails() {
+        assert_eq!(Golden::compare(&[1i32], &[1.0, 2.0], Tolerance::EXACT).failed, 1);
+    }
+
+    #[test]
+    fn an_empty_comparison_does_not_pass() {
+        assert!(!Golden::compare::<f32>(&[], &[], Tolerance::EXACT).passed());
+    }
+
+    #[test]
+    fn one_bit_changes_the_hash() {
+        let hash = |x: f32| Golden::compare(&[x, 2.0], &[1.0, 2.0], Tolerance::absolute(1.0)).output_hash;
+        assert_eq!(hash(1.0), hash(1.0));
+        assert_ne!(hash(1.0), hash(1.0 + f32::EPSILON));
+        assert_ne!(hash(0.0), hash(-0.0));
+    }
+}

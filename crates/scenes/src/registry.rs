@@ -1,0 +1,31 @@
+//! The scenes there are: these eight, and whatever the crates of the program register.
+//!
+//! The eight are registered here, beside the function that every user of scenes calls, so that a linker that
+//! keeps the one keeps the others.
+
+use ringlane_engine::inventory;
+
+use crate::scene::Scene;
+use crate::{cholesky, fanin, matmul, moe, paged_attention, stream, vector, wavefront};
+
+inventory::collect!(Scene);
+
+inventory::submit! { cholesky::SCENE }
+inventory::submit! { fanin::SCENE }
+inventory::submit! { matmul::SCENE }
+inventory::submit! { moe::SCENE }
+inventory::submit! { paged_attention::SCENE }
+inventory::submit! { stream::SCENE }
+inventory::submit! { vector::SCENE }
+inventory::submit! { wavefront::SCENE }
+
+/// Every registered scene, by name.
+///
+/// ```
+/// assert!(ringlane_scenes::scenes().is_sorted_by_key(|scene| scene.name));
+/// ```
+pub fn scenes() -> Vec<&'static Scene> {
+    let mut all: Vec<_> = inventory::iter::<Scene>.into_iter().collect();
+    all.sort_by_key(|scene| scene.name);
+    all
+}

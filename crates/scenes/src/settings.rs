@@ -1,0 +1,69 @@
+//! A scene's parameters and seed for one run, read with their limits.
+
+use core::fmt::Display;
+use core::ops::RangeInclusive;
+use core::str::FromStr;
+use std::collections::BTreeMap;
+
+use crate::error::{SceneError, SceneResult};
+
+/// A scene's parameters and seed for one run.
+///
+/// ```
+/// use ringlane_scenes::Settings;
+/// let settings = Settings { seed: 7, params: [("tile".to_string(), "32".to_string())].into() };
+/// assert_eq!(settings.u32("tile", 1..=64)?, 32);
+/// let error = settings.u32("tile", 1..=16).unwrap_err();
+/// assert_eq!(error.to_string(), "the parameter `tile` cannot be `32`");
+/// # Ok::<(), ringlane_scenes::SceneError>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// Seed of the inputs.
+    pub seed: u64,
+    /// Parameter values by name: defaults, then the case's, then the user's.
+    pub params: BTreeMap<String, String>,
+}
+
+impl Settings {
+    /// A parameter as text; empty if the scene declares no such parameter.
+    pub fn text(&self, name: &str) -> &str {
+        self.params.get(name).map_or("", String::as_str)
+    }
+
+    /// A parameter as a whole number within limits.
+    pub fn u32(&self, name: &str, allowed: RangeInclusive<u32>) -> SceneResult<u32> {
+        self.number(name, allowed)
+    }
+
+    /// A parameter as a large whole number within limits.
+    pub fn u64(&self, name: &str, allowed: RangeInclusive<u64>) -> SceneResult<u64> {
+        self.number(name, allowed)
+    }
+
+    /// A parameter as one of a few numbers.
+    pub fn u32_of(&self, name: &str, allowed: &[u32]) -> SceneResult<u32> {
+        let found = self.text(name).parse().ok().filter(|value| allowed.contains(value));
+        found.ok_or_else(|| {
+            let allowed: Vec<_> = allowed.iter().map(u32::to_string).collect();
+            self.refuse(name, format!("one of {}", allowed.join(", ")))
+        })
+    }
+
+    /// The error of a parameter whose value is impossible, for limits that depend on other parameters.
+    pub fn refuse(&self, name: &str, allowed: impl Display) -> SceneError {
+        let (name, value) = (name.to_string(), self.text(name).to_string());
+        SceneError::BadParam { name, value, allowed: allowed.to_string() }
+    }
+
+    fn number<T: FromStr + PartialOrd + Display>(
+        &self,
+        name: &str,
+        allowed: RangeInclusive<T>,
+    ) -> SceneResult<T> {
+        let found = self.text(name).parse().ok().filter(|value| allowed.contains(value));
+        found.ok_or_else(|| {
+            self.refuse(name, format_args!("a whole number from {} to {}", allowed.start(), allowed.end()))
+        })
+    }
+}

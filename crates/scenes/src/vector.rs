@@ -1,0 +1,128 @@
+//! `vector`: the five-task diamond, `out = (f + 1)·(f + 2) + f` with `f = a + b`.
+//!
+//! ```text
+//!        ┌─▶ g = f + 1 ─┐
+//! a+b=f ─┤              ├─▶ i = g·h ─▶ out = i + f
+//!        └─▶ h = f + 2 ─┘
+//! ```
+//! `f` is made in the root scope, the rest in an inner one; results leave through the external buffer.
+//! With `chunks` above 1 every chunk of the vectors gets a diamond of its own.
+//!
+//! Golden: f64, absolute tolerance 1e-5 (the values stay below 15).
+
+use ringlane_engine::prelude::*;
+
+use crate::cost;
+use crate::golden::{Golden, Tolerance};
+use crate::rng::Rng;
+use crate::scene::{Case, Param, Program, Scene, made};
+use crate::scopes::pieces;
+
+const TOLERANCE: Tolerance = Tolerance::absolute(1e-5);
+
+pub(crate) const SCENE: Scene = Scene {
+    name: "vector",
+    about: "the five-task diamond: f = a + b, then (f + 1)·(f + 2) + f",
+    params: &[
+        Param { name: "n", default: "16384", about: "elements of the vectors" },
+        Param { name: "chunks", default: "1", about: "diamonds, each on its part of the vectors" },
+    ],
+    cases: &[
+        Case { name: "small", about: "five tasks, two scopes", set: &[] },
+        Case { name: "one", about: "vectors of one element", set: &[("n", "1")] },
+        Case {
+            name: "chunked",
+            about: "ragged chunks side by side",
+            set: &[("n", "100003"), ("chunks", "7")],
+        },
+        Case { name: "large", about: "bound by memory", set: &[("n", "8000000"), ("chunks", "48")] },
+    ],
+    build: |settings| {
+        let n = settings.u32("n", 1..=1 << 28)?;
+        let chunks = settings.u32("chunks", 1..=n.min(60))?;
+        Ok(Box::new(Vector { n, chunks, seed: settings.seed, ids: None }))
+    },
+};
+
+kernel! {
+    /// c = a + b
+    static VECTOR_ADD = aiv fn(a: &[f32], b: &[f32], c: &mut [f32]) {
+        c.iter_mut().zip(a.iter().zip(b)).for_each(|(c, (a, b))| *c = a + b);
+    } cost cost::PASS
+}
+
+kernel! {
+    /// y = x + s
+    static VECTOR_SHIFT = aiv fn(x: &[f32], y: &mut [f32], s: f32) {
+        y.iter_mut().zip(x).for_each(|(y, x)| *y = x + s);
+    } cost cost::PASS
+}
+
+kernel! {
+    /// c = a·b
+    static VECTOR_MUL = aiv fn(a: &[f32], b: &[f32], c: &mut [f32]) {
+        c.iter_mut().zip(a.iter().zip(b)).for_each(|(c, (a, b))| *c = a * b);
+    } cost cost::PASS
+}
+
+#[derive(Clone, Copy)]
+struct Ids {
+    a: BufferId,
+    b: BufferId,
+    out: BufferId,
+}
+
+struct Vector {
+    n: u32,
+    chunks: u32,
+    seed: u64,
+    ids: Option<Ids>,
+}
+
+impl Vector {
+    fn inputs(&self) -> (Vec<f32>, Vec<f32>) {
+        let mut rng = Rng::new(self.seed);
+        (rng.signed(self.n as usize), rng.signed(self.n as usize))
+    }
+}
+
+impl Program for Vector {
+    fn buffers(&mut self) -> Result<Buffers<'static>> {
+        let mut data = Buffers::new();
+        let (a, b) = self.inputs();
+        let shape = [self.n];
+        let out = data.add_zeroed(f32, &shape)?;
+        self.ids = Some(Ids { a: data.add(&shape, &a)?, b: data.add(&shape, &b)?, out });
+        Ok(data)
+    }
+
+    fn orchestrate(&self, o: &mut Orch<'_, '_>) -> Result<()> {
+        let ids = made(&self.ids)?;
+        let (a, b, result) = (o.external(ids.a)?, o.external(ids.b)?, o.external(ids.out)?);
+        for (start, len) in pieces(self.n, self.n.div_ceil(self.chunks)) {
+            let shape = [len];
+            let (a, b, result) =
+                (a.slice(0, start, len)?, b.slice(0, start, len)?, result.slice(0, start, len)?);
+            let f = o.submit(&VECTOR_ADD, [a.read(), b.read(), out(f32, shape)])?.out(0);
+            o.scope(|o| {
+                let g = o.submit(&VECTOR_SHIFT, [f.read(), out(f32, shape), scalar(1.0f32)])?.out(0);
+                let h = o.submit(&VECTOR_SHIFT, [f.read(), out(f32, shape), scalar(2.0f32)])?.out(0);
+                let i = o.submit(&VECTOR_MUL, [g.read(), h.read(), out(f32, shape)])?.out(0);
+                o.submit(&VECTOR_ADD, [i.read(), f.read(), result.write()]).map(drop)
+            })?;
+        }
+        Ok(())
+    }
+
+    fn golden(&self, data: &Buffers<'_>) -> Result<Golden> {
+        let (a, b) = self.inputs();
+        let sums = a.iter().zip(&b).map(|(&a, &b)| a as f64 + b as f64);
+        // The diamond multiplied out: (f + 1)(f + 2) + f = f² + 4f + 2.
+        let want: Vec<f64> = sums.map(|f| f * f + 4.0 * f + 2.0).collect();
+        Ok(Golden::compare(data.get::<f32>(made(&self.ids)?.out)?, &want, TOLERANCE))
+    }
+
+    fn outputs(&self) -> Vec<BufferId> {
+        self.ids.iter().map(|ids| ids.out).collect()
+    }
+}

@@ -1,0 +1,103 @@
+//! Scenes, cases and parameters are found by name; what is not there is refused with what is.
+
+use ringlane_engine::prelude::*;
+use ringlane_scenes::{Scene, SceneError, scenes};
+
+const NAMES: [&str; 8] =
+    ["cholesky", "fanin", "matmul", "moe", "paged_attention", "stream", "vector", "wavefront"];
+
+#[test]
+fn all_eight_scenes_survive_the_linker() {
+    assert_eq!(scenes().iter().map(|scene| scene.name).collect::<Vec<_>>(), NAMES);
+}
+
+#[test]
+fn the_kernels_of_all_scenes_survive_the_linker() {
+    let names: Vec<_> = ringlane_engine::api::kernel::registered_kernels().iter().map(|k| k.name()).collect();
+    for kernel in ["ALIGN", "GATE", "GATHER_68", "GEMM", "MATMUL", "QK", "STEP", "VECTOR_ADD"] {
+        assert!(names.contains(&kernel), "{kernel} of {names:?}");
+    }
+    let mut unique = names.clone();
+    unique.dedup();
+    assert_eq!(unique, names, "no two kernels share a name");
+}
+
+#[test]
+fn every_case_sets_only_parameters_that_the_scene_has_and_can_be_built() {
+    for scene in scenes() {
+        for case in scene.cases {
+            let settings = scene.settings(case, &[], 0).unwrap();
+            assert!((scene.build)(&settings).is_ok(), "{} {}", scene.name, case.name);
+            assert_eq!(scene.case(case.name).unwrap().name, case.name);
+        }
+    }
+}
+
+#[test]
+fn an_unknown_name_is_refused_with_those_there_are() {
+    let scene = Scene::find("matmul").unwrap();
+    let unknown = Scene::find("matmull").unwrap_err();
+    assert_eq!((unknown.name(), unknown.hint().contains("wavefront")), ("UnknownScene", true));
+    let unknown = scene.case("huge").unwrap_err();
+    assert_eq!((unknown.name(), unknown.hint().contains("ragged")), ("UnknownCase", true));
+    let user = [("tiles".to_string(), "4".to_string())];
+    let unknown = scene.settings(scene.default_case(), &user, 0).unwrap_err();
+    assert_eq!((unknown.name(), unknown.hint().contains("k_tile")), ("UnknownParam", true));
+    assert!(unknown.detail().contains("tiles"));
+}
+
+/// What the scene says to one parameter on top of its default case.
+fn build(scene: &str, name: &str, value: &str) -> Option<SceneError> {
+    let scene = Scene::find(scene).unwrap();
+    let user = [(name.to_string(), value.to_string())];
+    let settings = scene.settings(scene.default_case(), &user, 0).unwrap();
+    (scene.build)(&settings).err()
+}
+
+#[test]
+fn a_bad_value_is_refused_with_its_name_and_what_is_allowed() {
+    let bad = [
+        ("vector", "n", "0"),
+        ("vector", "chunks", "61"),
+        ("matmul", "tile", "-3"),
+        ("matmul", "k", "1.5"),
+        ("cholesky", "n", ""),
+        ("wavefront", "rows", "many"),
+        ("paged_attention", "batch", "99999999999999999999"),
+        ("paged_attention", "context", "0"),
+        ("fanin", "tensors", "64"),
+        ("stream", "tasks", "0"),
+        ("moe", "experts", "1"),
+        ("moe", "hot", "1"),
+        ("moe", "hot", "9"),
+    ];
+    for (scene, name, value) in bad {
+        let error = build(scene, name, value).unwrap_or_else(|| panic!("{scene} takes {name}={value}"));
+        assert_eq!(error.name(), "BadParam");
+        assert_eq!(error.to_string(), format!("the parameter `{name}` cannot be `{value}`"));
+        assert!(error.detail().contains("allowed"), "{}", error.detail());
+        assert!(error.hint().contains(&format!("--param {name}=")), "{}", error.hint());
+    }
+}
+
+#[test]
+fn what_the_user_gives_outranks_the_case_and_the_case_the_default() {
+    let scene = Scene::find("stream").unwrap();
+    let case = scene.case("short").unwrap();
+    assert_eq!(scene.settings(case, &[], 0).unwrap().text("tasks"), "10007");
+    let user = [("tasks".to_string(), "5".to_string())];
+    assert_eq!(scene.settings(case, &user, 0).unwrap().text("tasks"), "5");
+    assert_eq!(scene.settings(scene.default_case(), &[], 0).unwrap().text("tasks"), "10000000");
+}
+
+#[test]
+fn a_program_without_buffers_says_so() {
+    for scene in scenes() {
+        let settings = scene.settings(scene.default_case(), &[], 0).unwrap();
+        let program = (scene.build)(&settings).unwrap();
+        let error =
+            ringlane_engine::oracle::run(&mut Buffers::new(), |o| program.orchestrate(o)).unwrap_err();
+        assert_eq!(error.name(), "UserError", "{}", scene.name);
+        assert!(program.outputs().is_empty());
+    }
+}

@@ -1,0 +1,116 @@
+//! Every scene leaves the known answer, the same bytes for the same seed, and nothing else passes.
+
+mod support;
+
+use std::time::Instant;
+
+use ringlane_engine::oracle;
+use ringlane_engine::prelude::*;
+use ringlane_scenes::{Scene, scenes};
+use support::{Run, run};
+
+/// Runs every case of a scene and tells what it found, for `--nocapture`.
+fn every_case_passes(name: &str) {
+    let scene = Scene::find(name).unwrap();
+    for case in scene.cases {
+        let start = Instant::now();
+        let golden = run(scene, case, 1).golden;
+        println!("{name} {}: {golden:?} in {:?}", case.name, start.elapsed());
+        assert!(golden.passed(), "{name} {}: {golden:?}", case.name);
+    }
+}
+
+#[test]
+fn every_case_of_cholesky_passes() {
+    every_case_passes("cholesky");
+}
+
+#[test]
+fn every_case_of_fanin_passes() {
+    every_case_passes("fanin");
+}
+
+#[test]
+fn every_case_of_matmul_passes() {
+    every_case_passes("matmul");
+}
+
+#[test]
+fn every_case_of_moe_passes() {
+    every_case_passes("moe");
+}
+
+#[test]
+fn every_case_of_paged_attention_passes() {
+    every_case_passes("paged_attention");
+}
+
+#[test]
+fn every_case_of_stream_passes() {
+    every_case_passes("stream");
+}
+
+#[test]
+fn every_case_of_vector_passes() {
+    every_case_passes("vector");
+}
+
+#[test]
+fn every_case_of_wavefront_passes() {
+    every_case_passes("wavefront");
+}
+
+#[test]
+fn the_seed_decides_the_hash() {
+    for scene in scenes() {
+        let hash = |seed| run(scene, scene.default_case(), seed).golden.output_hash;
+        assert_eq!(hash(1), hash(1), "{}", scene.name);
+        assert_ne!(hash(1), hash(2), "{}", scene.name);
+    }
+}
+
+kernel! { static DAMAGE_F32 = any fn(x: &mut [f32], at: u32) { x[at as usize] += 1.0; } }
+kernel! { static DAMAGE_I32 = any fn(x: &mut [i32], at: u32) { x[at as usize] += 1; } }
+kernel! { static DAMAGE_U32 = any fn(x: &mut [u32], at: u32) { x[at as usize] ^= 1; } }
+
+/// Changes one element of an output, by a task of its own.
+fn damage(buffers: &mut Buffers<'_>, output: BufferId, fraction: (u64, u64)) {
+    oracle::run(buffers, |o| {
+        let output = o.external(output)?;
+        let at = (output.view().elements() - 1) * fraction.0 / fraction.1;
+        let kernel = match output.dtype() {
+            DType::Float32 => &DAMAGE_F32,
+            DType::Int32 => &DAMAGE_I32,
+            DType::UInt32 => &DAMAGE_U32,
+            other => panic!("no damage for {other}"),
+        };
+        o.submit(kernel, [output.inout(), scalar(at as u32)]).map(drop)
+    })
+    .unwrap();
+}
+
+#[test]
+fn one_damaged_value_anywhere_fails_the_golden() {
+    for scene in scenes() {
+        for fraction in [(0, 1), (1, 3), (1, 2), (1, 1)] {
+            let Run { program, mut buffers, golden } = run(scene, scene.default_case(), 1);
+            for output in program.outputs() {
+                damage(&mut buffers, output, fraction);
+            }
+            let damaged = program.golden(&buffers).unwrap();
+            assert_eq!(damaged.failed, program.outputs().len() as u64, "{} {fraction:?}", scene.name);
+            assert!(!damaged.passed());
+            assert_ne!(damaged.output_hash, golden.output_hash, "{}", scene.name);
+        }
+    }
+}
+
+#[test]
+fn a_run_that_does_nothing_fails_the_golden() {
+    for scene in scenes() {
+        let settings = scene.settings(scene.default_case(), &[], 1).unwrap();
+        let mut program = (scene.build)(&settings).unwrap();
+        let buffers = program.buffers().unwrap();
+        assert!(!program.golden(&buffers).unwrap().passed(), "{}", scene.name);
+    }
+}

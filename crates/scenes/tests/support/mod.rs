@@ -1,0 +1,24 @@
+//! Runs a scene's case on the in-order oracle.
+
+use ringlane_engine::oracle;
+use ringlane_engine::prelude::*;
+use ringlane_scenes::{Case, Golden, Program, Scene};
+
+/// A finished run: the program, its buffers and the verdict.
+pub struct Run {
+    pub program: Box<dyn Program>,
+    pub buffers: Buffers<'static>,
+    pub golden: Golden,
+}
+
+/// Runs a case; `stream` with few tasks, since the oracle keeps every tensor for ever.
+pub fn run(scene: &Scene, case: &Case, seed: u64) -> Run {
+    let few = [("tasks".to_string(), "10007".to_string())];
+    let user = if scene.name == "stream" { &few[..] } else { &[] };
+    let settings = scene.settings(case, user, seed).unwrap();
+    let mut program = (scene.build)(&settings).unwrap();
+    let mut buffers = program.buffers().unwrap();
+    oracle::run(&mut buffers, |o| program.orchestrate(o)).unwrap();
+    let golden = program.golden(&buffers).unwrap();
+    Run { program, buffers, golden }
+}
