@@ -1,1 +1,100 @@
 //! Ringlane: a task-graph runtime for many-core accelerators that can see itself.
+//!
+//! This crate is the facade. It holds two doors:
+//!
+//! ```text
+//! Runtime::on(platform).with(&config)? ──▶ .run(&mut buffers, |o| …)      from a program of your own
+//! ringlane::main()                     ──▶ list · run · …                 the whole command, for your scenes
+//! ```
+//!
+//! Kernels are functions over tensors; an orchestration is plain code that submits them:
+//!
+//! ```
+//! use ringlane::prelude::*;
+//!
+//! kernel! {
+//!     /// y = a·x + y
+//!     static AXPY = aiv fn(x: &[f32], y: &mut [f32], a: f32) {
+//!         y.iter_mut().zip(x).for_each(|(y, x)| *y += a * x);
+//!     }
+//! }
+//!
+//! let mut data = Buffers::new();
+//! let x = data.add(&[3], &[1.0f32, 2.0, 3.0])?;
+//! let y = data.add(&[3], &[10.0f32, 10.0, 10.0])?;
+//!
+//! let config = CallConfig::default().with_workers(2);
+//! let mut runtime = Runtime::on(Platform::Cpu).with(&config)?;
+//! let run = runtime.run(&mut data, |o| {
+//!     let (x, y) = (o.external(x)?, o.external(y)?);
+//!     o.submit(&AXPY, [x.read(), y.inout(), scalar(2.0f32)])?; // these two are ordered,
+//!     o.submit(&AXPY, [x.read(), y.inout(), scalar(1.0f32)])?; // because both write y
+//!     Ok(())
+//! });
+//! run.result?;
+//! assert_eq!(data.get::<f32>(y)?, [13.0, 16.0, 19.0]);
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! A program with cases and a known answer is a scene: [`scene!`] registers it, and [`main`] runs it.
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+mod cmd;
+mod errors;
+mod execute;
+mod limits;
+mod memory;
+mod monitor;
+mod options;
+mod output;
+mod panics;
+mod progress;
+mod register;
+mod runtime;
+mod select;
+mod signals;
+mod suggest;
+mod summary;
+mod table;
+mod usage;
+mod watchdog;
+
+use std::process::ExitCode;
+
+pub use ringlane_engine as engine;
+pub use ringlane_engine::report::{Run, RunReport, Status};
+pub use ringlane_engine::{inventory, kernel};
+pub use ringlane_scenes as scenes;
+pub use ringlane_task as task;
+pub use ringlane_task::CallConfig;
+pub use ringlane_trace as trace;
+pub use runtime::{OnPlatform, Platform, Remote, Runtime, SetupError};
+
+/// What a program that uses Ringlane imports: the engine's words, those of scenes, and the runtime.
+pub mod prelude {
+    pub use crate::runtime::{Platform, Remote, Runtime, SetupError};
+    pub use crate::scene;
+    pub use ringlane_engine::prelude::*;
+    pub use ringlane_engine::report::{Run, RunReport};
+    pub use ringlane_scenes::{
+        Case, Check, Golden, Param, Program, Rng, Scene, SceneError, SceneResult, Settings, Tolerance,
+    };
+    pub use ringlane_task::CallConfig;
+}
+
+/// The whole command: reads the process's arguments, does what they say, and gives the exit status.
+///
+/// Kernels and scenes registered anywhere in the program are found, so this is all of a program's `main`:
+///
+/// ```no_run
+/// fn main() -> std::process::ExitCode {
+///     ringlane::main()
+/// }
+/// ```
+pub fn main() -> ExitCode {
+    panics::install();
+    let command = || cmd::run_from(std::env::args_os());
+    // The hook has told what happened.
+    std::panic::catch_unwind(command).unwrap_or(errors::Exit::Failed).into()
+}

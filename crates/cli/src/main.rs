@@ -1,3 +1,5 @@
-//! The command.
+//! The command `ringlane`, with the scenes that come with it.
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    ringlane::main()
+}

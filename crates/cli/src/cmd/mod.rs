@@ -1,0 +1,80 @@
+//! The commands, one file each: its options, its worked example, and what it does.
+
+mod completions;
+mod list;
+mod run;
+
+use std::ffi::OsString;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+use crate::errors::{CliError, Exit, print};
+use crate::usage;
+
+const EXAMPLE: &str = "\
+Example:
+  $ ringlane list
+  $ ringlane run vector
+Exit status: 0 all well, 1 a run or a check failed, 2 wrong usage or bad input, 130 interrupted.";
+
+/// Runs task graphs and shows what they did
+#[derive(Parser)]
+#[command(name = "ringlane", version, after_help = EXAMPLE, disable_help_subcommand = true)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    List(list::ListArgs),
+    Run(run::RunArgs),
+    Completions(completions::CompletionsArgs),
+}
+
+/// Does what a command line says.
+pub fn run_from(arguments: impl IntoIterator<Item = OsString>) -> Exit {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => return usage::tell(&error),
+    };
+    cli.command.execute().unwrap_or_else(|error| {
+        print(&error);
+        error.exit()
+    })
+}
+
+impl Command {
+    fn execute(&self) -> Result<Exit, CliError> {
+        match self {
+            Command::List(args) => args.execute(),
+            Command::Run(args) => args.execute(),
+            Command::Completions(args) => args.execute(Cli::command()),
+        }
+    }
+}
+
+/// The names of all commands.
+pub fn names() -> Vec<String> {
+    Cli::command().get_subcommands().map(|command| command.get_name().to_string()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parser_is_put_together_rightly() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_has_a_worked_example() {
+        let mut cli = Cli::command();
+        for command in cli.get_subcommands_mut() {
+            let help = command.render_long_help().to_string();
+            assert!(help.contains("Example:\n  $ ringlane "), "{help}");
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! What can be wrong with a command line, how an error is printed, and which exit status follows.
+
+use std::io;
+use std::process::ExitCode;
+
+use ringlane_scenes::SceneError;
+use ringlane_task::{ConfigError, Explain};
+use ringlane_trace::TraceError;
+
+use crate::output::say;
+use crate::runtime::SetupError;
+use crate::suggest::nearest;
+
+/// How the command ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// All well: 0.
+    Ok,
+    /// A run or a check failed: 1.
+    Failed,
+    /// Wrong usage or bad input: 2.
+    Usage,
+    /// A person stopped it: 130.
+    Interrupted,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(match exit {
+            Exit::Ok => 0,
+            Exit::Failed => 1,
+            Exit::Usage => 2,
+            Exit::Interrupted => INTERRUPTED,
+        })
+    }
+}
+
+/// The exit status of a command that Ctrl-C ended: 128 and the signal's number.
+pub const INTERRUPTED: u8 = 130;
+
+/// Prints an error as every error is printed: what happened, the numbers, what to do.
+pub fn print(error: &dyn Explain) {
+    say(lines(error));
+}
+
+/// The three lines of an error.
+pub fn lines(error: &dyn Explain) -> String {
+    format!("error: {}: {error}\ndetail: {}\nhint: {}", error.name(), error.detail(), error.hint())
+}
+
+/// Why the command does not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum CliError {
+    /// A value of an option is not one of those allowed.
+    #[error("an option has a value that is not allowed")]
+    BadValue { option: String, value: String, allowed: String, hint: String },
+    /// A capacity is refused.
+    #[error("{error}")]
+    BadCapacity { option: &'static str, value: String, error: ConfigError },
+    /// An option does not exist.
+    #[error("there is no such option")]
+    UnknownOption { given: String, similar: Option<String>, usage: String },
+    /// A command does not exist.
+    #[error("there is no such command")]
+    UnknownCommand { given: String, similar: Option<String>, known: Vec<String> },
+    /// Something that must be there is not.
+    #[error("an argument is missing")]
+    MissingArgument { what: String, usage: String },
+    /// Anything else that the parser of the command line does not like.
+    #[error("the command line cannot be understood")]
+    BadUsage { detail: String, usage: String },
+    /// No scene is named.
+    #[error("a scene must be named")]
+    MissingScene { known: Vec<&'static str> },
+    /// A scene, case or parameter is not there, or a parameter cannot have its value.
+    #[error("{0}")]
+    Scene(#[from] SceneError),
+    /// Two scenes have one name.
+    #[error("two scenes have the same name")]
+    DuplicateScene { name: &'static str },
+    /// One directory is given for several cases.
+    #[error("one directory cannot hold several cases")]
+    OneDirectory { scene: &'static str, cases: Vec<&'static str> },
+    /// A runtime with these capacities cannot be had.
+    #[error("{0}")]
+    Setup(SetupError),
+    /// The run directory cannot be made or written.
+    #[error("{0}")]
+    Trace(#[from] TraceError),
+    /// Results cannot be printed.
+    #[error("results cannot be printed")]
+    CannotPrint(io::Error),
+    /// Signals cannot be caught.
+    #[error("signals cannot be caught")]
+    NoSignals(io::Error),
+}
+
+impl CliError {
+    /// A value that an option does not take.
+    pub fn bad_value(option: &str, value: &str, allowed: impl Into<String>, hint: impl Into<String>) -> Self {
+        let (option, value) = (option.to_string(), value.to_string());
+        CliError::BadValue { option, value, allowed: allowed.into(), hint: hint.into() }
+    }
+
+    /// The exit status that follows.
+    pub fn exit(&self) -> Exit {
+        match self {
+            CliError::CannotPrint(_) | CliError::NoSignals(_) => Exit::Failed,
+            CliError::Trace(TraceError::CannotWrite { .. }) => Exit::Failed,
+            _ => Exit::Usage,
+        }
+    }
+}
+
+impl Explain for CliError {
+    fn name(&self) -> &'static str {
+        match self {
+            CliError::BadValue { .. } => "BadValue",
+            CliError::BadCapacity { error, .. } => error.name(),
+            CliError::UnknownOption { .. } => "UnknownOption",
+            CliError::UnknownCommand { .. } => "UnknownCommand",
+            CliError::MissingArgument { .. } => "MissingArgument",
+            CliError::BadUsage { .. } => "BadUsage",
+            CliError::MissingScene { .. } => "MissingScene",
+            CliError::Scene(error) => error.name(),
+            CliError::DuplicateScene { .. } => "DuplicateScene",
+            CliError::OneDirectory { .. } => "OneDirectory",
+            CliError::Setup(error) => error.name(),
+            CliError::Trace(error) => error.name(),
+            CliError::CannotPrint(_) => "CannotPrint",
+            CliError::NoSignals(_) => "NoSignals",
+        }
+    }
+
+    fn detail(&self) -> String {
+        match self {
+            CliError::BadValue { option, value, allowed, .. } => {
+                format!("{option} {value:?}; allowed: {allowed}")
+            }
+            CliError::BadCapacity { option, value, error } => format!("{option} {value}: {}", error.detail()),
+            CliError::UnknownOption { given, .. } => given.clone(),
+            CliError::UnknownCommand { given, known, .. } => {
+                format!("{given}; there are: {}", known.join(", "))
+            }
+            CliError::MissingArgument { what, .. } => what.clone(),
+            CliError::BadUsage { detail, .. } => detail.clone(),
+            CliError::MissingScene { known } => format!("there are: {}", listed(known)),
+            CliError::Scene(error) => error.detail(),
+            CliError::DuplicateScene { name } => name.to_string(),
+            CliError::OneDirectory { scene, cases } => {
+                format!("-o names one directory, {scene} runs {} cases: {}", cases.len(), listed(cases))
+            }
+            CliError::Setup(error) => error.detail(),
+            CliError::Trace(error) => error.detail(),
+            CliError::CannotPrint(error) | CliError::NoSignals(error) => error.to_string(),
+        }
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            CliError::BadValue { hint, .. } => hint.clone(),
+            CliError::BadCapacity { error, .. } => error.hint(),
+            CliError::UnknownOption { similar: Some(similar), .. }
+            | CliError::UnknownCommand { similar: Some(similar), .. } => format!("did you mean {similar}?"),
+            CliError::UnknownOption { usage, .. }
+            | CliError::MissingArgument { usage, .. }
+            | CliError::BadUsage { usage, .. } => match usage.as_str() {
+                "" => "--help says what is needed".to_string(),
+                usage => format!("{usage}; --help says more"),
+            },
+            CliError::UnknownCommand { .. } => "--help says what each of them does".to_string(),
+            CliError::MissingScene { known } => {
+                format!("name one, as in `ringlane run {}`", known.first().unwrap_or(&"SCENE"))
+            }
+            CliError::Scene(error) => match meant(error) {
+                Some(meant) => format!("did you mean {meant}? {}", error.hint()),
+                None => error.hint(),
+            },
+            CliError::DuplicateScene { .. } => "rename one of them".to_string(),
+            CliError::OneDirectory { cases, .. } => {
+                format!("--case {}", cases.first().copied().unwrap_or_default())
+            }
+            CliError::Setup(error) => error.hint(),
+            CliError::Trace(error) => error.hint(),
+            CliError::CannotPrint(_) => "is there space where standard output goes?".to_string(),
+            CliError::NoSignals(_) => "does the machine allow signal handlers?".to_string(),
+        }
+    }
+}
+
+/// The name that was probably meant, as it would be given.
+fn meant(error: &SceneError) -> Option<String> {
+    match error {
+        SceneError::UnknownScene { name, known } => nearest(name, known).map(str::to_string),
+        SceneError::UnknownCase { name, known, .. } => {
+            nearest(name, known).map(|near| format!("--case {near}"))
+        }
+        SceneError::UnknownParam { name, known, .. } => {
+            nearest(name, known).map(|near| format!("--param {near}=VALUE"))
+        }
+        _ => None,
+    }
+}
+
+fn listed(names: &[&str]) -> String {
+    if names.is_empty() { "none".to_string() } else { names.join(", ") }
+}

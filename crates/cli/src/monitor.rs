@@ -1,0 +1,149 @@
+//! The one background thread of a command: signals, the progress bar and the watchdog.
+//!
+//! ```text
+//! every tick:  signals ──▶ interrupt the run, or print its status
+//!              status  ──▶ progress bar, watchdog
+//! ```
+//! It holds nothing of a run but its remote, and stands still when there is no run.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Instant;
+
+use crate::errors::CliError;
+use crate::limits::{TICK, WATCHDOG_EVERY};
+use crate::output::say;
+use crate::progress::{Bar, Progress};
+use crate::runtime::Remote;
+use crate::signals::{Inbox, Interrupted, Wish};
+use crate::watchdog::Watchdog;
+
+/// The thread, from the command's side.
+pub struct Monitor {
+    shared: Arc<Shared>,
+    interrupted: Interrupted,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    run: Mutex<Option<Watched>>,
+    /// Set once, by `Drop`; pairs with the load in `Eye::watch`. Guards no other data.
+    stop: AtomicBool,
+}
+
+/// A run that goes on.
+struct Watched {
+    remote: Remote,
+    bar: Bar,
+    watchdog: Watchdog,
+    looked_at: Instant,
+}
+
+impl Shared {
+    fn run(&self) -> MutexGuard<'_, Option<Watched>> {
+        self.run.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Monitor {
+    /// Starts the thread and catches signals from now on.
+    pub fn start() -> Result<Self, CliError> {
+        let (inbox, interrupted) = Inbox::open()?;
+        let shared = Arc::new(Shared { run: Mutex::new(None), stop: AtomicBool::new(false) });
+        let eye = Eye { shared: Arc::clone(&shared), inbox, interrupted: interrupted.clone() };
+        let thread = thread::Builder::new().name("ringlane-monitor".into()).spawn(move || eye.watch());
+        let thread = thread.map_err(CliError::NoSignals)?;
+        Ok(Monitor { shared, interrupted, thread: Some(thread) })
+    }
+
+    /// Whether a person asked to stop.
+    pub fn interrupted(&self) -> bool {
+        self.interrupted.is_set()
+    }
+
+    /// Watches a run until the answer is dropped.
+    pub fn watch(&self, remote: Remote, progress: Progress, label: &str) -> Watch<'_> {
+        let (bar, looked_at) = (Bar::start(progress, label), Instant::now());
+        *self.shared.run() = Some(Watched { remote, bar, watchdog: Watchdog::default(), looked_at });
+        Watch(self)
+    }
+}
+
+impl Drop for Monitor {
+    fn drop(&mut self) {
+        self.shared.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            let _ = thread.join();
+        }
+    }
+}
+
+/// While it lives, its run is watched.
+pub struct Watch<'m>(&'m Monitor);
+
+impl Drop for Watch<'_> {
+    fn drop(&mut self) {
+        if let Some(watched) = self.0.shared.run().take() {
+            watched.bar.clear();
+        }
+    }
+}
+
+/// The thread, from inside.
+struct Eye {
+    shared: Arc<Shared>,
+    inbox: Inbox,
+    interrupted: Interrupted,
+}
+
+impl Eye {
+    fn watch(mut self) {
+        while !self.shared.stop.load(Ordering::Relaxed) {
+            let wishes = self.inbox.take();
+            match &mut *self.shared.run() {
+                Some(run) => {
+                    if self.interrupted.is_set() {
+                        // At every tick: a run that was about to start when the signal came must hear it too.
+                        run.remote.interrupt();
+                    }
+                    run.tick(&wishes);
+                }
+                None => wishes.into_iter().for_each(between_runs),
+            }
+            thread::park_timeout(TICK);
+        }
+    }
+}
+
+fn between_runs(wish: Wish) {
+    match wish {
+        Wish::Interrupt => say("interrupted: the command ends after this step; Ctrl-C again ends it at once"),
+        Wish::Look => say("no tasks run at this moment"),
+    }
+}
+
+impl Watched {
+    fn tick(&mut self, wishes: &[Wish]) {
+        for wish in wishes {
+            match wish {
+                Wish::Interrupt => {
+                    self.bar.say("interrupted: the run ends at the next task; Ctrl-C again ends it at once");
+                }
+                Wish::Look => self.bar.say(self.remote.status().to_string().trim_end()),
+            }
+        }
+        let now = Instant::now();
+        let is_time_to_look = now.duration_since(self.looked_at) >= WATCHDOG_EVERY;
+        if !is_time_to_look && !self.bar.is_shown() {
+            return;
+        }
+        let status = self.remote.status();
+        self.bar.update(status.submitted);
+        if is_time_to_look {
+            self.looked_at = now;
+            self.watchdog.look(now, &status).into_iter().for_each(|line| self.bar.say(line));
+        }
+    }
+}

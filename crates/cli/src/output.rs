@@ -1,0 +1,20 @@
+//! Printing that cannot panic: results to standard output, everything else to standard error.
+
+use std::fmt::Display;
+use std::io::{ErrorKind, Write, stderr, stdout};
+
+use crate::errors::CliError;
+
+/// Prints results, as they are. A reader that has gone away (`ringlane list | head -1`) is no error.
+pub fn results(text: &str) -> Result<(), CliError> {
+    let mut out = stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(CliError::CannotPrint(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Says something on standard error; there is nobody to tell if that fails.
+pub fn say(text: impl Display) {
+    let _ = writeln!(stderr().lock(), "{text}");
+}

@@ -1,0 +1,90 @@
+//! No panic reaches a user: one inside a run becomes that run's error, any other an `InternalError`.
+//!
+//! The engine catches a kernel's panic and turns it into a failed task, which then speaks for itself; so while
+//! a case runs the hook only takes down what it hears.
+
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use ringlane_task::Explain;
+
+use crate::errors;
+
+/// How many [`quietly`] are open. A statistic, not a lock: the hook may look at any time.
+static QUIET: AtomicU32 = AtomicU32::new(0);
+
+thread_local! {
+    /// What the last panic of this thread said.
+    static LAST: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// A program's own code panicked, outside of a kernel.
+#[derive(Debug, thiserror::Error)]
+#[error("the program panicked")]
+pub struct Panicked {
+    said: String,
+}
+
+impl Explain for Panicked {
+    fn name(&self) -> &'static str {
+        "ProgramPanicked"
+    }
+    fn detail(&self) -> String {
+        self.said.clone()
+    }
+    fn hint(&self) -> String {
+        "the scene's own code panicked outside of a kernel: mend it at that line".to_string()
+    }
+}
+
+/// A panic of the command itself.
+#[derive(Debug, thiserror::Error)]
+#[error("something went wrong that should not be possible")]
+struct InternalError {
+    said: String,
+}
+
+impl Explain for InternalError {
+    fn name(&self) -> &'static str {
+        "InternalError"
+    }
+    fn detail(&self) -> String {
+        self.said.clone()
+    }
+    fn hint(&self) -> String {
+        "this is a fault of the program, not of its input: please report this line and the command"
+            .to_string()
+    }
+}
+
+/// Replaces the hook that would print a panic as one.
+pub fn install() {
+    set_hook(Box::new(|info| {
+        let said = describe(info);
+        if QUIET.load(Ordering::Relaxed) == 0 {
+            errors::print(&InternalError { said: said.clone() });
+        }
+        LAST.with_borrow_mut(|last| *last = Some(said));
+    }));
+}
+
+/// Runs code of a scene; its panic is an answer like any other.
+pub fn quietly<T>(f: impl FnOnce() -> T) -> Result<T, Panicked> {
+    QUIET.fetch_add(1, Ordering::Relaxed);
+    let result = catch_unwind(AssertUnwindSafe(f));
+    QUIET.fetch_sub(1, Ordering::Relaxed);
+    result.map_err(|_| {
+        let said = LAST.with_borrow_mut(Option::take);
+        Panicked { said: said.unwrap_or_else(|| "it did not say why".to_string()) }
+    })
+}
+
+fn describe(info: &PanicHookInfo<'_>) -> String {
+    let said =
+        info.payload_as_str().unwrap_or("a panic without a text").lines().collect::<Vec<_>>().join("; ");
+    match info.location() {
+        Some(place) => format!("{}:{}: {said}", place.file(), place.line()),
+        None => said,
+    }
+}

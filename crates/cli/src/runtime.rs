@@ -1,0 +1,233 @@
+//! The runtime, whichever chip is behind it.
+//!
+//! A configuration is checked here before anything is made of it, so that an error appears at the caller.
+
+use std::fmt;
+
+use ringlane_chip_cpu::CpuRuntime;
+use ringlane_engine::prelude::{Buffers, Orch};
+use ringlane_engine::report::{Run, Status};
+use ringlane_engine::{Error, Fault, Result};
+use ringlane_task::{CallConfig, ConfigError, Explain, Resource};
+
+use crate::memory;
+
+/// What a run is executed on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, clap::ValueEnum)]
+#[non_exhaustive]
+pub enum Platform {
+    /// The machine's own cores.
+    #[default]
+    Cpu,
+}
+
+impl Platform {
+    /// Every platform that this build knows.
+    pub const ALL: &'static [Platform] = &[Platform::Cpu];
+
+    /// The name used in every artifact and on the command line.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Platform::Cpu => "cpu",
+        }
+    }
+
+    /// Whether this machine has it.
+    pub const fn is_available(self) -> bool {
+        match self {
+            Platform::Cpu => true,
+        }
+    }
+}
+
+impl fmt::Display for Platform {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// Runs orchestrations on a platform; can be used again after any run, also a failed one.
+///
+/// ```
+/// use ringlane::prelude::*;
+/// kernel! { static SQUARE = aiv fn(x: &[f32], y: &mut [f32]) {
+///     y.iter_mut().zip(x).for_each(|(y, x)| *y = x * x);
+/// } }
+/// let mut data = Buffers::new();
+/// let x = data.add(&[2], &[3.0f32, 4.0])?;
+/// let mut runtime = Runtime::on(Platform::Cpu).with(&CallConfig::default())?;
+/// let run = runtime.run(&mut data, |o| {
+///     let x = o.external(x)?;
+///     let squares = o.submit(&SQUARE, [x.read(), out(f32, [2])])?;
+///     o.read::<f32>(squares.out(0))
+/// });
+/// assert_eq!(run.result?, [9.0, 16.0]);
+/// # Ok::<(), Error>(())
+/// ```
+pub struct Runtime {
+    chip: Chip,
+}
+
+enum Chip {
+    Cpu(CpuRuntime),
+}
+
+/// A platform that waits for its configuration.
+#[derive(Clone, Copy, Debug)]
+#[must_use = "a platform does nothing until it is given a configuration"]
+pub struct OnPlatform(Platform);
+
+impl Runtime {
+    /// Chooses the platform.
+    pub fn on(platform: Platform) -> OnPlatform {
+        OnPlatform(platform)
+    }
+
+    /// The platform it runs on.
+    pub fn platform(&self) -> Platform {
+        match self.chip {
+            Chip::Cpu(_) => Platform::Cpu,
+        }
+    }
+
+    /// Number of threads, the submitting one included.
+    pub fn threads(&self) -> u32 {
+        match &self.chip {
+            Chip::Cpu(cpu) => cpu.threads(),
+        }
+    }
+
+    /// Runs an orchestration on these buffers; afterwards they hold the results.
+    pub fn run<'e, R>(
+        &mut self,
+        buffers: &'e mut Buffers<'_>,
+        f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
+    ) -> Run<R> {
+        match &mut self.chip {
+            Chip::Cpu(cpu) => cpu.run(buffers, f),
+        }
+    }
+
+    /// A hand for other threads: interrupts the run, looks inside.
+    ///
+    /// ```
+    /// use ringlane::prelude::*;
+    /// let runtime = Runtime::on(Platform::Cpu).with(&CallConfig::default())?;
+    /// assert_eq!(runtime.remote().status().submitted, 0);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn remote(&self) -> Remote {
+        match &self.chip {
+            Chip::Cpu(cpu) => Remote::Cpu(cpu.remote()),
+        }
+    }
+}
+
+impl fmt::Debug for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Runtime({}, {} threads)", self.platform(), self.threads())
+    }
+}
+
+impl OnPlatform {
+    /// Makes the runtime, with the threads and capacities of `config`.
+    ///
+    /// ```
+    /// use ringlane::prelude::*;
+    /// let config = CallConfig::default().with_ring_task_window([20; 4]);
+    /// let error = Runtime::on(Platform::Cpu).with(&config).unwrap_err();
+    /// assert_eq!(error.name(), "CapacityNotPowerOfTwo");
+    /// ```
+    pub fn with(self, config: &CallConfig) -> core::result::Result<Runtime, SetupError> {
+        check(config)?;
+        let chip = match self.0 {
+            Platform::Cpu => Chip::Cpu(CpuRuntime::new(config).map_err(SetupError::Chip)?),
+        };
+        Ok(Runtime { chip })
+    }
+}
+
+/// Everything about a configuration that can be refused without making anything.
+pub(crate) fn check(config: &CallConfig) -> core::result::Result<(), SetupError> {
+    config.validate().map_err(SetupError::Config)?;
+    memory::check_capacities(config)
+}
+
+/// A hand on a running [`Runtime`] from another thread.
+#[derive(Clone)]
+#[non_exhaustive]
+#[allow(missing_docs)]
+pub enum Remote {
+    #[doc(hidden)]
+    Cpu(ringlane_chip_cpu::Remote),
+}
+
+impl Remote {
+    /// Ends the run at the next task.
+    pub fn interrupt(&self) {
+        match self {
+            Remote::Cpu(cpu) => cpu.interrupt(),
+        }
+    }
+
+    /// What the run is doing now.
+    pub fn status(&self) -> Status {
+        match self {
+            Remote::Cpu(cpu) => cpu.status(),
+        }
+    }
+}
+
+/// Why a runtime cannot be made.
+#[derive(Clone, Debug, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum SetupError {
+    #[error("{0}")]
+    Config(ConfigError),
+    #[error("the capacities are larger than the machine's memory")]
+    CapacityTooLarge { resource: Resource, value: u64, reserved_bytes: u64, memory_bytes: u64, fits: u64 },
+    #[error("{0}")]
+    Chip(Error),
+}
+
+impl Explain for SetupError {
+    fn name(&self) -> &'static str {
+        match self {
+            SetupError::Config(error) => error.name(),
+            SetupError::CapacityTooLarge { .. } => "CapacityTooLarge",
+            SetupError::Chip(error) => error.name(),
+        }
+    }
+
+    fn detail(&self) -> String {
+        match self {
+            SetupError::Config(error) => error.detail(),
+            SetupError::CapacityTooLarge { resource, value, reserved_bytes, memory_bytes, .. } => format!(
+                "{} {value}: all capacities together reserve {reserved_bytes} bytes, the machine has {memory_bytes}",
+                resource.option()
+            ),
+            SetupError::Chip(error) => error.detail(),
+        }
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            SetupError::Config(error) => error.hint(),
+            SetupError::CapacityTooLarge { resource, fits, .. } => format!("{} {fits}", resource.option()),
+            SetupError::Chip(error) => error.hint(),
+        }
+    }
+}
+
+/// So that `?` carries it out of a function that answers with the engine's error; the name stays the same.
+impl From<SetupError> for Error {
+    fn from(error: SetupError) -> Self {
+        match error {
+            SetupError::Config(error) => Fault::Config(error).into(),
+            SetupError::CapacityTooLarge { resource, value, .. } => {
+                Fault::Config(ConfigError::CapacityTooLarge { resource, ring: None, value }).into()
+            }
+            SetupError::Chip(error) => error,
+        }
+    }
+}

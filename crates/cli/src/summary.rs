@@ -1,0 +1,199 @@
+//! What a command tells about its runs: a table for people, JSON for programs.
+
+use ringlane_trace::{Golden, Manifest, RunError, RunStatus};
+use serde::Serialize;
+
+use crate::execute::Outcome;
+use crate::table::{Side, Table};
+
+/// `ringlane run … --json`. Fields may be added, never renamed.
+#[derive(Serialize)]
+struct Summary<'a> {
+    ok: bool,
+    runs: Vec<Run<'a>>,
+}
+
+#[derive(Serialize)]
+struct Run<'a> {
+    scene: &'a str,
+    case: &'a str,
+    platform: &'a str,
+    threads: u32,
+    status: RunStatus,
+    dir: String,
+    tasks: u64,
+    blocks: u64,
+    scopes: u64,
+    wall_us: f64,
+    makespan_us: f64,
+    ns_per_task: f64,
+    peak_rss_bytes: u64,
+    error: Option<&'a RunError>,
+    golden: Option<&'a Golden>,
+}
+
+/// The summary as one line of JSON.
+pub fn json(outcomes: &[Outcome]) -> String {
+    let ok = outcomes.iter().all(|outcome| outcome.manifest.status == RunStatus::Ok);
+    let summary = Summary { ok, runs: outcomes.iter().map(run).collect() };
+    let text = serde_json::to_string(&summary).expect("strings and numbers");
+    format!("{text}\n")
+}
+
+fn run(outcome: &Outcome) -> Run<'_> {
+    let manifest = &outcome.manifest;
+    Run {
+        scene: &manifest.scene,
+        case: &manifest.case,
+        platform: &manifest.platform,
+        threads: manifest.threads,
+        status: manifest.status,
+        dir: outcome.dir.display().to_string(),
+        tasks: manifest.tasks,
+        blocks: manifest.blocks,
+        scopes: manifest.scopes,
+        wall_us: manifest.wall_us,
+        makespan_us: makespan_us(manifest),
+        ns_per_task: ns_per_task(manifest),
+        peak_rss_bytes: outcome.peak_rss_bytes,
+        error: manifest.error.as_ref(),
+        golden: manifest.golden.as_ref(),
+    }
+}
+
+fn makespan_us(manifest: &Manifest) -> f64 {
+    manifest.makespan_ticks as f64 * 1e6 / manifest.clock_freq_hz.max(1) as f64
+}
+
+/// Wall time for each task: what a caller pays, start and end of the run included.
+fn ns_per_task(manifest: &Manifest) -> f64 {
+    if manifest.tasks == 0 { 0.0 } else { manifest.wall_us * 1e3 / manifest.tasks as f64 }
+}
+
+/// The summary as a table.
+pub fn table(outcomes: &[Outcome]) -> String {
+    let has_rounds = outcomes.iter().any(|outcome| outcome.walls_us.len() > 1);
+    let mut columns = vec![
+        ("case", Side::Left),
+        ("platform", Side::Left),
+        ("tasks", Side::Right),
+        ("scopes", Side::Right),
+        ("wall", Side::Right),
+        ("ns/task", Side::Right),
+        ("golden", Side::Left),
+    ];
+    if has_rounds {
+        columns.insert(5, ("median", Side::Right));
+    }
+    let mut table = Table::new(columns);
+    for outcome in outcomes {
+        let manifest = &outcome.manifest;
+        let mut row = vec![
+            format!("{} {}", manifest.scene, manifest.case),
+            manifest.platform.clone(),
+            manifest.tasks.to_string(),
+            manifest.scopes.to_string(),
+            time(manifest.wall_us),
+            format!("{:.1}", ns_per_task(manifest)),
+            verdict(manifest),
+        ];
+        if has_rounds {
+            row.insert(5, time(median(&outcome.walls_us)));
+        }
+        table.push(row);
+    }
+    table.render()
+}
+
+fn verdict(manifest: &Manifest) -> String {
+    match &manifest.golden {
+        Some(golden) if golden.failed > 0 => format!("FAIL, {} of {} wrong", golden.failed, golden.checked),
+        Some(golden) => format!("pass, max error {:.1e}", golden.max_abs_error),
+        None => manifest.status.as_str().to_string(),
+    }
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    match sorted.len() {
+        0 => 0.0,
+        n if n % 2 == 1 => sorted[n / 2],
+        n => (sorted[n / 2 - 1] + sorted[n / 2]) / 2.0,
+    }
+}
+
+/// Microseconds as a person reads them.
+fn time(us: f64) -> String {
+    match us {
+        us if us < 1e3 => format!("{us:.1} µs"),
+        us if us < 1e6 => format!("{:.1} ms", us / 1e3),
+        us => format!("{:.2} s", us / 1e6),
+    }
+}
+
+/// Bytes as a person reads them.
+pub fn bytes(bytes: u64) -> String {
+    match bytes {
+        b if b < 1 << 20 => format!("{:.1} KiB", b as f64 / 1024.0),
+        b if b < 1 << 30 => format!("{:.1} MiB", b as f64 / (1 << 20) as f64),
+        b => format!("{:.2} GiB", b as f64 / (1 << 30) as f64),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ringlane_trace::UtcTime;
+
+    fn outcome() -> Outcome {
+        let mut manifest = Manifest::new("vector", "small", "cpu", UtcTime::from_unix_seconds(0));
+        (manifest.threads, manifest.tasks, manifest.blocks, manifest.scopes) = (2, 5, 5, 2);
+        (manifest.wall_us, manifest.makespan_ticks) = (81.0, 60_200);
+        let output_hash = "h".to_string();
+        manifest.golden = Some(Golden { checked: 1, failed: 0, max_abs_error: 0.0, output_hash });
+        Outcome {
+            manifest,
+            dir: "outputs/x".into(),
+            walls_us: vec![90.0, 70.0, 81.0],
+            peak_rss_bytes: 9_437_184,
+            failure: None,
+        }
+    }
+
+    #[test]
+    fn the_json_is_the_documented_one() {
+        let expected = concat!(
+            r#"{"ok":true,"runs":[{"scene":"vector","case":"small","platform":"cpu","threads":2,"status":"ok","#,
+            r#""dir":"outputs/x","tasks":5,"blocks":5,"scopes":2,"wall_us":81.0,"makespan_us":60.2,"#,
+            r#""ns_per_task":16200.0,"peak_rss_bytes":9437184,"error":null,"#,
+            r#""golden":{"checked":1,"failed":0,"max_abs_error":0.0,"output_hash":"h"}}]}"#,
+            "\n"
+        );
+        assert_eq!(json(&[outcome()]), expected);
+    }
+
+    #[test]
+    fn the_table_shows_the_last_round_and_the_median_of_all() {
+        let text = table(&[outcome()]);
+        assert!(
+            text.starts_with("case          platform  tasks  scopes     wall   median  ns/task  golden\n")
+        );
+        let row = "vector small  cpu           5       2  81.0 µs  81.0 µs  16200.0  pass, max error 0.0e0\n";
+        assert!(text.ends_with(row), "{text}");
+    }
+
+    #[test]
+    fn a_median_is_the_middle_or_between_the_two_middle_values() {
+        assert_eq!((median(&[3.0, 1.0, 2.0]), median(&[1.0, 4.0]), median(&[])), (2.0, 2.5, 0.0));
+    }
+
+    #[test]
+    fn times_and_bytes_are_readable() {
+        assert_eq!(
+            (time(999.94), time(2_500.0), time(3.2e6)),
+            ("999.9 µs".into(), "2.5 ms".into(), "3.20 s".into())
+        );
+        assert_eq!((bytes(9_437_184), bytes(3 << 29)), ("9.0 MiB".into(), "1.50 GiB".into()));
+    }
+}

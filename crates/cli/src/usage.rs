@@ -1,0 +1,105 @@
+//! The parser's complaints about a command line, in the same three lines as every other error.
+
+use std::error::Error as _;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use crate::errors::{CliError, Exit, print};
+use crate::output;
+use crate::select;
+
+/// Tells what the parser has to say: help and version are results, everything else is an error.
+pub fn tell(error: &clap::Error) -> Exit {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            match output::results(&error.render().to_string()) {
+                Ok(()) => Exit::Ok,
+                Err(error) => fail(&error),
+            }
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            output::say(error.render().to_string().trim_end());
+            Exit::Usage
+        }
+        // A parser of ours has said it already.
+        _ => match error.source().and_then(|source| source.downcast_ref::<CliError>()) {
+            Some(ours) => fail(ours),
+            None => fail(&translate(error)),
+        },
+    }
+}
+
+fn fail(error: &CliError) -> Exit {
+    print(error);
+    error.exit()
+}
+
+fn translate(error: &clap::Error) -> CliError {
+    let usage = one_line(&text(error, ContextKind::Usage).unwrap_or_default());
+    let given = |kind| text(error, kind).unwrap_or_default();
+    match error.kind() {
+        ErrorKind::InvalidValue => {
+            let option = option_name(&given(ContextKind::InvalidArg));
+            let value = given(ContextKind::InvalidValue);
+            let known = list(error, ContextKind::ValidValue);
+            if value.is_empty() {
+                return CliError::MissingArgument { what: format!("the value of {option}"), usage };
+            }
+            let meant =
+                text(error, ContextKind::SuggestedValue).or(known.first().cloned()).unwrap_or_default();
+            let is_named = option.starts_with('-');
+            let hint = if is_named { format!("{option} {meant}") } else { format!("did you mean {meant}?") };
+            CliError::bad_value(&option, &value, known.join(", "), hint)
+        }
+        ErrorKind::UnknownArgument => {
+            let given = given(ContextKind::InvalidArg);
+            if !given.starts_with('-') {
+                return CliError::BadUsage { detail: format!("{given:?} is one argument too many"), usage };
+            }
+            CliError::UnknownOption { given, similar: text(error, ContextKind::SuggestedArg), usage }
+        }
+        ErrorKind::InvalidSubcommand => CliError::UnknownCommand {
+            given: given(ContextKind::InvalidSubcommand),
+            similar: text(error, ContextKind::SuggestedSubcommand),
+            known: crate::cmd::names(),
+        },
+        ErrorKind::MissingRequiredArgument => {
+            let what = given(ContextKind::InvalidArg);
+            if what.contains("SCENE") {
+                return CliError::MissingScene { known: select::names() };
+            }
+            CliError::MissingArgument { what, usage }
+        }
+        _ => {
+            let rendered = error.render().to_string();
+            let first = rendered.lines().next().unwrap_or_default();
+            CliError::BadUsage { detail: first.trim_start_matches("error: ").to_string(), usage }
+        }
+    }
+}
+
+fn text(error: &clap::Error, kind: ContextKind) -> Option<String> {
+    match error.get(kind)? {
+        ContextValue::Strings(all) if all.is_empty() => None,
+        ContextValue::Strings(all) => Some(all.join(", ")),
+        ContextValue::None => None,
+        value => Some(value.to_string()),
+    }
+}
+
+fn list(error: &clap::Error, kind: ContextKind) -> Vec<String> {
+    match error.get(kind) {
+        Some(ContextValue::Strings(all)) => all.clone(),
+        _ => Vec::new(),
+    }
+}
+
+/// `--platform` of `--platform <NAME>`.
+fn option_name(arg: &str) -> String {
+    arg.split_whitespace().next().unwrap_or(arg).trim_end_matches("...").to_string()
+}
+
+fn one_line(usage: &str) -> String {
+    let text = usage.split_whitespace().collect::<Vec<_>>().join(" ");
+    text.replacen("Usage:", "usage:", 1)
+}

@@ -1,0 +1,161 @@
+//! Bad input: exit 2, a name, a detail, a hint, and nothing left behind.
+
+mod common;
+
+use common::{Answer, Desk};
+
+/// Runs a command that must be refused: three lines, nothing on standard output, no file.
+#[track_caller]
+fn refused(arguments: &[&str], name: &str) -> Answer {
+    let desk = Desk::new();
+    let answer = desk.ringlane(arguments);
+    assert_refused(&desk, &answer, name, &[]);
+    answer
+}
+
+#[track_caller]
+fn assert_refused(desk: &Desk, answer: &Answer, name: &str, files: &[&str]) {
+    assert_eq!(answer.status, 2, "{}", answer.stderr);
+    assert_eq!(answer.stdout, "");
+    let lines: Vec<&str> = answer.stderr.lines().collect();
+    assert_eq!(lines.len(), 3, "{}", answer.stderr);
+    assert!(lines[0].starts_with(&format!("error: {name}: ")), "{}", lines[0]);
+    assert!(lines[1].len() > "detail: ".len() && lines[1].starts_with("detail: "), "{}", lines[1]);
+    assert!(lines[2].len() > "hint: ".len() && lines[2].starts_with("hint: "), "{}", lines[2]);
+    assert_eq!(desk.files(), files, "something was left behind");
+}
+
+#[test]
+fn an_unknown_scene_lists_what_is_there_and_names_the_nearest() {
+    let answer = refused(&["run", "vectro"], "UnknownScene");
+    assert!(answer.stderr.contains("matmul") && answer.line("hint: ").contains("did you mean vector?"));
+}
+
+#[test]
+fn no_scene_at_all_lists_what_is_there() {
+    assert!(refused(&["run"], "MissingScene").line("detail: ").contains("vector"));
+}
+
+#[test]
+fn an_unknown_case_lists_the_cases() {
+    let answer = refused(&["run", "vector", "--case", "smal"], "UnknownCase");
+    assert!(answer.line("hint: ").contains("--case small"));
+    // One good case does not save a bad one, and does not run.
+    refused(&["run", "vector", "--case", "small", "--case", "nope"], "UnknownCase");
+}
+
+#[test]
+fn an_unknown_or_impossible_parameter_is_refused() {
+    assert!(refused(&["run", "vector", "--param", "zz=1"], "UnknownParam").stderr.contains("chunks"));
+    assert!(refused(&["run", "vector", "--param", "n=-5"], "BadParam").line("detail: ").contains("n=-5"));
+    assert!(refused(&["run", "vector", "--param", "n=many"], "BadParam").line("detail: ").contains("n=many"));
+    assert!(refused(&["run", "vector", "--param", "n"], "BadValue").line("detail: ").contains("NAME=VALUE"));
+}
+
+#[test]
+fn a_bad_value_names_the_option_the_value_and_what_is_allowed() {
+    for (option, value, allowed) in [
+        ("--threads", "0", "from 1 to"),
+        ("--threads", "-2", "from 1 to"),
+        ("--threads", "two", "from 1 to"),
+        ("--rounds", "0", "from 1 to"),
+        ("--seed", "-1", "from 0 to"),
+        ("--platform", "a2a3sim", "cpu"),
+        ("--platform", "cuda", "cpu"),
+        ("--runtime", "host_build_graph", "tensormap_and_ringbuffer"),
+        ("--ring-heap", "lots", "K, M, G"),
+        ("--ring-heap", "1M,1M", "four with commas"),
+        ("--ring-task-window", "64,,64,64", "four with commas"),
+        ("--tensormap", "1,1,1,1", "a power of two"),
+    ] {
+        let answer = refused(&["run", "vector", option, value], "BadValue");
+        let detail = answer.line("detail: ");
+        for part in [option, value, allowed] {
+            assert!(detail.contains(part), "{detail} does not name {part}");
+        }
+        assert!(answer.line("hint: ").starts_with(option), "{}", answer.stderr);
+    }
+}
+
+#[test]
+fn a_capacity_of_zero_is_too_small() {
+    for option in ["--ring-task-window", "--ring-heap", "--ring-dep-pool", "--ring-args", "--tensormap"] {
+        let answer = refused(&["run", "vector", option, "0"], "CapacityTooSmall");
+        assert!(answer.line("hint: ").starts_with(option), "{}", answer.stderr);
+    }
+    refused(&["run", "vector", "--ring-heap", "1M,0,1M,1M"], "CapacityTooSmall");
+}
+
+#[test]
+fn a_capacity_that_is_no_power_of_two_gets_the_next_one_as_a_hint() {
+    for option in ["--ring-task-window", "--ring-heap", "--ring-dep-pool", "--ring-args", "--tensormap"] {
+        let answer = refused(&["run", "vector", option, "20"], "CapacityNotPowerOfTwo");
+        assert_eq!(answer.line("hint: "), format!("{option} 32"));
+        assert!(answer.line("detail: ").contains(&format!("{option} 20")), "{}", answer.stderr);
+    }
+}
+
+#[test]
+fn a_capacity_larger_than_memory_or_than_any_is_too_large() {
+    let answer = refused(&["run", "vector", "--ring-heap", "1T"], "CapacityTooLarge");
+    assert!(answer.line("detail: ").contains("the machine has"), "{}", answer.stderr);
+    let hint = answer.line("hint: ").to_string();
+    assert!(hint.starts_with("--ring-heap "), "{hint}");
+    // The hint, pasted, passes.
+    let mut arguments = vec!["run", "vector", "--case", "small"];
+    arguments.extend(hint.split(' '));
+    assert_eq!(Desk::new().ringlane(&arguments).status, 0);
+    for (option, value) in
+        [("--ring-heap", "4T"), ("--ring-args", "2G"), ("--tensormap", "999999999999999999999")]
+    {
+        refused(&["run", "vector", option, value], "CapacityTooLarge");
+    }
+}
+
+#[test]
+fn unknown_options_commands_and_words_are_refused_in_the_same_form() {
+    assert_eq!(
+        refused(&["run", "vector", "--thread", "1"], "UnknownOption").line("hint: "),
+        "did you mean --threads?"
+    );
+    assert!(refused(&["rnu"], "UnknownCommand").line("detail: ").contains("list, run"));
+    refused(&["run", "vector", "small"], "BadUsage");
+    refused(&["run", "vector", "--case"], "MissingArgument");
+    refused(&["run", "vector", "--json", "--json"], "BadUsage");
+    refused(&["completions", "tcsh"], "BadValue");
+    // Diagnostics come later: until then their options do not exist.
+    refused(&["run", "vector", "--pmu"], "UnknownOption");
+    refused(&["run", "vector", "--chip-swimlane=3"], "UnknownOption");
+}
+
+#[test]
+fn one_directory_is_for_one_case() {
+    let answer = refused(&["run", "vector", "-o", "here"], "OneDirectory");
+    assert_eq!(answer.line("hint: "), "--case small");
+    refused(&["run", "vector", "--case", "small", "-o", &"x".repeat(1024)], "BadValue");
+    refused(&["run", "vector", "--case", "small", "-o", ""], "BadValue");
+}
+
+#[test]
+fn a_directory_that_holds_a_run_is_refused_and_left_as_it_was() {
+    let desk = Desk::new();
+    let run = ["run", "vector", "--case", "small", "-o", "here"];
+    assert_eq!(desk.ringlane(&run).status, 0);
+    let before = std::fs::read(desk.path().join("here/run.json")).unwrap();
+    let answer = desk.ringlane(&run);
+    assert_refused(&desk, &answer, "RunExists", &["here", "here/run.json"]);
+    assert_eq!(std::fs::read(desk.path().join("here/run.json")).unwrap(), before);
+}
+
+#[test]
+fn a_directory_that_cannot_be_made_is_refused() {
+    let desk = Desk::new();
+    std::fs::write(desk.path().join("file"), "").unwrap();
+    let answer = desk.ringlane(&["run", "vector", "--case", "small", "-o", "file"]);
+    assert_refused(&desk, &answer, "NotADirectory", &["file"]);
+    let answer = desk.ringlane(&["run", "vector", "--case", "small", "-o", "file/below"]);
+    assert_eq!(answer.status, 2);
+    assert_eq!(desk.files(), ["file"]);
+    let answer = desk.ringlane(&["run", "vector", "--case", "small", "-o", "/proc/ringlane/run"]);
+    assert_refused(&desk, &answer, "CannotCreate", &["file"]);
+}
