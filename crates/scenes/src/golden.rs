@@ -104,6 +104,14 @@ values! {
 /// A golden in the making: values come one by one or by slices, in the order of the output.
 ///
 /// The hash is FNV-1a with 64 bits, one round for each value's bits.
+///
+/// ```
+/// use ringlane_scenes::{Check, Tolerance};
+/// let mut check = Check::new();
+/// check.value(7i32, 7.0, Tolerance::EXACT);
+/// check.slice(&[0.5f32, 0.25], &[0.5, 0.25], Tolerance::absolute(1e-6));
+/// assert!(check.finish().passed());
+/// ```
 #[derive(Clone, Debug)]
 pub struct Check {
     golden: Golden,

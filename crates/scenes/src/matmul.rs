@@ -37,8 +37,8 @@ pub(crate) const SCENE: Scene = Scene {
         Case { name: "deep", about: "one tile, a long sum", set: &[("m", "32"), ("n", "32"), ("k", "4096")] },
         Case {
             name: "large",
-            about: "12×12 tiles, K in 12 pieces",
-            set: &[("m", "768"), ("n", "768"), ("k", "768"), ("tile", "64"), ("k_tile", "64")],
+            about: "20×20 tiles, K in 20 pieces",
+            set: &[("m", "1280"), ("n", "1280"), ("k", "1280"), ("tile", "64"), ("k_tile", "64")],
         },
     ],
     build: |settings| {

@@ -173,10 +173,10 @@ fn jump(mut count: u64) -> (u64, u64) {
     let (mut step_factor, mut step_offset) = (FACTOR as u64, OFFSET as u64);
     while count > 0 {
         if count & 1 == 1 {
-            (factor, offset) = (factor * step_factor & MASK, (offset * step_factor + step_offset) & MASK);
+            (factor, offset) = ((factor * step_factor) & MASK, (offset * step_factor + step_offset) & MASK);
         }
         (step_factor, step_offset) =
-            (step_factor * step_factor & MASK, (step_offset * step_factor + step_offset) & MASK);
+            ((step_factor * step_factor) & MASK, (step_offset * step_factor + step_offset) & MASK);
         count >>= 1;
     }
     (factor, offset)

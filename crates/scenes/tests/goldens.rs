@@ -14,8 +14,8 @@ fn every_case_passes(name: &str) {
     let scene = Scene::find(name).unwrap();
     for case in scene.cases {
         let start = Instant::now();
-        let golden = run(scene, case, 1).golden;
-        println!("{name} {}: {golden:?} in {:?}", case.name, start.elapsed());
+        let Run { golden, elapsed, .. } = run(scene, case, 1);
+        println!("{name} {}: ran {elapsed:?}, all {:?}, {golden:?}", case.name, start.elapsed());
         assert!(golden.passed(), "{name} {}: {golden:?}", case.name);
     }
 }
@@ -61,6 +61,16 @@ fn every_case_of_wavefront_passes() {
 }
 
 #[test]
+fn the_answer_is_known_for_every_seed() {
+    for scene in scenes() {
+        for seed in (0..20).chain([u64::MAX]) {
+            let golden = run(scene, scene.default_case(), seed).golden;
+            assert!(golden.passed(), "{} with seed {seed}: {golden:?}", scene.name);
+        }
+    }
+}
+
+#[test]
 fn the_seed_decides_the_hash() {
     for scene in scenes() {
         let hash = |seed| run(scene, scene.default_case(), seed).golden.output_hash;
@@ -93,7 +103,7 @@ fn damage(buffers: &mut Buffers<'_>, output: BufferId, fraction: (u64, u64)) {
 fn one_damaged_value_anywhere_fails_the_golden() {
     for scene in scenes() {
         for fraction in [(0, 1), (1, 3), (1, 2), (1, 1)] {
-            let Run { program, mut buffers, golden } = run(scene, scene.default_case(), 1);
+            let Run { program, mut buffers, golden, .. } = run(scene, scene.default_case(), 1);
             for output in program.outputs() {
                 damage(&mut buffers, output, fraction);
             }

@@ -70,7 +70,7 @@ pub(crate) const SCENE: Scene = Scene {
 };
 
 const LONG: &[(&str, &str)] =
-    &[("batch", "12"), ("heads", "32"), ("dim", "128"), ("block", "128"), ("context", "4096")];
+    &[("batch", "32"), ("heads", "32"), ("dim", "128"), ("block", "128"), ("context", "4096")];
 
 const SCOPES: &[(&str, &str)] = &[
     ("batch", "2200"),
@@ -248,5 +248,23 @@ impl Program for PagedAttention {
 
     fn outputs(&self) -> Vec<BufferId> {
         self.ids.iter().map(|ids| ids.out).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_case_scopes_opens_at_least_8469_scopes_with_any_seed() {
+        for seed in 0..5 {
+            let settings = SCENE.settings(SCENE.case("scopes").unwrap(), &[], seed).unwrap();
+            let shape = shape(&settings).unwrap();
+            let table = Table::new(&shape, seed);
+            let query_blocks = shape.heads.div_ceil(shape.query_tile) as usize;
+            let inner = |blocks: &Vec<u32>| 1 + blocks.len().div_ceil(BLOCKS_PER_SCOPE);
+            let scopes = 1 + table.blocks.iter().map(|blocks| query_blocks * inner(blocks)).sum::<usize>();
+            assert!(scopes >= 8469, "{scopes}");
+        }
     }
 }

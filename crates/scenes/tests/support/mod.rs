@@ -1,5 +1,7 @@
 //! Runs a scene's case on the in-order oracle.
 
+use std::time::{Duration, Instant};
+
 use ringlane_engine::oracle;
 use ringlane_engine::prelude::*;
 use ringlane_scenes::{Case, Golden, Program, Scene};
@@ -9,6 +11,7 @@ pub struct Run {
     pub program: Box<dyn Program>,
     pub buffers: Buffers<'static>,
     pub golden: Golden,
+    pub elapsed: Duration,
 }
 
 /// Runs a case; `stream` with few tasks, since the oracle keeps every tensor for ever.
@@ -18,7 +21,9 @@ pub fn run(scene: &Scene, case: &Case, seed: u64) -> Run {
     let settings = scene.settings(case, user, seed).unwrap();
     let mut program = (scene.build)(&settings).unwrap();
     let mut buffers = program.buffers().unwrap();
+    let start = Instant::now();
     oracle::run(&mut buffers, |o| program.orchestrate(o)).unwrap();
+    let elapsed = start.elapsed();
     let golden = program.golden(&buffers).unwrap();
-    Run { program, buffers, golden }
+    Run { program, buffers, golden, elapsed }
 }
