@@ -1,51 +1,33 @@
 //! What executes on the machine's own cores: workers, stealing, parking.
+//!
+//! ```text
+//! take = kept successor → own queue → steal half of another's → park
+//! ```
+//! Each worker completes its own tasks and keeps one successor that just became ready, so that a chain stays on the
+//! core whose caches hold its data. The submitting thread is worker 0: it submits, and works while it waits.
+//!
+//! ```
+//! use ringlane_chip_cpu::CpuRuntime;
+//! use ringlane_engine::prelude::*;
+//! use ringlane_task::CallConfig;
+//! kernel! { static INC = aiv fn(x: &mut [f32]) { x.iter_mut().for_each(|x| *x += 1.0); } }
+//! let mut data = Buffers::new();
+//! let x = data.add(&[3], &[1.0f32, 2.0, 3.0])?;
+//! let mut runtime = CpuRuntime::new(&CallConfig::default().with_workers(2))?;
+//! runtime.run(&mut data, |o| {
+//!     let x = o.external(x)?;
+//!     o.submit(&INC, [x.inout()])?;
+//!     o.submit(&INC, [x.inout()])?;
+//!     Ok(())
+//! }).result?;
+//! assert_eq!(data.get::<f32>(x)?, [3.0, 4.0, 5.0]);
+//! # Ok::<(), ringlane_engine::Error>(())
+//! ```
 
-use ringlane_engine::Result;
-use ringlane_engine::prelude::*;
-use ringlane_engine::report::{Run, RunReport, Status};
-use ringlane_task::CallConfig;
+mod fence;
+mod runtime;
+mod sleep;
+mod sync;
+mod worker;
 
-/// Runs orchestrations on worker threads of this machine.
-pub struct CpuRuntime {
-    _config: CallConfig,
-}
-
-/// A hand on a running [`CpuRuntime`] from another thread.
-#[derive(Clone)]
-pub struct Remote;
-
-impl CpuRuntime {
-    /// A runtime with the threads and capacities of `config`.
-    pub fn new(config: &CallConfig) -> Result<Self> {
-        Ok(CpuRuntime { _config: *config })
-    }
-
-    /// Number of threads, the submitting one included.
-    pub fn threads(&self) -> u32 {
-        1
-    }
-
-    /// Runs an orchestration on these buffers.
-    pub fn run<'e, R>(
-        &mut self,
-        buffers: &'e mut Buffers<'_>,
-        f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
-    ) -> Run<R> {
-        Run { result: ringlane_engine::oracle::run(buffers, f), report: RunReport::default() }
-    }
-
-    /// A hand for other threads: interrupts the run, looks inside.
-    pub fn remote(&self) -> Remote {
-        Remote
-    }
-}
-
-impl Remote {
-    /// Ends the run at the next task.
-    pub fn interrupt(&self) {}
-
-    /// What the run is doing now.
-    pub fn status(&self) -> Status {
-        Status::default()
-    }
-}
+pub use runtime::{CpuRuntime, Remote};

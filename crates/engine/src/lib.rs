@@ -10,14 +10,34 @@
 //! A user's program sees [`api`]; a chip sees [`seams`]; [`oracle`] is the meaning of both.
 
 pub mod api;
+mod arena;
 mod block;
+pub mod board;
 mod check;
+pub mod completion;
+mod counting;
+mod fanin;
 pub mod fault;
+mod intern;
 pub mod limits;
 pub mod oracle;
+pub mod orchestrator;
 pub mod overlap;
+pub mod planted;
+mod poison;
+pub mod ready;
+mod reclaim;
 pub mod report;
+pub mod ring;
+pub mod scope;
+pub mod seams;
+pub mod session;
+pub mod slot;
 pub mod stall;
+mod submit;
+pub mod sync;
+pub mod table;
+pub mod tensor_map;
 
 pub use fault::{Error, Fault, Result};
 #[doc(hidden)]

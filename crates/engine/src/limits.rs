@@ -36,3 +36,9 @@ const _: () = assert!(RINGS >= 1 && RINGS <= 8, "ring indices fit the artifacts'
 const _: () = assert!(TENSORS_MAX >= 69 && SCALARS_MAX >= 64, "what users were promised");
 const _: () = assert!(SOFT_RING_BYTES.is_power_of_two() && ALIGNMENT.is_power_of_two());
 const _: () = assert!((BLOCKS_MAX as u64) * 3 < u32::MAX as u64);
+
+/// Kernels of one run; 8 bytes each. Beyond it a submit answers `BadLaunch`.
+pub const KERNELS_MAX: usize = 4096;
+
+/// Source sites of one run; 8 bytes each. Sites beyond it are told as `unknown:0`.
+pub const SITES_MAX: usize = 1 << 16;

@@ -1,7 +1,152 @@
-//! x
-/// x
-#[derive(Clone, Debug)]
-pub struct Deadlock;
-impl Deadlock { /// x
-pub fn detail(&self)->String{String::new()} /// x
-pub fn hint(&self)->String{String::new()} }
+//! Waiting for a ring, and knowing at once when the wait would never end.
+//!
+//! Rings are reclaimed oldest first, so a wait is a deadlock if and only if the oldest entry that is not reclaimed
+//! belongs to a scope that is still open: only the submitter could end that scope, and it is the one who waits. For
+//! the tensor map this must hold on every ring that holds entries. No clock is involved.
+
+use ringlane_task::{RINGS, Resource};
+
+use crate::api::backend::Site;
+use crate::counting::Counting;
+use crate::fault::{Fault, Result};
+use crate::orchestrator::{Orchestrator, ring_index};
+use crate::scope::Scope;
+use crate::seams::{Chip, Probe};
+use crate::table::Stop;
+
+/// How far the counting after a deadlock got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counted {
+    /// To the end of the scopes on that ring: the need is complete.
+    ToScopeEnd,
+    /// Up to a value that had to be read: more may follow.
+    ToRead,
+}
+
+/// A wait that would never have ended: which scope, on which ring, exhausted which resource.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deadlock {
+    /// Where the scope that holds the oldest entry was opened.
+    pub scope_site: String,
+    /// Where the submit that had to wait stands.
+    pub submit_site: String,
+    /// The ring.
+    pub ring: u8,
+    /// What ran out.
+    pub resource: Resource,
+    /// How much of it was in use.
+    pub used: u64,
+    /// How much there is.
+    pub capacity: u64,
+    /// How much the open scopes need at once, as far as was counted.
+    pub need: u64,
+    /// How far that was.
+    pub counted: Counted,
+    /// The option's value that suffices, ready to paste.
+    pub option: String,
+}
+
+impl Deadlock {
+    /// Which scope, on which ring, exhausted which resource.
+    pub fn detail(&self) -> String {
+        let Deadlock { scope_site, submit_site, ring, resource, used, capacity, need, .. } = self;
+        format!(
+            "scope {scope_site} on ring {ring}: {resource} {used}/{capacity}, {need} needed; \
+             stopped at the submit in {submit_site}"
+        )
+    }
+
+    /// The capacity that suffices, and the scope to split.
+    pub fn hint(&self) -> String {
+        let counted = match self.counted {
+            Counted::ToScopeEnd => "counted to the end of the scope",
+            Counted::ToRead => "counted up to the next value read; more may follow",
+        };
+        format!(
+            "rerun with {} {} ({counted}), or split the scope: put `o.scope(|o| {{ …; Ok(()) }})?` around the body of \
+             the loop that submits at {}",
+            self.resource.option(),
+            self.option,
+            self.submit_site
+        )
+    }
+}
+
+impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
+    /// Lets something happen that may free `wanted` of a resource; an error if nothing ever will.
+    #[cold]
+    pub(crate) fn wait_for(&mut self, ring: usize, resource: Resource, wanted: u64, site: Site) -> Result<()> {
+        let freed = match resource {
+            Resource::TensorMap => (0..RINGS).rev().fold(false, |freed, r| self.reclaim(r) || freed),
+            _ => self.reclaim(ring),
+        };
+        if freed {
+            return Ok(());
+        }
+        if self.table.interrupted() {
+            return Err(Fault::Interrupted { tasks: self.seq }.into());
+        }
+        if self.is_deadlock(ring, resource) {
+            return Err(self.latch(ring, resource, wanted, site));
+        }
+        self.show_fill();
+        self.probe.stall(ring_index(ring), resource);
+        self.chip.relax();
+        Ok(())
+    }
+
+    fn is_deadlock(&self, ring: usize, resource: Resource) -> bool {
+        let open = self.open_from();
+        let stuck = |r: usize| self.state.rings[r].tail >= open[r];
+        let occupied = |r: usize| self.state.rings[r].used() > 0;
+        match resource {
+            Resource::TensorMap => (0..RINGS).filter(|&r| occupied(r)).all(stuck),
+            _ => stuck(ring),
+        }
+    }
+
+    /// The open scope that keeps the ring (or, for the tensor map, the most entries) from being reclaimed.
+    fn culprit(&self, ring: usize, resource: Resource) -> &Scope {
+        let scopes = self.state.scopes.iter();
+        let found = match resource {
+            Resource::TensorMap => scopes.max_by_key(|s| s.usage.entries),
+            _ => scopes.filter(|s| s.ring == ring && s.first.is_some()).min_by_key(|s| s.first),
+        };
+        found.or(self.state.scopes.last()).expect("the root scope is open while the orchestration runs")
+    }
+
+    /// Stops the run; from here on submits are only counted.
+    fn latch(&mut self, ring: usize, resource: Resource, wanted: u64, site: Site) -> crate::Error {
+        let rings = &self.state.rings[ring];
+        let (used, capacity) = match resource {
+            Resource::TaskWindow => (rings.used(), rings.window),
+            Resource::Heap => (rings.heap.used(), rings.heap.capacity()),
+            Resource::DepPool => (rings.edges_used(), rings.edges_capacity),
+            Resource::Args => (rings.args.used(), rings.args.capacity()),
+            Resource::TensorMap => (self.state.map.used(), self.state.map.capacity()),
+        };
+        let culprit = self.culprit(ring, resource);
+        let deadlock = Deadlock {
+            scope_site: place(culprit.site),
+            submit_site: place(site),
+            ring: culprit.ring as u8,
+            resource,
+            used,
+            capacity,
+            need: used + wanted,
+            counted: Counted::ToScopeEnd,
+            option: String::new(),
+        };
+        self.table.stop(Stop::Fatal);
+        self.state.map.lift_capacity();
+        let counting = Counting::new(deadlock, self.table.capacities, self.state.scopes.len());
+        let verdict = counting.verdict();
+        self.counting = Some(Box::new(counting));
+        verdict
+    }
+}
+
+/// A site as `file:line`.
+pub(crate) fn place(site: Site) -> String {
+    format!("{}:{}", site.file(), site.line())
+}

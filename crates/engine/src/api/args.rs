@@ -46,7 +46,6 @@ unsafe impl Sync for Spaces {}
 pub(crate) struct TensorRecord<'a> {
     head: u64,
     pub(crate) space: u32,
-    pub(crate) tensor: u32,
     pub(crate) offset: u64,
     pub(crate) dims: &'a [Dim],
 }
@@ -73,7 +72,7 @@ impl TensorRecord<'_> {
 /// One record of an argument block.
 pub(crate) enum Record<'a> {
     Tensor(TensorRecord<'a>),
-    Scalar(Scalar),
+    Scalar,
 }
 
 /// Decodes the record at the front of `words`; gives it and the words it takes.
@@ -81,16 +80,14 @@ pub(crate) enum Record<'a> {
 pub(crate) fn decode(words: &[u64]) -> (Record<'_>, usize) {
     let head = words[0];
     if head & 0xff == KIND_SCALAR {
-        let dtype = DType::from_code((head >> 8) as u8).expect("records are written from a DType");
-        let scalar = Scalar::from_bits(words[1], dtype).expect("records are written from a Scalar");
-        return (Record::Scalar(scalar), SCALAR_WORDS);
+        return (Record::Scalar, SCALAR_WORDS);
     }
     let rank = (head >> 24) as u8 as usize;
     let dims = &words[TENSOR_WORDS..TENSOR_WORDS + rank];
     // SAFETY: `Dim` is two u32 (size 8, align 4): a slice of u64 reads as as many `Dim`s, any bits are valid.
     let dims = unsafe { core::slice::from_raw_parts(dims.as_ptr().cast::<Dim>(), rank) };
     let record =
-        TensorRecord { head, space: words[1] as u32, tensor: (words[1] >> 32) as u32, offset: words[2], dims };
+        TensorRecord { head, space: words[1] as u32, offset: words[2], dims };
     (Record::Tensor(record), TENSOR_WORDS + rank)
 }
 

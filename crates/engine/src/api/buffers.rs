@@ -22,8 +22,10 @@ pub struct BufferId {
 
 /// Whether tasks may write a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Permission {
+pub enum Permission {
+    /// They may only read it.
     Read,
+    /// They may read and write it.
     ReadWrite,
 }
 

@@ -1,0 +1,43 @@
+//! An asymmetric fence: nothing on the side that runs for every task, a system call on the side that goes to sleep.
+//!
+//! Parking without a lost wake-up needs a store-load fence on both sides: the one with news stores the news and then
+//! looks for sleepers; the sleeper announces itself and then looks for news. `membarrier` makes every running thread
+//! of the process pass a full fence, so the sleeper pays for both. Where the kernel does not have it, both sides fence.
+
+use std::sync::atomic::{AtomicU8, Ordering, compiler_fence, fence};
+
+use rustix::thread::{MembarrierCommand, membarrier};
+
+const UNKNOWN: u8 = 0;
+const EXPEDITED: u8 = 1;
+const MISSING: u8 = 2;
+
+static MODE: AtomicU8 = AtomicU8::new(UNKNOWN);
+
+/// Registers the process for `membarrier`; called before any worker starts.
+pub(crate) fn register() {
+    let mode = match membarrier(MembarrierCommand::RegisterPrivateExpedited) {
+        Ok(()) => EXPEDITED,
+        Err(_) => MISSING,
+    };
+    MODE.store(mode, Ordering::Relaxed);
+}
+
+/// The cheap side: after the news is stored, before sleepers are looked for.
+#[inline]
+pub(crate) fn light() {
+    if MODE.load(Ordering::Relaxed) == EXPEDITED {
+        compiler_fence(Ordering::SeqCst);
+    } else {
+        fence(Ordering::SeqCst);
+    }
+}
+
+/// The dear side: after the announcement, before news is looked for.
+pub(crate) fn heavy() {
+    fence(Ordering::SeqCst);
+    if MODE.load(Ordering::Relaxed) == EXPEDITED {
+        // Registered, so it cannot fail; if it did, the fence above is what the other mode has on this side.
+        let _ = membarrier(MembarrierCommand::PrivateExpedited);
+    }
+}

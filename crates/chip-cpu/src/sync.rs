@@ -1,0 +1,20 @@
+//! The door to threads and parking, so that shuttle can stand in for them.
+
+#[cfg(shuttle)]
+pub(crate) use shuttle::{
+    hint::spin_loop,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering},
+    },
+    thread::{self, JoinHandle, Thread},
+};
+#[cfg(not(shuttle))]
+pub(crate) use std::{
+    hint::spin_loop,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering},
+    },
+    thread::{self, JoinHandle, Thread},
+};

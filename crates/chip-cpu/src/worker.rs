@@ -1,0 +1,201 @@
+//! A worker: takes tasks, runs them, keeps a successor, steals, and sleeps when there is nothing.
+
+use ringlane_engine::completion::{Executor, ReadySink};
+use ringlane_engine::ready::ReadyQueue;
+use ringlane_engine::seams::{Chip, Company, Probe};
+use ringlane_engine::slot::SlotIndex;
+use ringlane_engine::table::Table;
+use ringlane_task::{CoreId, Ticks};
+
+use crate::sleep::Sleep;
+use crate::sync::{AtomicBool, Ordering, spin_loop};
+
+/// Pauses between two looks at the other queues: about a microsecond. Each look moves a cache line that the owner of
+/// the queue writes, so looking more often slows the owner down.
+const PAUSES: u32 = if cfg!(shuttle) { 1 } else { 48 };
+/// Looks before a worker sleeps, about 100 µs, where every worker has a core of its own.
+pub(crate) const LOOKS: u32 = if cfg!(shuttle) { 2 } else { 100 };
+/// The first looks leave short queues to their owner: what is worth stealing is many tasks at once.
+const HESITANT_LOOKS: u32 = 2;
+const WORTH_STEALING: u32 = 4;
+/// Tasks that the submitter runs before it looks again whether it can go on.
+const HELP_TASKS: u32 = 16;
+
+/// What all workers of one runtime share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) table: Table,
+    pub(crate) queues: Vec<ReadyQueue>,
+    pub(crate) sleep: Sleep,
+    pub(crate) shutdown: AtomicBool,
+    /// Looks before sleeping; few where workers outnumber cores.
+    pub(crate) looks: u32,
+    pub(crate) company: Company,
+}
+
+/// One worker's own side.
+pub(crate) struct Worker<'s, P> {
+    shared: &'s Shared,
+    probe: &'s P,
+    core: usize,
+    kept: Option<SlotIndex>,
+    idle_looks: u32,
+    announced: bool,
+    epoch: std::time::Instant,
+}
+
+impl<P: Probe> ReadySink for Worker<'_, P> {
+    #[inline]
+    fn ready(&mut self, task: SlotIndex) {
+        match self.kept {
+            None => self.kept = Some(task),
+            Some(_) => self.push(task),
+        }
+    }
+
+    #[inline]
+    fn more_blocks(&mut self, task: SlotIndex) {
+        self.push(task);
+    }
+}
+
+impl<'s, P: Probe> Worker<'s, P> {
+    pub(crate) fn new(shared: &'s Shared, probe: &'s P, core: usize) -> Self {
+        shared.sleep.register(core);
+        let epoch = std::time::Instant::now();
+        Worker { shared, probe, core, kept: None, idle_looks: 0, announced: false, epoch }
+    }
+
+    fn queue(&self) -> &'s ReadyQueue {
+        &self.shared.queues[self.core]
+    }
+
+    #[inline]
+    fn push(&mut self, task: SlotIndex) {
+        self.queue().push(task);
+        if self.shared.company == Company::Shared {
+            self.shared.sleep.pushed();
+        }
+    }
+
+    /// The next task: a successor that just became ready, then the own queue, then another's.
+    #[inline]
+    fn take(&mut self) -> Option<SlotIndex> {
+        let task = self.kept.take().or_else(|| self.take_local());
+        if self.shared.company == Company::Alone { task } else { task.or_else(|| self.steal()) }
+    }
+
+    #[inline]
+    fn take_local(&mut self) -> Option<SlotIndex> {
+        match self.shared.company {
+            Company::Alone => self.queue().pop_alone(),
+            Company::Shared => self.queue().pop(),
+        }
+    }
+
+    fn steal(&mut self) -> Option<SlotIndex> {
+        let count = self.shared.queues.len();
+        let worth = if self.idle_looks < HESITANT_LOOKS { WORTH_STEALING } else { 1 };
+        (1..count).map(|i| (self.core + i) % count).find_map(|victim| {
+            let queue = &self.shared.queues[victim];
+            if queue.len() < worth { None } else { queue.steal_into(self.queue()) }
+        })
+    }
+
+    #[inline]
+    fn run(&mut self, task: SlotIndex) {
+        let (table, core) = (&self.shared.table, CoreId(self.core as u32));
+        let executor = Executor { table, probe: self.probe, core, company: self.shared.company };
+        // SAFETY: the task came from `take` or `publish`, each of which gives a task to one worker once.
+        unsafe { executor.run(task, self) };
+        if self.shared.company == Company::Shared {
+            self.shared.sleep.completed();
+        }
+    }
+
+    /// Nothing to do: looks again a little later, and after a bounded number of looks sleeps.
+    #[cold]
+    fn idle(&mut self) {
+        self.idle_looks += 1;
+        if self.idle_looks <= self.shared.looks {
+            (0..PAUSES).for_each(|_| spin_loop());
+            return;
+        }
+        if !self.announced {
+            // From here on whatever is published wakes us; the caller looks once more before we park.
+            self.shared.sleep.announce(self.core);
+            self.announced = true;
+            return;
+        }
+        self.shared.sleep.park(self.core);
+        self.announced = false;
+        self.idle_looks = HESITANT_LOOKS;
+    }
+
+    /// There is something to do again.
+    #[inline]
+    fn busy(&mut self) {
+        self.idle_looks = 0;
+        if self.announced {
+            self.announced = false;
+            self.shared.sleep.cancel(self.core);
+        }
+    }
+
+    /// The life of a worker thread.
+    pub(crate) fn work(mut self) {
+        while !self.shared.shutdown.load(Ordering::Acquire) {
+            match self.take() {
+                Some(task) => {
+                    self.busy();
+                    self.run(task);
+                }
+                None => self.idle(),
+            }
+        }
+        self.busy();
+    }
+}
+
+impl<P: Probe> Chip for Worker<'_, P> {
+    #[inline]
+    fn publish(&mut self, task: SlotIndex) {
+        self.push(task);
+    }
+
+    /// Helps: runs some tasks, or waits a little.
+    fn relax(&mut self) {
+        for _ in 0..HELP_TASKS {
+            match self.take() {
+                Some(task) => {
+                    self.busy();
+                    self.run(task);
+                }
+                None => return self.idle(),
+            }
+            if self.kept.is_none() {
+                break;
+            }
+        }
+        // The submitter may go back to submitting: what it keeps must be open to the others.
+        if let Some(task) = self.kept.take() {
+            self.push(task);
+        }
+    }
+
+    fn now(&self) -> Ticks {
+        Ticks(self.epoch.elapsed().as_nanos() as u64)
+    }
+
+    fn company(&self) -> Company {
+        self.shared.company
+    }
+}
+
+impl<P> Drop for Worker<'_, P> {
+    fn drop(&mut self) {
+        if self.announced {
+            self.shared.sleep.cancel(self.core);
+        }
+    }
+}

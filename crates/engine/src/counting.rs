@@ -1,0 +1,227 @@
+//! Counting mode: after a deadlock the orchestration goes on, nothing runs, and what it submits is counted, so that
+//! the hint names a capacity with which a rerun passes.
+//!
+//! The tensor map goes on with its capacity lifted; counted tasks have slot numbers past the table's, and their views
+//! are kept here. Memory grows with what is counted: the run is over, and the count ends with the scopes.
+
+use std::collections::HashSet;
+
+use ringlane_task::{Access, Capacities, Resource, TensorView};
+
+use crate::api::arg::ArgKind;
+use crate::api::backend::{Call, Inference};
+use crate::api::tensor::{TaskHandle, TensorRef};
+use crate::fault::{Error, Fault, Result};
+use crate::limits::RINGS;
+use crate::orchestrator::Orchestrator;
+use crate::overlap::Region;
+use crate::scope::{Scope, Usage};
+use crate::seams::{Chip, Probe};
+use crate::slot::SlotIndex;
+use crate::stall::{Counted, Deadlock};
+use crate::submit::{Measure, RecordRegions};
+use crate::table::Table;
+use crate::tensor_map::{Hazard, NewAccess, Owned, Regions};
+
+/// Marks the place of a view that is kept here and not in an argument ring.
+const COUNTED: u32 = 1 << 29;
+
+/// The state of the count.
+#[derive(Debug)]
+pub struct Counting {
+    deadlock: Deadlock,
+    capacities: Capacities,
+    /// The most that the open scopes held at once, and the largest piece.
+    need: u64,
+    piece: u64,
+    views: Vec<TensorView>,
+    /// Counted tasks: at which depth, and what each owns in the map.
+    tasks: Vec<(usize, Owned)>,
+}
+
+struct CountedRegions<'a>(&'a Table, &'a [TensorView]);
+
+impl Regions for CountedRegions<'_> {
+    fn region(&self, task: SlotIndex, at: u32) -> Region<'_> {
+        match at & COUNTED {
+            0 => RecordRegions(self.0).region_of(task, at),
+            _ => Region::of(&self.1[(at & !COUNTED) as usize]),
+        }
+    }
+}
+
+impl Counting {
+    pub(crate) fn new(deadlock: Deadlock, capacities: Capacities, _depth: usize) -> Self {
+        let need = deadlock.need;
+        Counting { deadlock, capacities, need, piece: 0, views: Vec::new(), tasks: Vec::new() }
+    }
+
+    /// The deadlock, with what was counted so far.
+    pub(crate) fn verdict(&self) -> Error {
+        let mut deadlock = self.deadlock.clone();
+        deadlock.need = self.need.max(deadlock.capacity + 1);
+        deadlock.option = self.option(&deadlock);
+        Fault::FlowControlDeadlock(deadlock).into()
+    }
+
+    /// The value for the option: the smallest power of two that suffices, for this ring or for all.
+    fn option(&self, deadlock: &Deadlock) -> String {
+        let enough = match deadlock.resource {
+            Resource::TaskWindow | Resource::TensorMap => deadlock.need,
+            // Half of the pool is kept for edges inside open scopes.
+            Resource::DepPool => 2 * deadlock.need,
+            // Pieces are contiguous: a few gaps, each smaller than the largest piece, may stay unused.
+            Resource::Heap | Resource::Args => deadlock.need + 8 * self.piece,
+        };
+        let enough = enough.next_power_of_two();
+        let now: [u64; RINGS] = match deadlock.resource {
+            Resource::TaskWindow => self.capacities.task_window.map(u64::from),
+            Resource::Heap => self.capacities.heap,
+            Resource::DepPool => self.capacities.dep_pool.map(u64::from),
+            Resource::Args => self.capacities.args.map(u64::from),
+            Resource::TensorMap => return enough.to_string(),
+        };
+        if now.iter().all(|&c| c <= enough) {
+            return enough.to_string();
+        }
+        let mut each = now;
+        each[deadlock.ring as usize] = enough;
+        each.map(|c| c.to_string()).join(",")
+    }
+
+    /// Takes note of what the open scopes hold now.
+    fn note(&mut self, scopes: &[Scope]) {
+        let (resource, ring) = (self.deadlock.resource, self.deadlock.ring as usize);
+        let mut held = Usage::default();
+        for scope in scopes.iter().filter(|s| resource == Resource::TensorMap || s.ring == ring) {
+            held.add(&scope.usage);
+        }
+        self.need = self.need.max(held.of(resource));
+        self.piece = self.piece.max(held.piece(resource));
+    }
+}
+
+impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
+    fn counting(&mut self) -> &mut Counting {
+        self.counting.as_mut().expect("called only while counting")
+    }
+
+    /// Counts a submit instead of making it.
+    pub(crate) fn count_submit(&mut self, call: &Call<'_>, outs: &mut [TensorRef]) -> Result<TaskHandle> {
+        crate::check::check_call(call)?;
+        let measure = self.measure(call)?;
+        let slot = SlotIndex((self.table.slots.len() + self.counting().tasks.len()) as u32);
+        let (mut owned, mut followed, mut made) = (Owned::NOTHING, HashSet::new(), 0);
+        followed.extend(call.after.iter().map(|t| SlotIndex(t.slot)));
+        followed.extend(self.scope().barrier);
+        for kind in call.args {
+            let (root, view, access) = match *kind {
+                ArgKind::Tensor { tensor, view, access, .. } if access != Access::NoDep => (tensor.id, view, access),
+                ArgKind::Output { view: Ok(view), .. } => {
+                    outs[made] = self.state.map.make_root(&mut owned, 0, 0, view.bytes());
+                    made += 1;
+                    (outs[made - 1].id, view, Access::Output)
+                }
+                _ => continue,
+            };
+            self.count_access(root, view, access, slot, &mut owned, &mut followed);
+        }
+        followed.remove(&slot);
+        self.count_task(owned, measure.usage(followed.len() as u64));
+        Ok(TaskHandle { slot: slot.0, local: 0 })
+    }
+
+    fn count_access(
+        &mut self,
+        root: u32,
+        view: TensorView,
+        access: Access,
+        slot: SlotIndex,
+        owned: &mut Owned,
+        followed: &mut HashSet<SlotIndex>,
+    ) {
+        let hazard = if access.writes() { Hazard::Write } else { Hazard::Read };
+        let counting = self.counting.as_mut().expect("called only while counting");
+        let state = &mut *self.state;
+        let base = state.map.base_of(root);
+        let view = view.shifted(base);
+        let new = NewAccess { root, region: Region::of(&view), hazard };
+        if state.scopes.last().is_some_and(|s| s.inference == Inference::Inherit) {
+            let regions = CountedRegions(self.table, &counting.views);
+            state.map.look_up(&new, &regions, |task| _ = followed.insert(task));
+        }
+        counting.views.push(view);
+        state.map.insert(&new, owned, slot, COUNTED | (counting.views.len() as u32 - 1));
+    }
+
+    fn count_task(&mut self, owned: Owned, usage: Usage) {
+        let depth = self.state.scopes.len();
+        self.scope().usage.add(&usage);
+        let counting = self.counting.as_mut().expect("called only while counting");
+        counting.tasks.push((depth, owned));
+        counting.note(&self.state.scopes);
+    }
+
+    /// A barrier of a run that is over.
+    #[cold]
+    pub(crate) fn barrier_stopped(&mut self) -> Result<TaskHandle> {
+        self.stopped_error()?;
+        self.count_task(Owned::NOTHING, Measure::default().usage(0));
+        Ok(TaskHandle::default())
+    }
+
+    /// A tensor of a run that is over.
+    #[cold]
+    pub(crate) fn alloc_stopped(&mut self, measure: &Measure, view: &TensorView) -> Result<TensorRef> {
+        self.stopped_error()?;
+        let mut owned = Owned::NOTHING;
+        let tensor = self.state.map.make_root(&mut owned, 0, 0, view.bytes());
+        self.count_task(owned, measure.usage(0));
+        Ok(tensor)
+    }
+
+    /// Nothing while counting; else why the run is over.
+    fn stopped_error(&self) -> Result<()> {
+        match (&self.fatal, &self.counting) {
+            (Some(error), _) => Err(error.clone()),
+            (None, Some(_)) => Ok(()),
+            (None, None) => Err(Fault::Interrupted { tasks: self.seq }.into()),
+        }
+    }
+
+    /// A value is needed that was never computed: the count ends here.
+    #[cold]
+    pub(crate) fn read_stopped(&mut self) -> Error {
+        if let Some(mut counting) = self.counting.take() {
+            counting.deadlock.counted = Counted::ToRead;
+            self.fatal.get_or_insert_with(|| counting.verdict());
+        }
+        let interrupted = Fault::Interrupted { tasks: self.seq };
+        self.fatal.clone().unwrap_or_else(|| interrupted.into())
+    }
+
+    /// A scope ended: the count ends with the last scope on the ring that ran full.
+    #[inline]
+    pub(crate) fn count_scope_exit(&mut self, scope: &Scope) -> Result<()> {
+        if self.counting.is_none() {
+            return self.fatal.clone().map_or(Ok(()), Err);
+        }
+        self.count_scope_exit_slow(scope)
+    }
+
+    #[cold]
+    fn count_scope_exit_slow(&mut self, _ended: &Scope) -> Result<()> {
+        let depth = self.state.scopes.len();
+        while let Some((_, owned)) = self.counting().tasks.pop_if(|(at, _)| *at > depth) {
+            self.state.map.release(owned);
+        }
+        let (resource, ring) = (self.counting().deadlock.resource, self.counting().deadlock.ring as usize);
+        let open = self.state.scopes.iter().any(|s| resource == Resource::TensorMap || s.ring == ring);
+        if open {
+            return Ok(());
+        }
+        let verdict = self.counting().verdict();
+        (self.counting, self.fatal) = (None, Some(verdict.clone()));
+        Err(verdict)
+    }
+}

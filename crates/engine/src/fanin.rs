@@ -1,0 +1,228 @@
+//! Whom a task follows: collecting predecessors, reserving dependency entries, wiring, releasing.
+
+use ringlane_task::Resource;
+
+use crate::api::backend::{Call, Site};
+use crate::api::tensor::{TaskHandle, TensorRef};
+use crate::fault::{Fault, Result};
+use crate::limits::{FANIN_MAX, RINGS};
+use crate::orchestrator::{Meta, Orchestrator, Predecessor};
+use crate::seams::{Chip, Company, Probe};
+use crate::slot::{EdgeKind, Linked, SKIPPED, SlotIndex};
+use crate::submit::{Measure, too_large_for};
+use crate::tensor_map::Owned;
+
+impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
+    /// Adds a predecessor unless it is there already.
+    #[inline]
+    pub(crate) fn follow(
+        metas: &mut [Meta],
+        predecessors: &mut Vec<Predecessor>,
+        mark: u32,
+        task: SlotIndex,
+        me: SlotIndex,
+    ) {
+        let meta = &mut metas[task.0 as usize];
+        if meta.wired_by != mark && task != me {
+            meta.wired_by = mark;
+            predecessors.push(Predecessor { slot: task, kind: EdgeKind::Data });
+        }
+    }
+
+    /// Starts the list of predecessors with those that were asked for, and the scope's barrier.
+    #[inline]
+    pub(crate) fn collect_explicit(&mut self, call: &Call<'_>) -> Result<()> {
+        self.state.predecessors.clear();
+        if call.after.is_empty() && self.scope().barrier.is_none() {
+            return Ok(());
+        }
+        let mark = self.seq as u32 + 1;
+        for task in call.after {
+            let meta = &mut self.state.metas[task.slot as usize];
+            if meta.local != task.local {
+                return Err(stale_task(task, meta.local));
+            }
+            if meta.wired_by != mark {
+                meta.wired_by = mark;
+                let slot = SlotIndex(task.slot);
+                self.state.predecessors.push(Predecessor { slot, kind: EdgeKind::Explicit });
+            }
+        }
+        self.follow_barrier(mark);
+        Ok(())
+    }
+
+    fn follow_barrier(&mut self, mark: u32) {
+        if let Some(barrier) = self.scope().barrier {
+            let state = &mut *self.state;
+            Self::follow(&mut state.metas, &mut state.predecessors, mark, barrier, SlotIndex(u32::MAX));
+        }
+    }
+
+    /// Makes sure that the ring has an entry for each predecessor. When the pool runs low, tasks of ended scopes are
+    /// waited for instead of wired (they finish without us), so only edges inside open scopes can fill it.
+    #[inline]
+    pub(crate) fn reserve_edges(&mut self, ring: usize, site: Site) -> Result<()> {
+        let (wanted, rings) = (self.state.predecessors.len() as u64, &self.state.rings[ring]);
+        let low = rings.edges_used() + wanted > rings.edges_capacity / 2;
+        if low || wanted > FANIN_MAX as u64 { self.reserve_scarce_edges(ring, site) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn reserve_scarce_edges(&mut self, ring: usize, site: Site) -> Result<()> {
+        let open = self.open_from();
+        for i in 0..self.state.predecessors.len() {
+            let task = self.state.predecessors[i].slot;
+            let on = self.table.ring_of(task);
+            let ended = (self.state.metas[task.0 as usize].local as u64) < open[on];
+            if i >= FANIN_MAX || ended {
+                self.wait_until_closed(task);
+            }
+        }
+        let (state, table) = (&mut *self.state, self.table);
+        let mut kept = 0;
+        state.predecessors.retain(|p| {
+            let done = p.kind == EdgeKind::Data && table.slots[p.slot.0 as usize].is_closed();
+            let ended = (state.metas[p.slot.0 as usize].local as u64) < open[table.ring_of(p.slot)];
+            kept += 1;
+            !(done && (ended || kept > FANIN_MAX))
+        });
+        let wanted = self.state.predecessors.len() as u64;
+        let capacity = self.state.rings[ring].edges_capacity;
+        if wanted > capacity {
+            return Err(too_large_for(Resource::DepPool, ring, wanted, capacity, site));
+        }
+        while self.state.rings[ring].edges_used() + wanted > capacity {
+            self.wait_for(ring, Resource::DepPool, wanted, site)?;
+        }
+        Ok(())
+    }
+
+    /// Waits until a task is done (its successors may still be being told).
+    fn wait_until_closed(&mut self, task: SlotIndex) {
+        while !self.table.slots[task.0 as usize].is_closed() {
+            self.chip.relax();
+        }
+    }
+
+    /// Links the task into the fan-out of each predecessor; gives how many it must wait for.
+    #[inline]
+    pub(crate) fn wire(&mut self, slot: SlotIndex, ring: usize) -> u32 {
+        let mut links = 0;
+        let rings = &mut self.state.rings[ring];
+        let (base, mask) = (self.table.edge_base[ring], rings.edges_capacity as u32 - 1);
+        for predecessor in &self.state.predecessors {
+            let edge = base + (rings.edges_head as u32 & mask);
+            rings.edges_head += 1;
+            let task = &self.table.slots[predecessor.slot.0 as usize];
+            let linked = match self.company {
+                // SAFETY: we are the submitter; the entry is within the ring's free part and is `slot`'s own.
+                Company::Shared => unsafe { task.link(&self.table.edges, edge, slot, predecessor.kind) },
+                // SAFETY: as above, and nobody else runs tasks.
+                Company::Alone => unsafe { task.link_alone(&self.table.edges, edge, slot, predecessor.kind) },
+            };
+            match linked {
+                Linked::Waiting => {
+                    links += 1;
+                    self.probe.edge(predecessor.slot, slot);
+                }
+                Linked::AlreadyDone if predecessor.kind == EdgeKind::Explicit && task.fate() != 0 => {
+                    self.table.slots[slot.0 as usize].mark(SKIPPED);
+                }
+                Linked::AlreadyDone => {}
+            }
+        }
+        links
+    }
+
+    /// Ends the submitter's hold on a task; publishes it if it waits for nothing.
+    #[inline]
+    pub(crate) fn release(&mut self, slot: SlotIndex, links: u32) {
+        let task = &self.table.slots[slot.0 as usize];
+        let ready = match self.company {
+            Company::Shared => task.release_guard(links),
+            Company::Alone => task.release_guard_alone(links),
+        };
+        if ready {
+            self.probe.ready(slot);
+            self.chip.publish(slot);
+        }
+    }
+
+    /// A task that follows everything submitted in the scope since its last barrier.
+    pub(crate) fn submit_barrier(&mut self, site: Site) -> Result<TaskHandle> {
+        if self.table.stopped() {
+            return self.barrier_stopped();
+        }
+        let ring = self.scope().ring;
+        while self.state.rings[ring].used() == self.state.rings[ring].window {
+            self.wait_for(ring, Resource::TaskWindow, 1, site)?;
+        }
+        self.state.predecessors.clear();
+        self.follow_barrier(self.seq as u32 + 1);
+        self.follow_scope(ring);
+        self.reserve_edges(ring, site)?;
+        let slot = self.table.slot_of(ring, self.state.rings[ring].head);
+        let usage = Measure::default().usage(self.state.predecessors.len() as u64);
+        let record = self.bare_record(ring, site);
+        self.commit(slot, record, Owned::NOTHING, usage);
+        let heads = core::array::from_fn(|r| self.state.rings[r].head);
+        let scope = self.scope();
+        (scope.barrier, scope.since) = (Some(slot), heads);
+        Ok(TaskHandle { slot: slot.0, local: record.local })
+    }
+
+    /// Adds every unfinished task of the scope since its last barrier; waits for those beyond the fan-in limit.
+    fn follow_scope(&mut self, own: usize) {
+        let since = self.scope().since;
+        let mark = self.seq as u32 + 1;
+        for ring in own..RINGS {
+            let from = since[ring].max(self.state.rings[ring].tail);
+            for position in from..self.state.rings[ring].head {
+                let slot = self.table.slot_of(ring, position);
+                if self.state.predecessors.len() >= FANIN_MAX {
+                    self.wait_until_closed(slot);
+                }
+                if !self.table.slots[slot.0 as usize].is_closed() {
+                    let state = &mut *self.state;
+                    Self::follow(&mut state.metas, &mut state.predecessors, mark, slot, SlotIndex(u32::MAX));
+                }
+            }
+        }
+    }
+
+    /// A zeroed tensor, made by a task that runs no kernel and is done at once.
+    pub(crate) fn submit_alloc(&mut self, view: ringlane_task::TensorView, site: Site) -> Result<TensorRef> {
+        let mut measure = Measure::default();
+        measure.output(&view);
+        (measure.words, measure.entries) = (0, 1);
+        if self.table.stopped() {
+            return self.alloc_stopped(&measure, &view);
+        }
+        let ring = self.scope().ring;
+        self.check_fits(ring, &measure, site)?;
+        while self.state.rings[ring].used() == self.state.rings[ring].window {
+            self.wait_for(ring, Resource::TaskWindow, 1, site)?;
+        }
+        while self.state.map.used() + measure.entries > self.state.map.capacity() {
+            self.wait_for(ring, Resource::TensorMap, measure.entries, site)?;
+        }
+        let offset = self.take_heap(ring, &view, site)?;
+        self.zero_heap(ring, offset, view.bytes());
+        if self.table.poison.any() {
+            self.table.poison.heal(ring as u32, &view.shifted(offset));
+        }
+        let slot = self.table.slot_of(ring, self.state.rings[ring].head);
+        let mut owned = Owned::NOTHING;
+        let tensor = self.state.map.make_root(&mut owned, ring as u32, offset, view.bytes());
+        self.state.predecessors.clear();
+        let record = self.bare_record(ring, site);
+        self.commit(slot, record, owned, measure.usage(0));
+        Ok(tensor)
+    }
+}
+
+#[cold]
+fn stale_task(task: &TaskHandle, current: u32) -> crate::Error {
+    Fault::StaleHandle { what: "a task", generation: task.local, current }.into()
+}

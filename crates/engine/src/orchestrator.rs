@@ -1,0 +1,293 @@
+//! The submitter's side of the engine: what it keeps, and the plan of a submit.
+//!
+//! ```text
+//! submit = check → measure → admit (may wait) → encode → look up → reserve edges (may wait) → wire → insert → release
+//! ```
+//!
+//! Only the thread that runs the orchestration touches this; what other threads see is the [`Table`].
+
+use ringlane_task::{RingIndex, SiteId, TensorView};
+
+use crate::api::backend::{Backend, Call, Inference, Site};
+use crate::api::buffers::{BufferId, Buffers};
+use crate::api::tensor::{TaskHandle, TensorRef};
+use crate::fault::{Error, Fault, Result};
+use crate::intern::Interner;
+use crate::limits::{RINGS, SCOPE_DEPTH_MAX};
+use crate::ring::slots::Ring;
+use crate::scope::{Scope, Segment, Usage};
+use crate::seams::{Chip, Company, Probe};
+use crate::slot::{EdgeKind, SlotIndex};
+use crate::counting::Counting;
+use crate::sync::Ordering;
+use crate::table::Table;
+use crate::tensor_map::{Owned, TensorMap};
+
+/// What the submitter keeps for each slot; no other thread touches it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Meta {
+    /// The task's number within its ring.
+    pub(crate) local: u32,
+    /// The last task that was wired to this one, so that it is wired once.
+    pub(crate) wired_by: u32,
+    /// Its entries in the tensor map.
+    pub(crate) owned: Owned,
+}
+
+/// A task that the one being submitted must follow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Predecessor {
+    pub(crate) slot: SlotIndex,
+    pub(crate) kind: EdgeKind,
+}
+
+/// The submitter's memory, kept from run to run.
+#[derive(Debug)]
+pub struct State {
+    pub(crate) rings: [Ring; RINGS],
+    pub(crate) metas: Box<[Meta]>,
+    pub(crate) map: TensorMap,
+    pub(crate) scopes: Vec<Scope>,
+    pub(crate) predecessors: Vec<Predecessor>,
+    pub(crate) kernels: Interner,
+    pub(crate) sites: Interner,
+}
+
+impl State {
+    /// Memory for runs on this table.
+    pub fn new(table: &Table) -> Self {
+        let capacities = &table.capacities;
+        let meta = Meta { local: 0, wired_by: 0, owned: Owned::NOTHING };
+        State {
+            rings: core::array::from_fn(|ring| Ring::new(capacities, ring)),
+            metas: vec![meta; table.slots.len()].into_boxed_slice(),
+            map: TensorMap::new(capacities.tensormap),
+            scopes: Vec::with_capacity(SCOPE_DEPTH_MAX),
+            predecessors: Vec::with_capacity(capacities.tensormap as usize),
+            kernels: Interner::new(),
+            sites: Interner::new(),
+        }
+    }
+
+    fn reset(&mut self, table: &Table, buffers: &Buffers<'_>) {
+        for (ring, state) in self.rings.iter_mut().enumerate() {
+            state.reset(&table.capacities, ring);
+        }
+        let externals = (0..buffers.len()).map(|i| {
+            let (view, permission) = buffers.entry(i);
+            ((RINGS + i) as u32, view.bytes(), permission)
+        });
+        self.map.reset(externals);
+        self.scopes.clear();
+        self.kernels.reset();
+        self.sites.reset();
+    }
+}
+
+/// One run's submitter.
+pub struct Orchestrator<'t, C, P> {
+    pub(crate) table: &'t Table,
+    pub(crate) state: &'t mut State,
+    pub(crate) chip: C,
+    pub(crate) probe: &'t P,
+    pub(crate) buffers: &'t Buffers<'t>,
+    pub(crate) company: Company,
+    pub(crate) seq: u64,
+    pub(crate) scope_count: u32,
+    pub(crate) peak_heap: u64,
+    pub(crate) counting: Option<Box<Counting>>,
+    pub(crate) fatal: Option<Error>,
+}
+
+impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
+    /// A submitter for a new run.
+    ///
+    /// # Safety
+    /// No task exists on the table, and the buffers stay as they are until the run has ended.
+    pub unsafe fn begin(
+        table: &'t Table,
+        state: &'t mut State,
+        chip: C,
+        probe: &'t P,
+        buffers: &'t Buffers<'t>,
+    ) -> Self {
+        state.reset(table, buffers);
+        // SAFETY: the caller's promise.
+        unsafe { table.begin(buffers.spaces()) };
+        let company = chip.company();
+        Orchestrator {
+            table,
+            state,
+            chip,
+            probe,
+            buffers,
+            company,
+            seq: 0,
+            scope_count: 0,
+            peak_heap: 0,
+            counting: None,
+            fatal: None,
+        }
+    }
+
+    /// The innermost open scope.
+    #[inline]
+    pub(crate) fn scope(&mut self) -> &mut Scope {
+        self.state.scopes.last_mut().expect("the root scope is open while the orchestration runs")
+    }
+
+    #[inline]
+    pub(crate) fn site_id(&mut self, site: Site) -> u32 {
+        self.state.sites.id(&self.table.sites, site).unwrap_or(u32::MAX)
+    }
+
+    /// Tasks submitted so far.
+    pub fn tasks(&self) -> u64 {
+        self.seq
+    }
+
+    /// Scopes opened so far.
+    pub fn scopes(&self) -> u64 {
+        self.scope_count as u64
+    }
+
+    /// The most heap bytes in use at once.
+    pub fn peak_heap(&self) -> u64 {
+        self.peak_heap
+    }
+
+    /// The chip.
+    pub fn chip(&mut self) -> &mut C {
+        &mut self.chip
+    }
+
+    /// Waits until every task is done; nothing of the run is in use afterwards.
+    pub fn drain(&mut self) {
+        for ring in 0..RINGS {
+            while !self.advance_done(ring, self.state.rings[ring].head) {
+                self.chip.relax();
+            }
+        }
+    }
+
+    /// What ended the run, if the runtime did.
+    pub fn take_fatal(&mut self) -> Option<Error> {
+        if let Some(counting) = self.counting.take() {
+            self.fatal.get_or_insert_with(|| counting.verdict());
+        }
+        if self.fatal.is_none() && self.table.interrupted() {
+            self.fatal = Some(Fault::Interrupted { tasks: self.seq }.into());
+        }
+        self.fatal.take()
+    }
+
+    /// Answers for a run that is over: counts on after a deadlock, or gives the error.
+    #[cold]
+    pub(crate) fn submit_stopped(&mut self, call: &Call<'_>, outs: &mut [TensorRef]) -> Result<TaskHandle> {
+        match (&self.fatal, &self.counting) {
+            (Some(error), _) => Err(error.clone()),
+            (None, Some(_)) => self.count_submit(call, outs),
+            (None, None) => Err(Fault::Interrupted { tasks: self.seq }.into()),
+        }
+    }
+
+    /// Shows how full the rings are on the board.
+    pub(crate) fn show_fill(&self) {
+        let fill = &self.table.board.fill;
+        for (ring, shown) in self.state.rings.iter().zip(&fill.used) {
+            let used = [ring.used(), ring.heap.used(), ring.edges_used(), ring.args.used()];
+            for (cell, used) in shown.iter().zip(used) {
+                cell.store(used, Ordering::Relaxed);
+            }
+        }
+        fill.tensormap.store(self.state.map.used(), Ordering::Relaxed);
+    }
+}
+
+impl<C: Chip, P: Probe> Backend for Orchestrator<'_, C, P> {
+    #[inline]
+    fn submit(&mut self, call: &Call<'_>, outs: &mut [TensorRef]) -> Result<TaskHandle> {
+        if self.table.stopped() {
+            return self.submit_stopped(call, outs);
+        }
+        match self.submit_task(call, outs) {
+            Err(_) if self.counting.is_some() => self.count_submit(call, outs),
+            result => result,
+        }
+    }
+
+    fn alloc(&mut self, view: TensorView, site: Site) -> Result<TensorRef> {
+        match self.submit_alloc(view, site) {
+            Err(_) if self.counting.is_some() => self.submit_alloc(view, site),
+            result => result,
+        }
+    }
+
+    fn barrier(&mut self, site: Site) -> Result<TaskHandle> {
+        match self.submit_barrier(site) {
+            Err(_) if self.counting.is_some() => self.submit_barrier(site),
+            result => result,
+        }
+    }
+
+    fn enter_scope(&mut self, site: Site, inference: Inference) -> Result<()> {
+        let depth = self.state.scopes.len();
+        if depth == SCOPE_DEPTH_MAX {
+            return Err(Fault::TooDeep { limit: SCOPE_DEPTH_MAX, site: site.to_string() }.into());
+        }
+        let outer = self.state.scopes.last().copied();
+        let site_id = self.site_id(site);
+        let inherited = outer.map_or(Inference::Inherit, |s| s.inference);
+        let inference = if inference == Inference::Off { Inference::Off } else { inherited };
+        let scope = Scope {
+            id: self.scope_count,
+            site,
+            site_id,
+            ring: depth.min(RINGS - 1),
+            inference,
+            first: None,
+            usage: Usage::default(),
+            barrier: outer.and_then(|s| s.barrier),
+            since: core::array::from_fn(|ring| self.state.rings[ring].head),
+        };
+        self.state.scopes.push(scope);
+        self.scope_count += 1;
+        self.table.board.scopes[depth].store(site_id, Ordering::Relaxed);
+        self.table.board.fill.depth.store(depth as u32 + 1, Ordering::Relaxed);
+        self.probe.scope_enter(scope.id, SiteId(site_id));
+        Ok(())
+    }
+
+    fn exit_scope(&mut self) -> Result<()> {
+        let scope = self.state.scopes.pop().expect("scopes end in the order in which they began");
+        self.probe.scope_exit(scope.id);
+        self.table.board.fill.depth.store(self.state.scopes.len() as u32, Ordering::Relaxed);
+        if self.state.scopes.len() > RINGS - 1 {
+            self.scope().usage.add(&scope.usage);
+        }
+        if let Some(first) = scope.first {
+            let waits = core::array::from_fn(|r| self.state.rings[r].head);
+            let ring = &mut self.state.rings[scope.ring];
+            let (heap, args, edges) = (ring.heap.position(), ring.args.position(), ring.edges_head);
+            ring.end_scope(first, Segment { end: ring.head, waits, heap, args, edges });
+            if ring.used() > ring.window / 4 {
+                self.reclaim(scope.ring);
+            }
+        }
+        self.count_scope_exit(&scope)
+    }
+
+    fn read(&mut self, tensor: TensorRef, view: &TensorView, sink: &mut dyn FnMut(&[u8])) -> Result<()> {
+        self.read_back(tensor, view, sink)
+    }
+
+    fn external(&mut self, buffer: BufferId) -> Result<(TensorRef, TensorView)> {
+        let index = self.buffers.index_of(buffer)?;
+        Ok((TensorRef { id: index as u32, generation: 0 }, self.buffers.entry(index).0))
+    }
+}
+
+/// The ring of a scope, as artifacts name it.
+pub(crate) fn ring_index(ring: usize) -> RingIndex {
+    RingIndex(ring as u8)
+}

@@ -1,0 +1,144 @@
+//! Giving slots and memory back, oldest first, once the scopes that could use them have ended and are done.
+
+use ringlane_task::TensorView;
+
+use crate::api::tensor::TensorRef;
+use crate::fault::{Fault, Result, TaskFailure};
+use crate::limits::RINGS;
+use crate::orchestrator::{Orchestrator, Predecessor};
+use crate::overlap::Region;
+use crate::planted::{Bug, planted};
+use crate::seams::{Chip, Probe};
+use crate::slot::EdgeKind;
+use crate::submit::RecordRegions;
+use crate::table::{Table, task_id};
+use crate::tensor_map::{Hazard, NewAccess, Owned};
+
+impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
+    /// Moves the ring's done mark as far as `target`, if the tasks are done; true if it got there.
+    #[inline]
+    pub(crate) fn advance_done(&mut self, ring: usize, target: u64) -> bool {
+        let table = self.table;
+        let done = &mut self.state.rings[ring].done;
+        while *done < target && table.is_done(ring, *done) {
+            *done += 1;
+        }
+        *done >= target
+    }
+
+    /// For each ring, the position of the oldest task whose scope is open; its head if there is none.
+    pub(crate) fn open_from(&self) -> [u64; RINGS] {
+        let mut open: [u64; RINGS] = core::array::from_fn(|ring| self.state.rings[ring].head);
+        for scope in &self.state.scopes {
+            if let Some(first) = scope.first {
+                open[scope.ring] = open[scope.ring].min(first);
+            }
+        }
+        open
+    }
+
+    /// Reclaims what can be reclaimed of a ring; true if anything was.
+    pub(crate) fn reclaim(&mut self, ring: usize) -> bool {
+        let mut freed = false;
+        let open = self.open_from()[ring];
+        while let Some(segment) = self.state.rings[ring].ended.front().copied() {
+            let ours = ring..if planted(Bug::SlotReusedEarly) { ring + 1 } else { RINGS };
+            let done = segment.end <= open && ours.into_iter().all(|r| self.advance_done(r, segment.waits[r]));
+            if !done && !planted(Bug::ScopeEndedEarly) {
+                break;
+            }
+            // Accesses of deeper rings' tasks hang on tensors of this ring: they go first. They are done, as was seen.
+            for deeper in ring + 1..RINGS {
+                self.reclaim(deeper);
+            }
+            self.free_segment(ring, &segment);
+            freed = true;
+        }
+        freed
+    }
+
+    fn free_segment(&mut self, ring: usize, segment: &crate::scope::Segment) {
+        let state = &mut *self.state;
+        for position in state.rings[ring].tail..segment.end {
+            let slot = self.table.slot_of(ring, position);
+            self.probe.reclaim(slot);
+            let owned = core::mem::replace(&mut state.metas[slot.0 as usize].owned, Owned::NOTHING);
+            state.map.release(owned);
+        }
+        let rings = &mut state.rings[ring];
+        rings.tail = segment.end;
+        rings.heap.free_to(segment.heap);
+        rings.args.free_to(segment.args);
+        rings.edges_tail = segment.edges;
+        rings.ended.pop_front();
+    }
+
+    /// Waits for the writers of a view submitted so far, then hands its bytes to `sink`.
+    pub(crate) fn read_back(
+        &mut self,
+        tensor: TensorRef,
+        view: &TensorView,
+        sink: &mut dyn FnMut(&[u8]),
+    ) -> Result<()> {
+        if self.table.stopped() {
+            return Err(self.read_stopped());
+        }
+        let root = *self.state.map.root(tensor)?;
+        let view = view.shifted(root.base);
+        let new = NewAccess { root: tensor.id, region: Region::of(&view), hazard: Hazard::Read };
+        let state = &mut *self.state;
+        state.predecessors.clear();
+        let (map, writers) = (&mut state.map, &mut state.predecessors);
+        map.look_up(&new, &RecordRegions(self.table), |slot| {
+            writers.push(Predecessor { slot, kind: EdgeKind::Data });
+        });
+        for i in 0..self.state.predecessors.len() {
+            let writer = self.state.predecessors[i].slot;
+            while !self.table.slots[writer.0 as usize].is_closed() {
+                self.chip.relax();
+            }
+        }
+        if self.table.stopped() {
+            return Err(self.read_stopped());
+        }
+        if self.table.poison.any() && self.table.poison.touches(root.space, &view) {
+            return Err(task_failure(self.table).unwrap_or_else(|| Fault::Interrupted { tasks: self.seq }.into()));
+        }
+        // SAFETY: the writers are done and acquired; only readers of these bytes can run now.
+        sink(&unsafe { gather(self.table, root.space, &view) });
+        Ok(())
+    }
+}
+
+/// Copies the bytes of a view together.
+///
+/// # Safety
+/// The caller is the submitter and no task that writes these bytes is unfinished.
+unsafe fn gather(table: &Table, space: u32, view: &TensorView) -> Vec<u8> {
+    // SAFETY: the submitter may look at the spaces.
+    let base = unsafe { table.spaces() }.0[space as usize].base;
+    let mut bytes = Vec::with_capacity(view.bytes() as usize);
+    view.for_each_run(|start, len| {
+        // SAFETY: the view was checked against its tensor, which lies in this space; nobody writes it now.
+        bytes.extend_from_slice(unsafe { core::slice::from_raw_parts(base.add(start as usize), len as usize) });
+    });
+    bytes
+}
+
+/// The error for the first task that failed, if one did.
+pub fn task_failure(table: &Table) -> Option<crate::Error> {
+    let first = table.failure.lock().expect("no panic while a failure is noted").clone()?;
+    let totals = table.board.totals();
+    Some(
+        Fault::TaskFailed(TaskFailure {
+            task: task_id(&first.record),
+            kernel: table.kernel_name(first.kernel).to_string(),
+            site: table.site(first.record.site),
+            scope_site: table.site(first.record.scope_site),
+            cause: first.cause,
+            failed: totals.failed.max(1),
+            skipped: totals.skipped,
+        })
+        .into(),
+    )
+}

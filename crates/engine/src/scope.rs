@@ -1,0 +1,91 @@
+//! Scopes: what is open, what each holds, and what may be reclaimed once it has ended.
+
+use ringlane_task::Resource;
+
+use crate::api::backend::{Inference, Site};
+use crate::limits::RINGS;
+use crate::slot::SlotIndex;
+
+/// What tasks hold of the bounded resources.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Slots.
+    pub slots: u64,
+    /// Heap bytes.
+    pub heap: u64,
+    /// Dependency entries, counted whether or not the producer was done.
+    pub edges: u64,
+    /// Argument bytes.
+    pub args: u64,
+    /// Tensor-map entries.
+    pub entries: u64,
+    /// The largest single piece of heap.
+    pub heap_piece: u64,
+    /// The largest single piece of arguments.
+    pub args_piece: u64,
+}
+
+impl Usage {
+    /// Adds what another holds.
+    #[inline]
+    pub fn add(&mut self, other: &Usage) {
+        self.slots += other.slots;
+        self.heap += other.heap;
+        self.edges += other.edges;
+        self.args += other.args;
+        self.entries += other.entries;
+        self.heap_piece = self.heap_piece.max(other.heap_piece);
+        self.args_piece = self.args_piece.max(other.args_piece);
+    }
+
+    /// How much of one resource.
+    pub fn of(&self, resource: Resource) -> u64 {
+        match resource {
+            Resource::TaskWindow => self.slots,
+            Resource::Heap => self.heap,
+            Resource::DepPool => self.edges,
+            Resource::Args => self.args,
+            Resource::TensorMap => self.entries,
+        }
+    }
+
+    /// The largest single piece of one resource.
+    pub fn piece(&self, resource: Resource) -> u64 {
+        match resource {
+            Resource::Heap => self.heap_piece,
+            Resource::Args => self.args_piece,
+            _ => 0,
+        }
+    }
+}
+
+/// A scope that is open.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scope {
+    pub(crate) id: u32,
+    pub(crate) site: Site,
+    pub(crate) site_id: u32,
+    pub(crate) ring: usize,
+    pub(crate) inference: Inference,
+    /// Position of the scope's first own task on its ring.
+    pub(crate) first: Option<u64>,
+    /// What the scope's own tasks hold (on ring 3 also those of ended scopes inside it).
+    pub(crate) usage: Usage,
+    /// The barrier that new tasks follow.
+    pub(crate) barrier: Option<SlotIndex>,
+    /// Where each ring stood at the scope's last barrier, or at its beginning.
+    pub(crate) since: [u64; RINGS],
+}
+
+/// A stretch of one ring whose scopes have ended: reclaimed as a whole once every task that could still use it is done.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Segment {
+    /// One past its last task.
+    pub(crate) end: u64,
+    /// How far each ring must be done: consumers of the segment's tensors live on this ring and on deeper ones.
+    pub(crate) waits: [u64; RINGS],
+    /// Where the ring's heap, arguments and edges stood at the end.
+    pub(crate) heap: u64,
+    pub(crate) args: u64,
+    pub(crate) edges: u64,
+}

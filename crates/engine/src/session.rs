@@ -1,0 +1,71 @@
+//! A run from begin to end: the root scope, the orchestration, the drain, the verdict.
+
+use core::panic::Location;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use crate::api::backend::{Backend, Inference};
+use crate::api::buffers::Buffers;
+use crate::api::orch::Orch;
+use crate::fault::Result;
+use crate::orchestrator::{Orchestrator, State};
+use crate::reclaim::task_failure;
+use crate::report::{Run, RunReport};
+use crate::seams::{Chip, Probe};
+use crate::table::{Stop, Table};
+
+/// Runs an orchestration on a table with a chip that is ready to run tasks. Returns (or unwinds) only when no task is
+/// left; the table and state can be used again, whatever happened.
+///
+/// # Safety
+/// No task exists on the table, nobody else submits to it, and the chip runs each published task once.
+#[track_caller]
+pub unsafe fn run<'e, R, C: Chip, P: Probe>(
+    table: &Table,
+    state: &mut State,
+    chip: C,
+    probe: &P,
+    buffers: &'e mut Buffers<'_>,
+    f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
+) -> Run<R> {
+    let site = Location::caller();
+    // SAFETY: the caller's promise; the buffers are borrowed until this function returns.
+    let mut orchestrator = unsafe { Orchestrator::begin(table, state, chip, probe, buffers) };
+    let started = orchestrator.chip().now();
+    let mut result = orchestrator.enter_scope(site, Inference::Inherit);
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        result.clone()?;
+        // SAFETY: the orchestrator outlives the call and is not used until it returns.
+        f(&mut unsafe { Orch::new(&mut orchestrator) })
+    }));
+    if outcome.is_err() {
+        table.stop(Stop::Fatal);
+    }
+    while !orchestrator.state.scopes.is_empty() {
+        let ended = orchestrator.exit_scope();
+        result = result.and(ended);
+    }
+    orchestrator.drain();
+    let ended = orchestrator.chip().now();
+    let totals = table.board.totals();
+    let report = RunReport {
+        tasks: orchestrator.tasks(),
+        blocks: totals.blocks,
+        scopes: orchestrator.scopes(),
+        failed: totals.failed,
+        skipped: totals.skipped,
+        peak_heap_bytes: orchestrator.peak_heap(),
+        makespan_ticks: ended.0 - started.0,
+        ..RunReport::default()
+    };
+    let fatal = orchestrator.take_fatal();
+    let value = match outcome {
+        Ok(value) => value,
+        Err(panic) => resume_unwind(panic),
+    };
+    let result = match (fatal, task_failure(table)) {
+        (Some(error), _) => Err(error),
+        (None, Some(failure)) => Err(failure),
+        (None, None) => value,
+    };
+    Run { result, report }
+}

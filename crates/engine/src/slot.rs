@@ -1,0 +1,379 @@
+//! A task in its slot: one cache line that the submitter fills, producers count down and the executing core closes.
+//!
+//! ```text
+//!  submitter                       core that runs a predecessor          core that runs the task
+//!  prepare: record, fan-in = GUARD
+//!  link into each predecessor's    close: swap(fan-out, CLOSED)
+//!    fan-out, unless CLOSED        for each linked successor:
+//!  release(GUARD − links) ─0→ ready  release(1) ─0→ ready ─────────────▶ record, run, close, done tag
+//! ```
+//!
+//! Invariants
+//! - `record` is written only between `prepare` and the release that publishes the task, by the submitter; read only
+//!   by cores that got the task from a ready queue (or were told by a release that it is theirs).
+//! - A slot is prepared again only after its done tag was seen by the submitter (acquire).
+//! - An edge entry belongs to its *successor*: it is reused only after the successor is done, hence after the core
+//!   that walked the list released the successor, hence after it read the entry.
+
+use crate::sync::{AtomicU8, AtomicU32, Ordering, Shared, Zeroed};
+
+/// Index of a slot over all rings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SlotIndex(pub u32);
+
+/// Fan-in while the submitter is still linking.
+const GUARD: u32 = 1 << 30;
+/// Fan-out of a task that is done.
+const CLOSED: u32 = u32::MAX;
+/// Fan-out of a task without successors.
+const EMPTY: u32 = 0;
+/// Set on an edge that also passes failure on.
+const EXPLICIT: u32 = 1 << 31;
+
+/// A kernel of the task failed.
+pub const FAILED: u32 = 1;
+/// The task must not run: a task it follows explicitly failed or was skipped, or it read poisoned bytes.
+pub const SKIPPED: u32 = 2;
+
+/// What a core needs to know to run a task.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct TaskRecord {
+    /// Submission order.
+    pub seq: u64,
+    /// Where its argument records start, in words of the ring's argument memory.
+    pub args_at: u32,
+    /// The task's number within its ring.
+    pub local: u32,
+    /// Blocks of each kernel.
+    pub blocks: u32,
+    /// Where it was submitted.
+    pub site: u32,
+    /// Where the scope around it was opened.
+    pub scope_site: u32,
+    /// How many words its argument records take.
+    pub args_words: u16,
+    /// Its kernels; the first `lanes` count.
+    pub kernels: [u16; 3],
+    /// Number of kernels (two bits) and which lane of a cluster each takes (two bits each).
+    pub shape: LaneShape,
+    /// Whether it makes tensors.
+    pub has_outputs: bool,
+    /// Which ring it is on.
+    pub ring: u8,
+    /// What its done tag will be.
+    pub tag: u8,
+}
+
+impl TaskRecord {
+    /// Number of kernels: 0 for a task that runs none.
+    #[inline]
+    pub fn lanes(&self) -> u32 {
+        (self.shape.0 & 3) as u32
+    }
+
+    /// Kernel blocks in all.
+    #[inline]
+    pub fn total_blocks(&self) -> u32 {
+        self.blocks * self.lanes()
+    }
+}
+
+/// Which lanes of a cluster a task's kernels take: 0 AIC, 1 and 2 AIV.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct LaneShape(u8);
+
+impl LaneShape {
+    /// The shape of kernels on these lanes.
+    #[inline]
+    pub fn new(lanes: impl IntoIterator<Item = u8>) -> Self {
+        let mut shape = 0;
+        for (i, lane) in lanes.into_iter().enumerate() {
+            shape = (shape & !3 | lane << (2 + 2 * i)) | (i as u8 + 1);
+        }
+        LaneShape(shape)
+    }
+
+    /// The lane of kernel `i`.
+    #[inline]
+    pub fn lane(self, i: usize) -> u8 {
+        self.0 >> (2 + 2 * i) & 3
+    }
+}
+
+/// One task's place in the table.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct Slot {
+    /// Unfinished predecessors, plus `GUARD` while linking. Counted down with AcqRel: the last one down sees what
+    /// all predecessors wrote.
+    fanin: AtomicU32,
+    /// First edge of the list of successors + 1, or `EMPTY`, or `CLOSED`. Linked with release (pairs with the
+    /// acquire in `close`), closed with AcqRel (pairs with the acquire in `link`).
+    fanout: AtomicU32,
+    /// `FAILED` and `SKIPPED`. Set before the release (or the close) that lets others look.
+    fate: AtomicU32,
+    /// Blocks not yet finished; the last one down completes the task.
+    blocks_left: AtomicU32,
+    /// The next block to hand out; touched only by the holder of the task's one queue entry.
+    next_block: AtomicU32,
+    record: Shared<TaskRecord>,
+}
+
+#[cfg(not(any(loom, shuttle)))]
+const _: () = assert!(size_of::<Slot>() == 64);
+
+// SAFETY: zero bits are zero counters, an empty list and an empty record.
+unsafe impl Zeroed for Slot {
+    fn zero() -> Self {
+        Slot {
+            fanin: AtomicU32::new(0),
+            fanout: AtomicU32::new(EMPTY),
+            fate: AtomicU32::new(0),
+            blocks_left: AtomicU32::new(0),
+            next_block: AtomicU32::new(0),
+            record: Shared::new(TaskRecord::default()),
+        }
+    }
+}
+
+/// An entry of the dependency pool: one successor in some task's fan-out.
+#[derive(Debug)]
+pub struct Edge(Shared<EdgeRecord>);
+
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+struct EdgeRecord {
+    successor: u32,
+    next: u32,
+}
+
+// SAFETY: zero bits are an edge to slot 0 that nobody has linked.
+unsafe impl Zeroed for Edge {
+    fn zero() -> Self {
+        Edge(Shared::new(EdgeRecord::default()))
+    }
+}
+
+/// Whether an edge passes failure on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EdgeKind {
+    /// Inferred from bytes: failure travels as poison on the bytes.
+    Data,
+    /// Asked for by `submit_after`: a failed or skipped predecessor skips the successor.
+    Explicit,
+}
+
+/// Whether a predecessor was still to be waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Linked {
+    /// The successor now waits for it.
+    Waiting,
+    /// It is done already: nothing to wait for.
+    AlreadyDone,
+}
+
+impl Slot {
+    /// Fills the slot for a new task. The task is held back until `release_guard`.
+    ///
+    /// # Safety
+    /// The caller is the submitter and has seen the slot's previous task done (or it never had one).
+    #[inline]
+    pub unsafe fn prepare(&self, record: TaskRecord) {
+        let total = record.total_blocks();
+        // SAFETY: nobody else touches a slot whose task is done and not yet published.
+        unsafe { self.record.set(record) };
+        self.fate.store(0, Ordering::Relaxed);
+        self.blocks_left.store(total, Ordering::Relaxed);
+        self.next_block.store(0, Ordering::Relaxed);
+        self.fanin.store(GUARD, Ordering::Relaxed);
+        // Release: a core that links or looks at the fan-out later sees the slot's new state.
+        self.fanout.store(EMPTY, Ordering::Release);
+    }
+
+    /// Links `successor` into this task's fan-out through `edges[edge]`.
+    ///
+    /// # Safety
+    /// The caller is the submitter; `edge` is free and belongs to `successor`.
+    #[inline]
+    pub unsafe fn link(&self, edges: &[Edge], edge: u32, successor: SlotIndex, kind: EdgeKind) -> Linked {
+        let flag = if kind == EdgeKind::Explicit { EXPLICIT } else { 0 };
+        let mut head = self.fanout.load(Ordering::Acquire);
+        loop {
+            if head == CLOSED {
+                return Linked::AlreadyDone;
+            }
+            // SAFETY: the entry is free, so only the submitter touches it until the exchange publishes it.
+            unsafe { edges[edge as usize].0.set(EdgeRecord { successor: successor.0 | flag, next: head }) };
+            match self.fanout.compare_exchange(head, edge + 1, Ordering::Release, Ordering::Acquire) {
+                Ok(_) => return Linked::Waiting,
+                Err(now) => head = now,
+            }
+        }
+    }
+
+    /// As `link`, where one thread does everything: no exchange is needed.
+    ///
+    /// # Safety
+    /// As for `link`; no other thread runs tasks.
+    #[inline]
+    pub unsafe fn link_alone(&self, edges: &[Edge], edge: u32, successor: SlotIndex, kind: EdgeKind) -> Linked {
+        let flag = if kind == EdgeKind::Explicit { EXPLICIT } else { 0 };
+        let head = self.fanout.load(Ordering::Relaxed);
+        if head == CLOSED {
+            return Linked::AlreadyDone;
+        }
+        // SAFETY: as in `link`.
+        unsafe { edges[edge as usize].0.set(EdgeRecord { successor: successor.0 | flag, next: head }) };
+        self.fanout.store(edge + 1, Ordering::Relaxed);
+        Linked::Waiting
+    }
+
+    /// Whether the task is done (its successors may still be being told).
+    #[inline]
+    pub fn is_closed(&self) -> bool {
+        self.fanout.load(Ordering::Acquire) == CLOSED
+    }
+
+    /// Ends the submitter's hold after `links` edges were linked; true if the task is ready now.
+    #[inline]
+    pub fn release_guard(&self, links: u32) -> bool {
+        // Without links nobody else knows the slot: no exchange is needed.
+        links == 0 || self.fanin.fetch_sub(GUARD - links, Ordering::AcqRel) == GUARD - links
+    }
+
+    /// As `release_guard`, where one thread does everything.
+    #[inline]
+    pub fn release_guard_alone(&self, links: u32) -> bool {
+        let left = self.fanin.load(Ordering::Relaxed) - (GUARD - links);
+        self.fanin.store(left, Ordering::Relaxed);
+        left == 0
+    }
+
+    #[inline]
+    fn release_one(&self) -> bool {
+        self.fanin.fetch_sub(1, Ordering::AcqRel) == 1
+    }
+
+    #[inline]
+    fn release_one_alone(&self) -> bool {
+        let left = self.fanin.load(Ordering::Relaxed) - 1;
+        self.fanin.store(left, Ordering::Relaxed);
+        left == 0
+    }
+
+    /// Marks the task done and calls `ready` for each successor that waited only for it.
+    ///
+    /// # Safety
+    /// The caller is the core that completed the task, once.
+    #[inline]
+    pub unsafe fn close(&self, slots: &[Slot], edges: &[Edge], fate: u32, mut ready: impl FnMut(SlotIndex)) {
+        let mut head = self.fanout.swap(CLOSED, Ordering::AcqRel);
+        while head != EMPTY {
+            // SAFETY: linked entries are not reused before their successor is done, and it is released below.
+            let edge = unsafe { edges[head as usize - 1].0.get() };
+            let successor = SlotIndex(edge.successor & !EXPLICIT);
+            let slot = &slots[successor.0 as usize];
+            if fate != 0 && edge.successor & EXPLICIT != 0 {
+                slot.fate.fetch_or(SKIPPED, Ordering::Relaxed);
+            }
+            head = edge.next;
+            if slot.release_one() {
+                ready(successor);
+            }
+        }
+    }
+
+    /// As `close`, where one thread does everything.
+    ///
+    /// # Safety
+    /// As for `close`; no other thread runs tasks.
+    #[inline]
+    pub unsafe fn close_alone(&self, slots: &[Slot], edges: &[Edge], fate: u32, mut ready: impl FnMut(SlotIndex)) {
+        let mut head = self.fanout.load(Ordering::Relaxed);
+        self.fanout.store(CLOSED, Ordering::Relaxed);
+        while head != EMPTY {
+            // SAFETY: as in `close`.
+            let edge = unsafe { edges[head as usize - 1].0.get() };
+            let successor = SlotIndex(edge.successor & !EXPLICIT);
+            let slot = &slots[successor.0 as usize];
+            if fate != 0 && edge.successor & EXPLICIT != 0 {
+                slot.mark(SKIPPED);
+            }
+            head = edge.next;
+            if slot.release_one_alone() {
+                ready(successor);
+            }
+        }
+    }
+
+    /// Adds to the task's fate, before the release or close that lets others see it.
+    #[cold]
+    pub fn mark(&self, fate: u32) {
+        self.fate.fetch_or(fate, Ordering::Relaxed);
+    }
+
+    /// What became of the task so far.
+    #[inline]
+    pub fn fate(&self) -> u32 {
+        self.fate.load(Ordering::Relaxed)
+    }
+
+    /// What a core needs to run the task.
+    ///
+    /// # Safety
+    /// The caller holds the task: it came from a ready queue or from the release that made it ready, or the caller
+    /// is the submitter.
+    #[inline]
+    pub unsafe fn record(&self) -> TaskRecord {
+        // SAFETY: between publication and done nobody writes the record.
+        unsafe { self.record.get() }
+    }
+
+    /// Hands out the next block; the caller holds the task's queue entry.
+    #[inline]
+    pub fn next_block(&self) -> u32 {
+        let block = self.next_block.load(Ordering::Relaxed);
+        self.next_block.store(block + 1, Ordering::Relaxed);
+        block
+    }
+
+    /// Counts a finished block; true for the last one, which sees what all others wrote.
+    #[inline]
+    pub fn finish_block(&self) -> bool {
+        self.blocks_left.fetch_sub(1, Ordering::AcqRel) == 1
+    }
+}
+
+/// One byte per slot that says which lap's task is done, so that the submitter looks at 64 tasks a cache line.
+#[derive(Debug)]
+pub struct DoneTag(AtomicU8);
+
+// SAFETY: zero bits are tag 0, which no lap has.
+unsafe impl Zeroed for DoneTag {
+    fn zero() -> Self {
+        DoneTag(AtomicU8::new(0))
+    }
+}
+
+impl DoneTag {
+    /// Says that the slot's task with this lap tag is done and nothing of it is used any more. Release: pairs with
+    /// the acquire in `is`; what the task wrote and read happens before the slot's reuse.
+    #[inline]
+    pub fn set(&self, tag: u8) {
+        self.0.store(tag, Ordering::Release);
+    }
+
+    /// Whether the task with this lap tag is done.
+    #[inline]
+    pub fn is(&self, tag: u8) -> bool {
+        self.0.load(Ordering::Acquire) == tag
+    }
+}
+
+/// The tag of the task at `position` in a ring of `1 << shift` slots: never 0, and never that of the lap before.
+#[inline]
+pub fn lap_tag(position: u64, shift: u32) -> u8 {
+    ((position >> shift) % 255) as u8 + 1
+}

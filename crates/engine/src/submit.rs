@@ -1,0 +1,344 @@
+//! The way of one task from the user's call to the ready queue.
+
+use ringlane_task::{Access, Resource, TensorView};
+
+use crate::api::arg::{ArgKind, NO_SPLIT};
+use crate::api::args::{encode_scalar, encode_tensor, scalar_words, tensor_words};
+use crate::api::backend::{Call, Inference, Site};
+use crate::api::buffers::Permission;
+use crate::api::tensor::{TaskHandle, TensorRef};
+use crate::check::check_call;
+use crate::fault::{Fault, Result};
+use crate::limits::{ALIGNMENT, RINGS};
+use crate::orchestrator::{Meta, Orchestrator};
+use crate::overlap::Region;
+use crate::planted::{Bug, planted};
+use crate::scope::Usage;
+use crate::seams::{Chip, Probe};
+use crate::slot::{LaneShape, SlotIndex, TaskRecord, lap_tag};
+use crate::sync::Ordering;
+use crate::table::Table;
+use crate::tensor_map::{Hazard, NewAccess, Owned, Regions};
+
+/// The regions of accesses, read from the argument records of their tasks.
+pub(crate) struct RecordRegions<'a>(pub(crate) &'a Table);
+
+/// Where an access's record is: its ring in the two highest bits, the word below.
+const RING_BITS: u32 = 30;
+
+impl Regions for RecordRegions<'_> {
+    #[inline]
+    fn region(&self, task: SlotIndex, at: u32) -> Region<'_> {
+        self.region_of(task, at)
+    }
+}
+
+impl<'a> RecordRegions<'a> {
+    /// As `region`, for as long as the table lives.
+    #[inline]
+    pub(crate) fn region_of(&self, _task: SlotIndex, at: u32) -> Region<'a> {
+        let (ring, word) = ((at >> RING_BITS) as usize, at & ((1 << RING_BITS) - 1));
+        let base = self.0.args[ring].base().cast::<u64>();
+        // SAFETY: an access stays in the map only while its task is not reclaimed, so the submitter (which is who
+        // walks the map) finds there the record it wrote; three words and the rank's worth of dimensions.
+        unsafe {
+            let record = base.add(word as usize);
+            let rank = (*record >> 24) as u8 as usize;
+            let dtype = ringlane_task::DType::from_code((*record >> 8) as u8).expect("written from a DType");
+            Region {
+                offset: *record.add(2),
+                element: dtype.size_bytes() as u32,
+                dims: core::slice::from_raw_parts(record.add(tensor_words(0)).cast(), rank),
+            }
+        }
+    }
+}
+
+/// Rounds up to the alignment of tensors.
+fn aligned(bytes: u64) -> u64 {
+    bytes.next_multiple_of(ALIGNMENT)
+}
+
+/// What a submit will take, before it takes anything.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Measure {
+    pub(crate) words: usize,
+    pub(crate) heap: u64,
+    pub(crate) heap_piece: u64,
+    pub(crate) entries: u64,
+    pub(crate) outputs: bool,
+}
+
+impl Measure {
+    pub(crate) fn output(&mut self, view: &TensorView) {
+        let bytes = aligned(view.bytes());
+        self.words += tensor_words(view.rank());
+        self.heap += bytes;
+        self.heap_piece = self.heap_piece.max(bytes);
+        self.entries += 2;
+        self.outputs = true;
+    }
+
+    pub(crate) fn usage(&self, edges: u64) -> Usage {
+        let args = self.words as u64 * 8;
+        let (heap, heap_piece, entries) = (self.heap, self.heap_piece, self.entries);
+        Usage { slots: 1, heap, edges, args, entries, heap_piece, args_piece: args }
+    }
+}
+
+impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
+    #[inline]
+    pub(crate) fn submit_task(&mut self, call: &Call<'_>, outs: &mut [TensorRef]) -> Result<TaskHandle> {
+        check_call(call)?;
+        let measure = self.measure(call)?;
+        let ring = self.scope().ring;
+        self.check_fits(ring, &measure, call.site)?;
+        let args_at = self.admit(ring, &measure, call.site)?;
+        let slot = self.table.slot_of(ring, self.state.rings[ring].head);
+        let mut owned = Owned::NOTHING;
+        self.collect_explicit(call)?;
+        self.place_args(call, ring, slot, args_at, &mut owned, outs)?;
+        self.reserve_edges(ring, call.site)?;
+        let edges = self.state.predecessors.len() as u64;
+        let record = self.record(call, ring, args_at, &measure)?;
+        self.commit(slot, record, owned, measure.usage(edges));
+        Ok(TaskHandle { slot: slot.0, local: record.local })
+    }
+
+    /// What the arguments will take; refuses stale handles and writes to what is only lent for reading.
+    #[inline]
+    pub(crate) fn measure(&self, call: &Call<'_>) -> Result<Measure> {
+        let mut measure = Measure::default();
+        for (arg, kind) in call.args.iter().enumerate() {
+            match kind {
+                ArgKind::Tensor { tensor, view, access, .. } => {
+                    let root = self.state.map.root(*tensor)?;
+                    if access.writes() && root.permission == Permission::Read {
+                        let kernel = call.launch.kernels().next().map_or("", |k| k.name()).to_string();
+                        return Err(Fault::ReadOnly { kernel, arg }.into());
+                    }
+                    measure.words += tensor_words(view.rank());
+                    measure.entries += (*access != Access::NoDep) as u64;
+                }
+                ArgKind::Output { view: Ok(view), .. } => measure.output(view),
+                ArgKind::Output { view: Err(error), .. } => return Err((*error).into()),
+                ArgKind::Scalar(_) => measure.words += scalar_words(),
+            }
+        }
+        Ok(measure)
+    }
+
+    /// Refuses a task that could never fit its ring.
+    #[inline]
+    pub(crate) fn check_fits(&self, ring: usize, measure: &Measure, site: Site) -> Result<()> {
+        let rings = &self.state.rings[ring];
+        let too_large = if measure.heap > rings.heap.capacity() {
+            Some((Resource::Heap, measure.heap, rings.heap.capacity()))
+        } else if measure.words as u64 * 8 > rings.args.capacity() {
+            Some((Resource::Args, measure.words as u64 * 8, rings.args.capacity()))
+        } else if measure.entries > self.state.map.capacity() {
+            Some((Resource::TensorMap, measure.entries, self.state.map.capacity()))
+        } else {
+            None
+        };
+        match too_large {
+            None => Ok(()),
+            Some((resource, needs, capacity)) => Err(too_large_for(resource, ring, needs, capacity, site)),
+        }
+    }
+
+    /// Waits until a slot, map entries and argument memory are there; gives the first argument word.
+    #[inline]
+    fn admit(&mut self, ring: usize, measure: &Measure, site: Site) -> Result<u32> {
+        while self.state.rings[ring].used() == self.state.rings[ring].window {
+            self.wait_for(ring, Resource::TaskWindow, 1, site)?;
+        }
+        while self.state.map.used() + measure.entries > self.state.map.capacity() {
+            self.wait_for(ring, Resource::TensorMap, measure.entries, site)?;
+        }
+        let bytes = measure.words as u64 * 8;
+        loop {
+            if let Some(at) = self.allocate(ring, Resource::Args, bytes) {
+                return Ok((at / 8) as u32);
+            }
+            self.wait_for(ring, Resource::Args, bytes, site)?;
+        }
+    }
+
+    /// Takes bytes of a ring: below its soft size if reclaiming helps, else by letting it grow.
+    #[inline]
+    fn allocate(&mut self, ring: usize, resource: Resource, bytes: u64) -> Option<u64> {
+        if bytes == 0 {
+            return Some(0);
+        }
+        let bytes_of = |s: &mut Self| match resource {
+            Resource::Heap => core::ptr::from_mut(&mut s.state.rings[ring].heap),
+            _ => core::ptr::from_mut(&mut s.state.rings[ring].args),
+        };
+        // SAFETY: the pointer is to a field of `self.state` and used before anything else touches it.
+        if let Some(at) = unsafe { (*bytes_of(self)).allocate_soft(bytes) } {
+            return Some(at);
+        }
+        self.reclaim(ring);
+        // SAFETY: as above.
+        unsafe { (*bytes_of(self)).allocate(bytes) }
+    }
+
+    /// Takes heap memory for a fresh tensor, waiting for it if need be.
+    pub(crate) fn take_heap(&mut self, ring: usize, view: &TensorView, site: Site) -> Result<u64> {
+        let bytes = aligned(view.bytes());
+        loop {
+            if let Some(at) = self.allocate(ring, Resource::Heap, bytes) {
+                let used: u64 = self.state.rings.iter().map(|r| r.heap.used()).sum();
+                self.peak_heap = self.peak_heap.max(used);
+                return Ok(at);
+            }
+            self.wait_for(ring, Resource::Heap, bytes, site)?;
+        }
+    }
+
+    /// Writes the argument records, looks each tensor up and files it in the map.
+    #[inline]
+    fn place_args(
+        &mut self,
+        call: &Call<'_>,
+        ring: usize,
+        slot: SlotIndex,
+        args_at: u32,
+        owned: &mut Owned,
+        outs: &mut [TensorRef],
+    ) -> Result<()> {
+        let base = self.table.args[ring].base().cast::<u64>();
+        let (mut at, mut made) = (args_at, 0);
+        for kind in call.args {
+            let room = match kind {
+                ArgKind::Tensor { view, .. } | ArgKind::Output { view: Ok(view), .. } => tensor_words(view.rank()),
+                _ => scalar_words(),
+            };
+            // SAFETY: `admit` gave us these words, and no task that others can see uses them.
+            let words = unsafe { core::slice::from_raw_parts_mut(base.add(at as usize), room) };
+            match *kind {
+                ArgKind::Scalar(scalar) => _ = encode_scalar(words, scalar),
+                ArgKind::Tensor { tensor, view, access, split } => {
+                    let root = self.state.map.root(tensor)?;
+                    let view = view.shifted(root.base);
+                    encode_tensor(words, &view, access, split, root.space, tensor.id);
+                    if access != Access::NoDep {
+                        self.file(tensor.id, &view, access, slot, (ring as u32) << RING_BITS | at, owned);
+                    }
+                }
+                ArgKind::Output { view: Ok(view), split } => {
+                    let offset = self.take_heap(ring, &view, call.site)?;
+                    let tensor = self.state.map.make_root(owned, ring as u32, offset, view.bytes());
+                    let view = view.shifted(offset);
+                    encode_tensor(words, &view, Access::Output, split, ring as u32, tensor.id);
+                    let new = NewAccess { root: tensor.id, region: Region::of(&view), hazard: Hazard::Write };
+                    self.state.map.insert(&new, owned, slot, (ring as u32) << RING_BITS | at);
+                    self.zero_if_shared(call, ring, offset, &view, split);
+                    outs[made] = tensor;
+                    made += 1;
+                }
+                ArgKind::Output { view: Err(error), .. } => return Err(error.into()),
+            }
+            at += room as u32;
+        }
+        Ok(())
+    }
+
+    /// A fresh tensor that several blocks write without being split is zeroed here, before any of them runs.
+    #[inline]
+    fn zero_if_shared(&self, call: &Call<'_>, ring: usize, offset: u64, view: &TensorView, split: u8) {
+        if call.launch.block_count() > 1 && split == NO_SPLIT {
+            self.zero_heap(ring, offset, view.bytes());
+        }
+    }
+
+    pub(crate) fn zero_heap(&self, ring: usize, offset: u64, bytes: u64) {
+        // SAFETY: the bytes were just taken from the heap ring: nobody else uses them.
+        unsafe { self.table.heap[ring].base().add(offset as usize).write_bytes(0, bytes as usize) };
+    }
+
+    /// Looks up whom an access must follow, then files it.
+    #[inline]
+    fn file(&mut self, root: u32, view: &TensorView, access: Access, slot: SlotIndex, at: u32, owned: &mut Owned) {
+        let hazard = if access.writes() { Hazard::Write } else { Hazard::Read };
+        let new = NewAccess { root, region: Region::of(view), hazard };
+        let state = &mut *self.state;
+        if state.scopes.last().is_some_and(|s| s.inference == Inference::Inherit) {
+            let (metas, predecessors, mark) = (&mut state.metas, &mut state.predecessors, self.seq as u32 + 1);
+            let regions = RecordRegions(self.table);
+            let hazard = if planted(Bug::NoWarEdge) { Hazard::Read } else { hazard };
+            state.map.look_up(&NewAccess { hazard, ..new }, &regions, |task| {
+                Self::follow(metas, predecessors, mark, task, slot);
+            });
+        }
+        state.map.insert(&new, owned, slot, at);
+    }
+
+    /// The record that cores will see.
+    #[inline]
+    fn record(&mut self, call: &Call<'_>, ring: usize, args_at: u32, measure: &Measure) -> Result<TaskRecord> {
+        let mut kernels = [0u16; 3];
+        for (id, kernel) in kernels.iter_mut().zip(call.launch.kernels()) {
+            let number = self.state.kernels.id(&self.table.kernels, kernel);
+            *id = number.ok_or_else(too_many_kernels)? as u16;
+        }
+        let lanes = call.launch.lanes.iter().enumerate().filter(|(_, k)| k.is_some());
+        let shape = LaneShape::new(lanes.map(|(lane, _)| lane as u8));
+        Ok(TaskRecord {
+            args_at,
+            args_words: measure.words as u16,
+            blocks: call.launch.block_count(),
+            kernels,
+            shape,
+            has_outputs: measure.outputs,
+            ..self.bare_record(ring, call.site)
+        })
+    }
+
+    /// The record of a task that runs no kernel and touches nothing.
+    pub(crate) fn bare_record(&mut self, ring: usize, site: Site) -> TaskRecord {
+        let position = self.state.rings[ring].head;
+        let site = self.site_id(site);
+        TaskRecord {
+            seq: self.seq,
+            local: position as u32,
+            site,
+            scope_site: self.scope().site_id,
+            ring: ring as u8,
+            tag: lap_tag(position, self.table.slot_shift[ring]),
+            ..TaskRecord::default()
+        }
+    }
+
+    /// Publishes the task: from here on other threads see it.
+    #[inline]
+    pub(crate) fn commit(&mut self, slot: SlotIndex, record: TaskRecord, owned: Owned, usage: Usage) {
+        let ring = record.ring as usize;
+        self.state.metas[slot.0 as usize] = Meta { local: record.local, wired_by: 0, owned };
+        // SAFETY: the slot's last task was reclaimed, so its done tag was seen.
+        unsafe { self.table.slots[slot.0 as usize].prepare(record) };
+        let position = self.state.rings[ring].head;
+        self.state.rings[ring].head += 1;
+        let scope = self.scope();
+        scope.first.get_or_insert(position);
+        scope.usage.add(&usage);
+        let links = self.wire(slot, ring);
+        self.seq += 1;
+        self.table.board.fill.submitted.store(self.seq, Ordering::Relaxed);
+        self.probe.submit(slot, &record);
+        self.release(slot, links);
+    }
+}
+
+#[cold]
+fn too_many_kernels() -> crate::Error {
+    Fault::BadLaunch { detail: format!("more than {} kernels in one run", crate::limits::KERNELS_MAX) }.into()
+}
+
+#[cold]
+pub(crate) fn too_large_for(resource: Resource, ring: usize, needs: u64, capacity: u64, site: Site) -> crate::Error {
+    debug_assert!(ring < RINGS);
+    let site = format!("{}:{}", site.file(), site.line());
+    Fault::TaskTooLarge { resource, ring: ring as u8, needs, capacity, site }.into()
+}

@@ -1,0 +1,221 @@
+//! The table that the submitter and all cores share: slots, edges, memory, names, fates.
+//!
+//! Everything in it is indices and plain data; addresses appear only where a kernel is called.
+
+use core::cell::UnsafeCell;
+use core::panic::Location;
+
+use ringlane_task::{Capacities, Resource, RingIndex, TaskId};
+
+use crate::api::args::{Space, Spaces};
+use crate::api::kernel::Kernel;
+use crate::arena::Arena;
+use crate::board::Board;
+use crate::fault::Result;
+use crate::intern::Names;
+use crate::limits::{KERNELS_MAX, RINGS, SITES_MAX};
+use crate::poison::Poison;
+use crate::report::Status;
+use crate::slot::{DoneTag, Edge, Slot, SlotIndex, TaskRecord, lap_tag};
+use crate::sync::{AtomicU32, Mutex, Ordering, zeroed_table};
+
+/// Why tasks are no longer run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Stop {
+    /// They are.
+    Running = 0,
+    /// Someone asked for it.
+    Interrupted = 1,
+    /// The runtime stopped the run.
+    Fatal = 2,
+}
+
+/// The first failed task of a run, in submission order.
+#[derive(Clone, Debug)]
+pub struct FirstFailure {
+    pub(crate) record: TaskRecord,
+    pub(crate) kernel: u16,
+    pub(crate) cause: String,
+}
+
+/// What all threads of a run share.
+#[derive(Debug)]
+pub struct Table {
+    pub(crate) slots: Box<[Slot]>,
+    pub(crate) done: Box<[DoneTag]>,
+    pub(crate) edges: Box<[Edge]>,
+    pub(crate) args: [Arena; RINGS],
+    pub(crate) heap: [Arena; RINGS],
+    pub(crate) capacities: Capacities,
+    /// First slot and first edge of each ring.
+    pub(crate) slot_base: [u32; RINGS],
+    pub(crate) edge_base: [u32; RINGS],
+    /// log2 of each ring's slots.
+    pub(crate) slot_shift: [u32; RINGS],
+    /// Changed only between runs, when no task exists; read by cores that hold a task.
+    spaces: UnsafeCell<Spaces>,
+    pub(crate) kernels: Names<Kernel>,
+    pub(crate) sites: Names<Location<'static>>,
+    pub(crate) poison: Poison,
+    pub(crate) failure: Mutex<Option<FirstFailure>>,
+    stop: AtomicU32,
+    /// What other threads may look at.
+    pub board: Board,
+}
+
+// SAFETY: `spaces` is the only field that is not `Sync` by itself; see its comment.
+unsafe impl Sync for Table {}
+// SAFETY: as above; the table owns its memory.
+unsafe impl Send for Table {}
+
+impl Table {
+    /// Reserves a table with these capacities for `cores` cores.
+    pub fn new(capacities: &Capacities, cores: usize) -> Result<Self> {
+        let arenas = |bytes: [u64; RINGS], what| -> Result<[Arena; RINGS]> {
+            let all: Result<Vec<Arena>> = bytes.into_iter().map(|bytes| Arena::new(bytes, what)).collect();
+            Ok(all?.try_into().expect("one arena for each ring"))
+        };
+        let window = capacities.task_window;
+        Ok(Table {
+            slots: zeroed_table(window.iter().map(|&n| n as usize).sum()),
+            done: zeroed_table(window.iter().map(|&n| n as usize).sum()),
+            edges: zeroed_table(capacities.dep_pool.iter().map(|&n| n as usize).sum()),
+            args: arenas(capacities.args.map(u64::from), "an argument ring")?,
+            heap: arenas(capacities.heap, "a heap ring")?,
+            capacities: *capacities,
+            slot_base: prefix_sums(window),
+            edge_base: prefix_sums(capacities.dep_pool),
+            slot_shift: window.map(u32::ilog2),
+            spaces: UnsafeCell::default(),
+            kernels: Names::new(KERNELS_MAX),
+            sites: Names::new(SITES_MAX),
+            poison: Poison::default(),
+            failure: Mutex::new(None),
+            stop: AtomicU32::new(0),
+            board: Board::new(cores),
+        })
+    }
+
+    /// Makes the table ready for a run with these external spaces.
+    ///
+    /// # Safety
+    /// No task exists: no core holds one and none is queued.
+    pub(crate) unsafe fn begin(&self, externals: impl Iterator<Item = Space>) {
+        let heaps = self.heap.iter().map(|a| Space { base: a.base(), bytes: a.bytes() });
+        // SAFETY: the caller's promise: nobody reads the spaces now.
+        let spaces = unsafe { &mut *self.spaces.get() };
+        spaces.0.clear();
+        spaces.0.extend(heaps.chain(externals));
+        for tag in &self.done {
+            tag.set(0);
+        }
+        self.poison.clear();
+        *self.failure.lock().expect("no panic while a failure is noted") = None;
+        self.stop.store(Stop::Running as u32, Ordering::Relaxed);
+        self.board.begin();
+    }
+
+    /// The address ranges of the run.
+    ///
+    /// # Safety
+    /// The caller holds a task or is the submitter.
+    #[inline]
+    pub(crate) unsafe fn spaces(&self) -> &Spaces {
+        // SAFETY: while a task exists the spaces are not changed.
+        unsafe { &*self.spaces.get() }
+    }
+
+    /// The slot of a task of a ring.
+    #[inline]
+    pub(crate) fn slot_of(&self, ring: usize, position: u64) -> SlotIndex {
+        SlotIndex(self.slot_base[ring] + (position as u32 & (self.capacities.task_window[ring] - 1)))
+    }
+
+    /// The ring a slot belongs to.
+    #[inline]
+    pub(crate) fn ring_of(&self, slot: SlotIndex) -> usize {
+        (1..RINGS).rev().find(|&ring| slot.0 >= self.slot_base[ring]).unwrap_or(0)
+    }
+
+    /// Whether the ring's task is done and nothing of it is used any more.
+    #[inline]
+    pub(crate) fn is_done(&self, ring: usize, position: u64) -> bool {
+        self.done[self.slot_of(ring, position).0 as usize].is(lap_tag(position, self.slot_shift[ring]))
+    }
+
+    /// The argument records of a task.
+    ///
+    /// # Safety
+    /// The caller holds the task, or is the submitter and the task is not reclaimed.
+    #[inline]
+    pub(crate) unsafe fn words(&self, record: &TaskRecord) -> &[u64] {
+        let base = self.args[record.ring as usize].base().cast::<u64>();
+        // SAFETY: the submitter wrote that many words there before it published the task.
+        unsafe { core::slice::from_raw_parts(base.add(record.args_at as usize), record.args_words as usize) }
+    }
+
+    /// Whether tasks are still run.
+    #[inline]
+    pub fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) != Stop::Running as u32
+    }
+
+    /// Whether someone asked for the end of the run.
+    pub(crate) fn interrupted(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) == Stop::Interrupted as u32
+    }
+
+    /// Ends the run at the next task.
+    pub fn stop(&self, why: Stop) {
+        let _ = self.stop.compare_exchange(0, why as u32, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// Number of slots over all rings: the most tasks that can be ready at once.
+    pub fn slot_count(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// What the run is doing now, as far as the board tells.
+    pub fn status(&self) -> Status {
+        let fill = &self.board.fill;
+        let depth = (fill.depth.load(Ordering::Relaxed) as usize).min(self.board.scopes.len());
+        let scopes = self.board.scopes[..depth].iter().map(|s| self.site(s.load(Ordering::Relaxed)));
+        let running = self.board.running().map(|(core, task, kernel)| (core, task, self.kernel_name(kernel).to_string()));
+        let mut rings = Vec::new();
+        for (ring, used) in fill.used.iter().enumerate() {
+            let resources = [Resource::TaskWindow, Resource::Heap, Resource::DepPool, Resource::Args];
+            for (resource, used) in resources.into_iter().zip(used) {
+                let capacity = self.capacities.get(resource, RingIndex(ring as u8));
+                rings.push((Some(ring as u8), resource, used.load(Ordering::Relaxed), capacity));
+            }
+        }
+        let map = (fill.tensormap.load(Ordering::Relaxed), self.capacities.tensormap as u64);
+        rings.push((None, Resource::TensorMap, map.0, map.1));
+        let submitted = fill.submitted.load(Ordering::Relaxed);
+        Status { submitted, scopes: scopes.collect(), running: running.collect(), fill: rings }
+    }
+
+    /// The site with this number, as `file:line`.
+    pub(crate) fn site(&self, id: u32) -> String {
+        self.sites.get(id).map_or_else(|| "unknown:0".to_string(), |l| format!("{}:{}", l.file(), l.line()))
+    }
+
+    /// The name of a kernel.
+    pub(crate) fn kernel_name(&self, id: u16) -> &'static str {
+        self.kernels.get(id as u32).map_or("", |k| k.name())
+    }
+}
+
+/// The id of a task in every artifact.
+pub fn task_id(record: &TaskRecord) -> TaskId {
+    TaskId::new(RingIndex(record.ring), record.local)
+}
+
+fn prefix_sums(sizes: [u32; RINGS]) -> [u32; RINGS] {
+    let mut next = 0;
+    sizes.map(|size| {
+        next += size;
+        next - size
+    })
+}

@@ -1,0 +1,385 @@
+//! Who last wrote, and who has read since, every byte of every live tensor.
+//!
+//! Each tensor has a *root*; each tensor argument of a task that is not reclaimed has an *access* on its root. An
+//! access is looked up against the earlier ones it conflicts with: a read against writes, a write against both. A
+//! write that covers an earlier access makes it *superseded*: whoever comes later finds the newer write, which is
+//! ordered after the older access, so the older one is taken off the lists.
+//!
+//! Reads and writes are kept apart (a thousand readers of one tensor do not slow down the next reader), and so are
+//! *wide* accesses (the whole tensor, or an irregular view), which every lookup walks, and *tiles*, which lie in a
+//! hash table by their cell of the tensor's [`grid`], so that a lookup meets only its neighbours.
+//!
+//! Both roots of tensors made in the run and accesses count against the map's capacity, from submit until their task
+//! is reclaimed.
+
+pub mod grid;
+mod lists;
+mod pool;
+
+use grid::{Cells, Grid};
+use pool::Pool;
+use ringlane_task::Resource;
+
+use crate::api::buffers::Permission;
+use crate::api::tensor::TensorRef;
+use crate::fault::{Fault, Result};
+use crate::overlap::{Region, Relation, relation};
+use crate::slot::SlotIndex;
+
+/// No entry.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// Which accesses a lookup must meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hazard {
+    /// A read: earlier writes.
+    Read,
+    /// A write: earlier writes and reads; those it covers are superseded.
+    Write,
+}
+
+/// Gives the region of an access from where its view is kept.
+pub trait Regions {
+    /// The region of the record at `at` of `task`.
+    fn region(&self, task: SlotIndex, at: u32) -> Region<'_>;
+}
+
+/// A tensor.
+#[derive(Clone, Copy, Debug)]
+pub struct Root {
+    pub(crate) generation: u32,
+    pub(crate) space: u32,
+    /// Where the tensor starts in its space.
+    pub(crate) base: u64,
+    pub(crate) bytes: u64,
+    pub(crate) permission: Permission,
+    /// First access of each list: `[write, read] × [wide, tile]`.
+    heads: [u32; 4],
+    grid: u32,
+    /// The next root of the same task, or of the free list.
+    next: u32,
+}
+
+/// An access of a task that is not reclaimed.
+#[derive(Clone, Copy, Debug)]
+struct Access {
+    task: SlotIndex,
+    root: u32,
+    /// Where its record is kept.
+    at: u32,
+    /// The next access of the same task, or of the free list.
+    next_of_task: u32,
+    prev: u32,
+    next: u32,
+    bucket: u32,
+    bucket_prev: u32,
+    bucket_next: u32,
+    list: u8,
+    whole: bool,
+    linked: bool,
+}
+
+const WRITE: usize = 0;
+const READ: usize = 1;
+const TILE: usize = 2;
+
+/// Accesses and roots that a task owns, freed together when it is reclaimed.
+#[derive(Clone, Copy, Debug)]
+pub struct Owned {
+    first_access: u32,
+    first_root: u32,
+}
+
+impl Owned {
+    /// Nothing.
+    pub const NOTHING: Owned = Owned { first_access: NONE, first_root: NONE };
+}
+
+/// An access about to be looked up and inserted.
+#[derive(Clone, Copy, Debug)]
+pub struct NewAccess<'a> {
+    /// The tensor.
+    pub root: u32,
+    /// The bytes.
+    pub region: Region<'a>,
+    /// Read or write.
+    pub hazard: Hazard,
+}
+
+/// The map.
+#[derive(Debug)]
+pub struct TensorMap {
+    roots: Vec<Root>,
+    free_root: u32,
+    accesses: Pool<Access>,
+    grids: Pool<Grid>,
+    buckets: Vec<u32>,
+    used: u64,
+    capacity: u64,
+}
+
+impl TensorMap {
+    /// A map for `capacity` roots and accesses.
+    pub fn new(capacity: u32) -> Self {
+        let buckets = (capacity as usize).next_power_of_two().clamp(64, 1 << 17);
+        TensorMap {
+            roots: Vec::new(),
+            free_root: NONE,
+            accesses: Pool::with_capacity(capacity as usize),
+            grids: Pool::with_capacity(0),
+            buckets: vec![NONE; buckets * 2],
+            used: 0,
+            capacity: capacity as u64,
+        }
+    }
+
+    /// Forgets everything and starts over with these external tensors, ids `0..`.
+    pub fn reset(&mut self, externals: impl Iterator<Item = (u32, u64, Permission)>) {
+        self.roots.clear();
+        self.accesses.clear();
+        self.grids.clear();
+        self.buckets.fill(NONE);
+        self.free_root = NONE;
+        self.used = 0;
+        self.roots.extend(externals.map(|(space, bytes, permission)| Root {
+            generation: 0,
+            space,
+            base: 0,
+            bytes,
+            permission,
+            heads: [NONE; 4],
+            grid: NONE,
+            next: NONE,
+        }));
+    }
+
+    /// Roots and accesses in use.
+    pub fn used(&self) -> u64 {
+        self.used
+    }
+
+    /// How many there may be.
+    pub fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    /// Lifts the capacity: for counting what a program would have needed.
+    pub(crate) fn lift_capacity(&mut self) {
+        self.capacity = u64::MAX;
+    }
+
+    /// The root a handle names; an error if the handle is stale.
+    #[inline]
+    pub fn root(&self, tensor: TensorRef) -> Result<&Root> {
+        match self.roots.get(tensor.id as usize) {
+            Some(root) if root.generation == tensor.generation => Ok(root),
+            other => Err(stale(tensor, other)),
+        }
+    }
+
+    /// Where a tensor starts in its space.
+    pub(crate) fn base_of(&self, root: u32) -> u64 {
+        self.roots[root as usize].base
+    }
+
+    /// Makes the root of a fresh tensor, owned by a task.
+    pub fn make_root(&mut self, owned: &mut Owned, space: u32, base: u64, bytes: u64) -> TensorRef {
+        debug_assert!(self.used < self.capacity, "{} is checked before", Resource::TensorMap);
+        self.used += 1;
+        let fresh = Root {
+            generation: 0,
+            space,
+            base,
+            bytes,
+            permission: Permission::ReadWrite,
+            heads: [NONE; 4],
+            grid: NONE,
+            next: owned.first_root,
+        };
+        let id = if self.free_root == NONE {
+            self.roots.push(fresh);
+            self.roots.len() as u32 - 1
+        } else {
+            let id = self.free_root;
+            let old = &mut self.roots[id as usize];
+            self.free_root = old.next;
+            *old = Root { generation: old.generation, ..fresh };
+            id
+        };
+        owned.first_root = id;
+        TensorRef { id, generation: self.roots[id as usize].generation }
+    }
+
+    /// Calls `found` for each task whose access conflicts with `new`, and supersedes what a write covers.
+    pub fn look_up(&mut self, new: &NewAccess<'_>, regions: &impl Regions, mut found: impl FnMut(SlotIndex)) {
+        let root = &self.roots[new.root as usize];
+        let whole = is_whole(root, &new.region);
+        let lists: &[usize] = if new.hazard == Hazard::Read { &[WRITE] } else { &[WRITE, READ] };
+        let cells = match (whole, root.grid) {
+            (true, _) | (_, NONE) => None,
+            (false, grid) => self.grids[grid].neighbourhood(&relative(root, &new.region)),
+        };
+        for &list in lists {
+            self.walk_list(self.roots[new.root as usize].heads[list], new, whole, regions, &mut found);
+            match &cells {
+                _ if self.roots[new.root as usize].heads[list + TILE] == NONE => {}
+                Some(cells) => self.walk_cells(cells, list, new, regions, &mut found),
+                None => {
+                    let head = self.roots[new.root as usize].heads[list + TILE];
+                    self.walk_list(head, new, whole, regions, &mut found);
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn walk_list(
+        &mut self,
+        head: u32,
+        new: &NewAccess<'_>,
+        whole: bool,
+        regions: &impl Regions,
+        found: &mut impl FnMut(SlotIndex),
+    ) {
+        let mut at = head;
+        while at != NONE {
+            let next = self.accesses[at].next;
+            self.meet(at, new, whole, regions, found);
+            at = next;
+        }
+    }
+
+    fn walk_cells(
+        &mut self,
+        cells: &Cells,
+        list: usize,
+        new: &NewAccess<'_>,
+        regions: &impl Regions,
+        found: &mut impl FnMut(SlotIndex),
+    ) {
+        cells.for_each(|cell| {
+            let mut at = self.buckets[self.bucket_of(new.root, cell, list)];
+            while at != NONE {
+                let next = self.accesses[at].bucket_next;
+                if self.accesses[at].root == new.root {
+                    self.meet(at, new, false, regions, found);
+                }
+                at = next;
+            }
+        });
+    }
+
+    /// Decides about one earlier access.
+    #[inline]
+    fn meet(
+        &mut self,
+        at: u32,
+        new: &NewAccess<'_>,
+        whole: bool,
+        regions: &impl Regions,
+        found: &mut impl FnMut(SlotIndex),
+    ) {
+        let old = &self.accesses[at];
+        let task = old.task;
+        let how = match (whole, old.whole) {
+            (true, _) => Relation::Covered,
+            (false, true) => Relation::Partial,
+            (false, false) => relation(&new.region, &regions.region(task, old.at)),
+        };
+        if how == Relation::Disjoint {
+            return;
+        }
+        found(task);
+        if how == Relation::Covered && new.hazard == Hazard::Write {
+            self.unlink(at);
+        }
+    }
+
+    /// Adds an access whose record is at `at` of `task`.
+    pub fn insert(&mut self, new: &NewAccess<'_>, owned: &mut Owned, task: SlotIndex, at: u32) {
+        debug_assert!(self.used < self.capacity, "{} is checked before", Resource::TensorMap);
+        self.used += 1;
+        let whole = is_whole(&self.roots[new.root as usize], &new.region);
+        let list = if new.hazard == Hazard::Read { READ } else { WRITE };
+        let cell = if whole { None } else { self.cell_of(new) };
+        let list = list + if cell.is_some() { TILE } else { 0 };
+        let bucket = cell.map_or(NONE, |cell| self.bucket_of(new.root, cell, list) as u32);
+        let access = Access {
+            task,
+            root: new.root,
+            at,
+            next_of_task: owned.first_access,
+            prev: NONE,
+            next: NONE,
+            bucket,
+            bucket_prev: NONE,
+            bucket_next: NONE,
+            list: list as u8,
+            whole,
+            linked: true,
+        };
+        let index = self.accesses.take(access);
+        self.link(index);
+        owned.first_access = index;
+    }
+
+    /// The cell a tile is filed under; makes or refines the root's grid for it. `None`: it is wide.
+    fn cell_of(&mut self, new: &NewAccess<'_>) -> Option<u64> {
+        let root = &mut self.roots[new.root as usize];
+        let region = relative(root, &new.region);
+        if root.grid == NONE {
+            root.grid = self.grids.take(Grid::for_tile(&region)?);
+        }
+        self.grids[root.grid].file(&region)
+    }
+
+    fn bucket_of(&self, root: u32, cell: u64, list: usize) -> usize {
+        let mixed = (cell ^ (root as u64) << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let half = self.buckets.len() / 2;
+        ((mixed >> 32) as usize & (half - 1)) * 2 + (list & 1)
+    }
+
+    /// Frees what a task owned.
+    pub fn release(&mut self, owned: Owned) {
+        let mut at = owned.first_access;
+        while at != NONE {
+            let access = self.accesses[at];
+            if access.linked {
+                self.unlink(at);
+            }
+            self.accesses.give(at);
+            self.used -= 1;
+            at = access.next_of_task;
+        }
+        let mut id = owned.first_root;
+        while id != NONE {
+            let root = &mut self.roots[id as usize];
+            let next = root.next;
+            root.generation = root.generation.wrapping_add(1);
+            if root.grid != NONE {
+                self.grids.give(root.grid);
+            }
+            root.next = self.free_root;
+            self.free_root = id;
+            self.used -= 1;
+            id = next;
+        }
+    }
+}
+
+#[inline]
+fn is_whole(root: &Root, region: &Region<'_>) -> bool {
+    let elements: u64 = region.dims.iter().map(|d| d.len as u64).product();
+    elements * region.element as u64 == root.bytes && region.end() - region.offset == root.bytes
+}
+
+/// The region with its offset counted from the start of the tensor.
+fn relative<'a>(root: &Root, region: &Region<'a>) -> Region<'a> {
+    Region { offset: region.offset - root.base, ..*region }
+}
+
+#[cold]
+fn stale(tensor: TensorRef, root: Option<&Root>) -> crate::Error {
+    let current = root.map_or(0, |r| r.generation);
+    Fault::StaleHandle { what: "a tensor", generation: tensor.generation, current }.into()
+}
