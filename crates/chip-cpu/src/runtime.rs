@@ -41,7 +41,7 @@ impl CpuRuntime {
         }
         let table = Table::new(&Capacities::of(config), workers)?;
         let state = State::new(&table);
-        let queues = (0..workers).map(|_| ReadyQueue::new(table.slot_count())).collect();
+        let queues = (0..workers).map(|_| ReadyQueue::new(table.slot_count())).collect::<Result<_>>()?;
         let looks = if workers <= cores { crate::worker::LOOKS } else { 1 };
         let company = if workers == 1 { Company::Alone } else { Company::Shared };
         let (sleep, shutdown) = (Sleep::new(workers), AtomicBool::new(false));

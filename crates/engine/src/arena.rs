@@ -1,4 +1,7 @@
 //! Reserved memory: as large as its capacity, touched only where it is used.
+//!
+//! The allocator gives zeroed pages without touching them only for ordinary alignments, so the cache-line alignment is
+//! made here, by starting a little later.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 
@@ -8,8 +11,10 @@ use crate::limits::ALIGNMENT;
 /// A range of zeroed bytes, aligned to a cache line.
 #[derive(Debug)]
 pub struct Arena {
-    base: *mut u8,
+    allocation: *mut u8,
     layout: Layout,
+    base: *mut u8,
+    bytes: u64,
 }
 
 // SAFETY: the arena owns its memory; whoever dereferences an address in it answers for the access.
@@ -21,11 +26,17 @@ impl Arena {
     /// Reserves `bytes`.
     pub fn new(bytes: u64, what: &'static str) -> Result<Self> {
         let refused = || Fault::OutOfMemory { what, bytes };
-        let size = usize::try_from(bytes.max(1)).map_err(|_| refused())?;
-        let layout = Layout::from_size_align(size, ALIGNMENT as usize).map_err(|_| refused())?;
-        // SAFETY: the size is at least one.
-        let base = unsafe { alloc_zeroed(layout) };
-        if base.is_null() { Err(refused().into()) } else { Ok(Arena { base, layout }) }
+        let size = bytes.checked_add(ALIGNMENT).and_then(|b| usize::try_from(b).ok()).ok_or_else(refused)?;
+        let layout = Layout::from_size_align(size, 16).map_err(|_| refused())?;
+        // SAFETY: the size is at least the alignment, which is not zero.
+        let allocation = unsafe { alloc_zeroed(layout) };
+        if allocation.is_null() {
+            return Err(refused().into());
+        }
+        let skip = allocation.align_offset(ALIGNMENT as usize);
+        // SAFETY: `skip` is less than the alignment, by which the allocation is longer than `bytes`.
+        let base = unsafe { allocation.add(skip) };
+        Ok(Arena { allocation, layout, base, bytes })
     }
 
     /// First byte.
@@ -36,13 +47,13 @@ impl Arena {
 
     /// Length.
     pub fn bytes(&self) -> u64 {
-        self.layout.size() as u64
+        self.bytes
     }
 }
 
 impl Drop for Arena {
     fn drop(&mut self) {
         // SAFETY: allocated in `new` with this layout, freed only here.
-        unsafe { dealloc(self.base, self.layout) };
+        unsafe { dealloc(self.allocation, self.layout) };
     }
 }

@@ -4,7 +4,8 @@
 
 use std::collections::HashMap;
 
-use crate::sync::{AtomicUsize, Ordering, Zeroed, zeroed_table};
+use crate::fault::Result;
+use crate::sync::{AtomicUsize, Ordering, Reserved, Zeroed};
 
 /// Entries of the submitter's direct-mapped cache.
 const CACHE: usize = 64;
@@ -22,14 +23,14 @@ unsafe impl Zeroed for Address {
 /// Number → thing, readable by any thread.
 #[derive(Debug)]
 pub struct Names<T: 'static> {
-    addresses: Box<[Address]>,
+    addresses: Reserved<Address>,
     kind: core::marker::PhantomData<&'static T>,
 }
 
 impl<T: Sync> Names<T> {
     /// Room for `capacity` things.
-    pub fn new(capacity: usize) -> Self {
-        Names { addresses: zeroed_table(capacity), kind: core::marker::PhantomData }
+    pub fn new(capacity: usize) -> Result<Self> {
+        Ok(Names { addresses: Reserved::new(capacity, "names")?, kind: core::marker::PhantomData })
     }
 
     /// The thing with this number.

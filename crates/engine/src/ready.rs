@@ -10,8 +10,9 @@
 //! the entries being copied. The queue holds more entries than there are slots, so the owner meets that limit only
 //! if a thief is stopped by the operating system for a whole lap; then it waits for it.
 
+use crate::fault::Result;
 use crate::slot::SlotIndex;
-use crate::sync::{AtomicU32, AtomicU64, Ordering, Padded, Zeroed, zeroed_table};
+use crate::sync::{AtomicU32, AtomicU64, Ordering, Padded, Reserved, Zeroed};
 
 /// The most tasks taken in one steal.
 pub const STEAL_MAX: u32 = 256;
@@ -32,11 +33,12 @@ unsafe impl Zeroed for Entry {
 /// ```
 /// use ringlane_engine::ready::ReadyQueue;
 /// use ringlane_engine::slot::SlotIndex;
-/// let (mine, other) = (ReadyQueue::new(16), ReadyQueue::new(16));
+/// let (mine, other) = (ReadyQueue::new(16)?, ReadyQueue::new(16)?);
 /// for i in 0..4 { mine.push(SlotIndex(i)); }
 /// assert_eq!(mine.steal_into(&other), Some(SlotIndex(0))); // and slot 1 moved over
 /// assert_eq!(other.pop(), Some(SlotIndex(1)));
 /// assert_eq!(mine.pop(), Some(SlotIndex(2)));
+/// # Ok::<(), ringlane_engine::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct ReadyQueue {
@@ -44,7 +46,7 @@ pub struct ReadyQueue {
     head: Padded<AtomicU64>,
     /// Written by the owner only, with release.
     tail: Padded<AtomicU32>,
-    entries: Box<[Entry]>,
+    entries: Reserved<Entry>,
 }
 
 fn pack(steal: u32, real: u32) -> u64 {
@@ -57,9 +59,9 @@ fn unpack(head: u64) -> (u32, u32) {
 
 impl ReadyQueue {
     /// A queue for at most `tasks` tasks at a time.
-    pub fn new(tasks: usize) -> Self {
-        let entries = zeroed_table((tasks + STEAL_MAX as usize).next_power_of_two());
-        ReadyQueue { head: Padded(AtomicU64::new(0)), tail: Padded(AtomicU32::new(0)), entries }
+    pub fn new(tasks: usize) -> Result<Self> {
+        let entries = Reserved::new((tasks + STEAL_MAX as usize).next_power_of_two(), "a ready queue")?;
+        Ok(ReadyQueue { head: Padded(AtomicU64::new(0)), tail: Padded(AtomicU32::new(0)), entries })
     }
 
     fn entry(&self, at: u32) -> &AtomicU32 {

@@ -83,14 +83,48 @@ pub unsafe trait Zeroed {
     fn zero() -> Self;
 }
 
-/// A table in its first state. The memory is reserved, not touched.
-pub fn zeroed_table<T: Zeroed>(len: usize) -> Box<[T]> {
+/// A table of `T` in its first state. The memory is reserved, not touched.
+#[derive(Debug)]
+pub struct Reserved<T> {
     #[cfg(any(loom, shuttle))]
-    return (0..len).map(|_| T::zero()).collect();
+    items: Box<[T]>,
     #[cfg(not(any(loom, shuttle)))]
-    // SAFETY: `Zeroed` promises that zero bits are valid.
-    unsafe {
-        Box::new_zeroed_slice(len).assume_init()
+    memory: crate::arena::Arena,
+    #[cfg(not(any(loom, shuttle)))]
+    len: usize,
+    kind: core::marker::PhantomData<T>,
+}
+
+impl<T: Zeroed> Reserved<T> {
+    /// A table of `len` items.
+    pub fn new(len: usize, what: &'static str) -> crate::Result<Self> {
+        const { assert!(align_of::<T>() <= crate::limits::ALIGNMENT as usize && !core::mem::needs_drop::<T>() | cfg!(any(loom, shuttle))) };
+        let kind = core::marker::PhantomData;
+        #[cfg(any(loom, shuttle))]
+        {
+            let _ = what;
+            Ok(Reserved { items: (0..len).map(|_| T::zero()).collect(), kind })
+        }
+        #[cfg(not(any(loom, shuttle)))]
+        {
+            let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
+            Ok(Reserved { memory: crate::arena::Arena::new(bytes, what)?, len, kind })
+        }
+    }
+}
+
+impl<T> core::ops::Deref for Reserved<T> {
+    type Target = [T];
+    #[inline]
+    fn deref(&self) -> &[T] {
+        #[cfg(any(loom, shuttle))]
+        return &self.items;
+        #[cfg(not(any(loom, shuttle)))]
+        // SAFETY: the arena holds `len` items, aligned, zeroed, and `Zeroed` says that this is a valid state; from
+        // then on they are changed only through `&T`.
+        unsafe {
+            core::slice::from_raw_parts(self.memory.base().cast(), self.len)
+        }
     }
 }
 

@@ -17,7 +17,7 @@ use crate::limits::{KERNELS_MAX, RINGS, SITES_MAX};
 use crate::poison::Poison;
 use crate::report::Status;
 use crate::slot::{DoneTag, Edge, Slot, SlotIndex, TaskRecord, lap_tag};
-use crate::sync::{AtomicU32, Mutex, Ordering, zeroed_table};
+use crate::sync::{AtomicU32, Mutex, Ordering, Reserved};
 
 /// Why tasks are no longer run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,9 +42,9 @@ pub struct FirstFailure {
 /// What all threads of a run share.
 #[derive(Debug)]
 pub struct Table {
-    pub(crate) slots: Box<[Slot]>,
-    pub(crate) done: Box<[DoneTag]>,
-    pub(crate) edges: Box<[Edge]>,
+    pub(crate) slots: Reserved<Slot>,
+    pub(crate) done: Reserved<DoneTag>,
+    pub(crate) edges: Reserved<Edge>,
     pub(crate) args: [Arena; RINGS],
     pub(crate) heap: [Arena; RINGS],
     pub(crate) capacities: Capacities,
@@ -77,10 +77,11 @@ impl Table {
             Ok(all?.try_into().expect("one arena for each ring"))
         };
         let window = capacities.task_window;
+        let slots = window.iter().map(|&n| n as usize).sum();
         Ok(Table {
-            slots: zeroed_table(window.iter().map(|&n| n as usize).sum()),
-            done: zeroed_table(window.iter().map(|&n| n as usize).sum()),
-            edges: zeroed_table(capacities.dep_pool.iter().map(|&n| n as usize).sum()),
+            slots: Reserved::new(slots, "task windows")?,
+            done: Reserved::new(slots, "task windows")?,
+            edges: Reserved::new(capacities.dep_pool.iter().map(|&n| n as usize).sum(), "dependency pools")?,
             args: arenas(capacities.args.map(u64::from), "an argument ring")?,
             heap: arenas(capacities.heap, "a heap ring")?,
             capacities: *capacities,
@@ -88,8 +89,8 @@ impl Table {
             edge_base: prefix_sums(capacities.dep_pool),
             slot_shift: window.map(u32::ilog2),
             spaces: UnsafeCell::default(),
-            kernels: Names::new(KERNELS_MAX),
-            sites: Names::new(SITES_MAX),
+            kernels: Names::new(KERNELS_MAX)?,
+            sites: Names::new(SITES_MAX)?,
             poison: Poison::default(),
             failure: Mutex::new(None),
             stop: AtomicU32::new(0),
@@ -107,7 +108,7 @@ impl Table {
         let spaces = unsafe { &mut *self.spaces.get() };
         spaces.0.clear();
         spaces.0.extend(heaps.chain(externals));
-        for tag in &self.done {
+        for tag in self.done.iter() {
             tag.set(0);
         }
         self.poison.clear();
