@@ -85,10 +85,12 @@ impl Sleep {
     }
 
     fn wake(&self, worker: usize) -> bool {
-        let woken = self.states[worker].compare_exchange(ASLEEP, AWAKE, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+        let woken =
+            self.states[worker].compare_exchange(ASLEEP, AWAKE, Ordering::AcqRel, Ordering::Relaxed).is_ok();
         if woken {
             self.sleepers.fetch_sub(1, Ordering::Relaxed);
-            if let Some(thread) = &*self.threads[worker].lock().expect("no panic while a thread is looked up") {
+            if let Some(thread) = &*self.threads[worker].lock().expect("no panic while a thread is looked up")
+            {
                 thread.unpark();
             }
         }

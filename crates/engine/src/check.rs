@@ -33,7 +33,8 @@ pub(crate) fn check_call(call: &Call<'_>) -> Result<()> {
     if tensors > TENSORS_MAX || next - tensors > SCALARS_MAX {
         return Err(too_many(tensors, next - tensors));
     }
-    if next == 0 && call.launch.kernels().next().is_none() || !(1..=BLOCKS_MAX).contains(&call.launch.blocks) {
+    if next == 0 && call.launch.kernels().next().is_none() || !(1..=BLOCKS_MAX).contains(&call.launch.blocks)
+    {
         return Err(bad_launch(call));
     }
     if written && tensors > 1 { check_overlaps(call) } else { Ok(()) }
@@ -59,7 +60,8 @@ fn too_many(tensors: usize, scalars: usize) -> crate::Error {
 #[cold]
 fn bad_launch(call: &Call<'_>) -> crate::Error {
     let (kernels, blocks) = (call.launch.kernels().count(), call.launch.blocks);
-    Fault::BadLaunch { detail: format!("{kernels} kernels × {blocks} blocks; blocks 1..={BLOCKS_MAX}") }.into()
+    Fault::BadLaunch { detail: format!("{kernels} kernels × {blocks} blocks; blocks 1..={BLOCKS_MAX}") }
+        .into()
 }
 
 /// Checks one argument against its parameter; gives the access of a tensor.
@@ -159,7 +161,9 @@ fn not_contiguous(kernel: &Kernel, arg: usize, view: &TensorView) -> crate::Erro
 /// Refuses a written argument that shares bytes, or may share bytes, with another of the same task.
 fn check_overlaps(call: &Call<'_>) -> Result<()> {
     let followed = |arg: &ArgKind| match arg {
-        ArgKind::Tensor { tensor, view, access, .. } if *access != Access::NoDep => Some((*tensor, *view, *access)),
+        ArgKind::Tensor { tensor, view, access, .. } if *access != Access::NoDep => {
+            Some((*tensor, *view, *access))
+        }
         _ => None,
     };
     for (i, arg) in call.args.iter().enumerate() {

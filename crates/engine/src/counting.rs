@@ -116,7 +116,9 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         followed.extend(self.scope().barrier);
         for kind in call.args {
             let (root, view, access) = match *kind {
-                ArgKind::Tensor { tensor, view, access, .. } if access != Access::NoDep => (tensor.id, view, access),
+                ArgKind::Tensor { tensor, view, access, .. } if access != Access::NoDep => {
+                    (tensor.id, view, access)
+                }
                 ArgKind::Output { view: Ok(view), .. } => {
                     outs[made] = self.state.map.make_root(&mut owned, 0, 0, view.bytes());
                     made += 1;

@@ -7,7 +7,7 @@ use ringlane_task::{DType, Explain, TaskId, ViewError};
 use crate::stall::Deadlock;
 
 /// What the engine's operations answer.
-pub type Result<T> = core::result::Result<T, Error>;
+pub type Result<T, E = Error> = core::result::Result<T, E>;
 
 /// An error of a run or of one submit.
 ///
@@ -182,7 +182,9 @@ impl Fault {
     pub fn detail(&self) -> String {
         match self {
             Fault::View(error) => error.detail(),
-            Fault::ArgCount { kernel, given, wanted } => format!("{kernel} takes {wanted} arguments, {given} given"),
+            Fault::ArgCount { kernel, given, wanted } => {
+                format!("{kernel} takes {wanted} arguments, {given} given")
+            }
             Fault::TooManyArgs { what, given, limit } => format!("{given} {what}, at most {limit}"),
             Fault::ArgDType { kernel, arg, given, wanted } => {
                 format!("argument {arg} of {kernel} is {given}, the kernel takes {wanted}")
@@ -213,10 +215,14 @@ impl Fault {
                 format!("{what} of generation {generation}, now {current}")
             }
             Fault::UnknownBuffer { buffers } => format!("the run has {buffers} buffers of its own"),
-            Fault::BufferLength { elements, given } => format!("the shape has {elements} elements, {given} given"),
+            Fault::BufferLength { elements, given } => {
+                format!("the shape has {elements} elements, {given} given")
+            }
             Fault::ReadDType { tensor, asked } => format!("the tensor is {tensor}, asked for {asked}"),
             Fault::TaskTooLarge { resource, ring, needs, capacity, site } => {
-                format!("{site}: the task needs {needs} of {resource} on ring {ring}, which has {capacity} in all")
+                format!(
+                    "{site}: the task needs {needs} of {resource} on ring {ring}, which has {capacity} in all"
+                )
             }
             Fault::TooDeep { limit, site } => format!("{site}: depth {limit} reached"),
             Fault::OutOfMemory { what, bytes } => format!("{bytes} bytes for {what}"),
@@ -237,19 +243,31 @@ impl Fault {
             Fault::Config(error) => return error.hint(),
             Fault::FlowControlDeadlock(deadlock) => return deadlock.hint(),
             Fault::TaskTooLarge { resource, needs, .. } => {
-                return format!("rerun with {} {}, or split the task", resource.option(), needs.next_power_of_two());
+                return format!(
+                    "rerun with {} {}, or split the task",
+                    resource.option(),
+                    needs.next_power_of_two()
+                );
             }
             Fault::ArgCount { .. } => "give one argument for each parameter of the kernel, in order",
             Fault::TooManyArgs { .. } => "put several values into one tensor, or split the task",
             Fault::ArgDType { .. } => "make the tensor with the kernel's data type, or use another kernel",
             Fault::ArgRank { .. } => "reshape the tensor, or take a view of another rank in the kernel",
-            Fault::ArgKind { .. } => "`.read()` goes to `&[T]` and View, `.write()`, `.inout()` and `out(…)` to `&mut [T]` and ViewMut, `scalar(…)` to a value",
-            Fault::NotContiguous { .. } => "take `View<T, R>` or `ViewMut<T, R>` in the kernel, or tile along the first axis",
+            Fault::ArgKind { .. } => {
+                "`.read()` goes to `&[T]` and View, `.write()`, `.inout()` and `out(…)` to `&mut [T]` and ViewMut, `scalar(…)` to a value"
+            }
+            Fault::NotContiguous { .. } => {
+                "take `View<T, R>` or `ViewMut<T, R>` in the kernel, or tile along the first axis"
+            }
             Fault::ArgsOverlap { .. } => "give the tensor once, with `.inout()`",
             Fault::WriteRepeats { .. } => "broadcast views can only be read",
             Fault::ReadOnly { .. } => "lend the buffer with `lend_mut`",
-            Fault::UnsplitWrite { .. } => "say `.split(axis)` on the argument, or take `SharedMut<T>` in the kernel",
-            Fault::BadSplit { .. } => "split a tensor along one of its own axes; `SharedMut` and scalars are not split",
+            Fault::UnsplitWrite { .. } => {
+                "say `.split(axis)` on the argument, or take `SharedMut<T>` in the kernel"
+            }
+            Fault::BadSplit { .. } => {
+                "split a tensor along one of its own axes; `SharedMut` and scalars are not split"
+            }
             Fault::BadLaunch { .. } => "one to three kernels, at least one block",
             Fault::StaleHandle { .. } => "keep handles inside the scope that made them",
             Fault::UnknownBuffer { .. } => "use the BufferId that this run's Buffers gave",
@@ -257,7 +275,9 @@ impl Fault {
             Fault::ReadDType { .. } => "ask for the type the tensor was made with",
             Fault::TooDeep { .. } => "use a loop of sibling scopes instead of nesting",
             Fault::OutOfMemory { .. } => "choose a smaller capacity or tensor",
-            Fault::TaskFailed(_) => "the first failed task is the one to look at; those skipped follow from it",
+            Fault::TaskFailed(_) => {
+                "the first failed task is the one to look at; those skipped follow from it"
+            }
             Fault::Interrupted { .. } => "what was recorded so far is kept",
             Fault::User(_) => "the error is the program's own",
         };

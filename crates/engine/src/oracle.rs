@@ -104,7 +104,9 @@ impl<'e, 'd> Oracle<'e, 'd> {
     fn poisoned(&self, tensor: u32, view: &TensorView) -> bool {
         let poison = &self.tensors[tensor as usize].poisoned;
         let mut found = false;
-        view.for_each_run(|start, bytes| found |= poison[start as usize..(start + bytes) as usize].contains(&true));
+        view.for_each_run(|start, bytes| {
+            found |= poison[start as usize..(start + bytes) as usize].contains(&true)
+        });
         found
     }
 
@@ -114,7 +116,11 @@ impl<'e, 'd> Oracle<'e, 'd> {
     }
 
     /// Writes the argument records; gives them and, per tensor, what the task does to which bytes.
-    fn encode(&mut self, call: &Call<'_>, outs: &mut [TensorRef]) -> (Vec<u64>, Vec<(u32, TensorView, Access)>) {
+    fn encode(
+        &mut self,
+        call: &Call<'_>,
+        outs: &mut [TensorRef],
+    ) -> (Vec<u64>, Vec<(u32, TensorView, Access)>) {
         let (mut words, mut touched, mut made) = (Vec::new(), Vec::new(), 0);
         for arg in call.args {
             let (tensor, view, access, split) = match *arg {
@@ -199,7 +205,8 @@ impl Backend for Oracle<'_, '_> {
         check_call(call)?;
         self.check_permissions(call)?;
         let (words, touched) = self.encode(call, outs);
-        let poisoned = touched.iter().any(|(tensor, view, access)| access.reads() && self.poisoned(*tensor, view));
+        let poisoned =
+            touched.iter().any(|(tensor, view, access)| access.reads() && self.poisoned(*tensor, view));
         let follows_failed = call.after.iter().any(|t| self.fates[t.slot as usize] != Fate::Done);
         let fate = if poisoned || follows_failed { Fate::Skipped } else { self.execute(call, &words) };
         self.settle(call, fate, &touched);

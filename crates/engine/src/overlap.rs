@@ -68,8 +68,12 @@ struct Rows {
 
 impl Rows {
     fn of(region: &Region<'_>) -> Rows {
-        let mut rows =
-            Rows { offset: region.offset as i64, width: region.element as i64, dims: [(0, 1); MAX_RANK], rank: 0 };
+        let mut rows = Rows {
+            offset: region.offset as i64,
+            width: region.element as i64,
+            dims: [(0, 1); MAX_RANK],
+            rank: 0,
+        };
         for dim in region.dims.iter().filter(|d| d.len > 1 && d.stride > 0) {
             rows.dims[rows.rank] = (dim.stride as i64 * region.element as i64, dim.len as i64);
             rows.rank += 1;

@@ -43,7 +43,8 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         let open = self.open_from()[ring];
         while let Some(segment) = self.state.rings[ring].ended.front().copied() {
             let ours = ring..if planted(Bug::SlotReusedEarly) { ring + 1 } else { RINGS };
-            let done = segment.end <= open && ours.into_iter().all(|r| self.advance_done(r, segment.waits[r]));
+            let done =
+                segment.end <= open && ours.into_iter().all(|r| self.advance_done(r, segment.waits[r]));
             if !done && !planted(Bug::ScopeEndedEarly) {
                 break;
             }
@@ -102,7 +103,9 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             return Err(self.read_stopped());
         }
         if self.table.poison.any() && self.table.poison.touches(root.space, &view) {
-            return Err(task_failure(self.table).unwrap_or_else(|| Fault::Interrupted { tasks: self.seq }.into()));
+            return Err(
+                task_failure(self.table).unwrap_or_else(|| Fault::Interrupted { tasks: self.seq }.into())
+            );
         }
         // SAFETY: the writers are done and acquired; only readers of these bytes can run now.
         sink(&unsafe { gather(self.table, root.space, &view) });
@@ -120,7 +123,9 @@ unsafe fn gather(table: &Table, space: u32, view: &TensorView) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(view.bytes() as usize);
     view.for_each_run(|start, len| {
         // SAFETY: the view was checked against its tensor, which lies in this space; nobody writes it now.
-        bytes.extend_from_slice(unsafe { core::slice::from_raw_parts(base.add(start as usize), len as usize) });
+        bytes.extend_from_slice(unsafe {
+            core::slice::from_raw_parts(base.add(start as usize), len as usize)
+        });
     });
     bytes
 }

@@ -218,7 +218,13 @@ impl Slot {
     /// # Safety
     /// As for `link`; no other thread runs tasks.
     #[inline]
-    pub unsafe fn link_alone(&self, edges: &[Edge], edge: u32, successor: SlotIndex, kind: EdgeKind) -> Linked {
+    pub unsafe fn link_alone(
+        &self,
+        edges: &[Edge],
+        edge: u32,
+        successor: SlotIndex,
+        kind: EdgeKind,
+    ) -> Linked {
         let flag = if kind == EdgeKind::Explicit { EXPLICIT } else { 0 };
         let head = self.fanout.load(Ordering::Relaxed);
         if head == CLOSED {
@@ -290,7 +296,13 @@ impl Slot {
     /// # Safety
     /// As for `close`; no other thread runs tasks.
     #[inline]
-    pub unsafe fn close_alone(&self, slots: &[Slot], edges: &[Edge], fate: u32, mut ready: impl FnMut(SlotIndex)) {
+    pub unsafe fn close_alone(
+        &self,
+        slots: &[Slot],
+        edges: &[Edge],
+        fate: u32,
+        mut ready: impl FnMut(SlotIndex),
+    ) {
         let mut head = self.fanout.load(Ordering::Relaxed);
         self.fanout.store(CLOSED, Ordering::Relaxed);
         while head != EMPTY {

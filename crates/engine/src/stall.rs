@@ -75,7 +75,13 @@ impl Deadlock {
 impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     /// Lets something happen that may free `wanted` of a resource; an error if nothing ever will.
     #[cold]
-    pub(crate) fn wait_for(&mut self, ring: usize, resource: Resource, wanted: u64, site: Site) -> Result<()> {
+    pub(crate) fn wait_for(
+        &mut self,
+        ring: usize,
+        resource: Resource,
+        wanted: u64,
+        site: Site,
+    ) -> Result<()> {
         let freed = match resource {
             Resource::TensorMap => (0..RINGS).rev().fold(false, |freed, r| self.reclaim(r) || freed),
             _ => self.reclaim(ring),

@@ -212,7 +212,9 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         let (mut at, mut made) = (args_at, 0);
         for kind in call.args {
             let room = match kind {
-                ArgKind::Tensor { view, .. } | ArgKind::Output { view: Ok(view), .. } => tensor_words(view.rank()),
+                ArgKind::Tensor { view, .. } | ArgKind::Output { view: Ok(view), .. } => {
+                    tensor_words(view.rank())
+                }
                 _ => scalar_words(),
             };
             // SAFETY: `admit` gave us these words, and no task that others can see uses them.
@@ -260,12 +262,21 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
 
     /// Looks up whom an access must follow, then files it.
     #[inline]
-    fn file(&mut self, root: u32, view: &TensorView, access: Access, slot: SlotIndex, at: u32, owned: &mut Owned) {
+    fn file(
+        &mut self,
+        root: u32,
+        view: &TensorView,
+        access: Access,
+        slot: SlotIndex,
+        at: u32,
+        owned: &mut Owned,
+    ) {
         let hazard = if access.writes() { Hazard::Write } else { Hazard::Read };
         let new = NewAccess { root, region: Region::of(view), hazard };
         let state = &mut *self.state;
         if state.scopes.last().is_some_and(|s| s.inference == Inference::Inherit) {
-            let (metas, predecessors, mark) = (&mut state.metas, &mut state.predecessors, self.seq as u32 + 1);
+            let (metas, predecessors, mark) =
+                (&mut state.metas, &mut state.predecessors, self.seq as u32 + 1);
             let regions = RecordRegions(self.table);
             let hazard = if planted(Bug::NoWarEdge) { Hazard::Read } else { hazard };
             state.map.look_up(&NewAccess { hazard, ..new }, &regions, |task| {
@@ -277,7 +288,13 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
 
     /// The record that cores will see.
     #[inline]
-    fn record(&mut self, call: &Call<'_>, ring: usize, args_at: u32, measure: &Measure) -> Result<TaskRecord> {
+    fn record(
+        &mut self,
+        call: &Call<'_>,
+        ring: usize,
+        args_at: u32,
+        measure: &Measure,
+    ) -> Result<TaskRecord> {
         let mut kernels = [0u16; 3];
         for (id, kernel) in kernels.iter_mut().zip(call.launch.kernels()) {
             let number = self.state.kernels.id(&self.table.kernels, kernel);
@@ -337,7 +354,13 @@ fn too_many_kernels() -> crate::Error {
 }
 
 #[cold]
-pub(crate) fn too_large_for(resource: Resource, ring: usize, needs: u64, capacity: u64, site: Site) -> crate::Error {
+pub(crate) fn too_large_for(
+    resource: Resource,
+    ring: usize,
+    needs: u64,
+    capacity: u64,
+    site: Site,
+) -> crate::Error {
     debug_assert!(ring < RINGS);
     let site = format!("{}:{}", site.file(), site.line());
     Fault::TaskTooLarge { resource, ring: ring as u8, needs, capacity, site }.into()

@@ -98,7 +98,12 @@ pub struct Reserved<T> {
 impl<T: Zeroed> Reserved<T> {
     /// A table of `len` items.
     pub fn new(len: usize, what: &'static str) -> crate::Result<Self> {
-        const { assert!(align_of::<T>() <= crate::limits::ALIGNMENT as usize && !core::mem::needs_drop::<T>() | cfg!(any(loom, shuttle))) };
+        const {
+            assert!(
+                align_of::<T>() <= crate::limits::ALIGNMENT as usize
+                    && !core::mem::needs_drop::<T>() | cfg!(any(loom, shuttle))
+            )
+        };
         let kind = core::marker::PhantomData;
         #[cfg(any(loom, shuttle))]
         {

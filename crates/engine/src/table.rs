@@ -182,7 +182,10 @@ impl Table {
         let fill = &self.board.fill;
         let depth = (fill.depth.load(Ordering::Relaxed) as usize).min(self.board.scopes.len());
         let scopes = self.board.scopes[..depth].iter().map(|s| self.site(s.load(Ordering::Relaxed)));
-        let running = self.board.running().map(|(core, task, kernel)| (core, task, self.kernel_name(kernel).to_string()));
+        let running = self
+            .board
+            .running()
+            .map(|(core, task, kernel)| (core, task, self.kernel_name(kernel).to_string()));
         let mut rings = Vec::new();
         for (ring, used) in fill.used.iter().enumerate() {
             let resources = [Resource::TaskWindow, Resource::Heap, Resource::DepPool, Resource::Args];

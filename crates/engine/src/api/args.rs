@@ -86,8 +86,7 @@ pub(crate) fn decode(words: &[u64]) -> (Record<'_>, usize) {
     let dims = &words[TENSOR_WORDS..TENSOR_WORDS + rank];
     // SAFETY: `Dim` is two u32 (size 8, align 4): a slice of u64 reads as as many `Dim`s, any bits are valid.
     let dims = unsafe { core::slice::from_raw_parts(dims.as_ptr().cast::<Dim>(), rank) };
-    let record =
-        TensorRecord { head, space: words[1] as u32, offset: words[2], dims };
+    let record = TensorRecord { head, space: words[1] as u32, offset: words[2], dims };
     (Record::Tensor(record), TENSOR_WORDS + rank)
 }
 
@@ -250,7 +249,9 @@ impl<'a> Args<'a> {
         if head & 0xffff != KIND_TENSOR | (dtype as u64) << 8 {
             return Err(mismatch("a tensor", dtype));
         }
-        let (Record::Tensor(record), used) = decode(self.words) else { return Err(mismatch("a tensor", dtype)) };
+        let (Record::Tensor(record), used) = decode(self.words) else {
+            return Err(mismatch("a tensor", dtype));
+        };
         if contiguous && head & FLAG_CONTIGUOUS == 0 {
             return Err(mismatch("a contiguous tensor", dtype));
         }
@@ -284,5 +285,7 @@ impl<'a> Args<'a> {
 
 #[cold]
 fn mismatch(wanted: &str, dtype: DType) -> KernelError {
-    KernelError::new(format_args!("the kernel takes {wanted} of {dtype} here, the argument is something else"))
+    KernelError::new(format_args!(
+        "the kernel takes {wanted} of {dtype} here, the argument is something else"
+    ))
 }

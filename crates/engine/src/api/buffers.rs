@@ -137,7 +137,11 @@ impl<'d> Buffers<'d> {
 
     pub(crate) fn index_of(&self, id: BufferId) -> Result<usize> {
         let known = id.set == self.set && (id.index as usize) < self.list.len();
-        if known { Ok(id.index as usize) } else { Err(Fault::UnknownBuffer { buffers: self.list.len() }.into()) }
+        if known {
+            Ok(id.index as usize)
+        } else {
+            Err(Fault::UnknownBuffer { buffers: self.list.len() }.into())
+        }
     }
 
     pub(crate) fn spaces(&self) -> impl Iterator<Item = Space> + '_ {

@@ -119,7 +119,12 @@ impl ByteRing {
 
     /// Where the room that begins at `from` ends.
     fn room_from(&self, from: u64) -> u64 {
-        self.runs.iter().filter(|r| r.start >= from && r.end > r.start).map(|r| r.start).min().unwrap_or(self.soft)
+        self.runs
+            .iter()
+            .filter(|r| r.start >= from && r.end > r.start)
+            .map(|r| r.start)
+            .min()
+            .unwrap_or(self.soft)
     }
 
     /// Frees everything handed out before `position`.
