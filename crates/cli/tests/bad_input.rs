@@ -59,6 +59,8 @@ fn a_bad_value_names_the_option_the_value_and_what_is_allowed() {
         ("--threads", "-2", "from 1 to"),
         ("--threads", "two", "from 1 to"),
         ("--rounds", "0", "from 1 to"),
+        ("--rounds", "-1", "from 1 to"),
+        ("--ring-heap", "-1", "K, M, G"),
         ("--seed", "-1", "from 0 to"),
         ("--platform", "a2a3sim", "cpu"),
         ("--platform", "cuda", "cpu"),

@@ -29,7 +29,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     List(list::ListArgs),
-    Run(run::RunArgs),
+    Run(Box<run::RunArgs>),
     Completions(completions::CompletionsArgs),
 }
 

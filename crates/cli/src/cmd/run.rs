@@ -37,13 +37,16 @@ pub struct RunArgs {
     #[arg(long = "case", value_name = "NAME")]
     cases: Vec<String>,
     /// Repeat each case; the last round is reported
-    #[arg(long, value_name = "N", default_value = "1", value_parser = options::rounds)]
+    #[arg(long, value_name = "N", default_value = "1", allow_negative_numbers = true)]
+    #[arg(value_parser = options::rounds)]
     rounds: u32,
     /// Threads of the cpu, the submitting one included [default: all cores]
-    #[arg(long, value_name = "N", value_parser = options::threads, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_parser = options::threads)]
     threads: Option<i32>,
     /// Seed of the inputs
-    #[arg(long, value_name = "N", default_value = "0", value_parser = options::seed, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value = "0", allow_negative_numbers = true)]
+    #[arg(value_parser = options::seed)]
     seed: u64,
     /// A parameter of the scene (repeatable)
     #[arg(long = "param", value_name = "K=V", value_parser = options::assignment)]
@@ -54,14 +57,14 @@ pub struct RunArgs {
     /// How the graph is built
     #[arg(long, value_name = "NAME", default_value_t)]
     runtime: GraphRuntime,
-    #[command(flatten)]
-    rings: RingArgs,
     /// Exact directory for one case [default: outputs/<scene>_<case>_<time>]
     #[arg(short, long, value_name = "DIR", value_parser = options::directory)]
     output: Option<PathBuf>,
     /// The summary as JSON on standard output, and nothing else there
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    rings: RingArgs,
 }
 
 /// Capacities; each is a power of two, for all four rings or one for each.
@@ -69,19 +72,24 @@ pub struct RunArgs {
 #[command(next_help_heading = "Capacities (N for all rings, or N,N,N,N; bytes take K, M, G)")]
 struct RingArgs {
     /// Tasks that a ring holds [default: 16384]
-    #[arg(long, value_name = "N", value_parser = options::per_ring(Resource::TaskWindow))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_parser = options::per_ring(Resource::TaskWindow))]
     ring_task_window: Option<PerRing>,
     /// Bytes of outputs that a ring holds [default: 256M]
-    #[arg(long, value_name = "BYTES", value_parser = options::per_ring(Resource::Heap))]
+    #[arg(long, value_name = "BYTES", allow_negative_numbers = true)]
+    #[arg(value_parser = options::per_ring(Resource::Heap))]
     ring_heap: Option<PerRing>,
     /// Dependency entries that a ring holds [default: 65536]
-    #[arg(long, value_name = "N", value_parser = options::per_ring(Resource::DepPool))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_parser = options::per_ring(Resource::DepPool))]
     ring_dep_pool: Option<PerRing>,
     /// Bytes of arguments that a ring holds [default: 8M]
-    #[arg(long, value_name = "BYTES", value_parser = options::per_ring(Resource::Args))]
+    #[arg(long, value_name = "BYTES", allow_negative_numbers = true)]
+    #[arg(value_parser = options::per_ring(Resource::Args))]
     ring_args: Option<PerRing>,
     /// Entries of the tensor map, for all rings together [default: 65536]
-    #[arg(long, value_name = "N", value_parser = options::tensormap)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_parser = options::tensormap)]
     tensormap: Option<u32>,
 }
 
