@@ -110,7 +110,6 @@ fn ctrl_c_ends_the_rounds_writes_the_manifest_and_exits_130() {
     let answer = Answer::of(child.wait_with_output().unwrap());
     assert_eq!(answer.status, 130, "{}", answer.stderr);
     assert!(start.elapsed() < Duration::from_secs(10));
-    assert!(answer.stderr.contains("Ctrl-C again"), "{}", answer.stderr);
     let status = desk.manifest()["status"].clone();
     assert!(status == "ok" || status == "interrupted", "{status}");
 }

@@ -1,0 +1,83 @@
+//! `--verify`: whether every task finds the tasks that it must follow done.
+//!
+//! What must come before what is derived from the accesses by [`Edges`], which shares no code with the engine. The
+//! marks are relaxed on purpose: that a successor sees its predecessor's mark is the runtime's promise.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use super::graph::{Edges, Graph};
+use super::spin;
+
+/// Kernels are plain functions, so what they check against stands here while a run is verified.
+static CURRENT: RwLock<Option<Arc<Checker>>> = RwLock::new(None);
+
+/// Marks of one graph's tasks, used again in each repetition.
+#[derive(Debug)]
+pub struct Checker {
+    edges: Edges,
+    /// The repetition in which each task ran last. A kernel's mark pairs with the loads of its successors'.
+    done_in: Vec<AtomicU32>,
+    repetition: AtomicU32,
+    violations: AtomicU64,
+}
+
+impl Checker {
+    /// A checker for the tasks of a graph; kernels report to it until it is dropped by [`Checker::remove`].
+    pub fn install(graph: &Graph) -> Arc<Self> {
+        let checker = Arc::new(Checker {
+            edges: Edges::of(graph),
+            done_in: graph.tasks.iter().map(|_| AtomicU32::new(0)).collect(),
+            repetition: AtomicU32::new(0),
+            violations: AtomicU64::new(0),
+        });
+        *CURRENT.write().unwrap_or_else(PoisonError::into_inner) = Some(checker.clone());
+        checker
+    }
+
+    /// Kernels report to nobody from here on.
+    pub fn remove() {
+        *CURRENT.write().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// A new repetition begins: no task has run in it.
+    pub fn begin(&self) {
+        self.repetition.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The repetition is over: every task must have run.
+    pub fn end(&self) {
+        let repetition = self.repetition.load(Ordering::Relaxed);
+        let missing = self.done_in.iter().filter(|done| done.load(Ordering::Relaxed) != repetition).count();
+        self.violations.fetch_add(missing as u64, Ordering::Relaxed);
+    }
+
+    /// Tasks that ran too early, twice or not at all.
+    pub fn violations(&self) -> u64 {
+        self.violations.load(Ordering::Relaxed)
+    }
+
+    /// Edges that are checked.
+    pub fn edges(&self) -> usize {
+        self.edges.count()
+    }
+
+    fn task_runs(&self, task: u32) {
+        let repetition = self.repetition.load(Ordering::Relaxed);
+        let is_done = |before: &u32| self.done_in[*before as usize].load(Ordering::Relaxed) == repetition;
+        let in_order = self.edges.before(task).iter().all(is_done);
+        // Uneven lengths, so that an edge that is missing shows.
+        spin::work(u64::from(task.wrapping_mul(0x9e37_79b1) >> 24) * 8);
+        let again = self.done_in[task as usize].swap(repetition, Ordering::Relaxed) == repetition;
+        if !in_order || again {
+            self.violations.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// A checked task runs now.
+pub fn task_runs(task: u32) {
+    if let Some(checker) = &*CURRENT.read().unwrap_or_else(PoisonError::into_inner) {
+        checker.task_runs(task);
+    }
+}
