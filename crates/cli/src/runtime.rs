@@ -98,6 +98,7 @@ impl Runtime {
     }
 
     /// Runs an orchestration on these buffers; afterwards they hold the results.
+    #[track_caller]
     pub fn run<'e, R>(
         &mut self,
         buffers: &'e mut Buffers<'_>,

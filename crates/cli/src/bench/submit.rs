@@ -18,7 +18,8 @@ impl Data {
     /// Buffers for a graph.
     pub fn of(graph: &Graph) -> Result<Self> {
         let mut buffers = Buffers::new();
-        let ids = (0..graph.buffers).map(|_| buffers.add_zeroed(DType::Float32, &[1])).collect::<Result<_>>()?;
+        let ids =
+            (0..graph.buffers).map(|_| buffers.add_zeroed(DType::Float32, &[1])).collect::<Result<_>>()?;
         Ok(Data { buffers, ids })
     }
 
@@ -70,7 +71,7 @@ pub fn submit<'s>(o: &mut Orch<'s, '_>, task: &Task, handles: &[Tensor<'s>]) -> 
 
 /// As [`plain`], with kernels that check their task's place in the order.
 pub fn checked<'s>(o: &mut Orch<'s, '_>, tasks: &[Task], handles: &[Tensor<'s>]) -> Result<()> {
-    for (scope, first) in tasks.chunks(SCOPE_TASKS).zip((0..).step_by(SCOPE_TASKS)) {
+    for (scope, first) in tasks.chunks(SCOPE_TASKS).zip((0u32..).step_by(SCOPE_TASKS)) {
         o.scope(|o| {
             for (task, number) in scope.iter().zip(first..) {
                 o.submit_slice(&[], kernels::checked_for(task), &checked_args(number, task, handles))?;

@@ -1,5 +1,6 @@
 //! The commands, one file each: its options, its worked example, and what it does.
 
+mod bench;
 mod completions;
 mod list;
 mod run;
@@ -30,6 +31,7 @@ struct Cli {
 enum Command {
     List(list::ListArgs),
     Run(Box<run::RunArgs>),
+    Bench(bench::BenchArgs),
     Completions(completions::CompletionsArgs),
 }
 
@@ -50,6 +52,7 @@ impl Command {
         match self {
             Command::List(args) => args.execute(),
             Command::Run(args) => args.execute(),
+            Command::Bench(args) => args.execute(),
             Command::Completions(args) => args.execute(Cli::command()),
         }
     }

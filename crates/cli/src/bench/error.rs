@@ -1,0 +1,40 @@
+//! Why a benchmark gives no numbers.
+
+use ringlane_engine::Error;
+use ringlane_task::Explain;
+
+use crate::runtime::SetupError;
+
+/// Why a benchmark gives no numbers.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchError {
+    /// The runtime refused or failed.
+    #[error("{0}")]
+    Run(#[from] Error),
+    /// A runtime cannot be had.
+    #[error("{0}")]
+    Setup(#[from] SetupError),
+}
+
+impl Explain for BenchError {
+    fn name(&self) -> &'static str {
+        match self {
+            BenchError::Run(error) => error.name(),
+            BenchError::Setup(error) => error.name(),
+        }
+    }
+
+    fn detail(&self) -> String {
+        match self {
+            BenchError::Run(error) => error.detail(),
+            BenchError::Setup(error) => error.detail(),
+        }
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            BenchError::Run(error) => error.hint(),
+            BenchError::Setup(error) => error.hint(),
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Results: one row for each measurement, as a table for people and as JSON for programs.
+
+use serde::Serialize;
+
+use crate::table::{Side, Table};
+
+use super::limits::DISTURBED_SHARE;
+use super::measure::Samples;
+
+/// One measurement.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// What was measured.
+    pub name: String,
+    platform: &'static str,
+    /// Threads, the submitting one included.
+    pub threads: u32,
+    spin_us: u32,
+    tasks: u64,
+    dfx: &'static str,
+    ns_per_task_min: f64,
+    ns_per_task_p25: f64,
+    /// The number that is compared.
+    pub ns_per_task_median: f64,
+    ns_per_task_p75: f64,
+    repetitions: usize,
+    delay_share: f64,
+    /// What only some benchmarks tell.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+/// What only some benchmarks tell.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Extra {
+    /// The best possible schedule's time as a share of the best measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub efficiency: Option<f64>,
+    /// Dependencies that were checked in each repetition.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edges: Option<usize>,
+    /// Tasks that ran too early, twice or not at all, over all repetitions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub violations: Option<u64>,
+}
+
+impl Row {
+    /// The row of a measurement of so many tasks.
+    pub fn new(name: impl Into<String>, threads: u32, spin_us: u32, tasks: u64, samples: &Samples) -> Self {
+        let per_task = |share| tenths(samples.quantile_ns(share) / tasks as f64);
+        Row {
+            name: name.into(),
+            platform: "cpu",
+            threads,
+            spin_us,
+            tasks,
+            dfx: "off",
+            ns_per_task_min: per_task(0.0),
+            ns_per_task_p25: per_task(0.25),
+            ns_per_task_median: per_task(0.5),
+            ns_per_task_p75: per_task(0.75),
+            repetitions: samples.count(),
+            delay_share: (samples.delay_share * 1000.0).round() / 1000.0,
+            extra: Extra::default(),
+        }
+    }
+
+    fn cells(&self) -> Vec<String> {
+        let mut cells = vec![self.name.clone()];
+        cells.extend([self.threads, self.spin_us].map(|n| n.to_string()));
+        cells.push(self.tasks.to_string());
+        let times =
+            [self.ns_per_task_min, self.ns_per_task_p25, self.ns_per_task_median, self.ns_per_task_p75];
+        cells.extend(times.map(|ns| format!("{ns:.1}")));
+        cells.push(self.repetitions.to_string());
+        cells.push(self.note());
+        cells
+    }
+
+    fn note(&self) -> String {
+        let Extra { efficiency, edges, violations } = &self.extra;
+        let disturbed = (self.delay_share > DISTURBED_SHARE)
+            .then(|| format!("disturbed: no core for {:.0} % of the time", self.delay_share * 100.0));
+        let notes = [
+            efficiency.map(|share| format!("efficiency {share:.2}")),
+            violations.map(|count| format!("{count} violations of {} edges", edges.unwrap_or(0))),
+            disturbed,
+        ];
+        notes.into_iter().flatten().collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// All that a command measured.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Results {
+    /// In the order of measurement.
+    #[serde(rename = "results")]
+    pub rows: Vec<Row>,
+}
+
+impl Results {
+    /// Whether no check failed.
+    pub fn are_sound(&self) -> bool {
+        self.rows.iter().all(|row| row.extra.violations.unwrap_or(0) == 0)
+    }
+
+    /// For programs.
+    pub fn json(&self) -> String {
+        let text = serde_json::to_string(self).expect("names and finite numbers");
+        format!("{text}\n")
+    }
+
+    /// For people.
+    pub fn text(&self) -> String {
+        let numbers = ["threads", "spin µs", "tasks", "min ns/task", "p25", "median", "p75", "runs"];
+        let mut columns = vec![("name", Side::Left)];
+        columns.extend(numbers.map(|name| (name, Side::Right)));
+        columns.push(("", Side::Left));
+        let mut table = Table::new(columns);
+        self.rows.iter().for_each(|row| table.push(row.cells()));
+        table.render()
+    }
+}
+
+/// One digit after the point is more than a measurement is good for.
+fn tenths(value: f64) -> f64 {
+    (value * 10.0).round() / 10.0
+}

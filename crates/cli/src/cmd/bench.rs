@@ -1,0 +1,103 @@
+//! `ringlane bench [GROUP]`: the runtime's own benchmarks.
+
+use std::time::Duration;
+
+use crate::bench::limits::SECONDS_MAX;
+use crate::bench::{Bench, Group, Mode, Spin, Workload};
+use crate::errors::{CliError, Exit, print};
+use crate::options;
+use crate::output;
+use crate::progress::Progress;
+
+const EXAMPLE: &str = "\
+Example:
+  $ ringlane bench --workload random --threads 1,2 --spin 0,1
+Times are nanoseconds per task, from the first submit to the last completion: submission, inference of dependencies
+and scopes included. Compare medians; `cargo xtask peers` puts them beside those of other runtimes.";
+
+/// Measure the runtime itself
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub struct BenchArgs {
+    /// What to measure
+    #[arg(default_value = "workloads")]
+    group: Group,
+    /// This workload only (repeatable) [default: all]
+    #[arg(long = "workload", value_name = "NAME")]
+    workloads: Vec<Workload>,
+    /// Numbers of threads, the submitting one included
+    #[arg(
+        long,
+        value_name = "N,…",
+        value_delimiter = ',',
+        default_value = "1,2",
+        allow_negative_numbers = true
+    )]
+    #[arg(value_parser = options::threads)]
+    threads: Vec<i32>,
+    /// Microseconds of work per task
+    #[arg(
+        long,
+        value_name = "US,…",
+        value_delimiter = ',',
+        default_value = "0",
+        allow_negative_numbers = true
+    )]
+    #[arg(value_parser = spin)]
+    spin: Vec<Spin>,
+    /// Time for all repetitions together [default: 0.3 s for each measurement]
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    #[arg(value_parser = seconds)]
+    seconds: Option<Duration>,
+    /// Run small sizes with tasks that check that all tasks before them have run
+    #[arg(long)]
+    verify: bool,
+    /// The results as JSON on standard output, and nothing else there
+    #[arg(long)]
+    json: bool,
+}
+
+impl BenchArgs {
+    /// Measures, and prints what came out.
+    pub fn execute(&self) -> Result<Exit, CliError> {
+        let progress = if self.json { Progress::Hidden } else { Progress::for_people() };
+        match self.bench().run(progress) {
+            Ok(results) => {
+                output::results(&if self.json { results.json() } else { results.text() })?;
+                Ok(if results.are_sound() { Exit::Ok } else { Exit::Failed })
+            }
+            Err(error) => {
+                print(&error);
+                Ok(Exit::Failed)
+            }
+        }
+    }
+
+    fn bench(&self) -> Bench {
+        let all = self.workloads.is_empty();
+        let wanted = |workload: &Workload| all || self.workloads.contains(workload);
+        Bench {
+            group: self.group,
+            mode: if self.verify { Mode::Verify } else { Mode::Measure },
+            workloads: Workload::ALL.into_iter().filter(wanted).collect(),
+            threads: self.threads.iter().map(|&threads| threads as u32).collect(),
+            spins: self.spin.clone(),
+            time: self.seconds,
+        }
+    }
+}
+
+fn spin(text: &str) -> Result<Spin, CliError> {
+    let known = Spin::ALL.into_iter().find(|spin| spin.us().to_string() == text);
+    known.ok_or_else(|| {
+        CliError::bad_value("--spin", text, "0, 1, 10, 100, or several with commas", "--spin 0,1")
+    })
+}
+
+fn seconds(text: &str) -> Result<Duration, CliError> {
+    let value = text.parse().ok().filter(|value| (0.0..=SECONDS_MAX).contains(value));
+    let allowed = format!("a number from 0 to {SECONDS_MAX}");
+    value
+        .map(Duration::from_secs_f64)
+        .ok_or_else(|| CliError::bad_value("--seconds", text, allowed, "--seconds 2"))
+}
