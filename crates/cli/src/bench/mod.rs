@@ -67,7 +67,7 @@ pub struct Bench {
 impl Bench {
     /// Measures.
     pub fn run(&self, progress: Progress) -> Result<Results, BenchError> {
-        let mut lab = Lab { progress, runtimes: Vec::new(), results: Results::default() };
+        let mut lab = Lab { progress, bar: None, runtimes: Vec::new(), results: Results::default() };
         match (self.group, self.mode) {
             (Group::Workloads, Mode::Measure) => workloads::measure(self, &mut lab)?,
             (Group::Workloads, Mode::Verify) => workloads::verify(self, &mut lab)?,
@@ -84,13 +84,17 @@ impl Bench {
 /// What the measurements of one command share: a runtime for each number of threads, and the results so far.
 struct Lab {
     progress: Progress,
+    bar: Option<Bar>,
     runtimes: Vec<Runtime>,
     results: Results,
 }
 
 impl Lab {
-    /// The runtime with so many threads; idle ones sleep.
-    fn runtime(&mut self, threads: u32) -> Result<&mut Runtime, BenchError> {
+    /// The runtime with so many threads, for a measurement of this name; the others sleep.
+    fn begin(&mut self, name: &str, threads: u32) -> Result<&mut Runtime, BenchError> {
+        let bar = Bar::start(self.progress, &format!("{name}, {threads} threads"));
+        bar.update(self.results.rows.iter().map(|row| row.tasks).sum());
+        self.bar = Some(bar);
         let known = self.runtimes.iter().position(|runtime| runtime.threads() == threads);
         let index = match known {
             Some(index) => index,
@@ -105,6 +109,9 @@ impl Lab {
 
     /// Keeps a result.
     fn done(&mut self, row: Row) {
+        if let Some(bar) = self.bar.take() {
+            bar.clear();
+        }
         self.results.rows.push(row);
     }
 }

@@ -16,7 +16,8 @@ pub struct Row {
     /// Threads, the submitting one included.
     pub threads: u32,
     spin_us: u32,
-    tasks: u64,
+    /// Tasks of one repetition.
+    pub tasks: u64,
     dfx: &'static str,
     ns_per_task_min: f64,
     ns_per_task_p25: f64,

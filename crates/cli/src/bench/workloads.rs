@@ -16,7 +16,7 @@ use super::measure::Samples;
 use super::rows::{Extra, Row};
 use super::spin::{self, Calibration};
 use super::submit::{self, Data};
-use super::workload::{Spin, Workload};
+use super::workload::Spin;
 use super::{Bench, Lab};
 use crate::runtime::Runtime;
 
@@ -32,7 +32,7 @@ pub fn measure(bench: &Bench, lab: &mut Lab) -> Result<(), BenchError> {
             let mut data = Data::of(&graph)?;
             spin::set_iterations(calibration.map_or(0, |c| c.iterations(spin)));
             for &threads in &bench.threads {
-                let runtime = lab.runtime(threads)?;
+                let runtime = lab.begin(workload.as_str(), threads)?;
                 let tasks = graph.tasks.len();
                 let samples = Samples::take(time, || once(runtime, &mut data, &graph))?;
                 let mut row = Row::new(workload.as_str(), threads, spin.us(), tasks as u64, &samples);
@@ -55,7 +55,7 @@ pub fn verify(bench: &Bench, lab: &mut Lab) -> Result<(), BenchError> {
         let graph = workload.graph(workload.size_to_verify());
         let mut data = Data::of(&graph)?;
         for &threads in &bench.threads {
-            let runtime = lab.runtime(threads)?;
+            let runtime = lab.begin(workload.as_str(), threads)?;
             let checker = Checker::install(&graph);
             let samples = Samples::take(time, || {
                 checker.begin();
