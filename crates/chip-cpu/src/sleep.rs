@@ -56,7 +56,7 @@ impl Sleep {
     #[inline]
     pub(crate) fn completed(&self) {
         fence::light();
-        if self.submitter_waits.load(Ordering::Relaxed) {
+        if self.submitter_waits.load(Ordering::Relaxed) && !planted(Bug::LostWakeUp) {
             self.wake_submitter();
         }
     }

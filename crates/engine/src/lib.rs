@@ -20,6 +20,8 @@ mod fanin;
 pub mod fault;
 mod intern;
 pub mod limits;
+#[cfg(all(test, loom))]
+mod loom_tests;
 pub mod oracle;
 pub mod orchestrator;
 pub mod overlap;

@@ -38,7 +38,7 @@ const _: () = assert!(SOFT_RING_BYTES.is_power_of_two() && ALIGNMENT.is_power_of
 const _: () = assert!((BLOCKS_MAX as u64) * 3 < u32::MAX as u64);
 
 /// Kernels of one run; 8 bytes each. Beyond it a submit answers `BadLaunch`.
-pub const KERNELS_MAX: usize = 4096;
+pub const KERNELS_MAX: usize = if cfg!(any(loom, shuttle)) { 64 } else { 4096 };
 
 /// Source sites of one run; 8 bytes each. Sites beyond it are told as `unknown:0`.
-pub const SITES_MAX: usize = 1 << 16;
+pub const SITES_MAX: usize = if cfg!(any(loom, shuttle)) { 64 } else { 1 << 16 };

@@ -4,20 +4,15 @@
 //! runs are scheduled at random; otherwise they are the standard library's.
 
 #[cfg(loom)]
-pub use loom::sync::{
-    Mutex,
-    atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering},
-};
+use loom as door;
 #[cfg(shuttle)]
-pub use shuttle::sync::{
-    Mutex,
-    atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering},
-};
+use shuttle as door;
 #[cfg(not(any(loom, shuttle)))]
-pub use std::sync::{
-    Mutex,
-    atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering},
-};
+use std as door;
+
+pub use door::sync::Mutex;
+pub use door::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+pub use door::thread::yield_now;
 
 /// Plain data that one thread at a time touches, as some protocol says; loom checks that it is so.
 #[cfg(loom)]

@@ -1,0 +1,165 @@
+//! Ready queues between an owner and thieves, and the blocks of a task that travels through them.
+
+use super::*;
+
+/// What each of the tests' threads took from the queues.
+struct Taken(Vec<Count>);
+
+impl Taken {
+    fn none(tasks: u32) -> Self {
+        Taken((0..tasks).map(|_| Count::new(0)).collect())
+    }
+
+    /// Notes a task; true if there was one.
+    fn note(&self, task: Option<SlotIndex>) -> bool {
+        task.inspect(|t| _ = self.0[t.0 as usize].fetch_add(1, Relaxed)).is_some()
+    }
+
+    fn assert_each_once(&self) {
+        let taken: Vec<u32> = self.0.iter().map(|t| t.load(Relaxed)).collect();
+        assert!(taken.iter().all(|&t| t == 1), "times each task was taken: {taken:?}");
+    }
+}
+
+fn queue(tasks: usize) -> Arc<ReadyQueue> {
+    Arc::new(ReadyQueue::new(tasks).unwrap())
+}
+
+/// A thief with a queue of its own, who steals once and then works off what it got.
+fn thief(victim: &Arc<ReadyQueue>, taken: &Arc<Taken>) -> JoinHandle<()> {
+    let (victim, taken) = (victim.clone(), taken.clone());
+    thread::spawn(move || {
+        let mine = ReadyQueue::new(2).unwrap();
+        taken.note(victim.steal_into(&mine));
+        while taken.note(mine.pop()) {}
+    })
+}
+
+/// An owner that pushes `before` tasks, then meets the thieves while it pops twice and pushes the rest.
+fn contended(entries_for: usize, before: u32, tasks: u32, thieves: usize) {
+    let (mine, taken) = (queue(entries_for), Arc::new(Taken::none(tasks)));
+    (0..before).for_each(|t| mine.push(SlotIndex(t)));
+    let thieves: Vec<_> = (0..thieves).map(|_| thief(&mine, &taken)).collect();
+    taken.note(mine.pop());
+    taken.note(mine.pop());
+    (before..tasks).for_each(|t| mine.push(SlotIndex(t)));
+    while taken.note(mine.pop()) {}
+    join(thieves);
+    taken.assert_each_once();
+}
+
+#[test]
+fn an_owner_and_a_thief_take_each_task_once() {
+    check(Some(4), || contended(2, 2, 4, 1));
+}
+
+#[test]
+fn an_owner_and_a_thief_of_two_at_once_take_each_task_once() {
+    check(None, || contended(2, 4, 4, 1));
+}
+
+#[test]
+fn an_owner_and_two_thieves_take_each_task_once() {
+    check(Some(3), || contended(2, 3, 4, 2));
+}
+
+#[test]
+fn an_owner_does_not_push_over_an_entry_that_is_being_copied() {
+    // Two entries only: with both pushed and one claimed by the thief, the next lap's push meets the claimed one.
+    check(Some(5), || contended(0, 2, 4, 1));
+}
+
+#[test]
+fn a_thief_is_robbed_of_what_it_stole() {
+    check(Some(3), || {
+        let (first, middle, taken) = (queue(2), queue(2), Arc::new(Taken::none(4)));
+        (0..4).for_each(|t| first.push(SlotIndex(t)));
+        let last = thief(&middle, &taken);
+        let robbed = {
+            let (first, middle, taken) = (first.clone(), middle.clone(), taken.clone());
+            thread::spawn(move || {
+                taken.note(first.steal_into(&middle));
+                while taken.note(middle.pop()) {}
+            })
+        };
+        while taken.note(first.pop()) {}
+        join([last, robbed]);
+        taken.assert_each_once();
+    });
+}
+
+#[test]
+fn a_task_brings_its_record_along_through_two_queues() {
+    check(None, || {
+        let (stage, mine) = (Stage::new(2, 0, 2), queue(2));
+        let core = {
+            let (stage, mine) = (stage.clone(), mine.clone());
+            thread::spawn(move || {
+                let own = ReadyQueue::new(2).unwrap();
+                let stolen = mine.steal_into(&own);
+                stolen
+                    .into_iter()
+                    .chain(core::iter::from_fn(|| own.pop()))
+                    .for_each(|task| stage.run(task.0));
+            })
+        };
+        for task in [Task::first(0), Task::first(1)] {
+            assert!(stage.submit(task, 0, EdgeKind::Data, &[], 0));
+            mine.push(SlotIndex(task.slot));
+        }
+        while let Some(task) = mine.pop() {
+            stage.run(task.0);
+        }
+        join([core]);
+        stage.assert_each_ran_once();
+    });
+}
+
+/// What a core does with a task of several blocks: takes a block, passes the task on, runs the block; the last one
+/// sees what all wrote.
+fn run_block(stage: &Stage, task: SlotIndex, mine: &ReadyQueue) {
+    let slot = &stage.slots[task.0 as usize];
+    // SAFETY: the task came from a queue.
+    let total = unsafe { slot.record() }.total_blocks();
+    let block = slot.next_block();
+    if block + 1 < total {
+        mine.push(task);
+    }
+    // SAFETY: the block was handed out once.
+    unsafe { stage.data[block as usize].set(block + 1) };
+    if slot.finish_block() {
+        stage.runs[0].fetch_add(1, Relaxed);
+        for block in 0..total {
+            // SAFETY: all blocks are finished.
+            assert_eq!(unsafe { stage.data[block as usize].get() }, block + 1);
+        }
+    }
+}
+
+#[test]
+fn one_block_is_the_last_and_sees_what_the_others_wrote() {
+    check(None, || {
+        let (stage, mine) = (Stage::new(1, 0, 3), queue(2));
+        let record = TaskRecord { blocks: 3, shape: LaneShape::new([1]), ..TaskRecord::default() };
+        // SAFETY: the slot is new.
+        unsafe { stage.slots[0].prepare(record) };
+        assert!(stage.slots[0].release_guard(0));
+        mine.push(SlotIndex(0));
+        let core = {
+            let (stage, mine) = (stage.clone(), mine.clone());
+            thread::spawn(move || {
+                let own = ReadyQueue::new(2).unwrap();
+                let stolen = mine.steal_into(&own);
+                stolen.into_iter().for_each(|task| run_block(&stage, task, &own));
+                while let Some(task) = own.pop() {
+                    run_block(&stage, task, &own);
+                }
+            })
+        };
+        while let Some(task) = mine.pop() {
+            run_block(&stage, task, &mine);
+        }
+        join([core]);
+        assert_eq!(stage.runs[0].load(Relaxed), 1);
+    });
+}
