@@ -120,7 +120,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
                     (tensor.id, view, access)
                 }
                 ArgKind::Output { view: Ok(view), .. } => {
-                    outs[made] = self.state.map.make_root(&mut owned, 0, 0, view.bytes());
+                    outs[made] = self.state.map.make_root(&mut owned, 0, 0);
                     made += 1;
                     (outs[made - 1].id, view, Access::Output)
                 }
@@ -145,9 +145,8 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         let hazard = if access.writes() { Hazard::Write } else { Hazard::Read };
         let counting = self.counting.as_mut().expect("called only while counting");
         let state = &mut *self.state;
-        let base = state.map.base_of(root);
-        let view = view.shifted(base);
-        let new = NewAccess { root, region: Region::of(&view), hazard };
+        let view = view.shifted(state.map.base_of(root));
+        let new = NewAccess { root, region: Region::of(&view), whole: view.is_whole(), hazard };
         if state.scopes.last().is_some_and(|s| s.inference == Inference::Inherit) {
             let regions = CountedRegions(self.table, &counting.views);
             state.map.look_up(&new, &regions, |task| _ = followed.insert(task));
@@ -174,10 +173,10 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
 
     /// A tensor of a run that is over.
     #[cold]
-    pub(crate) fn alloc_stopped(&mut self, measure: &Measure, view: &TensorView) -> Result<TensorRef> {
+    pub(crate) fn alloc_stopped(&mut self, measure: &Measure) -> Result<TensorRef> {
         self.stopped_error()?;
         let mut owned = Owned::NOTHING;
-        let tensor = self.state.map.make_root(&mut owned, 0, 0, view.bytes());
+        let tensor = self.state.map.make_root(&mut owned, 0, 0);
         self.count_task(owned, measure.usage(0));
         Ok(tensor)
     }

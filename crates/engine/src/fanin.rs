@@ -197,7 +197,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         measure.output(&view);
         (measure.words, measure.entries) = (0, 1);
         if self.table.stopped() {
-            return self.alloc_stopped(&measure, &view);
+            return self.alloc_stopped(&measure);
         }
         let ring = self.scope().ring;
         self.check_fits(ring, &measure, site)?;
@@ -214,7 +214,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         }
         let slot = self.table.slot_of(ring, self.state.rings[ring].head);
         let mut owned = Owned::NOTHING;
-        let tensor = self.state.map.make_root(&mut owned, ring as u32, offset, view.bytes());
+        let tensor = self.state.map.make_root(&mut owned, ring as u32, offset);
         self.state.predecessors.clear();
         let record = self.bare_record(ring, site);
         self.commit(slot, record, owned, measure.usage(0));

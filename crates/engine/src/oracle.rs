@@ -17,7 +17,7 @@
 use ringlane_task::{Access, BlockIndex, RingIndex, TaskId, TensorView};
 
 use crate::api::arg::ArgKind;
-use crate::api::args::{Space, Spaces, encode_scalar, encode_tensor, tensor_words};
+use crate::api::args::{Placed, Space, Spaces, encode_scalar, encode_tensor, tensor_words};
 use crate::api::backend::{Backend, Call, Inference, Site};
 use crate::api::buffers::{BufferId, Buffers, Permission};
 use crate::api::orch::Orch;
@@ -139,7 +139,8 @@ impl<'e, 'd> Oracle<'e, 'd> {
                 }
             };
             let mut record = vec![0; tensor_words(view.rank())];
-            encode_tensor(&mut record, &view, access, split, tensor.id, tensor.id);
+            let offset = view.offset_bytes();
+            encode_tensor(&mut record, &view, Placed { access, split, space: tensor.id, offset });
             words.extend(record);
             touched.push((tensor.id, view, access));
         }

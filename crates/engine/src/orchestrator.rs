@@ -73,10 +73,7 @@ impl State {
         for (ring, state) in self.rings.iter_mut().enumerate() {
             state.reset(&table.capacities, ring);
         }
-        let externals = (0..buffers.len()).map(|i| {
-            let (view, permission) = buffers.entry(i);
-            ((RINGS + i) as u32, view.bytes(), permission)
-        });
+        let externals = (0..buffers.len()).map(|i| ((RINGS + i) as u32, buffers.entry(i).1));
         self.map.reset(externals);
         self.scopes.clear();
         self.kernels.reset();

@@ -47,8 +47,15 @@ pub struct Region<'a> {
 
 impl<'a> Region<'a> {
     /// The region of a view.
+    #[inline]
     pub fn of(view: &'a TensorView) -> Self {
-        Region { offset: view.offset_bytes(), element: view.dtype().size_bytes() as u32, dims: view.dims() }
+        Region::at(view.offset_bytes(), view)
+    }
+
+    /// The region of a view whose first byte is at `offset`.
+    #[inline]
+    pub fn at(offset: u64, view: &'a TensorView) -> Self {
+        Region { offset, element: view.dtype().size_bytes() as u32, dims: view.dims() }
     }
 
     /// One past the last byte touched.

@@ -86,7 +86,8 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         }
         let root = *self.state.map.root(tensor)?;
         let view = view.shifted(root.base);
-        let new = NewAccess { root: tensor.id, region: Region::of(&view), hazard: Hazard::Read };
+        let (region, whole) = (Region::of(&view), view.is_whole());
+        let new = NewAccess { root: tensor.id, region, whole, hazard: Hazard::Read };
         let state = &mut *self.state;
         state.predecessors.clear();
         let (map, writers) = (&mut state.map, &mut state.predecessors);

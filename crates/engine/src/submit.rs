@@ -3,9 +3,10 @@
 use ringlane_task::{Access, Resource, TensorView};
 
 use crate::api::arg::{ArgKind, NO_SPLIT};
-use crate::api::args::{encode_scalar, encode_tensor, scalar_words, tensor_words};
+use crate::api::args::{Placed, encode_scalar, encode_tensor, scalar_words, tensor_words};
 use crate::api::backend::{Call, Inference, Site};
 use crate::api::buffers::Permission;
+use crate::api::kernel::{ParamKind, ParamSpec};
 use crate::api::tensor::{TaskHandle, TensorRef};
 use crate::check::check_call;
 use crate::fault::{Fault, Result};
@@ -54,6 +55,22 @@ impl<'a> RecordRegions<'a> {
     }
 }
 
+/// Arguments that the quick check looks at; a task with more goes through the full one.
+const PLAIN_ARGS_MAX: usize = 64;
+
+/// Whether a parameter plainly takes a tensor: whole or contiguous, not split, of the right type and rank.
+#[inline]
+fn takes_plainly(param: &ParamSpec, view: &TensorView, access: Access, split: u8) -> bool {
+    let fits = match param.kind {
+        ParamKind::Read => access == Access::Input,
+        ParamKind::Write | ParamKind::Shared => access.writes() && !view.repeats(),
+        ParamKind::Scalar | ParamKind::Context => false,
+    };
+    let ranked = param.rank.is_none_or(|rank| rank as usize == view.rank());
+    let dense = view.is_contiguous() || !param.contiguous;
+    fits && ranked && dense && split == NO_SPLIT && view.dtype() == param.dtype
+}
+
 /// Rounds up to the alignment of tensors.
 fn aligned(bytes: u64) -> u64 {
     bytes.next_multiple_of(ALIGNMENT)
@@ -89,8 +106,7 @@ impl Measure {
 impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     #[inline]
     pub(crate) fn submit_task(&mut self, call: &Call<'_>, outs: &mut [TensorRef]) -> Result<TaskHandle> {
-        check_call(call)?;
-        let measure = self.measure(call)?;
+        let measure = self.survey(call)?;
         let ring = self.scope().ring;
         self.check_fits(ring, &measure, call.site)?;
         let args_at = self.admit(ring, &measure, call.site)?;
@@ -105,8 +121,52 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         Ok(TaskHandle { slot: slot.0, local: record.local })
     }
 
-    /// What the arguments will take; refuses stale handles and writes to what is only lent for reading.
+    /// Checks a submit and measures what it will take. Plain arguments (whole tensors and scalars of the right types,
+    /// no tensor twice, one block) are seen to be right in one pass; all others go through the full check.
     #[inline]
+    fn survey(&self, call: &Call<'_>) -> Result<Measure> {
+        let mut measure = Measure::default();
+        let mut plain = call.launch.blocks == 1 && call.launch.lanes[0].is_some() && call.args.len() <= PLAIN_ARGS_MAX;
+        let mut seen = 0u64;
+        let mut args = call.args.iter();
+        for kernel in call.launch.kernels() {
+            for param in kernel.params() {
+                if param.kind == ParamKind::Context {
+                    continue;
+                }
+                plain &= match args.next() {
+                    Some(ArgKind::Tensor { tensor, view, access, split }) => {
+                        let root = self.state.map.root(*tensor)?;
+                        let bit = 1 << (tensor.id & 63);
+                        let alone = seen & bit == 0;
+                        seen |= bit;
+                        measure.words += tensor_words(view.rank());
+                        measure.entries += (*access != Access::NoDep) as u64;
+                        let writable = !access.writes() || root.permission == Permission::ReadWrite;
+                        alone && writable && takes_plainly(param, view, *access, *split)
+                    }
+                    Some(ArgKind::Output { view: Ok(view), split }) => {
+                        measure.output(view);
+                        takes_plainly(param, view, Access::Output, *split)
+                    }
+                    Some(ArgKind::Scalar(scalar)) => {
+                        measure.words += scalar_words();
+                        param.kind == ParamKind::Scalar && param.dtype == scalar.dtype()
+                    }
+                    _ => false,
+                };
+            }
+        }
+        if plain && args.next().is_none() { Ok(measure) } else { self.survey_fully(call) }
+    }
+
+    #[cold]
+    fn survey_fully(&self, call: &Call<'_>) -> Result<Measure> {
+        check_call(call)?;
+        self.measure(call)
+    }
+
+    /// What the arguments will take; refuses stale handles and writes to what is only lent for reading.
     pub(crate) fn measure(&self, call: &Call<'_>) -> Result<Measure> {
         let mut measure = Measure::default();
         for (arg, kind) in call.args.iter().enumerate() {
@@ -219,28 +279,33 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             };
             // SAFETY: `admit` gave us these words, and no task that others can see uses them.
             let words = unsafe { core::slice::from_raw_parts_mut(base.add(at as usize), room) };
-            match *kind {
-                ArgKind::Scalar(scalar) => _ = encode_scalar(words, scalar),
-                ArgKind::Tensor { tensor, view, access, split } => {
+            match kind {
+                ArgKind::Scalar(scalar) => _ = encode_scalar(words, *scalar),
+                &ArgKind::Tensor { tensor, ref view, access, split } => {
                     let root = self.state.map.root(tensor)?;
-                    let view = view.shifted(root.base);
-                    encode_tensor(words, &view, access, split, root.space, tensor.id);
+                    let (space, offset) = (root.space, root.base + view.offset_bytes());
+                    encode_tensor(words, view, Placed { access, split, space, offset });
                     if access != Access::NoDep {
-                        self.file(tensor.id, &view, access, slot, (ring as u32) << RING_BITS | at, owned);
+                        let hazard = if access.writes() { Hazard::Write } else { Hazard::Read };
+                        let region = Region::at(offset, view);
+                        let new = NewAccess { root: tensor.id, region, whole: view.is_whole(), hazard };
+                        self.follow_access(&new, slot);
+                        self.state.map.insert(&new, owned, slot, (ring as u32) << RING_BITS | at);
                     }
                 }
-                ArgKind::Output { view: Ok(view), split } => {
-                    let offset = self.take_heap(ring, &view, call.site)?;
-                    let tensor = self.state.map.make_root(owned, ring as u32, offset, view.bytes());
-                    let view = view.shifted(offset);
-                    encode_tensor(words, &view, Access::Output, split, ring as u32, tensor.id);
-                    let new = NewAccess { root: tensor.id, region: Region::of(&view), hazard: Hazard::Write };
+                &ArgKind::Output { view: Ok(ref view), split } => {
+                    let offset = self.take_heap(ring, view, call.site)?;
+                    let tensor = self.state.map.make_root(owned, ring as u32, offset);
+                    let access = Access::Output;
+                    encode_tensor(words, view, Placed { access, split, space: ring as u32, offset });
+                    let region = Region::at(offset, view);
+                    let new = NewAccess { root: tensor.id, region, whole: true, hazard: Hazard::Write };
                     self.state.map.insert(&new, owned, slot, (ring as u32) << RING_BITS | at);
-                    self.zero_if_shared(call, ring, offset, &view, split);
+                    self.zero_if_shared(call, ring, offset, view, split);
                     outs[made] = tensor;
                     made += 1;
                 }
-                ArgKind::Output { view: Err(error), .. } => return Err(error.into()),
+                ArgKind::Output { view: Err(error), .. } => return Err((*error).into()),
             }
             at += room as u32;
         }
@@ -260,30 +325,18 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         unsafe { self.table.heap[ring].base().add(offset as usize).write_bytes(0, bytes as usize) };
     }
 
-    /// Looks up whom an access must follow, then files it.
+    /// Adds those whom an access must follow to the predecessors.
     #[inline]
-    fn file(
-        &mut self,
-        root: u32,
-        view: &TensorView,
-        access: Access,
-        slot: SlotIndex,
-        at: u32,
-        owned: &mut Owned,
-    ) {
-        let hazard = if access.writes() { Hazard::Write } else { Hazard::Read };
-        let new = NewAccess { root, region: Region::of(view), hazard };
+    fn follow_access(&mut self, new: &NewAccess<'_>, slot: SlotIndex) {
         let state = &mut *self.state;
-        if state.scopes.last().is_some_and(|s| s.inference == Inference::Inherit) {
-            let (metas, predecessors, mark) =
-                (&mut state.metas, &mut state.predecessors, self.seq as u32 + 1);
-            let regions = RecordRegions(self.table);
-            let hazard = if planted(Bug::NoWarEdge) { Hazard::Read } else { hazard };
-            state.map.look_up(&NewAccess { hazard, ..new }, &regions, |task| {
-                Self::follow(metas, predecessors, mark, task, slot);
-            });
+        if state.scopes.last().is_some_and(|s| s.inference == Inference::Off) {
+            return;
         }
-        state.map.insert(&new, owned, slot, at);
+        let (metas, predecessors, mark) = (&mut state.metas, &mut state.predecessors, self.seq as u32 + 1);
+        let hazard = if planted(Bug::NoWarEdge) { Hazard::Read } else { new.hazard };
+        state.map.look_up(&NewAccess { hazard, ..*new }, &RecordRegions(self.table), |task| {
+            Self::follow(metas, predecessors, mark, task, slot);
+        });
     }
 
     /// The record that cores will see.

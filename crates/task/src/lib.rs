@@ -30,6 +30,7 @@ pub mod limits;
 mod resource;
 mod scalar;
 mod view;
+mod view_error;
 
 pub use access::Access;
 pub use blob::{
@@ -42,7 +43,8 @@ pub use ids::{BlockIndex, CoreId, KernelId, RingIndex, ScopeId, Seq, SiteId, Tas
 pub use limits::{MAX_SCALARS, MAX_TENSORS, RINGS};
 pub use resource::{Capacities, Resource};
 pub use scalar::Scalar;
-pub use view::{Dim, MAX_RANK, TensorView, ViewError};
+pub use view::{Dim, MAX_RANK, TensorView};
+pub use view_error::ViewError;
 
 pub use float8::{F8E4M3, F8E5M2};
 pub use half::{bf16, f16};

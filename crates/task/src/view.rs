@@ -3,12 +3,11 @@
 //! A view is only ever made from a whole buffer by steps that keep it inside, so a `TensorView` in hand is
 //! in bounds by construction; views that arrive from outside pass through [`TensorView::from_parts`].
 
-use alloc::format;
-use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::dtype::DType;
-use crate::explain::Explain;
+use crate::limits::MAX_VIEW_ELEMENTS;
+use crate::view_error::ViewError;
 
 /// The most dimensions a view can have.
 pub const MAX_RANK: usize = 8;
@@ -37,89 +36,18 @@ pub struct TensorView {
     dims: [Dim; MAX_RANK],
     rank: u8,
     dtype: DType,
-    reserved: [u8; 6],
+    flags: u8,
+    reserved: [u8; 5],
 }
+
+/// The elements lie one after another in row-major order.
+const CONTIGUOUS: u8 = 1;
+/// Some element is shown more than once.
+const REPEATS: u8 = 2;
+/// Every byte of the buffer is shown.
+const WHOLE: u8 = 4;
 
 const _: () = assert!(size_of::<TensorView>() == 80 && align_of::<TensorView>() == 8);
-
-/// Why a view cannot be made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs)]
-pub enum ViewError {
-    #[error("a view has more dimensions than a tensor can have")]
-    TooManyDims { rank: usize },
-    #[error("a view leaves its buffer")]
-    OutOfBounds { axis: usize, start: u64, end: u64, len: u64 },
-    #[error("a view's bytes leave its buffer")]
-    PastEnd { end_bytes: u64, buffer_bytes: u64 },
-    #[error("an operation names an axis that the view does not have")]
-    NoSuchAxis { axis: usize, rank: usize },
-    #[error("an operation gives another number of dimensions than the view has")]
-    RankMismatch { given: usize, rank: usize },
-    #[error("a view of this size cannot be described")]
-    TooLarge { what: &'static str, value: u64 },
-    #[error("a view cannot be reshaped")]
-    NotReshapable { from: u64, to: u64, contiguous: bool },
-    #[error("a dimension of a view is empty")]
-    Empty { axis: usize },
-    #[error("a view does not start on an element")]
-    Misaligned { offset_bytes: u64, element_bytes: usize },
-}
-
-impl Explain for ViewError {
-    fn name(&self) -> &'static str {
-        match self {
-            ViewError::TooManyDims { .. } => "TooManyDims",
-            ViewError::OutOfBounds { .. } | ViewError::PastEnd { .. } => "ViewOutOfBounds",
-            ViewError::NoSuchAxis { .. } => "NoSuchAxis",
-            ViewError::RankMismatch { .. } => "RankMismatch",
-            ViewError::TooLarge { .. } => "ViewTooLarge",
-            ViewError::NotReshapable { .. } => "NotReshapable",
-            ViewError::Empty { .. } => "EmptyView",
-            ViewError::Misaligned { .. } => "MisalignedView",
-        }
-    }
-
-    fn detail(&self) -> String {
-        match self {
-            ViewError::TooManyDims { rank } => format!("{rank} dimensions, at most {MAX_RANK}"),
-            ViewError::OutOfBounds { axis, start, end, len } => {
-                format!("axis {axis}: {start}..{end} of {len}")
-            }
-            ViewError::PastEnd { end_bytes, buffer_bytes } => {
-                format!("the view ends at byte {end_bytes}, the buffer has {buffer_bytes}")
-            }
-            ViewError::NoSuchAxis { axis, rank } => format!("axis {axis} of a view with {rank} dimensions"),
-            ViewError::RankMismatch { given, rank } => format!("{given} given, the view has {rank}"),
-            ViewError::TooLarge { what, value } => format!("{what} of {value}, at most {}", u32::MAX),
-            ViewError::NotReshapable { from, to, contiguous } => {
-                format!("{from} elements into {to}, contiguous: {contiguous}")
-            }
-            ViewError::Empty { axis } => format!("axis {axis} has length 0"),
-            ViewError::Misaligned { offset_bytes, element_bytes } => {
-                format!("offset {offset_bytes} with elements of {element_bytes} bytes")
-            }
-        }
-    }
-
-    fn hint(&self) -> String {
-        match self {
-            ViewError::TooManyDims { .. } => "merge dimensions that are contiguous with each other",
-            ViewError::OutOfBounds { .. } | ViewError::PastEnd { .. } => {
-                "check the start and length of the tile"
-            }
-            ViewError::NoSuchAxis { .. } => "axes count from 0",
-            ViewError::RankMismatch { .. } => "give one value for each dimension of the view",
-            ViewError::TooLarge { .. } => "split the tensor into several",
-            ViewError::NotReshapable { .. } => {
-                "reshape keeps the number of elements and needs a contiguous view"
-            }
-            ViewError::Empty { .. } => "every dimension needs at least one element",
-            ViewError::Misaligned { .. } => "give an offset that is a multiple of the element size",
-        }
-        .to_string()
-    }
-}
 
 type Result<T> = core::result::Result<T, ViewError>;
 
@@ -140,10 +68,10 @@ impl TensorView {
             dims[axis] = Dim { len, stride: narrow };
             stride = stride
                 .checked_mul(len as u64)
-                .filter(|&elements| elements <= 1 << 48)
+                .filter(|&elements| elements <= MAX_VIEW_ELEMENTS)
                 .ok_or(ViewError::TooLarge { what: "a dimension", value: len as u64 })?;
         }
-        Ok(TensorView { offset_bytes: 0, dims, rank: shape.len() as u8, dtype, reserved: [0; 6] })
+        Ok(TensorView { offset_bytes: 0, dims, rank: shape.len() as u8, dtype, flags: CONTIGUOUS | WHOLE, reserved: [0; 5] })
     }
 
     /// A view from outside: checked against the bytes of the buffer it claims to lie in.
@@ -160,7 +88,12 @@ impl TensorView {
         }
         let mut all = [Dim::default(); MAX_RANK];
         all[..dims.len()].copy_from_slice(dims);
-        let view = TensorView { offset_bytes, dims: all, rank: dims.len() as u8, dtype, reserved: [0; 6] };
+        let elements = dims.iter().try_fold(1u64, |n, d| n.checked_mul(d.len as u64));
+        if elements.is_none_or(|n| n > MAX_VIEW_ELEMENTS) {
+            return Err(ViewError::TooLarge { what: "a number of elements", value: elements.unwrap_or(u64::MAX) });
+        }
+        let rank = dims.len() as u8;
+        let view = TensorView { offset_bytes, dims: all, rank, dtype, flags: 0, reserved: [0; 5] };
         // Eight products of two 32-bit numbers fit into 128 bits with room to spare.
         let last: u128 = dims.iter().map(|d| (d.len as u128 - 1) * d.stride as u128).sum();
         let end = offset_bytes as u128 + (last + 1) * element_bytes as u128;
@@ -168,7 +101,8 @@ impl TensorView {
             let end_bytes = u64::try_from(end).unwrap_or(u64::MAX);
             return Err(ViewError::PastEnd { end_bytes, buffer_bytes });
         }
-        Ok(view)
+        let whole = view.is_dense() && view.bytes() == buffer_bytes;
+        Ok(view.flagged(whole))
     }
 
     /// The window of `len` elements from `start` along each dimension.
@@ -178,15 +112,22 @@ impl TensorView {
                 return Err(ViewError::RankMismatch { given, rank: self.rank() });
             }
         }
-        let mut view = *self;
+        let (mut view, mut whole) = (*self, self.is_whole());
         for (axis, (&start, &len)) in start.iter().zip(len).enumerate() {
-            view = view.slice(axis, start, len)?;
+            whole &= view.cut(axis, start, len)?;
         }
-        Ok(view)
+        Ok(view.flagged(whole))
     }
 
     /// The window of `len` elements from `start` along one dimension.
     pub fn slice(&self, axis: usize, start: u32, len: u32) -> Result<Self> {
+        let mut view = *self;
+        let whole = view.cut(axis, start, len)? && self.is_whole();
+        Ok(view.flagged(whole))
+    }
+
+    /// Cuts a dimension to `len` elements from `start`; true if that leaves all of it.
+    fn cut(&mut self, axis: usize, start: u32, len: u32) -> Result<bool> {
         let dim = self.dim(axis)?;
         let end = start as u64 + len as u64;
         if len == 0 {
@@ -195,19 +136,26 @@ impl TensorView {
         if end > dim.len as u64 {
             return Err(ViewError::OutOfBounds { axis, start: start as u64, end, len: dim.len as u64 });
         }
-        let mut view = *self;
-        view.dims[axis].len = len;
-        view.offset_bytes += start as u64 * dim.stride as u64 * self.dtype.size_bytes() as u64;
-        Ok(view)
+        self.dims[axis].len = len;
+        self.offset_bytes += start as u64 * dim.stride as u64 * self.dtype.size_bytes() as u64;
+        Ok(len == dim.len)
+    }
+
+    /// The view with its flags made true.
+    fn flagged(mut self, whole: bool) -> Self {
+        let flag = |set: bool, flag: u8| if set { flag } else { 0 };
+        self.flags = flag(self.is_dense(), CONTIGUOUS) | flag(self.shows_twice(), REPEATS) | flag(whole, WHOLE);
+        self
     }
 
     /// The elements at one index of a dimension, which is dropped.
     pub fn select(&self, axis: usize, index: u32) -> Result<Self> {
         let mut view = self.slice(axis, index, 1)?;
+        let whole = view.is_whole();
         view.dims.copy_within(axis + 1.., axis);
         view.rank -= 1;
         view.dims[view.rank as usize] = Dim::default();
-        Ok(view)
+        Ok(view.flagged(whole))
     }
 
     /// The same elements with two dimensions exchanged.
@@ -216,7 +164,7 @@ impl TensorView {
         self.dim(b)?;
         let mut view = *self;
         view.dims.swap(a, b);
-        Ok(view)
+        Ok(view.flagged(self.is_whole()))
     }
 
     /// The same elements under another shape; only for contiguous views.
@@ -227,7 +175,7 @@ impl TensorView {
             return Err(ViewError::NotReshapable { from, to, contiguous });
         }
         view.offset_bytes = self.offset_bytes;
-        Ok(view)
+        Ok(view.flagged(self.is_whole()))
     }
 
     /// A new leading dimension that repeats the view `len` times (stride 0; reads only).
@@ -238,11 +186,14 @@ impl TensorView {
         if len == 0 {
             return Err(ViewError::Empty { axis: 0 });
         }
+        if self.elements() * len as u64 > MAX_VIEW_ELEMENTS {
+            return Err(ViewError::TooLarge { what: "a broadcast length", value: len as u64 });
+        }
         let mut view = *self;
         view.dims.copy_within(..MAX_RANK - 1, 1);
         view.dims[0] = Dim { len, stride: 0 };
         view.rank += 1;
-        Ok(view)
+        Ok(view.flagged(self.is_whole()))
     }
 
     /// Part `index` of `count` along `axis`: equal parts, the last ones shorter or empty (`None`).
@@ -312,7 +263,23 @@ impl TensorView {
 
     /// Whether the elements lie one after another in row-major order.
     #[inline]
-    pub fn is_contiguous(&self) -> bool {
+    pub const fn is_contiguous(&self) -> bool {
+        self.flags & CONTIGUOUS != 0
+    }
+
+    /// Whether an element is shown more than once, as in a broadcast.
+    #[inline]
+    pub const fn repeats(&self) -> bool {
+        self.flags & REPEATS != 0
+    }
+
+    /// Whether the view shows every byte of the buffer it was made from.
+    #[inline]
+    pub const fn is_whole(&self) -> bool {
+        self.flags & WHOLE != 0
+    }
+
+    fn is_dense(&self) -> bool {
         let mut expected = 1u64;
         for dim in self.dims().iter().rev() {
             if dim.len != 1 && dim.stride as u64 != expected {
@@ -323,9 +290,7 @@ impl TensorView {
         true
     }
 
-    /// Whether an element is shown more than once, as in a broadcast.
-    #[inline]
-    pub fn repeats(&self) -> bool {
+    fn shows_twice(&self) -> bool {
         self.dims().iter().any(|d| d.stride == 0 && d.len > 1) || self.folds()
     }
 
@@ -333,7 +298,7 @@ impl TensorView {
     fn folds(&self) -> bool {
         let mut sorted: [Dim; MAX_RANK] = self.dims;
         let dims = &mut sorted[..self.rank as usize];
-        if dims.is_sorted_by_key(|d| core::cmp::Reverse(d.stride)) && self.is_contiguous() {
+        if self.is_dense() {
             return false;
         }
         dims.sort_unstable_by_key(|d| d.stride);
@@ -410,6 +375,21 @@ mod tests {
         let parts: Vec<_> =
             (0..4).map(|i| view.part(0, i, 4).map(|p| (p.offset_bytes(), p.elements()))).collect();
         assert_eq!(parts, vec![Some((0, 2)), Some((2, 2)), Some((4, 1)), None]);
+    }
+
+    #[test]
+    fn a_view_of_more_elements_than_can_be_counted_is_refused() {
+        let dims = [Dim { len: u32::MAX, stride: 0 }; 8];
+        assert!(TensorView::from_parts(DType::UInt8, 0, &dims, 1).is_err());
+        assert!(matrix().broadcast(u32::MAX).unwrap().broadcast(u32::MAX).is_err());
+    }
+
+    #[test]
+    fn a_view_knows_whether_it_shows_the_whole_buffer() {
+        let turned = matrix().transpose(0, 1).unwrap();
+        assert!(matrix().is_whole() && turned.is_whole() && matrix().reshape(&[24]).unwrap().is_whole());
+        assert!(matrix().tile(&[0, 0], &[4, 6]).unwrap().is_whole());
+        assert!(!matrix().tile(&[0, 0], &[4, 5]).unwrap().is_whole() && !matrix().select(0, 1).unwrap().is_whole());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A task's arguments in memory: one packed record each, written at submit, read by the kernel.
 //!
 //! ```text
-//! tensor  │ kind dtype access rank split flags │ space, tensor │ offset in the space │ (len, stride) × rank │
+//! tensor  │ kind dtype access rank split flags │ space │ offset in the space │ (len, stride) × rank │
 //! scalar  │ kind dtype                         │ bits          │
 //! ```
 //! Records hold indices and offsets, never pointers: [`Spaces`] turns them into addresses where they are used.
@@ -115,31 +115,36 @@ pub(crate) const fn scalar_words() -> usize {
     SCALAR_WORDS
 }
 
-/// Writes a tensor record; `view` counts its offset in the space. Gives the words used.
+/// Where a tensor argument lies, and how the task uses it.
+#[derive(Clone, Copy)]
+pub(crate) struct Placed {
+    pub(crate) access: Access,
+    pub(crate) split: u8,
+    pub(crate) space: u32,
+    /// First byte of the view in the space.
+    pub(crate) offset: u64,
+}
+
+/// Writes a tensor record. Gives the words used.
 #[inline]
-pub(crate) fn encode_tensor(
-    words: &mut [u64],
-    view: &TensorView,
-    access: Access,
-    split: u8,
-    space: u32,
-    tensor: u32,
-) -> usize {
-    let rank = view.rank();
-    let leading_units = split == NO_SPLIT || view.dims()[..split as usize].iter().all(|d| d.len == 1);
+pub(crate) fn encode_tensor(words: &mut [u64], view: &TensorView, placed: Placed) -> usize {
+    let Placed { access, split, space, offset } = placed;
+    let dims = view.dims();
+    let words = &mut words[..TENSOR_WORDS + dims.len()];
+    let leading_units = split == NO_SPLIT || dims[..split as usize].iter().all(|d| d.len == 1);
     let contiguous = if leading_units && view.is_contiguous() { FLAG_CONTIGUOUS } else { 0 };
     words[0] = KIND_TENSOR
         | (view.dtype() as u64) << 8
         | (access as u64) << 16
-        | (rank as u64) << 24
+        | (dims.len() as u64) << 24
         | (split as u64) << 32
         | contiguous;
-    words[1] = space as u64 | (tensor as u64) << 32;
-    words[2] = view.offset_bytes();
-    for (word, dim) in words[TENSOR_WORDS..TENSOR_WORDS + rank].iter_mut().zip(view.dims()) {
+    words[1] = space as u64;
+    words[2] = offset;
+    for (word, dim) in words[TENSOR_WORDS..].iter_mut().zip(dims) {
         *word = dim.len as u64 | (dim.stride as u64) << 32;
     }
-    tensor_words(rank)
+    words.len()
 }
 
 /// Writes a scalar record. Gives the words used.

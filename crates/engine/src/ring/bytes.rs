@@ -36,9 +36,11 @@ struct Run {
 pub struct ByteRing {
     capacity: u64,
     soft: u64,
-    runs: VecDeque<Run>,
-    /// Where the room after the newest run ended when it was last looked at; freeing can only move it on.
+    /// The run that grows, and where the room after it ended when last looked at (freeing can only move that on).
+    newest: Run,
     bound: u64,
+    /// The runs before it, oldest first.
+    older: VecDeque<Run>,
     /// Bytes ever handed out and ever freed: positions in the order of allocation.
     allocated: u64,
     freed: u64,
@@ -48,15 +50,19 @@ impl ByteRing {
     /// A ring of `capacity` bytes.
     pub fn new(capacity: u64) -> Self {
         let soft = capacity.min(SOFT_RING_BYTES);
-        ByteRing { capacity, soft, runs: VecDeque::with_capacity(RUNS_MAX), bound: 0, allocated: 0, freed: 0 }
+        let newest = Run { start: 0, end: 0 };
+        let older = VecDeque::with_capacity(RUNS_MAX);
+        ByteRing { capacity, soft, newest, bound: soft, older, allocated: 0, freed: 0 }
     }
 
     /// Bytes in use.
+    #[inline]
     pub fn used(&self) -> u64 {
         self.allocated - self.freed
     }
 
     /// All bytes the ring may ever use.
+    #[inline]
     pub fn capacity(&self) -> u64 {
         self.capacity
     }
@@ -69,15 +75,12 @@ impl ByteRing {
     /// Hands out `bytes` contiguous bytes below the soft size, or `None` if they do not fit there now.
     #[inline]
     pub fn allocate_soft(&mut self, bytes: u64) -> Option<u64> {
-        let offset = match self.runs.back_mut() {
-            Some(newest) if newest.end + bytes <= self.bound => {
-                newest.end += bytes;
-                newest.end - bytes
-            }
-            _ => self.place(bytes)?,
-        };
+        if self.newest.end + bytes > self.bound && !self.find_room(bytes) {
+            return None;
+        }
+        self.newest.end += bytes;
         self.allocated += bytes;
-        Some(offset)
+        Some(self.newest.end - bytes)
     }
 
     /// Hands out `bytes` contiguous bytes and gives their offset, letting the soft size grow up to the capacity;
@@ -94,37 +97,32 @@ impl ByteRing {
         }
     }
 
-    /// Finds room below the soft size: after the newest run, else in the largest gap.
-    fn place(&mut self, bytes: u64) -> Option<u64> {
-        if let Some(newest) = self.runs.back().copied() {
-            self.bound = self.room_from(newest.end);
-            if newest.end + bytes <= self.bound {
-                self.runs.back_mut().expect("seen above").end += bytes;
-                return Some(newest.end);
-            }
+    /// Finds room below the soft size: after the newest run, else a new run in the largest gap.
+    #[cold]
+    fn find_room(&mut self, bytes: u64) -> bool {
+        self.bound = self.room_from(self.newest.end);
+        if self.newest.end + bytes <= self.bound {
+            return true;
         }
-        if self.runs.len() == RUNS_MAX {
-            return None;
-        }
-        let free = |&start: &u64| !self.runs.iter().any(|r| r.start <= start && start < r.end);
-        let starts = core::iter::once(0).chain(self.runs.iter().map(|r| r.end)).filter(free);
-        let start = starts.max_by_key(|&start| self.room_from(start) - start)?;
-        if start + bytes > self.room_from(start) {
-            return None;
+        let taken = |r: &Run, at: u64| r.start <= at && at < r.end;
+        let free = |&at: &u64| !taken(&self.newest, at) && !self.older.iter().any(|r| taken(r, at));
+        let starts = core::iter::once(0).chain(self.older.iter().map(|r| r.end)).filter(free);
+        let Some(start) = starts.max_by_key(|&at| self.room_from(at) - at) else { return false };
+        if start + bytes > self.room_from(start) || self.older.len() == RUNS_MAX {
+            return false;
         }
         self.bound = self.room_from(start);
-        self.runs.push_back(Run { start, end: start + bytes });
-        Some(start)
+        let full = core::mem::replace(&mut self.newest, Run { start, end: start });
+        if full.start < full.end {
+            self.older.push_back(full);
+        }
+        true
     }
 
     /// Where the room that begins at `from` ends.
     fn room_from(&self, from: u64) -> u64 {
-        self.runs
-            .iter()
-            .filter(|r| r.start >= from && r.end > r.start)
-            .map(|r| r.start)
-            .min()
-            .unwrap_or(self.soft)
+        let live = self.older.iter().chain([&self.newest]).filter(|r| r.start >= from && r.end > r.start);
+        live.map(|r| r.start).min().unwrap_or(self.soft)
     }
 
     /// Frees everything handed out before `position`.
@@ -132,15 +130,16 @@ impl ByteRing {
         debug_assert!((self.freed..=self.allocated).contains(&position));
         let mut bytes = position - self.freed;
         self.freed = position;
-        while let Some(oldest) = self.runs.front_mut() {
+        while let Some(oldest) = self.older.front_mut() {
             let here = bytes.min(oldest.end - oldest.start);
             oldest.start += here;
             bytes -= here;
             if oldest.start < oldest.end {
                 return;
             }
-            self.runs.pop_front();
+            self.older.pop_front();
         }
+        self.newest.start += bytes;
     }
 }
 

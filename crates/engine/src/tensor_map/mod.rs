@@ -51,7 +51,6 @@ pub struct Root {
     pub(crate) space: u32,
     /// Where the tensor starts in its space.
     pub(crate) base: u64,
-    pub(crate) bytes: u64,
     pub(crate) permission: Permission,
     /// First access of each list: `[write, read] × [wide, tile]`.
     heads: [u32; 4],
@@ -102,6 +101,8 @@ pub struct NewAccess<'a> {
     pub root: u32,
     /// The bytes.
     pub region: Region<'a>,
+    /// Whether these are all the tensor's bytes.
+    pub whole: bool,
     /// Read or write.
     pub hazard: Hazard,
 }
@@ -134,18 +135,17 @@ impl TensorMap {
     }
 
     /// Forgets everything and starts over with these external tensors, ids `0..`.
-    pub fn reset(&mut self, externals: impl Iterator<Item = (u32, u64, Permission)>) {
+    pub fn reset(&mut self, externals: impl Iterator<Item = (u32, Permission)>) {
         self.roots.clear();
         self.accesses.clear();
         self.grids.clear();
         self.buckets.fill(NONE);
         self.free_root = NONE;
         self.used = 0;
-        self.roots.extend(externals.map(|(space, bytes, permission)| Root {
+        self.roots.extend(externals.map(|(space, permission)| Root {
             generation: 0,
             space,
             base: 0,
-            bytes,
             permission,
             heads: [NONE; 4],
             grid: NONE,
@@ -183,14 +183,13 @@ impl TensorMap {
     }
 
     /// Makes the root of a fresh tensor, owned by a task.
-    pub fn make_root(&mut self, owned: &mut Owned, space: u32, base: u64, bytes: u64) -> TensorRef {
+    pub fn make_root(&mut self, owned: &mut Owned, space: u32, base: u64) -> TensorRef {
         debug_assert!(self.used < self.capacity, "{} is checked before", Resource::TensorMap);
         self.used += 1;
         let fresh = Root {
             generation: 0,
             space,
             base,
-            bytes,
             permission: Permission::ReadWrite,
             heads: [NONE; 4],
             grid: NONE,
@@ -211,23 +210,34 @@ impl TensorMap {
     }
 
     /// Calls `found` for each task whose access conflicts with `new`, and supersedes what a write covers.
+    #[inline]
     pub fn look_up(&mut self, new: &NewAccess<'_>, regions: &impl Regions, mut found: impl FnMut(SlotIndex)) {
         let root = &self.roots[new.root as usize];
-        let whole = is_whole(root, &new.region);
-        let lists: &[usize] = if new.hazard == Hazard::Read { &[WRITE] } else { &[WRITE, READ] };
-        let cells = match (whole, root.grid) {
-            (true, _) | (_, NONE) => None,
-            (false, grid) => self.grids[grid].neighbourhood(&relative(root, &new.region)),
-        };
-        for &list in lists {
-            self.walk_list(self.roots[new.root as usize].heads[list], new, whole, regions, &mut found);
-            match &cells {
-                _ if self.roots[new.root as usize].heads[list + TILE] == NONE => {}
-                Some(cells) => self.walk_cells(cells, list, new, regions, &mut found),
-                None => {
-                    let head = self.roots[new.root as usize].heads[list + TILE];
-                    self.walk_list(head, new, whole, regions, &mut found);
-                }
+        let [writes, reads, tile_writes, tile_reads] = root.heads;
+        self.walk_list(writes, new, regions, &mut found);
+        if new.hazard == Hazard::Write {
+            self.walk_list(reads, new, regions, &mut found);
+        }
+        if tile_writes & tile_reads != NONE {
+            self.look_up_tiles(new, [tile_writes, tile_reads], regions, &mut found);
+        }
+    }
+
+    /// As `look_up`, for the accesses that are filed in the grid.
+    fn look_up_tiles(
+        &mut self,
+        new: &NewAccess<'_>,
+        heads: [u32; 2],
+        regions: &impl Regions,
+        found: &mut impl FnMut(SlotIndex),
+    ) {
+        let root = &self.roots[new.root as usize];
+        let near = if new.whole { None } else { self.grids[root.grid].neighbourhood(&relative(root, &new.region)) };
+        let lists = if new.hazard == Hazard::Read { 1 } else { 2 };
+        for (list, &head) in heads.iter().enumerate().take(lists) {
+            match &near {
+                Some(cells) => self.walk_cells(cells, list, new, regions, found),
+                None => self.walk_list(head, new, regions, found),
             }
         }
     }
@@ -237,14 +247,13 @@ impl TensorMap {
         &mut self,
         head: u32,
         new: &NewAccess<'_>,
-        whole: bool,
         regions: &impl Regions,
         found: &mut impl FnMut(SlotIndex),
     ) {
         let mut at = head;
         while at != NONE {
             let next = self.accesses[at].next;
-            self.meet(at, new, whole, regions, found);
+            self.meet(at, new, regions, found);
             at = next;
         }
     }
@@ -262,7 +271,7 @@ impl TensorMap {
             while at != NONE {
                 let next = self.accesses[at].bucket_next;
                 if self.accesses[at].root == new.root {
-                    self.meet(at, new, false, regions, found);
+                    self.meet(at, new, regions, found);
                 }
                 at = next;
             }
@@ -275,13 +284,12 @@ impl TensorMap {
         &mut self,
         at: u32,
         new: &NewAccess<'_>,
-        whole: bool,
         regions: &impl Regions,
         found: &mut impl FnMut(SlotIndex),
     ) {
         let old = &self.accesses[at];
         let task = old.task;
-        let how = match (whole, old.whole) {
+        let how = match (new.whole, old.whole) {
             (true, _) => Relation::Covered,
             (false, true) => Relation::Partial,
             (false, false) => relation(&new.region, &regions.region(task, old.at)),
@@ -296,31 +304,42 @@ impl TensorMap {
     }
 
     /// Adds an access whose record is at `at` of `task`.
+    #[inline]
     pub fn insert(&mut self, new: &NewAccess<'_>, owned: &mut Owned, task: SlotIndex, at: u32) {
         debug_assert!(self.used < self.capacity, "{} is checked before", Resource::TensorMap);
         self.used += 1;
-        let whole = is_whole(&self.roots[new.root as usize], &new.region);
-        let list = if new.hazard == Hazard::Read { READ } else { WRITE };
-        let cell = if whole { None } else { self.cell_of(new) };
-        let list = list + if cell.is_some() { TILE } else { 0 };
-        let bucket = cell.map_or(NONE, |cell| self.bucket_of(new.root, cell, list) as u32);
-        let access = Access {
+        let mut list = if new.hazard == Hazard::Read { READ } else { WRITE };
+        let mut bucket = NONE;
+        if !new.whole
+            && let Some(cell) = self.cell_of(new)
+        {
+            bucket = self.bucket_of(new.root, cell, list) as u32;
+            list += TILE;
+        }
+        let head = &mut self.roots[new.root as usize].heads[list];
+        let next = *head;
+        let index = self.accesses.take(Access {
             task,
             root: new.root,
             at,
             next_of_task: owned.first_access,
             prev: NONE,
-            next: NONE,
+            next,
             bucket,
             bucket_prev: NONE,
             bucket_next: NONE,
             list: list as u8,
-            whole,
+            whole: new.whole,
             linked: true,
-        };
-        let index = self.accesses.take(access);
-        self.link(index);
+        });
+        *head = index;
         owned.first_access = index;
+        if next != NONE {
+            self.accesses[next].prev = index;
+        }
+        if bucket != NONE {
+            self.link_bucket(index);
+        }
     }
 
     /// The cell a tile is filed under; makes or refines the root's grid for it. `None`: it is wide.
@@ -365,12 +384,6 @@ impl TensorMap {
             id = next;
         }
     }
-}
-
-#[inline]
-fn is_whole(root: &Root, region: &Region<'_>) -> bool {
-    let elements: u64 = region.dims.iter().map(|d| d.len as u64).product();
-    elements * region.element as u64 == root.bytes && region.end() - region.offset == root.bytes
 }
 
 /// The region with its offset counted from the start of the tensor.

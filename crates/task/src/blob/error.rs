@@ -6,7 +6,8 @@ use alloc::string::{String, ToString};
 use crate::dtype::DType;
 use crate::explain::Explain;
 use crate::limits::{MAX_SCALARS, MAX_TENSORS};
-use crate::view::{MAX_RANK, ViewError};
+use crate::view::MAX_RANK;
+use crate::view_error::ViewError;
 
 /// Why an argument blob is refused, by its writer or by its reader.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -7,8 +7,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 use super::BlobError;
 use crate::access::Access;
 use crate::dtype::DType;
-use crate::limits::MAX_VIEW_ELEMENTS;
-use crate::view::{Dim, MAX_RANK, TensorView, ViewError};
+use crate::view::{Dim, MAX_RANK, TensorView};
 
 /// A buffer on the other side. The generation tells a buffer from an earlier one that had the same number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -99,8 +98,7 @@ impl WireTensor {
             return Err(BlobError::NotZero { what: "unused dimensions", index });
         }
         let dims = self.dims.map(|[len, stride]| Dim { len, stride });
-        let view = elements_fit(&dims[..rank])
-            .and_then(|()| TensorView::from_parts(dtype, self.offset_bytes, &dims[..rank], buffer_bytes))
+        let view = TensorView::from_parts(dtype, self.offset_bytes, &dims[..rank], buffer_bytes)
             .map_err(|source| BlobError::BadView { index, source })?;
         Ok(BlobTensor { view, buffer: self.buffer(), access })
     }
@@ -109,17 +107,4 @@ impl WireTensor {
     pub(super) fn check(&self, index: usize) -> Result<(), BlobError> {
         self.resolve(index, u64::MAX).map(|_| ())
     }
-}
-
-/// A broadcast shows many elements of few bytes, so that the buffer does not bound their number.
-fn elements_fit(dims: &[Dim]) -> Result<(), ViewError> {
-    let mut elements = 1u64;
-    for dim in dims {
-        // At most 2^48 × 2^32: checked before it can grow further.
-        elements = elements.saturating_mul(dim.len as u64);
-        if elements > MAX_VIEW_ELEMENTS {
-            return Err(ViewError::TooLarge { what: "a dimension", value: dim.len as u64 });
-        }
-    }
-    Ok(())
 }
