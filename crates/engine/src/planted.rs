@@ -10,7 +10,7 @@ pub enum Bug {
     SlotReusedEarly = 2,
     /// A scope's memory is given back while its tasks still run.
     ScopeEndedEarly = 3,
-    /// A worker is not woken for new work.
+    /// Nobody is woken: no worker for new work, nor the submitter for a completion it waits for.
     LostWakeUp = 4,
     /// Tasks that read poisoned bytes run all the same.
     PoisonForgotten = 5,
