@@ -13,7 +13,7 @@ use crate::api::backend::{Call, Inference};
 use crate::api::tensor::{TaskHandle, TensorRef};
 use crate::fault::{Error, Fault, Result};
 use crate::limits::RINGS;
-use crate::orchestrator::Orchestrator;
+use crate::orchestrator::{Orchestrator, State};
 use crate::overlap::Region;
 use crate::scope::{Scope, Usage};
 use crate::seams::{Chip, Probe};
@@ -51,7 +51,7 @@ impl Regions for CountedRegions<'_> {
 }
 
 impl Counting {
-    pub(crate) fn new(deadlock: Deadlock, capacities: Capacities, _depth: usize) -> Self {
+    pub(crate) fn new(deadlock: Deadlock, capacities: Capacities) -> Self {
         let need = deadlock.need;
         Counting { deadlock, capacities, need, piece: 0, views: Vec::new(), tasks: Vec::new() }
     }
@@ -89,15 +89,23 @@ impl Counting {
         each.map(|c| c.to_string()).join(",")
     }
 
-    /// Takes note of what the open scopes hold now.
-    fn note(&mut self, scopes: &[Scope]) {
+    /// Takes note of what the open scopes hold now: what they took while the run went well, and what was counted.
+    pub(crate) fn note(&mut self, state: &State) {
         let (resource, ring) = (self.deadlock.resource, self.deadlock.ring as usize);
-        let mut held = Usage::default();
-        for scope in scopes.iter().filter(|s| resource == Resource::TensorMap || s.ring == ring) {
-            held.add(&scope.usage);
+        let (mut held, mut counted) = (state.map.used(), Usage::default());
+        if resource != Resource::TensorMap {
+            let mut scopes = state.scopes.iter().filter(|s| s.ring == ring).peekable();
+            let taken = scopes.peek().map(|s| state.rings[ring].marks().since(&s.entry, resource));
+            scopes.for_each(|s| counted.add(&s.counted));
+            held = taken.unwrap_or(0) + counted.of(resource);
         }
-        self.need = self.need.max(held.of(resource));
-        self.piece = self.piece.max(held.piece(resource));
+        self.need = self.need.max(held);
+        let largest = match resource {
+            Resource::Heap => state.rings[ring].heap.largest(),
+            Resource::Args => state.rings[ring].args.largest(),
+            _ => 0,
+        };
+        self.piece = self.piece.max(counted.piece(resource)).max(largest);
     }
 }
 
@@ -157,10 +165,10 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
 
     fn count_task(&mut self, owned: Owned, usage: Usage) {
         let depth = self.state.scopes.len();
-        self.scope().usage.add(&usage);
+        self.scope().counted.add(&usage);
         let counting = self.counting.as_mut().expect("called only while counting");
         counting.tasks.push((depth, owned));
-        counting.note(&self.state.scopes);
+        counting.note(self.state);
     }
 
     /// A barrier of a run that is over.
@@ -211,8 +219,11 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     }
 
     #[cold]
-    fn count_scope_exit_slow(&mut self, _ended: &Scope) -> Result<()> {
+    fn count_scope_exit_slow(&mut self, ended: &Scope) -> Result<()> {
         let depth = self.state.scopes.len();
+        if depth > RINGS - 1 {
+            self.scope().counted.add(&ended.counted);
+        }
         while let Some((_, owned)) = self.counting().tasks.pop_if(|(at, _)| *at > depth) {
             self.state.map.release(owned);
         }

@@ -163,9 +163,8 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         self.follow_scope(ring);
         self.reserve_edges(ring, site)?;
         let slot = self.table.slot_of(ring, self.state.rings[ring].head);
-        let usage = Measure::default().usage(self.state.predecessors.len() as u64);
         let record = self.bare_record(ring, site);
-        self.commit(slot, record, Owned::NOTHING, usage);
+        self.commit(slot, record, Owned::NOTHING);
         let heads = core::array::from_fn(|r| self.state.rings[r].head);
         let scope = self.scope();
         (scope.barrier, scope.since) = (Some(slot), heads);
@@ -217,7 +216,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         let tensor = self.state.map.make_root(&mut owned, ring as u32, offset);
         self.state.predecessors.clear();
         let record = self.bare_record(ring, site);
-        self.commit(slot, record, owned, measure.usage(0));
+        self.commit(slot, record, owned);
         Ok(tensor)
     }
 }

@@ -160,6 +160,7 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
 
     /// Waits until every task is done; nothing of the run is in use afterwards.
     pub fn drain(&mut self) {
+        self.show_fill();
         for ring in 0..RINGS {
             while !self.advance_done(ring, self.state.rings[ring].head) {
                 self.chip.relax();
@@ -243,7 +244,8 @@ impl<C: Chip, P: Probe> Backend for Orchestrator<'_, C, P> {
             ring: depth.min(RINGS - 1),
             inference,
             first: None,
-            usage: Usage::default(),
+            entry: self.state.rings[depth.min(RINGS - 1)].marks(),
+            counted: Usage::default(),
             barrier: outer.and_then(|s| s.barrier),
             since: core::array::from_fn(|ring| self.state.rings[ring].head),
         };
@@ -259,16 +261,13 @@ impl<C: Chip, P: Probe> Backend for Orchestrator<'_, C, P> {
         let scope = self.state.scopes.pop().expect("scopes end in the order in which they began");
         self.probe.scope_exit(scope.id);
         self.table.board.fill.depth.store(self.state.scopes.len() as u32, Ordering::Relaxed);
-        if self.state.scopes.len() > RINGS - 1 {
-            self.scope().usage.add(&scope.usage);
-        }
         if let Some(first) = scope.first {
             let waits = core::array::from_fn(|r| self.state.rings[r].head);
             let ring = &mut self.state.rings[scope.ring];
-            let (heap, args, edges) = (ring.heap.position(), ring.args.position(), ring.edges_head);
-            ring.end_scope(first, Segment { end: ring.head, waits, heap, args, edges });
+            ring.end_scope(first, Segment { end: ring.head, waits, end_marks: ring.marks() });
             if ring.used() > ring.window / 4 {
                 self.reclaim(scope.ring);
+                self.show_fill();
             }
         }
         self.count_scope_exit(&scope)

@@ -68,9 +68,9 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         }
         let rings = &mut state.rings[ring];
         rings.tail = segment.end;
-        rings.heap.free_to(segment.heap);
-        rings.args.free_to(segment.args);
-        rings.edges_tail = segment.edges;
+        rings.heap.free_to(segment.end_marks.heap);
+        rings.args.free_to(segment.end_marks.args);
+        rings.edges_tail = segment.end_marks.edges;
         rings.ended.pop_front();
     }
 

@@ -59,6 +59,29 @@ impl Usage {
     }
 }
 
+/// Where a ring stands: positions of its four resources. What open scopes hold is what was handed out since the
+/// outermost of them began, so nothing has to be counted while a run goes well.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Marks {
+    pub(crate) slots: u64,
+    pub(crate) heap: u64,
+    pub(crate) edges: u64,
+    pub(crate) args: u64,
+}
+
+impl Marks {
+    /// What was handed out since `earlier`, of one resource.
+    pub(crate) fn since(&self, earlier: &Marks, resource: Resource) -> u64 {
+        match resource {
+            Resource::TaskWindow => self.slots - earlier.slots,
+            Resource::Heap => self.heap - earlier.heap,
+            Resource::DepPool => self.edges - earlier.edges,
+            Resource::Args => self.args - earlier.args,
+            Resource::TensorMap => 0,
+        }
+    }
+}
+
 /// A scope that is open.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scope {
@@ -69,8 +92,10 @@ pub(crate) struct Scope {
     pub(crate) inference: Inference,
     /// Position of the scope's first own task on its ring.
     pub(crate) first: Option<u64>,
-    /// What the scope's own tasks hold (on ring 3 also those of ended scopes inside it).
-    pub(crate) usage: Usage,
+    /// Where the scope's ring stood at its beginning.
+    pub(crate) entry: Marks,
+    /// What tasks hold that were only counted (on ring 3 also those of ended scopes inside it).
+    pub(crate) counted: Usage,
     /// The barrier that new tasks follow.
     pub(crate) barrier: Option<SlotIndex>,
     /// Where each ring stood at the scope's last barrier, or at its beginning.
@@ -84,8 +109,6 @@ pub(crate) struct Segment {
     pub(crate) end: u64,
     /// How far each ring must be done: consumers of the segment's tensors live on this ring and on deeper ones.
     pub(crate) waits: [u64; RINGS],
-    /// Where the ring's heap, arguments and edges stood at the end.
-    pub(crate) heap: u64,
-    pub(crate) args: u64,
-    pub(crate) edges: u64,
+    /// Where the ring stood at the end.
+    pub(crate) end_marks: Marks,
 }

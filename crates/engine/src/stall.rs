@@ -115,7 +115,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     fn culprit(&self, ring: usize, resource: Resource) -> &Scope {
         let scopes = self.state.scopes.iter();
         let found = match resource {
-            Resource::TensorMap => scopes.max_by_key(|s| s.usage.entries),
+            Resource::TensorMap => scopes.max_by_key(|s| self.state.rings[s.ring].head - s.entry.slots),
             _ => scopes.filter(|s| s.ring == ring && s.first.is_some()).min_by_key(|s| s.first),
         };
         found.or(self.state.scopes.last()).expect("the root scope is open while the orchestration runs")
@@ -145,7 +145,8 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         };
         self.table.stop(Stop::Fatal);
         self.state.map.lift_capacity();
-        let counting = Counting::new(deadlock, self.table.capacities, self.state.scopes.len());
+        let mut counting = Counting::new(deadlock, self.table.capacities);
+        counting.note(self.state);
         let verdict = counting.verdict();
         self.counting = Some(Box::new(counting));
         verdict

@@ -67,8 +67,8 @@ fn takes_plainly(param: &ParamSpec, view: &TensorView, access: Access, split: u8
         ParamKind::Scalar | ParamKind::Context => false,
     };
     let ranked = param.rank.is_none_or(|rank| rank as usize == view.rank());
-    let dense = view.is_contiguous() || !param.contiguous;
-    fits && ranked && dense && split == NO_SPLIT && view.dtype() == param.dtype
+    let dense = view.is_contiguous() | !param.contiguous;
+    fits & ranked & dense & (split == NO_SPLIT) & (view.dtype() == param.dtype)
 }
 
 /// Rounds up to the alignment of tensors.
@@ -115,49 +115,46 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         self.collect_explicit(call)?;
         self.place_args(call, ring, slot, args_at, &mut owned, outs)?;
         self.reserve_edges(ring, call.site)?;
-        let edges = self.state.predecessors.len() as u64;
         let record = self.record(call, ring, args_at, &measure)?;
-        self.commit(slot, record, owned, measure.usage(edges));
+        self.commit(slot, record, owned);
         Ok(TaskHandle { slot: slot.0, local: record.local })
     }
 
-    /// Checks a submit and measures what it will take. Plain arguments (whole tensors and scalars of the right types,
-    /// no tensor twice, one block) are seen to be right in one pass; all others go through the full check.
+    /// Checks a submit and measures what it will take. Plain arguments (contiguous tensors and scalars of the right
+    /// types, no tensor twice, one kernel, one block) are seen to be right in one pass; all others go through the
+    /// full check.
     #[inline]
     fn survey(&self, call: &Call<'_>) -> Result<Measure> {
-        let mut measure = Measure::default();
-        let mut plain = call.launch.blocks == 1 && call.launch.lanes[0].is_some() && call.args.len() <= PLAIN_ARGS_MAX;
-        let mut seen = 0u64;
-        let mut args = call.args.iter();
-        for kernel in call.launch.kernels() {
-            for param in kernel.params() {
-                if param.kind == ParamKind::Context {
-                    continue;
+        let params = match call.launch.single() {
+            Some(kernel) if call.launch.blocks == 1 => kernel.params(),
+            _ => return self.survey_fully(call),
+        };
+        let (mut measure, mut seen) = (Measure::default(), 0u64);
+        let mut plain = params.len() == call.args.len() && params.len() <= PLAIN_ARGS_MAX;
+        for (param, arg) in params.iter().zip(call.args) {
+            plain &= match arg {
+                ArgKind::Tensor { tensor, view, access, split } => {
+                    let root = self.state.map.root(*tensor)?;
+                    let bit = 1 << (tensor.id & 63);
+                    let alone = seen & bit == 0;
+                    seen |= bit;
+                    measure.words += tensor_words(view.rank());
+                    measure.entries += (*access != Access::NoDep) as u64;
+                    let writable = !access.writes() | (root.permission == Permission::ReadWrite);
+                    alone & writable & takes_plainly(param, view, *access, *split)
                 }
-                plain &= match args.next() {
-                    Some(ArgKind::Tensor { tensor, view, access, split }) => {
-                        let root = self.state.map.root(*tensor)?;
-                        let bit = 1 << (tensor.id & 63);
-                        let alone = seen & bit == 0;
-                        seen |= bit;
-                        measure.words += tensor_words(view.rank());
-                        measure.entries += (*access != Access::NoDep) as u64;
-                        let writable = !access.writes() || root.permission == Permission::ReadWrite;
-                        alone && writable && takes_plainly(param, view, *access, *split)
-                    }
-                    Some(ArgKind::Output { view: Ok(view), split }) => {
-                        measure.output(view);
-                        takes_plainly(param, view, Access::Output, *split)
-                    }
-                    Some(ArgKind::Scalar(scalar)) => {
-                        measure.words += scalar_words();
-                        param.kind == ParamKind::Scalar && param.dtype == scalar.dtype()
-                    }
-                    _ => false,
-                };
-            }
+                ArgKind::Output { view: Ok(view), split } => {
+                    measure.output(view);
+                    takes_plainly(param, view, Access::Output, *split)
+                }
+                ArgKind::Output { .. } => false,
+                ArgKind::Scalar(scalar) => {
+                    measure.words += scalar_words();
+                    param.kind == ParamKind::Scalar && param.dtype == scalar.dtype()
+                }
+            };
         }
-        if plain && args.next().is_none() { Ok(measure) } else { self.survey_fully(call) }
+        if plain { Ok(measure) } else { self.survey_fully(call) }
     }
 
     #[cold]
@@ -348,22 +345,32 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         args_at: u32,
         measure: &Measure,
     ) -> Result<TaskRecord> {
-        let mut kernels = [0u16; 3];
-        for (id, kernel) in kernels.iter_mut().zip(call.launch.kernels()) {
-            let number = self.state.kernels.id(&self.table.kernels, kernel);
-            *id = number.ok_or_else(too_many_kernels)? as u16;
-        }
-        let lanes = call.launch.lanes.iter().enumerate().filter(|(_, k)| k.is_some());
-        let shape = LaneShape::new(lanes.map(|(lane, _)| lane as u8));
+        let (kernels, shape) = self.kernel_ids(call)?;
         Ok(TaskRecord {
             args_at,
             args_words: measure.words as u16,
-            blocks: call.launch.block_count(),
+            blocks: call.launch.blocks,
             kernels,
             shape,
             has_outputs: measure.outputs,
             ..self.bare_record(ring, call.site)
         })
+    }
+
+    /// The numbers of the launch's kernels, and the lanes they take.
+    #[inline]
+    fn kernel_ids(&mut self, call: &Call<'_>) -> Result<([u16; 3], LaneShape)> {
+        let (interner, names) = (&mut self.state.kernels, &self.table.kernels);
+        let mut number = |kernel| interner.id(names, kernel).map(|id| id as u16).ok_or_else(too_many_kernels);
+        if let Some(kernel) = call.launch.single() {
+            return Ok(([number(kernel)?, 0, 0], LaneShape::SINGLE));
+        }
+        let mut kernels = [0u16; 3];
+        for (id, kernel) in kernels.iter_mut().zip(call.launch.kernels()) {
+            *id = number(kernel)?;
+        }
+        let lanes = call.launch.lanes.iter().enumerate().filter(|(_, k)| k.is_some());
+        Ok((kernels, LaneShape::new(lanes.map(|(lane, _)| lane as u8))))
     }
 
     /// The record of a task that runs no kernel and touches nothing.
@@ -383,16 +390,14 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
 
     /// Publishes the task: from here on other threads see it.
     #[inline]
-    pub(crate) fn commit(&mut self, slot: SlotIndex, record: TaskRecord, owned: Owned, usage: Usage) {
+    pub(crate) fn commit(&mut self, slot: SlotIndex, record: TaskRecord, owned: Owned) {
         let ring = record.ring as usize;
         self.state.metas[slot.0 as usize] = Meta { local: record.local, wired_by: 0, owned };
         // SAFETY: the slot's last task was reclaimed, so its done tag was seen.
         unsafe { self.table.slots[slot.0 as usize].prepare(record) };
         let position = self.state.rings[ring].head;
         self.state.rings[ring].head += 1;
-        let scope = self.scope();
-        scope.first.get_or_insert(position);
-        scope.usage.add(&usage);
+        self.scope().first.get_or_insert(position);
         let links = self.wire(slot, ring);
         self.seq += 1;
         self.table.board.fill.submitted.store(self.seq, Ordering::Relaxed);

@@ -39,6 +39,12 @@ impl Launch {
         self.blocks
     }
 
+    /// The kernel of a launch with just one, on lane 0.
+    #[inline]
+    pub(crate) fn single(&self) -> Option<&'static Kernel> {
+        if self.lanes[1].is_none() && self.lanes[2].is_none() { self.lanes[0] } else { None }
+    }
+
     /// The kernels, in the order in which they take arguments.
     pub fn kernels(&self) -> impl Iterator<Item = &'static Kernel> + use<> {
         self.lanes.into_iter().flatten()

@@ -44,6 +44,8 @@ pub struct ByteRing {
     /// Bytes ever handed out and ever freed: positions in the order of allocation.
     allocated: u64,
     freed: u64,
+    /// The largest piece ever handed out.
+    largest: u64,
 }
 
 impl ByteRing {
@@ -52,7 +54,7 @@ impl ByteRing {
         let soft = capacity.min(SOFT_RING_BYTES);
         let newest = Run { start: 0, end: 0 };
         let older = VecDeque::with_capacity(RUNS_MAX);
-        ByteRing { capacity, soft, newest, bound: soft, older, allocated: 0, freed: 0 }
+        ByteRing { capacity, soft, newest, bound: soft, older, allocated: 0, freed: 0, largest: 0 }
     }
 
     /// Bytes in use.
@@ -65,6 +67,11 @@ impl ByteRing {
     #[inline]
     pub fn capacity(&self) -> u64 {
         self.capacity
+    }
+
+    /// The largest piece ever handed out.
+    pub fn largest(&self) -> u64 {
+        self.largest
     }
 
     /// The position after the newest piece, for `free_to`.
@@ -80,6 +87,7 @@ impl ByteRing {
         }
         self.newest.end += bytes;
         self.allocated += bytes;
+        self.largest = self.largest.max(bytes);
         Some(self.newest.end - bytes)
     }
 

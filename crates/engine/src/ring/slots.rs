@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use ringlane_task::Capacities;
 
 use super::bytes::ByteRing;
-use crate::scope::Segment;
+use crate::scope::{Marks, Segment};
 
 /// One ring. Positions count tasks since the start of the run.
 #[derive(Debug)]
@@ -58,6 +58,13 @@ impl Ring {
     #[inline]
     pub(crate) fn edges_used(&self) -> u64 {
         self.edges_head - self.edges_tail
+    }
+
+    /// Where the ring stands.
+    #[inline]
+    pub(crate) fn marks(&self) -> Marks {
+        let (heap, args) = (self.heap.position(), self.args.position());
+        Marks { slots: self.head, heap, edges: self.edges_head, args }
     }
 
     /// Notes that the scope whose first task is at `first` has ended. Stretches of scopes inside it become part of it:
