@@ -74,6 +74,12 @@ pub fn peak_rss_bytes() -> u64 {
     field_bytes(&status, "VmHWM:").unwrap_or(0)
 }
 
+/// The memory that this process has now, exactly; 0 if it is not told.
+pub fn resident_bytes() -> u64 {
+    let rollup = fs::read_to_string("/proc/self/smaps_rollup").unwrap_or_default();
+    field_bytes(&rollup, "Rss:").unwrap_or(0)
+}
+
 /// Starts the peak anew, so that each case of a command tells its own. Where the kernel cannot, it stays.
 pub fn reset_peak() {
     let _ = fs::write("/proc/self/clear_refs", "5");

@@ -23,14 +23,18 @@ pub struct Checker {
 }
 
 impl Checker {
-    /// A checker for the tasks of a graph; kernels report to it until it is dropped by [`Checker::remove`].
-    pub fn install(graph: &Graph) -> Arc<Self> {
-        let checker = Arc::new(Checker {
+    fn new(graph: &Graph) -> Self {
+        Checker {
             edges: Edges::of(graph),
             done_in: graph.tasks.iter().map(|_| AtomicU32::new(0)).collect(),
             repetition: AtomicU32::new(0),
             violations: AtomicU64::new(0),
-        });
+        }
+    }
+
+    /// A checker for the tasks of a graph; kernels report to it until [`Checker::remove`].
+    pub fn install(graph: &Graph) -> Arc<Self> {
+        let checker = Arc::new(Checker::new(graph));
         *CURRENT.write().unwrap_or_else(PoisonError::into_inner) = Some(checker.clone());
         checker
     }
@@ -79,5 +83,32 @@ impl Checker {
 pub fn task_runs(task: u32) {
     if let Some(checker) = &*CURRENT.read().unwrap_or_else(PoisonError::into_inner) {
         checker.task_runs(task);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::workload::Workload;
+    use super::*;
+
+    /// The violations after these tasks of a chain of three ran in this order.
+    fn violations(order: &[u32]) -> u64 {
+        let checker = Checker::new(&Workload::Chain.graph(3));
+        checker.begin();
+        order.iter().for_each(|&task| checker.task_runs(task));
+        checker.end();
+        checker.violations()
+    }
+
+    #[test]
+    fn the_order_of_submission_is_right() {
+        assert_eq!(violations(&[0, 1, 2]), 0);
+    }
+
+    #[test]
+    fn a_task_that_is_early_twice_or_missing_is_found() {
+        assert_eq!(violations(&[1, 0, 2]), 1);
+        assert_eq!(violations(&[0, 1, 1, 2]), 1);
+        assert_eq!(violations(&[0, 1]), 1);
     }
 }

@@ -14,6 +14,9 @@ pub enum BenchError {
     /// A runtime cannot be had.
     #[error("{0}")]
     Setup(#[from] SetupError),
+    /// The program's allocator does not count.
+    #[error("allocations cannot be counted")]
+    NotCounted,
 }
 
 impl Explain for BenchError {
@@ -21,6 +24,7 @@ impl Explain for BenchError {
         match self {
             BenchError::Run(error) => error.name(),
             BenchError::Setup(error) => error.name(),
+            BenchError::NotCounted => "NotCounted",
         }
     }
 
@@ -28,6 +32,7 @@ impl Explain for BenchError {
         match self {
             BenchError::Run(error) => error.detail(),
             BenchError::Setup(error) => error.detail(),
+            BenchError::NotCounted => "the allocator of this program does not count".to_string(),
         }
     }
 
@@ -35,6 +40,7 @@ impl Explain for BenchError {
         match self {
             BenchError::Run(error) => error.hint(),
             BenchError::Setup(error) => error.hint(),
+            BenchError::NotCounted => "make ringlane::CountingAllocator its #[global_allocator]".to_string(),
         }
     }
 }

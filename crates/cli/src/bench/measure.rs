@@ -10,7 +10,7 @@ use super::limits::{LONG_REPETITION, REPETITIONS_MAX, REPETITIONS_MIN, REPETITIO
 #[derive(Clone, Debug)]
 pub struct Samples {
     ns: Vec<f64>,
-    /// Time that this process's threads were ready to run and had no core, as a share of the time that passed.
+    /// Time that this process's threads, added up, were ready to run and had no core, against the time that passed.
     pub delay_share: f64,
 }
 
@@ -30,6 +30,11 @@ impl Samples {
         let delay_share = (run_delay_ns() - delay) as f64 / start.elapsed().as_nanos() as f64;
         ns.sort_by(f64::total_cmp);
         Ok(Samples { ns, delay_share })
+    }
+
+    /// A measurement that cannot be repeated.
+    pub fn one(took: Duration) -> Self {
+        Samples { ns: vec![took.as_nanos() as f64], delay_share: 0.0 }
     }
 
     /// How many repetitions there were.

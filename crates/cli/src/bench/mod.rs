@@ -9,6 +9,7 @@
 mod check;
 mod error;
 mod graph;
+mod groups;
 mod kernels;
 pub mod limits;
 mod measure;
@@ -16,7 +17,6 @@ mod rows;
 mod spin;
 mod submit;
 mod workload;
-mod workloads;
 
 use std::time::Duration;
 
@@ -26,9 +26,9 @@ pub use error::BenchError;
 pub use rows::Results;
 pub use workload::{Spin, Workload};
 
-use crate::progress::{Bar, Progress};
+use crate::progress::{self, Progress};
 use crate::runtime::{Platform, Runtime};
-use rows::Row;
+use rows::{Bar, Row};
 
 /// What is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -36,6 +36,40 @@ pub enum Group {
     /// The six workloads, from the first submit to the last completion.
     #[default]
     Workloads,
+    /// The submits of one scope alone, while nothing runs.
+    Submit,
+    /// Lookups among 1, 10 and 100 live tiles of one buffer.
+    Overlap,
+    /// Runs of 10^4 to 10^7 tasks.
+    Scaling,
+    /// Allocations per task after start-up.
+    Alloc,
+    /// Bytes of memory that a task in flight takes.
+    Memory,
+}
+
+impl Group {
+    /// Its name on the command line.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Group::Workloads => "workloads",
+            Group::Submit => "submit",
+            Group::Overlap => "overlap",
+            Group::Scaling => "scaling",
+            Group::Alloc => "alloc",
+            Group::Memory => "memory",
+        }
+    }
+
+    /// Whether it measures workloads, so that some can be chosen.
+    pub const fn takes_workloads(self) -> bool {
+        !matches!(self, Group::Overlap | Group::Scaling)
+    }
+
+    /// Whether it measures more than the submitting thread.
+    pub const fn takes_threads(self) -> bool {
+        matches!(self, Group::Workloads | Group::Scaling | Group::Alloc)
+    }
 }
 
 /// Whether a workload is measured, or runs with tasks that check their place in the order.
@@ -67,10 +101,16 @@ pub struct Bench {
 impl Bench {
     /// Measures.
     pub fn run(&self, progress: Progress) -> Result<Results, BenchError> {
+        spin::set_iterations(0);
         let mut lab = Lab { progress, bar: None, runtimes: Vec::new(), results: Results::default() };
         match (self.group, self.mode) {
-            (Group::Workloads, Mode::Measure) => workloads::measure(self, &mut lab)?,
-            (Group::Workloads, Mode::Verify) => workloads::verify(self, &mut lab)?,
+            (Group::Workloads, Mode::Measure) => groups::workloads::measure(self, &mut lab)?,
+            (Group::Workloads, Mode::Verify) => groups::workloads::verify(self, &mut lab)?,
+            (Group::Submit, _) => groups::submit::measure(self, &mut lab)?,
+            (Group::Overlap, _) => groups::overlap::measure(self, &mut lab)?,
+            (Group::Scaling, _) => groups::scaling::measure(self, &mut lab)?,
+            (Group::Alloc, _) => groups::alloc::measure(self, &mut lab)?,
+            (Group::Memory, _) => groups::memory::measure(self, &mut lab)?,
         }
         Ok(lab.results)
     }
@@ -84,7 +124,7 @@ impl Bench {
 /// What the measurements of one command share: a runtime for each number of threads, and the results so far.
 struct Lab {
     progress: Progress,
-    bar: Option<Bar>,
+    bar: Option<progress::Bar>,
     runtimes: Vec<Runtime>,
     results: Results,
 }
@@ -92,7 +132,7 @@ struct Lab {
 impl Lab {
     /// The runtime with so many threads, for a measurement of this name; the others sleep.
     fn begin(&mut self, name: &str, threads: u32) -> Result<&mut Runtime, BenchError> {
-        let bar = Bar::start(self.progress, &format!("{name}, {threads} threads"));
+        let bar = progress::Bar::start(self.progress, &format!("{name}, {threads} threads"));
         bar.update(self.results.rows.iter().map(|row| row.tasks).sum());
         self.bar = Some(bar);
         let known = self.runtimes.iter().position(|runtime| runtime.threads() == threads);
@@ -113,5 +153,9 @@ impl Lab {
             bar.clear();
         }
         self.results.rows.push(row);
+    }
+    /// Keeps what became of a bar.
+    fn judge(&mut self, bar: Bar) {
+        self.results.bars.push(bar);
     }
 }

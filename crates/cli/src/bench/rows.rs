@@ -25,6 +25,7 @@ pub struct Row {
     pub ns_per_task_median: f64,
     ns_per_task_p75: f64,
     repetitions: usize,
+    /// Share of the time that a thread, on average, was ready to run and had no core.
     delay_share: f64,
     /// What only some benchmarks tell.
     #[serde(flatten)]
@@ -43,6 +44,12 @@ pub struct Extra {
     /// Tasks that ran too early, twice or not at all, over all repetitions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub violations: Option<u64>,
+    /// Allocations of all threads after start-up, over all repetitions, the first included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allocations: Option<u64>,
+    /// Bytes of memory for each task in flight.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes_per_task: Option<f64>,
 }
 
 impl Row {
@@ -61,7 +68,7 @@ impl Row {
             ns_per_task_median: per_task(0.5),
             ns_per_task_p75: per_task(0.75),
             repetitions: samples.count(),
-            delay_share: (samples.delay_share * 1000.0).round() / 1000.0,
+            delay_share: (samples.delay_share / f64::from(threads) * 1000.0).round() / 1000.0,
             extra: Extra::default(),
         }
     }
@@ -79,15 +86,40 @@ impl Row {
     }
 
     fn note(&self) -> String {
-        let Extra { efficiency, edges, violations } = &self.extra;
-        let disturbed = (self.delay_share > DISTURBED_SHARE)
-            .then(|| format!("disturbed: no core for {:.0} % of the time", self.delay_share * 100.0));
+        let Extra { efficiency, edges, violations, allocations, bytes_per_task } = &self.extra;
+        let disturbed = (self.delay_share > DISTURBED_SHARE).then(|| {
+            format!("disturbed: threads waited for a core {:.0} % of the time", self.delay_share * 100.0)
+        });
         let notes = [
             efficiency.map(|share| format!("efficiency {share:.2}")),
             violations.map(|count| format!("{count} violations of {} edges", edges.unwrap_or(0))),
+            allocations.map(|count| format!("{count} allocations")),
+            bytes_per_task.map(|bytes| format!("{bytes} bytes a task")),
             disturbed,
         ];
         notes.into_iter().flatten().collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// A limit that the project has set itself, and what was measured.
+#[derive(Clone, Debug, Serialize)]
+pub struct Bar {
+    what: String,
+    value: f64,
+    limit: f64,
+    reached: bool,
+}
+
+impl Bar {
+    /// A value that must not be larger than the limit.
+    pub fn at_most(what: impl Into<String>, value: f64, limit: f64) -> Self {
+        Bar { what: what.into(), value, limit, reached: value <= limit }
+    }
+
+    fn text(&self) -> String {
+        let verdict = if self.reached { "reached" } else { "missed" };
+        let numbers = [self.value, self.limit].map(|number| (number * 1000.0).round() / 1000.0);
+        format!("{}: {} (bar {}: {verdict})\n", self.what, numbers[0], numbers[1])
     }
 }
 
@@ -97,12 +129,16 @@ pub struct Results {
     /// In the order of measurement.
     #[serde(rename = "results")]
     pub rows: Vec<Row>,
+    /// The bars that the measurements are about.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub bars: Vec<Bar>,
 }
 
 impl Results {
-    /// Whether no check failed.
+    /// Whether everything is right that does not depend on the machine: the order of tasks, and no allocations.
     pub fn are_sound(&self) -> bool {
-        self.rows.iter().all(|row| row.extra.violations.unwrap_or(0) == 0)
+        let faults = |extra: &Extra| extra.violations.unwrap_or(0) + extra.allocations.unwrap_or(0);
+        self.rows.iter().all(|row| faults(&row.extra) == 0)
     }
 
     /// For programs.
@@ -119,7 +155,7 @@ impl Results {
         columns.push(("", Side::Left));
         let mut table = Table::new(columns);
         self.rows.iter().for_each(|row| table.push(row.cells()));
-        table.render()
+        self.bars.iter().fold(table.render(), |text, bar| text + &bar.text())
     }
 }
 

@@ -12,6 +12,8 @@ use crate::progress::Progress;
 const EXAMPLE: &str = "\
 Example:
   $ ringlane bench --workload random --threads 1,2 --spin 0,1
+  $ ringlane bench --verify
+  $ ringlane bench overlap --json
 Times are nanoseconds per task, from the first submit to the last completion: submission, inference of dependencies
 and scopes included. Compare medians; `cargo xtask peers` puts them beside those of other runtimes.";
 
@@ -25,27 +27,15 @@ pub struct BenchArgs {
     /// This workload only (repeatable) [default: all]
     #[arg(long = "workload", value_name = "NAME")]
     workloads: Vec<Workload>,
-    /// Numbers of threads, the submitting one included
-    #[arg(
-        long,
-        value_name = "N,…",
-        value_delimiter = ',',
-        default_value = "1,2",
-        allow_negative_numbers = true
-    )]
+    /// Numbers of threads, the submitting one included [default: 1,2, or 1 where one thread is what is measured]
+    #[arg(long, value_name = "N,N", value_delimiter = ',', allow_negative_numbers = true)]
     #[arg(value_parser = options::threads)]
     threads: Vec<i32>,
-    /// Microseconds of work per task
-    #[arg(
-        long,
-        value_name = "US,…",
-        value_delimiter = ',',
-        default_value = "0",
-        allow_negative_numbers = true
-    )]
+    /// Microseconds of work per task: 0, 1, 10, 100 [default: 0]
+    #[arg(long, value_name = "US,US", value_delimiter = ',', allow_negative_numbers = true)]
     #[arg(value_parser = spin)]
     spin: Vec<Spin>,
-    /// Time for all repetitions together [default: 0.3 s for each measurement]
+    /// Time for all repetitions together [default: 0.3 for each measurement]
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     #[arg(value_parser = seconds)]
     seconds: Option<Duration>,
@@ -60,8 +50,9 @@ pub struct BenchArgs {
 impl BenchArgs {
     /// Measures, and prints what came out.
     pub fn execute(&self) -> Result<Exit, CliError> {
+        let bench = self.bench()?;
         let progress = if self.json { Progress::Hidden } else { Progress::for_people() };
-        match self.bench().run(progress) {
+        match bench.run(progress) {
             Ok(results) => {
                 output::results(&if self.json { results.json() } else { results.text() })?;
                 Ok(if results.are_sound() { Exit::Ok } else { Exit::Failed })
@@ -73,17 +64,41 @@ impl BenchArgs {
         }
     }
 
-    fn bench(&self) -> Bench {
+    fn bench(&self) -> Result<Bench, CliError> {
+        self.check_options()?;
         let all = self.workloads.is_empty();
         let wanted = |workload: &Workload| all || self.workloads.contains(workload);
-        Bench {
+        let usual_threads: &[i32] = if self.group.takes_threads() { &[1, 2] } else { &[1] };
+        let threads = if self.threads.is_empty() { usual_threads } else { &self.threads };
+        Ok(Bench {
             group: self.group,
             mode: if self.verify { Mode::Verify } else { Mode::Measure },
             workloads: Workload::ALL.into_iter().filter(wanted).collect(),
-            threads: self.threads.iter().map(|&threads| threads as u32).collect(),
-            spins: self.spin.clone(),
+            threads: threads.iter().map(|&threads| threads as u32).collect(),
+            spins: if self.spin.is_empty() { vec![Spin::Empty] } else { self.spin.clone() },
             time: self.seconds,
-        }
+        })
+    }
+
+    /// Refuses options that would change nothing.
+    fn check_options(&self) -> Result<(), CliError> {
+        let group = self.group;
+        let only_workloads = group == Group::Workloads;
+        let works = self.spin.iter().any(|&spin| spin != Spin::Empty);
+        let refused = [
+            ("--workload", !self.workloads.is_empty() && !group.takes_workloads()),
+            ("--threads", self.threads.iter().any(|&threads| threads != 1) && !group.takes_threads()),
+            ("--spin", works && (self.verify || !only_workloads)),
+            ("--verify", self.verify && !only_workloads),
+        ];
+        let refused = refused.iter().find(|(_, is_refused)| *is_refused);
+        refused.map_or(Ok(()), |(option, _)| {
+            let mode = if self.verify && only_workloads { " --verify" } else { "" };
+            Err(CliError::BadUsage {
+                detail: format!("`bench {}{mode}` does not take {option}", group.as_str()),
+                usage: format!("leave {option} out"),
+            })
+        })
     }
 }
 

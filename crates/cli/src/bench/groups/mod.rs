@@ -1,0 +1,8 @@
+//! The benchmarks, one file each.
+
+pub mod alloc;
+pub mod memory;
+pub mod overlap;
+pub mod scaling;
+pub mod submit;
+pub mod workloads;
