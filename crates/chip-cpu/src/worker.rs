@@ -18,6 +18,10 @@ pub(crate) const LOOKS: u32 = if cfg!(shuttle) { 2 } else { 100 };
 /// The first looks leave short queues to their owner: what is worth stealing is many tasks at once.
 const HESITANT_LOOKS: u32 = 2;
 const WORTH_STEALING: u32 = 4;
+/// Submits between two looks of the submitter at its own queue. Few enough that the tasks are still in the cache.
+const LOOK_EVERY: u32 = 64;
+/// Tasks that the submitter leaves in its queue for others to steal.
+const BACKLOG: u32 = 256;
 /// Tasks that the submitter runs before it looks again whether it can go on.
 const HELP_TASKS: u32 = 16;
 
@@ -41,6 +45,8 @@ pub(crate) struct Worker<'s, P> {
     kept: Option<SlotIndex>,
     idle_looks: u32,
     announced: bool,
+    /// Submits since the submitter last looked at how much waits.
+    since_look: u32,
     epoch: std::time::Instant,
 }
 
@@ -63,7 +69,7 @@ impl<'s, P: Probe> Worker<'s, P> {
     pub(crate) fn new(shared: &'s Shared, probe: &'s P, core: usize) -> Self {
         shared.sleep.register(core);
         let epoch = std::time::Instant::now();
-        Worker { shared, probe, core, kept: None, idle_looks: 0, announced: false, epoch }
+        Worker { shared, probe, core, kept: None, idle_looks: 0, announced: false, since_look: 0, epoch }
     }
 
     fn queue(&self) -> &'s ReadyQueue {
@@ -142,6 +148,18 @@ impl<'s, P: Probe> Worker<'s, P> {
         }
     }
 
+    /// Runs what waits here beyond what the other workers can take soon.
+    fn work_off(&mut self) {
+        let enough = if self.shared.company == Company::Alone { 0 } else { BACKLOG };
+        if self.queue().len() <= 2 * enough {
+            return;
+        }
+        while self.kept.is_some() || self.queue().len() > enough {
+            let Some(task) = self.kept.take().or_else(|| self.take_local()) else { return };
+            self.run(task);
+        }
+    }
+
     /// The life of a worker thread.
     pub(crate) fn work(mut self) {
         while !self.shared.shutdown.load(Ordering::Acquire) {
@@ -161,6 +179,15 @@ impl<P: Probe> Chip for Worker<'_, P> {
     #[inline]
     fn publish(&mut self, task: SlotIndex) {
         self.push(task);
+    }
+
+    #[inline]
+    fn submitted(&mut self) {
+        self.since_look += 1;
+        if self.since_look >= LOOK_EVERY {
+            self.since_look = 0;
+            self.work_off();
+        }
     }
 
     /// Helps: runs some tasks, or waits a little.

@@ -69,8 +69,8 @@ fn bad_launch(call: &Call<'_>) -> crate::Error {
 fn check_arg(call: &Call<'_>, kernel: &Kernel, i: usize, param: &ParamSpec) -> Result<Option<Access>> {
     let (view, access, split) = match &call.args[i] {
         ArgKind::Tensor { view, access, split, .. } => (view, *access, *split),
-        ArgKind::Output { view: Ok(view), split } => (view, Access::Output, *split),
-        ArgKind::Output { view: Err(error), .. } => return Err((*error).into()),
+        ArgKind::Output { view, split } => (view, Access::Output, *split),
+        ArgKind::Bad(error) => return Err((*error).into()),
         ArgKind::Scalar(scalar) => {
             if param.kind != ParamKind::Scalar {
                 return Err(wrong_kind(kernel, i, "a scalar", param));

@@ -40,40 +40,48 @@ impl<P: Probe> Executor<'_, P> {
         let slot = &self.table.slots[task.0 as usize];
         // SAFETY: the caller holds the task.
         let record = unsafe { slot.record() };
+        if record.total_blocks() == 1 {
+            // SAFETY: the caller holds the task; it has one block.
+            unsafe { self.run_block(task, &record, 0) };
+        // SAFETY: the caller holds the task.
+        } else if !unsafe { self.run_one_of_many(task, &record, sink) } {
+            return;
+        }
+        // SAFETY: this was the last block.
+        unsafe { self.complete(task, &record, |successor| sink.ready(successor)) };
+    }
+
+    /// Runs the next of several blocks (or of none); true if it was the last to finish.
+    ///
+    /// # Safety
+    /// As for `run`.
+    unsafe fn run_one_of_many(&self, task: SlotIndex, record: &TaskRecord, sink: &mut impl ReadySink) -> bool {
         let total = record.total_blocks();
-        let index = if total > 1 {
-            let index = slot.next_block();
-            if index + 1 < total {
-                sink.more_blocks(task);
-            }
-            index
-        } else {
-            0
-        };
-        if total > 0 {
-            self.table.board.core(self.core.0).set_running(task_id(&record), record.kernels[0]);
-            // SAFETY: the caller holds the task; the index was handed out once.
-            unsafe { self.run_block(task, &record, index) };
+        if total == 0 {
+            return true;
         }
-        if total <= 1 || slot.finish_block() {
-            // SAFETY: this was the last block.
-            unsafe { self.complete(task, &record, |successor| sink.ready(successor)) };
+        let slot = &self.table.slots[task.0 as usize];
+        let index = slot.next_block();
+        if index + 1 < total {
+            sink.more_blocks(task);
         }
+        // SAFETY: the caller holds the task; the index was handed out once.
+        unsafe { self.run_block(task, record, index) };
+        slot.finish_block()
     }
 
     /// # Safety
     /// As for `run`; block `index` was handed out to the caller.
     #[inline]
     unsafe fn run_block(&self, task: SlotIndex, record: &TaskRecord, index: u32) {
-        let slot = &self.table.slots[task.0 as usize];
+        let (slot, line) = (&self.table.slots[task.0 as usize], self.table.board.core(self.core.0));
         if slot.fate() & SKIPPED != 0 || self.table.stopped() || self.reads_poison(record) {
             slot.mark(SKIPPED);
             return;
         }
-        let lane = (index / record.blocks) as usize;
+        line.set_running(task_id(record), record.kernels[0]);
+        let (lane, block) = if record.lanes() == 1 { (0, index) } else { self.lane_of(record, index) };
         let kernel = self.table.kernels.get(record.kernels[lane] as u32).expect("interned before the submit");
-        let before = |l: usize| self.table.kernels.get(record.kernels[l] as u32).map_or(0, |k| k.arity());
-        let block = index % record.blocks;
         let lane_id = record.shape.lane(lane);
         self.probe.start(self.core, record, lane_id, block);
         let run = BlockRun {
@@ -83,7 +91,7 @@ impl<P: Probe> Executor<'_, P> {
             // SAFETY: as above.
             spaces: unsafe { self.table.spaces() },
             mixed: record.lanes() > 1,
-            skip: (0..lane).map(before).sum(),
+            skip: if lane == 0 { 0 } else { self.args_before(record, lane) },
             block: BlockIndex(block),
             blocks: record.blocks,
             has_outputs: record.has_outputs,
@@ -92,10 +100,21 @@ impl<P: Probe> Executor<'_, P> {
         // conflicts is ordered before (its close was acquired) or after (it waits for ours).
         let result = unsafe { run.run() };
         self.probe.end(self.core, record, lane_id, block);
-        self.table.board.core(self.core.0).add_block();
+        line.add_block();
         if let Err(error) = result {
             self.note_failure(task, record, record.kernels[lane], error.0);
         }
+    }
+
+    /// Which kernel, and which of its blocks, a block of a mixed task is.
+    fn lane_of(&self, record: &TaskRecord, index: u32) -> (usize, u32) {
+        ((index / record.blocks) as usize, index % record.blocks)
+    }
+
+    /// Arguments of the kernels before the one on this lane.
+    fn args_before(&self, record: &TaskRecord, lane: usize) -> usize {
+        let arity = |l: usize| self.table.kernels.get(record.kernels[l] as u32).map_or(0, |k| k.arity());
+        (0..lane).map(arity).sum()
     }
 
     #[inline]

@@ -127,7 +127,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
                 ArgKind::Tensor { tensor, view, access, .. } if access != Access::NoDep => {
                     (tensor.id, view, access)
                 }
-                ArgKind::Output { view: Ok(view), .. } => {
+                ArgKind::Output { view, .. } => {
                     outs[made] = self.state.map.make_root(&mut owned, 0, 0);
                     made += 1;
                     (outs[made - 1].id, view, Access::Output)

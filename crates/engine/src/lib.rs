@@ -26,6 +26,7 @@ pub mod oracle;
 pub mod orchestrator;
 pub mod overlap;
 pub mod planted;
+mod place;
 mod poison;
 pub mod ready;
 mod reclaim;

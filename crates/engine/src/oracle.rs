@@ -125,12 +125,12 @@ impl<'e, 'd> Oracle<'e, 'd> {
         for arg in call.args {
             let (tensor, view, access, split) = match *arg {
                 ArgKind::Tensor { tensor, view, access, split } => (tensor, view, access, split),
-                ArgKind::Output { view: Ok(view), split } => {
+                ArgKind::Output { view, split } => {
                     outs[made] = self.make(view);
                     made += 1;
                     (outs[made - 1], view, Access::Output, split)
                 }
-                ArgKind::Output { .. } => unreachable!("check_call refuses it"),
+                ArgKind::Bad(_) => unreachable!("check_call refuses it"),
                 ArgKind::Scalar(scalar) => {
                     let mut record = [0; 2];
                     encode_scalar(&mut record, scalar);

@@ -19,6 +19,10 @@ pub enum Company {
 pub trait Chip {
     /// Takes a task that became ready while it was submitted.
     fn publish(&mut self, task: SlotIndex);
+    /// Called after every submit: a chip whose submitter is one of its cores may run tasks now, before so many wait that
+    /// they fall out of the caches.
+    #[inline]
+    fn submitted(&mut self) {}
     /// Called in every wait loop of the submitter: helps, or lets time pass.
     fn relax(&mut self);
     /// The chip's clock.

@@ -85,6 +85,9 @@ impl TaskRecord {
 pub struct LaneShape(u8);
 
 impl LaneShape {
+    /// One kernel, on lane 0.
+    pub const SINGLE: LaneShape = LaneShape(1);
+
     /// The shape of kernels on these lanes.
     #[inline]
     pub fn new(lanes: impl IntoIterator<Item = u8>) -> Self {
@@ -387,5 +390,5 @@ impl DoneTag {
 /// The tag of the task at `position` in a ring of `1 << shift` slots: never 0, and never that of the lap before.
 #[inline]
 pub fn lap_tag(position: u64, shift: u32) -> u8 {
-    ((position >> shift) % 255) as u8 + 1
+    (position >> shift) as u8 & 0x7f | 0x80
 }

@@ -3,29 +3,29 @@
 use ringlane_task::{Access, Resource, TensorView};
 
 use crate::api::arg::{ArgKind, NO_SPLIT};
-use crate::api::args::{Placed, encode_scalar, encode_tensor, scalar_words, tensor_words};
-use crate::api::backend::{Call, Inference, Site};
+use crate::api::args::{scalar_words, tensor_words};
+use crate::api::backend::{Call, Site};
 use crate::api::buffers::Permission;
-use crate::api::kernel::{ParamKind, ParamSpec};
+use crate::api::kernel::ParamKind;
 use crate::api::tensor::{TaskHandle, TensorRef};
 use crate::check::check_call;
 use crate::fault::{Fault, Result};
 use crate::limits::{ALIGNMENT, RINGS};
 use crate::orchestrator::{Meta, Orchestrator};
 use crate::overlap::Region;
-use crate::planted::{Bug, planted};
+use crate::place::Place;
 use crate::scope::Usage;
 use crate::seams::{Chip, Probe};
 use crate::slot::{LaneShape, SlotIndex, TaskRecord, lap_tag};
 use crate::sync::Ordering;
 use crate::table::Table;
-use crate::tensor_map::{Hazard, NewAccess, Owned, Regions};
+use crate::tensor_map::{Owned, Regions};
 
 /// The regions of accesses, read from the argument records of their tasks.
 pub(crate) struct RecordRegions<'a>(pub(crate) &'a Table);
 
 /// Where an access's record is: its ring in the two highest bits, the word below.
-const RING_BITS: u32 = 30;
+pub(crate) const RING_BITS: u32 = 30;
 
 impl Regions for RecordRegions<'_> {
     #[inline]
@@ -57,19 +57,6 @@ impl<'a> RecordRegions<'a> {
 
 /// Arguments that the quick check looks at; a task with more goes through the full one.
 const PLAIN_ARGS_MAX: usize = 64;
-
-/// Whether a parameter plainly takes a tensor: whole or contiguous, not split, of the right type and rank.
-#[inline]
-fn takes_plainly(param: &ParamSpec, view: &TensorView, access: Access, split: u8) -> bool {
-    let fits = match param.kind {
-        ParamKind::Read => access == Access::Input,
-        ParamKind::Write | ParamKind::Shared => access.writes() && !view.repeats(),
-        ParamKind::Scalar | ParamKind::Context => false,
-    };
-    let ranked = param.rank.is_none_or(|rank| rank as usize == view.rank());
-    let dense = view.is_contiguous() | !param.contiguous;
-    fits & ranked & dense & (split == NO_SPLIT) & (view.dtype() == param.dtype)
-}
 
 /// Rounds up to the alignment of tensors.
 fn aligned(bytes: u64) -> u64 {
@@ -113,10 +100,11 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         let slot = self.table.slot_of(ring, self.state.rings[ring].head);
         let mut owned = Owned::NOTHING;
         self.collect_explicit(call)?;
-        self.place_args(call, ring, slot, args_at, &mut owned, outs)?;
+        self.place_args(call, &Place { ring, slot, args_at }, &mut owned, outs)?;
         self.reserve_edges(ring, call.site)?;
         let record = self.record(call, ring, args_at, &measure)?;
         self.commit(slot, record, owned);
+        self.chip.submitted();
         Ok(TaskHandle { slot: slot.0, local: record.local })
     }
 
@@ -130,28 +118,31 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             _ => return self.survey_fully(call),
         };
         let (mut measure, mut seen) = (Measure::default(), 0u64);
-        let mut plain = params.len() == call.args.len() && params.len() <= PLAIN_ARGS_MAX;
-        for (param, arg) in params.iter().zip(call.args) {
+        if params.len() != call.args.len() || params.len() > PLAIN_ARGS_MAX {
+            return self.survey_fully(call);
+        }
+        let mut plain = true;
+        for (i, arg) in call.args.iter().enumerate() {
+            let param = &params[i];
             plain &= match arg {
                 ArgKind::Tensor { tensor, view, access, split } => {
                     let root = self.state.map.root(*tensor)?;
-                    let bit = 1 << (tensor.id & 63);
-                    let alone = seen & bit == 0;
-                    seen |= bit;
+                    let again = seen >> (tensor.id & 63) & 1;
+                    seen |= 1 << (tensor.id & 63);
                     measure.words += tensor_words(view.rank());
-                    measure.entries += (*access != Access::NoDep) as u64;
-                    let writable = !access.writes() | (root.permission == Permission::ReadWrite);
-                    alone & writable & takes_plainly(param, view, *access, *split)
+                    measure.entries += 1;
+                    let locked = access.writes() & (root.permission == Permission::Read);
+                    param.takes(view, *access) & (*split == NO_SPLIT) & (again == 0) & !locked
                 }
-                ArgKind::Output { view: Ok(view), split } => {
+                ArgKind::Output { view, split } => {
                     measure.output(view);
-                    takes_plainly(param, view, Access::Output, *split)
+                    param.takes(view, Access::Output) & (*split == NO_SPLIT)
                 }
-                ArgKind::Output { .. } => false,
                 ArgKind::Scalar(scalar) => {
                     measure.words += scalar_words();
-                    param.kind == ParamKind::Scalar && param.dtype == scalar.dtype()
+                    (param.kind == ParamKind::Scalar) & (param.dtype == scalar.dtype())
                 }
+                ArgKind::Bad(_) => false,
             };
         }
         if plain { Ok(measure) } else { self.survey_fully(call) }
@@ -177,8 +168,8 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
                     measure.words += tensor_words(view.rank());
                     measure.entries += (*access != Access::NoDep) as u64;
                 }
-                ArgKind::Output { view: Ok(view), .. } => measure.output(view),
-                ArgKind::Output { view: Err(error), .. } => return Err((*error).into()),
+                ArgKind::Output { view, .. } => measure.output(view),
+                ArgKind::Bad(error) => return Err((*error).into()),
                 ArgKind::Scalar(_) => measure.words += scalar_words(),
             }
         }
@@ -252,88 +243,6 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             }
             self.wait_for(ring, Resource::Heap, bytes, site)?;
         }
-    }
-
-    /// Writes the argument records, looks each tensor up and files it in the map.
-    #[inline]
-    fn place_args(
-        &mut self,
-        call: &Call<'_>,
-        ring: usize,
-        slot: SlotIndex,
-        args_at: u32,
-        owned: &mut Owned,
-        outs: &mut [TensorRef],
-    ) -> Result<()> {
-        let base = self.table.args[ring].base().cast::<u64>();
-        let (mut at, mut made) = (args_at, 0);
-        for kind in call.args {
-            let room = match kind {
-                ArgKind::Tensor { view, .. } | ArgKind::Output { view: Ok(view), .. } => {
-                    tensor_words(view.rank())
-                }
-                _ => scalar_words(),
-            };
-            // SAFETY: `admit` gave us these words, and no task that others can see uses them.
-            let words = unsafe { core::slice::from_raw_parts_mut(base.add(at as usize), room) };
-            match kind {
-                ArgKind::Scalar(scalar) => _ = encode_scalar(words, *scalar),
-                &ArgKind::Tensor { tensor, ref view, access, split } => {
-                    let root = self.state.map.root(tensor)?;
-                    let (space, offset) = (root.space, root.base + view.offset_bytes());
-                    encode_tensor(words, view, Placed { access, split, space, offset });
-                    if access != Access::NoDep {
-                        let hazard = if access.writes() { Hazard::Write } else { Hazard::Read };
-                        let region = Region::at(offset, view);
-                        let new = NewAccess { root: tensor.id, region, whole: view.is_whole(), hazard };
-                        self.follow_access(&new, slot);
-                        self.state.map.insert(&new, owned, slot, (ring as u32) << RING_BITS | at);
-                    }
-                }
-                &ArgKind::Output { view: Ok(ref view), split } => {
-                    let offset = self.take_heap(ring, view, call.site)?;
-                    let tensor = self.state.map.make_root(owned, ring as u32, offset);
-                    let access = Access::Output;
-                    encode_tensor(words, view, Placed { access, split, space: ring as u32, offset });
-                    let region = Region::at(offset, view);
-                    let new = NewAccess { root: tensor.id, region, whole: true, hazard: Hazard::Write };
-                    self.state.map.insert(&new, owned, slot, (ring as u32) << RING_BITS | at);
-                    self.zero_if_shared(call, ring, offset, view, split);
-                    outs[made] = tensor;
-                    made += 1;
-                }
-                ArgKind::Output { view: Err(error), .. } => return Err((*error).into()),
-            }
-            at += room as u32;
-        }
-        Ok(())
-    }
-
-    /// A fresh tensor that several blocks write without being split is zeroed here, before any of them runs.
-    #[inline]
-    fn zero_if_shared(&self, call: &Call<'_>, ring: usize, offset: u64, view: &TensorView, split: u8) {
-        if call.launch.block_count() > 1 && split == NO_SPLIT {
-            self.zero_heap(ring, offset, view.bytes());
-        }
-    }
-
-    pub(crate) fn zero_heap(&self, ring: usize, offset: u64, bytes: u64) {
-        // SAFETY: the bytes were just taken from the heap ring: nobody else uses them.
-        unsafe { self.table.heap[ring].base().add(offset as usize).write_bytes(0, bytes as usize) };
-    }
-
-    /// Adds those whom an access must follow to the predecessors.
-    #[inline]
-    fn follow_access(&mut self, new: &NewAccess<'_>, slot: SlotIndex) {
-        let state = &mut *self.state;
-        if state.scopes.last().is_some_and(|s| s.inference == Inference::Off) {
-            return;
-        }
-        let (metas, predecessors, mark) = (&mut state.metas, &mut state.predecessors, self.seq as u32 + 1);
-        let hazard = if planted(Bug::NoWarEdge) { Hazard::Read } else { new.hazard };
-        state.map.look_up(&NewAccess { hazard, ..*new }, &RecordRegions(self.table), |task| {
-            Self::follow(metas, predecessors, mark, task, slot);
-        });
     }
 
     /// The record that cores will see.

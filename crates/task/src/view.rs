@@ -273,6 +273,25 @@ impl TensorView {
         self.flags & REPEATS != 0
     }
 
+    /// Rank, data type and flags in one word, for quick comparisons.
+    #[inline]
+    pub const fn signature(&self) -> u32 {
+        u32::from_le_bytes([self.rank, self.dtype as u8, self.flags, 0])
+    }
+
+    /// What the signature of an acceptable view looks like, and which of its bits matter: the data type, the rank if
+    /// one is given, contiguous if demanded, and for a written view that it shows no element twice.
+    pub const fn signature_of(dtype: DType, rank: Option<u8>, contiguous: bool, written: bool) -> (u32, u32) {
+        let (rank, rank_mask) = match rank {
+            Some(rank) => (rank, u8::MAX),
+            None => (0, 0),
+        };
+        let dense = if contiguous { CONTIGUOUS } else { 0 };
+        let mask = dense | if written { REPEATS } else { 0 };
+        let want = u32::from_le_bytes([rank, dtype as u8, dense, 0]);
+        (want, u32::from_le_bytes([rank_mask, u8::MAX, mask, 0]))
+    }
+
     /// Whether the view shows every byte of the buffer it was made from.
     #[inline]
     pub const fn is_whole(&self) -> bool {

@@ -19,6 +19,7 @@ pub struct Arg<'s> {
 
 /// What an argument is, without the lifetime that guards it.
 #[derive(Clone, Copy, Debug)]
+#[repr(u8)]
 pub enum ArgKind {
     /// A tensor that exists.
     Tensor {
@@ -33,13 +34,15 @@ pub enum ArgKind {
     },
     /// A tensor that the submit makes, from the heap ring of the scope.
     Output {
-        /// Its shape; an impossible one is told at submit.
-        view: Result<TensorView, ViewError>,
+        /// Its shape.
+        view: TensorView,
         /// The axis along which blocks share it out, or 255.
         split: u8,
     },
     /// A typed value.
     Scalar(Scalar),
+    /// An output of an impossible shape; told at submit.
+    Bad(ViewError),
 }
 
 impl<'s> Arg<'s> {
@@ -73,8 +76,11 @@ impl<'s> Arg<'s> {
 /// ```
 #[inline]
 pub fn out<'s>(dtype: DType, shape: impl AsRef<[u32]>) -> Arg<'s> {
-    let view = TensorView::contiguous(dtype, shape.as_ref());
-    Arg { kind: ArgKind::Output { view, split: NO_SPLIT }, scope: PhantomData }
+    let kind = match TensorView::contiguous(dtype, shape.as_ref()) {
+        Ok(view) => ArgKind::Output { view, split: NO_SPLIT },
+        Err(error) => ArgKind::Bad(error),
+    };
+    Arg { kind, scope: PhantomData }
 }
 
 /// A value passed to the kernel, with its type.

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use ringlane_task::DType;
+use ringlane_task::{Access, DType, TensorView};
 
 use super::args::Args;
 use super::launch::Launch;
@@ -40,6 +40,30 @@ pub struct ParamSpec {
     pub rank: Option<u8>,
     /// Whether the elements must lie one after another.
     pub contiguous: bool,
+    /// The same for the quick check: signature bits of a view, which of them count, and the accesses taken.
+    signature: (u32, u32),
+    accesses: u8,
+}
+
+impl ParamSpec {
+    /// What a parameter of this kind accepts.
+    pub const fn new(kind: ParamKind, dtype: DType, rank: Option<u8>, contiguous: bool) -> Self {
+        let writes = 1 << Access::Output as u8 | 1 << Access::OutputExisting as u8 | 1 << Access::InOut as u8;
+        let (accesses, exclusive) = match kind {
+            ParamKind::Read => (1 << Access::Input as u8, false),
+            ParamKind::Write | ParamKind::Shared => (writes, true),
+            ParamKind::Scalar | ParamKind::Context => (0, false),
+        };
+        let signature = TensorView::signature_of(dtype, rank, contiguous, exclusive);
+        ParamSpec { kind, dtype, rank, contiguous, signature, accesses }
+    }
+
+    /// Whether the parameter plainly takes a tensor: a quick yes; a no is looked into by the full check.
+    #[inline]
+    pub(crate) fn takes(&self, view: &TensorView, access: Access) -> bool {
+        let (want, mask) = self.signature;
+        ((view.signature() ^ want) & mask == 0) & (self.accesses >> access as u8 & 1 == 1)
+    }
 }
 
 /// How a parameter uses its argument.

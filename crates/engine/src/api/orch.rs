@@ -192,7 +192,7 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
         let task = self.backend().submit(&call, &mut refs)?;
         let mut submitted = Submitted { task, outs: [const { MaybeUninit::uninit() }; N], made: 0 };
         for arg in args {
-            if let ArgKind::Output { view: Ok(view), .. } = arg.kind {
+            if let ArgKind::Output { view, .. } = arg.kind {
                 submitted.outs[submitted.made].write(Tensor::new(refs[submitted.made], view));
                 submitted.made += 1;
             }
@@ -214,7 +214,7 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
             Call { launch: &launch.into(), args: Arg::kinds(args), after: &after, site: Location::caller() };
         let task = self.backend().submit(&call, &mut refs)?;
         let views = args.iter().filter_map(|arg| match arg.kind {
-            ArgKind::Output { view: Ok(view), .. } => Some(view),
+            ArgKind::Output { view, .. } => Some(view),
             _ => None,
         });
         Ok(SubmittedSlice { task, outs: views.zip(refs).map(|(view, t)| Tensor::new(t, view)).collect() })

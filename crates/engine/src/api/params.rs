@@ -25,12 +25,8 @@ pub struct Block {
     pub count: u32,
 }
 
-const fn spec(kind: ParamKind, dtype: DType, rank: Option<u8>, contiguous: bool) -> ParamSpec {
-    ParamSpec { kind, dtype, rank, contiguous }
-}
-
 impl<'a> KernelParam<'a> for Block {
-    const SPEC: ParamSpec = spec(ParamKind::Context, DType::UInt32, None, false);
+    const SPEC: ParamSpec = ParamSpec::new(ParamKind::Context, DType::UInt32, None, false);
     #[inline]
     fn take(args: &mut Args<'a>) -> Result<Self, KernelError> {
         Ok(Block { index: args.block(), count: args.block_count() })
@@ -38,7 +34,7 @@ impl<'a> KernelParam<'a> for Block {
 }
 
 impl<'a, T: Element> KernelParam<'a> for &'a [T] {
-    const SPEC: ParamSpec = spec(ParamKind::Read, T::DTYPE, None, true);
+    const SPEC: ParamSpec = ParamSpec::new(ParamKind::Read, T::DTYPE, None, true);
     #[inline]
     fn take(args: &mut Args<'a>) -> Result<Self, KernelError> {
         let part = args.next_tensor(T::DTYPE, true, false)?;
@@ -49,7 +45,7 @@ impl<'a, T: Element> KernelParam<'a> for &'a [T] {
 }
 
 impl<'a, T: Element> KernelParam<'a> for &'a mut [T] {
-    const SPEC: ParamSpec = spec(ParamKind::Write, T::DTYPE, None, true);
+    const SPEC: ParamSpec = ParamSpec::new(ParamKind::Write, T::DTYPE, None, true);
     #[inline]
     fn take(args: &mut Args<'a>) -> Result<Self, KernelError> {
         let part = args.next_tensor(T::DTYPE, true, true)?;
@@ -60,7 +56,7 @@ impl<'a, T: Element> KernelParam<'a> for &'a mut [T] {
 }
 
 impl<'a, T: Element, const R: usize> KernelParam<'a> for View<'a, T, R> {
-    const SPEC: ParamSpec = spec(ParamKind::Read, T::DTYPE, Some(R as u8), false);
+    const SPEC: ParamSpec = ParamSpec::new(ParamKind::Read, T::DTYPE, Some(R as u8), false);
     #[inline]
     fn take(args: &mut Args<'a>) -> Result<Self, KernelError> {
         let part = args.next_tensor(T::DTYPE, false, false)?;
@@ -71,7 +67,7 @@ impl<'a, T: Element, const R: usize> KernelParam<'a> for View<'a, T, R> {
 }
 
 impl<'a, T: Element, const R: usize> KernelParam<'a> for ViewMut<'a, T, R> {
-    const SPEC: ParamSpec = spec(ParamKind::Write, T::DTYPE, Some(R as u8), false);
+    const SPEC: ParamSpec = ParamSpec::new(ParamKind::Write, T::DTYPE, Some(R as u8), false);
     #[inline]
     fn take(args: &mut Args<'a>) -> Result<Self, KernelError> {
         let part = args.next_tensor(T::DTYPE, false, true)?;
@@ -83,7 +79,7 @@ impl<'a, T: Element, const R: usize> KernelParam<'a> for ViewMut<'a, T, R> {
 }
 
 impl<'a, T: Element> KernelParam<'a> for SharedMut<'a, T> {
-    const SPEC: ParamSpec = spec(ParamKind::Shared, T::DTYPE, None, true);
+    const SPEC: ParamSpec = ParamSpec::new(ParamKind::Shared, T::DTYPE, None, true);
     #[inline]
     fn take(args: &mut Args<'a>) -> Result<Self, KernelError> {
         let part = args.next_tensor(T::DTYPE, true, true)?;
@@ -101,7 +97,7 @@ fn wrong_rank(wanted: usize, rank: usize) -> KernelError {
 macro_rules! scalar_params {
     ($($ty:ty),*) => {$(
         impl<'a> KernelParam<'a> for $ty {
-            const SPEC: ParamSpec = spec(ParamKind::Scalar, <$ty as Element>::DTYPE, None, false);
+            const SPEC: ParamSpec = ParamSpec::new(ParamKind::Scalar, <$ty as Element>::DTYPE, None, false);
             #[inline]
             fn take(args: &mut Args<'a>) -> Result<Self, KernelError> {
                 let bits = args.next_scalar(<$ty as Element>::DTYPE)?;

@@ -21,7 +21,7 @@ impl TensorMap {
         let (prev, next, root, list, bucket) =
             (access.prev, access.next, access.root, access.list, access.bucket);
         match prev {
-            NONE => self.roots[root as usize].heads[list as usize] = next,
+            NONE => self.roots[root].heads[list as usize] = next,
             prev => self.accesses[prev].next = next,
         }
         if next != NONE {

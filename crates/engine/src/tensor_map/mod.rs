@@ -55,8 +55,14 @@ pub struct Root {
     /// First access of each list: `[write, read] × [wide, tile]`.
     heads: [u32; 4],
     grid: u32,
-    /// The next root of the same task, or of the free list.
+    /// The next root of the same task.
     next: u32,
+}
+
+impl Root {
+    fn new(space: u32, base: u64, permission: Permission, next: u32) -> Self {
+        Root { generation: 0, space, base, permission, heads: [NONE; 4], grid: NONE, next }
+    }
 }
 
 /// An access of a task that is not reclaimed.
@@ -76,6 +82,13 @@ struct Access {
     list: u8,
     whole: bool,
     linked: bool,
+}
+
+/// Whether accesses stay on their list when a lookup meets them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keep {
+    Yes,
+    No,
 }
 
 const WRITE: usize = 0;
@@ -110,8 +123,7 @@ pub struct NewAccess<'a> {
 /// The map.
 #[derive(Debug)]
 pub struct TensorMap {
-    roots: Vec<Root>,
-    free_root: u32,
+    roots: Pool<Root>,
     accesses: Pool<Access>,
     grids: Pool<Grid>,
     buckets: Vec<u32>,
@@ -124,8 +136,7 @@ impl TensorMap {
     pub fn new(capacity: u32) -> Self {
         let buckets = (capacity as usize).next_power_of_two().clamp(64, 1 << 17);
         TensorMap {
-            roots: Vec::new(),
-            free_root: NONE,
+            roots: Pool::with_capacity(0),
             accesses: Pool::with_capacity(capacity as usize),
             grids: Pool::with_capacity(0),
             buckets: vec![NONE; buckets * 2],
@@ -140,17 +151,10 @@ impl TensorMap {
         self.accesses.clear();
         self.grids.clear();
         self.buckets.fill(NONE);
-        self.free_root = NONE;
         self.used = 0;
-        self.roots.extend(externals.map(|(space, permission)| Root {
-            generation: 0,
-            space,
-            base: 0,
-            permission,
-            heads: [NONE; 4],
-            grid: NONE,
-            next: NONE,
-        }));
+        for (space, permission) in externals {
+            self.roots.take(Root::new(space, 0, permission, NONE));
+        }
     }
 
     /// Roots and accesses in use.
@@ -171,55 +175,121 @@ impl TensorMap {
     /// The root a handle names; an error if the handle is stale.
     #[inline]
     pub fn root(&self, tensor: TensorRef) -> Result<&Root> {
-        match self.roots.get(tensor.id as usize) {
+        match self.roots.get(tensor.id) {
             Some(root) if root.generation == tensor.generation => Ok(root),
             other => Err(stale(tensor, other)),
         }
     }
 
+    /// The root with this id, of a handle that was checked.
+    #[inline]
+    pub(crate) fn root_at(&self, id: u32) -> &Root {
+        &self.roots[id]
+    }
+
     /// Where a tensor starts in its space.
     pub(crate) fn base_of(&self, root: u32) -> u64 {
-        self.roots[root as usize].base
+        self.roots[root].base
     }
 
     /// Makes the root of a fresh tensor, owned by a task.
     pub fn make_root(&mut self, owned: &mut Owned, space: u32, base: u64) -> TensorRef {
         debug_assert!(self.used < self.capacity, "{} is checked before", Resource::TensorMap);
         self.used += 1;
-        let fresh = Root {
-            generation: 0,
-            space,
-            base,
-            permission: Permission::ReadWrite,
-            heads: [NONE; 4],
-            grid: NONE,
-            next: owned.first_root,
-        };
-        let id = if self.free_root == NONE {
-            self.roots.push(fresh);
-            self.roots.len() as u32 - 1
-        } else {
-            let id = self.free_root;
-            let old = &mut self.roots[id as usize];
-            self.free_root = old.next;
-            *old = Root { generation: old.generation, ..fresh };
-            id
-        };
+        let id = self.roots.take_with(|old| Root {
+            generation: old.map_or(0, |old| old.generation),
+            ..Root::new(space, base, Permission::ReadWrite, owned.first_root)
+        });
         owned.first_root = id;
-        TensorRef { id, generation: self.roots[id as usize].generation }
+        TensorRef { id, generation: self.roots[id].generation }
+    }
+
+    /// Looks up and files an access to a whole tensor: everything conflicts, and a write covers everything.
+    #[inline]
+    pub fn file_whole(
+        &mut self,
+        id: u32,
+        hazard: Hazard,
+        task: SlotIndex,
+        at: u32,
+        owned: &mut Owned,
+        mut found: impl FnMut(SlotIndex),
+    ) {
+        debug_assert!(self.used < self.capacity, "{} is checked before", Resource::TensorMap);
+        self.used += 1;
+        let [writes, reads, tile_writes, tile_reads] = self.roots[id].heads;
+        let (list, next) = match hazard {
+            Hazard::Read => {
+                self.meet_all(writes, Keep::Yes, &mut found);
+                self.meet_all(tile_writes, Keep::Yes, &mut found);
+                (READ, reads)
+            }
+            Hazard::Write => {
+                self.meet_all(writes, Keep::No, &mut found);
+                self.meet_all(reads, Keep::No, &mut found);
+                self.roots[id].heads[READ] = NONE;
+                if tile_writes & tile_reads != NONE {
+                    self.drop_tiles([tile_writes, tile_reads], &mut found);
+                }
+                (WRITE, NONE)
+            }
+        };
+        let index = self.accesses.take(Access {
+            task,
+            root: id,
+            at,
+            next_of_task: owned.first_access,
+            prev: NONE,
+            next,
+            bucket: NONE,
+            bucket_prev: NONE,
+            bucket_next: NONE,
+            list: list as u8,
+            whole: true,
+            linked: true,
+        });
+        self.roots[id].heads[list] = index;
+        owned.first_access = index;
+        if next != NONE {
+            self.accesses[next].prev = index;
+        }
+    }
+
+    /// A write of the whole tensor meets and covers all tiles.
+    #[cold]
+    fn drop_tiles(&mut self, heads: [u32; 2], found: &mut impl FnMut(SlotIndex)) {
+        for head in heads {
+            let mut at = head;
+            while at != NONE {
+                let Access { task, next, .. } = self.accesses[at];
+                found(task);
+                self.unlink(at);
+                at = next;
+            }
+        }
     }
 
     /// Calls `found` for each task whose access conflicts with `new`, and supersedes what a write covers.
-    #[inline]
     pub fn look_up(&mut self, new: &NewAccess<'_>, regions: &impl Regions, mut found: impl FnMut(SlotIndex)) {
-        let root = &self.roots[new.root as usize];
-        let [writes, reads, tile_writes, tile_reads] = root.heads;
+        let [writes, reads, tile_writes, tile_reads] = self.roots[new.root].heads;
         self.walk_list(writes, new, regions, &mut found);
         if new.hazard == Hazard::Write {
             self.walk_list(reads, new, regions, &mut found);
         }
         if tile_writes & tile_reads != NONE {
             self.look_up_tiles(new, [tile_writes, tile_reads], regions, &mut found);
+        }
+    }
+
+    /// Meets a whole list; those not kept are superseded, and the caller takes the list off the root.
+    #[inline]
+    fn meet_all(&mut self, head: u32, keep: Keep, found: &mut impl FnMut(SlotIndex)) {
+        let mut at = head;
+        while at != NONE {
+            let access = &mut self.accesses[at];
+            access.linked = keep == Keep::Yes;
+            found(access.task);
+            at = access.next;
         }
     }
 
@@ -231,7 +301,7 @@ impl TensorMap {
         regions: &impl Regions,
         found: &mut impl FnMut(SlotIndex),
     ) {
-        let root = &self.roots[new.root as usize];
+        let root = &self.roots[new.root];
         let near = if new.whole { None } else { self.grids[root.grid].neighbourhood(&relative(root, &new.region)) };
         let lists = if new.hazard == Hazard::Read { 1 } else { 2 };
         for (list, &head) in heads.iter().enumerate().take(lists) {
@@ -316,7 +386,7 @@ impl TensorMap {
             bucket = self.bucket_of(new.root, cell, list) as u32;
             list += TILE;
         }
-        let head = &mut self.roots[new.root as usize].heads[list];
+        let head = &mut self.roots[new.root].heads[list];
         let next = *head;
         let index = self.accesses.take(Access {
             task,
@@ -344,7 +414,7 @@ impl TensorMap {
 
     /// The cell a tile is filed under; makes or refines the root's grid for it. `None`: it is wide.
     fn cell_of(&mut self, new: &NewAccess<'_>) -> Option<u64> {
-        let root = &mut self.roots[new.root as usize];
+        let root = &mut self.roots[new.root];
         let region = relative(root, &new.region);
         if root.grid == NONE {
             root.grid = self.grids.take(Grid::for_tile(&region)?);
@@ -372,14 +442,13 @@ impl TensorMap {
         }
         let mut id = owned.first_root;
         while id != NONE {
-            let root = &mut self.roots[id as usize];
+            let root = &mut self.roots[id];
             let next = root.next;
             root.generation = root.generation.wrapping_add(1);
             if root.grid != NONE {
                 self.grids.give(root.grid);
             }
-            root.next = self.free_root;
-            self.free_root = id;
+            self.roots.give(id);
             self.used -= 1;
             id = next;
         }

@@ -4,6 +4,8 @@ use core::ops::{Index, IndexMut};
 
 use super::NONE;
 
+/// The pool. Indices are given out by `take` and come back by `give`; records are never removed while the pool is in
+/// use, so an index once given out stays in bounds until `clear`.
 #[derive(Debug)]
 pub(super) struct Pool<T> {
     items: Vec<T>,
@@ -15,24 +17,41 @@ impl<T> Pool<T> {
         Pool { items: Vec::with_capacity(capacity), free: Vec::with_capacity(capacity) }
     }
 
+    /// Forgets everything. No index given out before may be used again.
     pub(super) fn clear(&mut self) {
         self.items.clear();
         self.free.clear();
+    }
+
+    /// The record at an index that may be anything.
+    #[inline]
+    pub(super) fn get(&self, index: u32) -> Option<&T> {
+        self.items.get(index as usize)
     }
 
     #[inline]
     pub(super) fn take(&mut self, item: T) -> u32 {
         match self.free.pop() {
             Some(index) => {
-                self.items[index as usize] = item;
+                self[index] = item;
                 index
             }
-            None => {
-                debug_assert!((self.items.len() as u32) < NONE);
-                self.items.push(item);
-                self.items.len() as u32 - 1
-            }
+            None => self.grow(item),
         }
+    }
+
+    /// As `take`, with a look at the record that was there before.
+    pub(super) fn take_with(&mut self, make: impl FnOnce(Option<&T>) -> T) -> u32 {
+        let before = self.free.last().map(|&index| &self[index]);
+        let item = make(before);
+        self.take(item)
+    }
+
+    #[cold]
+    fn grow(&mut self, item: T) -> u32 {
+        debug_assert!((self.items.len() as u32) < NONE);
+        self.items.push(item);
+        self.items.len() as u32 - 1
     }
 
     #[inline]
@@ -45,13 +64,17 @@ impl<T> Index<u32> for Pool<T> {
     type Output = T;
     #[inline]
     fn index(&self, index: u32) -> &T {
-        &self.items[index as usize]
+        debug_assert!((index as usize) < self.items.len());
+        // SAFETY: the tensor map indexes with what `take` gave it since the last `clear` (see the type).
+        unsafe { self.items.get_unchecked(index as usize) }
     }
 }
 
 impl<T> IndexMut<u32> for Pool<T> {
     #[inline]
     fn index_mut(&mut self, index: u32) -> &mut T {
-        &mut self.items[index as usize]
+        debug_assert!((index as usize) < self.items.len());
+        // SAFETY: as above.
+        unsafe { self.items.get_unchecked_mut(index as usize) }
     }
 }

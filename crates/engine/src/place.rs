@@ -1,0 +1,150 @@
+//! Writing a task's argument records, looking each tensor up and filing it in the map.
+
+use ringlane_task::{Access, Scalar, TensorView};
+
+use crate::api::arg::{ArgKind, NO_SPLIT};
+use crate::api::args::{Placed, encode_scalar, encode_tensor, scalar_words, tensor_words};
+use crate::api::backend::{Call, Inference};
+use crate::api::tensor::TensorRef;
+use crate::fault::Result;
+use crate::orchestrator::Orchestrator;
+use crate::overlap::Region;
+use crate::planted::{Bug, planted};
+use crate::seams::{Chip, Probe};
+use crate::slot::SlotIndex;
+use crate::submit::{RING_BITS, RecordRegions};
+use crate::tensor_map::{Hazard, NewAccess, Owned};
+
+/// Where a task and its argument records will be.
+pub(crate) struct Place {
+    pub(crate) ring: usize,
+    pub(crate) slot: SlotIndex,
+    /// First word of its records in the ring's argument memory.
+    pub(crate) args_at: u32,
+}
+
+impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
+    /// Places every argument, in order.
+    #[inline]
+    pub(crate) fn place_args(
+        &mut self,
+        call: &Call<'_>,
+        place: &Place,
+        owned: &mut Owned,
+        outs: &mut [TensorRef],
+    ) -> Result<()> {
+        let (mut at, mut made) = (place.args_at, 0);
+        for kind in call.args {
+            at += match kind {
+                ArgKind::Tensor { tensor, view, access, split } => {
+                    self.place_tensor(*tensor, view, (*access, *split), place, at, owned)
+                }
+                ArgKind::Scalar(scalar) => self.place_scalar(*scalar, place, at),
+                ArgKind::Output { view, split } => {
+                    outs[made] = self.place_output(call, view, *split, place, at, owned)?;
+                    made += 1;
+                    tensor_words(view.rank()) as u32
+                }
+                ArgKind::Bad(error) => return Err((*error).into()),
+            };
+        }
+        Ok(())
+    }
+
+    /// The words of the record at `at`.
+    #[inline]
+    fn words(&mut self, place: &Place, at: u32, count: usize) -> &mut [u64] {
+        let base = self.table.args[place.ring].base().cast::<u64>();
+        // SAFETY: `admit` gave the task these words, and no task that others can see uses them.
+        unsafe { core::slice::from_raw_parts_mut(base.add(at as usize), count) }
+    }
+
+    #[inline]
+    fn place_scalar(&mut self, scalar: Scalar, place: &Place, at: u32) -> u32 {
+        encode_scalar(self.words(place, at, scalar_words()), scalar) as u32
+    }
+
+    /// Places a tensor that exists; what it must follow joins the predecessors.
+    #[inline]
+    fn place_tensor(
+        &mut self,
+        tensor: TensorRef,
+        view: &TensorView,
+        (access, split): (Access, u8),
+        place: &Place,
+        at: u32,
+        owned: &mut Owned,
+    ) -> u32 {
+        let root = self.state.map.root_at(tensor.id);
+        let (space, offset) = (root.space, root.base + view.offset_bytes());
+        let words = self.words(place, at, tensor_words(view.rank()));
+        encode_tensor(words, view, Placed { access, split, space, offset });
+        if access != Access::NoDep {
+            let hazard = if access.writes() { Hazard::Write } else { Hazard::Read };
+            let at = (place.ring as u32) << RING_BITS | at;
+            if view.is_whole() && self.infers() && !planted(Bug::NoWarEdge) {
+                let (state, mark) = (&mut *self.state, self.seq as u32 + 1);
+                let (metas, predecessors) = (&mut state.metas, &mut state.predecessors);
+                state.map.file_whole(tensor.id, hazard, place.slot, at, owned, |task| {
+                    Self::follow(metas, predecessors, mark, task, place.slot);
+                });
+            } else {
+                let region = Region::at(offset, view);
+                let new = NewAccess { root: tensor.id, region, whole: view.is_whole(), hazard };
+                self.file(&new, place.slot, at, owned);
+            }
+        }
+        tensor_words(view.rank()) as u32
+    }
+
+    /// Whether the scope's tasks get their dependencies inferred.
+    #[inline]
+    fn infers(&self) -> bool {
+        self.state.scopes.last().is_some_and(|s| s.inference == Inference::Inherit)
+    }
+
+    /// Looks up whom an access must follow, then files it.
+    fn file(&mut self, new: &NewAccess<'_>, slot: SlotIndex, at: u32, owned: &mut Owned) {
+        let infers = self.infers();
+        let state = &mut *self.state;
+        if infers {
+            let (metas, predecessors, mark) = (&mut state.metas, &mut state.predecessors, self.seq as u32 + 1);
+            let hazard = if planted(Bug::NoWarEdge) { Hazard::Read } else { new.hazard };
+            state.map.look_up(&NewAccess { hazard, ..*new }, &RecordRegions(self.table), |task| {
+                Self::follow(metas, predecessors, mark, task, slot);
+            });
+        }
+        state.map.insert(new, owned, slot, at);
+    }
+
+    /// Makes a fresh tensor.
+    fn place_output(
+        &mut self,
+        call: &Call<'_>,
+        view: &TensorView,
+        split: u8,
+        place: &Place,
+        at: u32,
+        owned: &mut Owned,
+    ) -> Result<TensorRef> {
+        let (ring, space) = (place.ring, place.ring as u32);
+        let offset = self.take_heap(ring, view, call.site)?;
+        let tensor = self.state.map.make_root(owned, space, offset);
+        let words = self.words(place, at, tensor_words(view.rank()));
+        encode_tensor(words, view, Placed { access: Access::Output, split, space, offset });
+        let region = Region::at(offset, view);
+        let new = NewAccess { root: tensor.id, region, whole: true, hazard: Hazard::Write };
+        self.state.map.insert(&new, owned, place.slot, space << RING_BITS | at);
+        if call.launch.block_count() > 1 && split == NO_SPLIT {
+            // All blocks share it, so none of them can zero it.
+            self.zero_heap(ring, offset, view.bytes());
+        }
+        Ok(tensor)
+    }
+
+    /// Zeroes heap memory that was just taken.
+    pub(crate) fn zero_heap(&self, ring: usize, offset: u64, bytes: u64) {
+        // SAFETY: the bytes were just taken from the heap ring: nobody else uses them.
+        unsafe { self.table.heap[ring].base().add(offset as usize).write_bytes(0, bytes as usize) };
+    }
+}
