@@ -234,6 +234,8 @@ fn a_slot_is_filled_again_once_its_done_tag_is_seen() {
         }
         join(cores);
         stage.assert_each_ran_once();
+        // Nobody still had something to say about the old task.
+        assert!(stage.done[0].is(again.tag()));
     });
 }
 

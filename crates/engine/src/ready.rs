@@ -12,21 +12,10 @@
 
 use crate::fault::Result;
 use crate::slot::SlotIndex;
-use crate::sync::{AtomicU32, AtomicU64, Ordering, Padded, Reserved, Zeroed, yield_now};
+use crate::sync::{AtomicU32, AtomicU64, Ordering, Padded, Reserved, Word, yield_now};
 
 /// The most tasks taken in one steal; few where loom and shuttle look for rare schedules.
 pub const STEAL_MAX: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 256 };
-
-/// An entry of the queue.
-#[derive(Debug)]
-struct Entry(AtomicU32);
-
-// SAFETY: zero bits are slot 0, which nobody reads before it is written.
-unsafe impl Zeroed for Entry {
-    fn zero() -> Self {
-        Entry(AtomicU32::new(0))
-    }
-}
 
 /// The queue.
 ///
@@ -46,7 +35,7 @@ pub struct ReadyQueue {
     head: Padded<AtomicU64>,
     /// Written by the owner only, with release.
     tail: Padded<AtomicU32>,
-    entries: Reserved<Entry>,
+    entries: Reserved<Word>,
 }
 
 fn pack(steal: u32, real: u32) -> u64 {
@@ -64,8 +53,8 @@ impl ReadyQueue {
         Ok(ReadyQueue { head: Padded(AtomicU64::new(0)), tail: Padded(AtomicU32::new(0)), entries })
     }
 
-    fn entry(&self, at: u32) -> &AtomicU32 {
-        &self.entries[at as usize & (self.entries.len() - 1)].0
+    fn entry(&self, at: u32) -> &Word {
+        &self.entries[at as usize & (self.entries.len() - 1)]
     }
 
     /// Adds a task. Owner only.
@@ -76,7 +65,7 @@ impl ReadyQueue {
         if tail.wrapping_sub(steal) as usize >= self.entries.len() {
             self.wait_for_thief(tail);
         }
-        self.entry(tail).store(task.0, Ordering::Relaxed);
+        self.entry(tail).set(task.0);
         self.tail.store(tail.wrapping_add(1), Ordering::Release);
     }
 
@@ -100,7 +89,7 @@ impl ReadyQueue {
             let next = real.wrapping_add(1);
             let new = if steal == real { pack(next, next) } else { pack(steal, next) };
             match self.head.compare_exchange(head, new, Ordering::AcqRel, Ordering::Acquire) {
-                Ok(_) => return Some(SlotIndex(self.entry(real).load(Ordering::Relaxed))),
+                Ok(_) => return Some(SlotIndex(self.entry(real).get())),
                 Err(now) => head = now,
             }
         }
@@ -115,7 +104,7 @@ impl ReadyQueue {
         }
         let next = real.wrapping_add(1);
         self.head.store(pack(next, next), Ordering::Relaxed);
-        Some(SlotIndex(self.entry(real).load(Ordering::Relaxed)))
+        Some(SlotIndex(self.entry(real).get()))
     }
 
     /// How many tasks wait here, roughly.
@@ -147,9 +136,9 @@ impl ReadyQueue {
                 Err(now) => head = now,
             }
         };
-        let oldest = SlotIndex(self.entry(first).load(Ordering::Relaxed));
+        let oldest = SlotIndex(self.entry(first).get());
         for i in 1..count {
-            mine.push(SlotIndex(self.entry(first.wrapping_add(i)).load(Ordering::Relaxed)));
+            mine.push(SlotIndex(self.entry(first.wrapping_add(i)).get()));
         }
         self.finish_steal();
         Some(oldest)

@@ -191,8 +191,8 @@ impl Slot {
         self.blocks_left.store(total, Ordering::Relaxed);
         self.next_block.store(0, Ordering::Relaxed);
         self.fanin.store(GUARD, Ordering::Relaxed);
-        // Release: a core that links or looks at the fan-out later sees the slot's new state.
-        self.fanout.store(EMPTY, Ordering::Release);
+        // Relaxed, as all the rest: other threads meet the slot only after a release that hands them the task.
+        self.fanout.store(EMPTY, Ordering::Relaxed);
     }
 
     /// Links `successor` into this task's fan-out through `edges[edge]`.

@@ -78,6 +78,43 @@ pub unsafe trait Zeroed {
     fn zero() -> Self;
 }
 
+/// A word that goes from thread to thread like plain memory, as some protocol says. It is a relaxed atomic, so that a
+/// caller who breaks the protocol meets a wrong value and not a data race; loom checks it as plain memory.
+#[derive(Debug)]
+pub struct Word(#[cfg(loom)] Shared<u32>, #[cfg(not(loom))] AtomicU32);
+
+impl Word {
+    /// Reads the word.
+    #[inline]
+    pub fn get(&self) -> u32 {
+        #[cfg(loom)]
+        // SAFETY: loom ends the test if another thread writes it at the same time.
+        return unsafe { self.0.get() };
+        #[cfg(not(loom))]
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Writes the word.
+    #[inline]
+    pub fn set(&self, value: u32) {
+        #[cfg(loom)]
+        // SAFETY: loom ends the test if another thread uses it at the same time.
+        return unsafe { self.0.set(value) };
+        #[cfg(not(loom))]
+        self.0.store(value, Ordering::Relaxed);
+    }
+}
+
+// SAFETY: zero bits are the word 0.
+unsafe impl Zeroed for Word {
+    fn zero() -> Self {
+        #[cfg(loom)]
+        return Word(Shared::new(0));
+        #[cfg(not(loom))]
+        Word(AtomicU32::new(0))
+    }
+}
+
 /// A table of `T` in its first state. The memory is reserved, not touched.
 #[derive(Debug)]
 pub struct Reserved<T> {

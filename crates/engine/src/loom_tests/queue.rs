@@ -70,6 +70,11 @@ fn an_owner_does_not_push_over_an_entry_that_is_being_copied() {
 }
 
 #[test]
+fn a_thief_leaves_a_queue_alone_from_which_another_copies() {
+    check(Some(3), || contended(0, 2, 3, 2));
+}
+
+#[test]
 fn a_thief_is_robbed_of_what_it_stole() {
     check(Some(3), || {
         let (first, middle, taken) = (queue(2), queue(2), Arc::new(Taken::none(4)));
