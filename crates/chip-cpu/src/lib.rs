@@ -25,6 +25,7 @@
 //! ```
 
 mod fence;
+mod grain;
 mod runtime;
 mod sleep;
 mod sync;

@@ -11,6 +11,7 @@ use ringlane_engine::{Fault, Result, session};
 use ringlane_task::{CallConfig, Capacities};
 
 use crate::fence;
+use crate::grain::Grain;
 use crate::sleep::Sleep;
 use crate::sync::{Arc, AtomicBool, JoinHandle, Ordering, thread};
 use crate::worker::{Shared, Worker};
@@ -45,7 +46,7 @@ impl CpuRuntime {
         let looks = if workers <= cores { crate::worker::LOOKS } else { 1 };
         let company = if workers == 1 { Company::Alone } else { Company::Shared };
         let (sleep, shutdown) = (Sleep::new(workers), AtomicBool::new(false));
-        let shared = Arc::new(Shared { table, queues, sleep, shutdown, looks, company });
+        let shared = Arc::new(Shared { table, queues, sleep, shutdown, looks, company, grain: Grain::new() });
         fence::register();
         let mut runtime = CpuRuntime { shared, state, helpers: Vec::new() };
         runtime.start_workers(workers)?;

@@ -7,6 +7,7 @@ use ringlane_engine::slot::SlotIndex;
 use ringlane_engine::table::Table;
 use ringlane_task::{CoreId, Ticks};
 
+use crate::grain::{Grain, Sampler};
 use crate::sleep::Sleep;
 use crate::sync::{AtomicBool, Ordering, spin_loop};
 
@@ -15,9 +16,10 @@ use crate::sync::{AtomicBool, Ordering, spin_loop};
 const PAUSES: u32 = if cfg!(shuttle) { 1 } else { 48 };
 /// Looks before a worker sleeps, about 100 µs, where every worker has a core of its own.
 pub(crate) const LOOKS: u32 = if cfg!(shuttle) { 2 } else { 100 };
-/// The first looks leave short queues to their owner: what is worth stealing is many tasks at once.
-const HESITANT_LOOKS: u32 = 2;
-const WORTH_STEALING: u32 = 4;
+/// For how many looks a worker leaves queues alone that hold fewer tasks than so many: what is worth stealing is many
+/// tasks at once, and tiny tasks hardly ever.
+const HESITATION: (u32, u32) = (2, 4);
+const FINE_HESITATION: (u32, u32) = (64, 4 * LOOK_EVERY);
 /// Submits between two looks of the submitter at its own queue. Few enough that the tasks are still in the cache.
 const LOOK_EVERY: u32 = 64;
 /// Tasks that the submitter leaves in its queue for others to steal.
@@ -35,6 +37,7 @@ pub(crate) struct Shared {
     /// Looks before sleeping; few where workers outnumber cores.
     pub(crate) looks: u32,
     pub(crate) company: Company,
+    pub(crate) grain: Grain,
 }
 
 /// One worker's own side.
@@ -47,6 +50,7 @@ pub(crate) struct Worker<'s, P> {
     announced: bool,
     /// Submits since the submitter last looked at how much waits.
     since_look: u32,
+    sampler: Sampler,
     epoch: std::time::Instant,
 }
 
@@ -69,7 +73,7 @@ impl<'s, P: Probe> Worker<'s, P> {
     pub(crate) fn new(shared: &'s Shared, probe: &'s P, core: usize) -> Self {
         shared.sleep.register(core);
         let epoch = std::time::Instant::now();
-        Worker { shared, probe, core, kept: None, idle_looks: 0, announced: false, since_look: 0, epoch }
+        Worker { shared, probe, core, kept: None, idle_looks: 0, announced: false, since_look: 0, sampler: Sampler::default(), epoch }
     }
 
     fn queue(&self) -> &'s ReadyQueue {
@@ -101,7 +105,8 @@ impl<'s, P: Probe> Worker<'s, P> {
 
     fn steal(&mut self) -> Option<SlotIndex> {
         let count = self.shared.queues.len();
-        let worth = if self.idle_looks < HESITANT_LOOKS { WORTH_STEALING } else { 1 };
+        let (looks, worth) = if self.shared.grain.is_fine() { FINE_HESITATION } else { HESITATION };
+        let worth = if self.idle_looks < looks { worth } else { 1 };
         (1..count).map(|i| (self.core + i) % count).find_map(|victim| {
             let queue = &self.shared.queues[victim];
             if queue.len() < worth { None } else { queue.steal_into(self.queue()) }
@@ -112,11 +117,15 @@ impl<'s, P: Probe> Worker<'s, P> {
     fn run(&mut self, task: SlotIndex) {
         let (table, core) = (&self.shared.table, CoreId(self.core as u32));
         let executor = Executor { table, probe: self.probe, core, company: self.shared.company };
-        // SAFETY: the task came from `take` or `publish`, each of which gives a task to one worker once.
-        unsafe { executor.run(task, self) };
-        if self.shared.company == Company::Shared {
-            self.shared.sleep.completed();
+        if self.shared.company == Company::Alone {
+            // SAFETY: the task came from `take` or `publish`, each of which gives a task to one worker once.
+            return unsafe { executor.run(task, self) };
         }
+        self.sampler.begin();
+        // SAFETY: as above.
+        unsafe { executor.run(task, self) };
+        self.sampler.end(&self.shared.grain);
+        self.shared.sleep.completed();
     }
 
     /// Nothing to do: looks again a little later, and after a bounded number of looks sleeps.
@@ -135,7 +144,7 @@ impl<'s, P: Probe> Worker<'s, P> {
         }
         self.shared.sleep.park(self.core);
         self.announced = false;
-        self.idle_looks = HESITANT_LOOKS;
+        self.idle_looks = HESITATION.0;
     }
 
     /// There is something to do again.
@@ -150,7 +159,8 @@ impl<'s, P: Probe> Worker<'s, P> {
 
     /// Runs what waits here beyond what the other workers can take soon.
     fn work_off(&mut self) {
-        let enough = if self.shared.company == Company::Alone { 0 } else { BACKLOG };
+        let alone = self.shared.company == Company::Alone || self.shared.grain.is_fine();
+        let enough = if alone { 0 } else { BACKLOG };
         if self.queue().len() <= 2 * enough {
             return;
         }

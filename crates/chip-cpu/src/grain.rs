@@ -1,0 +1,70 @@
+//! How long tasks take, roughly, so that tiny ones stay where they are.
+//!
+//! A task that another core runs moves a handful of cache lines, 60–100 ns each. For tasks shorter than that, handing
+//! them over costs more than running them, so while tasks are *fine* the submitter runs them itself between submits
+//! and idle workers leave short queues alone for a while. Every worker times one task in sixteen; the estimate is
+//! shared, and wrong only for as long as a few samples take. It decides who runs a task, never what it computes.
+
+use std::time::Instant;
+
+use ringlane_engine::sync::Padded;
+
+use crate::sync::{AtomicU32, Ordering};
+
+/// One task in so many is timed.
+const SAMPLE_EVERY: u32 = 16;
+/// Tasks shorter than this are not worth moving.
+const FINE_NS: u32 = 300;
+/// A sample counts at most this much, so that one interrupted task does not hide a thousand tiny ones.
+const SAMPLE_MAX_NS: u128 = 2_000;
+
+/// The shared estimate: nanoseconds a task. Written and read relaxed; it is a hint.
+#[derive(Debug)]
+pub(crate) struct Grain(Padded<AtomicU32>);
+
+/// One worker's sampling.
+#[derive(Debug, Default)]
+pub(crate) struct Sampler {
+    tasks: u32,
+    started: Option<Instant>,
+}
+
+impl Grain {
+    pub(crate) fn new() -> Self {
+        Grain(Padded(AtomicU32::new(SAMPLE_MAX_NS as u32)))
+    }
+
+    /// Whether tasks are too short to be worth moving.
+    #[inline]
+    pub(crate) fn is_fine(&self) -> bool {
+        self.0.load(Ordering::Relaxed) < FINE_NS
+    }
+
+    fn add(&self, sample_ns: u32) {
+        let before = self.0.load(Ordering::Relaxed);
+        let now = (3 * before + sample_ns) / 4;
+        if now != before {
+            self.0.store(now, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Sampler {
+    /// Before a task runs.
+    #[inline]
+    pub(crate) fn begin(&mut self) {
+        self.tasks += 1;
+        if self.tasks >= SAMPLE_EVERY {
+            self.tasks = 0;
+            self.started = Some(Instant::now());
+        }
+    }
+
+    /// After it ran.
+    #[inline]
+    pub(crate) fn end(&mut self, grain: &Grain) {
+        if let Some(started) = self.started.take() {
+            grain.add(started.elapsed().as_nanos().min(SAMPLE_MAX_NS) as u32);
+        }
+    }
+}
