@@ -73,7 +73,17 @@ impl<'s, P: Probe> Worker<'s, P> {
     pub(crate) fn new(shared: &'s Shared, probe: &'s P, core: usize) -> Self {
         shared.sleep.register(core);
         let epoch = std::time::Instant::now();
-        Worker { shared, probe, core, kept: None, idle_looks: 0, announced: false, since_look: 0, sampler: Sampler::default(), epoch }
+        Worker {
+            shared,
+            probe,
+            core,
+            kept: None,
+            idle_looks: 0,
+            announced: false,
+            since_look: 0,
+            sampler: Sampler::default(),
+            epoch,
+        }
     }
 
     fn queue(&self) -> &'s ReadyQueue {

@@ -55,7 +55,12 @@ impl<P: Probe> Executor<'_, P> {
     ///
     /// # Safety
     /// As for `run`.
-    unsafe fn run_one_of_many(&self, task: SlotIndex, record: &TaskRecord, sink: &mut impl ReadySink) -> bool {
+    unsafe fn run_one_of_many(
+        &self,
+        task: SlotIndex,
+        record: &TaskRecord,
+        sink: &mut impl ReadySink,
+    ) -> bool {
         let total = record.total_blocks();
         if total == 0 {
             return true;

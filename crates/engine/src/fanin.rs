@@ -10,30 +10,42 @@ use crate::orchestrator::{Meta, Orchestrator, Predecessor};
 use crate::seams::{Chip, Company, Probe};
 use crate::slot::{EdgeKind, Linked, SKIPPED, SlotIndex};
 use crate::submit::{Measure, too_large_for};
-use crate::tensor_map::Owned;
+use crate::tensor_map::{Owned, TensorMap};
 
-impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
+/// The list of those whom the task being submitted must follow, each once.
+pub(crate) struct Follow<'a> {
+    metas: &'a mut [Meta],
+    predecessors: &'a mut Vec<Predecessor>,
+    /// Differs from submit to submit.
+    mark: u32,
+}
+
+impl Follow<'_> {
     /// Adds a predecessor unless it is there already.
     #[inline]
-    pub(crate) fn follow(
-        metas: &mut [Meta],
-        predecessors: &mut Vec<Predecessor>,
-        mark: u32,
-        task: SlotIndex,
-        me: SlotIndex,
-    ) {
-        let meta = &mut metas[task.0 as usize];
-        if meta.wired_by != mark && task != me {
-            meta.wired_by = mark;
-            predecessors.push(Predecessor { slot: task, kind: EdgeKind::Data });
+    pub(crate) fn add(&mut self, task: SlotIndex) {
+        let meta = &mut self.metas[task.0 as usize];
+        if meta.wired_by != self.mark {
+            meta.wired_by = self.mark;
+            self.predecessors.push(Predecessor { slot: task, kind: EdgeKind::Data });
         }
+    }
+}
+
+impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
+    /// The list of predecessors, and the map that knows them.
+    #[inline]
+    pub(crate) fn follow(&mut self) -> (Follow<'_>, &mut TensorMap) {
+        let state = &mut *self.state;
+        let mark = self.seq as u32 + 1;
+        (Follow { metas: &mut state.metas, predecessors: &mut state.predecessors, mark }, &mut state.map)
     }
 
     /// Starts the list of predecessors with those that were asked for, and the scope's barrier.
     #[inline]
     pub(crate) fn collect_explicit(&mut self, call: &Call<'_>) -> Result<()> {
         self.state.predecessors.clear();
-        if call.after.is_empty() && self.scope().barrier.is_none() {
+        if call.after.is_empty() && !self.current.barrier {
             return Ok(());
         }
         let mark = self.seq as u32 + 1;
@@ -48,14 +60,13 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
                 self.state.predecessors.push(Predecessor { slot, kind: EdgeKind::Explicit });
             }
         }
-        self.follow_barrier(mark);
+        self.follow_barrier();
         Ok(())
     }
 
-    fn follow_barrier(&mut self, mark: u32) {
+    fn follow_barrier(&mut self) {
         if let Some(barrier) = self.scope().barrier {
-            let state = &mut *self.state;
-            Self::follow(&mut state.metas, &mut state.predecessors, mark, barrier, SlotIndex(u32::MAX));
+            self.follow().0.add(barrier);
         }
     }
 
@@ -159,7 +170,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             self.wait_for(ring, Resource::TaskWindow, 1, site)?;
         }
         self.state.predecessors.clear();
-        self.follow_barrier(self.seq as u32 + 1);
+        self.follow_barrier();
         self.follow_scope(ring);
         self.reserve_edges(ring, site)?;
         let slot = self.table.slot_of(ring, self.state.rings[ring].head);
@@ -168,13 +179,13 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         let heads = core::array::from_fn(|r| self.state.rings[r].head);
         let scope = self.scope();
         (scope.barrier, scope.since) = (Some(slot), heads);
+        self.set_current();
         Ok(TaskHandle { slot: slot.0, local: record.local })
     }
 
     /// Adds every unfinished task of the scope since its last barrier; waits for those beyond the fan-in limit.
     fn follow_scope(&mut self, own: usize) {
         let since = self.scope().since;
-        let mark = self.seq as u32 + 1;
         for ring in own..RINGS {
             let from = since[ring].max(self.state.rings[ring].tail);
             for position in from..self.state.rings[ring].head {
@@ -183,8 +194,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
                     self.wait_until_closed(slot);
                 }
                 if !self.table.slots[slot.0 as usize].is_closed() {
-                    let state = &mut *self.state;
-                    Self::follow(&mut state.metas, &mut state.predecessors, mark, slot, SlotIndex(u32::MAX));
+                    self.follow().0.add(slot);
                 }
             }
         }

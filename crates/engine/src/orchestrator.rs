@@ -81,6 +81,17 @@ impl State {
     }
 }
 
+/// What every submit asks of the innermost scope.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Current {
+    pub(crate) ring: usize,
+    pub(crate) site_id: u32,
+    /// Whether dependencies are inferred.
+    pub(crate) infers: bool,
+    /// Whether there is a barrier to follow.
+    pub(crate) barrier: bool,
+}
+
 /// One run's submitter.
 pub struct Orchestrator<'t, C, P> {
     pub(crate) table: &'t Table,
@@ -89,6 +100,7 @@ pub struct Orchestrator<'t, C, P> {
     pub(crate) probe: &'t P,
     pub(crate) buffers: &'t Buffers<'t>,
     pub(crate) company: Company,
+    pub(crate) current: Current,
     pub(crate) seq: u64,
     pub(crate) scope_count: u32,
     pub(crate) peak_heap: u64,
@@ -119,6 +131,7 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
             probe,
             buffers,
             company,
+            current: Current::default(),
             seq: 0,
             scope_count: 0,
             peak_heap: 0,
@@ -131,6 +144,15 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
     #[inline]
     pub(crate) fn scope(&mut self) -> &mut Scope {
         self.state.scopes.last_mut().expect("the root scope is open while the orchestration runs")
+    }
+
+    /// Takes note of the innermost scope.
+    pub(crate) fn set_current(&mut self) {
+        if let Some(scope) = self.state.scopes.last() {
+            let infers = scope.inference == Inference::Inherit;
+            let (ring, site_id, barrier) = (scope.ring, scope.site_id, scope.barrier.is_some());
+            self.current = Current { ring, site_id, infers, barrier };
+        }
     }
 
     #[inline]
@@ -250,6 +272,7 @@ impl<C: Chip, P: Probe> Backend for Orchestrator<'_, C, P> {
             since: core::array::from_fn(|ring| self.state.rings[ring].head),
         };
         self.state.scopes.push(scope);
+        self.set_current();
         self.scope_count += 1;
         self.table.board.scopes[depth].store(site_id, Ordering::Relaxed);
         self.table.board.fill.depth.store(depth as u32 + 1, Ordering::Relaxed);
@@ -259,6 +282,7 @@ impl<C: Chip, P: Probe> Backend for Orchestrator<'_, C, P> {
 
     fn exit_scope(&mut self) -> Result<()> {
         let scope = self.state.scopes.pop().expect("scopes end in the order in which they began");
+        self.set_current();
         self.probe.scope_exit(scope.id);
         self.table.board.fill.depth.store(self.state.scopes.len() as u32, Ordering::Relaxed);
         if let Some(first) = scope.first {

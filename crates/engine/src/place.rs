@@ -4,7 +4,7 @@ use ringlane_task::{Access, Scalar, TensorView};
 
 use crate::api::arg::{ArgKind, NO_SPLIT};
 use crate::api::args::{Placed, encode_scalar, encode_tensor, scalar_words, tensor_words};
-use crate::api::backend::{Call, Inference};
+use crate::api::backend::Call;
 use crate::api::tensor::TensorRef;
 use crate::fault::Result;
 use crate::orchestrator::Orchestrator;
@@ -78,43 +78,32 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         let root = self.state.map.root_at(tensor.id);
         let (space, offset) = (root.space, root.base + view.offset_bytes());
         let words = self.words(place, at, tensor_words(view.rank()));
-        encode_tensor(words, view, Placed { access, split, space, offset });
-        if access != Access::NoDep {
-            let hazard = if access.writes() { Hazard::Write } else { Hazard::Read };
-            let at = (place.ring as u32) << RING_BITS | at;
-            if view.is_whole() && self.infers() && !planted(Bug::NoWarEdge) {
-                let (state, mark) = (&mut *self.state, self.seq as u32 + 1);
-                let (metas, predecessors) = (&mut state.metas, &mut state.predecessors);
-                state.map.file_whole(tensor.id, hazard, place.slot, at, owned, |task| {
-                    Self::follow(metas, predecessors, mark, task, place.slot);
-                });
-            } else {
-                let region = Region::at(offset, view);
-                let new = NewAccess { root: tensor.id, region, whole: view.is_whole(), hazard };
-                self.file(&new, place.slot, at, owned);
-            }
+        let used = encode_tensor(words, view, Placed { access, split, space, offset }) as u32;
+        let at = (place.ring as u32) << RING_BITS | at;
+        let hazard = if access.writes() { Hazard::Write } else { Hazard::Read };
+        if access == Access::NoDep {
+            return used;
         }
-        tensor_words(view.rank()) as u32
-    }
-
-    /// Whether the scope's tasks get their dependencies inferred.
-    #[inline]
-    fn infers(&self) -> bool {
-        self.state.scopes.last().is_some_and(|s| s.inference == Inference::Inherit)
+        if view.is_whole() && self.current.infers && !planted(Bug::NoWarEdge) {
+            let (mut follow, map) = self.follow();
+            map.file_whole(tensor.id, hazard, place.slot, at, owned, &mut follow);
+        } else {
+            let region = Region::at(offset, view);
+            let new = NewAccess { root: tensor.id, region, whole: view.is_whole(), hazard };
+            self.file(&new, place.slot, at, owned);
+        }
+        used
     }
 
     /// Looks up whom an access must follow, then files it.
     fn file(&mut self, new: &NewAccess<'_>, slot: SlotIndex, at: u32, owned: &mut Owned) {
-        let infers = self.infers();
-        let state = &mut *self.state;
+        let (infers, regions) = (self.current.infers, RecordRegions(self.table));
+        let (mut follow, map) = self.follow();
         if infers {
-            let (metas, predecessors, mark) = (&mut state.metas, &mut state.predecessors, self.seq as u32 + 1);
             let hazard = if planted(Bug::NoWarEdge) { Hazard::Read } else { new.hazard };
-            state.map.look_up(&NewAccess { hazard, ..*new }, &RecordRegions(self.table), |task| {
-                Self::follow(metas, predecessors, mark, task, slot);
-            });
+            map.look_up(&NewAccess { hazard, ..*new }, &regions, |task| follow.add(task));
         }
-        state.map.insert(new, owned, slot, at);
+        map.insert(new, owned, slot, at);
     }
 
     /// Makes a fresh tensor.

@@ -44,7 +44,7 @@ impl<'a> RecordRegions<'a> {
         // walks the map) finds there the record it wrote; three words and the rank's worth of dimensions.
         unsafe {
             let record = base.add(word as usize);
-            let rank = (*record >> 24) as u8 as usize;
+            let rank = *record as u8 as usize;
             let dtype = ringlane_task::DType::from_code((*record >> 8) as u8).expect("written from a DType");
             Region {
                 offset: *record.add(2),
@@ -94,9 +94,11 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     #[inline]
     pub(crate) fn submit_task(&mut self, call: &Call<'_>, outs: &mut [TensorRef]) -> Result<TaskHandle> {
         let measure = self.survey(call)?;
-        let ring = self.scope().ring;
-        self.check_fits(ring, &measure, call.site)?;
-        let args_at = self.admit(ring, &measure, call.site)?;
+        let ring = self.current.ring;
+        let args_at = match self.admit_now(ring, &measure) {
+            Some(at) => at,
+            None => self.admit(ring, &measure, call.site)?,
+        };
         let slot = self.table.slot_of(ring, self.state.rings[ring].head);
         let mut owned = Owned::NOTHING;
         self.collect_explicit(call)?;
@@ -195,9 +197,20 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         }
     }
 
-    /// Waits until a slot, map entries and argument memory are there; gives the first argument word.
+    /// Takes argument memory if that, a slot and map entries are there at once and no heap is needed.
     #[inline]
+    fn admit_now(&mut self, ring: usize, measure: &Measure) -> Option<u32> {
+        let (rings, map) = (&mut self.state.rings[ring], &self.state.map);
+        let there = rings.used() < rings.window && map.used() + measure.entries <= map.capacity();
+        if !there || measure.outputs || measure.words == 0 {
+            return None;
+        }
+        rings.args.allocate_soft(measure.words as u64 * 8).map(|at| (at / 8) as u32)
+    }
+
+    /// Waits until a slot, map entries and argument memory are there; gives the first argument word.
     fn admit(&mut self, ring: usize, measure: &Measure, site: Site) -> Result<u32> {
+        self.check_fits(ring, measure, site)?;
         while self.state.rings[ring].used() == self.state.rings[ring].window {
             self.wait_for(ring, Resource::TaskWindow, 1, site)?;
         }
@@ -290,7 +303,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             seq: self.seq,
             local: position as u32,
             site,
-            scope_site: self.scope().site_id,
+            scope_site: self.current.site_id,
             ring: ring as u8,
             tag: lap_tag(position, self.table.slot_shift[ring]),
             ..TaskRecord::default()

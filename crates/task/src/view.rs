@@ -71,7 +71,14 @@ impl TensorView {
                 .filter(|&elements| elements <= MAX_VIEW_ELEMENTS)
                 .ok_or(ViewError::TooLarge { what: "a dimension", value: len as u64 })?;
         }
-        Ok(TensorView { offset_bytes: 0, dims, rank: shape.len() as u8, dtype, flags: CONTIGUOUS | WHOLE, reserved: [0; 5] })
+        Ok(TensorView {
+            offset_bytes: 0,
+            dims,
+            rank: shape.len() as u8,
+            dtype,
+            flags: CONTIGUOUS | WHOLE,
+            reserved: [0; 5],
+        })
     }
 
     /// A view from outside: checked against the bytes of the buffer it claims to lie in.
@@ -90,7 +97,10 @@ impl TensorView {
         all[..dims.len()].copy_from_slice(dims);
         let elements = dims.iter().try_fold(1u64, |n, d| n.checked_mul(d.len as u64));
         if elements.is_none_or(|n| n > MAX_VIEW_ELEMENTS) {
-            return Err(ViewError::TooLarge { what: "a number of elements", value: elements.unwrap_or(u64::MAX) });
+            return Err(ViewError::TooLarge {
+                what: "a number of elements",
+                value: elements.unwrap_or(u64::MAX),
+            });
         }
         let rank = dims.len() as u8;
         let view = TensorView { offset_bytes, dims: all, rank, dtype, flags: 0, reserved: [0; 5] };
@@ -144,7 +154,8 @@ impl TensorView {
     /// The view with its flags made true.
     fn flagged(mut self, whole: bool) -> Self {
         let flag = |set: bool, flag: u8| if set { flag } else { 0 };
-        self.flags = flag(self.is_dense(), CONTIGUOUS) | flag(self.shows_twice(), REPEATS) | flag(whole, WHOLE);
+        self.flags =
+            flag(self.is_dense(), CONTIGUOUS) | flag(self.shows_twice(), REPEATS) | flag(whole, WHOLE);
         self
     }
 
@@ -408,7 +419,10 @@ mod tests {
         let turned = matrix().transpose(0, 1).unwrap();
         assert!(matrix().is_whole() && turned.is_whole() && matrix().reshape(&[24]).unwrap().is_whole());
         assert!(matrix().tile(&[0, 0], &[4, 6]).unwrap().is_whole());
-        assert!(!matrix().tile(&[0, 0], &[4, 5]).unwrap().is_whole() && !matrix().select(0, 1).unwrap().is_whole());
+        assert!(
+            !matrix().tile(&[0, 0], &[4, 5]).unwrap().is_whole()
+                && !matrix().select(0, 1).unwrap().is_whole()
+        );
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! A task's arguments in memory: one packed record each, written at submit, read by the kernel.
 //!
 //! ```text
-//! tensor  │ kind dtype access rank split flags │ space │ offset in the space │ (len, stride) × rank │
-//! scalar  │ kind dtype                         │ bits          │
+//! tensor  │ rank dtype flags access split kind │ space │ offset in the space │ (len, stride) × rank │
+//! scalar  │      dtype                    kind │ bits          │
 //! ```
 //! Records hold indices and offsets, never pointers: [`Spaces`] turns them into addresses where they are used.
 //! The reader checks each record against the type it is asked for, so a kernel gets what it declared or an error.
@@ -18,10 +18,16 @@ const TENSOR_WORDS: usize = 3;
 /// Words of a scalar record.
 const SCALAR_WORDS: usize = 2;
 
-const KIND_TENSOR: u64 = 1;
-const KIND_SCALAR: u64 = 2;
+// The first word of a record: rank, data type and flags as in a view's signature, then access, split and kind.
+const DTYPE_SHIFT: u32 = 8;
+const ACCESS_SHIFT: u32 = 24;
+const SPLIT_SHIFT: u32 = 32;
+const KIND_SHIFT: u32 = 40;
+const KIND_TENSOR: u64 = 1 << KIND_SHIFT;
+const KIND_SCALAR: u64 = 2 << KIND_SHIFT;
+const KIND_AND_DTYPE: u64 = 0xff << KIND_SHIFT | 0xff << DTYPE_SHIFT;
 /// The elements (of each part, if split) lie one after another.
-const FLAG_CONTIGUOUS: u64 = 1 << 40;
+const FLAG_CONTIGUOUS: u64 = 1 << 16;
 
 /// An address range that records point into: a heap ring or an external buffer.
 #[derive(Clone, Copy, Debug)]
@@ -52,15 +58,15 @@ pub(crate) struct TensorRecord<'a> {
 
 impl TensorRecord<'_> {
     pub(crate) fn access(&self) -> Access {
-        Access::from_code((self.head >> 16) as u8).expect("records are written from an Access")
+        Access::from_code((self.head >> ACCESS_SHIFT) as u8).expect("records are written from an Access")
     }
 
     pub(crate) fn dtype(&self) -> DType {
-        DType::from_code((self.head >> 8) as u8).expect("records are written from a DType")
+        DType::from_code((self.head >> DTYPE_SHIFT) as u8).expect("records are written from a DType")
     }
 
     pub(crate) fn split(&self) -> u8 {
-        (self.head >> 32) as u8
+        (self.head >> SPLIT_SHIFT) as u8
     }
 
     /// The view, with its offset counted in the space.
@@ -79,10 +85,10 @@ pub(crate) enum Record<'a> {
 #[inline]
 pub(crate) fn decode(words: &[u64]) -> (Record<'_>, usize) {
     let head = words[0];
-    if head & 0xff == KIND_SCALAR {
+    if head & KIND_SCALAR != 0 {
         return (Record::Scalar, SCALAR_WORDS);
     }
-    let rank = (head >> 24) as u8 as usize;
+    let rank = head as u8 as usize;
     let dims = &words[TENSOR_WORDS..TENSOR_WORDS + rank];
     // SAFETY: `Dim` is two u32 (size 8, align 4): a slice of u64 reads as as many `Dim`s, any bits are valid.
     let dims = unsafe { core::slice::from_raw_parts(dims.as_ptr().cast::<Dim>(), rank) };
@@ -131,18 +137,16 @@ pub(crate) fn encode_tensor(words: &mut [u64], view: &TensorView, placed: Placed
     let Placed { access, split, space, offset } = placed;
     let dims = view.dims();
     let words = &mut words[..TENSOR_WORDS + dims.len()];
-    let leading_units = split == NO_SPLIT || dims[..split as usize].iter().all(|d| d.len == 1);
-    let contiguous = if leading_units && view.is_contiguous() { FLAG_CONTIGUOUS } else { 0 };
-    words[0] = KIND_TENSOR
-        | (view.dtype() as u64) << 8
-        | (access as u64) << 16
-        | (dims.len() as u64) << 24
-        | (split as u64) << 32
-        | contiguous;
-    words[1] = space as u64;
-    words[2] = offset;
-    for (word, dim) in words[TENSOR_WORDS..].iter_mut().zip(dims) {
-        *word = dim.len as u64 | (dim.stride as u64) << 32;
+    let mut head = view.signature() as u64
+        | (access as u64) << ACCESS_SHIFT
+        | (split as u64) << SPLIT_SHIFT
+        | KIND_TENSOR;
+    if split != NO_SPLIT && dims[..split as usize].iter().any(|d| d.len != 1) {
+        head &= !FLAG_CONTIGUOUS;
+    }
+    (words[0], words[1], words[2]) = (head, space as u64, offset);
+    for (i, dim) in dims.iter().enumerate() {
+        words[TENSOR_WORDS + i] = dim.len as u64 | (dim.stride as u64) << 32;
     }
     words.len()
 }
@@ -150,7 +154,7 @@ pub(crate) fn encode_tensor(words: &mut [u64], view: &TensorView, placed: Placed
 /// Writes a scalar record. Gives the words used.
 #[inline]
 pub(crate) fn encode_scalar(words: &mut [u64], scalar: Scalar) -> usize {
-    words[0] = KIND_SCALAR | (scalar.dtype() as u64) << 8;
+    words[0] = KIND_SCALAR | (scalar.dtype() as u64) << DTYPE_SHIFT;
     words[1] = scalar.bits();
     SCALAR_WORDS
 }
@@ -233,7 +237,7 @@ impl<'a> Args<'a> {
 
     #[inline]
     pub(crate) fn next_scalar(&mut self, dtype: DType) -> Result<u64, KernelError> {
-        let wanted = KIND_SCALAR | (dtype as u64) << 8;
+        let wanted = KIND_SCALAR | (dtype as u64) << DTYPE_SHIFT;
         match self.words {
             [head, bits, rest @ ..] if *head == wanted => {
                 self.words = rest;
@@ -251,7 +255,7 @@ impl<'a> Args<'a> {
         writes: bool,
     ) -> Result<Part, KernelError> {
         let head = *self.words.first().ok_or_else(|| mismatch("a tensor", dtype))?;
-        if head & 0xffff != KIND_TENSOR | (dtype as u64) << 8 {
+        if head & KIND_AND_DTYPE != KIND_TENSOR | (dtype as u64) << DTYPE_SHIFT {
             return Err(mismatch("a tensor", dtype));
         }
         let (Record::Tensor(record), used) = decode(self.words) else {

@@ -22,6 +22,7 @@ use ringlane_task::Resource;
 
 use crate::api::buffers::Permission;
 use crate::api::tensor::TensorRef;
+use crate::fanin::Follow;
 use crate::fault::{Fault, Result};
 use crate::overlap::{Region, Relation, relation};
 use crate::slot::SlotIndex;
@@ -206,30 +207,30 @@ impl TensorMap {
 
     /// Looks up and files an access to a whole tensor: everything conflicts, and a write covers everything.
     #[inline]
-    pub fn file_whole(
+    pub(crate) fn file_whole(
         &mut self,
         id: u32,
         hazard: Hazard,
         task: SlotIndex,
         at: u32,
         owned: &mut Owned,
-        mut found: impl FnMut(SlotIndex),
+        follow: &mut Follow<'_>,
     ) {
         debug_assert!(self.used < self.capacity, "{} is checked before", Resource::TensorMap);
         self.used += 1;
         let [writes, reads, tile_writes, tile_reads] = self.roots[id].heads;
         let (list, next) = match hazard {
             Hazard::Read => {
-                self.meet_all(writes, Keep::Yes, &mut found);
-                self.meet_all(tile_writes, Keep::Yes, &mut found);
+                self.meet_all(writes, Keep::Yes, follow);
+                self.meet_all(tile_writes, Keep::Yes, follow);
                 (READ, reads)
             }
             Hazard::Write => {
-                self.meet_all(writes, Keep::No, &mut found);
-                self.meet_all(reads, Keep::No, &mut found);
+                self.meet_all(writes, Keep::No, follow);
+                self.meet_all(reads, Keep::No, follow);
                 self.roots[id].heads[READ] = NONE;
                 if tile_writes & tile_reads != NONE {
-                    self.drop_tiles([tile_writes, tile_reads], &mut found);
+                    self.drop_tiles([tile_writes, tile_reads], follow);
                 }
                 (WRITE, NONE)
             }
@@ -257,12 +258,12 @@ impl TensorMap {
 
     /// A write of the whole tensor meets and covers all tiles.
     #[cold]
-    fn drop_tiles(&mut self, heads: [u32; 2], found: &mut impl FnMut(SlotIndex)) {
+    fn drop_tiles(&mut self, heads: [u32; 2], follow: &mut Follow<'_>) {
         for head in heads {
             let mut at = head;
             while at != NONE {
                 let Access { task, next, .. } = self.accesses[at];
-                found(task);
+                follow.add(task);
                 self.unlink(at);
                 at = next;
             }
@@ -283,12 +284,12 @@ impl TensorMap {
 
     /// Meets a whole list; those not kept are superseded, and the caller takes the list off the root.
     #[inline]
-    fn meet_all(&mut self, head: u32, keep: Keep, found: &mut impl FnMut(SlotIndex)) {
+    fn meet_all(&mut self, head: u32, keep: Keep, follow: &mut Follow<'_>) {
         let mut at = head;
         while at != NONE {
             let access = &mut self.accesses[at];
             access.linked = keep == Keep::Yes;
-            found(access.task);
+            follow.add(access.task);
             at = access.next;
         }
     }
@@ -302,7 +303,8 @@ impl TensorMap {
         found: &mut impl FnMut(SlotIndex),
     ) {
         let root = &self.roots[new.root];
-        let near = if new.whole { None } else { self.grids[root.grid].neighbourhood(&relative(root, &new.region)) };
+        let near =
+            if new.whole { None } else { self.grids[root.grid].neighbourhood(&relative(root, &new.region)) };
         let lists = if new.hazard == Hazard::Read { 1 } else { 2 };
         for (list, &head) in heads.iter().enumerate().take(lists) {
             match &near {
