@@ -37,8 +37,8 @@
 //! ```
 //!
 //! A program with cases and a known answer is a scene: [`scene!`] registers it, and [`main`] runs it.
-// Two files are allowed some: `allocations.rs` is an allocator, and in `bench/spin.rs` the work of a measured task is
-// a few instructions.
+// Three files are allowed some: `allocations.rs` is an allocator, `bench/patient.rs` a chip, and in `bench/spin.rs` the
+// work of a measured task is a few instructions.
 #![deny(unsafe_code)]
 #![deny(missing_docs)]
 

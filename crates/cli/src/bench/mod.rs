@@ -13,6 +13,7 @@ mod groups;
 mod kernels;
 pub mod limits;
 mod measure;
+mod patient;
 mod rows;
 mod spin;
 mod submit;
@@ -130,11 +131,16 @@ struct Lab {
 }
 
 impl Lab {
-    /// The runtime with so many threads, for a measurement of this name; the others sleep.
-    fn begin(&mut self, name: &str, threads: u32) -> Result<&mut Runtime, BenchError> {
-        let bar = progress::Bar::start(self.progress, &format!("{name}, {threads} threads"));
+    /// A measurement of this name begins.
+    fn begin(&mut self, name: &str, threads: u32) {
+        let bar = progress::Bar::start(self.progress, &format!("{name}, --threads {threads}"));
         bar.update(self.results.rows.iter().map(|row| row.tasks).sum());
         self.bar = Some(bar);
+    }
+
+    /// The runtime with so many threads, for a measurement of this name that begins; the others sleep.
+    fn runtime(&mut self, name: &str, threads: u32) -> Result<&mut Runtime, BenchError> {
+        self.begin(name, threads);
         let known = self.runtimes.iter().position(|runtime| runtime.threads() == threads);
         let index = match known {
             Some(index) => index,

@@ -6,6 +6,7 @@ use crate::table::{Side, Table};
 
 use super::limits::DISTURBED_SHARE;
 use super::measure::Samples;
+use super::spin::Calibration;
 
 /// One measurement.
 #[derive(Clone, Debug, Serialize)]
@@ -132,6 +133,9 @@ pub struct Results {
     /// The bars that the measurements are about.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bars: Vec<Bar>,
+    /// What the work of tasks costs, where they work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<Calibration>,
 }
 
 impl Results {

@@ -24,9 +24,11 @@ const SERIES_CALLS: u32 = 100;
 const SERIES: u32 = 1000;
 
 /// What the work costs on this machine.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize)]
 pub struct Calibration {
+    /// Leaving the loop, and the fence.
     ns_per_call: f64,
+    /// One multiplication.
     ns_per_iteration: f64,
 }
 

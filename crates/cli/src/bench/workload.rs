@@ -211,20 +211,25 @@ mod tests {
     use super::super::limits::SCOPE_TASKS;
     use super::*;
 
-    /// Tasks, buffers, edges and longest path, as the peers' own generator counts them.
+    /// Tasks, buffers, edges, longest path, and a sum over all edges, as the peers' own generator gives them.
     #[test]
     fn the_graphs_are_those_of_the_peers() {
         let expected = [
-            (Workload::Independent, 5_000, (5_000, 0, 0, 1)),
-            (Workload::Chain, 2_000, (2_000, 1, 1_999, 2_000)),
-            (Workload::Forkjoin, 30, (1_980, 30, 3_869, 90)),
-            (Workload::Wavefront, 48, (2_304, 2_304, 4_512, 95)),
-            (Workload::Cholesky, 16, (816, 256, 2_040, 46)),
+            (Workload::Independent, 5_000, (5_000, 0, 0, 1, 0)),
+            (Workload::Chain, 2_000, (2_000, 1, 1_999, 2_000, 2_666_666_000)),
+            (Workload::Forkjoin, 30, (1_980, 30, 3_869, 90, 5_057_814_930)),
+            (Workload::Wavefront, 48, (2_304, 2_304, 4_512, 95, 7_946_588_920)),
+            (Workload::Cholesky, 16, (816, 256, 2_040, 46, 428_710_692)),
+            (Workload::Random, 100_000, (100_000, 100_000, 198_435, 6_404, 661_172_750_327_005)),
         ];
         for (workload, size, counts) in expected {
             let graph = workload.graph(size);
             let edges = Edges::of(&graph);
-            let counted = (graph.tasks.len(), graph.buffers, edges.count(), edges.critical_tasks);
+            let weight = |task: u32| -> u64 {
+                edges.before(task).iter().map(|&before| u64::from(task + 1) * u64::from(before + 1)).sum()
+            };
+            let sum = (0..graph.tasks.len() as u32).map(weight).sum::<u64>();
+            let counted = (graph.tasks.len(), graph.buffers, edges.count(), edges.critical_tasks, sum);
             assert_eq!(counted, counts, "{workload:?}");
         }
     }

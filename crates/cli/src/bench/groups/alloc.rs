@@ -27,7 +27,7 @@ pub fn measure(bench: &Bench, lab: &mut Lab) -> Result<(), BenchError> {
         let graph = workload.graph(workload.size(Spin::Empty));
         let mut data = Data::of(&graph)?;
         for &threads in &bench.threads {
-            let runtime = lab.begin(&name, threads)?;
+            let runtime = lab.runtime(&name, threads)?;
             let mut counts = Vec::new();
             let samples = Samples::take(time, || {
                 let (took, allocations) = once(runtime, &mut data, &graph)?;

@@ -37,7 +37,7 @@ pub fn measure(bench: &Bench, lab: &mut Lab) -> Result<(), BenchError> {
         let graph = cut(workload);
         let tasks = graph.tasks.len();
         let mut data = Data::of(&graph)?;
-        lab.begin(&name, 1)?;
+        lab.begin(&name, 1);
         let before = resident_bytes();
         let mut runtime = Runtime::on(Platform::Cpu).with(&CallConfig::default().with_workers(1))?;
         let (took, bytes) = once(&mut runtime, &mut data, &graph)?;

@@ -1,7 +1,7 @@
 //! `ringlane bench overlap`: a lookup among 1, 10 and 100 live disjoint tiles of one buffer.
 //!
-//! One thread submits updates of the tiles in turn and nothing runs meanwhile, so all tiles stay live. The first lap,
-//! which makes them so, is not timed. Tiles are windows of a matrix, or parts of a vector.
+//! Updates of the tiles are submitted in turn to a chip that runs nothing meanwhile, so all tiles stay live. The first
+//! lap, which makes them so, is not timed. Tiles are windows of a matrix, or parts of a vector.
 
 use std::time::{Duration, Instant};
 
@@ -13,9 +13,9 @@ use ringlane_engine::prelude::{
 use crate::bench::error::BenchError;
 use crate::bench::limits::SCOPE_TASKS;
 use crate::bench::measure::Samples;
+use crate::bench::patient::PatientRuntime;
 use crate::bench::rows::{Bar, Row};
 use crate::bench::{Bench, Lab};
-use crate::runtime::Runtime;
 
 /// How many tiles are live.
 const LIVE: [u32; 3] = [1, 10, 100];
@@ -75,14 +75,15 @@ impl Whole {
 /// Measures lookups among few and many tiles.
 pub fn measure(bench: &Bench, lab: &mut Lab) -> Result<(), BenchError> {
     let time = bench.time_of_each(2 * LIVE.len());
+    let mut runtime = PatientRuntime::new()?;
     for whole in [Whole::Matrix, Whole::Vector] {
         let mut buffers = Buffers::new();
         let buffer = buffers.add_zeroed(DType::Float32, &whole.shape())?;
         let mut medians = Vec::new();
         for live in LIVE {
             let name = format!("{}/{live}", whole.name());
-            let runtime = lab.begin(&name, 1)?;
-            let samples = Samples::take(time, || once(runtime, &mut buffers, buffer, whole, live))?;
+            lab.begin(&name, 1);
+            let samples = Samples::take(time, || once(&mut runtime, &mut buffers, buffer, whole, live))?;
             let timed = SCOPE_TASKS as u64 - u64::from(LIVE[2]);
             let row = Row::new(name, 1, 0, timed, &samples);
             medians.push(row.ns_per_task_median);
@@ -95,13 +96,13 @@ pub fn measure(bench: &Bench, lab: &mut Lab) -> Result<(), BenchError> {
 }
 
 fn once(
-    runtime: &mut Runtime,
+    runtime: &mut PatientRuntime,
     buffers: &mut Buffers<'_>,
     buffer: BufferId,
     whole: Whole,
     live: u32,
 ) -> Result<Duration, BenchError> {
-    let run = runtime.run(buffers, |o| {
+    let took = runtime.run(buffers, |o| {
         let all = o.external(buffer)?;
         let tiles = (0..live).map(|index| whole.tile(all, index)).collect::<Result<Vec<_>>>()?;
         o.scope(|o| {
@@ -112,7 +113,7 @@ fn once(
             Ok(start.elapsed())
         })
     });
-    Ok(run.result?)
+    Ok(took?)
 }
 
 fn update<'s>(

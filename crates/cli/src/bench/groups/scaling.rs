@@ -37,7 +37,7 @@ pub fn measure(bench: &Bench, lab: &mut Lab) -> Result<(), BenchError> {
         let mut medians = Vec::new();
         for tasks in TASKS {
             let name = format!("scaling/{tasks}");
-            let runtime = lab.begin(&name, threads)?;
+            let runtime = lab.runtime(&name, threads)?;
             let samples = Samples::take(time, || once(runtime, &mut data, &graph, tasks))?;
             let row = Row::new(name, threads, 0, tasks as u64, &samples);
             medians.push(row.ns_per_task_median);

@@ -25,6 +25,7 @@ use crate::runtime::Runtime;
 pub fn measure(bench: &Bench, lab: &mut Lab) -> Result<(), BenchError> {
     let works = bench.spins.iter().any(|&spin| spin != Spin::Empty);
     let calibration = works.then(Calibration::measure);
+    lab.results.calibration = calibration;
     let time = bench.time_of_each(bench.workloads.len() * bench.spins.len() * bench.threads.len());
     for &workload in &bench.workloads {
         for &spin in &bench.spins {
@@ -33,7 +34,7 @@ pub fn measure(bench: &Bench, lab: &mut Lab) -> Result<(), BenchError> {
             let mut data = Data::of(&graph)?;
             spin::set_iterations(calibration.map_or(0, |c| c.iterations(spin)));
             for &threads in &bench.threads {
-                let runtime = lab.begin(workload.as_str(), threads)?;
+                let runtime = lab.runtime(workload.as_str(), threads)?;
                 let tasks = graph.tasks.len();
                 let samples = Samples::take(time, || once(runtime, &mut data, &graph))?;
                 let mut row = Row::new(workload.as_str(), threads, spin.us(), tasks as u64, &samples);
@@ -56,7 +57,7 @@ pub fn verify(bench: &Bench, lab: &mut Lab) -> Result<(), BenchError> {
         let graph = workload.graph(workload.size_to_verify());
         let mut data = Data::of(&graph)?;
         for &threads in &bench.threads {
-            let runtime = lab.begin(workload.as_str(), threads)?;
+            let runtime = lab.runtime(workload.as_str(), threads)?;
             let checker = Checker::install(&graph);
             let samples = Samples::take(time, || {
                 checker.begin();

@@ -1,0 +1,84 @@
+//! A chip that runs nothing until the submitter waits: what a submit costs alone can be timed on it.
+//!
+//! The `cpu` chip's submitter may run tasks between two submits, even when it is the only thread. This one puts ready
+//! tasks aside; they run, on the same thread, when the scopes have ended and the run drains.
+#![allow(unsafe_code)]
+
+use std::time::Instant;
+
+use ringlane_engine::completion::{Executor, ReadySink};
+use ringlane_engine::orchestrator::State;
+use ringlane_engine::prelude::{Buffers, Orch};
+use ringlane_engine::seams::{Chip, Company};
+use ringlane_engine::slot::SlotIndex;
+use ringlane_engine::table::Table;
+use ringlane_engine::{Result, session};
+use ringlane_task::{Capacities, CoreId, Ticks};
+
+/// Runs orchestrations on the calling thread, all tasks after all submits.
+pub struct PatientRuntime {
+    table: Table,
+    state: State,
+    waiting: Vec<SlotIndex>,
+}
+
+impl PatientRuntime {
+    /// A runtime with the default capacities.
+    pub fn new() -> Result<Self> {
+        let table = Table::new(&Capacities::default(), 1)?;
+        let state = State::new(&table);
+        let waiting = Vec::with_capacity(table.slot_count());
+        Ok(PatientRuntime { table, state, waiting })
+    }
+
+    /// Runs an orchestration.
+    pub fn run<'e, R>(
+        &mut self,
+        buffers: &'e mut Buffers<'_>,
+        f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
+    ) -> Result<R> {
+        let chip = PatientChip { table: &self.table, waiting: &mut self.waiting, start: Instant::now() };
+        // SAFETY: `&mut self`: nobody else submits to the table, and the last run left no task on it; `relax` takes
+        // each published task off the list before it runs it, so each is run once.
+        unsafe { session::run(&self.table, &mut self.state, chip, &(), buffers, f) }.result
+    }
+}
+
+struct PatientChip<'t> {
+    table: &'t Table,
+    waiting: &'t mut Vec<SlotIndex>,
+    start: Instant,
+}
+
+impl Chip for PatientChip<'_> {
+    #[inline]
+    fn publish(&mut self, task: SlotIndex) {
+        self.waiting.push(task);
+    }
+
+    fn relax(&mut self) {
+        let executor = Executor { table: self.table, probe: &(), core: CoreId(0), company: Company::Alone };
+        while let Some(task) = self.waiting.pop() {
+            // SAFETY: the task was handed over by `publish` or `ready`, and left the list just now.
+            unsafe { executor.run(task, self) };
+        }
+    }
+
+    fn now(&self) -> Ticks {
+        Ticks(self.start.elapsed().as_nanos() as u64)
+    }
+
+    fn company(&self) -> Company {
+        Company::Alone
+    }
+}
+
+impl ReadySink for PatientChip<'_> {
+    fn ready(&mut self, task: SlotIndex) {
+        self.waiting.push(task);
+    }
+
+    fn more_blocks(&mut self, task: SlotIndex) {
+        self.waiting.push(task);
+    }
+}
