@@ -37,7 +37,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     #[inline]
     pub(crate) fn follow(&mut self) -> (Follow<'_>, &mut TensorMap) {
         let state = &mut *self.state;
-        let mark = self.seq as u32 + 1;
+        let mark = self.mark;
         (Follow { metas: &mut state.metas, predecessors: &mut state.predecessors, mark }, &mut state.map)
     }
 
@@ -48,7 +48,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         if call.after.is_empty() && !self.current.barrier {
             return Ok(());
         }
-        let mark = self.seq as u32 + 1;
+        let mark = self.mark;
         for task in call.after {
             let meta = &mut self.state.metas[task.slot as usize];
             if meta.local != task.local {
@@ -84,20 +84,18 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         let open = self.open_from();
         for i in 0..self.state.predecessors.len() {
             let task = self.state.predecessors[i].slot;
-            let on = self.table.ring_of(task);
-            let ended = (self.state.metas[task.0 as usize].local as u64) < open[on];
-            if i >= FANIN_MAX || ended {
+            if i >= FANIN_MAX || self.position_of(task) < open[self.table.ring_of(task)] {
                 self.wait_until_closed(task);
             }
         }
-        let (state, table) = (&mut *self.state, self.table);
-        let mut kept = 0;
-        state.predecessors.retain(|p| {
-            let done = p.kind == EdgeKind::Data && table.slots[p.slot.0 as usize].is_closed();
-            let ended = (state.metas[p.slot.0 as usize].local as u64) < open[table.ring_of(p.slot)];
-            kept += 1;
-            !(done && (ended || kept > FANIN_MAX))
+        let (mut predecessors, mut seen) = (core::mem::take(&mut self.state.predecessors), 0);
+        predecessors.retain(|p| {
+            seen += 1;
+            let ended = self.position_of(p.slot) < open[self.table.ring_of(p.slot)];
+            let done = p.kind == EdgeKind::Data && self.table.slots[p.slot.0 as usize].is_closed();
+            !(done && (ended || seen > FANIN_MAX))
         });
+        self.state.predecessors = predecessors;
         let wanted = self.state.predecessors.len() as u64;
         let capacity = self.state.rings[ring].edges_capacity;
         if wanted > capacity {
@@ -107,6 +105,14 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             self.wait_for(ring, Resource::DepPool, wanted, site)?;
         }
         Ok(())
+    }
+
+    /// The position on its ring of a task that is not reclaimed.
+    fn position_of(&self, task: SlotIndex) -> u64 {
+        let ring = self.table.ring_of(task);
+        let last = self.state.rings[ring].head.wrapping_sub(1);
+        let back = (last as u32).wrapping_sub(task.0 - self.table.slot_base[ring]);
+        last - (back as u64 & (self.state.rings[ring].window - 1))
     }
 
     /// Waits until a task is done (its successors may still be being told).

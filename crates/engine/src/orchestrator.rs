@@ -102,6 +102,8 @@ pub struct Orchestrator<'t, C, P> {
     pub(crate) company: Company,
     pub(crate) current: Current,
     pub(crate) seq: u64,
+    /// Marks the predecessors of the task being submitted; never 0, never twice for tasks that are alive together.
+    pub(crate) mark: u32,
     pub(crate) scope_count: u32,
     pub(crate) peak_heap: u64,
     pub(crate) counting: Option<Box<Counting>>,
@@ -133,6 +135,7 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
             company,
             current: Current::default(),
             seq: 0,
+            mark: 1,
             scope_count: 0,
             peak_heap: 0,
             counting: None,

@@ -322,6 +322,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         self.scope().first.get_or_insert(position);
         let links = self.wire(slot, ring);
         self.seq += 1;
+        self.mark = self.mark.checked_add(1).unwrap_or(1);
         self.table.board.fill.submitted.store(self.seq, Ordering::Relaxed);
         self.probe.submit(slot, &record);
         self.release(slot, links);

@@ -170,6 +170,17 @@ pub struct Args<'a> {
     blocks: u32,
 }
 
+/// What a kernel wants of a tensor argument.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wants {
+    /// To read it.
+    Read,
+    /// To write it, and no other block does.
+    Alone,
+    /// To write it beside other blocks.
+    Shared,
+}
+
 /// A tensor argument on its way into a kernel: an address and the dimensions of this block's part.
 pub(crate) struct Part {
     pub(crate) base: *mut u8,
@@ -252,7 +263,7 @@ impl<'a> Args<'a> {
         &mut self,
         dtype: DType,
         contiguous: bool,
-        writes: bool,
+        wants: Wants,
     ) -> Result<Part, KernelError> {
         let head = *self.words.first().ok_or_else(|| mismatch("a tensor", dtype))?;
         if head & KIND_AND_DTYPE != KIND_TENSOR | (dtype as u64) << DTYPE_SHIFT {
@@ -264,8 +275,11 @@ impl<'a> Args<'a> {
         if contiguous && head & FLAG_CONTIGUOUS == 0 {
             return Err(mismatch("a contiguous tensor", dtype));
         }
-        if writes && record.access() == Access::Input {
+        if wants != Wants::Read && record.access() == Access::Input {
             return Err(mismatch("a written tensor", dtype));
+        }
+        if wants == Wants::Alone && self.blocks > 1 && record.split() == NO_SPLIT {
+            return Err(mismatch("a part of its own", dtype));
         }
         self.words = &self.words[used..];
         Ok(self.part(&record))

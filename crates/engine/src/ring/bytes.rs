@@ -108,6 +108,11 @@ impl ByteRing {
     /// Finds room below the soft size: after the newest run, else a new run in the largest gap.
     #[cold]
     fn find_room(&mut self, bytes: u64) -> bool {
+        if self.used() == 0 {
+            // Nothing is alive: start over.
+            (self.newest, self.bound) = (Run { start: 0, end: 0 }, self.soft);
+            return bytes <= self.soft;
+        }
         self.bound = self.room_from(self.newest.end);
         if self.newest.end + bytes <= self.bound {
             return true;
