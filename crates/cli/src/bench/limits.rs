@@ -24,7 +24,8 @@ pub const LONG_REPETITION: Duration = Duration::from_millis(200);
 /// Repetitions of one measurement, however much time there is; 8 bytes are kept of each.
 pub const REPETITIONS_MAX: usize = 10_000;
 
-/// Share of the time that threads may wait for a core before a measurement is called disturbed.
+/// Time that threads, added up, may be without a core in a repetition, against the time that it takes. Beyond it the
+/// repetition is disturbed and does not count if there are enough others.
 pub const DISTURBED_SHARE: f64 = 0.1;
 
 const _: () = assert!(REPETITIONS_MIN_LONG <= REPETITIONS_MIN && REPETITIONS_MIN < REPETITIONS_MAX);

@@ -160,8 +160,10 @@ impl Lab {
         }
         self.results.rows.push(row);
     }
-    /// Keeps what became of a bar.
-    fn judge(&mut self, bar: Bar) {
+    /// Keeps a bar that is about the last so many rows.
+    fn judge(&mut self, bar: Bar, rows: usize) {
+        let first = self.results.rows.len().saturating_sub(rows);
+        let bar = bar.judged_by(&self.results.rows[first..]);
         self.results.bars.push(bar);
     }
 }

@@ -26,7 +26,9 @@ pub struct Row {
     pub ns_per_task_median: f64,
     ns_per_task_p75: f64,
     repetitions: usize,
-    /// Share of the time that a thread, on average, was ready to run and had no core.
+    /// Repetitions that do not count because other processes had the cores.
+    repetitions_disturbed: usize,
+    /// Time without a core in those that count, all threads added up, against the time they took.
     delay_share: f64,
     /// What only some benchmarks tell.
     #[serde(flatten)]
@@ -69,9 +71,15 @@ impl Row {
             ns_per_task_median: per_task(0.5),
             ns_per_task_p75: per_task(0.75),
             repetitions: samples.count(),
-            delay_share: (samples.delay_share / f64::from(threads) * 1000.0).round() / 1000.0,
+            repetitions_disturbed: samples.disturbed,
+            delay_share: (samples.delay_share * 1000.0).round() / 1000.0,
             extra: Extra::default(),
         }
+    }
+
+    /// Whether other processes were much in the way.
+    fn is_disturbed(&self) -> bool {
+        self.delay_share > DISTURBED_SHARE
     }
 
     fn cells(&self) -> Vec<String> {
@@ -88,8 +96,8 @@ impl Row {
 
     fn note(&self) -> String {
         let Extra { efficiency, edges, violations, allocations, bytes_per_task } = &self.extra;
-        let disturbed = (self.delay_share > DISTURBED_SHARE).then(|| {
-            format!("disturbed: threads waited for a core {:.0} % of the time", self.delay_share * 100.0)
+        let disturbed = self.is_disturbed().then(|| {
+            format!("disturbed: threads without a core for {:.0} % of the time", self.delay_share * 100.0)
         });
         let notes = [
             efficiency.map(|share| format!("efficiency {share:.2}")),
@@ -108,17 +116,28 @@ pub struct Bar {
     what: String,
     value: f64,
     limit: f64,
-    reached: bool,
+    /// Nothing if other processes were too much in the way to tell.
+    reached: Option<bool>,
 }
 
 impl Bar {
     /// A value that must not be larger than the limit.
     pub fn at_most(what: impl Into<String>, value: f64, limit: f64) -> Self {
-        Bar { what: what.into(), value, limit, reached: value <= limit }
+        Bar { what: what.into(), value, limit, reached: Some(value <= limit) }
+    }
+
+    /// The same bar, open if one of the rows that it is about was disturbed.
+    pub fn judged_by(mut self, rows: &[Row]) -> Self {
+        self.reached = self.reached.filter(|_| !rows.iter().any(Row::is_disturbed));
+        self
     }
 
     fn text(&self) -> String {
-        let verdict = if self.reached { "reached" } else { "missed" };
+        let verdict = match self.reached {
+            Some(true) => "reached",
+            Some(false) => "missed",
+            None => "open, the measurements are disturbed",
+        };
         let numbers = [self.value, self.limit].map(|number| (number * 1000.0).round() / 1000.0);
         format!("{}: {} (bar {}: {verdict})\n", self.what, numbers[0], numbers[1])
     }

@@ -90,7 +90,7 @@ pub fn measure(bench: &Bench, lab: &mut Lab) -> Result<(), BenchError> {
             lab.done(row);
         }
         let what = format!("{}: {} live tiles against {}", whole.name(), LIVE[2], LIVE[0]);
-        lab.judge(Bar::at_most(what, medians[2] / medians[0], RATIO_MAX));
+        lab.judge(Bar::at_most(what, medians[2] / medians[0], RATIO_MAX), LIVE.len());
     }
     Ok(())
 }

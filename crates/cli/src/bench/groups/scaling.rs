@@ -45,7 +45,7 @@ pub fn measure(bench: &Bench, lab: &mut Lab) -> Result<(), BenchError> {
         }
         let most = medians[1..].iter().copied().fold(0.0, f64::max);
         let what = format!("scaling: growth of ns per task from 10^4 tasks on, --threads {threads}");
-        lab.judge(Bar::at_most(what, most / medians[0], GROWTH_MAX));
+        lab.judge(Bar::at_most(what, most / medians[0], GROWTH_MAX), TASKS.len());
     }
     Ok(())
 }
