@@ -5,7 +5,7 @@ use ringlane_task::Resource;
 use crate::api::backend::{Call, Site};
 use crate::api::tensor::{TaskHandle, TensorRef};
 use crate::fault::{Fault, Result};
-use crate::limits::{FANIN_MAX, RINGS};
+use crate::limits::FANIN_MAX;
 use crate::orchestrator::{Meta, Orchestrator, Predecessor};
 use crate::seams::{Chip, Company, Probe};
 use crate::slot::{EdgeKind, Linked, SKIPPED, SlotIndex};
@@ -192,8 +192,8 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     /// Adds every unfinished task of the scope since its last barrier; waits for those beyond the fan-in limit.
     fn follow_scope(&mut self, own: usize) {
         let since = self.scope().since;
-        for ring in own..RINGS {
-            let from = since[ring].max(self.state.rings[ring].tail);
+        for (ring, since) in since.into_iter().enumerate().skip(own) {
+            let from = since.max(self.state.rings[ring].tail);
             for position in from..self.state.rings[ring].head {
                 let slot = self.table.slot_of(ring, position);
                 if self.state.predecessors.len() >= FANIN_MAX {

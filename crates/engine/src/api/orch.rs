@@ -9,20 +9,20 @@
 //!     o.scope(|o| o.alloc(f32, [4]))            // the handle's scope ends here
 //! }
 //! ```
-//! ```compile_fail
+//! ```compile_fail,E0521
 //! use ringlane_engine::prelude::*;
 //! fn capture<'s>(o: &mut Orch<'s, '_>) -> Result<()> {
 //!     let mut kept = None;
 //!     o.scope(|o| { kept = Some(o.alloc(f32, [4])?); Ok(()) })
 //! }
 //! ```
-//! ```compile_fail
+//! ```compile_fail,E0501
 //! use ringlane_engine::prelude::*;
 //! fn outer_inside<'s>(o: &mut Orch<'s, '_>) -> Result<()> {
 //!     o.scope(|_inner| { o.alloc(f32, [4])?; Ok(()) })
 //! }
 //! ```
-//! ```compile_fail
+//! ```compile_fail,E0521
 //! use ringlane_engine::prelude::*;
 //! fn used_after<'s>(o: &mut Orch<'s, '_>) -> Result<()> {
 //!     let mut tasks = vec![];
@@ -145,9 +145,10 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
     /// # Safety
     /// `backend` outlives the orchestrator and nobody else uses it meanwhile.
     pub(crate) unsafe fn new(backend: &mut (dyn Backend + '_)) -> Self {
-        let backend: NonNull<dyn Backend + '_> = NonNull::from(backend);
+        type Short<'a> = NonNull<dyn Backend + 'a>;
         // SAFETY: only the lifetime bound of the trait object changes; the caller vouches that it lives on.
-        Orch { backend: unsafe { core::mem::transmute(backend) }, life: PhantomData }
+        let backend = unsafe { core::mem::transmute::<Short<'_>, Short<'static>>(NonNull::from(backend)) };
+        Orch { backend, life: PhantomData }
     }
 
     fn backend(&mut self) -> &mut dyn Backend {

@@ -134,8 +134,8 @@ impl Cells {
             f(at[..self.rank].iter().fold(0, |cell, &index| mix(cell, index)));
             let Some(axis) = (0..self.rank).rev().find(|&d| at[d] < self.range[d].1) else { return };
             at[axis] += 1;
-            for d in axis + 1..self.rank {
-                at[d] = self.range[d].0;
+            for (at, range) in at.iter_mut().zip(&self.range).take(self.rank).skip(axis + 1) {
+                *at = range.0;
             }
         }
     }

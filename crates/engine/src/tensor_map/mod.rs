@@ -15,6 +15,8 @@
 pub mod grid;
 mod lists;
 mod pool;
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests;
 
 use grid::{Cells, Grid};
 use pool::Pool;
