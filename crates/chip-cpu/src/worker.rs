@@ -131,6 +131,9 @@ impl<'s, P: Probe> Worker<'s, P> {
             // SAFETY: the task came from `take` or `publish`, each of which gives a task to one worker once.
             return unsafe { executor.run(task, self) };
         }
+        if let Some(next) = self.queue().peek() {
+            self.shared.table.warm(next);
+        }
         self.sampler.begin();
         // SAFETY: as above.
         unsafe { executor.run(task, self) };

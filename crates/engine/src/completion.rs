@@ -85,6 +85,9 @@ impl<P: Probe> Executor<'_, P> {
             return;
         }
         line.set_running(task_id(record), record.kernels[0]);
+        if self.company == Company::Shared {
+            slot.warm_successor(&self.table.slots, &self.table.edges);
+        }
         let (lane, block) = if record.lanes() == 1 { (0, index) } else { self.lane_of(record, index) };
         let kernel = self.table.kernels.get(record.kernels[lane] as u32).expect("interned before the submit");
         let lane_id = record.shape.lane(lane);

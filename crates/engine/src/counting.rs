@@ -155,12 +155,13 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         let state = &mut *self.state;
         let view = view.shifted(state.map.base_of(root));
         let new = NewAccess { root, region: Region::of(&view), whole: view.is_whole(), hazard };
+        let tile = state.map.locate(&new);
         if state.scopes.last().is_some_and(|s| s.inference == Inference::Inherit) {
             let regions = CountedRegions(self.table, &counting.views);
-            state.map.look_up(&new, &regions, |task| _ = followed.insert(task));
+            state.map.look_up(&new, tile.as_ref(), &regions, |task| _ = followed.insert(task));
         }
         counting.views.push(view);
-        state.map.insert(&new, owned, slot, COUNTED | (counting.views.len() as u32 - 1));
+        state.map.insert(&new, tile.as_ref(), owned, slot, COUNTED | (counting.views.len() as u32 - 1));
     }
 
     fn count_task(&mut self, owned: Owned, usage: Usage) {

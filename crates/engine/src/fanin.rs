@@ -8,14 +8,16 @@ use crate::fault::{Fault, Result};
 use crate::limits::FANIN_MAX;
 use crate::orchestrator::{Meta, Orchestrator, Predecessor};
 use crate::seams::{Chip, Company, Probe};
-use crate::slot::{EdgeKind, Linked, SKIPPED, SlotIndex};
+use crate::slot::{EdgeKind, Linked, SKIPPED, Slot, SlotIndex};
 use crate::submit::{Measure, too_large_for};
+use crate::sync::prefetch;
 use crate::tensor_map::{Owned, TensorMap};
 
 /// The list of those whom the task being submitted must follow, each once.
 pub(crate) struct Follow<'a> {
     metas: &'a mut [Meta],
     predecessors: &'a mut Vec<Predecessor>,
+    slots: &'a [Slot],
     /// Differs from submit to submit.
     mark: u32,
 }
@@ -27,6 +29,7 @@ impl Follow<'_> {
         let meta = &mut self.metas[task.0 as usize];
         if meta.wired_by != self.mark {
             meta.wired_by = self.mark;
+            prefetch(&self.slots[task.0 as usize]);
             self.predecessors.push(Predecessor { slot: task, kind: EdgeKind::Data });
         }
     }
@@ -38,7 +41,8 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     pub(crate) fn follow(&mut self) -> (Follow<'_>, &mut TensorMap) {
         let state = &mut *self.state;
         let mark = self.mark;
-        (Follow { metas: &mut state.metas, predecessors: &mut state.predecessors, mark }, &mut state.map)
+        let (metas, predecessors, slots) = (&mut state.metas, &mut state.predecessors, &self.table.slots);
+        (Follow { metas, predecessors, slots, mark }, &mut state.map)
     }
 
     /// Starts the list of predecessors with those that were asked for, and the scope's barrier.

@@ -99,11 +99,12 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     fn file(&mut self, new: &NewAccess<'_>, slot: SlotIndex, at: u32, owned: &mut Owned) {
         let (infers, regions) = (self.current.infers, RecordRegions(self.table));
         let (mut follow, map) = self.follow();
+        let tile = map.locate(new);
         if infers {
             let hazard = if planted(Bug::NoWarEdge) { Hazard::Read } else { new.hazard };
-            map.look_up(&NewAccess { hazard, ..*new }, &regions, |task| follow.add(task));
+            map.look_up(&NewAccess { hazard, ..*new }, tile.as_ref(), &regions, |task| follow.add(task));
         }
-        map.insert(new, owned, slot, at);
+        map.insert(new, tile.as_ref(), owned, slot, at);
     }
 
     /// Makes a fresh tensor.
@@ -123,7 +124,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         encode_tensor(words, view, Placed { access: Access::Output, split, space, offset });
         let region = Region::at(offset, view);
         let new = NewAccess { root: tensor.id, region, whole: true, hazard: Hazard::Write };
-        self.state.map.insert(&new, owned, place.slot, space << RING_BITS | at);
+        self.state.map.insert(&new, None, owned, place.slot, space << RING_BITS | at);
         if call.launch.block_count() > 1 && split == NO_SPLIT {
             // All blocks share it, so none of them can zero it.
             self.zero_heap(ring, offset, view.bytes());

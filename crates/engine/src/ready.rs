@@ -95,6 +95,14 @@ impl ReadyQueue {
         }
     }
 
+    /// The task that `pop` would take now, as far as the owner can tell.
+    #[inline]
+    pub fn peek(&self) -> Option<SlotIndex> {
+        let real = unpack(self.head.load(Ordering::Relaxed)).1;
+        let tail = self.tail.load(Ordering::Relaxed);
+        (real != tail).then(|| SlotIndex(self.entry(real).get()))
+    }
+
     /// As `pop`, where one thread does everything.
     #[inline]
     pub fn pop_alone(&self) -> Option<SlotIndex> {

@@ -91,7 +91,8 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         let state = &mut *self.state;
         state.predecessors.clear();
         let (map, writers) = (&mut state.map, &mut state.predecessors);
-        map.look_up(&new, &RecordRegions(self.table), |slot| {
+        let tile = map.locate(&new);
+        map.look_up(&new, tile.as_ref(), &RecordRegions(self.table), |slot| {
             writers.push(Predecessor { slot, kind: EdgeKind::Data });
         });
         for i in 0..self.state.predecessors.len() {

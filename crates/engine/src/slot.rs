@@ -15,7 +15,7 @@
 //! - An edge entry belongs to its *successor*: it is reused only after the successor is done, hence after the core
 //!   that walked the list released the successor, hence after it read the entry.
 
-use crate::sync::{AtomicU8, AtomicU32, Ordering, Shared, Zeroed};
+use crate::sync::{AtomicU8, AtomicU32, Ordering, Shared, Zeroed, prefetch};
 
 /// Index of a slot over all rings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -270,6 +270,18 @@ impl Slot {
         let left = self.fanin.load(Ordering::Relaxed) - 1;
         self.fanin.store(left, Ordering::Relaxed);
         left == 0
+    }
+
+    /// Before the task runs: asks for the line of the successor that will be told first.
+    #[inline]
+    pub fn warm_successor(&self, slots: &[Slot], edges: &[Edge]) {
+        let head = self.fanout.load(Ordering::Acquire);
+        if head != EMPTY && head != CLOSED {
+            // SAFETY: the entry was published by the exchange that we acquired, and is not reused before its successor
+            // is done, which waits for this task.
+            let edge = unsafe { edges[head as usize - 1].0.get() };
+            prefetch(&slots[(edge.successor & !EXPLICIT) as usize]);
+        }
     }
 
     /// Marks the task done and calls `ready` for each successor that waited only for it.

@@ -83,7 +83,9 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         site: Site,
     ) -> Result<()> {
         let freed = match resource {
-            Resource::TensorMap => (0..RINGS).rev().map(|ring| self.reclaim(ring)).filter(|&freed| freed).count() > 0,
+            Resource::TensorMap => {
+                (0..RINGS).rev().map(|ring| self.reclaim(ring)).filter(|&freed| freed).count() > 0
+            }
             _ => self.reclaim(ring),
         };
         if freed {

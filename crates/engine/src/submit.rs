@@ -17,7 +17,7 @@ use crate::place::Place;
 use crate::scope::Usage;
 use crate::seams::{Chip, Probe};
 use crate::slot::{LaneShape, SlotIndex, TaskRecord, lap_tag};
-use crate::sync::Ordering;
+use crate::sync::{Ordering, prefetch};
 use crate::table::Table;
 use crate::tensor_map::{Owned, Regions};
 
@@ -54,6 +54,9 @@ impl<'a> RecordRegions<'a> {
         }
     }
 }
+
+/// How far ahead the line of a slot to come is asked for: another core wrote it last.
+const SLOTS_AHEAD: u64 = 2;
 
 /// Arguments that the quick check looks at; a task with more goes through the full one.
 const PLAIN_ARGS_MAX: usize = 64;
@@ -320,6 +323,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         let position = self.state.rings[ring].head;
         self.state.rings[ring].head += 1;
         self.scope().first.get_or_insert(position);
+        prefetch(&self.table.slots[self.table.slot_of(ring, position + SLOTS_AHEAD).0 as usize]);
         let links = self.wire(slot, ring);
         self.seq += 1;
         self.mark = self.mark.checked_add(1).unwrap_or(1);

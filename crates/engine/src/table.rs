@@ -17,7 +17,7 @@ use crate::limits::{KERNELS_MAX, RINGS, SITES_MAX};
 use crate::poison::Poison;
 use crate::report::Status;
 use crate::slot::{DoneTag, Edge, Slot, SlotIndex, TaskRecord, lap_tag};
-use crate::sync::{AtomicU32, Mutex, Ordering, Reserved};
+use crate::sync::{AtomicU32, Mutex, Ordering, Reserved, prefetch};
 
 /// Why tasks are no longer run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,6 +154,12 @@ impl Table {
         let base = self.args[record.ring as usize].base().cast::<u64>();
         // SAFETY: the submitter wrote that many words there before it published the task.
         unsafe { core::slice::from_raw_parts(base.add(record.args_at as usize), record.args_words as usize) }
+    }
+
+    /// Asks for the line of a task that will be run soon.
+    #[inline]
+    pub fn warm(&self, task: SlotIndex) {
+        prefetch(&self.slots[task.0 as usize]);
     }
 
     /// Whether tasks are still run.

@@ -17,33 +17,31 @@ const SPAN_MAX: u64 = 16;
 /// Cells that a lookup visits; beyond it walks all tiles instead.
 const VISIT_MAX: u64 = 64;
 
-/// A box in grid coordinates: first index and length along each axis.
-#[derive(Clone, Copy, Debug, Default)]
-struct Extent {
-    first: u64,
-    len: u64,
+/// A box of cells: the first and the last along each axis.
+#[derive(Clone, Copy, Debug)]
+pub struct Cells {
+    rank: usize,
+    range: [(u64, u64); MAX_RANK],
 }
 
 /// The grid.
 #[derive(Clone, Debug)]
 pub struct Grid {
     rank: usize,
-    /// Byte stride, cell length and widest span of each axis, largest stride first.
+    /// Largest stride first.
     axes: [Axis; MAX_RANK],
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Axis {
+    /// Bytes from one index to the next.
     stride: u64,
+    /// Indices before the next larger axis steps on; a box that goes further wraps around.
+    around: u64,
+    /// Indices of one cell.
     cell: u64,
+    /// Cells that the widest tile filed so far spans.
     span: u64,
-}
-
-/// The cells a lookup visits.
-#[derive(Debug)]
-pub struct Cells {
-    rank: usize,
-    range: [(u64, u64); MAX_RANK],
 }
 
 impl Grid {
@@ -55,69 +53,69 @@ impl Grid {
             if grid.axes[..grid.rank].iter().any(|a| a.stride == stride) {
                 continue;
             }
-            grid.axes[grid.rank] = Axis { stride, cell: dim.len as u64, span: 1 };
+            grid.axes[grid.rank] = Axis { stride, around: u64::MAX, cell: dim.len as u64, span: 1 };
             grid.rank += 1;
         }
         grid.axes[..grid.rank].sort_unstable_by_key(|a| core::cmp::Reverse(a.stride));
-        let nested = grid.axes[..grid.rank].windows(2).all(|w| w[0].stride.is_multiple_of(w[1].stride));
-        (grid.rank > 0 && nested).then_some(grid)
+        for i in 1..grid.rank {
+            let (outer, inner) = (grid.axes[i - 1].stride, grid.axes[i].stride);
+            if !outer.is_multiple_of(inner) {
+                return None;
+            }
+            grid.axes[i].around = outer / inner;
+        }
+        (grid.rank > 0).then_some(grid)
     }
 
-    /// The box of a region, if it is one.
-    fn extents(&self, region: &Region<'_>) -> Option<[Extent; MAX_RANK]> {
-        let mut extents = [Extent::default(); MAX_RANK];
+    /// The cells that a region touches; `None` if it is no box of the grid.
+    pub fn locate(&self, region: &Region<'_>) -> Option<Cells> {
+        let axes = &self.axes[..self.rank];
+        let (mut first, mut len) = ([0u64; MAX_RANK], [1u64; MAX_RANK]);
         let mut offset = region.offset;
-        for (extent, axis) in extents.iter_mut().zip(&self.axes[..self.rank]) {
-            *extent = Extent { first: offset / axis.stride, len: 1 };
-            offset %= axis.stride;
+        for (first, axis) in first.iter_mut().zip(axes) {
+            (*first, offset) = (offset / axis.stride, offset % axis.stride);
         }
         let element = region.element as u64;
-        if offset + element > self.axes[self.rank - 1].stride {
+        if offset + element > axes[self.rank - 1].stride {
             return None;
         }
         for dim in region.dims.iter().filter(|d| d.len > 1) {
-            let stride = dim.stride as u64 * element;
-            let axis = self.axes[..self.rank].iter().position(|a| a.stride == stride)?;
-            if extents[axis].len > 1 {
+            let axis = axes.iter().position(|a| a.stride == dim.stride as u64 * element)?;
+            if len[axis] > 1 {
                 return None;
             }
-            extents[axis].len = dim.len as u64;
+            len[axis] = dim.len as u64;
         }
-        let fits = (1..self.rank).all(|i| {
-            let around = self.axes[i - 1].stride / self.axes[i].stride;
-            extents[i].first + extents[i].len <= around
-        });
-        fits.then_some(extents)
+        let mut cells = Cells { rank: self.rank, range: [(0, 0); MAX_RANK] };
+        for (i, axis) in axes.iter().enumerate() {
+            if first[i] + len[i] > axis.around {
+                return None;
+            }
+            cells.range[i] = (first[i] / axis.cell, (first[i] + len[i] - 1) / axis.cell);
+        }
+        Some(cells)
     }
 
-    /// The cell to file a tile under; `None` if it is wide.
-    pub fn file(&mut self, region: &Region<'_>) -> Option<u64> {
-        let extents = self.extents(region)?;
-        let mut spans = [1u64; MAX_RANK];
-        for ((span, extent), axis) in spans.iter_mut().zip(&extents).zip(&self.axes[..self.rank]) {
-            *span = (extent.first + extent.len - 1) / axis.cell - extent.first / axis.cell + 1;
-        }
-        if spans[..self.rank].iter().product::<u64>() > SPAN_MAX {
+    /// The cell to file a tile under; `None` if it spans too many.
+    pub fn file(&mut self, tile: &Cells) -> Option<u64> {
+        let span = |range: &(u64, u64)| range.1 - range.0 + 1;
+        if tile.range[..self.rank].iter().map(span).product::<u64>() > SPAN_MAX {
             return None;
         }
         let mut cell = 0;
-        for ((axis, span), extent) in self.axes[..self.rank].iter_mut().zip(spans).zip(&extents) {
-            axis.span = axis.span.max(span);
-            cell = mix(cell, extent.first / axis.cell);
+        for (axis, range) in self.axes[..self.rank].iter_mut().zip(&tile.range) {
+            axis.span = axis.span.max(span(range));
+            cell = mix(cell, range.0);
         }
         Some(cell)
     }
 
-    /// The cells whose tiles could meet this region; `None`: too many, walk all tiles.
-    pub fn neighbourhood(&self, region: &Region<'_>) -> Option<Cells> {
-        let extents = self.extents(region)?;
-        let mut cells = Cells { rank: self.rank, range: [(0, 0); MAX_RANK] };
-        let mut visits = 1u64;
-        for ((range, extent), axis) in cells.range.iter_mut().zip(&extents).zip(&self.axes[..self.rank]) {
-            let last = (extent.first + extent.len - 1) / axis.cell;
-            let first = (extent.first / axis.cell).saturating_sub(axis.span - 1);
-            *range = (first, last);
-            visits = visits.saturating_mul(last - first + 1);
+    /// The cells whose tiles could meet this one; `None`: too many, walk all tiles.
+    pub fn neighbourhood(&self, tile: &Cells) -> Option<Cells> {
+        let (mut cells, mut visits) = (*tile, 1u64);
+        for (range, axis) in cells.range.iter_mut().zip(&self.axes[..self.rank]) {
+            range.0 = range.0.saturating_sub(axis.span - 1);
+            visits = visits.saturating_mul(range.1 - range.0 + 1);
         }
         (visits <= VISIT_MAX).then_some(cells)
     }

@@ -273,14 +273,20 @@ impl TensorMap {
     }
 
     /// Calls `found` for each task whose access conflicts with `new`, and supersedes what a write covers.
-    pub fn look_up(&mut self, new: &NewAccess<'_>, regions: &impl Regions, mut found: impl FnMut(SlotIndex)) {
+    pub fn look_up(
+        &mut self,
+        new: &NewAccess<'_>,
+        tile: Option<&Cells>,
+        regions: &impl Regions,
+        mut found: impl FnMut(SlotIndex),
+    ) {
         let [writes, reads, tile_writes, tile_reads] = self.roots[new.root].heads;
         self.walk_list(writes, new, regions, &mut found);
         if new.hazard == Hazard::Write {
             self.walk_list(reads, new, regions, &mut found);
         }
         if tile_writes & tile_reads != NONE {
-            self.look_up_tiles(new, [tile_writes, tile_reads], regions, &mut found);
+            self.look_up_tiles(new, tile, [tile_writes, tile_reads], regions, &mut found);
         }
     }
 
@@ -300,13 +306,12 @@ impl TensorMap {
     fn look_up_tiles(
         &mut self,
         new: &NewAccess<'_>,
+        tile: Option<&Cells>,
         heads: [u32; 2],
         regions: &impl Regions,
         found: &mut impl FnMut(SlotIndex),
     ) {
-        let root = &self.roots[new.root];
-        let near =
-            if new.whole { None } else { self.grids[root.grid].neighbourhood(&relative(root, &new.region)) };
+        let near = tile.and_then(|tile| self.grids[self.roots[new.root].grid].neighbourhood(tile));
         let lists = if new.hazard == Hazard::Read { 1 } else { 2 };
         for (list, &head) in heads.iter().enumerate().take(lists) {
             match &near {
@@ -379,14 +384,19 @@ impl TensorMap {
 
     /// Adds an access whose record is at `at` of `task`.
     #[inline]
-    pub fn insert(&mut self, new: &NewAccess<'_>, owned: &mut Owned, task: SlotIndex, at: u32) {
+    pub fn insert(
+        &mut self,
+        new: &NewAccess<'_>,
+        tile: Option<&Cells>,
+        owned: &mut Owned,
+        task: SlotIndex,
+        at: u32,
+    ) {
         debug_assert!(self.used < self.capacity, "{} is checked before", Resource::TensorMap);
         self.used += 1;
         let mut list = if new.hazard == Hazard::Read { READ } else { WRITE };
         let mut bucket = NONE;
-        if !new.whole
-            && let Some(cell) = self.cell_of(new)
-        {
+        if let Some(cell) = tile.and_then(|tile| self.grids[self.roots[new.root].grid].file(tile)) {
             bucket = self.bucket_of(new.root, cell, list) as u32;
             list += TILE;
         }
@@ -416,14 +426,17 @@ impl TensorMap {
         }
     }
 
-    /// The cell a tile is filed under; makes or refines the root's grid for it. `None`: it is wide.
-    fn cell_of(&mut self, new: &NewAccess<'_>) -> Option<u64> {
+    /// Where a tile lies in its tensor's grid, which the first tile makes. `None`: the access is wide.
+    pub fn locate(&mut self, new: &NewAccess<'_>) -> Option<Cells> {
+        if new.whole {
+            return None;
+        }
         let root = &mut self.roots[new.root];
-        let region = relative(root, &new.region);
+        let region = Region { offset: new.region.offset - root.base, ..new.region };
         if root.grid == NONE {
             root.grid = self.grids.take(Grid::for_tile(&region)?);
         }
-        self.grids[root.grid].file(&region)
+        self.grids[root.grid].locate(&region)
     }
 
     fn bucket_of(&self, root: u32, cell: u64, list: usize) -> usize {
@@ -457,11 +470,6 @@ impl TensorMap {
             id = next;
         }
     }
-}
-
-/// The region with its offset counted from the start of the tensor.
-fn relative<'a>(root: &Root, region: &Region<'a>) -> Region<'a> {
-    Region { offset: region.offset - root.base, ..*region }
 }
 
 #[cold]

@@ -62,13 +62,14 @@ proptest! {
             let expected: BTreeSet<u32> = model.iter().filter(conflicts).map(|m| m.task).collect();
             let new = new_access(view, *writes);
             let mut found = BTreeSet::new();
-            map.look_up(&new, &views, |task| _ = found.insert(task.0));
+            let tile = map.locate(&new);
+            map.look_up(&new, tile.as_ref(), &views, |task| _ = found.insert(task.0));
             prop_assert_eq!(&found, &expected, "access {} {:?}", i, view);
             if *writes {
                 model.retain(|m| !m.bytes.is_subset(&bytes));
             }
             let mut mine = Owned::NOTHING;
-            map.insert(&new, &mut mine, SlotIndex(i as u32), i as u32);
+            map.insert(&new, tile.as_ref(), &mut mine, SlotIndex(i as u32), i as u32);
             owned.push(mine);
             model.push(Modelled { task: i as u32, bytes, writes: *writes });
             if i >= keep {
