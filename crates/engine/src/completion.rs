@@ -110,7 +110,7 @@ impl<P: Probe> Executor<'_, P> {
         self.probe.end(self.core, record, lane_id, block);
         line.add_block();
         if let Err(error) = result {
-            self.note_failure(task, record, record.kernels[lane], error.0);
+            self.note_failure(task, record, index, record.kernels[lane], error.0);
         }
     }
 
@@ -140,13 +140,14 @@ impl<P: Probe> Executor<'_, P> {
         tensor_records(words).any(|r| r.access().reads() && self.table.poison.touches(r.space, &r.view()))
     }
 
+    /// Keeps the first failure of the run: by submission, then by block, whichever happens to run first.
     #[cold]
-    fn note_failure(&self, task: SlotIndex, record: &TaskRecord, kernel: u16, cause: String) {
+    fn note_failure(&self, task: SlotIndex, record: &TaskRecord, block: u32, kernel: u16, cause: String) {
         self.table.slots[task.0 as usize].mark(FAILED);
         let mut first = self.table.failure.lock().expect("no panic while a failure is noted");
-        let earlier = first.as_ref().is_none_or(|f| record.seq < f.record.seq);
+        let earlier = first.as_ref().is_none_or(|f| (record.seq, block) < (f.record.seq, f.block));
         if earlier {
-            *first = Some(FirstFailure { record: *record, kernel, cause });
+            *first = Some(FirstFailure { record: *record, block, kernel, cause });
         }
     }
 
@@ -194,11 +195,30 @@ impl<P: Probe> Executor<'_, P> {
         let words = unsafe { self.table.words(record) };
         for r in tensor_records(words).filter(|r| r.access().writes()) {
             let TensorRecord { space, .. } = r;
+            if fate & SKIPPED != 0 && r.access() == Access::Output {
+                // SAFETY: the caller holds the task that makes this tensor; those that use it follow.
+                unsafe { self.zero(&r) };
+            }
             match (fate, r.access()) {
                 (0, Access::InOut) => {}
                 (0, _) => self.table.poison.heal(space, &r.view()),
                 _ => self.table.poison.spread(space, &r.view()),
             }
         }
+    }
+
+    /// Zeroes a tensor that a skipped task would have made: whoever writes a part of it finds the same bytes in every
+    /// run.
+    ///
+    /// # Safety
+    /// As for `complete`; the record is one of the task's outputs.
+    #[cold]
+    unsafe fn zero(&self, record: &TensorRecord<'_>) {
+        // SAFETY: the caller holds a task.
+        let space = unsafe { self.table.spaces() }.0[record.space as usize];
+        record.view().for_each_run(|start, bytes| {
+            // SAFETY: the tensor lies inside its space, and only the caller's task touches it before it is complete.
+            unsafe { space.base.add(start as usize).write_bytes(0, bytes as usize) };
+        });
     }
 }

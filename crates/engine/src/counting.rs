@@ -18,7 +18,7 @@ use crate::overlap::Region;
 use crate::scope::{Scope, Usage};
 use crate::seams::{Chip, Probe};
 use crate::slot::SlotIndex;
-use crate::stall::{Counted, Deadlock};
+use crate::stall::{Counted, Deadlock, option_value};
 use crate::submit::{Measure, RecordRegions};
 use crate::table::Table;
 use crate::tensor_map::{Hazard, NewAccess, Owned, Regions};
@@ -37,6 +37,8 @@ pub struct Counting {
     views: Vec<TensorView>,
     /// Counted tasks: at which depth, and what each owns in the map.
     tasks: Vec<(usize, Owned)>,
+    /// The last counted barrier of each open scope that has one: its depth, and its place among the tasks.
+    barriers: Vec<(usize, usize)>,
 }
 
 struct CountedRegions<'a>(&'a Table, &'a [TensorView]);
@@ -53,7 +55,15 @@ impl Regions for CountedRegions<'_> {
 impl Counting {
     pub(crate) fn new(deadlock: Deadlock, capacities: Capacities) -> Self {
         let need = deadlock.need;
-        Counting { deadlock, capacities, need, piece: 0, views: Vec::new(), tasks: Vec::new() }
+        Counting {
+            deadlock,
+            capacities,
+            need,
+            piece: 0,
+            views: Vec::new(),
+            tasks: Vec::new(),
+            barriers: Vec::new(),
+        }
     }
 
     /// The deadlock, with what was counted so far.
@@ -73,20 +83,7 @@ impl Counting {
             // Pieces are contiguous: a few gaps, each smaller than the largest piece, may stay unused.
             Resource::Heap | Resource::Args => deadlock.need + 8 * self.piece,
         };
-        let enough = enough.next_power_of_two();
-        let now: [u64; RINGS] = match deadlock.resource {
-            Resource::TaskWindow => self.capacities.task_window.map(u64::from),
-            Resource::Heap => self.capacities.heap,
-            Resource::DepPool => self.capacities.dep_pool.map(u64::from),
-            Resource::Args => self.capacities.args.map(u64::from),
-            Resource::TensorMap => return enough.to_string(),
-        };
-        if now.iter().all(|&c| c <= enough) {
-            return enough.to_string();
-        }
-        let mut each = now;
-        each[deadlock.ring as usize] = enough;
-        each.map(|c| c.to_string()).join(",")
+        option_value(&self.capacities, deadlock.resource, deadlock.ring as usize, enough)
     }
 
     /// Takes note of what the open scopes hold now: what they took while the run went well, and what was counted.
@@ -172,12 +169,27 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         counting.note(self.state);
     }
 
-    /// A barrier of a run that is over.
+    /// A barrier of a run that is over: it follows all that the scope holds on its ring since the last one. (Tasks of
+    /// ended scopes on other rings are waited for when entries run low.)
     #[cold]
     pub(crate) fn barrier_stopped(&mut self) -> Result<TaskHandle> {
         self.stopped_error()?;
-        self.count_task(Owned::NOTHING, Measure::default().usage(0));
-        Ok(TaskHandle::default())
+        let depth = self.state.scopes.len();
+        let ring = self.current.ring;
+        let rings = &self.state.rings[ring];
+        let submitted = rings.head - self.state.scopes[depth - 1].since[ring].max(rings.tail);
+        let counting = self.counting();
+        let place = counting.tasks.len();
+        let last = counting.barriers.pop_if(|(at, _)| *at == depth).map_or(0, |(_, place)| place);
+        let counted = counting.tasks[last..].iter().rev().take_while(|(at, _)| *at >= depth).count();
+        counting.barriers.push((depth, place));
+        let slot = SlotIndex((self.table.slots.len() + place) as u32);
+        let edges = submitted + counted as u64 + 1;
+        self.count_task(Owned::NOTHING, Measure::default().usage(edges));
+        let heads = core::array::from_fn(|ring| self.state.rings[ring].head);
+        let scope = self.scope();
+        (scope.barrier, scope.since) = (Some(slot), heads);
+        Ok(TaskHandle { slot: slot.0, local: 0 })
     }
 
     /// A tensor of a run that is over.
@@ -223,11 +235,15 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     fn count_scope_exit_slow(&mut self, ended: &Scope) -> Result<()> {
         let depth = self.state.scopes.len();
         if depth > RINGS - 1 {
+            // The deepest ring keeps what it holds until the outermost scope on it ends.
             self.scope().counted.add(&ended.counted);
+            while self.counting().barriers.pop_if(|(at, _)| *at > depth).is_some() {}
+            return Ok(());
         }
         while let Some((_, owned)) = self.counting().tasks.pop_if(|(at, _)| *at > depth) {
             self.state.map.release(owned);
         }
+        while self.counting().barriers.pop_if(|(at, _)| *at > depth).is_some() {}
         let (resource, ring) = (self.counting().deadlock.resource, self.counting().deadlock.ring as usize);
         let open = self.state.scopes.iter().any(|s| resource == Resource::TensorMap || s.ring == ring);
         if open {

@@ -9,7 +9,7 @@ use crate::limits::FANIN_MAX;
 use crate::orchestrator::{Meta, Orchestrator, Predecessor};
 use crate::seams::{Chip, Company, Probe};
 use crate::slot::{EdgeKind, Linked, SKIPPED, Slot, SlotIndex};
-use crate::submit::{Measure, too_large_for};
+use crate::submit::Measure;
 use crate::sync::prefetch;
 use crate::tensor_map::{Owned, TensorMap};
 
@@ -56,7 +56,9 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         for task in call.after {
             let meta = &mut self.state.metas[task.slot as usize];
             if meta.local != task.local {
-                return Err(stale_task(task, meta.local));
+                let error = stale_task(task, meta.local);
+                self.next_mark();
+                return Err(error);
             }
             if meta.wired_by != mark {
                 meta.wired_by = mark;
@@ -103,7 +105,8 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         let wanted = self.state.predecessors.len() as u64;
         let capacity = self.state.rings[ring].edges_capacity;
         if wanted > capacity {
-            return Err(too_large_for(Resource::DepPool, ring, wanted, capacity, site));
+            let error = self.too_large(Resource::DepPool, ring, wanted, site);
+            return Err(self.doom(error));
         }
         while self.state.rings[ring].edges_used() + wanted > capacity {
             self.wait_for(ring, Resource::DepPool, wanted, site)?;

@@ -129,7 +129,14 @@ pub enum Fault {
     #[error("a tensor is read as another data type")]
     ReadDType { tensor: DType, asked: DType },
     #[error("a task is larger than the ring it must fit into")]
-    TaskTooLarge { resource: ringlane_task::Resource, ring: u8, needs: u64, capacity: u64, site: String },
+    TaskTooLarge {
+        resource: ringlane_task::Resource,
+        ring: u8,
+        needs: u64,
+        capacity: u64,
+        option: String,
+        site: String,
+    },
     #[error("scopes are nested too deeply")]
     TooDeep { limit: usize, site: String },
     #[error("memory cannot be had")]
@@ -219,7 +226,7 @@ impl Fault {
                 format!("the shape has {elements} elements, {given} given")
             }
             Fault::ReadDType { tensor, asked } => format!("the tensor is {tensor}, asked for {asked}"),
-            Fault::TaskTooLarge { resource, ring, needs, capacity, site } => {
+            Fault::TaskTooLarge { resource, ring, needs, capacity, site, .. } => {
                 format!(
                     "{site}: the task needs {needs} of {resource} on ring {ring}, which has {capacity} in all"
                 )
@@ -242,12 +249,8 @@ impl Fault {
             Fault::View(error) => return error.hint(),
             Fault::Config(error) => return error.hint(),
             Fault::FlowControlDeadlock(deadlock) => return deadlock.hint(),
-            Fault::TaskTooLarge { resource, needs, .. } => {
-                return format!(
-                    "rerun with {} {}, or split the task",
-                    resource.option(),
-                    needs.next_power_of_two()
-                );
+            Fault::TaskTooLarge { resource, option, .. } => {
+                return format!("rerun with {} {option}, or split the task", resource.option());
             }
             Fault::ArgCount { .. } => "give one argument for each parameter of the kernel, in order",
             Fault::TooManyArgs { .. } => "put several values into one tensor, or split the task",

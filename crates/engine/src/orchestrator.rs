@@ -20,7 +20,7 @@ use crate::scope::{Scope, Segment, Usage};
 use crate::seams::{Chip, Company, Probe};
 use crate::slot::{EdgeKind, SlotIndex};
 use crate::sync::Ordering;
-use crate::table::Table;
+use crate::table::{Stop, Table};
 use crate::tensor_map::{Owned, TensorMap};
 
 /// What the submitter keeps for each slot; no other thread touches it.
@@ -74,7 +74,7 @@ impl State {
             state.reset(&table.capacities, ring);
         }
         let externals = (0..buffers.len()).map(|i| ((RINGS + i) as u32, buffers.entry(i).1));
-        self.map.reset(externals);
+        self.map.reset(table.capacities.tensormap, externals);
         self.scopes.clear();
         self.kernels.reset();
         self.sites.reset();
@@ -202,6 +202,19 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
             self.fatal = Some(Fault::Interrupted { tasks: self.seq }.into());
         }
         self.fatal.take()
+    }
+
+    /// Whoever was marked as a predecessor is one no longer.
+    #[inline]
+    pub(crate) fn next_mark(&mut self) {
+        self.mark = self.mark.checked_add(1).unwrap_or(1);
+    }
+
+    /// Ends the run with an error of a submit that cannot be taken back: its accesses are filed already.
+    #[cold]
+    pub(crate) fn doom(&mut self, error: Error) -> Error {
+        self.table.stop(Stop::Fatal);
+        self.fatal.get_or_insert(error).clone()
     }
 
     /// Answers for a run that is over: counts on after a deadlock, or gives the error.

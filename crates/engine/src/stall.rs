@@ -4,7 +4,7 @@
 //! belongs to a scope that is still open: only the submitter could end that scope, and it is the one who waits. For
 //! the tensor map this must hold on every ring that holds entries. No clock is involved.
 
-use ringlane_task::{RINGS, Resource};
+use ringlane_task::{Capacities, RINGS, Resource};
 
 use crate::api::backend::Site;
 use crate::counting::Counting;
@@ -123,6 +123,15 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         found.or(self.state.scopes.last()).expect("the root scope is open while the orchestration runs")
     }
 
+    /// The error of a task that needs more of a resource than its ring has in all.
+    #[cold]
+    pub(crate) fn too_large(&self, resource: Resource, ring: usize, needs: u64, site: Site) -> crate::Error {
+        let capacities = &self.table.capacities;
+        let capacity = capacities.get(resource, ring_index(ring));
+        let option = option_value(capacities, resource, ring, needs);
+        Fault::TaskTooLarge { resource, ring: ring as u8, needs, capacity, option, site: place(site) }.into()
+    }
+
     /// Stops the run; from here on submits are only counted.
     fn latch(&mut self, ring: usize, resource: Resource, wanted: u64, site: Site) -> crate::Error {
         let rings = &self.state.rings[ring];
@@ -158,4 +167,16 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
 /// A site as `file:line`.
 pub(crate) fn place(site: Site) -> String {
     format!("{}:{}", site.file(), site.line())
+}
+
+/// An option's value: the smallest power of two that suffices, for all rings, or for this one where that would take
+/// something away from another.
+pub(crate) fn option_value(capacities: &Capacities, resource: Resource, ring: usize, enough: u64) -> String {
+    let enough = enough.next_power_of_two();
+    let mut each: [u64; RINGS] = core::array::from_fn(|r| capacities.get(resource, ring_index(r)));
+    if resource == Resource::TensorMap || each.iter().all(|&capacity| capacity <= enough) {
+        return enough.to_string();
+    }
+    each[ring] = enough;
+    each.map(|capacity| capacity.to_string()).join(",")
 }

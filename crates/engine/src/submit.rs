@@ -10,7 +10,7 @@ use crate::api::kernel::ParamKind;
 use crate::api::tensor::{TaskHandle, TensorRef};
 use crate::check::check_call;
 use crate::fault::{Fault, Result};
-use crate::limits::{ALIGNMENT, RINGS};
+use crate::limits::ALIGNMENT;
 use crate::orchestrator::{Meta, Orchestrator};
 use crate::overlap::Region;
 use crate::place::Place;
@@ -107,7 +107,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         self.collect_explicit(call)?;
         self.place_args(call, &Place { ring, slot, args_at }, &mut owned, outs)?;
         self.reserve_edges(ring, call.site)?;
-        let record = self.record(call, ring, args_at, &measure)?;
+        let record = self.record(call, ring, args_at, &measure).map_err(|error| self.doom(error))?;
         self.commit(slot, record, owned);
         self.chip.submitted();
         Ok(TaskHandle { slot: slot.0, local: record.local })
@@ -186,17 +186,17 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     pub(crate) fn check_fits(&self, ring: usize, measure: &Measure, site: Site) -> Result<()> {
         let rings = &self.state.rings[ring];
         let too_large = if measure.heap > rings.heap.capacity() {
-            Some((Resource::Heap, measure.heap, rings.heap.capacity()))
+            Some((Resource::Heap, measure.heap))
         } else if measure.words as u64 * 8 > rings.args.capacity() {
-            Some((Resource::Args, measure.words as u64 * 8, rings.args.capacity()))
+            Some((Resource::Args, measure.words as u64 * 8))
         } else if measure.entries > self.state.map.capacity() {
-            Some((Resource::TensorMap, measure.entries, self.state.map.capacity()))
+            Some((Resource::TensorMap, measure.entries))
         } else {
             None
         };
         match too_large {
             None => Ok(()),
-            Some((resource, needs, capacity)) => Err(too_large_for(resource, ring, needs, capacity, site)),
+            Some((resource, needs)) => Err(self.too_large(resource, ring, needs, site)),
         }
     }
 
@@ -326,7 +326,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         prefetch(&self.table.slots[self.table.slot_of(ring, position + SLOTS_AHEAD).0 as usize]);
         let links = self.wire(slot, ring);
         self.seq += 1;
-        self.mark = self.mark.checked_add(1).unwrap_or(1);
+        self.next_mark();
         self.table.board.fill.submitted.store(self.seq, Ordering::Relaxed);
         self.probe.submit(slot, &record);
         self.release(slot, links);
@@ -336,17 +336,4 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
 #[cold]
 fn too_many_kernels() -> crate::Error {
     Fault::BadLaunch { detail: format!("more than {} kernels in one run", crate::limits::KERNELS_MAX) }.into()
-}
-
-#[cold]
-pub(crate) fn too_large_for(
-    resource: Resource,
-    ring: usize,
-    needs: u64,
-    capacity: u64,
-    site: Site,
-) -> crate::Error {
-    debug_assert!(ring < RINGS);
-    let site = format!("{}:{}", site.file(), site.line());
-    Fault::TaskTooLarge { resource, ring: ring as u8, needs, capacity, site }.into()
 }

@@ -35,6 +35,8 @@ pub enum Stop {
 #[derive(Clone, Debug)]
 pub struct FirstFailure {
     pub(crate) record: TaskRecord,
+    /// Which of its blocks, over all its kernels.
+    pub(crate) block: u32,
     pub(crate) kernel: u16,
     pub(crate) cause: String,
 }

@@ -148,8 +148,9 @@ impl TensorMap {
         }
     }
 
-    /// Forgets everything and starts over with these external tensors, ids `0..`.
-    pub fn reset(&mut self, externals: impl Iterator<Item = (u32, Permission)>) {
+    /// Forgets everything and starts over with this capacity and these external tensors, ids `0..`.
+    pub fn reset(&mut self, capacity: u32, externals: impl Iterator<Item = (u32, Permission)>) {
+        self.capacity = capacity as u64;
         self.roots.clear();
         self.accesses.clear();
         self.grids.clear();
