@@ -1,0 +1,248 @@
+//! Runs a program on the oracle and on the engine, and says what differs.
+//!
+//! ```text
+//! oracle ──▶ needs ──▶ capacities ─┬─▶ engine ──▶ equal? ──▶ after an error: the same runtime once more
+//!                                  └──── hint ◀── FlowControlDeadlock, TaskTooLarge
+//! ```
+//! Compared are the bytes of every buffer, which tasks ran, how many failed and were skipped, every value read back,
+//! every refusal, the error's name and, if a task failed, which one was first. A deadlock must be one (the program
+//! needs more than there is), its hint must help, and no deadlock must be missed.
+#![forbid(unsafe_code)]
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, Once, PoisonError};
+
+use ringlane_chip_cpu::CpuRuntime;
+use ringlane_engine::oracle::Fate;
+use ringlane_engine::prelude::*;
+use ringlane_engine::report::RunReport;
+use ringlane_task::{RINGS, Resource};
+
+use super::capacity::{self, Attempt, ROOMY};
+use super::ledger::Needs;
+use super::outcome::{Outcome, Verdict, on_engine, on_oracle};
+use super::program::{Capacity, Program, Rings};
+
+/// Reruns with raised capacities before a program is given up as one that hints do not help.
+const RERUNS_MAX: usize = 40;
+
+/// Why a program failed the check: one line, then details.
+pub(crate) type Failure = String;
+
+/// The list of what ran is one for the process.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// Checks a program.
+pub(crate) fn check(program: &Program) -> Result<(), Failure> {
+    hush();
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let expected = on_oracle(program, &BTreeSet::new());
+    let needs = expected.0.needs;
+    let mut now = match &program.rings {
+        Rings::Roomy => ROOMY,
+        Rings::Fitted => needs.fitted(),
+        Rings::Tiny(capacity) => *capacity,
+    };
+    let mut attempts: Vec<Attempt> = Vec::new();
+    loop {
+        let mut runtime = CpuRuntime::new(&capacity::config(&now, program.threads))
+            .map_err(|error| format!("the runtime did not start: {error:?}"))?;
+        interrupted(&mut runtime, program)?;
+        let (got, report) = on_engine(&mut runtime, program, None);
+        if let Verdict::Failed(error) = &got.verdict
+            && let Some(attempt) = Attempt::of(error, &got)
+        {
+            judge(program, &needs, &now, &attempt, &attempts)?;
+            probe(&mut runtime)?;
+            now = capacity::raised(&now, &attempt)?;
+            attempts.push(attempt);
+            if attempts.len() > RERUNS_MAX {
+                return Err(format!("{RERUNS_MAX} hints did not help: {attempts:#?}"));
+            }
+            continue;
+        }
+        let after = |failure| format!("{failure}\nrings {now:?}, after {attempts:?}");
+        compare(program, &expected, &got, report.as_ref()).map_err(after)?;
+        missed(&needs, &now, &got).map_err(after)?;
+        if !matches!(got.verdict, Verdict::Done) {
+            again(program, &expected, &mut runtime)
+                .map_err(|e| format!("in the run after a failure: {e}"))?;
+        }
+        return Ok(());
+    }
+}
+
+/// Kernels and orchestrations that panic on purpose do so silently.
+fn hush() {
+    static HUSHED: Once = Once::new();
+    HUSHED.call_once(|| {
+        let shout = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if !info.payload_as_str().is_some_and(|text| text.starts_with("planned")) {
+                shout(info);
+            }
+        }));
+    });
+}
+
+/// Interrupts a first run from inside, if the program is one of those.
+fn interrupted(runtime: &mut CpuRuntime, program: &Program) -> Result<(), Failure> {
+    let Some(at) = program.interrupt_at else { return Ok(()) };
+    let remote = runtime.remote();
+    let (got, _) = on_engine(runtime, program, Some((at, remote)));
+    match &got.verdict {
+        _ if got.attempts <= at => Ok(()),
+        Verdict::Panicked(_) => Ok(()),
+        Verdict::Failed(error)
+            if ["Interrupted", "FlowControlDeadlock", "TaskTooLarge"].contains(&error.name()) =>
+        {
+            Ok(())
+        }
+        other => Err(format!("interrupted at submit {at}, the run ended with {other:?}")),
+    }
+}
+
+/// Whether a refusal is one: the program really needs more, and the hint before it was followed.
+fn judge(
+    program: &Program,
+    needs: &Needs,
+    now: &Capacity,
+    attempt: &Attempt,
+    before: &[Attempt],
+) -> Result<(), Failure> {
+    let wrong =
+        |what: &str| Err(format!("{what}: {attempt:#?}\nneeds {needs:?}\nrings {now:?}\nafter {before:#?}"));
+    let fitted = matches!(program.rings, Rings::Fitted) && attempt.resource != Resource::DepPool;
+    if fitted || matches!(program.rings, Rings::Roomy) {
+        return wrong("refused although the rings suffice");
+    }
+    if attempt.need <= attempt.capacity {
+        return wrong("refused although the need does not exceed the capacity");
+    }
+    let enough = match attempt.resource {
+        Resource::TaskWindow => needs.window[attempt.ring] <= now.window[attempt.ring] as u64,
+        Resource::TensorMap => needs.entries <= now.tensormap as u64,
+        _ => false,
+    };
+    // A program that leaves out what does not fit needs other things than the oracle did.
+    if enough && !program.tolerant {
+        return wrong("refused although the program needs less");
+    }
+    let same = |b: &&Attempt| {
+        b.deadlock && attempt.deadlock && (b.ring, b.resource) == (attempt.ring, attempt.resource)
+    };
+    let helped = before.iter().rev().find(same).is_none_or(|b| b.to_read || attempt.attempts > b.attempts);
+    if helped { Ok(()) } else { wrong("refused again although the hint was followed") }
+}
+
+/// A program that needs more slots or entries than there are cannot have run to its end.
+fn missed(needs: &Needs, now: &Capacity, got: &Outcome) -> Result<(), Failure> {
+    if !got.refused.is_empty() {
+        return Ok(());
+    }
+    let short = (0..RINGS).find(|&ring| needs.window[ring] > now.window[ring] as u64);
+    if short.is_some() || needs.entries > now.tensormap as u64 {
+        return Err(format!("no deadlock although the rings are too small: needs {needs:?}, rings {now:?}"));
+    }
+    Ok(())
+}
+
+fn again(
+    program: &Program,
+    expected: &(Outcome, Vec<Fate>),
+    runtime: &mut CpuRuntime,
+) -> Result<(), Failure> {
+    let (got, report) = on_engine(runtime, program, None);
+    compare(program, expected, &got, report.as_ref())
+}
+
+/// A small program runs on a runtime that just gave up on another.
+fn probe(runtime: &mut CpuRuntime) -> Result<(), Failure> {
+    static STEP: Kernel = Kernel::new("STEP", CoreType::Any, &[<&mut [u32]>::SPEC], |args| {
+        args.take::<&mut [u32]>()?.iter_mut().for_each(|v| *v = *v * 3 + 1);
+        Ok(())
+    });
+    let mut data = Buffers::new();
+    let x = data.add(&[2], &[1u32, 2]).map_err(|e| format!("{e:?}"))?;
+    let run = runtime.run(&mut data, |o| {
+        let x = o.external(x)?;
+        for _ in 0..8 {
+            o.scope(|o| o.submit(&STEP, [x.inout()]).map(drop))?;
+        }
+        Ok(())
+    });
+    let values = data.get::<u32>(x).map_err(|e| format!("{e:?}"))?;
+    let right = run.result.is_ok() && values == [9841, 16402];
+    if right { Ok(()) } else { Err(format!("a run after a refusal: {:?} {values:?}", run.result)) }
+}
+
+/// What differs between what was expected and what the engine gave.
+fn compare(
+    program: &Program,
+    expected: &(Outcome, Vec<Fate>),
+    got: &Outcome,
+    report: Option<&RunReport>,
+) -> Result<(), Failure> {
+    let without;
+    let (want, fates) = if got.refused.is_empty() {
+        expected
+    } else {
+        without = on_oracle(program, &got.refused);
+        &without
+    };
+    verdicts(want, fates, got)?;
+    differ("log", &want.log, &got.log)?;
+    if matches!(want.verdict, Verdict::Panicked(_)) {
+        // The panic stops tasks in flight; what they would have written is open.
+        return Ok(());
+    }
+    differ("blocks that ran, by task", &want.ran, &got.ran)?;
+    for (i, (want, got)) in want.buffers.iter().zip(&got.buffers).enumerate() {
+        differ(&format!("buffer {i}"), want, got)?;
+    }
+    let count = |f: fn(&Fate) -> bool| fates.iter().filter(|fate| f(fate)).count() as u64;
+    let blocks = want.ran.iter().map(|&n| n as u64).sum();
+    let totals =
+        (fates.len() as u64, blocks, count(|f| matches!(f, Fate::Failed(_))), count(|f| *f == Fate::Skipped));
+    let report = report.ok_or("no report of a run that ended")?;
+    let counted = (report.tasks, report.blocks, report.failed, report.skipped);
+    if totals != counted {
+        return Err(format!("tasks, blocks, failed, skipped: expected {totals:?}, got {counted:?}"));
+    }
+    Ok(())
+}
+
+/// Whether both ended alike.
+fn verdicts(want: &Outcome, fates: &[Fate], got: &Outcome) -> Result<(), Failure> {
+    let first = fates.iter().find_map(|fate| match fate {
+        Fate::Failed(cause) => Some(cause.as_str()),
+        _ => None,
+    });
+    let same = match (&want.verdict, &got.verdict) {
+        (Verdict::Done, Verdict::Done) => true,
+        (Verdict::Panicked(a), Verdict::Panicked(b)) => a == b,
+        (Verdict::Failed(a), Verdict::Failed(b)) => match (first, b.fault()) {
+            // A failed task outranks an error that the orchestration returns.
+            (Some(cause), Fault::TaskFailed(failure)) => failure.cause == cause,
+            (Some(_), _) => false,
+            (None, _) => a.name() == b.name(),
+        },
+        _ => false,
+    };
+    let (a, b) = (&want.verdict, &got.verdict);
+    if same { Ok(()) } else { Err(format!("expected {a:?}, got {b:?}; first failure {first:?}")) }
+}
+
+/// The first place where two lists differ.
+fn differ<T: PartialEq + std::fmt::Debug>(what: &str, want: &[T], got: &[T]) -> Result<(), Failure> {
+    if want == got {
+        return Ok(());
+    }
+    let at = want.iter().zip(got).position(|(a, b)| a != b).unwrap_or(want.len().min(got.len()));
+    let (a, b) = (want.get(at), got.get(at));
+    Err(format!(
+        "{what} differs at {at}: expected {a:?}, got {b:?} (lengths {} and {})",
+        want.len(),
+        got.len()
+    ))
+}

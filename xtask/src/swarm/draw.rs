@@ -1,0 +1,286 @@
+//! Draws a program from a seed.
+//!
+//! Tasks touch whatever is visible: external buffers, tensors of this scope and of those around it, in views that
+//! overlap in every way. Three patterns answer for what is `unsafe`: see [`Draw::manual`] and [`Draw::hidden`].
+#![forbid(unsafe_code)]
+
+use ringlane_task::{Access, DType};
+
+use super::draw_args::Known;
+use super::program::{
+    ArgSpec, BufferSpec, Capacity, Fail, Meta, Op, Place, Program, Rings, Submit, TASK_BITS,
+};
+use super::rng::Rng;
+
+/// Deepest scope, the root being 0.
+const DEPTH_MAX: u32 = 6;
+
+/// The types that buffers and tensors have.
+pub(crate) const DTYPES: [DType; 5] =
+    [DType::UInt8, DType::Int16, DType::UInt32, DType::Float32, DType::UInt64];
+
+/// A program being drawn.
+pub(crate) struct Draw {
+    pub(crate) rng: Rng,
+    next_tensor: u32,
+    next_task: u32,
+    /// Tasks that may still be drawn; repeated ones count as often as they run.
+    budget: i32,
+    repeats: i32,
+    /// How many in a hundred fail, dawdle, have explicit edges.
+    fail: u32,
+    spin: u32,
+    edges: u32,
+    /// Whether the orchestration may stop or panic by itself.
+    stops: bool,
+}
+
+/// Draws the program of a seed; `size` is the number of tasks, roughly, or 0 for what the seed says.
+pub(crate) fn program(seed: u64, size: u32) -> Program {
+    let mut rng = Rng::new(seed);
+    let budget = match rng.below(100) {
+        _ if size > 0 => size,
+        0..=4 => rng.within(100, 400),
+        5..=29 => rng.within(30, 80),
+        _ => rng.within(3, 30),
+    };
+    let fail = *rng.pick(&[0, 0, 0, 2, 8, 20]);
+    let spin = *rng.pick(&[0, 10, 30, 60]);
+    let edges = *rng.pick(&[0, 10, 25]);
+    let stops = rng.percent(4);
+    let mut draw = Draw {
+        rng,
+        next_tensor: 0,
+        next_task: 0,
+        budget: budget as i32,
+        repeats: 1,
+        fail,
+        spin,
+        edges,
+        stops,
+    };
+    let (buffers, mut known) = draw.buffers();
+    let mut body = Vec::new();
+    while draw.budget > 0 {
+        let length = draw.rng.within(1, 12);
+        body.extend(draw.body(&mut known, 0, length));
+    }
+    let rings = draw.rings();
+    let threads = draw.rng.within(1, 4) as i32;
+    let tolerant = draw.rng.percent(30);
+    let interrupt_at = draw.rng.percent(3).then(|| draw.rng.below(budget));
+    let tasks = draw.next_task as usize + 1;
+    Program { buffers, body, rings, threads, tasks, tolerant, interrupt_at }
+}
+
+impl Draw {
+    pub(crate) fn tensor_name(&mut self) -> u32 {
+        self.next_tensor += 1;
+        self.next_tensor - 1
+    }
+
+    fn task_name(&mut self) -> u32 {
+        self.next_task += 1;
+        debug_assert!(self.next_task < 1 << TASK_BITS);
+        self.budget -= self.repeats;
+        self.next_task
+    }
+
+    fn buffers(&mut self) -> (Vec<BufferSpec>, Known) {
+        let extra = self.rng.within(0, 4) as usize;
+        let (mut specs, mut known) = (Vec::new(), Known::default());
+        for i in 0..DTYPES.len() + extra {
+            let dtype = DTYPES.get(i).copied().unwrap_or_else(|| *self.rng.pick(&DTYPES));
+            let read_only = i >= DTYPES.len() && self.rng.percent(50);
+            let shape = self.shape(8);
+            let name = self.tensor_name();
+            known.add(name, dtype, &shape, read_only);
+            specs.push(BufferSpec { dtype, shape, read_only, salt: self.rng.next() });
+        }
+        (specs, known)
+    }
+
+    fn rings(&mut self) -> Rings {
+        match self.rng.below(100) {
+            0..=24 => Rings::Roomy,
+            25..=64 => Rings::Fitted,
+            _ => {
+                let rng = &mut self.rng;
+                Rings::Tiny(Capacity {
+                    window: core::array::from_fn(|_| rng.power(2, 6)),
+                    heap: core::array::from_fn(|_| rng.power(8, 14) as u64),
+                    dep_pool: core::array::from_fn(|_| rng.power(0, 8)),
+                    args: core::array::from_fn(|_| rng.power(8, 13)),
+                    tensormap: rng.power(4, 9),
+                })
+            }
+        }
+    }
+
+    /// Up to `length` operations of one scope.
+    fn body(&mut self, known: &mut Known, depth: u32, length: u32) -> Vec<Op> {
+        let mut ops = Vec::new();
+        for _ in 0..length {
+            if self.budget <= 0 {
+                break;
+            }
+            match self.rng.below(1000) {
+                0..=599 => ops.push(self.submit(known)),
+                600..=659 => ops.push(self.alloc(known)),
+                660..=799 => ops.extend(self.scope(known, depth)),
+                800..=859 => ops.extend(self.repeat(known, depth)),
+                860..=919 => ops.push(self.branch(known, depth)),
+                920..=949 => ops.push(self.barrier(known)),
+                950..=964 => ops.extend(self.manual(known, depth)),
+                965..=979 => ops.extend(self.hidden(known)),
+                980..=989 => ops.push(self.large(known)),
+                990..=994 if self.stops => ops.push(Op::Stop),
+                995.. if self.stops => ops.push(Op::Panic),
+                _ => ops.push(self.submit(known)),
+            }
+        }
+        ops
+    }
+
+    fn scope(&mut self, known: &Known, depth: u32) -> Option<Op> {
+        if depth == DEPTH_MAX {
+            return None;
+        }
+        let length = self.rng.within(1, 8);
+        let body = self.body(&mut known.clone(), depth + 1, length);
+        Some(Op::Scope { body })
+    }
+
+    /// The same scope (or, seldom, the same tasks) several times: rings turn around.
+    fn repeat(&mut self, known: &Known, depth: u32) -> Option<Op> {
+        let times = self.rng.within(2, 8);
+        let before = self.repeats;
+        self.repeats *= times as i32;
+        let body = match self.rng.percent(80) {
+            true => self.scope(known, depth).into_iter().collect(),
+            false => self.body(&mut known.clone(), depth, 2),
+        };
+        self.repeats = before;
+        Some(Op::Repeat { times, body })
+    }
+
+    fn branch(&mut self, known: &Known, depth: u32) -> Op {
+        let from = self.any_place(known);
+        let strict = self.rng.percent(10);
+        let (left, right) = (self.rng.within(0, 3), self.rng.within(0, 3));
+        let then = self.body(&mut known.clone(), depth, left);
+        let otherwise = self.body(&mut known.clone(), depth, right);
+        Op::Branch { from, strict, then, otherwise }
+    }
+
+    fn alloc(&mut self, known: &mut Known) -> Op {
+        let dtype = *self.rng.pick(&DTYPES);
+        let (shape, name) = (self.shape(4), self.tensor_name());
+        self.budget -= self.repeats;
+        known.add(name, dtype, &shape, false);
+        Op::Alloc { name, dtype, shape }
+    }
+
+    fn barrier(&mut self, known: &mut Known) -> Op {
+        let name = self.task_name();
+        known.tasks.push(name);
+        Op::Barrier { name }
+    }
+
+    fn submit(&mut self, known: &mut Known) -> Op {
+        let name = self.task_name();
+        let (kernels, blocks) = self.launch();
+        let args = self.args(known, &kernels, blocks, name);
+        let mut after = Vec::new();
+        if self.rng.percent(self.edges) && !known.tasks.is_empty() {
+            after.extend((0..self.rng.within(1, 3)).map(|_| *self.rng.pick(&known.tasks)));
+        }
+        known.tasks.push(name);
+        Op::Submit(Submit { name, kernels, blocks, args, after, as_slice: self.rng.percent(20) })
+    }
+
+    fn large(&mut self, known: &mut Known) -> Op {
+        let name = self.task_name();
+        let kernels = vec![self.large_kernel()];
+        let args = self.args(known, &kernels, 1, name);
+        known.tasks.push(name);
+        Op::Submit(Submit { name, kernels, blocks: 1, args, after: Vec::new(), as_slice: true })
+    }
+
+    /// A scope without inference. Its tasks follow each other by explicit edges. In the root scope, after a barrier,
+    /// they touch anything; elsewhere only buffers that nobody writes and tensors of their own.
+    fn manual(&mut self, known: &Known, depth: u32) -> Option<Op> {
+        if depth == DEPTH_MAX {
+            return None;
+        }
+        let mut inner = known.clone();
+        inner.tasks.clear();
+        let fence = (depth == 0).then(|| self.task_name());
+        if fence.is_none() {
+            inner.keep_read_only();
+        }
+        let mut body: Vec<Op> = DTYPES.map(|dtype| self.alloc_of(&mut inner, dtype)).into();
+        let edges = core::mem::take(&mut self.edges);
+        let mut before = None;
+        for _ in 0..self.rng.within(1, 5) {
+            let Op::Submit(mut submit) = self.submit(&mut inner) else { unreachable!("it is a submit") };
+            submit.after.extend(before.replace(submit.name));
+            body.push(Op::Submit(submit));
+        }
+        self.edges = edges;
+        Some(Op::Manual { fence, body })
+    }
+
+    fn alloc_of(&mut self, known: &mut Known, dtype: DType) -> Op {
+        let (shape, name) = (self.shape(3), self.tensor_name());
+        self.budget -= self.repeats;
+        known.add(name, dtype, &shape, false);
+        Op::Alloc { name, dtype, shape }
+    }
+
+    /// A tensor that only tasks chained by explicit edges touch, and that the inference does not follow.
+    fn hidden(&mut self, known: &mut Known) -> Vec<Op> {
+        let mut own = Known::default();
+        let mut ops = vec![self.alloc_of(&mut own, DType::UInt32)];
+        let tensor = own.tensors[0].name;
+        let mut before = None;
+        for _ in 0..self.rng.within(2, 4) {
+            let name = self.task_name();
+            let arg = |place: Place| ArgSpec::Tensor { place, access: Access::NoDep, split: None };
+            let hidden = arg(Place { tensor, steps: Vec::new() });
+            let (kernels, mut args) = match before {
+                None => (vec![self.kernel_named("W_U32")], vec![hidden]),
+                Some(_) => {
+                    let kernel = self.kernel_named("RW_U32");
+                    let mut args = self.args(known, &[kernel], 1, name);
+                    args.pop();
+                    args[0] = hidden;
+                    (vec![kernel], args)
+                }
+            };
+            args.push(ArgSpec::Meta(self.meta(name)));
+            let after = before.replace(name).into_iter().collect();
+            ops.push(Op::Submit(Submit { name, kernels, blocks: 1, args, after, as_slice: false }));
+        }
+        ops
+    }
+
+    /// What a kernel is told: its number and salt, whether it dawdles or fails.
+    pub(crate) fn meta(&mut self, task: u32) -> Meta {
+        let rng = &mut self.rng;
+        let spin = if rng.percent(self.spin) { (rng.power(1, 10) - 1) as u16 } else { 0 };
+        let fail = match rng.percent(self.fail) {
+            true => *rng.pick(&[Fail::Error, Fail::Error, Fail::Panic, Fail::LastBlock]),
+            false => Fail::Not,
+        };
+        Meta {
+            task: task as u16,
+            salt: rng.next() as u32 & 0xff_ffff,
+            spin,
+            spin_first: rng.percent(50),
+            gaps: rng.percent(15),
+            fail,
+            fail_late: rng.percent(50),
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! One run of a program, on the oracle or on the engine, and everything about it that can be compared.
+#![forbid(unsafe_code)]
+
+use std::any::Any;
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use ringlane_chip_cpu::{CpuRuntime, Remote};
+use ringlane_engine::oracle::{self, Fate};
+use ringlane_engine::prelude::*;
+use ringlane_engine::report::RunReport;
+
+use super::interpret::{Env, Interpreter};
+use super::kernels::{self, Value};
+use super::ledger::Needs;
+use super::program::{BufferSpec, Op, Program};
+use super::rng::Rng;
+
+/// How the orchestration ended.
+#[derive(Debug)]
+pub(crate) enum Verdict {
+    Done,
+    Failed(Error),
+    Panicked(String),
+}
+
+/// What a run left behind.
+pub(crate) struct Outcome {
+    pub(crate) verdict: Verdict,
+    /// Every buffer, element by element, as bits.
+    pub(crate) buffers: Vec<Vec<u64>>,
+    /// How many blocks of each task ran.
+    pub(crate) ran: Vec<u32>,
+    pub(crate) log: Vec<String>,
+    pub(crate) attempts: u32,
+    pub(crate) refused: BTreeSet<u32>,
+    pub(crate) needs: Needs,
+}
+
+/// Calls `$f::<T>($args)` for the type of a buffer.
+macro_rules! typed {
+    ($dtype:expr, $f:ident($($arg:expr),*)) => {
+        match $dtype {
+            DType::UInt8 => $f::<u8>($($arg),*),
+            DType::Int16 => $f::<i16>($($arg),*),
+            DType::UInt32 => $f::<u32>($($arg),*),
+            DType::UInt64 => $f::<u64>($($arg),*),
+            _ => $f::<f32>($($arg),*),
+        }
+    };
+}
+
+/// What the buffers of a program hold at first, each a vector of its type.
+fn values(program: &Program) -> Vec<Box<dyn Any>> {
+    program.buffers.iter().map(|spec| typed!(spec.dtype, values_of(spec))).collect()
+}
+
+fn values_of<T: Value>(spec: &BufferSpec) -> Box<dyn Any> {
+    let mut rng = Rng::new(spec.salt);
+    let elements = spec.shape.iter().product::<u32>();
+    Box::new((0..elements).map(|_| T::of(rng.next())).collect::<Vec<T>>())
+}
+
+/// The external buffers of a run: copies, or lent for reading.
+struct Data<'d> {
+    buffers: Buffers<'d>,
+    ids: Vec<BufferId>,
+}
+
+impl<'d> Data<'d> {
+    fn new(program: &Program, values: &'d [Box<dyn Any>]) -> Self {
+        let mut data = Data { buffers: Buffers::new(), ids: Vec::new() };
+        for (spec, values) in program.buffers.iter().zip(values) {
+            let id = typed!(spec.dtype, add(&mut data.buffers, spec, &**values));
+            data.ids.push(id);
+        }
+        data
+    }
+
+    fn bits(&self, program: &Program) -> Vec<Vec<u64>> {
+        let each = self.ids.iter().zip(&program.buffers);
+        each.map(|(&id, spec)| typed!(spec.dtype, bits_of(&self.buffers, id))).collect()
+    }
+}
+
+fn add<'d, T: Value>(buffers: &mut Buffers<'d>, spec: &BufferSpec, values: &'d dyn Any) -> BufferId {
+    let values = values.downcast_ref::<Vec<T>>().expect("made for this buffer");
+    let added =
+        if spec.read_only { buffers.lend(&spec.shape, values) } else { buffers.add(&spec.shape, values) };
+    added.expect("the values fill the shape")
+}
+
+fn bits_of<T: Value>(buffers: &Buffers<'_>, id: BufferId) -> Vec<u64> {
+    buffers.get::<T>(id).expect("the buffer was added with this type").iter().map(|v| v.bits()).collect()
+}
+
+/// The part of a run that is the same for all: binds the buffers and interprets the body.
+fn orchestrate<'s>(
+    o: &mut Orch<'s, '_>,
+    interpreter: &mut Interpreter<'_>,
+    ids: &[BufferId],
+    body: &[Op],
+) -> Result<()> {
+    let mut env = Env::default();
+    for (name, &id) in ids.iter().enumerate() {
+        env.tensors.push((name as u32, o.external(id)?));
+    }
+    interpreter.body(o, &mut env, body)
+}
+
+fn gather(
+    program: &Program,
+    data: &Data<'_>,
+    interpreter: Interpreter<'_>,
+    result: std::thread::Result<Result<()>>,
+) -> Outcome {
+    let verdict = match result {
+        Ok(Ok(())) => Verdict::Done,
+        Ok(Err(error)) => match (error.fault(), interpreter.refusal) {
+            (Fault::TaskFailed(_), Some(refusal)) => Verdict::Failed(refusal),
+            _ => Verdict::Failed(error),
+        },
+        Err(panic) => {
+            Verdict::Panicked(panic.downcast_ref::<&str>().map_or("?".to_string(), |t| t.to_string()))
+        }
+    };
+    Outcome {
+        verdict,
+        buffers: data.bits(program),
+        ran: kernels::ran(program.tasks),
+        log: interpreter.log,
+        attempts: interpreter.attempts,
+        refused: interpreter.refused,
+        needs: interpreter.ledger.needs,
+    }
+}
+
+/// Runs a program in order; gives also what became of each task. Attempts in `leave_out` are left out.
+pub(crate) fn on_oracle(program: &Program, leave_out: &BTreeSet<u32>) -> (Outcome, Vec<Fate>) {
+    let values = values(program);
+    let mut data = Data::new(program, &values);
+    let mut interpreter = Interpreter::new(false, leave_out);
+    kernels::forget(program.tasks);
+    let mut fates = Vec::new();
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        let (buffers, ids) = (&mut data.buffers, &data.ids);
+        let run = oracle::run_with_fates(buffers, |o| orchestrate(o, &mut interpreter, ids, &program.body));
+        fates = run.1;
+        run.0
+    }));
+    (gather(program, &data, interpreter, result), fates)
+}
+
+/// Runs a program on the engine; gives also the engine's own totals, unless the orchestration panicked.
+pub(crate) fn on_engine(
+    runtime: &mut CpuRuntime,
+    program: &Program,
+    interrupt: Option<(u32, Remote)>,
+) -> (Outcome, Option<RunReport>) {
+    let values = values(program);
+    let mut data = Data::new(program, &values);
+    let nothing = BTreeSet::new();
+    let mut interpreter = Interpreter::new(program.tolerant, &nothing);
+    interpreter.interrupt = interrupt;
+    kernels::forget(program.tasks);
+    let mut report = None;
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        let (buffers, ids) = (&mut data.buffers, &data.ids);
+        let run = runtime.run(buffers, |o| orchestrate(o, &mut interpreter, ids, &program.body));
+        report = Some(run.report);
+        run.result
+    }));
+    (gather(program, &data, interpreter, result), report)
+}

@@ -1,0 +1,59 @@
+//! The child process: runs programs one after another and tells its parent, line by line, where it is.
+//!
+//! ```text
+//! at 17            about to run the program of seed 17
+//! failed 17        it failed; what follows says how
+//! | …
+//! end
+//! ```
+#![forbid(unsafe_code)]
+
+use std::io::Write;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use super::check::check;
+use super::program::Program;
+use super::shrink::{describe, shrink};
+use super::{Args, draw};
+
+/// The program of a seed, as the command line changes it.
+fn program(args: &Args, seed: u64) -> Program {
+    let mut program = draw::program(seed, 0);
+    if let Some(threads) = args.threads {
+        program.threads = threads;
+    }
+    program
+}
+
+fn tell(line: &str) {
+    let mut out = std::io::stdout().lock();
+    // If nobody listens any more there is nobody to tell.
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+}
+
+/// Runs the programs of this child's share of the seeds.
+pub(crate) fn work(args: &Args, first: u64, stride: u64) -> ExitCode {
+    let end = Instant::now() + Duration::from_secs(args.seconds);
+    let mut seed = first;
+    let mut left = args.count.unwrap_or(u64::MAX);
+    while left > 0 && (args.count.is_some() || Instant::now() < end) {
+        tell(&format!("at {seed}"));
+        let drawn = program(args, seed);
+        if let Err(failure) = check(&drawn) {
+            tell(&format!("failed {seed}"));
+            let show = |text: &str| text.lines().for_each(|line| tell(&format!("| {line}")));
+            show(&failure);
+            if args.plant.is_none() {
+                let small = shrink(&drawn);
+                show(&describe(&small));
+                show(&check(&small).err().unwrap_or_else(|| "(it does not fail every time)".to_string()));
+            }
+            tell("end");
+            return ExitCode::from(1);
+        }
+        seed = seed.wrapping_add(stride);
+        left -= 1;
+    }
+    ExitCode::SUCCESS
+}
