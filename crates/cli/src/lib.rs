@@ -103,3 +103,12 @@ pub fn main() -> ExitCode {
     // The hook has told what happened.
     std::panic::catch_unwind(command).unwrap_or(errors::Exit::Failed).into()
 }
+
+/// The samples of the README and of `docs/programming.md`, so that `cargo test` runs them.
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../../docs/programming.md")]
+    struct Programming;
+}
