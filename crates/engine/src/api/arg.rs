@@ -59,6 +59,15 @@ impl<'s> Arg<'s> {
     }
 
     /// Shares the argument out between the blocks of the task: each gets its own part along `axis`.
+    ///
+    /// ```
+    /// use ringlane_engine::prelude::*;
+    /// kernel! { static FILL = aiv fn(y: &mut [f32], block: Block) { y.fill(block.index.0 as f32); } }
+    /// # ringlane_engine::oracle::run(&mut Buffers::new(), |o| {
+    /// let y = o.submit(FILL.blocks(2), [out(f32, [4]).split(0)])?.out(0);
+    /// assert_eq!(o.read::<f32>(y)?, [0.0, 0.0, 1.0, 1.0]);
+    /// # Ok(()) })?; Ok::<(), Error>(())
+    /// ```
     #[inline]
     pub fn split(mut self, axis: u8) -> Self {
         if let ArgKind::Tensor { split, .. } | ArgKind::Output { split, .. } = &mut self.kind {

@@ -158,6 +158,16 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
     }
 
     /// Submits a task. Its dependencies follow from the tensors it touches.
+    ///
+    /// ```
+    /// # use ringlane_engine::prelude::*;
+    /// # kernel! { static SET = any fn(x: &mut [u32], to: u32) { x.fill(to); } }
+    /// # ringlane_engine::oracle::run(&mut Buffers::new(), |o| {
+    /// let made = o.submit(&SET, [out(u32, [4]), scalar(7u32)])?;
+    /// o.submit(&SET, [made.out(0).slice(0, 0, 2)?.write(), scalar(1u32)])?; // waits for the first
+    /// assert_eq!(o.read::<u32>(made.out(0))?, [1, 1, 7, 7]);
+    /// # Ok(()) })?; Ok::<(), Error>(())
+    /// ```
     #[track_caller]
     #[inline]
     pub fn submit<const N: usize>(
@@ -169,6 +179,15 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
     }
 
     /// Submits a task that also follows the given ones.
+    ///
+    /// ```
+    /// # use ringlane_engine::prelude::*;
+    /// # kernel! { static SET = any fn(x: &mut [u32], to: u32) { x.fill(to); } }
+    /// # ringlane_engine::oracle::run(&mut Buffers::new(), |o| {
+    /// let first = o.submit(&SET, [out(u32, [1]), scalar(1u32)])?.task();
+    /// o.submit_after(&[first], &SET, [out(u32, [1]), scalar(2u32)])?; // skipped if the first fails
+    /// # Ok(()) })?; Ok::<(), Error>(())
+    /// ```
     #[track_caller]
     pub fn submit_after<const N: usize>(
         &mut self,
@@ -202,6 +221,16 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
     }
 
     /// Submits a task whose number of arguments is known only at run time.
+    ///
+    /// ```
+    /// # use ringlane_engine::prelude::*;
+    /// # kernel! { static SET = any fn(x: &mut [u32], to: u32) { x.fill(to); } }
+    /// # ringlane_engine::oracle::run(&mut Buffers::new(), |o| {
+    /// let args = vec![out(u32, [2]), scalar(3u32)];
+    /// let made = o.submit_slice(&[], &SET, &args)?;
+    /// assert_eq!(o.read::<u32>(made.out(0))?, [3, 3]);
+    /// # Ok(()) })?; Ok::<(), Error>(())
+    /// ```
     #[track_caller]
     pub fn submit_slice(
         &mut self,
@@ -222,6 +251,14 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
     }
 
     /// Makes a tensor, all zero, that lives as long as this scope.
+    ///
+    /// ```
+    /// # use ringlane_engine::prelude::*;
+    /// # ringlane_engine::oracle::run(&mut Buffers::new(), |o| {
+    /// let x = o.alloc(f32, [2, 2])?;
+    /// assert_eq!(o.read::<f32>(x)?, [0.0; 4]);
+    /// # Ok(()) })?; Ok::<(), Error>(())
+    /// ```
     #[track_caller]
     pub fn alloc(&mut self, dtype: DType, shape: impl AsRef<[u32]>) -> Result<Tensor<'s>> {
         let view = TensorView::contiguous(dtype, shape.as_ref())?;
@@ -231,12 +268,34 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
 
     /// A task that runs no kernel: it follows everything submitted so far in this scope, and everything
     /// submitted later in this scope follows it.
+    ///
+    /// ```
+    /// # use ringlane_engine::prelude::*;
+    /// # kernel! { static SET = any fn(x: &mut [u32], to: u32) { x.fill(to); } }
+    /// # ringlane_engine::oracle::run(&mut Buffers::new(), |o| {
+    /// o.submit(&SET, [out(u32, [1]), scalar(1u32)])?;
+    /// o.barrier()?;
+    /// o.submit(&SET, [out(u32, [1]), scalar(2u32)])?; // begins when the first is done
+    /// # Ok(()) })?; Ok::<(), Error>(())
+    /// ```
     #[track_caller]
     pub fn barrier(&mut self) -> Result<Task<'s>> {
         self.backend().barrier(Location::caller()).map(Task::new)
     }
 
     /// Runs `f` in a scope of its own: what it makes may be reclaimed once it has ended and its tasks are done.
+    ///
+    /// ```
+    /// # use ringlane_engine::prelude::*;
+    /// # kernel! { static SET = any fn(x: &mut [u32], to: u32) { x.fill(to); } }
+    /// # ringlane_engine::oracle::run(&mut Buffers::new(), |o| {
+    /// let result = o.alloc(u32, [1])?;
+    /// for i in 0..3u32 {
+    ///     o.scope(|o| o.submit(&SET, [result.write(), scalar(i)]).map(drop))?;
+    /// }
+    /// assert_eq!(o.read::<u32>(result)?, [2]);
+    /// # Ok(()) })?; Ok::<(), Error>(())
+    /// ```
     #[track_caller]
     #[inline]
     pub fn scope<R>(&mut self, f: impl for<'c> FnOnce(&mut Orch<'c, 's>) -> Result<R>) -> Result<R> {
@@ -272,6 +331,17 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
 
     /// Waits for the writers of a tensor submitted so far and copies its values out, so that the code can decide.
     /// Gives the producer's error if it failed or was skipped.
+    ///
+    /// ```
+    /// # use ringlane_engine::prelude::*;
+    /// # kernel! { static SET = any fn(x: &mut [u32], to: u32) { x.fill(to); } }
+    /// # ringlane_engine::oracle::run(&mut Buffers::new(), |o| {
+    /// let made = o.submit(&SET, [out(u32, [1]), scalar(5u32)])?.out(0);
+    /// if o.read::<u32>(made)?[0] > 3 {
+    ///     o.submit(&SET, [made.write(), scalar(0u32)])?; // submitted because of what was computed
+    /// }
+    /// # Ok(()) })?; Ok::<(), Error>(())
+    /// ```
     pub fn read<T: Element>(&mut self, tensor: Tensor<'s>) -> Result<Vec<T>> {
         if tensor.dtype() != T::DTYPE {
             return Err(Fault::ReadDType { tensor: tensor.dtype(), asked: T::DTYPE }.into());
@@ -288,6 +358,15 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
     }
 
     /// The tensor that stands for an external buffer.
+    ///
+    /// ```
+    /// # use ringlane_engine::prelude::*;
+    /// let mut data = Buffers::new();
+    /// let x = data.add(&[2], &[1.0f32, 2.0])?;
+    /// let values = ringlane_engine::oracle::run(&mut data, |o| { let x = o.external(x)?; o.read::<f32>(x) })?;
+    /// assert_eq!(values, [1.0, 2.0]);
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn external(&mut self, buffer: BufferId) -> Result<Tensor<'s>> {
         self.backend().external(buffer).map(|(tensor, view)| Tensor::new(tensor, view))
     }

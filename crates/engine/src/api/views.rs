@@ -55,6 +55,16 @@ pub struct View<'a, T, const R: usize> {
 }
 
 /// A strided view that is written.
+///
+/// ```
+/// use ringlane_engine::prelude::*;
+/// kernel! { static EYE = aiv fn(m: ViewMut<f32, 2>) {
+///     let mut m = m;
+///     let [rows, cols] = m.shape();
+///     (0..rows.min(cols)).for_each(|i| m[[i, i]] = 1.0);
+/// } }
+/// # let _ = EYE.name();
+/// ```
 pub struct ViewMut<'a, T, const R: usize> {
     layout: Layout<T, R>,
     life: PhantomData<&'a mut [T]>,
@@ -138,6 +148,16 @@ impl<T: Element, const R: usize> IndexMut<[usize; R]> for ViewMut<'_, T, R> {
 /// A tensor that several blocks of one task may write at the same time.
 ///
 /// Reads and writes are `unsafe`: the kernel vouches that blocks do not race on an element.
+///
+/// ```
+/// use ringlane_engine::prelude::*;
+/// kernel! { static COUNTDOWN = aiv fn(y: SharedMut<u32>, block: Block) {
+///     let place = (block.count - 1 - block.index.0) as usize;
+///     // SAFETY: every block has another place.
+///     unsafe { y.set(place, block.index.0) };
+/// } }
+/// # let _ = COUNTDOWN.name();
+/// ```
 pub struct SharedMut<'a, T> {
     base: *mut T,
     len: usize,
