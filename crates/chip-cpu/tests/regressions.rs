@@ -88,16 +88,38 @@ fn scopes_on_the_deepest_ring_are_counted_together_whatever_ran_out() {
 }
 
 #[test]
-fn a_counted_barrier_follows_what_a_real_one_would() {
-    let program = |o: &mut Orch<'_, '_>| {
-        (0..4).try_for_each(|_| {
-            (0..6).try_for_each(|_| o.submit(&MAKE, [out(u32, [1])]).map(drop))?;
+fn a_barrier_waits_where_entries_are_scarce_and_what_follows_it_is_counted() {
+    let barriers = |o: &mut Orch<'_, '_>| {
+        (0..8).try_for_each(|_| {
+            (0..4).try_for_each(|_| o.submit(&MAKE, [out(u32, [1])]).map(drop))?;
             o.barrier().map(drop)
         })
     };
-    let run = CpuRuntime::new(&tiny().with_ring_dep_pool([8; 4])).unwrap().run(&mut Buffers::new(), program);
+    let run =
+        CpuRuntime::new(&tiny().with_ring_dep_pool([64; 4])).unwrap().run(&mut Buffers::new(), barriers);
+    assert!(run.result.is_ok(), "a task follows one barrier: 28 entries");
+    let run =
+        CpuRuntime::new(&tiny().with_ring_dep_pool([16; 4])).unwrap().run(&mut Buffers::new(), barriers);
     let found = deadlock(run.result);
-    assert!(found.need > 3 * 6 + 3 * 7, "{found:?}");
+    assert_eq!((found.resource, found.option.as_str()), (Resource::DepPool, "64"), "{found:?}");
+}
+
+#[test]
+fn a_submit_that_had_to_wait_is_counted_with_all_it_follows() {
+    let program = |o: &mut Orch<'_, '_>| {
+        let x = o.alloc(u32, [8])?;
+        for _ in 0..3 {
+            for i in 0..8 {
+                o.submit(&MAKE, [x.slice(0, i, 1)?.write()])?;
+            }
+            o.submit(&MAKE, [x.write()])?;
+        }
+        Ok(())
+    };
+    let run = CpuRuntime::new(&tiny().with_ring_dep_pool([8; 4])).unwrap().run(&mut Buffers::new(), program);
+    // Eight into each of three, and eight out of each but the last; `alloc` precedes the first eight.
+    let found = deadlock(run.result);
+    assert!(found.need >= 8 * 5, "{found:?}");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::api::backend::{Call, Inference};
 use crate::api::tensor::{TaskHandle, TensorRef};
 use crate::fault::{Error, Fault, Result};
 use crate::limits::RINGS;
-use crate::orchestrator::{Orchestrator, State};
+use crate::orchestrator::{Orchestrator, Predecessor, State};
 use crate::overlap::Region;
 use crate::scope::{Scope, Usage};
 use crate::seams::{Chip, Probe};
@@ -37,8 +37,6 @@ pub struct Counting {
     views: Vec<TensorView>,
     /// Counted tasks: at which depth, and what each owns in the map.
     tasks: Vec<(usize, Owned)>,
-    /// The last counted barrier of each open scope that has one: its depth, and its place among the tasks.
-    barriers: Vec<(usize, usize)>,
 }
 
 struct CountedRegions<'a>(&'a Table, &'a [TensorView]);
@@ -55,15 +53,7 @@ impl Regions for CountedRegions<'_> {
 impl Counting {
     pub(crate) fn new(deadlock: Deadlock, capacities: Capacities) -> Self {
         let need = deadlock.need;
-        Counting {
-            deadlock,
-            capacities,
-            need,
-            piece: 0,
-            views: Vec::new(),
-            tasks: Vec::new(),
-            barriers: Vec::new(),
-        }
+        Counting { deadlock, capacities, need, piece: 0, views: Vec::new(), tasks: Vec::new() }
     }
 
     /// The deadlock, with what was counted so far.
@@ -111,14 +101,30 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         self.counting.as_mut().expect("called only while counting")
     }
 
+    /// Counts the submit that could not be made. Those whom it was seen to follow before it had to wait may be
+    /// superseded in the map by its own accesses.
+    #[cold]
+    pub(crate) fn count_latched(&mut self, call: &Call<'_>, outs: &mut [TensorRef]) -> Result<TaskHandle> {
+        let followed = core::mem::take(&mut self.state.predecessors);
+        let result = self.count_submit(call, outs, &followed);
+        self.state.predecessors = followed;
+        result
+    }
+
     /// Counts a submit instead of making it.
-    pub(crate) fn count_submit(&mut self, call: &Call<'_>, outs: &mut [TensorRef]) -> Result<TaskHandle> {
+    pub(crate) fn count_submit(
+        &mut self,
+        call: &Call<'_>,
+        outs: &mut [TensorRef],
+        known: &[Predecessor],
+    ) -> Result<TaskHandle> {
         crate::check::check_call(call)?;
         let measure = self.measure(call)?;
         let slot = SlotIndex((self.table.slots.len() + self.counting().tasks.len()) as u32);
         let (mut owned, mut followed, mut made) = (Owned::NOTHING, HashSet::new(), 0);
         followed.extend(call.after.iter().map(|t| SlotIndex(t.slot)));
         followed.extend(self.scope().barrier);
+        followed.extend(known.iter().map(|p| p.slot));
         for kind in call.args {
             let (root, view, access) = match *kind {
                 ArgKind::Tensor { tensor, view, access, .. } if access != Access::NoDep => {
@@ -169,26 +175,13 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         counting.note(self.state);
     }
 
-    /// A barrier of a run that is over: it follows all that the scope holds on its ring since the last one. (Tasks of
-    /// ended scopes on other rings are waited for when entries run low.)
+    /// A barrier of a run that is over. It takes no entries: where they are scarce a barrier waits instead.
     #[cold]
     pub(crate) fn barrier_stopped(&mut self) -> Result<TaskHandle> {
         self.stopped_error()?;
-        let depth = self.state.scopes.len();
-        let ring = self.current.ring;
-        let rings = &self.state.rings[ring];
-        let submitted = rings.head - self.state.scopes[depth - 1].since[ring].max(rings.tail);
-        let counting = self.counting();
-        let place = counting.tasks.len();
-        let last = counting.barriers.pop_if(|(at, _)| *at == depth).map_or(0, |(_, place)| place);
-        let counted = counting.tasks[last..].iter().rev().take_while(|(at, _)| *at >= depth).count();
-        counting.barriers.push((depth, place));
-        let slot = SlotIndex((self.table.slots.len() + place) as u32);
-        let edges = submitted + counted as u64 + 1;
-        self.count_task(Owned::NOTHING, Measure::default().usage(edges));
-        let heads = core::array::from_fn(|ring| self.state.rings[ring].head);
-        let scope = self.scope();
-        (scope.barrier, scope.since) = (Some(slot), heads);
+        let slot = SlotIndex((self.table.slots.len() + self.counting().tasks.len()) as u32);
+        self.count_task(Owned::NOTHING, Measure::default().usage(0));
+        self.scope().barrier = Some(slot);
         Ok(TaskHandle { slot: slot.0, local: 0 })
     }
 
@@ -237,13 +230,11 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         if depth > RINGS - 1 {
             // The deepest ring keeps what it holds until the outermost scope on it ends.
             self.scope().counted.add(&ended.counted);
-            while self.counting().barriers.pop_if(|(at, _)| *at > depth).is_some() {}
             return Ok(());
         }
         while let Some((_, owned)) = self.counting().tasks.pop_if(|(at, _)| *at > depth) {
             self.state.map.release(owned);
         }
-        while self.counting().barriers.pop_if(|(at, _)| *at > depth).is_some() {}
         let (resource, ring) = (self.counting().deadlock.resource, self.counting().deadlock.ring as usize);
         let open = self.state.scopes.iter().any(|s| resource == Resource::TensorMap || s.ring == ring);
         if open {

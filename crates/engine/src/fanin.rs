@@ -122,6 +122,19 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         last - (back as u64 & (self.state.rings[ring].window - 1))
     }
 
+    /// As `reserve_edges` for a barrier, which must not need more where tasks happen to be slower: when the pool runs
+    /// low it waits for all it follows instead of wiring them.
+    fn reserve_barrier_edges(&mut self, ring: usize) {
+        let (wanted, rings) = (self.state.predecessors.len() as u64, &self.state.rings[ring]);
+        if rings.edges_used() + wanted <= rings.edges_capacity / 2 {
+            return;
+        }
+        for i in 0..self.state.predecessors.len() {
+            self.wait_until_closed(self.state.predecessors[i].slot);
+        }
+        self.state.predecessors.clear();
+    }
+
     /// Waits until a task is done (its successors may still be being told).
     fn wait_until_closed(&mut self, task: SlotIndex) {
         while !self.table.slots[task.0 as usize].is_closed() {
@@ -185,7 +198,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         self.state.predecessors.clear();
         self.follow_barrier();
         self.follow_scope(ring);
-        self.reserve_edges(ring, site)?;
+        self.reserve_barrier_edges(ring);
         let slot = self.table.slot_of(ring, self.state.rings[ring].head);
         let record = self.bare_record(ring, site);
         self.commit(slot, record, Owned::NOTHING);

@@ -222,7 +222,7 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
     pub(crate) fn submit_stopped(&mut self, call: &Call<'_>, outs: &mut [TensorRef]) -> Result<TaskHandle> {
         match (&self.fatal, &self.counting) {
             (Some(error), _) => Err(error.clone()),
-            (None, Some(_)) => self.count_submit(call, outs),
+            (None, Some(_)) => self.count_submit(call, outs, &[]),
             (None, None) => Err(Fault::Interrupted { tasks: self.seq }.into()),
         }
     }
@@ -247,7 +247,7 @@ impl<C: Chip, P: Probe> Backend for Orchestrator<'_, C, P> {
             return self.submit_stopped(call, outs);
         }
         match self.submit_task(call, outs) {
-            Err(_) if self.counting.is_some() => self.count_submit(call, outs),
+            Err(_) if self.counting.is_some() => self.count_latched(call, outs),
             result => result,
         }
     }

@@ -135,7 +135,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
                     let again = seen >> (tensor.id & 63) & 1;
                     seen |= 1 << (tensor.id & 63);
                     measure.words += tensor_words(view.rank());
-                    measure.entries += 1;
+                    measure.entries += (*access != Access::NoDep) as u64;
                     let locked = access.writes() & (root.permission == Permission::Read);
                     param.takes(view, *access) & (*split == NO_SPLIT) & (again == 0) & !locked
                 }
@@ -213,6 +213,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
 
     /// Waits until a slot, map entries and argument memory are there; gives the first argument word.
     fn admit(&mut self, ring: usize, measure: &Measure, site: Site) -> Result<u32> {
+        self.state.predecessors.clear();
         self.check_fits(ring, measure, site)?;
         while self.state.rings[ring].used() == self.state.rings[ring].window {
             self.wait_for(ring, Resource::TaskWindow, 1, site)?;
