@@ -31,12 +31,14 @@ pub(crate) struct Attempt {
     pub(crate) to_read: bool,
     /// Submits until the program ended, counted ones included.
     pub(crate) attempts: u32,
+    /// Submits that did not fit and were left out, so that they were not counted.
+    pub(crate) left_out: usize,
 }
 
 impl Attempt {
     /// The refusal behind an error, if it is one.
     pub(crate) fn of(error: &Error, got: &Outcome) -> Option<Self> {
-        let attempts = got.attempts;
+        let (attempts, left_out) = (got.attempts, got.refused.len());
         Some(match error.fault() {
             Fault::FlowControlDeadlock(d) => Attempt {
                 resource: d.resource,
@@ -47,6 +49,7 @@ impl Attempt {
                 deadlock: true,
                 to_read: d.counted == Counted::ToRead,
                 attempts,
+                left_out,
             },
             Fault::TaskTooLarge { resource, ring, needs, capacity, option, .. } => Attempt {
                 resource: *resource,
@@ -57,6 +60,7 @@ impl Attempt {
                 deadlock: false,
                 to_read: false,
                 attempts,
+                left_out,
             },
             _ => return None,
         })

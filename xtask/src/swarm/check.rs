@@ -131,13 +131,15 @@ fn judge(
     let same = |b: &&Attempt| {
         b.deadlock && attempt.deadlock && (b.ring, b.resource) == (attempt.ring, attempt.resource)
     };
-    let helped = before.iter().rev().find(same).is_none_or(|b| b.to_read || attempt.attempts > b.attempts);
+    let partly = |b: &Attempt| b.to_read || b.left_out > 0 || attempt.attempts > b.attempts;
+    let helped = before.iter().rev().find(same).is_none_or(partly);
     if helped { Ok(()) } else { wrong("refused again although the hint was followed") }
 }
 
 /// A program that needs more slots or entries than there are cannot have run to its end.
 fn missed(needs: &Needs, now: &Capacity, got: &Outcome) -> Result<(), Failure> {
-    if !got.refused.is_empty() {
+    // What is left out needs nothing, and a panic outranks the deadlock.
+    if !got.refused.is_empty() || matches!(got.verdict, Verdict::Panicked(_)) {
         return Ok(());
     }
     let short = (0..RINGS).find(|&ring| needs.window[ring] > now.window[ring] as u64);
@@ -153,7 +155,17 @@ fn again(
     runtime: &mut CpuRuntime,
 ) -> Result<(), Failure> {
     let (got, report) = on_engine(runtime, program, None);
-    compare(program, expected, &got, report.as_ref())
+    let refused = match &got.verdict {
+        Verdict::Failed(error) => Attempt::of(error, &got),
+        _ => None,
+    };
+    // How many edges a barrier takes, and where gaps lie in a byte ring, depends on how far tasks have come: where a
+    // ring is barely large enough one run may pass and the next one not.
+    let by_chance = |a: Attempt| {
+        let tiny = matches!(program.rings, Rings::Tiny(_));
+        tiny && matches!(a.resource, Resource::DepPool | Resource::Heap | Resource::Args)
+    };
+    if refused.is_some_and(by_chance) { Ok(()) } else { compare(program, expected, &got, report.as_ref()) }
 }
 
 /// A small program runs on a runtime that just gave up on another.
