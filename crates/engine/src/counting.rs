@@ -21,7 +21,7 @@ use crate::slot::SlotIndex;
 use crate::stall::{Counted, Deadlock, option_value};
 use crate::submit::{Measure, RecordRegions};
 use crate::table::Table;
-use crate::tensor_map::{Hazard, NewAccess, Owned, Regions};
+use crate::tensor_map::{Hazard, Met, NewAccess, Owned, Regions};
 
 /// Marks the place of a view that is kept here and not in an argument ring.
 const COUNTED: u32 = 1 << 29;
@@ -35,8 +35,8 @@ pub struct Counting {
     need: u64,
     piece: u64,
     views: Vec<TensorView>,
-    /// Counted tasks: at which depth, and what each owns in the map.
-    tasks: Vec<(usize, Owned)>,
+    /// Counted tasks: at which depth, and what each owns and holds in the map.
+    tasks: Vec<(usize, Owned, u64)>,
 }
 
 struct CountedRegions<'a>(&'a Table, &'a [TensorView]);
@@ -131,7 +131,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
                     (tensor.id, view, access)
                 }
                 ArgKind::Output { view, .. } => {
-                    outs[made] = self.state.map.make_root(&mut owned, 0, 0);
+                    outs[made] = self.state.map.make_root(&mut owned, 0, 0, None);
                     made += 1;
                     (outs[made - 1].id, view, Access::Output)
                 }
@@ -161,7 +161,14 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         let tile = state.map.locate(&new);
         if state.scopes.last().is_some_and(|s| s.inference == Inference::Inherit) {
             let regions = CountedRegions(self.table, &counting.views);
-            state.map.look_up(&new, tile.as_ref(), &regions, |task| _ = followed.insert(task));
+            let metas = &state.metas;
+            state.map.look_up(&new, tile.as_ref(), &regions, |met| match met {
+                Met::Alive(task) => _ = followed.insert(task),
+                Met::Stamped(s) if s.number != 0 && metas[s.slot.0 as usize].stamp == s.number => {
+                    _ = followed.insert(s.slot);
+                }
+                Met::Stamped(_) => {}
+            });
         }
         counting.views.push(view);
         state.map.insert(&new, tile.as_ref(), owned, slot, COUNTED | (counting.views.len() as u32 - 1));
@@ -171,7 +178,8 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         let depth = self.state.scopes.len();
         self.scope().counted.add(&usage);
         let counting = self.counting.as_mut().expect("called only while counting");
-        counting.tasks.push((depth, owned));
+        counting.tasks.push((depth, owned, usage.entries));
+        self.state.map.hold(usage.entries);
         counting.note(self.state);
     }
 
@@ -190,7 +198,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     pub(crate) fn alloc_stopped(&mut self, measure: &Measure) -> Result<TensorRef> {
         self.stopped_error()?;
         let mut owned = Owned::NOTHING;
-        let tensor = self.state.map.make_root(&mut owned, 0, 0);
+        let tensor = self.state.map.make_root(&mut owned, 0, 0, None);
         self.count_task(owned, measure.usage(0));
         Ok(tensor)
     }
@@ -232,8 +240,8 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             self.scope().counted.add(&ended.counted);
             return Ok(());
         }
-        while let Some((_, owned)) = self.counting().tasks.pop_if(|(at, _)| *at > depth) {
-            self.state.map.release(owned);
+        while let Some((_, owned, entries)) = self.counting().tasks.pop_if(|(at, ..)| *at > depth) {
+            self.state.map.release(owned, entries);
         }
         let (resource, ring) = (self.counting().deadlock.resource, self.counting().deadlock.ring as usize);
         let open = self.state.scopes.iter().any(|s| resource == Resource::TensorMap || s.ring == ring);

@@ -11,7 +11,7 @@ use crate::seams::{Chip, Company, Probe};
 use crate::slot::{EdgeKind, Linked, SKIPPED, Slot, SlotIndex};
 use crate::submit::Measure;
 use crate::sync::prefetch;
-use crate::tensor_map::{Owned, TensorMap};
+use crate::tensor_map::{Met, Owned, Stamp, TensorMap};
 
 /// The list of those whom the task being submitted must follow, each once.
 pub(crate) struct Follow<'a> {
@@ -23,6 +23,29 @@ pub(crate) struct Follow<'a> {
 }
 
 impl Follow<'_> {
+    /// Whether the task behind a stamp is not reclaimed.
+    #[inline]
+    pub(crate) fn is_alive(&self, stamp: Stamp) -> bool {
+        stamp.number != 0 && self.metas[stamp.slot.0 as usize].stamp == stamp.number
+    }
+
+    /// Adds a predecessor if it is not reclaimed.
+    #[inline]
+    pub(crate) fn add_stamped(&mut self, stamp: Stamp) {
+        if self.is_alive(stamp) {
+            self.add(stamp.slot);
+        }
+    }
+
+    /// Adds what a lookup met.
+    #[inline]
+    pub(crate) fn add_met(&mut self, met: Met) {
+        match met {
+            Met::Alive(task) => self.add(task),
+            Met::Stamped(stamp) => self.add_stamped(stamp),
+        }
+    }
+
     /// Adds a predecessor unless it is there already.
     #[inline]
     pub(crate) fn add(&mut self, task: SlotIndex) {
@@ -201,7 +224,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         self.reserve_barrier_edges(ring);
         let slot = self.table.slot_of(ring, self.state.rings[ring].head);
         let record = self.bare_record(ring, site);
-        self.commit(slot, record, Owned::NOTHING);
+        self.commit(slot, record, Owned::NOTHING, 0);
         let heads = core::array::from_fn(|r| self.state.rings[r].head);
         let scope = self.scope();
         (scope.barrier, scope.since) = (Some(slot), heads);
@@ -249,10 +272,10 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         }
         let slot = self.table.slot_of(ring, self.state.rings[ring].head);
         let mut owned = Owned::NOTHING;
-        let tensor = self.state.map.make_root(&mut owned, ring as u32, offset);
+        let tensor = self.state.map.make_root(&mut owned, ring as u32, offset, None);
         self.state.predecessors.clear();
         let record = self.bare_record(ring, site);
-        self.commit(slot, record, owned);
+        self.commit(slot, record, owned, measure.entries);
         Ok(tensor)
     }
 }

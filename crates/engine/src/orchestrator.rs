@@ -30,7 +30,10 @@ pub(crate) struct Meta {
     pub(crate) local: u32,
     /// The last task that was wired to this one, so that it is wired once.
     pub(crate) wired_by: u32,
-    /// Its entries in the tensor map.
+    /// Names the task in the tensor map's stamps; 0 once it is reclaimed.
+    pub(crate) stamp: u32,
+    /// How many entries of the tensor map it holds, and which.
+    pub(crate) entries: u32,
     pub(crate) owned: Owned,
 }
 
@@ -57,7 +60,7 @@ impl State {
     /// Memory for runs on this table.
     pub fn new(table: &Table) -> Self {
         let capacities = &table.capacities;
-        let meta = Meta { local: 0, wired_by: 0, owned: Owned::NOTHING };
+        let meta = Meta { local: 0, wired_by: 0, stamp: 0, entries: 0, owned: Owned::NOTHING };
         State {
             rings: core::array::from_fn(|ring| Ring::new(capacities, ring)),
             metas: vec![meta; table.slots.len()].into_boxed_slice(),
@@ -75,6 +78,7 @@ impl State {
         }
         let externals = (0..buffers.len()).map(|i| ((RINGS + i) as u32, buffers.entry(i).1));
         self.map.reset(table.capacities.tensormap, externals);
+        self.metas.iter_mut().for_each(|meta| meta.stamp = 0);
         self.scopes.clear();
         self.kernels.reset();
         self.sites.reset();

@@ -13,7 +13,7 @@ use crate::planted::{Bug, planted};
 use crate::seams::{Chip, Probe};
 use crate::slot::SlotIndex;
 use crate::submit::{RING_BITS, RecordRegions};
-use crate::tensor_map::{Hazard, NewAccess, Owned};
+use crate::tensor_map::{Hazard, NewAccess, Owned, Stamp};
 
 /// Where a task and its argument records will be.
 pub(crate) struct Place {
@@ -85,8 +85,9 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             return used;
         }
         if view.is_whole() && self.current.infers && !planted(Bug::NoWarEdge) {
+            let me = Stamp { slot: place.slot, number: self.mark };
             let (mut follow, map) = self.follow();
-            map.file_whole(tensor.id, hazard, place.slot, at, owned, &mut follow);
+            map.file_whole(tensor.id, hazard, me, at, owned, &mut follow);
         } else {
             let region = Region::at(offset, view);
             let new = NewAccess { root: tensor.id, region, whole: view.is_whole(), hazard };
@@ -102,7 +103,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         let tile = map.locate(new);
         if infers {
             let hazard = if planted(Bug::NoWarEdge) { Hazard::Read } else { new.hazard };
-            map.look_up(&NewAccess { hazard, ..*new }, tile.as_ref(), &regions, |task| follow.add(task));
+            map.look_up(&NewAccess { hazard, ..*new }, tile.as_ref(), &regions, |met| follow.add_met(met));
         }
         map.insert(new, tile.as_ref(), owned, slot, at);
     }
@@ -119,12 +120,10 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     ) -> Result<TensorRef> {
         let (ring, space) = (place.ring, place.ring as u32);
         let offset = self.take_heap(ring, view, call.site)?;
-        let tensor = self.state.map.make_root(owned, space, offset);
+        let writer = Stamp { slot: place.slot, number: self.mark };
+        let tensor = self.state.map.make_root(owned, space, offset, Some(writer));
         let words = self.words(place, at, tensor_words(view.rank()));
         encode_tensor(words, view, Placed { access: Access::Output, split, space, offset });
-        let region = Region::at(offset, view);
-        let new = NewAccess { root: tensor.id, region, whole: true, hazard: Hazard::Write };
-        self.state.map.insert(&new, None, owned, place.slot, space << RING_BITS | at);
         if call.launch.block_count() > 1 && split == NO_SPLIT {
             // All blocks share it, so none of them can zero it.
             self.zero_heap(ring, offset, view.bytes());

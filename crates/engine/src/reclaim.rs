@@ -12,7 +12,7 @@ use crate::seams::{Chip, Probe};
 use crate::slot::EdgeKind;
 use crate::submit::RecordRegions;
 use crate::table::{Table, task_id};
-use crate::tensor_map::{Hazard, NewAccess, Owned};
+use crate::tensor_map::{Hazard, Met, NewAccess, Stamp};
 
 impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     /// Moves the ring's done mark as far as `target`, if the tasks are done; true if it got there.
@@ -63,8 +63,9 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         for position in state.rings[ring].tail..segment.end {
             let slot = self.table.slot_of(ring, position);
             self.probe.reclaim(slot);
-            let owned = core::mem::replace(&mut state.metas[slot.0 as usize].owned, Owned::NOTHING);
-            state.map.release(owned);
+            let meta = &mut state.metas[slot.0 as usize];
+            meta.stamp = 0;
+            state.map.release(meta.owned, meta.entries as u64);
         }
         let rings = &mut state.rings[ring];
         rings.tail = segment.end;
@@ -92,7 +93,13 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         state.predecessors.clear();
         let (map, writers) = (&mut state.map, &mut state.predecessors);
         let tile = map.locate(&new);
-        map.look_up(&new, tile.as_ref(), &RecordRegions(self.table), |slot| {
+        map.look_up(&new, tile.as_ref(), &RecordRegions(self.table), |met| {
+            let alive = |s: Stamp| s.number != 0 && state.metas[s.slot.0 as usize].stamp == s.number;
+            let slot = match met {
+                Met::Alive(slot) => slot,
+                Met::Stamped(stamp) if alive(stamp) => stamp.slot,
+                Met::Stamped(_) => return,
+            };
             writers.push(Predecessor { slot, kind: EdgeKind::Data });
         });
         for i in 0..self.state.predecessors.len() {

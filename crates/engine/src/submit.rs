@@ -108,7 +108,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         self.place_args(call, &Place { ring, slot, args_at }, &mut owned, outs)?;
         self.reserve_edges(ring, call.site)?;
         let record = self.record(call, ring, args_at, &measure).map_err(|error| self.doom(error))?;
-        self.commit(slot, record, owned);
+        self.commit(slot, record, owned, measure.entries);
         self.chip.submitted();
         Ok(TaskHandle { slot: slot.0, local: record.local })
     }
@@ -316,9 +316,11 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
 
     /// Publishes the task: from here on other threads see it.
     #[inline]
-    pub(crate) fn commit(&mut self, slot: SlotIndex, record: TaskRecord, owned: Owned) {
+    pub(crate) fn commit(&mut self, slot: SlotIndex, record: TaskRecord, owned: Owned, entries: u64) {
         let ring = record.ring as usize;
-        self.state.metas[slot.0 as usize] = Meta { local: record.local, wired_by: 0, owned };
+        self.state.metas[slot.0 as usize] =
+            Meta { local: record.local, wired_by: 0, stamp: self.mark, entries: entries as u32, owned };
+        self.state.map.hold(entries);
         // SAFETY: the slot's last task was reclaimed, so its done tag was seen.
         unsafe { self.table.slots[slot.0 as usize].prepare(record) };
         let position = self.state.rings[ring].head;

@@ -9,6 +9,8 @@
 //! *wide* accesses (the whole tensor, or an irregular view), which every lookup walks, and *tiles*, which lie in a
 //! hash table by their cell of the tensor's [`grid`], so that a lookup meets only its neighbours.
 //!
+//! Accesses to whole tensors, by far the most, are kept as *stamps* in the root itself (see [`whole`]).
+//!
 //! Both roots of tensors made in the run and accesses count against the map's capacity, from submit until their task
 //! is reclaimed.
 
@@ -17,6 +19,7 @@ mod lists;
 mod pool;
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests;
+mod whole;
 
 use grid::{Cells, Grid};
 use pool::Pool;
@@ -24,7 +27,6 @@ use ringlane_task::Resource;
 
 use crate::api::buffers::Permission;
 use crate::api::tensor::TensorRef;
-use crate::fanin::Follow;
 use crate::fault::{Fault, Result};
 use crate::overlap::{Region, Relation, relation};
 use crate::slot::SlotIndex;
@@ -55,6 +57,9 @@ pub struct Root {
     /// Where the tensor starts in its space.
     pub(crate) base: u64,
     pub(crate) permission: Permission,
+    /// The last task that wrote all of it, and up to two that read all of it since; further ones are on the lists.
+    writer: Stamp,
+    readers: [Stamp; 2],
     /// First access of each list: `[write, read] × [wide, tile]`.
     heads: [u32; 4],
     grid: u32,
@@ -64,8 +69,31 @@ pub struct Root {
 
 impl Root {
     fn new(space: u32, base: u64, permission: Permission, next: u32) -> Self {
-        Root { generation: 0, space, base, permission, heads: [NONE; 4], grid: NONE, next }
+        Root {
+            generation: 0,
+            space,
+            base,
+            permission,
+            writer: Stamp::NOBODY,
+            readers: [Stamp::NOBODY; 2],
+            heads: [NONE; 4],
+            grid: NONE,
+            next,
+        }
     }
+}
+
+/// A task, named so that a look at its slot tells whether it is still there: the slot's stamp changes when the task is
+/// reclaimed. So a stamp never has to be taken off when its task goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Stamp {
+    pub(crate) slot: SlotIndex,
+    /// 0: nobody.
+    pub(crate) number: u32,
+}
+
+impl Stamp {
+    const NOBODY: Stamp = Stamp { slot: SlotIndex(0), number: 0 };
 }
 
 /// An access of a task that is not reclaimed.
@@ -87,11 +115,13 @@ struct Access {
     linked: bool,
 }
 
-/// Whether accesses stay on their list when a lookup meets them.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Keep {
-    Yes,
-    No,
+/// A task that a lookup met.
+#[derive(Clone, Copy, Debug)]
+pub enum Met {
+    /// It is not reclaimed.
+    Alive(SlotIndex),
+    /// It may be: its slot's stamp tells.
+    Stamped(Stamp),
 }
 
 const WRITE: usize = 0;
@@ -196,81 +226,28 @@ impl TensorMap {
         self.roots[root].base
     }
 
-    /// Makes the root of a fresh tensor, owned by a task.
-    pub fn make_root(&mut self, owned: &mut Owned, space: u32, base: u64) -> TensorRef {
-        debug_assert!(self.used < self.capacity, "{} is checked before", Resource::TensorMap);
-        self.used += 1;
+    /// Counts roots and accesses of a task against the capacity, until `release`.
+    #[inline]
+    pub fn hold(&mut self, entries: u64) {
+        debug_assert!(self.used + entries <= self.capacity, "{} is checked before", Resource::TensorMap);
+        self.used += entries;
+    }
+
+    /// Makes the root of a fresh tensor, owned by a task, which writes it if there is a `writer`.
+    pub fn make_root(
+        &mut self,
+        owned: &mut Owned,
+        space: u32,
+        base: u64,
+        writer: Option<Stamp>,
+    ) -> TensorRef {
         let id = self.roots.take_with(|old| Root {
             generation: old.map_or(0, |old| old.generation),
+            writer: writer.unwrap_or(Stamp::NOBODY),
             ..Root::new(space, base, Permission::ReadWrite, owned.first_root)
         });
         owned.first_root = id;
         TensorRef { id, generation: self.roots[id].generation }
-    }
-
-    /// Looks up and files an access to a whole tensor: everything conflicts, and a write covers everything.
-    #[inline]
-    pub(crate) fn file_whole(
-        &mut self,
-        id: u32,
-        hazard: Hazard,
-        task: SlotIndex,
-        at: u32,
-        owned: &mut Owned,
-        follow: &mut Follow<'_>,
-    ) {
-        debug_assert!(self.used < self.capacity, "{} is checked before", Resource::TensorMap);
-        self.used += 1;
-        let [writes, reads, tile_writes, tile_reads] = self.roots[id].heads;
-        let (list, next) = match hazard {
-            Hazard::Read => {
-                self.meet_all(writes, Keep::Yes, follow);
-                self.meet_all(tile_writes, Keep::Yes, follow);
-                (READ, reads)
-            }
-            Hazard::Write => {
-                self.meet_all(writes, Keep::No, follow);
-                self.meet_all(reads, Keep::No, follow);
-                self.roots[id].heads[READ] = NONE;
-                if tile_writes & tile_reads != NONE {
-                    self.drop_tiles([tile_writes, tile_reads], follow);
-                }
-                (WRITE, NONE)
-            }
-        };
-        let index = self.accesses.take(Access {
-            task,
-            root: id,
-            at,
-            next_of_task: owned.first_access,
-            prev: NONE,
-            next,
-            bucket: NONE,
-            bucket_prev: NONE,
-            bucket_next: NONE,
-            list: list as u8,
-            whole: true,
-            linked: true,
-        });
-        self.roots[id].heads[list] = index;
-        owned.first_access = index;
-        if next != NONE {
-            self.accesses[next].prev = index;
-        }
-    }
-
-    /// A write of the whole tensor meets and covers all tiles.
-    #[cold]
-    fn drop_tiles(&mut self, heads: [u32; 2], follow: &mut Follow<'_>) {
-        for head in heads {
-            let mut at = head;
-            while at != NONE {
-                let Access { task, next, .. } = self.accesses[at];
-                follow.add(task);
-                self.unlink(at);
-                at = next;
-            }
-        }
     }
 
     /// Calls `found` for each task whose access conflicts with `new`, and supersedes what a write covers.
@@ -279,8 +256,10 @@ impl TensorMap {
         new: &NewAccess<'_>,
         tile: Option<&Cells>,
         regions: &impl Regions,
-        mut found: impl FnMut(SlotIndex),
+        mut found: impl FnMut(Met),
     ) {
+        self.meet_stamps(new, &mut found);
+        let mut found = |task| found(Met::Alive(task));
         let [writes, reads, tile_writes, tile_reads] = self.roots[new.root].heads;
         self.walk_list(writes, new, regions, &mut found);
         if new.hazard == Hazard::Write {
@@ -288,18 +267,6 @@ impl TensorMap {
         }
         if tile_writes & tile_reads != NONE {
             self.look_up_tiles(new, tile, [tile_writes, tile_reads], regions, &mut found);
-        }
-    }
-
-    /// Meets a whole list; those not kept are superseded, and the caller takes the list off the root.
-    #[inline]
-    fn meet_all(&mut self, head: u32, keep: Keep, follow: &mut Follow<'_>) {
-        let mut at = head;
-        while at != NONE {
-            let access = &mut self.accesses[at];
-            access.linked = keep == Keep::Yes;
-            follow.add(access.task);
-            at = access.next;
         }
     }
 
@@ -393,8 +360,6 @@ impl TensorMap {
         task: SlotIndex,
         at: u32,
     ) {
-        debug_assert!(self.used < self.capacity, "{} is checked before", Resource::TensorMap);
-        self.used += 1;
         let mut list = if new.hazard == Hazard::Read { READ } else { WRITE };
         let mut bucket = NONE;
         if let Some(cell) = tile.and_then(|tile| self.grids[self.roots[new.root].grid].file(tile)) {
@@ -446,8 +411,9 @@ impl TensorMap {
         ((mixed >> 32) as usize & (half - 1)) * 2 + (list & 1)
     }
 
-    /// Frees what a task owned.
-    pub fn release(&mut self, owned: Owned) {
+    /// Frees what a task owned and held.
+    pub fn release(&mut self, owned: Owned, entries: u64) {
+        self.used -= entries;
         let mut at = owned.first_access;
         while at != NONE {
             let access = self.accesses[at];
@@ -455,7 +421,6 @@ impl TensorMap {
                 self.unlink(at);
             }
             self.accesses.give(at);
-            self.used -= 1;
             at = access.next_of_task;
         }
         let mut id = owned.first_root;
@@ -467,7 +432,6 @@ impl TensorMap {
                 self.grids.give(root.grid);
             }
             self.roots.give(id);
-            self.used -= 1;
             id = next;
         }
     }

@@ -63,18 +63,23 @@ proptest! {
             let new = new_access(view, *writes);
             let mut found = BTreeSet::new();
             let tile = map.locate(&new);
-            map.look_up(&new, tile.as_ref(), &views, |task| _ = found.insert(task.0));
+            map.look_up(&new, tile.as_ref(), &views, |met| {
+                if let Met::Alive(task) = met {
+                    found.insert(task.0);
+                }
+            });
             prop_assert_eq!(&found, &expected, "access {} {:?}", i, view);
             if *writes {
                 model.retain(|m| !m.bytes.is_subset(&bytes));
             }
             let mut mine = Owned::NOTHING;
             map.insert(&new, tile.as_ref(), &mut mine, SlotIndex(i as u32), i as u32);
+            map.hold(1);
             owned.push(mine);
             model.push(Modelled { task: i as u32, bytes, writes: *writes });
             if i >= keep {
                 // The oldest task is reclaimed.
-                map.release(owned[i - keep]);
+                map.release(owned[i - keep], 1);
                 model.retain(|m| m.task != (i - keep) as u32);
             }
             prop_assert_eq!(map.used(), (i + 1).min(keep) as u64);
@@ -87,9 +92,9 @@ fn a_stale_handle_is_an_error_and_never_another_tensor() {
     let mut map = TensorMap::new(16);
     map.reset(std::iter::empty());
     let mut owned = Owned::NOTHING;
-    let first = map.make_root(&mut owned, 0, 0);
-    map.release(owned);
-    let second = map.make_root(&mut Owned::NOTHING.clone(), 0, 64);
+    let first = map.make_root(&mut owned, 0, 0, None);
+    map.release(owned, 0);
+    let second = map.make_root(&mut Owned::NOTHING.clone(), 0, 64, None);
     assert_eq!(first.id, second.id);
     assert_eq!(map.root(first).unwrap_err().name(), "StaleHandle");
     assert_eq!(map.root(second).unwrap().base, 64);
