@@ -31,9 +31,9 @@ const COUNTED: u32 = 1 << 29;
 pub struct Counting {
     deadlock: Deadlock,
     capacities: Capacities,
-    /// The most that the open scopes held at once, and the largest piece.
-    need: u64,
-    piece: u64,
+    /// For each ring the most that its open scopes held at once, and the largest piece.
+    need: [u64; RINGS],
+    piece: [u64; RINGS],
     views: Vec<TensorView>,
     /// Counted tasks: at which depth, and what each owns and holds in the map.
     tasks: Vec<(usize, Owned, u64)>,
@@ -52,47 +52,54 @@ impl Regions for CountedRegions<'_> {
 
 impl Counting {
     pub(crate) fn new(deadlock: Deadlock, capacities: Capacities) -> Self {
-        let need = deadlock.need;
-        Counting { deadlock, capacities, need, piece: 0, views: Vec::new(), tasks: Vec::new() }
+        let mut need = [0; RINGS];
+        need[deadlock.ring as usize] = deadlock.need;
+        Counting { deadlock, capacities, need, piece: [0; RINGS], views: Vec::new(), tasks: Vec::new() }
     }
 
     /// The deadlock, with what was counted so far.
     pub(crate) fn verdict(&self) -> Error {
         let mut deadlock = self.deadlock.clone();
-        deadlock.need = self.need.max(deadlock.capacity + 1);
-        deadlock.option = self.option(&deadlock);
+        deadlock.need = self.need[deadlock.ring as usize].max(deadlock.capacity + 1);
+        let mut enough: [u64; RINGS] = core::array::from_fn(|ring| self.enough(ring, self.need[ring]));
+        enough[deadlock.ring as usize] = self.enough(deadlock.ring as usize, deadlock.need);
+        deadlock.option = option_value(&self.capacities, deadlock.resource, enough);
         Fault::FlowControlDeadlock(deadlock).into()
     }
 
-    /// The value for the option: the smallest power of two that suffices, for this ring or for all.
-    fn option(&self, deadlock: &Deadlock) -> String {
-        let enough = match deadlock.resource {
-            Resource::TaskWindow | Resource::TensorMap => deadlock.need,
+    /// The capacity with which a need on a ring is met whatever the timing.
+    fn enough(&self, ring: usize, need: u64) -> u64 {
+        match self.deadlock.resource {
+            Resource::TaskWindow | Resource::TensorMap => need,
             // Half of the pool is kept for edges inside open scopes.
-            Resource::DepPool => 2 * deadlock.need,
+            Resource::DepPool => 2 * need,
             // Pieces are contiguous: a few gaps, each smaller than the largest piece, may stay unused.
-            Resource::Heap | Resource::Args => deadlock.need + 8 * self.piece,
-        };
-        option_value(&self.capacities, deadlock.resource, deadlock.ring as usize, enough)
+            Resource::Heap | Resource::Args => need + 8 * self.piece[ring],
+        }
     }
 
-    /// Takes note of what the open scopes hold now: what they took while the run went well, and what was counted.
+    /// Takes note of what the open scopes hold now, on every ring: what they took while the run went well, and what was
+    /// counted. (The next deadlock of the same resource would be on another ring.)
     pub(crate) fn note(&mut self, state: &State) {
-        let (resource, ring) = (self.deadlock.resource, self.deadlock.ring as usize);
-        let (mut held, mut counted) = (state.map.used(), Usage::default());
-        if resource != Resource::TensorMap {
-            let mut scopes = state.scopes.iter().filter(|s| s.ring == ring).peekable();
-            let taken = scopes.peek().map(|s| state.rings[ring].marks().since(&s.entry, resource));
-            scopes.for_each(|s| counted.add(&s.counted));
-            held = taken.unwrap_or(0) + counted.of(resource);
+        let resource = self.deadlock.resource;
+        if resource == Resource::TensorMap {
+            let need = &mut self.need[self.deadlock.ring as usize];
+            *need = state.map.used().max(*need);
+            return;
         }
-        self.need = self.need.max(held);
-        let largest = match resource {
-            Resource::Heap => state.rings[ring].heap.largest(),
-            Resource::Args => state.rings[ring].args.largest(),
-            _ => 0,
-        };
-        self.piece = self.piece.max(counted.piece(resource)).max(largest);
+        for (ring, rings) in state.rings.iter().enumerate() {
+            let mut scopes = state.scopes.iter().filter(|s| s.ring == ring).peekable();
+            let taken = scopes.peek().map_or(0, |s| rings.marks().since(&s.entry, resource));
+            let mut counted = Usage::default();
+            scopes.for_each(|s| counted.add(&s.counted));
+            self.need[ring] = self.need[ring].max(taken + counted.of(resource));
+            let largest = match resource {
+                Resource::Heap => rings.heap.largest(),
+                Resource::Args => rings.args.largest(),
+                _ => 0,
+            };
+            self.piece[ring] = self.piece[ring].max(counted.piece(resource)).max(largest);
+        }
     }
 }
 

@@ -250,7 +250,7 @@ impl Fault {
             Fault::Config(error) => return error.hint(),
             Fault::FlowControlDeadlock(deadlock) => return deadlock.hint(),
             Fault::TaskTooLarge { resource, option, .. } => {
-                return format!("rerun with {} {option}, or split the task", resource.option());
+                return format!("rerun with {} {option} or split the task", resource.option());
             }
             Fault::ArgCount { .. } => "give one argument for each parameter of the kernel, in order",
             Fault::TooManyArgs { .. } => "put several values into one tensor, or split the task",

@@ -60,10 +60,12 @@ impl State {
     /// Memory for runs on this table.
     pub fn new(table: &Table) -> Self {
         let capacities = &table.capacities;
-        let meta = Meta { local: 0, wired_by: 0, stamp: 0, entries: 0, owned: Owned::NOTHING };
+        // SAFETY: a `Meta` of zero bits is one without a task (stamp 0), whose other fields nobody looks at. Zeroed
+        // memory comes untouched.
+        let metas = unsafe { Box::new_zeroed_slice(table.slots.len()).assume_init() };
         State {
             rings: core::array::from_fn(|ring| Ring::new(capacities, ring)),
-            metas: vec![meta; table.slots.len()].into_boxed_slice(),
+            metas,
             map: TensorMap::new(capacities.tensormap),
             scopes: Vec::with_capacity(SCOPE_DEPTH_MAX),
             predecessors: Vec::with_capacity(capacities.tensormap as usize),
@@ -74,11 +76,15 @@ impl State {
 
     fn reset(&mut self, table: &Table, buffers: &Buffers<'_>) {
         for (ring, state) in self.rings.iter_mut().enumerate() {
+            // Only slots that the last run used carry anything.
+            let first = table.slot_base[ring] as usize;
+            let used = first..first + state.head.min(state.window) as usize;
+            self.metas[used.clone()].iter_mut().for_each(|meta| meta.stamp = 0);
+            table.done[used].iter().for_each(|tag| tag.set(0));
             state.reset(&table.capacities, ring);
         }
         let externals = (0..buffers.len()).map(|i| ((RINGS + i) as u32, buffers.entry(i).1));
         self.map.reset(table.capacities.tensormap, externals);
-        self.metas.iter_mut().for_each(|meta| meta.stamp = 0);
         self.scopes.clear();
         self.kernels.reset();
         self.sites.reset();
@@ -109,6 +115,7 @@ pub struct Orchestrator<'t, C, P> {
     /// Marks the predecessors of the task being submitted; never 0, never twice for tasks that are alive together.
     pub(crate) mark: u32,
     pub(crate) scope_count: u32,
+    pub(crate) scopes_ended: u64,
     pub(crate) peak_heap: u64,
     pub(crate) counting: Option<Box<Counting>>,
     pub(crate) fatal: Option<Error>,
@@ -141,6 +148,7 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
             seq: 0,
             mark: 1,
             scope_count: 0,
+            scopes_ended: 0,
             peak_heap: 0,
             counting: None,
             fatal: None,
@@ -172,9 +180,9 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
         self.seq
     }
 
-    /// Scopes opened so far.
+    /// Scopes that have ended.
     pub fn scopes(&self) -> u64 {
-        self.scope_count as u64
+        self.scopes_ended
     }
 
     /// The most heap bytes in use at once.
@@ -304,6 +312,7 @@ impl<C: Chip, P: Probe> Backend for Orchestrator<'_, C, P> {
         let scope = self.state.scopes.pop().expect("scopes end in the order in which they began");
         self.set_current();
         self.probe.scope_exit(scope.id);
+        self.scopes_ended += self.counting.is_none() as u64;
         self.table.board.fill.depth.store(self.state.scopes.len() as u32, Ordering::Relaxed);
         if let Some(first) = scope.first {
             let waits = core::array::from_fn(|r| self.state.rings[r].head);

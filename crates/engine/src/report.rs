@@ -24,7 +24,7 @@ pub struct RunReport {
     pub skipped: u64,
     /// The most heap-ring bytes in use at once, over all rings.
     pub peak_heap_bytes: u64,
-    /// Time from the first submit to the last completion, in ticks of the chip's clock.
+    /// Time from the start of the orchestration to the last completion, in ticks of the chip's clock.
     pub makespan_ticks: u64,
     /// Ticks per second.
     pub clock_freq_hz: u64,

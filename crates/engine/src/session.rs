@@ -58,14 +58,11 @@ pub unsafe fn run<'e, R, C: Chip, P: Probe>(
         ..RunReport::default()
     };
     let fatal = orchestrator.take_fatal();
-    let value = match outcome {
-        Ok(value) => value,
-        Err(panic) => resume_unwind(panic),
-    };
-    let result = match (fatal, task_failure(table)) {
+    let result = match (fatal, outcome) {
+        // A panic after the runtime stopped the run follows from that: nothing ran any more.
         (Some(error), _) => Err(error),
-        (None, Some(failure)) => Err(failure),
-        (None, None) => value,
+        (None, Err(panic)) => resume_unwind(panic),
+        (None, Ok(value)) => task_failure(table).map_or(value, Err),
     };
     Run { result, report }
 }

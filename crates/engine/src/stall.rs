@@ -128,7 +128,8 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     pub(crate) fn too_large(&self, resource: Resource, ring: usize, needs: u64, site: Site) -> crate::Error {
         let capacities = &self.table.capacities;
         let capacity = capacities.get(resource, ring_index(ring));
-        let option = option_value(capacities, resource, ring, needs);
+        let enough = core::array::from_fn(|r| if r == ring { needs } else { 0 });
+        let option = option_value(capacities, resource, enough);
         Fault::TaskTooLarge { resource, ring: ring as u8, needs, capacity, option, site: place(site) }.into()
     }
 
@@ -169,14 +170,17 @@ pub(crate) fn place(site: Site) -> String {
     format!("{}:{}", site.file(), site.line())
 }
 
-/// An option's value: the smallest power of two that suffices, for all rings, or for this one where that would take
-/// something away from another.
-pub(crate) fn option_value(capacities: &Capacities, resource: Resource, ring: usize, enough: u64) -> String {
-    let enough = enough.next_power_of_two();
-    let mut each: [u64; RINGS] = core::array::from_fn(|r| capacities.get(resource, ring_index(r)));
-    if resource == Resource::TensorMap || each.iter().all(|&capacity| capacity <= enough) {
-        return enough.to_string();
+/// An option's value: the smallest power of two that is enough on every ring, or one for each ring where that would
+/// take something away from one.
+pub(crate) fn option_value(capacities: &Capacities, resource: Resource, enough: [u64; RINGS]) -> String {
+    let now: [u64; RINGS] = core::array::from_fn(|ring| capacities.get(resource, ring_index(ring)));
+    let each: [u64; RINGS] = core::array::from_fn(|ring| match enough[ring] {
+        enough if enough <= now[ring] => now[ring],
+        enough => enough.next_power_of_two(),
+    });
+    let most = enough.iter().max().copied().unwrap_or(0).next_power_of_two();
+    if resource == Resource::TensorMap || now.iter().all(|&capacity| capacity <= most) {
+        return most.to_string();
     }
-    each[ring] = enough;
     each.map(|capacity| capacity.to_string()).join(",")
 }

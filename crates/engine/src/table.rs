@@ -110,9 +110,6 @@ impl Table {
         let spaces = unsafe { &mut *self.spaces.get() };
         spaces.0.clear();
         spaces.0.extend(heaps.chain(externals));
-        for tag in self.done.iter() {
-            tag.set(0);
-        }
         self.poison.clear();
         *self.failure.lock().expect("no panic while a failure is noted") = None;
         self.stop.store(Stop::Running as u32, Ordering::Relaxed);

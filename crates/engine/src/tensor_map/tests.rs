@@ -53,7 +53,7 @@ proptest! {
         accesses in prop::collection::vec(tiles(), 1..60), keep in 1usize..40,
     ) {
         let mut map = TensorMap::new(1024);
-        map.reset([(0, Permission::ReadWrite)].into_iter());
+        map.reset(1024, [(0, Permission::ReadWrite)].into_iter());
         let (mut model, mut owned): (Vec<Modelled>, Vec<Owned>) = (Vec::new(), Vec::new());
         let views = Views(accesses.iter().map(|a| a.0).collect());
         for (i, (view, writes)) in accesses.iter().enumerate() {
@@ -90,7 +90,7 @@ proptest! {
 #[test]
 fn a_stale_handle_is_an_error_and_never_another_tensor() {
     let mut map = TensorMap::new(16);
-    map.reset(std::iter::empty());
+    map.reset(16, std::iter::empty());
     let mut owned = Owned::NOTHING;
     let first = map.make_root(&mut owned, 0, 0, None);
     map.release(owned, 0);
