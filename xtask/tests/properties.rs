@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn every_program_gives_what_running_its_submits_one_after_another_gives(seed in any::<u64>(), size in 1u32..40) {

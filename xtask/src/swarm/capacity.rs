@@ -11,7 +11,7 @@ use super::program::Capacity;
 /// More than any program of the swarm needs.
 pub(crate) const ROOMY: Capacity = Capacity {
     window: [4096; RINGS],
-    heap: [1 << 20; RINGS],
+    heap: [1 << 28; RINGS],
     dep_pool: [1 << 14; RINGS],
     args: [1 << 20; RINGS],
     tensormap: 1 << 14,

@@ -4,16 +4,14 @@
 //! overlap in every way. Three patterns answer for what is `unsafe`: see [`Draw::manual`] and [`Draw::hidden`].
 #![forbid(unsafe_code)]
 
-use ringlane_task::{Access, DType};
+use ringlane_task::DType;
 
 use super::draw_args::Known;
-use super::program::{
-    ArgSpec, BufferSpec, Capacity, Fail, Meta, Op, Place, Program, Rings, Submit, TASK_BITS,
-};
+use super::program::{BufferSpec, Capacity, Fail, Meta, Op, Program, Rings, Submit, TASK_BITS};
 use super::rng::Rng;
 
 /// Deepest scope, the root being 0.
-const DEPTH_MAX: u32 = 6;
+pub(crate) const DEPTH_MAX: u32 = 6;
 
 /// The types that buffers and tensors have.
 pub(crate) const DTYPES: [DType; 5] =
@@ -25,14 +23,16 @@ pub(crate) struct Draw {
     next_tensor: u32,
     next_task: u32,
     /// Tasks that may still be drawn; repeated ones count as often as they run.
-    budget: i32,
-    repeats: i32,
+    pub(crate) budget: i32,
+    pub(crate) repeats: i32,
     /// How many in a hundred fail, dawdle, have explicit edges.
-    fail: u32,
-    spin: u32,
-    edges: u32,
+    pub(crate) fail: u32,
+    pub(crate) spin: u32,
+    pub(crate) edges: u32,
     /// Whether the orchestration may stop or panic by itself.
     stops: bool,
+    /// Whether some tensors are so large that the heap rings outgrow their first soft size.
+    pub(crate) bulky: bool,
 }
 
 /// Draws the program of a seed; `size` is the number of tasks, roughly, or 0 for what the seed says.
@@ -48,6 +48,7 @@ pub(crate) fn program(seed: u64, size: u32) -> Program {
     let spin = *rng.pick(&[0, 10, 30, 60]);
     let edges = *rng.pick(&[0, 10, 25]);
     let stops = rng.percent(4);
+    let (bulky, long) = (rng.below(1000) < 3, size == 0 && rng.below(1000) < 10);
     let mut draw = Draw {
         rng,
         next_tensor: 0,
@@ -58,19 +59,21 @@ pub(crate) fn program(seed: u64, size: u32) -> Program {
         spin,
         edges,
         stops,
+        bulky,
     };
     let (buffers, mut known) = draw.buffers();
-    let mut body = Vec::new();
+    let mut body = if long { draw.long(&known) } else { Vec::new() };
     while draw.budget > 0 {
         let length = draw.rng.within(1, 12);
         body.extend(draw.body(&mut known, 0, length));
     }
     let rings = draw.rings();
     let threads = draw.rng.within(1, 4) as i32;
+    let twice = draw.rng.percent(20);
     let tolerant = draw.rng.percent(30);
     let interrupt_at = draw.rng.percent(3).then(|| draw.rng.below(budget));
     let tasks = draw.next_task as usize + 1;
-    Program { buffers, body, rings, threads, tasks, tolerant, interrupt_at }
+    Program { buffers, body, rings, threads, tasks, tolerant, twice, interrupt_at }
 }
 
 impl Draw {
@@ -79,7 +82,7 @@ impl Draw {
         self.next_tensor - 1
     }
 
-    fn task_name(&mut self) -> u32 {
+    pub(crate) fn task_name(&mut self) -> u32 {
         self.next_task += 1;
         debug_assert!(self.next_task < 1 << TASK_BITS);
         self.budget -= self.repeats;
@@ -187,7 +190,7 @@ impl Draw {
         Op::Barrier { name }
     }
 
-    fn submit(&mut self, known: &mut Known) -> Op {
+    pub(crate) fn submit(&mut self, known: &mut Known) -> Op {
         let name = self.task_name();
         let (kernels, blocks) = self.launch();
         let args = self.args(known, &kernels, blocks, name);
@@ -205,64 +208,6 @@ impl Draw {
         let args = self.args(known, &kernels, 1, name);
         known.tasks.push(name);
         Op::Submit(Submit { name, kernels, blocks: 1, args, after: Vec::new(), as_slice: true })
-    }
-
-    /// A scope without inference. Its tasks follow each other by explicit edges. In the root scope, after a barrier,
-    /// they touch anything; elsewhere only buffers that nobody writes and tensors of their own.
-    fn manual(&mut self, known: &Known, depth: u32) -> Option<Op> {
-        if depth == DEPTH_MAX {
-            return None;
-        }
-        let mut inner = known.clone();
-        inner.tasks.clear();
-        let fence = (depth == 0).then(|| self.task_name());
-        if fence.is_none() {
-            inner.keep_read_only();
-        }
-        let mut body: Vec<Op> = DTYPES.map(|dtype| self.alloc_of(&mut inner, dtype)).into();
-        let edges = core::mem::take(&mut self.edges);
-        let mut before = None;
-        for _ in 0..self.rng.within(1, 5) {
-            let Op::Submit(mut submit) = self.submit(&mut inner) else { unreachable!("it is a submit") };
-            submit.after.extend(before.replace(submit.name));
-            body.push(Op::Submit(submit));
-        }
-        self.edges = edges;
-        Some(Op::Manual { fence, body })
-    }
-
-    fn alloc_of(&mut self, known: &mut Known, dtype: DType) -> Op {
-        let (shape, name) = (self.shape(3), self.tensor_name());
-        self.budget -= self.repeats;
-        known.add(name, dtype, &shape, false);
-        Op::Alloc { name, dtype, shape }
-    }
-
-    /// A tensor that only tasks chained by explicit edges touch, and that the inference does not follow.
-    fn hidden(&mut self, known: &mut Known) -> Vec<Op> {
-        let mut own = Known::default();
-        let mut ops = vec![self.alloc_of(&mut own, DType::UInt32)];
-        let tensor = own.tensors[0].name;
-        let mut before = None;
-        for _ in 0..self.rng.within(2, 4) {
-            let name = self.task_name();
-            let arg = |place: Place| ArgSpec::Tensor { place, access: Access::NoDep, split: None };
-            let hidden = arg(Place { tensor, steps: Vec::new() });
-            let (kernels, mut args) = match before {
-                None => (vec![self.kernel_named("W_U32")], vec![hidden]),
-                Some(_) => {
-                    let kernel = self.kernel_named("RW_U32");
-                    let mut args = self.args(known, &[kernel], 1, name);
-                    args.pop();
-                    args[0] = hidden;
-                    (vec![kernel], args)
-                }
-            };
-            args.push(ArgSpec::Meta(self.meta(name)));
-            let after = before.replace(name).into_iter().collect();
-            ops.push(Op::Submit(Submit { name, kernels, blocks: 1, args, after, as_slice: false }));
-        }
-        ops
     }
 
     /// What a kernel is told: its number and salt, whether it dawdles or fails.

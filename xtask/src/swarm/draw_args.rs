@@ -60,6 +60,9 @@ impl Candidate {
 impl Draw {
     /// A shape of up to three dimensions of up to `side`.
     pub(crate) fn shape(&mut self, side: u32) -> Vec<u32> {
+        if self.bulky && self.rng.percent(30) {
+            return vec![self.rng.within(1, 16), 64, 128];
+        }
         let rank = *self.rng.pick(&[1, 1, 2, 2, 2, 3]);
         let mut shape: Vec<u32> = (0..rank).map(|_| self.rng.within(1, side)).collect();
         if rank == 1 {
@@ -164,7 +167,7 @@ impl Draw {
         let tensor = *self.rng.pick(if recent { &fitting[fitting.len() - 3..] } else { &fitting[..] });
         let mut steps = self.steps(&tensor.view, reads);
         let view = walk!(tensor.view, &steps).ok()?;
-        let view = self.to_rank(view, param, reads, &mut steps)?;
+        let view = self.fit(view, param, reads, &mut steps)?;
         let access = match self.rng.percent(50) {
             _ if reads && tensor.read_only && self.rng.percent(20) => Access::NoDep,
             _ if reads => Access::Input,
@@ -227,7 +230,7 @@ impl Draw {
     }
 
     /// Brings a view to the rank and layout that a parameter takes.
-    fn to_rank(
+    fn fit(
         &mut self,
         mut view: TensorView,
         param: &ParamSpec,

@@ -7,7 +7,8 @@ use ringlane_chip_cpu::Remote;
 use ringlane_engine::prelude::*;
 use ringlane_task::{Access, Scalar};
 
-use super::kernels::{Value, kernel};
+use super::dispatch::{dispatch, take};
+use super::kernels::Value;
 use super::ledger::{Ledger, Take};
 use super::program::{ArgSpec, Meta, Op, Place, Step, Submit, walk};
 use super::raw::{manual_scope, no_dep};
@@ -250,7 +251,7 @@ impl<'i> Interpreter<'i> {
     }
 }
 
-fn view_of<'s>(env: &Env<'s>, place: &Place) -> Option<Tensor<'s>> {
+pub(crate) fn view_of<'s>(env: &Env<'s>, place: &Place) -> Option<Tensor<'s>> {
     walk!(named(&env.tensors, place.tensor)?, &place.steps).ok()
 }
 
@@ -267,64 +268,4 @@ fn typed_scalar<'s>(dtype: DType, bits: u64) -> Arg<'s> {
 fn hash<'s, T: Value>(o: &mut Orch<'s, '_>, view: Tensor<'s>) -> Result<u64> {
     let values = o.read::<T>(view)?;
     Ok(values.iter().fold(0, |hash, v| scramble(hash ^ Scalar::new(*v).bits())))
-}
-
-/// What a submit takes of its ring, as the design says: 24 + 8 × rank bytes a tensor, 16 a scalar.
-fn take<'s>(submit: &Submit, env: &Env<'s>, outs: &[Tensor<'s>]) -> Take {
-    let mut take = Take::default();
-    for arg in &submit.args {
-        match arg {
-            ArgSpec::Tensor { place, access, .. } => {
-                let rank = view_of(env, place).map_or(0, |view| view.view().rank());
-                take.args += 24 + 8 * rank as u64;
-                take.entries += (*access != Access::NoDep) as u64;
-            }
-            ArgSpec::Out { shape, .. } => {
-                take.args += 24 + 8 * shape.len() as u64;
-                take.entries += 2;
-            }
-            ArgSpec::Scalar { .. } | ArgSpec::Meta(_) => take.args += 16,
-        }
-    }
-    outs.iter().for_each(|tensor| take.tensor(tensor.view().bytes()));
-    take
-}
-
-/// Submits by the call that fits: an array with or without edges, or a slice.
-fn dispatch<'s>(
-    o: &mut Orch<'s, '_>,
-    after: &[Task<'s>],
-    submit: &Submit,
-    args: &[Arg<'s>],
-) -> Result<(Task<'s>, Vec<Tensor<'s>>)> {
-    let (first, rest) = submit.kernels.split_first().expect("a task has a kernel");
-    let aiv: Vec<_> = rest.iter().map(|&index| kernel(index)).collect();
-    let launch = if aiv.is_empty() { Launch::from(kernel(*first)) } else { kernel(*first).mixed(&aiv) };
-    let launch = launch.blocks(submit.blocks);
-    let made = submit.args.iter().filter(|arg| matches!(arg, ArgSpec::Out { .. })).count();
-    macro_rules! array {
-        ($count:literal) => {{
-            let args: [Arg<'s>; $count] = args.try_into().expect("the length was matched");
-            let done =
-                if after.is_empty() { o.submit(launch, args)? } else { o.submit_after(after, launch, args)? };
-            Ok((done.task(), (0..made).map(|i| done.out(i)).collect()))
-        }};
-    }
-    match args.len() {
-        _ if submit.as_slice => {
-            let done = o.submit_slice(after, launch, args)?;
-            Ok((done.task(), (0..made).map(|i| done.out(i)).collect()))
-        }
-        1 => array!(1),
-        2 => array!(2),
-        3 => array!(3),
-        4 => array!(4),
-        5 => array!(5),
-        6 => array!(6),
-        7 => array!(7),
-        _ => {
-            let done = o.submit_slice(after, launch, args)?;
-            Ok((done.task(), (0..made).map(|i| done.out(i)).collect()))
-        }
-    }
 }

@@ -8,8 +8,10 @@
 //! Every failure prints the one command that reproduces it. `--plant` switches a known bug on and expects it found.
 mod capacity;
 mod check;
+mod dispatch;
 mod draw;
 mod draw_args;
+mod draw_patterns;
 mod interpret;
 mod kernels;
 mod ledger;

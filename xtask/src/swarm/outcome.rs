@@ -172,3 +172,27 @@ pub(crate) fn on_engine(
     }));
     (gather(program, &data, interpreter, result), report)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::swarm::{check, draw};
+
+    /// A generator that draws programs in which nothing happens finds nothing.
+    #[test]
+    fn programs_submit_read_fail_and_skip_and_few_submits_are_mistakes() {
+        let _alone = check::alone();
+        let (mut tasks, mut failed, mut skipped, mut reads, mut mistakes) = (0, 0, 0, 0, 0);
+        for seed in 0..400 {
+            let (outcome, fates) = on_oracle(&draw::program(seed, 20), &BTreeSet::new());
+            tasks += fates.len();
+            failed += fates.iter().filter(|f| matches!(f, Fate::Failed(_))).count();
+            skipped += fates.iter().filter(|f| **f == Fate::Skipped).count();
+            reads += outcome.log.iter().filter(|line| line.starts_with("read ")).count();
+            mistakes += outcome.log.iter().filter(|line| line.starts_with("attempt ")).count();
+        }
+        println!("{tasks} tasks, {failed} failed, {skipped} skipped, {reads} reads, {mistakes} mistakes");
+        assert!(failed > tasks / 100 && skipped > tasks / 50 && reads > tasks / 50);
+        assert!((tasks / 1000..tasks / 10).contains(&mistakes), "{mistakes} mistakes of {tasks}");
+    }
+}

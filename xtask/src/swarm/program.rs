@@ -22,6 +22,8 @@ pub(crate) struct Program {
     pub(crate) tasks: usize,
     /// A task that does not fit its ring is left out instead of ending the program.
     pub(crate) tolerant: bool,
+    /// Run again on the same runtime, also if all went well.
+    pub(crate) twice: bool,
     /// The run is interrupted from inside at this submit, once; then it is run again.
     pub(crate) interrupt_at: Option<u32>,
 }

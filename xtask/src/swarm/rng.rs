@@ -25,7 +25,7 @@ impl Rng {
 
     /// A number below `end`, which is not 0.
     pub fn below(&mut self, end: u32) -> u32 {
-        ((self.next() >> 32) * end as u64 >> 32) as u32
+        (((self.next() >> 32) * end as u64) >> 32) as u32
     }
 
     /// A number of `low..=high`.
