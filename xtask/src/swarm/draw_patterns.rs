@@ -21,16 +21,6 @@ impl Draw {
             let name = [self.task_name(), self.task_name()];
             let reads = self.args(&mut inner, &[read], 1, name[0]);
             let writes = self.args(&mut inner, &[write], 1, name[1]);
-            let plain = |name, kernel, args| {
-                Op::Submit(Submit {
-                    name,
-                    kernels: vec![kernel],
-                    blocks: 1,
-                    args,
-                    after: vec![],
-                    as_slice: false,
-                })
-            };
             vec![Op::Repeat { times, body: vec![plain(name[0], read, reads)] }, plain(name[1], write, writes)]
         };
         (self.fail, self.spin) = (fail, spin);
@@ -94,4 +84,43 @@ impl Draw {
         }
         ops
     }
+
+    /// Scope after scope makes a tensor that slow tasks of a scope inside still read when the outer one has ended and
+    /// the next one begins: its memory must wait for them.
+    pub(crate) fn relay(&mut self, known: &Known, depth: u32) -> Option<Op> {
+        if depth + 2 > DEPTH_MAX {
+            return None;
+        }
+        let times = self.rng.within(4, 24);
+        let before = self.repeats;
+        self.repeats *= times as i32;
+        let mut inner = known.clone();
+        let (make, pass) = (self.kernel_named("W_U32"), self.kernel_named("RW_U32"));
+        let (name, tensor) = (self.task_name(), self.tensor_name());
+        let shape = vec![self.rng.within(1, 32)];
+        let fresh = ArgSpec::Out { name: tensor, dtype: DType::UInt32, shape: shape.clone(), split: None };
+        let mut quick = self.meta(name);
+        quick.spin = 0;
+        let made = plain(name, make, vec![fresh, ArgSpec::Meta(quick)]);
+        inner.add(tensor, DType::UInt32, &shape, false);
+        let mut readers = Vec::new();
+        for _ in 0..self.rng.within(1, 2) {
+            let name = self.task_name();
+            let mut args = self.args(&mut inner, &[pass], 1, name);
+            let place = Place { tensor, steps: Vec::new() };
+            args[0] = ArgSpec::Tensor { place, access: Access::Input, split: None };
+            if let Some(ArgSpec::Meta(meta)) = args.last_mut() {
+                (meta.spin, meta.spin_first) = (511, true);
+            }
+            readers.push(plain(name, pass, args));
+        }
+        self.repeats = before;
+        let body = vec![made, Op::Scope { body: readers }];
+        Some(Op::Repeat { times, body: vec![Op::Scope { body }] })
+    }
+}
+
+/// A task of one kernel and one block, without edges.
+fn plain(name: u32, kernel: usize, args: Vec<ArgSpec>) -> Op {
+    Op::Submit(Submit { name, kernels: vec![kernel], blocks: 1, args, after: Vec::new(), as_slice: false })
 }
