@@ -16,7 +16,7 @@ const SAMPLE_EVERY: u32 = 16;
 /// Tasks shorter than this are not worth moving.
 const FINE_NS: u32 = 300;
 /// A sample counts at most this much, so that one interrupted task does not hide a thousand tiny ones.
-const SAMPLE_MAX_NS: u128 = 2_000;
+const SAMPLE_MAX_NS: u128 = 20_000;
 
 /// The shared estimate: nanoseconds a task. Written and read relaxed; it is a hint.
 #[derive(Debug)]
@@ -38,6 +38,11 @@ impl Grain {
     #[inline]
     pub(crate) fn is_fine(&self) -> bool {
         self.0.load(Ordering::Relaxed) < FINE_NS
+    }
+
+    /// How many tasks take so long, at least one.
+    pub(crate) fn tasks_in(&self, ns: u32) -> u32 {
+        (ns / self.0.load(Ordering::Relaxed).max(1)).max(1)
     }
 
     fn add(&self, sample_ns: u32) {

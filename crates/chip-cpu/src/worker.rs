@@ -1,6 +1,7 @@
 //! A worker: takes tasks, runs them, keeps a successor, steals, and sleeps when there is nothing.
 
 use ringlane_engine::completion::{Executor, ReadySink};
+use ringlane_engine::limits::SUBMITS_PER_LOOK;
 use ringlane_engine::ready::ReadyQueue;
 use ringlane_engine::seams::{Chip, Company, Probe};
 use ringlane_engine::slot::SlotIndex;
@@ -19,11 +20,12 @@ pub(crate) const LOOKS: u32 = if cfg!(shuttle) { 2 } else { 100 };
 /// For how many looks a worker leaves queues alone that hold fewer tasks than so many: what is worth stealing is many
 /// tasks at once, and tiny tasks hardly ever.
 const HESITATION: (u32, u32) = (2, 4);
-const FINE_HESITATION: (u32, u32) = (64, 4 * LOOK_EVERY);
-/// Submits between two looks of the submitter at its own queue. Few enough that the tasks are still in the cache.
-const LOOK_EVERY: u32 = 64;
-/// Tasks that the submitter leaves in its queue for others to steal.
-const BACKLOG: u32 = 256;
+const FINE_HESITATION: (u32, u32) = (64, 4 * SUBMITS_PER_LOOK);
+/// Tasks that may wait before the submitter runs some between its submits: what their slots, arguments and map entries
+/// take still fits a second-level cache.
+const OUTSTANDING: u64 = 1024;
+/// How long it then stays away from submitting.
+const WORK_OFF_NS: u32 = 64_000;
 /// Tasks that the submitter runs before it looks again whether it can go on.
 const HELP_TASKS: u32 = 16;
 
@@ -48,8 +50,6 @@ pub(crate) struct Worker<'s, P> {
     kept: Option<SlotIndex>,
     idle_looks: u32,
     announced: bool,
-    /// Submits since the submitter last looked at how much waits.
-    since_look: u32,
     sampler: Sampler,
     epoch: std::time::Instant,
 }
@@ -80,7 +80,6 @@ impl<'s, P: Probe> Worker<'s, P> {
             kept: None,
             idle_looks: 0,
             announced: false,
-            since_look: 0,
             sampler: Sampler::default(),
             epoch,
         }
@@ -170,16 +169,19 @@ impl<'s, P: Probe> Worker<'s, P> {
         }
     }
 
-    /// Runs what waits here beyond what the other workers can take soon.
-    fn work_off(&mut self) {
-        let alone = self.shared.company == Company::Alone || self.shared.grain.is_fine();
-        let enough = if alone { 0 } else { BACKLOG };
-        if self.queue().len() <= 2 * enough {
-            return;
-        }
-        while self.kept.is_some() || self.queue().len() > enough {
+    /// Runs up to `tasks` of the tasks that wait here.
+    fn work_off(&mut self, tasks: u32) {
+        for _ in 0..tasks {
             let Some(task) = self.kept.take().or_else(|| self.take_local()) else { return };
             self.run(task);
+        }
+        self.share_kept();
+    }
+
+    /// The submitter goes back to submitting: what it keeps must be open to the others.
+    fn share_kept(&mut self) {
+        if let Some(task) = self.kept.take() {
+            self.push(task);
         }
     }
 
@@ -205,11 +207,12 @@ impl<P: Probe> Chip for Worker<'_, P> {
     }
 
     #[inline]
-    fn submitted(&mut self) {
-        self.since_look += 1;
-        if self.since_look >= LOOK_EVERY {
-            self.since_look = 0;
-            self.work_off();
+    fn submitted(&mut self, outstanding: u64) {
+        let alone = self.shared.company == Company::Alone || self.shared.grain.is_fine();
+        if alone {
+            self.work_off(u32::MAX);
+        } else if outstanding > OUTSTANDING {
+            self.work_off(self.shared.grain.tasks_in(WORK_OFF_NS));
         }
     }
 
@@ -227,10 +230,7 @@ impl<P: Probe> Chip for Worker<'_, P> {
                 break;
             }
         }
-        // The submitter may go back to submitting: what it keeps must be open to the others.
-        if let Some(task) = self.kept.take() {
-            self.push(task);
-        }
+        self.share_kept();
     }
 
     fn now(&self) -> Ticks {

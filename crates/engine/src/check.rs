@@ -160,24 +160,14 @@ fn not_contiguous(kernel: &Kernel, arg: usize, view: &TensorView) -> crate::Erro
 
 /// Refuses a written argument that shares bytes, or may share bytes, with another of the same task.
 fn check_overlaps(call: &Call<'_>) -> Result<()> {
-    let followed = |arg: &ArgKind| match arg {
-        ArgKind::Tensor { tensor, view, access, .. } if *access != Access::NoDep => {
-            Some((*tensor, *view, *access))
-        }
-        _ => None,
-    };
     for (i, arg) in call.args.iter().enumerate() {
-        let ArgKind::Tensor { tensor, view, access, .. } = arg else { continue };
-        if !matches!(access, Access::OutputExisting | Access::InOut) {
+        let ArgKind::Tensor { tensor, view, access: Access::OutputExisting | Access::InOut, .. } = arg else {
             continue;
-        }
-        for (j, other) in call.args.iter().enumerate().filter(|&(j, _)| j != i) {
-            let ArgKind::Tensor { tensor: other_tensor, .. } = other else { continue };
-            if other_tensor != tensor {
-                continue;
-            }
-            if let Some((_, other_view, _)) = followed(other)
-                && relation(&Region::of(view), &Region::of(&other_view)) != Relation::Disjoint
+        };
+        for (j, other) in call.args.iter().enumerate() {
+            if let ArgKind::Tensor { tensor: same, view: other, access, .. } = other
+                && (j != i && same == tensor && *access != Access::NoDep)
+                && relation(&Region::of(view), &Region::of(other)) != Relation::Disjoint
             {
                 let kernel = kernel_of(call, i);
                 return Err(Fault::ArgsOverlap { kernel, written: i, other: j }.into());

@@ -19,6 +19,9 @@ pub const SCALARS_MAX: usize = ringlane_task::MAX_SCALARS;
 /// At the limit the submit waits until some are done, then goes on: nothing fails.
 pub const FANIN_MAX: usize = 1024;
 
+/// Submits between two looks of the submitter at how many tasks wait. Few enough that they are still in the cache.
+pub const SUBMITS_PER_LOOK: u32 = 64;
+
 /// Alignment of every tensor in bytes: a cache line, so that two outputs never share one.
 pub const ALIGNMENT: u64 = 64;
 

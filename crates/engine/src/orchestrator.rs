@@ -114,6 +114,7 @@ pub struct Orchestrator<'t, C, P> {
     pub(crate) seq: u64,
     /// Marks the predecessors of the task being submitted; never 0, never twice for tasks that are alive together.
     pub(crate) mark: u32,
+    pub(crate) since_look: u32,
     pub(crate) scope_count: u32,
     pub(crate) scopes_ended: u64,
     pub(crate) peak_heap: u64,
@@ -147,6 +148,7 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
             current: Current::default(),
             seq: 0,
             mark: 1,
+            since_look: 0,
             scope_count: 0,
             scopes_ended: 0,
             peak_heap: 0,

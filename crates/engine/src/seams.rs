@@ -19,10 +19,11 @@ pub enum Company {
 pub trait Chip {
     /// Takes a task that became ready while it was submitted.
     fn publish(&mut self, task: SlotIndex);
-    /// Called after every submit: a chip whose submitter is one of its cores may run tasks now, before so many wait that
-    /// they fall out of the caches.
+    /// Called every so many submits (`limits::SUBMITS_PER_LOOK`) with how many tasks of the current ring are not known to
+    /// be done: a chip whose submitter is one of its cores may run tasks now, before so many wait that they fall out of
+    /// the caches. It must not wait for anything.
     #[inline]
-    fn submitted(&mut self) {}
+    fn submitted(&mut self, _outstanding: u64) {}
     /// Called in every wait loop of the submitter: helps, or lets time pass.
     fn relax(&mut self);
     /// The chip's clock.

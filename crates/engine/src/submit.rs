@@ -10,7 +10,7 @@ use crate::api::kernel::ParamKind;
 use crate::api::tensor::{TaskHandle, TensorRef};
 use crate::check::check_call;
 use crate::fault::{Fault, Result};
-use crate::limits::ALIGNMENT;
+use crate::limits::{ALIGNMENT, SUBMITS_PER_LOOK};
 use crate::orchestrator::{Meta, Orchestrator};
 use crate::overlap::Region;
 use crate::place::Place;
@@ -109,8 +109,19 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         self.reserve_edges(ring, call.site)?;
         let record = self.record(call, ring, args_at, &measure).map_err(|error| self.doom(error))?;
         self.commit(slot, record, owned, measure.entries);
-        self.chip.submitted();
+        self.since_look += 1;
+        if self.since_look >= SUBMITS_PER_LOOK {
+            self.look_around(ring);
+        }
         Ok(TaskHandle { slot: slot.0, local: record.local })
+    }
+
+    /// Tells the chip how much waits, now and then.
+    fn look_around(&mut self, ring: usize) {
+        self.since_look = 0;
+        let head = self.state.rings[ring].head;
+        self.advance_done(ring, head);
+        self.chip.submitted(head - self.state.rings[ring].done);
     }
 
     /// Checks a submit and measures what it will take. Plain arguments (contiguous tensors and scalars of the right
@@ -236,17 +247,11 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         if bytes == 0 {
             return Some(0);
         }
-        let bytes_of = |s: &mut Self| match resource {
-            Resource::Heap => core::ptr::from_mut(&mut s.state.rings[ring].heap),
-            _ => core::ptr::from_mut(&mut s.state.rings[ring].args),
-        };
-        // SAFETY: the pointer is to a field of `self.state` and used before anything else touches it.
-        if let Some(at) = unsafe { (*bytes_of(self)).allocate_soft(bytes) } {
+        if let Some(at) = self.state.rings[ring].bytes_of(resource).allocate_soft(bytes) {
             return Some(at);
         }
         self.reclaim(ring);
-        // SAFETY: as above.
-        unsafe { (*bytes_of(self)).allocate(bytes) }
+        self.state.rings[ring].bytes_of(resource).allocate(bytes)
     }
 
     /// Takes heap memory for a fresh tensor, waiting for it if need be.

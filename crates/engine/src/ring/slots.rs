@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use ringlane_task::Capacities;
+use ringlane_task::{Capacities, Resource};
 
 use super::bytes::ByteRing;
 use crate::scope::{Marks, Segment};
@@ -52,6 +52,12 @@ impl Ring {
     #[inline]
     pub(crate) fn used(&self) -> u64 {
         self.head - self.tail
+    }
+
+    /// The ring's heap, or its argument memory.
+    #[inline]
+    pub(crate) fn bytes_of(&mut self, resource: Resource) -> &mut ByteRing {
+        if resource == Resource::Heap { &mut self.heap } else { &mut self.args }
     }
 
     /// Dependency entries in use.
