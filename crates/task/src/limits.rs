@@ -59,7 +59,7 @@ impl CapacityRange {
 pub const TASK_WINDOW: CapacityRange = CapacityRange::new(4, 1 << 14, 1 << 24);
 
 /// Bytes of a ring's output heap. The maximum, 1 TiB, fits four times into the 47 bits of a user's address space.
-pub const HEAP: CapacityRange = CapacityRange::new(1, 1 << 28, 1 << 40);
+pub const HEAP: CapacityRange = CapacityRange::new(64, 1 << 28, 1 << 40);
 
 /// Dependency entries of a ring, one for each edge. The maximum reserves 4 GiB a ring.
 pub const DEP_POOL: CapacityRange = CapacityRange::new(1, 1 << 16, 1 << 28);

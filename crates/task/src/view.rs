@@ -197,7 +197,7 @@ impl TensorView {
         if len == 0 {
             return Err(ViewError::Empty { axis: 0 });
         }
-        if self.elements() * len as u64 > MAX_VIEW_ELEMENTS {
+        if self.elements().saturating_mul(len as u64) > MAX_VIEW_ELEMENTS {
             return Err(ViewError::TooLarge { what: "a broadcast length", value: len as u64 });
         }
         let mut view = *self;
