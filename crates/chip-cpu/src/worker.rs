@@ -115,7 +115,8 @@ impl<'s, P: Probe> Worker<'s, P> {
     fn steal(&mut self) -> Option<SlotIndex> {
         let count = self.shared.queues.len();
         let (looks, worth) = if self.shared.grain.is_fine() { FINE_HESITATION } else { HESITATION };
-        let worth = if self.idle_looks < looks { worth } else { 1 };
+        // Whoever is about to sleep leaves nothing behind.
+        let worth = if self.idle_looks < looks && !self.announced { worth } else { 1 };
         (1..count).map(|i| (self.core + i) % count).find_map(|victim| {
             let queue = &self.shared.queues[victim];
             if queue.len() < worth { None } else { queue.steal_into(self.queue()) }

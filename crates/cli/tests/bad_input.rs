@@ -91,9 +91,9 @@ fn a_capacity_of_zero_is_too_small() {
 #[test]
 fn a_capacity_that_is_no_power_of_two_gets_the_next_one_as_a_hint() {
     for option in ["--ring-task-window", "--ring-heap", "--ring-dep-pool", "--ring-args", "--tensormap"] {
-        let answer = refused(&["run", "vector", option, "20"], "CapacityNotPowerOfTwo");
-        assert_eq!(answer.line("hint: "), format!("{option} 32"));
-        assert!(answer.line("detail: ").contains(&format!("{option} 20")), "{}", answer.stderr);
+        let answer = refused(&["run", "vector", option, "100"], "CapacityNotPowerOfTwo");
+        assert_eq!(answer.line("hint: "), format!("{option} 128"));
+        assert!(answer.line("detail: ").contains(&format!("{option} 100")), "{}", answer.stderr);
     }
 }
 
