@@ -9,7 +9,7 @@
 //! *wide* accesses (the whole tensor, or an irregular view), which every lookup walks, and *tiles*, which lie in a
 //! hash table by their cell of the tensor's [`grid`], so that a lookup meets only its neighbours.
 //!
-//! Accesses to whole tensors, by far the most, are kept as *stamps* in the root itself (see [`whole`]).
+//! Accesses to whole tensors, by far the most, are kept as *stamps* in the root itself (see `whole.rs`).
 //!
 //! Both roots of tensors made in the run and accesses count against the map's capacity, from submit until their task
 //! is reclaimed.
