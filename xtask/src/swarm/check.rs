@@ -107,6 +107,18 @@ fn interrupted(runtime: &mut CpuRuntime, program: &Program) -> Result<(), Failur
     }
 }
 
+/// Whether the rings have what the program needs of the resource that was refused.
+fn suffices(needs: &Needs, now: &Capacity, attempt: &Attempt) -> bool {
+    let ring = attempt.ring;
+    match attempt.resource {
+        Resource::TaskWindow => needs.window[ring] <= now.window[ring] as u64,
+        Resource::Heap => needs.heap[ring] + 8 * needs.heap_piece <= now.heap[ring],
+        Resource::Args => needs.args[ring] + 8 * needs.args_piece <= now.args[ring] as u64,
+        Resource::TensorMap => needs.entries <= now.tensormap as u64,
+        Resource::DepPool => true,
+    }
+}
+
 /// Whether a refusal is one: the program really needs more, and the hint before it was followed.
 fn judge(
     program: &Program,
@@ -118,7 +130,9 @@ fn judge(
     let wrong =
         |what: &str| Err(format!("{what}: {attempt:#?}\nneeds {needs:?}\nrings {now:?}\nafter {before:#?}"));
     let fitted = matches!(program.rings, Rings::Fitted) && attempt.resource != Resource::DepPool;
-    if fitted || matches!(program.rings, Rings::Roomy) {
+    // A bulky program can be too much even for roomy rings.
+    let roomy = matches!(program.rings, Rings::Roomy) && suffices(needs, now, attempt);
+    if fitted || roomy {
         return wrong("refused although the rings suffice");
     }
     if attempt.need <= attempt.capacity {

@@ -37,8 +37,8 @@ pub(crate) struct Needs {
     pub(crate) heap: [u64; RINGS],
     pub(crate) args: [u64; RINGS],
     pub(crate) entries: u64,
-    heap_piece: u64,
-    args_piece: u64,
+    pub(crate) heap_piece: u64,
+    pub(crate) args_piece: u64,
 }
 
 impl Needs {
