@@ -1,8 +1,7 @@
 //! The narrow door between a user's orchestration and whatever runs it.
 //!
 //! [`Orch`](super::orch::Orch) has no type parameters, so that scenes can be plain function pointers; the one
-//! indirect call per submit is this trait. Behind it everything is generic over chip and probe. (Measured: the
-//! call costs 1–2 ns of a submit; see `docs/architecture.md`.)
+//! indirect call per submit is this trait. Behind it everything is generic over chip and probe.
 
 use core::panic::Location;
 
