@@ -24,11 +24,14 @@
 //! # Ok::<(), ringlane_engine::Error>(())
 //! ```
 
+mod clock;
 mod fence;
 mod grain;
 mod runtime;
+mod shift;
 mod sleep;
 mod sync;
 mod worker;
 
+pub use clock::{ClockSource, CpuClock};
 pub use runtime::{CpuRuntime, Remote};

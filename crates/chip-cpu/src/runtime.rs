@@ -5,15 +5,17 @@ use ringlane_engine::api::orch::Orch;
 use ringlane_engine::orchestrator::State;
 use ringlane_engine::ready::ReadyQueue;
 use ringlane_engine::report::{Run, Status};
-use ringlane_engine::seams::Company;
+use ringlane_engine::seams::{Company, Probe};
 use ringlane_engine::table::{Stop, Table};
 use ringlane_engine::{Fault, Result, session};
-use ringlane_task::{CallConfig, Capacities};
+use ringlane_task::{CallConfig, Capacities, CoreId};
 
+use crate::clock::CpuClock;
 use crate::fence;
 use crate::grain::Grain;
+use crate::shift::{Orders, Shift, Shifts};
 use crate::sleep::Sleep;
-use crate::sync::{Arc, AtomicBool, JoinHandle, Ordering, thread};
+use crate::sync::{Arc, JoinHandle, thread};
 use crate::worker::{Shared, Worker};
 
 /// The most threads of one runtime.
@@ -45,8 +47,8 @@ impl CpuRuntime {
         let queues = (0..workers).map(|_| ReadyQueue::new(table.slot_count())).collect::<Result<_>>()?;
         let looks = if workers <= cores { crate::worker::LOOKS } else { 1 };
         let company = if workers == 1 { Company::Alone } else { Company::Shared };
-        let (sleep, shutdown) = (Sleep::new(workers), AtomicBool::new(false));
-        let shared = Arc::new(Shared { table, queues, sleep, shutdown, looks, company, grain: Grain::new() });
+        let (sleep, shifts) = (Sleep::new(workers), Shifts::new());
+        let shared = Arc::new(Shared { table, queues, sleep, shifts, looks, company, grain: Grain::new() });
         fence::register();
         let mut runtime = CpuRuntime { shared, state, helpers: Vec::new() };
         runtime.start_workers(workers)?;
@@ -57,7 +59,7 @@ impl CpuRuntime {
         for core in 1..workers {
             let shared = self.shared.clone();
             let spawned = thread::Builder::new().name(format!("ringlane-{core}")).spawn(move || {
-                Worker::new(&shared, &(), core).work();
+                live(&shared, core);
             });
             self.helpers.push(spawned.map_err(|_| Fault::OutOfMemory { what: "a worker thread", bytes: 0 })?);
         }
@@ -76,12 +78,45 @@ impl CpuRuntime {
         buffers: &'e mut Buffers<'_>,
         f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
     ) -> Run<R> {
-        let chip = Worker::new(&self.shared, &(), 0);
+        self.run_shift(buffers, &(), f)
+    }
+
+    /// As [`run`](Self::run), with a probe that watches every thread.
+    #[track_caller]
+    pub fn run_watched<'e, R, P: Probe>(
+        &mut self,
+        buffers: &'e mut Buffers<'_>,
+        probe: &P,
+        f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
+    ) -> Run<R> {
+        let shared = self.shared.clone();
+        let job = |core, orders: Orders| Worker::new(&shared, probe, core).work(orders);
+        let wake = || shared.wake_all();
+        let _shift = shared.shifts.watched(self.helpers.len(), &job, &wake);
+        probe.enter(CoreId(0));
+        let run = self.run_shift(buffers, probe, f);
+        probe.leave(CoreId(0));
+        run
+    }
+
+    #[track_caller]
+    fn run_shift<'e, R, P: Probe>(
+        &mut self,
+        buffers: &'e mut Buffers<'_>,
+        probe: &P,
+        f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
+    ) -> Run<R> {
+        let chip = Worker::new(&self.shared, probe, 0);
         // SAFETY: `&mut self`: no other run uses the table; the last one left no task; workers run each task once.
-        let mut run = unsafe { session::run(&self.shared.table, &mut self.state, chip, &(), buffers, f) };
-        run.report.clock_freq_hz = 1_000_000_000;
+        let mut run = unsafe { session::run(&self.shared.table, &mut self.state, chip, probe, buffers, f) };
+        run.report.clock_freq_hz = CpuClock::get().freq_hz();
         run.report.cores = self.threads();
         run
+    }
+
+    /// What the last run's numbers stand for, and how large its table is.
+    pub fn table(&self) -> &Table {
+        &self.shared.table
     }
 
     /// A hand for other threads: interrupts the run, looks inside.
@@ -90,11 +125,34 @@ impl CpuRuntime {
     }
 }
 
+/// The life of a worker thread.
+fn live(shared: &Shared, core: usize) {
+    loop {
+        let orders = shared.shifts.orders();
+        match shared.shifts.shift(orders) {
+            Shift::Plain => Worker::new(shared, &(), core).work(orders),
+            Shift::Watched(job) => {
+                // SAFETY: asking for the shift was coming to it; we leave it afterwards.
+                unsafe { job.work(core, orders) };
+                shared.shifts.leave();
+            }
+            Shift::Shutdown => return,
+        }
+    }
+}
+
+impl Shared {
+    /// Wakes every worker, so that it sees new orders.
+    fn wake_all(&self) {
+        fence::heavy();
+        self.sleep.wake_all();
+    }
+}
+
 impl Drop for CpuRuntime {
     fn drop(&mut self) {
-        self.shared.shutdown.store(true, Ordering::Release);
-        fence::heavy();
-        self.shared.sleep.wake_all();
+        self.shared.shifts.shut_down();
+        self.shared.wake_all();
         for helper in self.helpers.drain(..) {
             // A worker catches what kernels do; if it died all the same there is nothing left to wait for.
             let _ = helper.join();

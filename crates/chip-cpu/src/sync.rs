@@ -4,7 +4,7 @@
 pub(crate) use shuttle::{
     hint::spin_loop,
     sync::{
-        Arc, Mutex,
+        Arc, Condvar, Mutex,
         atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering},
     },
     thread::{self, JoinHandle, Thread},
@@ -13,7 +13,7 @@ pub(crate) use shuttle::{
 pub(crate) use std::{
     hint::spin_loop,
     sync::{
-        Arc, Mutex,
+        Arc, Condvar, Mutex,
         atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering},
     },
     thread::{self, JoinHandle, Thread},

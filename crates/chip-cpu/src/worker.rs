@@ -3,14 +3,16 @@
 use ringlane_engine::completion::{Executor, ReadySink};
 use ringlane_engine::limits::SUBMITS_PER_LOOK;
 use ringlane_engine::ready::ReadyQueue;
-use ringlane_engine::seams::{Chip, Company, Probe};
+use ringlane_engine::seams::{Chip, Clock, Company, Probe};
 use ringlane_engine::slot::SlotIndex;
 use ringlane_engine::table::Table;
 use ringlane_task::{CoreId, Ticks};
 
+use crate::clock::CpuClock;
 use crate::grain::{Grain, Sampler};
+use crate::shift::{Orders, Shifts};
 use crate::sleep::Sleep;
-use crate::sync::{AtomicBool, Ordering, spin_loop};
+use crate::sync::spin_loop;
 
 /// Pauses between two looks at the other queues: about a microsecond. Each look moves a cache line that the owner of
 /// the queue writes, so looking more often slows the owner down.
@@ -30,12 +32,11 @@ const WORK_OFF_NS: u32 = 64_000;
 const HELP_TASKS: u32 = 16;
 
 /// What all workers of one runtime share.
-#[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) table: Table,
     pub(crate) queues: Vec<ReadyQueue>,
     pub(crate) sleep: Sleep,
-    pub(crate) shutdown: AtomicBool,
+    pub(crate) shifts: Shifts,
     /// Looks before sleeping; few where workers outnumber cores.
     pub(crate) looks: u32,
     pub(crate) company: Company,
@@ -51,7 +52,7 @@ pub(crate) struct Worker<'s, P> {
     idle_looks: u32,
     announced: bool,
     sampler: Sampler,
-    epoch: std::time::Instant,
+    clock: CpuClock,
 }
 
 impl<P: Probe> ReadySink for Worker<'_, P> {
@@ -72,7 +73,6 @@ impl<P: Probe> ReadySink for Worker<'_, P> {
 impl<'s, P: Probe> Worker<'s, P> {
     pub(crate) fn new(shared: &'s Shared, probe: &'s P, core: usize) -> Self {
         shared.sleep.register(core);
-        let epoch = std::time::Instant::now();
         Worker {
             shared,
             probe,
@@ -81,8 +81,12 @@ impl<'s, P: Probe> Worker<'s, P> {
             idle_looks: 0,
             announced: false,
             sampler: Sampler::default(),
-            epoch,
+            clock: CpuClock::get(),
         }
+    }
+
+    fn core_id(&self) -> CoreId {
+        CoreId(self.core as u32)
     }
 
     fn queue(&self) -> &'s ReadyQueue {
@@ -117,15 +121,19 @@ impl<'s, P: Probe> Worker<'s, P> {
         let (looks, worth) = if self.shared.grain.is_fine() { FINE_HESITATION } else { HESITATION };
         // Whoever is about to sleep leaves nothing behind.
         let worth = if self.idle_looks < looks && !self.announced { worth } else { 1 };
-        (1..count).map(|i| (self.core + i) % count).find_map(|victim| {
+        let stolen = (1..count).map(|i| (self.core + i) % count).find_map(|victim| {
             let queue = &self.shared.queues[victim];
             if queue.len() < worth { None } else { queue.steal_into(self.queue()) }
-        })
+        });
+        if stolen.is_some() {
+            self.probe.stole(self.core_id());
+        }
+        stolen
     }
 
     #[inline]
     fn run(&mut self, task: SlotIndex) {
-        let (table, core) = (&self.shared.table, CoreId(self.core as u32));
+        let (table, core) = (&self.shared.table, self.core_id());
         let executor = Executor { table, probe: self.probe, core, company: self.shared.company };
         if self.shared.company == Company::Alone {
             // SAFETY: the task came from `take` or `publish`, each of which gives a task to one worker once.
@@ -141,9 +149,14 @@ impl<'s, P: Probe> Worker<'s, P> {
         self.shared.sleep.completed();
     }
 
-    /// Nothing to do: looks again a little later, and after a bounded number of looks sleeps.
     #[cold]
     fn idle(&mut self) {
+        self.wait_a_little();
+        self.probe.idle(self.core_id());
+    }
+
+    /// Nothing to do: looks again a little later, and after a bounded number of looks sleeps.
+    fn wait_a_little(&mut self) {
         self.idle_looks += 1;
         if self.idle_looks <= self.shared.looks {
             (0..PAUSES).for_each(|_| spin_loop());
@@ -186,9 +199,10 @@ impl<'s, P: Probe> Worker<'s, P> {
         }
     }
 
-    /// The life of a worker thread.
-    pub(crate) fn work(mut self) {
-        while !self.shared.shutdown.load(Ordering::Acquire) {
+    /// Works until there are other orders.
+    pub(crate) fn work(mut self, orders: Orders) {
+        self.probe.enter(self.core_id());
+        while self.shared.shifts.stand(orders) {
             match self.take() {
                 Some(task) => {
                     self.busy();
@@ -198,6 +212,7 @@ impl<'s, P: Probe> Worker<'s, P> {
             }
         }
         self.busy();
+        self.probe.leave(self.core_id());
     }
 }
 
@@ -235,7 +250,7 @@ impl<P: Probe> Chip for Worker<'_, P> {
     }
 
     fn now(&self) -> Ticks {
-        Ticks(self.epoch.elapsed().as_nanos() as u64)
+        self.clock.now_ordered()
     }
 
     fn company(&self) -> Company {

@@ -4,6 +4,7 @@ use ringlane_task::{Access, BlockIndex, CoreId};
 
 use crate::api::args::{TensorRecord, tensor_records};
 use crate::block::BlockRun;
+use crate::observed::ObservedTask;
 use crate::planted::{Bug, planted};
 use crate::seams::{Company, Probe};
 use crate::slot::{FAILED, SKIPPED, SlotIndex, TaskRecord};
@@ -40,12 +41,13 @@ impl<P: Probe> Executor<'_, P> {
         let slot = &self.table.slots[task.0 as usize];
         // SAFETY: the caller holds the task.
         let record = unsafe { slot.record() };
+        self.probe.take(self.core);
         if record.total_blocks() == 1 {
             // SAFETY: the caller holds the task; it has one block.
             unsafe { self.run_block(task, &record, 0) };
         // SAFETY: the caller holds the task.
         } else if !unsafe { self.run_one_of_many(task, &record, sink) } {
-            return;
+            return self.probe.finish(self.core);
         }
         // SAFETY: this was the last block.
         unsafe { self.complete(task, &record, |successor| sink.ready(successor)) };
@@ -67,6 +69,9 @@ impl<P: Probe> Executor<'_, P> {
         }
         let slot = &self.table.slots[task.0 as usize];
         let index = slot.next_block();
+        if P::WATCHES && index == 0 && !self.skips(task, record) {
+            self.probe.dispatch(self.core, &self.observed(task, record));
+        }
         if index + 1 < total {
             sink.more_blocks(task);
         }
@@ -80,7 +85,7 @@ impl<P: Probe> Executor<'_, P> {
     #[inline]
     unsafe fn run_block(&self, task: SlotIndex, record: &TaskRecord, index: u32) {
         let (slot, line) = (&self.table.slots[task.0 as usize], self.table.board.core(self.core.0));
-        if slot.fate() & SKIPPED != 0 || self.table.stopped() || self.reads_poison(record) {
+        if self.skips(task, record) {
             slot.mark(SKIPPED);
             return;
         }
@@ -90,8 +95,10 @@ impl<P: Probe> Executor<'_, P> {
         }
         let (lane, block) = if record.lanes() == 1 { (0, index) } else { self.lane_of(record, index) };
         let kernel = self.table.kernels.get(record.kernels[lane] as u32).expect("interned before the submit");
-        let lane_id = record.shape.lane(lane);
-        self.probe.start(self.core, record, lane_id, block);
+        if P::WATCHES && record.total_blocks() == 1 {
+            self.probe.dispatch(self.core, &self.observed(task, record));
+        }
+        self.probe.start(self.core, record, record.kernels[lane], record.shape.lane(lane), block);
         let run = BlockRun {
             kernel,
             // SAFETY: the caller holds the task.
@@ -107,11 +114,25 @@ impl<P: Probe> Executor<'_, P> {
         // SAFETY: the records were written from checked arguments; every task that touches these bytes in a way that
         // conflicts is ordered before (its close was acquired) or after (it waits for ours).
         let result = unsafe { run.run() };
-        self.probe.end(self.core, record, lane_id, block);
+        self.probe.end(self.core);
         line.add_block();
         if let Err(error) = result {
             self.note_failure(task, record, index, record.kernels[lane], error.0);
         }
+    }
+
+    /// Whether the blocks of a task must not run.
+    #[inline]
+    fn skips(&self, task: SlotIndex, record: &TaskRecord) -> bool {
+        let skipped = self.table.slots[task.0 as usize].fate() & SKIPPED != 0;
+        skipped || self.table.stopped() || self.reads_poison(record)
+    }
+
+    /// The task as a probe sees it. Called only for a task that the core holds.
+    fn observed<'a>(&'a self, slot: SlotIndex, record: &'a TaskRecord) -> ObservedTask<'a> {
+        // SAFETY: the core holds the task.
+        let (words, spaces) = unsafe { (self.table.words(record), self.table.spaces()) };
+        ObservedTask { slot, record, words, spaces }
     }
 
     /// Which kernel, and which of its blocks, a block of a mixed task is.
@@ -163,9 +184,11 @@ impl<P: Probe> Executor<'_, P> {
             // SAFETY: the caller holds the task.
             unsafe { self.settle(record, fate) };
         }
-        self.probe.complete(self.core, record);
+        if P::WATCHES && fate & SKIPPED == 0 {
+            self.probe.complete(self.core, &self.observed(task, record));
+        }
         let publish = |successor| {
-            self.probe.ready(successor);
+            self.probe.ready(self.core, successor);
             ready(successor);
         };
         let (slots, edges) = (&self.table.slots, &self.table.edges);
@@ -176,6 +199,7 @@ impl<P: Probe> Executor<'_, P> {
             Company::Alone => unsafe { slot.close_alone(slots, edges, fate, publish) },
         }
         self.table.board.core(self.core.0).set_idle();
+        self.probe.finish(self.core);
         self.table.done[task.0 as usize].set(record.tag);
     }
 

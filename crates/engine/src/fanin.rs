@@ -1,13 +1,14 @@
 //! Whom a task follows: collecting predecessors, reserving dependency entries, wiring, releasing.
 
-use ringlane_task::Resource;
+use ringlane_task::{CoreId, Resource};
 
 use crate::api::backend::{Call, Site};
 use crate::api::tensor::{TaskHandle, TensorRef};
 use crate::fault::{Fault, Result};
 use crate::limits::FANIN_MAX;
+use crate::observed::Submitted;
 use crate::orchestrator::{Meta, Orchestrator, Predecessor};
-use crate::seams::{Chip, Company, Probe};
+use crate::seams::{Chip, Company, Probe, Step};
 use crate::slot::{EdgeKind, Linked, SKIPPED, Slot, SlotIndex};
 use crate::submit::Measure;
 use crate::sync::prefetch;
@@ -169,11 +170,12 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     #[inline]
     pub(crate) fn wire(&mut self, slot: SlotIndex, ring: usize) -> u32 {
         let mut links = 0;
-        let rings = &mut self.state.rings[ring];
+        let rings = &self.state.rings[ring];
         let (base, mask) = (self.table.edge_base[ring], rings.edges_capacity as u32 - 1);
+        let mut head = rings.edges_head;
         for predecessor in &self.state.predecessors {
-            let edge = base + (rings.edges_head as u32 & mask);
-            rings.edges_head += 1;
+            let edge = base + (head as u32 & mask);
+            head += 1;
             let task = &self.table.slots[predecessor.slot.0 as usize];
             let linked = match self.company {
                 // SAFETY: we are the submitter; the entry is within the ring's free part and is `slot`'s own.
@@ -184,7 +186,9 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             match linked {
                 Linked::Waiting => {
                     links += 1;
-                    self.probe.edge(predecessor.slot, slot);
+                    if P::WATCHES {
+                        self.observe_edge(predecessor.slot, slot);
+                    }
                 }
                 Linked::AlreadyDone if predecessor.kind == EdgeKind::Explicit && task.fate() != 0 => {
                     self.table.slots[slot.0 as usize].mark(SKIPPED);
@@ -192,6 +196,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
                 Linked::AlreadyDone => {}
             }
         }
+        self.state.rings[ring].edges_head = head;
         links
     }
 
@@ -204,7 +209,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             Company::Alone => task.release_guard_alone(links),
         };
         if ready {
-            self.probe.ready(slot);
+            self.probe.ready(CoreId(0), slot);
             self.chip.publish(slot);
         }
     }
@@ -214,20 +219,24 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         if self.table.stopped() {
             return self.barrier_stopped();
         }
+        self.probe.step(Step::Begin);
         let ring = self.scope().ring;
         while self.state.rings[ring].used() == self.state.rings[ring].window {
             self.wait_for(ring, Resource::TaskWindow, 1, site)?;
         }
+        self.probe.step(Step::Admitted);
         self.state.predecessors.clear();
         self.follow_barrier();
         self.follow_scope(ring);
         self.reserve_barrier_edges(ring);
         let slot = self.table.slot_of(ring, self.state.rings[ring].head);
+        self.probe.step(Step::Placed);
         let record = self.bare_record(ring, site);
-        self.commit(slot, record, Owned::NOTHING, 0);
-        let heads = core::array::from_fn(|r| self.state.rings[r].head);
+        let kind = Submitted::Barrier { since: self.scope().since_seq };
+        self.commit(slot, record, Owned::NOTHING, &Measure::default().usage(0), kind);
+        let (heads, seq) = (core::array::from_fn(|r| self.state.rings[r].head), self.seq);
         let scope = self.scope();
-        (scope.barrier, scope.since) = (Some(slot), heads);
+        (scope.barrier, scope.since, scope.since_seq) = (Some(slot), heads, seq);
         self.set_current();
         Ok(TaskHandle { slot: slot.0, local: record.local })
     }
@@ -257,6 +266,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         if self.table.stopped() {
             return self.alloc_stopped(&measure);
         }
+        self.probe.step(Step::Begin);
         let ring = self.scope().ring;
         self.check_fits(ring, &measure, site)?;
         while self.state.rings[ring].used() == self.state.rings[ring].window {
@@ -265,6 +275,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         while self.state.map.used() + measure.entries > self.state.map.capacity() {
             self.wait_for(ring, Resource::TensorMap, measure.entries, site)?;
         }
+        self.probe.step(Step::Admitted);
         let offset = self.take_heap(ring, &view, site)?;
         self.zero_heap(ring, offset, view.bytes());
         if self.table.poison.any() {
@@ -274,8 +285,10 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         let mut owned = Owned::NOTHING;
         let tensor = self.state.map.make_root(&mut owned, ring as u32, offset, None);
         self.state.predecessors.clear();
+        self.probe.step(Step::Placed);
         let record = self.bare_record(ring, site);
-        self.commit(slot, record, owned, measure.entries);
+        let kind = Submitted::Alloc { space: ring as u32, base: offset, view: &view };
+        self.commit(slot, record, owned, &measure.usage(0), kind);
         Ok(tensor)
     }
 }

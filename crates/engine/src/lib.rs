@@ -18,10 +18,11 @@ pub mod completion;
 mod counting;
 mod fanin;
 pub mod fault;
-mod intern;
+pub mod intern;
 pub mod limits;
 #[cfg(all(test, loom))]
 mod loom_tests;
+pub mod observed;
 pub mod oracle;
 pub mod orchestrator;
 pub mod overlap;
@@ -41,6 +42,7 @@ mod submit;
 pub mod sync;
 pub mod table;
 pub mod tensor_map;
+mod watch;
 
 pub use fault::{Error, Fault, Result};
 #[doc(hidden)]

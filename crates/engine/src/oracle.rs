@@ -140,7 +140,7 @@ impl<'e, 'd> Oracle<'e, 'd> {
             };
             let mut record = vec![0; tensor_words(view.rank())];
             let offset = view.offset_bytes();
-            encode_tensor(&mut record, &view, Placed { access, split, space: tensor.id, offset });
+            encode_tensor(&mut record, &view, Placed { access, split, space: tensor.id, base: 0, offset });
             words.extend(record);
             touched.push((tensor.id, view, access));
         }
@@ -233,6 +233,8 @@ impl Backend for Oracle<'_, '_> {
         self.sites.pop();
         Ok(())
     }
+
+    fn mark(&mut self, _args: &[u16]) {}
 
     fn read(&mut self, tensor: TensorRef, view: &TensorView, sink: &mut dyn FnMut(&[u8])) -> Result<()> {
         if self.poisoned(tensor.id, view) {

@@ -54,6 +54,8 @@ pub struct State {
     pub(crate) predecessors: Vec<Predecessor>,
     pub(crate) kernels: Interner,
     pub(crate) sites: Interner,
+    /// Arguments of the next submit that were asked to be captured.
+    pub(crate) marked: Vec<u16>,
 }
 
 impl State {
@@ -71,6 +73,7 @@ impl State {
             predecessors: Vec::with_capacity(capacities.tensormap as usize),
             kernels: Interner::new(),
             sites: Interner::new(),
+            marked: Vec::new(),
         }
     }
 
@@ -88,6 +91,7 @@ impl State {
         self.scopes.clear();
         self.kernels.reset();
         self.sites.reset();
+        self.marked.clear();
     }
 }
 
@@ -95,6 +99,7 @@ impl State {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Current {
     pub(crate) ring: usize,
+    pub(crate) scope: u32,
     pub(crate) site_id: u32,
     /// Whether dependencies are inferred.
     pub(crate) infers: bool,
@@ -118,6 +123,8 @@ pub struct Orchestrator<'t, C, P> {
     pub(crate) scope_count: u32,
     pub(crate) scopes_ended: u64,
     pub(crate) peak_heap: u64,
+    /// Where each ring stood when the outermost scope on it that is open began; its end if there is none.
+    pub(crate) open: [u64; RINGS],
     pub(crate) counting: Option<Box<Counting>>,
     pub(crate) fatal: Option<Error>,
 }
@@ -152,6 +159,7 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
             scope_count: 0,
             scopes_ended: 0,
             peak_heap: 0,
+            open: [u64::MAX; RINGS],
             counting: None,
             fatal: None,
         }
@@ -168,7 +176,7 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
         if let Some(scope) = self.state.scopes.last() {
             let infers = scope.inference == Inference::Inherit;
             let (ring, site_id, barrier) = (scope.ring, scope.site_id, scope.barrier.is_some());
-            self.current = Current { ring, site_id, infers, barrier };
+            self.current = Current { ring, scope: scope.id, site_id, infers, barrier };
         }
     }
 
@@ -204,6 +212,9 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
             while !self.advance_done(ring, self.state.rings[ring].head) {
                 self.chip.relax();
             }
+        }
+        if P::WATCHES {
+            self.observe_rest();
         }
     }
 
@@ -244,9 +255,8 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
     /// Shows how full the rings are on the board.
     pub(crate) fn show_fill(&self) {
         let fill = &self.table.board.fill;
-        for (ring, shown) in self.state.rings.iter().zip(&fill.used) {
-            let used = [ring.used(), ring.heap.used(), ring.edges_used(), ring.args.used()];
-            for (cell, used) in shown.iter().zip(used) {
+        for (ring, shown) in fill.used.iter().enumerate() {
+            for (cell, used) in shown.iter().zip(self.fill_of(ring).used) {
                 cell.store(used, Ordering::Relaxed);
             }
         }
@@ -262,7 +272,11 @@ impl<C: Chip, P: Probe> Backend for Orchestrator<'_, C, P> {
         }
         match self.submit_task(call, outs) {
             Err(_) if self.counting.is_some() => self.count_latched(call, outs),
-            result => result,
+            Err(error) => {
+                self.state.marked.clear();
+                Err(error)
+            }
+            submitted => submitted,
         }
     }
 
@@ -300,7 +314,11 @@ impl<C: Chip, P: Probe> Backend for Orchestrator<'_, C, P> {
             counted: Usage::default(),
             barrier: outer.and_then(|s| s.barrier),
             since: core::array::from_fn(|ring| self.state.rings[ring].head),
+            since_seq: self.seq,
         };
+        if depth < RINGS {
+            self.open[depth] = scope.entry.slots;
+        }
         self.state.scopes.push(scope);
         self.set_current();
         self.scope_count += 1;
@@ -312,8 +330,14 @@ impl<C: Chip, P: Probe> Backend for Orchestrator<'_, C, P> {
 
     fn exit_scope(&mut self) -> Result<()> {
         let scope = self.state.scopes.pop().expect("scopes end in the order in which they began");
+        if self.state.scopes.len() < RINGS {
+            self.open[self.state.scopes.len()] = u64::MAX;
+        }
         self.set_current();
-        self.probe.scope_exit(scope.id);
+        if P::WATCHES {
+            self.observe_fill();
+        }
+        self.probe.scope_exit();
         self.scopes_ended += self.counting.is_none() as u64;
         self.table.board.fill.depth.store(self.state.scopes.len() as u32, Ordering::Relaxed);
         if let Some(first) = scope.first {
@@ -326,6 +350,10 @@ impl<C: Chip, P: Probe> Backend for Orchestrator<'_, C, P> {
             }
         }
         self.count_scope_exit(&scope)
+    }
+
+    fn mark(&mut self, args: &[u16]) {
+        self.state.marked.extend_from_slice(args);
     }
 
     fn read(&mut self, tensor: TensorRef, view: &TensorView, sink: &mut dyn FnMut(&[u8])) -> Result<()> {

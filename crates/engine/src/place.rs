@@ -76,9 +76,10 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         owned: &mut Owned,
     ) -> u32 {
         let root = self.state.map.root_at(tensor.id);
-        let (space, offset) = (root.space, root.base + view.offset_bytes());
+        let (space, base) = (root.space, root.base);
+        let offset = base + view.offset_bytes();
         let words = self.words(place, at, tensor_words(view.rank()));
-        let used = encode_tensor(words, view, Placed { access, split, space, offset }) as u32;
+        let used = encode_tensor(words, view, Placed { access, split, space, base, offset }) as u32;
         let at = (place.ring as u32) << RING_BITS | at;
         let hazard = if access.writes() { Hazard::Write } else { Hazard::Read };
         if access == Access::NoDep {
@@ -123,7 +124,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         let writer = Stamp { slot: place.slot, number: self.mark };
         let tensor = self.state.map.make_root(owned, space, offset, Some(writer));
         let words = self.words(place, at, tensor_words(view.rank()));
-        encode_tensor(words, view, Placed { access: Access::Output, split, space, offset });
+        encode_tensor(words, view, Placed { access: Access::Output, split, space, base: offset, offset });
         if call.launch.block_count() > 1 && split == NO_SPLIT {
             // All blocks share it, so none of them can zero it.
             self.zero_heap(ring, offset, view.bytes());

@@ -59,10 +59,14 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     }
 
     fn free_segment(&mut self, ring: usize, segment: &crate::scope::Segment) {
+        if P::WATCHES {
+            self.probe.fill(&self.fill_of(ring));
+        }
+        self.probe.reclaim_begin();
         let state = &mut *self.state;
         for position in state.rings[ring].tail..segment.end {
             let slot = self.table.slot_of(ring, position);
-            self.probe.reclaim(slot);
+            self.probe.reclaim(self.table.id_of(slot, position as u32), slot);
             let meta = &mut state.metas[slot.0 as usize];
             meta.stamp = 0;
             state.map.release(meta.owned, meta.entries as u64);
@@ -73,6 +77,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         rings.args.free_to(segment.end_marks.args);
         rings.edges_tail = segment.end_marks.edges;
         rings.ended.pop_front();
+        self.probe.reclaim_end();
     }
 
     /// Waits for the writers of a view submitted so far, then hands its bytes to `sink`.

@@ -26,6 +26,8 @@ pub struct RunReport {
     pub peak_heap_bytes: u64,
     /// Time from the start of the orchestration to the last completion, in ticks of the chip's clock.
     pub makespan_ticks: u64,
+    /// What the chip's clock said at the start of the orchestration.
+    pub started_ticks: u64,
     /// Ticks per second.
     pub clock_freq_hz: u64,
     /// Cores that could run blocks.

@@ -100,6 +100,8 @@ pub(crate) struct Scope {
     pub(crate) barrier: Option<SlotIndex>,
     /// Where each ring stood at the scope's last barrier, or at its beginning.
     pub(crate) since: [u64; RINGS],
+    /// The first task after that, in submission order.
+    pub(crate) since_seq: u64,
 }
 
 /// A stretch of one ring whose scopes have ended: reclaimed as a whole once every task that could still use it is done.

@@ -2,8 +2,9 @@
 //!
 //! Both are type parameters. With the probe `()` every observation compiles to nothing.
 
-use ringlane_task::{CoreId, Resource, RingIndex, SiteId, Ticks};
+use ringlane_task::{CoreId, Resource, RingIndex, SiteId, TaskId, Ticks};
 
+use crate::observed::{Fill, ObservedTask, Submission};
 use crate::slot::{SlotIndex, TaskRecord};
 
 /// Whether other threads run tasks beside the submitter.
@@ -32,38 +33,108 @@ pub trait Chip {
     fn company(&self) -> Company;
 }
 
+/// A clock that any thread can read.
+pub trait Clock: Sync {
+    /// Now. May be read a little early, before work that stands before it is finished.
+    fn now(&self) -> Ticks;
+    /// Now, and certainly after everything that the thread has seen so far.
+    #[inline]
+    fn now_ordered(&self) -> Ticks {
+        self.now()
+    }
+}
+
+/// Where a submit has got to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It begins.
+    Begin,
+    /// It has a slot, map entries and argument memory.
+    Admitted,
+    /// Its arguments are written, looked up and filed.
+    Placed,
+}
+
 /// What can be observed. Every method has an empty default.
+///
+/// Those that name a core are called by the thread that is this core, the others by the submitter, which is core 0 where
+/// it runs tasks too.
 pub trait Probe: Sync {
-    /// A task was submitted (its edges are wired, it is about to be released).
+    /// Whether anything is observed: what only serves observation is left out where this is false.
+    const WATCHES: bool = true;
+
+    /// The core takes part in the run from now on.
     #[inline]
-    fn submit(&self, _task: SlotIndex, _record: &TaskRecord) {}
-    /// A task waits for another.
+    fn enter(&self, _core: CoreId) {}
+    /// The core has done its last of the run.
     #[inline]
-    fn edge(&self, _predecessor: SlotIndex, _successor: SlotIndex) {}
-    /// A task became ready; called before it is published.
+    fn leave(&self, _core: CoreId) {}
+    /// The core looked for work and found none.
     #[inline]
-    fn ready(&self, _task: SlotIndex) {}
+    fn idle(&self, _core: CoreId) {}
+    /// The core got work from another core.
+    #[inline]
+    fn stole(&self, _core: CoreId) {}
+    /// The core took a task (or some blocks of one) to run.
+    #[inline]
+    fn take(&self, _core: CoreId) {}
+    /// The first block of a task is about to start, the others cannot have: its inputs are as it will see them.
+    #[inline]
+    fn dispatch(&self, _core: CoreId, _task: &ObservedTask<'_>) {}
     /// A core begins a block.
     #[inline]
-    fn start(&self, _core: CoreId, _record: &TaskRecord, _lane: u8, _block: u32) {}
-    /// A core ended a block; called before anything that depends on it is released.
+    fn start(&self, _core: CoreId, _record: &TaskRecord, _kernel: u16, _lane: u8, _block: u32) {}
+    /// A core ended the block it began; called before anything that depends on it is released.
     #[inline]
-    fn end(&self, _core: CoreId, _record: &TaskRecord, _lane: u8, _block: u32) {}
-    /// A task is complete; called before its successors are released.
+    fn end(&self, _core: CoreId) {}
+    /// A task that was not skipped is complete; called before its successors are released.
     #[inline]
-    fn complete(&self, _core: CoreId, _record: &TaskRecord) {}
+    fn complete(&self, _core: CoreId, _task: &ObservedTask<'_>) {}
+    /// A task became ready; called before it is published.
+    #[inline]
+    fn ready(&self, _core: CoreId, _task: SlotIndex) {}
+    /// The core is through with what it took; called before the task's slot can be reused.
+    #[inline]
+    fn finish(&self, _core: CoreId) {}
+
+    /// A submit has got somewhere.
+    #[inline]
+    fn step(&self, _step: Step) {}
+    /// A task waits for another.
+    #[inline]
+    fn edge(&self, _predecessor: TaskId, _successor: TaskId) {}
+    /// A task was submitted (its edges are wired, it is about to be released).
+    #[inline]
+    fn submit(&self, _submission: &Submission<'_>) {}
+    /// So much of a ring and of the tensor map is in use: the most since it was last told.
+    #[inline]
+    fn fill(&self, _fill: &Fill) {}
+    /// Tasks are about to be reclaimed.
+    #[inline]
+    fn reclaim_begin(&self) {}
     /// A task's slot and memory may be reused.
     #[inline]
-    fn reclaim(&self, _task: SlotIndex) {}
+    fn reclaim(&self, _task: TaskId, _slot: SlotIndex) {}
+    /// Tasks were reclaimed.
+    #[inline]
+    fn reclaim_end(&self) {}
     /// A scope was opened.
     #[inline]
     fn scope_enter(&self, _scope: u32, _site: SiteId) {}
-    /// A scope ended.
+    /// The innermost scope ended.
     #[inline]
-    fn scope_exit(&self, _scope: u32) {}
-    /// The submitter waits for a resource of a ring.
+    fn scope_exit(&self) {}
+    /// The submitter begins to wait for a resource of a ring.
     #[inline]
-    fn stall(&self, _ring: RingIndex, _resource: Resource) {}
+    fn stall_begin(&self) {}
+    /// It has waited a little; it may have to go on.
+    #[inline]
+    fn stall_end(&self, _ring: RingIndex, _resource: Resource) {}
+    /// The runtime stops the run: scopes that are open now will not end as they should.
+    #[inline]
+    fn fatal(&self) {}
 }
 
-impl Probe for () {}
+impl Probe for () {
+    const WATCHES: bool = false;
+}

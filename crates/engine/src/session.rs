@@ -55,6 +55,7 @@ pub unsafe fn run<'e, R, C: Chip, P: Probe>(
         skipped: totals.skipped,
         peak_heap_bytes: orchestrator.peak_heap(),
         makespan_ticks: ended.0 - started.0,
+        started_ticks: started.0,
         ..RunReport::default()
     };
     let fatal = orchestrator.take_fatal();

@@ -26,7 +26,9 @@ pub enum Counted {
 /// A wait that would never have ended: which scope, on which ring, exhausted which resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
-    /// Where the scope that holds the oldest entry was opened.
+    /// The scope that holds the oldest entry.
+    pub scope: u32,
+    /// Where it was opened.
     pub scope_site: String,
     /// Where the submit that had to wait stands.
     pub submit_site: String,
@@ -98,8 +100,9 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             return Err(self.latch(ring, resource, wanted, site));
         }
         self.show_fill();
-        self.probe.stall(ring_index(ring), resource);
+        self.probe.stall_begin();
         self.chip.relax();
+        self.probe.stall_end(ring_index(ring), resource);
         Ok(())
     }
 
@@ -145,6 +148,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         };
         let culprit = self.culprit(ring, resource);
         let deadlock = Deadlock {
+            scope: culprit.id,
             scope_site: place(culprit.site),
             submit_site: place(site),
             ring: culprit.ring as u8,
@@ -156,6 +160,10 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             option: String::new(),
         };
         self.table.stop(Stop::Fatal);
+        if P::WATCHES {
+            self.observe_fill();
+            self.probe.fatal();
+        }
         self.state.map.lift_capacity();
         let mut counting = Counting::new(deadlock, self.table.capacities);
         counting.note(self.state);

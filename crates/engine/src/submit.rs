@@ -11,11 +11,12 @@ use crate::api::tensor::{TaskHandle, TensorRef};
 use crate::check::check_call;
 use crate::fault::{Fault, Result};
 use crate::limits::{ALIGNMENT, SUBMITS_PER_LOOK};
+use crate::observed::{After, Submitted};
 use crate::orchestrator::{Meta, Orchestrator};
 use crate::overlap::Region;
 use crate::place::Place;
 use crate::scope::Usage;
-use crate::seams::{Chip, Probe};
+use crate::seams::{Chip, Probe, Step};
 use crate::slot::{LaneShape, SlotIndex, TaskRecord, lap_tag};
 use crate::sync::{Ordering, prefetch};
 use crate::table::Table;
@@ -96,19 +97,26 @@ impl Measure {
 impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     #[inline]
     pub(crate) fn submit_task(&mut self, call: &Call<'_>, outs: &mut [TensorRef]) -> Result<TaskHandle> {
+        self.probe.step(Step::Begin);
+        if !self.state.marked.is_empty() {
+            self.check_marks(call.args.len())?;
+        }
         let measure = self.survey(call)?;
         let ring = self.current.ring;
         let args_at = match self.admit_now(ring, &measure) {
             Some(at) => at,
             None => self.admit(ring, &measure, call.site)?,
         };
+        self.probe.step(Step::Admitted);
         let slot = self.table.slot_of(ring, self.state.rings[ring].head);
         let mut owned = Owned::NOTHING;
         self.collect_explicit(call)?;
         self.place_args(call, &Place { ring, slot, args_at }, &mut owned, outs)?;
+        self.probe.step(Step::Placed);
         self.reserve_edges(ring, call.site)?;
         let record = self.record(call, ring, args_at, &measure).map_err(|error| self.doom(error))?;
-        self.commit(slot, record, owned, measure.entries);
+        let kind = Submitted::Kernels { after: After { table: self.table, handles: call.after } };
+        self.commit(slot, record, owned, &measure.usage(0), kind);
         self.since_look += 1;
         if self.since_look >= SUBMITS_PER_LOOK {
             self.look_around(ring);
@@ -321,7 +329,15 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
 
     /// Publishes the task: from here on other threads see it.
     #[inline]
-    pub(crate) fn commit(&mut self, slot: SlotIndex, record: TaskRecord, owned: Owned, entries: u64) {
+    pub(crate) fn commit(
+        &mut self,
+        slot: SlotIndex,
+        record: TaskRecord,
+        owned: Owned,
+        usage: &Usage,
+        kind: Submitted<'_>,
+    ) {
+        let entries = usage.entries;
         let ring = record.ring as usize;
         self.state.metas[slot.0 as usize] =
             Meta { local: record.local, wired_by: 0, stamp: self.mark, entries: entries as u32, owned };
@@ -336,7 +352,9 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         self.seq += 1;
         self.next_mark();
         self.table.board.fill.submitted.store(self.seq, Ordering::Relaxed);
-        self.probe.submit(slot, &record);
+        if P::WATCHES {
+            self.observe_submit(slot, &record, kind, usage);
+        }
         self.release(slot, links);
     }
 }

@@ -138,6 +138,11 @@ impl Table {
         (1..RINGS).rev().find(|&ring| slot.0 >= self.slot_base[ring]).unwrap_or(0)
     }
 
+    /// The id of the task with this number in a slot.
+    pub(crate) fn id_of(&self, slot: SlotIndex, local: u32) -> TaskId {
+        TaskId::new(RingIndex(self.ring_of(slot) as u8), local)
+    }
+
     /// Whether the ring's task is done and nothing of it is used any more.
     #[inline]
     pub(crate) fn is_done(&self, ring: usize, position: u64) -> bool {

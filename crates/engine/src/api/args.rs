@@ -1,7 +1,7 @@
 //! A task's arguments in memory: one packed record each, written at submit, read by the kernel.
 //!
 //! ```text
-//! tensor  │ rank dtype flags access split kind │ space │ offset in the space │ (len, stride) × rank │
+//! tensor  │ rank dtype flags access split kind │ space, base │ offset in the space │ (len, stride) × rank │
 //! scalar  │      dtype                    kind │ bits          │
 //! ```
 //! Records hold indices and offsets, never pointers: [`Spaces`] turns them into addresses where they are used.
@@ -12,6 +12,7 @@ use ringlane_task::{Access, BlockIndex, DType, Dim, MAX_RANK, Scalar, TensorView
 use super::arg::NO_SPLIT;
 use super::kernel::KernelError;
 use super::params::KernelParam;
+use crate::limits::ALIGNMENT;
 
 /// Words of a tensor record before its dimensions.
 const TENSOR_WORDS: usize = 3;
@@ -26,6 +27,10 @@ const KIND_SHIFT: u32 = 40;
 const KIND_TENSOR: u64 = 1 << KIND_SHIFT;
 const KIND_SCALAR: u64 = 2 << KIND_SHIFT;
 const KIND_AND_DTYPE: u64 = 0xff << KIND_SHIFT | 0xff << DTYPE_SHIFT;
+// The second word: which space, and above it where the tensor starts there, in units of the alignment.
+const SPACE_BITS: u32 = 28;
+const SPACE_MASK: u32 = (1 << SPACE_BITS) - 1;
+const _: () = assert!(ringlane_task::limits::HEAP.max / ALIGNMENT < 1 << (64 - SPACE_BITS));
 /// The elements (of each part, if split) lie one after another.
 const FLAG_CONTIGUOUS: u64 = 1 << 16;
 
@@ -52,6 +57,8 @@ unsafe impl Sync for Spaces {}
 pub(crate) struct TensorRecord<'a> {
     head: u64,
     pub(crate) space: u32,
+    /// Where its tensor starts in the space.
+    pub(crate) base: u64,
     pub(crate) offset: u64,
     pub(crate) dims: &'a [Dim],
 }
@@ -78,7 +85,7 @@ impl TensorRecord<'_> {
 /// One record of an argument block.
 pub(crate) enum Record<'a> {
     Tensor(TensorRecord<'a>),
-    Scalar,
+    Scalar(Scalar),
 }
 
 /// Decodes the record at the front of `words`; gives it and the words it takes.
@@ -86,13 +93,16 @@ pub(crate) enum Record<'a> {
 pub(crate) fn decode(words: &[u64]) -> (Record<'_>, usize) {
     let head = words[0];
     if head & KIND_SCALAR != 0 {
-        return (Record::Scalar, SCALAR_WORDS);
+        let dtype = DType::from_code((head >> DTYPE_SHIFT) as u8).expect("records are written from a DType");
+        let scalar = Scalar::from_bits(words[1], dtype).expect("records are written from a Scalar");
+        return (Record::Scalar(scalar), SCALAR_WORDS);
     }
     let rank = head as u8 as usize;
     let dims = &words[TENSOR_WORDS..TENSOR_WORDS + rank];
     // SAFETY: `Dim` is two u32 (size 8, align 4): a slice of u64 reads as as many `Dim`s, any bits are valid.
     let dims = unsafe { core::slice::from_raw_parts(dims.as_ptr().cast::<Dim>(), rank) };
-    let record = TensorRecord { head, space: words[1] as u32, offset: words[2], dims };
+    let (space, base) = (words[1] as u32 & SPACE_MASK, (words[1] >> SPACE_BITS) * ALIGNMENT);
+    let record = TensorRecord { head, space, base, offset: words[2], dims };
     (Record::Tensor(record), TENSOR_WORDS + rank)
 }
 
@@ -127,6 +137,8 @@ pub(crate) struct Placed {
     pub(crate) access: Access,
     pub(crate) split: u8,
     pub(crate) space: u32,
+    /// Where its tensor starts in the space, a multiple of `ALIGNMENT`.
+    pub(crate) base: u64,
     /// First byte of the view in the space.
     pub(crate) offset: u64,
 }
@@ -134,7 +146,7 @@ pub(crate) struct Placed {
 /// Writes a tensor record. Gives the words used.
 #[inline]
 pub(crate) fn encode_tensor(words: &mut [u64], view: &TensorView, placed: Placed) -> usize {
-    let Placed { access, split, space, offset } = placed;
+    let Placed { access, split, space, base, offset } = placed;
     let dims = view.dims();
     let words = &mut words[..TENSOR_WORDS + dims.len()];
     let mut head = view.signature() as u64
@@ -144,7 +156,7 @@ pub(crate) fn encode_tensor(words: &mut [u64], view: &TensorView, placed: Placed
     if split != NO_SPLIT && dims[..split as usize].iter().any(|d| d.len != 1) {
         head &= !FLAG_CONTIGUOUS;
     }
-    (words[0], words[1], words[2]) = (head, space as u64, offset);
+    (words[0], words[1], words[2]) = (head, space as u64 | (base / ALIGNMENT) << SPACE_BITS, offset);
     for (i, dim) in dims.iter().enumerate() {
         words[TENSOR_WORDS + i] = dim.len as u64 | (dim.stride as u64) << 32;
     }

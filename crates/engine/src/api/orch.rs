@@ -250,6 +250,21 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
         Ok(SubmittedSlice { task, outs: views.zip(refs).map(|(view, t)| Tensor::new(t, view)).collect() })
     }
 
+    /// Marks arguments of the next submit, by index, to be captured where arguments are captured (`--dump-tensor`); costs
+    /// nothing where they are not. Gives the orchestrator back, so that it stands before the submit it is about.
+    ///
+    /// ```
+    /// # use ringlane_engine::prelude::*;
+    /// # kernel! { static SET = any fn(x: &mut [u32], to: u32) { x.fill(to); } }
+    /// # ringlane_engine::oracle::run(&mut Buffers::new(), |o| {
+    /// o.dump(&[0]).submit(&SET, [out(u32, [2]), scalar(3u32)])?; // captures what SET wrote
+    /// # Ok(()) })?; Ok::<(), Error>(())
+    /// ```
+    pub fn dump(&mut self, args: &[u16]) -> &mut Self {
+        self.backend().mark(args);
+        self
+    }
+
     /// Makes a tensor, all zero, that lives as long as this scope.
     ///
     /// ```

@@ -1,0 +1,206 @@
+//! What a probe is shown: a task with its arguments, a submit, how full a ring is.
+//!
+//! These are views of what the engine holds; making one costs nothing, and with the probe `()` none is made.
+
+use ringlane_task::{Access, DType, Dim, Scalar, TaskId, TensorView};
+
+use crate::api::args::{Record, Spaces, TensorRecord, decode};
+use crate::api::backend::Inference;
+use crate::api::tensor::TaskHandle;
+use crate::scope::Usage;
+use crate::slot::{SlotIndex, TaskRecord};
+use crate::table::{Table, task_id};
+
+/// A task, and what it touches.
+#[derive(Clone, Copy)]
+pub struct ObservedTask<'t> {
+    /// Its slot.
+    pub slot: SlotIndex,
+    /// What cores know of it.
+    pub record: &'t TaskRecord,
+    pub(crate) words: &'t [u64],
+    pub(crate) spaces: &'t Spaces,
+}
+
+/// One argument of a task.
+#[derive(Clone, Copy)]
+pub enum Argument<'t> {
+    /// A tensor.
+    Tensor(TensorArgument<'t>),
+    /// A scalar, with the type it was added with.
+    Scalar(Scalar),
+}
+
+/// A tensor argument.
+#[derive(Clone, Copy)]
+pub struct TensorArgument<'t> {
+    record: TensorRecord<'t>,
+    spaces: Option<&'t Spaces>,
+}
+
+impl<'t> ObservedTask<'t> {
+    /// Its id.
+    pub fn id(&self) -> TaskId {
+        task_id(self.record)
+    }
+
+    /// Its arguments, in order.
+    pub fn args(&self) -> impl Iterator<Item = Argument<'t>> + use<'t> {
+        arguments(self.words, Some(self.spaces))
+    }
+
+    /// Its argument records as they are in memory, for [`recorded_args`].
+    pub fn words(&self) -> &'t [u64] {
+        self.words
+    }
+}
+
+/// The arguments behind records that were copied from [`ObservedTask::words`]. Their bytes are out of reach.
+///
+/// `words` must be such a copy; anything else may panic.
+pub fn recorded_args(words: &[u64]) -> impl Iterator<Item = Argument<'_>> {
+    arguments(words, None)
+}
+
+fn arguments<'t>(
+    mut words: &'t [u64],
+    spaces: Option<&'t Spaces>,
+) -> impl Iterator<Item = Argument<'t>> + use<'t> {
+    core::iter::from_fn(move || {
+        if words.is_empty() {
+            return None;
+        }
+        let (record, used) = decode(words);
+        words = &words[used..];
+        Some(match record {
+            Record::Tensor(record) => Argument::Tensor(TensorArgument { record, spaces }),
+            Record::Scalar(scalar) => Argument::Scalar(scalar),
+        })
+    })
+}
+
+impl<'t> TensorArgument<'t> {
+    /// How the task uses it.
+    pub fn access(&self) -> Access {
+        self.record.access()
+    }
+
+    /// Type of its elements.
+    pub fn dtype(&self) -> DType {
+        self.record.dtype()
+    }
+
+    /// Its memory: heap rings first, then external buffers.
+    pub fn space(&self) -> u32 {
+        self.record.space
+    }
+
+    /// Where its tensor starts in that memory.
+    pub fn tensor_base(&self) -> u64 {
+        self.record.base
+    }
+
+    /// Its first byte, counted from the start of its tensor.
+    pub fn offset(&self) -> u64 {
+        self.record.offset - self.record.base
+    }
+
+    /// Its dimensions.
+    pub fn dims(&self) -> &'t [Dim] {
+        self.record.dims
+    }
+
+    /// The view, with its offset counted in the space.
+    pub fn view(&self) -> TensorView {
+        self.record.view()
+    }
+
+    /// Hands its bytes to `sink` in logical order, in contiguous runs.
+    ///
+    /// # Safety
+    /// It comes from [`ObservedTask::args`], and nothing writes these bytes meanwhile.
+    pub unsafe fn for_each_run(&self, mut sink: impl FnMut(&[u8])) {
+        let Some(spaces) = self.spaces else { return };
+        let base = spaces.0[self.record.space as usize].base;
+        self.view().for_each_run(|start, bytes| {
+            // SAFETY: the view was checked against its tensor, which lies in this space; nobody writes it now.
+            sink(unsafe { core::slice::from_raw_parts(base.add(start as usize), bytes as usize) });
+        });
+    }
+}
+
+/// Tasks that a submit was told to follow.
+#[derive(Clone, Copy)]
+pub struct After<'t> {
+    pub(crate) table: &'t Table,
+    pub(crate) handles: &'t [TaskHandle],
+}
+
+impl After<'_> {
+    /// How many.
+    pub fn count(&self) -> usize {
+        self.handles.len()
+    }
+
+    /// Their ids.
+    pub fn ids(&self) -> impl Iterator<Item = TaskId> {
+        self.handles.iter().map(|handle| self.table.id_of(SlotIndex(handle.slot), handle.local))
+    }
+}
+
+/// What kind of task was submitted.
+#[derive(Clone, Copy)]
+pub enum Submitted<'t> {
+    /// One with kernels.
+    Kernels {
+        /// Whom it follows by explicit edges.
+        after: After<'t>,
+    },
+    /// A barrier: it follows every task from `since` on, in submission order.
+    Barrier {
+        /// The first task that it follows.
+        since: u64,
+    },
+    /// A tensor was made.
+    Alloc {
+        /// Its memory.
+        space: u32,
+        /// Where it starts there.
+        base: u64,
+        /// What it is.
+        view: &'t TensorView,
+    },
+}
+
+/// A submit.
+#[derive(Clone, Copy)]
+pub struct Submission<'t> {
+    /// The task.
+    pub task: ObservedTask<'t>,
+    /// What kind.
+    pub kind: Submitted<'t>,
+    /// The scope it was made in.
+    pub scope: u32,
+    /// Whether dependencies are inferred.
+    pub inference: Inference,
+    /// The barrier that it follows.
+    pub barrier: Option<TaskId>,
+    /// Arguments that the orchestration asked to be captured, by index.
+    pub marked: &'t [u16],
+    /// What it takes of the bounded resources. Its edges are those from tasks of scopes that are open: they alone need
+    /// an entry whatever the timing (for others the engine can wait instead).
+    pub usage: Usage,
+    /// Tasks that it was seen to follow.
+    pub fan_in: u32,
+}
+
+/// How much is in use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fill {
+    /// The ring.
+    pub ring: usize,
+    /// Its slots, heap bytes, dependency entries and argument bytes.
+    pub used: [u64; 4],
+    /// Entries of the tensor map.
+    pub tensormap: u64,
+}
