@@ -1,0 +1,61 @@
+//! What can go wrong with recording.
+
+use std::io;
+use std::path::PathBuf;
+
+use ringlane_task::Explain;
+
+/// Why a recording cannot be started or read back.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum ProbeError {
+    #[error("there is no memory for the records")]
+    NoMemory { kind: &'static str, bytes: u64, source: io::Error },
+    #[error("the buffers of a kind of record are too few or of an unfit size")]
+    UnfitBuffers { kind: &'static str, buffers: u32, buffer_bytes: u32 },
+    #[error("a kind of record is there twice")]
+    KindTwice { kind: &'static str },
+    #[error("the collector thread cannot be started")]
+    NoCollector { source: io::Error },
+    #[error("the spooled records cannot be read back")]
+    SpoolUnreadable { kind: &'static str, path: PathBuf, source: io::Error },
+}
+
+impl Explain for ProbeError {
+    fn name(&self) -> &'static str {
+        match self {
+            ProbeError::NoMemory { .. } => "NoMemory",
+            ProbeError::UnfitBuffers { .. } => "UnfitBuffers",
+            ProbeError::KindTwice { .. } => "KindTwice",
+            ProbeError::NoCollector { .. } => "NoCollector",
+            ProbeError::SpoolUnreadable { .. } => "SpoolUnreadable",
+        }
+    }
+
+    fn detail(&self) -> String {
+        match self {
+            ProbeError::NoMemory { kind, bytes, source } => format!("{kind}: {bytes} bytes: {source}"),
+            ProbeError::UnfitBuffers { kind, buffers, buffer_bytes } => {
+                format!("{kind}: {buffers} buffers of {buffer_bytes} bytes")
+            }
+            ProbeError::KindTwice { kind } => kind.to_string(),
+            ProbeError::NoCollector { source } => source.to_string(),
+            ProbeError::SpoolUnreadable { kind, path, source } => {
+                format!("{kind}: {}: {source}", path.display())
+            }
+        }
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            ProbeError::NoMemory { .. } => "turn fewer diagnostics on, or use fewer threads",
+            ProbeError::UnfitBuffers { .. } => {
+                "a lane needs at least 2 buffers, each a multiple of 64 bytes and at most 1 GiB"
+            }
+            ProbeError::KindTwice { .. } => "give each kind a number of its own",
+            ProbeError::NoCollector { .. } => "is the limit of threads reached (ulimit -u)?",
+            ProbeError::SpoolUnreadable { .. } => "make the run again, with another output directory",
+        }
+        .to_string()
+    }
+}

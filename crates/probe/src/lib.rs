@@ -1,0 +1,17 @@
+//! What is observed of a run, without getting in its way.
+//!
+//! ```text
+//! one writer ──▶ lane ──▶ collector thread ──▶ memory, or a spool on disk ──▶ after the run: chunks, in order
+//!                  ▲              │
+//!                  └─ empty buffers back
+//! ```
+//! A record is stored into a buffer that only its writer writes: no lock, no allocation, no formatting, no system
+//! call. [`lane`] says who may touch what and when.
+
+pub mod clock;
+pub mod error;
+pub mod lane;
+mod sync;
+
+pub use clock::Clock;
+pub use error::ProbeError;
