@@ -4,8 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use ringlane_task::Explain;
-
-use crate::manifest::VERSION;
+use rustix::io::Errno;
 
 /// Why a run directory or a file in it cannot be made or read.
 #[derive(Debug, thiserror::Error)]
@@ -30,8 +29,62 @@ pub enum TraceError {
     #[error("a file of the run is damaged")]
     Damaged { path: PathBuf, what: String },
     #[error("a file of the run has a version that is not known here")]
-    UnknownVersion { path: PathBuf, version: u64 },
+    UnknownVersion { path: PathBuf, version: u64, known: &'static str },
 }
+
+impl TraceError {
+    /// The operating system's reason, with its name: what `run.json` says of a file that is not complete.
+    ///
+    /// ```
+    /// use ringlane_trace::TraceError;
+    /// let source = std::io::Error::from_raw_os_error(28);
+    /// let error = TraceError::CannotWrite { path: "deps.json".into(), source };
+    /// assert_eq!(error.os_reason().unwrap(), "ENOSPC: No space left on device (os error 28)");
+    /// ```
+    pub fn os_reason(&self) -> Option<String> {
+        match self {
+            TraceError::CannotCreate { source, .. }
+            | TraceError::NotWritable { source, .. }
+            | TraceError::CannotWrite { source, .. }
+            | TraceError::CannotRead { source, .. } => Some(describe_os_error(source)),
+            _ => None,
+        }
+    }
+}
+
+/// An error of the operating system in its own words, after the name that people search for.
+///
+/// ```
+/// use ringlane_trace::describe_os_error;
+/// let full = std::io::Error::from_raw_os_error(28);
+/// assert_eq!(describe_os_error(&full), "ENOSPC: No space left on device (os error 28)");
+/// assert_eq!(describe_os_error(&std::io::Error::other("odd")), "odd");
+/// ```
+pub fn describe_os_error(error: &io::Error) -> String {
+    let errno = Errno::from_io_error(error);
+    match ERRNO_NAMES.iter().find(|(known, _)| errno == Some(*known)) {
+        Some((_, name)) => format!("{name}: {error}"),
+        None => error.to_string(),
+    }
+}
+
+/// The errors that writing and reading files can meet.
+const ERRNO_NAMES: [(Errno, &str); 14] = [
+    (Errno::NOSPC, "ENOSPC"),
+    (Errno::DQUOT, "EDQUOT"),
+    (Errno::FBIG, "EFBIG"),
+    (Errno::IO, "EIO"),
+    (Errno::ROFS, "EROFS"),
+    (Errno::ACCESS, "EACCES"),
+    (Errno::PERM, "EPERM"),
+    (Errno::NOENT, "ENOENT"),
+    (Errno::NOTDIR, "ENOTDIR"),
+    (Errno::ISDIR, "EISDIR"),
+    (Errno::NAMETOOLONG, "ENAMETOOLONG"),
+    (Errno::MFILE, "EMFILE"),
+    (Errno::NFILE, "ENFILE"),
+    (Errno::NOTEMPTY, "ENOTEMPTY"),
+];
 
 impl Explain for TraceError {
     fn name(&self) -> &'static str {
@@ -57,11 +110,13 @@ impl Explain for TraceError {
             TraceError::CannotCreate { path, source }
             | TraceError::NotWritable { path, source }
             | TraceError::CannotWrite { path, source }
-            | TraceError::CannotRead { path, source } => format!("{}: {source}", path.display()),
+            | TraceError::CannotRead { path, source } => {
+                format!("{}: {}", path.display(), describe_os_error(source))
+            }
             TraceError::UnsafeName { what, name } => format!("{what} {name:?}"),
             TraceError::Damaged { path, what } => format!("{}: {what}", path.display()),
-            TraceError::UnknownVersion { path, version } => {
-                format!("{} has version {version}, known is {VERSION}", path.display())
+            TraceError::UnknownVersion { path, version, known } => {
+                format!("{} has version {version}, known is {known}", path.display())
             }
         }
     }

@@ -22,12 +22,15 @@
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
+mod artifact_file;
 mod error;
 mod manifest;
+mod reserve;
 mod run_dir;
 mod time;
 
-pub use error::TraceError;
+pub use artifact_file::ArtifactFile;
+pub use error::{TraceError, describe_os_error};
 pub use manifest::{DfxCost, FileEntry, Golden, Manifest, PmuSource, RunError, RunStatus};
 pub use run_dir::RunDir;
 pub use time::{BadTime, UtcTime};

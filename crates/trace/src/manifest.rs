@@ -169,10 +169,11 @@ impl Manifest {
         json
     }
 
-    /// Writes `run.json`, whole or not at all. It is the last file of a run.
+    /// Writes `run.json`, whole or not at all, into the room that [`RunDir::reserve_manifest`] took if it did. It is
+    /// the last file of a run.
     pub fn write(&self, dir: &RunDir) -> Result<(), TraceError> {
         debug_assert_eq!(self.problem(), None, "a manifest that its reader would refuse");
-        dir.write_atomic(FILE_NAME, self.to_json().as_bytes())
+        dir.write_manifest(self.to_json().as_bytes())
     }
 
     /// Reads the manifest of a run, given its directory or the file itself.
@@ -186,7 +187,7 @@ impl Manifest {
         let damaged = |what: &str| TraceError::Damaged { path: path.clone(), what: what.to_string() };
         match parse::<Head>(&file, &path)?.version {
             Some(VERSION) => {}
-            Some(version) => return Err(TraceError::UnknownVersion { path, version }),
+            Some(version) => return Err(TraceError::UnknownVersion { path, version, known: "1" }),
             None => return Err(damaged("it has no version")),
         }
         file.rewind().map_err(|source| TraceError::CannotRead { path: path.clone(), source })?;

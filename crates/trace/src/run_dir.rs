@@ -3,23 +3,35 @@
 //! Whatever is wrong with the place is found before anything is left behind: a refused path has no new
 //! directories, and a file that could not be written whole is not there at all.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::artifact_file::{ArtifactFile, TempFile};
 use crate::error::TraceError;
 use crate::manifest;
+use crate::reserve::Reserve;
 use crate::time::UtcTime;
 
 /// Bytes of a scene's, case's or file's name: two of them with a date fit into the 255 of a file system.
 const NAME_BYTES_MAX: usize = 100;
 
 /// A directory that belongs to one run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct RunDir {
     path: PathBuf,
+    /// Room for the manifest, once it is reserved; taken by whoever writes it. Copies of a `RunDir` share it.
+    reserve: Arc<Mutex<Option<Reserve>>>,
 }
+
+impl PartialEq for RunDir {
+    fn eq(&self, other: &Self) -> bool {
+        self.path == other.path
+    }
+}
+
+impl Eq for RunDir {}
 
 impl RunDir {
     /// Makes exactly this directory, and its parents. It may exist already, unless it holds a run.
@@ -44,7 +56,7 @@ impl RunDir {
             return Err(TraceError::RunExists { path: manifest });
         }
         let made = MadeDirs::make(path)?;
-        let dir = RunDir { path: path.to_path_buf() };
+        let dir = RunDir::at(path.to_path_buf());
         dir.check_writable()?;
         made.keep();
         Ok(dir)
@@ -64,7 +76,11 @@ impl RunDir {
         let made = MadeDirs::make(parent.as_ref())?;
         let path = make_numbered(parent.as_ref(), &format!("{scene}_{case}_{}", started_at.compact()))?;
         made.keep();
-        Ok(RunDir { path })
+        Ok(RunDir::at(path))
+    }
+
+    fn at(path: PathBuf) -> Self {
+        RunDir { path, reserve: Arc::default() }
     }
 
     /// Where it is.
@@ -72,17 +88,61 @@ impl RunDir {
         &self.path
     }
 
+    /// Starts a file, to be written piece by piece. `name` is a file of this directory or of one directly below it
+    /// (`tensor_dump/tensor_dump.bin`), which is made when it is missing.
+    ///
+    /// ```
+    /// use std::io::Write;
+    /// use ringlane_trace::RunDir;
+    /// let path = std::env::temp_dir().join(format!("ringlane-file-{}", std::process::id()));
+    /// let dir = RunDir::create_exact(&path)?;
+    /// let mut file = dir.create_file("tensor_dump/tensor_dump.bin")?;
+    /// file.write_all(b"abc").map_err(|error| file.error(error))?;
+    /// assert!(!path.join("tensor_dump/tensor_dump.bin").exists());
+    /// assert_eq!(file.commit()?, 3);
+    /// assert!(path.join("tensor_dump/tensor_dump.bin").exists());
+    /// # std::fs::remove_dir_all(&path).unwrap();
+    /// # Ok::<(), ringlane_trace::TraceError>(())
+    /// ```
+    pub fn create_file(&self, name: &str) -> Result<ArtifactFile, TraceError> {
+        for part in name.splitn(2, '/') {
+            check_name("file", part)?;
+        }
+        ArtifactFile::create(&self.path, name)
+    }
+
+    /// A file for reading and writing that has no name and goes when it is closed, on the disk of this directory.
+    pub fn spool(&self) -> Result<File, TraceError> {
+        let spool = TempFile::create(&self.path, "spool").and_then(TempFile::unlink);
+        spool.map_err(|source| TraceError::CannotWrite { path: self.path.join("spool"), source })
+    }
+
+    /// Takes room on the disk for `run.json`, so that a disk that fills up during the run cannot keep it from being
+    /// written. [`Manifest::write`](crate::Manifest::write) uses it up.
+    pub fn reserve_manifest(&self) -> Result<(), TraceError> {
+        let reserve = Reserve::take(&self.path).map_err(|source| TraceError::CannotWrite {
+            path: self.path.join(manifest::FILE_NAME),
+            source,
+        })?;
+        *self.reserve.lock().unwrap_or_else(PoisonError::into_inner) = Some(reserve);
+        Ok(())
+    }
+
     /// Writes a file whole: under a temporary name first, then renamed, so that a reader never sees half of
     /// it. If that fails, neither name is left behind.
     pub fn write_atomic(&self, name: &str, bytes: &[u8]) -> Result<(), TraceError> {
         check_name("file", name)?;
-        let path = self.path.join(name);
-        let write = || {
-            let mut temp = TempFile::create(&self.path, name)?;
-            temp.file.write_all(bytes)?;
-            temp.rename_to(&path)
-        };
-        write().map_err(|source| TraceError::CannotWrite { path: path.clone(), source })
+        let mut file = self.create_file(name)?;
+        file.write_all(bytes).map_err(|source| file.error(source))?;
+        file.commit().map(|_| ())
+    }
+
+    /// Writes the manifest into the room that is reserved for it, if there is some.
+    pub(crate) fn write_manifest(&self, bytes: &[u8]) -> Result<(), TraceError> {
+        let reserve = self.reserve.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(reserve) = reserve else { return self.write_atomic(manifest::FILE_NAME, bytes) };
+        let path = self.path.join(manifest::FILE_NAME);
+        reserve.write_to(&path, bytes).map_err(|source| TraceError::CannotWrite { path, source })
     }
 
     fn check_writable(&self) -> Result<(), TraceError> {
@@ -155,36 +215,6 @@ impl Drop for MadeDirs {
         for path in self.0.iter().rev() {
             // Fails, rightly, if someone has put something there.
             let _ = fs::remove_dir(path);
-        }
-    }
-}
-
-/// A file under a temporary name; removed unless it is renamed.
-struct TempFile {
-    file: File,
-    path: Option<PathBuf>,
-}
-
-impl TempFile {
-    fn create(dir: &Path, name: &str) -> io::Result<Self> {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        // The process and a number: writers of one name do not meet in their temporary files.
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = dir.join(format!(".{name}.{}.{number}.tmp", std::process::id()));
-        let file = OpenOptions::new().write(true).create_new(true).open(&path)?;
-        Ok(TempFile { file, path: Some(path) })
-    }
-
-    fn rename_to(mut self, path: &Path) -> io::Result<()> {
-        let Some(temp) = self.path.take() else { return Ok(()) };
-        fs::rename(&temp, path).inspect_err(|_| self.path = Some(temp))
-    }
-}
-
-impl Drop for TempFile {
-    fn drop(&mut self) {
-        if let Some(path) = &self.path {
-            let _ = fs::remove_file(path);
         }
     }
 }

@@ -128,3 +128,84 @@ fn a_write_that_fails_leaves_neither_name_behind() {
     assert_eq!(dir.write_atomic("deps.json", b"x").unwrap_err().name(), "CannotWrite");
     assert!(TestDir::names_in(root.path()).is_empty());
 }
+
+#[test]
+fn a_file_appears_whole_when_it_is_committed_and_not_at_all_when_it_is_dropped() {
+    let root = TestDir::new();
+    let dir = RunDir::create_exact(root.path()).unwrap();
+    let mut file = dir.create_file("deps.json").unwrap();
+    let piece = vec![b'x'; 50_000];
+    for _ in 0..3 {
+        file.write_all(&piece).unwrap();
+    }
+    file.write_all(&vec![b'y'; 100_000]).unwrap();
+    file.write_all(b"z").unwrap();
+    assert!(!root.join("deps.json").exists());
+    assert_eq!(file.commit().unwrap(), 250_001);
+    let bytes = fs::read(root.join("deps.json")).unwrap();
+    assert_eq!((bytes[149_999], bytes[150_000], bytes[250_000]), (b'x', b'y', b'z'));
+    let mut given_up = dir.create_file("pmu.csv").unwrap();
+    given_up.write_all(b"half").unwrap();
+    drop(given_up);
+    assert_eq!(TestDir::names_in(root.path()), ["deps.json"]);
+}
+
+#[test]
+fn a_file_of_a_subdirectory_can_be_written_by_place_from_another_thread() {
+    use std::os::unix::fs::FileExt;
+    let root = TestDir::new();
+    let dir = RunDir::create_exact(root.path()).unwrap();
+    let bin = dir.create_file("tensor_dump/tensor_dump.bin").unwrap();
+    let json = dir.create_file("tensor_dump/tensor_dump.json").unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| bin.file().write_all_at(b"late", 4).unwrap());
+        scope.spawn(|| bin.file().write_all_at(b"soon", 0).unwrap());
+    });
+    assert_eq!((bin.commit().unwrap(), json.commit().unwrap()), (8, 0));
+    assert_eq!(fs::read(root.join("tensor_dump/tensor_dump.bin")).unwrap(), b"soonlate");
+    assert_eq!(TestDir::names_in(&root.join("tensor_dump")), ["tensor_dump.bin", "tensor_dump.json"]);
+    for bad in ["a/b/c", "../x", "/x", "a/", "/", "a/.b", ""] {
+        assert_eq!(dir.create_file(bad).unwrap_err().name(), "UnsafeName", "{bad:?}");
+    }
+}
+
+#[test]
+fn a_spool_has_no_name_and_can_be_read_back() {
+    use std::io::{Read, Seek};
+    let root = TestDir::new();
+    let dir = RunDir::create_exact(root.path()).unwrap();
+    let mut spool = dir.spool().unwrap();
+    assert!(TestDir::names_in(root.path()).is_empty());
+    spool.write_all(b"rows").unwrap();
+    spool.rewind().unwrap();
+    let mut text = String::new();
+    spool.read_to_string(&mut text).unwrap();
+    assert_eq!(text, "rows");
+}
+
+#[test]
+fn the_room_for_the_manifest_is_on_the_disk_before_the_run_and_gone_after_it() {
+    use std::os::unix::fs::MetadataExt;
+    let root = TestDir::new();
+    let dir = RunDir::create_exact(root.path()).unwrap();
+    dir.reserve_manifest().unwrap();
+    let names = TestDir::names_in(root.path());
+    assert!(names.len() == 1 && names[0].starts_with(".run.json") && names[0].ends_with(".tmp"), "{names:?}");
+    let kept = fs::metadata(root.join(&names[0])).unwrap();
+    assert!(kept.blocks() * 512 >= 64 * 1024, "{} blocks", kept.blocks());
+    dir.clone().write_manifest(b"{}").unwrap();
+    assert_eq!(TestDir::names_in(root.path()), ["run.json"]);
+    assert_eq!(fs::read(root.join("run.json")).unwrap(), b"{}");
+    // A reservation that is not used goes with its directory's last owner.
+    fs::remove_file(root.join("run.json")).unwrap();
+    dir.reserve_manifest().unwrap();
+    drop(dir);
+    assert!(TestDir::names_in(root.path()).is_empty());
+}
+
+#[test]
+fn an_error_of_writing_names_the_file_and_the_reason() {
+    let file = RunDir::create_exact(TestDir::new().path()).unwrap().create_file("pmu.csv").unwrap();
+    let detail = file.error(io::Error::from_raw_os_error(28)).detail();
+    assert!(detail.ends_with("pmu.csv: ENOSPC: No space left on device (os error 28)"), "{detail}");
+}

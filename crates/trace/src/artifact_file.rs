@@ -1,0 +1,144 @@
+//! A file of the run while it is written: buffered, under a temporary name, and renamed when it is whole.
+//!
+//! A reader of the directory sees the old state or the new one, never half a file; a writer that gives up (an
+//! error, a panic, an early return) leaves nothing behind.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::error::TraceError;
+
+/// Bytes gathered before they are given to the operating system: few calls, and a small part of a core's cache.
+const BUFFER_BYTES: usize = 64 * 1024;
+
+/// One file of the run, not yet under its name.
+///
+/// Implements [`Write`]. Dropped without [`ArtifactFile::commit`], it is removed.
+#[derive(Debug)]
+pub struct ArtifactFile {
+    /// Before `temp`, so that what is buffered is given up before the file is removed.
+    buffer: Vec<u8>,
+    temp: TempFile,
+    path: PathBuf,
+}
+
+impl ArtifactFile {
+    /// Starts the file `name` of the directory `root`. A directory below it is made if it is missing; `root` is not.
+    pub(crate) fn create(root: &Path, name: &str) -> Result<Self, TraceError> {
+        let path = root.join(name);
+        let start = || {
+            let Some((below, name)) = name.split_once('/') else { return TempFile::create(root, name) };
+            let dir = root.join(below);
+            make_subdirectory(&dir)?;
+            TempFile::create(&dir, name)
+        };
+        match start() {
+            Ok(temp) => Ok(ArtifactFile { buffer: Vec::with_capacity(BUFFER_BYTES), temp, path }),
+            Err(source) => Err(TraceError::CannotWrite { path, source }),
+        }
+    }
+
+    /// Where the file will stand.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The file itself, for writes at a place (`FileExt::write_all_at`), also from another thread. They go past the
+    /// buffer: a file is written either in order or by place.
+    pub const fn file(&self) -> &File {
+        &self.temp.file
+    }
+
+    /// The error of this file that a failed write stands for.
+    pub fn error(&self, source: io::Error) -> TraceError {
+        TraceError::CannotWrite { path: self.path.clone(), source }
+    }
+
+    /// Gives the file its name, and tells how long it is. If that fails, neither name is left behind.
+    pub fn commit(mut self) -> Result<u64, TraceError> {
+        let finish = |file: &mut Self| {
+            file.flush()?;
+            let bytes = file.temp.file.metadata()?.len();
+            file.temp.rename_to(&file.path)?;
+            Ok(bytes)
+        };
+        finish(&mut self).map_err(|source| self.error(source))
+    }
+}
+
+impl Write for ArtifactFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_all(bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.buffer.len() + bytes.len() > BUFFER_BYTES {
+            self.flush()?;
+        }
+        if bytes.len() >= BUFFER_BYTES {
+            return self.temp.file.write_all(bytes);
+        }
+        self.buffer.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        // What a failed write leaves half done is not tried again: the file is given up as a whole.
+        let written = self.temp.file.write_all(&self.buffer);
+        self.buffer.clear();
+        written
+    }
+}
+
+/// Makes the last component of a path; the run directory above it is there.
+fn make_subdirectory(dir: &Path) -> io::Result<()> {
+    if dir.is_dir() {
+        return Ok(());
+    }
+    match fs::create_dir(dir) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists && dir.is_dir() => Ok(()),
+        made => made,
+    }
+}
+
+/// A file under a temporary name; removed unless it is renamed.
+#[derive(Debug)]
+pub(crate) struct TempFile {
+    pub(crate) file: File,
+    path: Option<PathBuf>,
+}
+
+impl TempFile {
+    pub(crate) fn create(dir: &Path, name: &str) -> io::Result<Self> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        // The process and a number: writers of one name do not meet in their temporary files.
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = dir.join(format!(".{name}.{}.{number}.tmp", std::process::id()));
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
+        Ok(TempFile { file, path: Some(path) })
+    }
+
+    pub(crate) fn rename_to(&mut self, path: &Path) -> io::Result<()> {
+        let Some(temp) = self.path.take() else { return Ok(()) };
+        fs::rename(&temp, path).inspect_err(|_| self.path = Some(temp))
+    }
+
+    /// Takes the name away and keeps the file: it lives as long as it is open.
+    pub(crate) fn unlink(mut self) -> io::Result<File> {
+        let file = self.file.try_clone()?;
+        match self.path.take() {
+            Some(path) => fs::remove_file(path).map(|()| file),
+            None => Ok(file),
+        }
+    }
+}
+
+impl Drop for TempFile {
+    fn drop(&mut self) {
+        let Some(path) = &self.path else { return };
+        let _ = fs::remove_file(path);
+    }
+}
