@@ -107,6 +107,7 @@ scene! {
         "golden_differs": "the golden has another answer" { "way" = "golden_differs" },
         "golden_panics": "the golden panics" { "way" = "golden_panics" },
     },
+    kernels: [ODD, SLOW],
     build: |settings| {
         let way = settings.text("way");
         let way = WAYS.into_iter().find(|known| *known == way);
@@ -120,6 +121,7 @@ scene! {
     about: "many tasks in one scope",
     params: { "tasks" = "20": "how many" },
     cases: { "twenty": "20 tasks", "hundred": "100 tasks" { "tasks" = "100" } },
+    kernels: [ODD, SLOW],
     build: |settings| {
         Ok(Box::new(Counter { tasks: settings.u32("tasks", 1..=1_000_000)?, ms: 0, way: "nothing", x: None }))
     },
@@ -130,6 +132,7 @@ scene! {
     about: "tasks that sleep, one after another",
     params: { "tasks" = "10": "how many", "ms" = "10": "milliseconds of each" },
     cases: { "short": "a tenth of a second" },
+    kernels: [ODD, SLOW],
     build: |settings| {
         let (tasks, ms) = (settings.u32("tasks", 1..=1_000_000)?, settings.u32("ms", 1..=100_000)?);
         Ok(Box::new(Counter { tasks, ms, way: "nothing", x: None }))

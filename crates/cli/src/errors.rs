@@ -198,7 +198,10 @@ fn meant(error: &SceneError) -> Option<String> {
         SceneError::UnknownParam { name, known, .. } => {
             nearest(name, known).map(|near| format!("--param {near}=VALUE"))
         }
-        _ => None,
+        SceneError::UnknownKernel { name, known, .. } => {
+            nearest(name, known).map(|near| format!("--dump-tensor={near}"))
+        }
+        SceneError::BadParam { .. } => None,
     }
 }
 

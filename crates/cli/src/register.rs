@@ -3,7 +3,8 @@
 /// Registers a scene: a program with parameters, cases and a known answer.
 ///
 /// Every value of a parameter is a text; a case sets some of them. `build` is a function from [`Settings`] to
-/// a boxed [`Program`]; it refuses settings that make no sense.
+/// a boxed [`Program`]; it refuses settings that make no sense. `kernels` are those that the program submits: with
+/// them `--dump-tensor=KERNEL` is checked before anything runs.
 ///
 /// ```
 /// use ringlane::prelude::*;
@@ -21,6 +22,7 @@
 ///     about: "a scene that does nothing",
 ///     params: { "n" = "16": "how much of it" },
 ///     cases: { "small": "a little", "large": "a lot" { "n" = "4096" } },
+///     kernels: [],
 ///     build: |_| Ok(Box::new(Nothing)),
 /// }
 /// # let names: Vec<_> = ringlane::inventory::iter::<Scene>.into_iter().map(|s| s.name).collect();
@@ -36,6 +38,7 @@ macro_rules! scene {
         about: $about:expr,
         params: { $($param:literal = $default:literal : $param_about:literal),* $(,)? },
         cases: { $($case:literal : $case_about:literal $({ $($set:literal = $value:literal),* $(,)? })?),+ $(,)? },
+        kernels: [$($kernel:expr),* $(,)?],
         build: $build:expr $(,)?
     ) => {
         $crate::inventory::submit! {
@@ -48,6 +51,7 @@ macro_rules! scene {
                     about: $case_about,
                     set: &[$($(($set, $value)),*)?],
                 }),+],
+                kernels: &[$(&$kernel),*],
                 build: $build,
             }
         }

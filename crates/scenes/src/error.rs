@@ -44,6 +44,16 @@ pub enum SceneError {
         /// The parameters there are.
         known: Vec<&'static str>,
     },
+    /// The scene has no kernel of this name.
+    #[error("the scene `{scene}` has no kernel `{name}`")]
+    UnknownKernel {
+        /// The scene.
+        scene: &'static str,
+        /// The name asked for.
+        name: String,
+        /// The kernels there are.
+        known: Vec<&'static str>,
+    },
     /// A parameter's value is not one of those allowed.
     #[error("the parameter `{name}` cannot be `{value}`")]
     BadParam {
@@ -62,6 +72,7 @@ impl Explain for SceneError {
             SceneError::UnknownScene { .. } => "UnknownScene",
             SceneError::UnknownCase { .. } => "UnknownCase",
             SceneError::UnknownParam { .. } => "UnknownParam",
+            SceneError::UnknownKernel { .. } => "UnknownKernel",
             SceneError::BadParam { .. } => "BadParam",
         }
     }
@@ -70,7 +81,8 @@ impl Explain for SceneError {
         match self {
             SceneError::UnknownScene { name, .. }
             | SceneError::UnknownCase { name, .. }
-            | SceneError::UnknownParam { name, .. } => format!("given: `{name}`"),
+            | SceneError::UnknownParam { name, .. }
+            | SceneError::UnknownKernel { name, .. } => format!("given: `{name}`"),
             SceneError::BadParam { name, value, allowed } => {
                 format!("{name}={value}; allowed: {allowed}")
             }
@@ -82,6 +94,7 @@ impl Explain for SceneError {
             SceneError::UnknownScene { known, .. } => format!("the scenes: {}", list(known)),
             SceneError::UnknownCase { known, .. } => format!("its cases: {}", list(known)),
             SceneError::UnknownParam { known, .. } => format!("its parameters: {}", list(known)),
+            SceneError::UnknownKernel { known, .. } => format!("its kernels: {}", list(known)),
             SceneError::BadParam { name, allowed, .. } => {
                 format!("give `--param {name}=VALUE` with {allowed}")
             }

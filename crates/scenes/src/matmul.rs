@@ -41,6 +41,7 @@ pub(crate) const SCENE: Scene = Scene {
             set: &[("m", "1280"), ("n", "1280"), ("k", "1280"), ("tile", "64"), ("k_tile", "64")],
         },
     ],
+    kernels: &[&MATMUL],
     build: |settings| {
         let side = |name| settings.u32(name, 1..=1 << 14);
         let (m, n, k) = (side("m")?, side("n")?, side("k")?);

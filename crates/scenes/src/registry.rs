@@ -29,3 +29,19 @@ pub fn scenes() -> Vec<&'static Scene> {
     all.sort_by_key(|scene| scene.name);
     all
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ringlane_engine::api::kernel::registered_kernels;
+
+    /// A scene's module declares the kernels that it submits; this crate declares no others.
+    #[test]
+    fn every_kernel_declared_here_is_listed_by_one_scene() {
+        let mut listed: Vec<_> =
+            scenes().iter().flat_map(|s| s.kernels).map(|kernel| kernel.name()).collect();
+        listed.sort();
+        let declared: Vec<_> = registered_kernels().iter().map(|kernel| kernel.name()).collect();
+        assert_eq!(listed, declared);
+    }
+}

@@ -61,6 +61,7 @@ pub struct Case {
 ///     about: "squares of the first numbers",
 ///     params: &[Param { name: "n", default: "8", about: "how many" }],
 ///     cases: &[Case { name: "small", about: "a few", set: &[] }],
+///     kernels: &[&SQUARE],
 ///     build: |settings| Ok(Box::new(Squares { n: settings.u32("n", 1..=1000)?, x: None })),
 /// } }
 /// assert!(Scene::find("squares").is_ok());
@@ -75,6 +76,8 @@ pub struct Scene {
     pub params: &'static [Param],
     /// Its cases, at least one; the first is the default.
     pub cases: &'static [Case],
+    /// The kernels that its tasks run, so that they can be named before anything runs.
+    pub kernels: &'static [&'static Kernel],
     /// Makes the program for some settings; refuses impossible ones.
     pub build: fn(&Settings) -> SceneResult<Box<dyn Program>>,
 }
@@ -115,6 +118,24 @@ impl Scene {
             scene: self.name,
             name: name.to_string(),
             known: self.cases.iter().map(|case| case.name).collect(),
+        })
+    }
+
+    /// The kernel of this name; otherwise an error that lists those there are.
+    ///
+    /// ```
+    /// use ringlane_scenes::Scene;
+    /// let scene = Scene::find("paged_attention")?;
+    /// assert_eq!(scene.kernel("QK")?.arity(), 4);
+    /// assert!(scene.kernel("GEMM").is_err());
+    /// # Ok::<(), ringlane_scenes::SceneError>(())
+    /// ```
+    pub fn kernel(&self, name: &str) -> SceneResult<&'static Kernel> {
+        let found = self.kernels.iter().copied().find(|kernel| kernel.name() == name);
+        found.ok_or_else(|| SceneError::UnknownKernel {
+            scene: self.name,
+            name: name.to_string(),
+            known: self.kernels.iter().map(|kernel| kernel.name()).collect(),
         })
     }
 

@@ -38,6 +38,7 @@ pub(crate) const SCENE: Scene = Scene {
         Case { name: "ten_million", about: "the memory test", set: &[] },
         Case { name: "short", about: "the same, over at once", set: &[("tasks", "10007")] },
     ],
+    kernels: &[&STEP, &STEP_IN_PLACE],
     build: |settings| {
         let tasks = settings.u64("tasks", 1..=1_000_000_000_000)?;
         let chains = settings.u32("chains", 1..=1 << 16)?;

@@ -37,6 +37,7 @@ pub(crate) const SCENE: Scene = Scene {
         },
         Case { name: "large", about: "bound by memory", set: &[("n", "8000000"), ("chunks", "48")] },
     ],
+    kernels: &[&VECTOR_ADD, &VECTOR_SHIFT, &VECTOR_MUL],
     build: |settings| {
         let n = settings.u32("n", 1..=1 << 28)?;
         let chunks = settings.u32("chunks", 1..=n.min(60))?;

@@ -56,6 +56,7 @@ pub(crate) const SCENE: Scene = Scene {
             set: &[("rows", "4096"), ("cols", "4096"), ("tile", "128")],
         },
     ],
+    kernels: &[&ALIGN],
     build: |settings| {
         let side = |name| settings.u32(name, 1..=1 << 14);
         let (rows, cols, tile) = (side("rows")?, side("cols")?, side("tile")?);

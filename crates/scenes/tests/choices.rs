@@ -40,6 +40,8 @@ fn an_unknown_name_is_refused_with_those_there_are() {
     assert_eq!((unknown.name(), unknown.hint().contains("wavefront")), ("UnknownScene", true));
     let unknown = scene.case("huge").unwrap_err();
     assert_eq!((unknown.name(), unknown.hint().contains("ragged")), ("UnknownCase", true));
+    let unknown = scene.kernel("GEMM").unwrap_err();
+    assert_eq!((unknown.name(), unknown.hint().as_str()), ("UnknownKernel", "its kernels: MATMUL"));
     let user = [("tiles".to_string(), "4".to_string())];
     let unknown = scene.settings(scene.default_case(), &user, 0).unwrap_err();
     assert_eq!((unknown.name(), unknown.hint().contains("k_tile")), ("UnknownParam", true));

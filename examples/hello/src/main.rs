@@ -36,6 +36,7 @@ scene! {
         "ragged": "the last tile is smaller" { "n" = "1000" },
         "large": "a thousand tiles" { "n" = "262144" },
     },
+    kernels: [SQUARE, ADD],
     build: |settings| {
         let (n, tile) = (settings.u32("n", 1..=1 << 24)?, settings.u32("tile", 1..=1 << 20)?);
         Ok(Box::new(Hello { n, tile, seed: settings.seed, ids: None }))

@@ -21,6 +21,10 @@ pub const REPETITIONS_MIN_LONG: usize = 3;
 /// From here on one repetition takes long.
 pub const LONG_REPETITION: Duration = Duration::from_millis(200);
 
+/// How long a short variant is run again and again in one round, where a longer one is measured beside it: enough for
+/// a mean, and little beside the longest runs.
+pub const VARIANT_TIME: Duration = Duration::from_millis(50);
+
 /// Repetitions of one measurement, however much time there is; 8 bytes are kept of each.
 pub const REPETITIONS_MAX: usize = 10_000;
 

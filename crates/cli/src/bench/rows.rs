@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::table::{Side, Table};
 
 use super::limits::DISTURBED_SHARE;
-use super::measure::Samples;
+use super::measure::{Interleaved, Samples};
 use super::spin::Calibration;
 
 /// One measurement.
@@ -53,6 +53,26 @@ pub struct Extra {
     /// Bytes of memory for each task in flight.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_per_task: Option<f64>,
+    /// Time per task against the first of the variants that were measured in turn with this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<Ratio>,
+}
+
+/// Times per task against those of another variant in the same round: the median of all rounds, and the quartiles.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Ratio {
+    p25: f64,
+    median: f64,
+    p75: f64,
+}
+
+impl Ratio {
+    /// What was measured of a variant.
+    pub fn of(measured: &Interleaved, variant: usize) -> Self {
+        let [p25, median, p75] =
+            [0.25, 0.5, 0.75].map(|share| (measured.ratio(variant, share) * 1000.0).round() / 1000.0);
+        Ratio { p25, median, p75 }
+    }
 }
 
 impl Row {
@@ -95,7 +115,7 @@ impl Row {
     }
 
     fn note(&self) -> String {
-        let Extra { efficiency, edges, violations, allocations, bytes_per_task } = &self.extra;
+        let Extra { efficiency, edges, violations, allocations, bytes_per_task, ratio } = &self.extra;
         let disturbed = self.is_disturbed().then(|| {
             format!("disturbed: threads without a core for {:.0} % of the time", self.delay_share * 100.0)
         });
@@ -104,6 +124,7 @@ impl Row {
             violations.map(|count| format!("{count} violations of {} edges", edges.unwrap_or(0))),
             allocations.map(|count| format!("{count} allocations")),
             bytes_per_task.map(|bytes| format!("{bytes} bytes a task")),
+            ratio.map(|Ratio { p25, median, p75 }| format!("{median:.3} × ({p25:.3}–{p75:.3})")),
             disturbed,
         ];
         notes.into_iter().flatten().collect::<Vec<_>>().join("; ")

@@ -1,4 +1,4 @@
-//! `ringlane list`: the scenes with their cases and parameters, and the platforms of this machine.
+//! `ringlane list`: the scenes with their cases, parameters and kernels, and the platforms of this machine.
 
 use ringlane_scenes::{Scene, scenes};
 use serde::Serialize;
@@ -12,7 +12,7 @@ Example:
   $ ringlane list
   $ ringlane list --json | jq -r '.scenes[].name'";
 
-/// List scenes, their cases and parameters, and the platforms found on this machine
+/// List scenes, their cases, parameters and kernels, and the platforms found on this machine
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub struct ListArgs {
@@ -33,6 +33,7 @@ struct SceneRow {
     about: &'static str,
     cases: Vec<CaseRow>,
     params: Vec<ParamRow>,
+    kernels: Vec<KernelRow>,
 }
 
 #[derive(Serialize)]
@@ -46,6 +47,12 @@ struct ParamRow {
     name: &'static str,
     default: &'static str,
     about: &'static str,
+}
+
+#[derive(Serialize)]
+struct KernelRow {
+    name: &'static str,
+    args: usize,
 }
 
 #[derive(Serialize)]
@@ -105,6 +112,7 @@ impl SceneRow {
             about: scene.about,
             cases: scene.cases.iter().map(case).collect(),
             params: scene.params.iter().map(param).collect(),
+            kernels: scene.kernels.iter().map(|k| KernelRow { name: k.name(), args: k.arity() }).collect(),
         }
     }
 
@@ -116,6 +124,10 @@ impl SceneRow {
         let mut text = format!("  {}: {}\n", self.name, self.about);
         for (option, name, about) in rows {
             text += &format!("    {option:<7} {name:<wide$}  {about}\n");
+        }
+        let kernels: Vec<_> = self.kernels.iter().map(|kernel| kernel.name).collect();
+        if !kernels.is_empty() {
+            text += &format!("    kernels {}\n", kernels.join(", "));
         }
         text
     }

@@ -39,6 +39,7 @@ pub(crate) const SCENE: Scene = Scene {
         Case { name: "fine", about: "many small tasks", set: &[("n", "320"), ("tile", "8")] },
         Case { name: "large", about: "24×24 tiles", set: &[("n", "1536"), ("tile", "64")] },
     ],
+    kernels: &[&POTRF, &TRSM, &SYRK, &GEMM],
     build: |settings| {
         let n = settings.u32("n", 1..=1 << 14)?;
         let tile = settings.u32("tile", 1..=1 << 14)?;

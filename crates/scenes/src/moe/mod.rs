@@ -58,6 +58,7 @@ pub(crate) const SCENE: Scene = Scene {
             set: &[("tokens", "8192"), ("block", "64"), ("dim", "128"), ("hidden", "256")],
         },
     ],
+    kernels: &[&GATE, &EXPERT, &COMBINE],
     build: |settings| Ok(Box::new(Moe { shape: shape(settings)?, seed: settings.seed, ids: None })),
 };
 

@@ -62,6 +62,7 @@ pub(crate) const SCENE: Scene = Scene {
         Case { name: "long", about: "long contexts on large blocks", set: LONG },
         Case { name: "scopes", about: "more than 8,469 scopes", set: SCOPES },
     ],
+    kernels: &[&QK, &SOFTMAX, &PV, &UPDATE, &NORMALISE],
     build: |settings| {
         let shape = shape(settings)?;
         let table = Table::new(&shape, settings.seed);

@@ -9,16 +9,16 @@ use ringlane_engine::prelude::{Orch, Tensor};
 
 use crate::bench::error::BenchError;
 use crate::bench::graph::Graph;
-use crate::bench::limits::SCOPE_TASKS;
-use crate::bench::measure::Samples;
-use crate::bench::rows::{Bar, Row};
+use crate::bench::limits::{REPETITIONS_MIN, SCOPE_TASKS};
+use crate::bench::measure::{Effort, Interleaved};
+use crate::bench::rows::{Bar, Ratio, Row};
 use crate::bench::submit::{self, Data};
 use crate::bench::workload::random;
 use crate::bench::{Bench, Lab};
 use crate::runtime::Runtime;
 
 /// Tasks of the runs.
-const TASKS: [usize; 4] = [10_000, 100_000, 1_000_000, 10_000_000];
+const TASKS: [u64; 4] = [10_000, 100_000, 1_000_000, 10_000_000];
 /// Buffers, used in a circle.
 const BUFFERS: u32 = 4096;
 /// Tasks after which the stream repeats itself.
@@ -28,24 +28,24 @@ const GROWTH_MAX: f64 = 1.2;
 
 const _: () = assert!(PERIOD.is_multiple_of(BUFFERS) && (PERIOD as usize).is_multiple_of(SCOPE_TASKS));
 
-/// Measures runs of growing length.
+/// Measures runs of growing length, in turn: growth is what the longest takes against the shortest beside it.
 pub fn measure(bench: &Bench, lab: &mut Lab) -> Result<(), BenchError> {
-    let time = bench.time_of_each(TASKS.len() * bench.threads.len());
+    let time = bench.time_of_each(bench.threads.len() * TASKS.len()) * TASKS.len() as u32;
+    let effort = Effort { time, rounds_min: REPETITIONS_MIN };
     let graph = random(PERIOD, BUFFERS);
     let mut data = Data::of(&graph)?;
     for &threads in &bench.threads {
-        let mut medians = Vec::new();
-        for tasks in TASKS {
-            let name = format!("scaling/{tasks}");
-            let runtime = lab.runtime(&name, threads)?;
-            let samples = Samples::take(time, || once(runtime, &mut data, &graph, tasks))?;
-            let row = Row::new(name, threads, 0, tasks as u64, &samples);
-            medians.push(row.ns_per_task_median);
+        let runtime = lab.runtime("scaling", threads)?;
+        let run = |length: usize| once(runtime, &mut data, &graph, TASKS[length] as usize);
+        let measured = Interleaved::take(effort, &TASKS, run)?;
+        for (length, (tasks, samples)) in TASKS.into_iter().zip(&measured.samples).enumerate() {
+            let mut row = Row::new(format!("scaling/{tasks}"), threads, 0, tasks, samples);
+            row.extra.ratio = (length > 0).then(|| Ratio::of(&measured, length));
             lab.done(row);
         }
-        let most = medians[1..].iter().copied().fold(0.0, f64::max);
-        let what = format!("scaling: growth of ns per task from 10^4 tasks on, --threads {threads}");
-        lab.judge(Bar::at_most(what, most / medians[0], GROWTH_MAX), TASKS.len());
+        let growth = measured.ratio(TASKS.len() - 1, 0.5);
+        let what = format!("scaling: growth of ns per task from 10^4 to 10^7 tasks, --threads {threads}");
+        lab.judge(Bar::at_most(what, growth, GROWTH_MAX), TASKS.len());
     }
     Ok(())
 }
