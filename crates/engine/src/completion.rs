@@ -131,8 +131,8 @@ impl<P: Probe> Executor<'_, P> {
     /// The task as a probe sees it. Called only for a task that the core holds.
     fn observed<'a>(&'a self, slot: SlotIndex, record: &'a TaskRecord) -> ObservedTask<'a> {
         // SAFETY: the core holds the task.
-        let (words, spaces) = unsafe { (self.table.words(record), self.table.spaces()) };
-        ObservedTask { slot, record, words, spaces }
+        let words = unsafe { self.table.words(record) };
+        ObservedTask { slot, record, words, table: self.table }
     }
 
     /// Which kernel, and which of its blocks, a block of a mixed task is.

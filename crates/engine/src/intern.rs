@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use crate::fault::Result;
-use crate::sync::{AtomicUsize, Ordering, Reserved, Zeroed};
+use crate::sync::{AtomicU32, AtomicUsize, Ordering, Reserved, Zeroed};
 
 /// Entries of the submitter's direct-mapped cache.
 const CACHE: usize = 64;
@@ -24,13 +24,28 @@ unsafe impl Zeroed for Address {
 #[derive(Debug)]
 pub struct Names<T: 'static> {
     addresses: Reserved<Address>,
+    count: AtomicU32,
     kind: core::marker::PhantomData<&'static T>,
 }
 
 impl<T: Sync> Names<T> {
     /// Room for `capacity` things.
     pub fn new(capacity: usize) -> Result<Self> {
-        Ok(Names { addresses: Reserved::new(capacity, "names")?, kind: core::marker::PhantomData })
+        Ok(Names {
+            addresses: Reserved::new(capacity, "names")?,
+            count: AtomicU32::new(0),
+            kind: core::marker::PhantomData,
+        })
+    }
+
+    /// How many there are. Exact for the thread that gives out the numbers, and once that is over.
+    pub fn count(&self) -> u32 {
+        self.count.load(Ordering::Relaxed)
+    }
+
+    /// Starts over; the things themselves are looked up no more.
+    pub fn clear(&self) {
+        self.count.store(0, Ordering::Relaxed);
     }
 
     /// The thing with this number.
@@ -81,6 +96,7 @@ impl Interner {
             return None;
         }
         names.addresses[id as usize].0.store(address, Ordering::Relaxed);
+        names.count.fetch_max(id + 1, Ordering::Relaxed);
         self.cache[Self::line(address)] = (address, id);
         Some(id)
     }

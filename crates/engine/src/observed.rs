@@ -6,6 +6,7 @@ use ringlane_task::{Access, DType, Dim, Scalar, TaskId, TensorView};
 
 use crate::api::args::{Record, Spaces, TensorRecord, decode};
 use crate::api::backend::Inference;
+use crate::api::kernel::Kernel;
 use crate::api::tensor::TaskHandle;
 use crate::scope::Usage;
 use crate::slot::{SlotIndex, TaskRecord};
@@ -19,7 +20,7 @@ pub struct ObservedTask<'t> {
     /// What cores know of it.
     pub record: &'t TaskRecord,
     pub(crate) words: &'t [u64],
-    pub(crate) spaces: &'t Spaces,
+    pub(crate) table: &'t Table,
 }
 
 /// One argument of a task.
@@ -46,7 +47,14 @@ impl<'t> ObservedTask<'t> {
 
     /// Its arguments, in order.
     pub fn args(&self) -> impl Iterator<Item = Argument<'t>> + use<'t> {
-        arguments(self.words, Some(self.spaces))
+        // SAFETY: whoever was shown the task is the submitter or a core that holds it.
+        arguments(self.words, Some(unsafe { self.table.spaces() }))
+    }
+
+    /// Its kernels, in order; none for a task that runs none.
+    pub fn kernels(&self) -> impl Iterator<Item = &'static Kernel> {
+        let ids = self.record.kernels.iter().take(self.record.lanes() as usize);
+        ids.filter_map(|&id| self.table.kernels.get(id as u32))
     }
 
     /// Its argument records as they are in memory, for [`recorded_args`].

@@ -110,6 +110,8 @@ impl Table {
         let spaces = unsafe { &mut *self.spaces.get() };
         spaces.0.clear();
         spaces.0.extend(heaps.chain(externals));
+        self.kernels.clear();
+        self.sites.clear();
         self.poison.clear();
         *self.failure.lock().expect("no panic while a failure is noted") = None;
         self.stop.store(Stop::Running as u32, Ordering::Relaxed);
@@ -213,6 +215,21 @@ impl Table {
     /// The site with this number, as `file:line`.
     pub(crate) fn site(&self, id: u32) -> String {
         self.sites.get(id).map_or_else(|| "unknown:0".to_string(), |l| format!("{}:{}", l.file(), l.line()))
+    }
+
+    /// The kernels of the last run, by number.
+    pub fn kernels(&self) -> impl Iterator<Item = &'static Kernel> {
+        (0..self.kernels.count()).filter_map(|id| self.kernels.get(id))
+    }
+
+    /// The source sites of the last run as `file:line`, by number.
+    pub fn sites(&self) -> impl Iterator<Item = String> {
+        (0..self.sites.count()).map(|id| self.site(id))
+    }
+
+    /// The capacities it was made with.
+    pub fn capacities(&self) -> &Capacities {
+        &self.capacities
     }
 
     /// The name of a kernel.

@@ -44,9 +44,9 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     ) {
         let barrier = if self.current.barrier { self.scope().barrier } else { None };
         // SAFETY: we are the submitter, and the task is not reclaimed.
-        let (words, spaces) = unsafe { (self.table.words(record), self.table.spaces()) };
+        let words = unsafe { self.table.words(record) };
         self.probe.submit(&Submission {
-            task: ObservedTask { slot, record, words, spaces },
+            task: ObservedTask { slot, record, words, table: self.table },
             kind,
             scope: self.current.scope,
             inference: if self.current.infers { Inference::Inherit } else { Inference::Off },

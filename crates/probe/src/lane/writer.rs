@@ -69,6 +69,16 @@ impl Writer {
         Some(unsafe { core::slice::from_raw_parts_mut(place.as_ptr(), bytes) })
     }
 
+    /// The last `bytes` of the record written last, for a record that is filled little by little.
+    #[inline]
+    pub fn last(&mut self, bytes: usize) -> &mut [u8] {
+        let bytes = bytes.min(self.used());
+        // SAFETY: so many bytes before the cursor lie in the buffer, which this writer holds.
+        let place = unsafe { self.cursor.sub(bytes) };
+        // SAFETY: as for `reserve`.
+        unsafe { core::slice::from_raw_parts_mut(place.as_ptr(), bytes) }
+    }
+
     /// The size of the largest record.
     pub fn record_bytes_max(&self) -> usize {
         self.common.memory.buffer_bytes() as usize

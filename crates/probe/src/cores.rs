@@ -1,0 +1,182 @@
+//! What one core records: its blocks, its phases, its counters, the arguments it captures.
+//!
+//! Only the thread that is the core touches its state, so a record is a plain store. Stamps are shared between
+//! neighbours where that is exact: a core that goes on with its next task at once was free since the last stamp.
+
+use ringlane_engine::seams::Clock;
+use ringlane_engine::slot::TaskRecord;
+
+use crate::dump::Capture;
+use crate::lane::Writer;
+use crate::pmu::CorePmu;
+use crate::records::{BlockLife, BlockName, BlockPhases, BlockTime, IDLE, PhaseTime};
+
+/// The state of one core.
+#[derive(Default)]
+pub(crate) struct CoreState {
+    /// 0 where no timeline is recorded.
+    level: u8,
+    /// The block that runs or ran last, as far as its stamps are known.
+    now: BlockPhases,
+    /// Whether there is one that is not written yet.
+    pending: bool,
+    /// Since when the core is free, if that is known and nobody else could have given it work since.
+    free_since: Option<u64>,
+    /// Since when, and until when at least, the core found nothing to do.
+    idle: Option<(u64, u64)>,
+    blocks: Option<Writer>,
+    phases: Option<Writer>,
+    pub(crate) pmu: Option<CorePmu>,
+    pub(crate) capture: Option<Capture>,
+}
+
+impl CoreState {
+    pub(crate) fn timeline(&mut self, level: u8, blocks: Writer, phases: Option<Writer>) {
+        (self.level, self.blocks, self.phases) = (level, Some(blocks), phases);
+    }
+
+    /// The core begins its part in the run: it looks for work from now on.
+    pub(crate) fn enter(&mut self, clock: &impl Clock) {
+        if let Some(pmu) = &mut self.pmu {
+            pmu.open();
+        }
+        if self.level >= 3 {
+            let now = clock.now().0;
+            self.idle = Some((now, now));
+        }
+    }
+
+    /// The core has done its last.
+    pub(crate) fn leave(&mut self, clock: &impl Clock) {
+        if self.level >= 3 {
+            self.extend_idle(clock.now().0);
+            self.close_idle(u64::MAX);
+        }
+    }
+
+    #[cold]
+    pub(crate) fn idle(&mut self, clock: &impl Clock) {
+        if self.level >= 3 {
+            self.extend_idle(clock.now().0);
+        }
+        self.free_since = None;
+    }
+
+    fn extend_idle(&mut self, now: u64) {
+        let since = self.free_since.unwrap_or(now);
+        self.idle.get_or_insert((since, now)).1 = now;
+    }
+
+    /// Ends the time without work, at the latest `now`.
+    fn close_idle(&mut self, now: u64) {
+        if let (Some((start, end)), Some(phases)) = (self.idle.take(), &mut self.phases) {
+            let end = if now == u64::MAX { end } else { now };
+            phases.push(&PhaseTime { start, end, phase: IDLE, tasks: 0 });
+        }
+    }
+
+    /// Another core may have made what comes next ready since this one was free.
+    #[cold]
+    pub(crate) fn stole(&mut self, clock: &impl Clock) {
+        if self.level >= 3 {
+            self.extend_idle(clock.now().0);
+        }
+        self.free_since = None;
+    }
+
+    /// The thread does something else now: it submits.
+    #[inline]
+    pub(crate) fn interrupt(&mut self) {
+        self.free_since = None;
+        if self.idle.is_some() {
+            self.close_idle(u64::MAX);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn take(&mut self, clock: &impl Clock) {
+        if self.level < 2 {
+            return;
+        }
+        let now = self.free_since.take().unwrap_or_else(|| clock.now_ordered().0);
+        if self.idle.is_some() {
+            self.close_idle(now);
+        }
+        self.now.life.dispatch = now;
+    }
+
+    #[inline]
+    pub(crate) fn start(
+        &mut self,
+        clock: &impl Clock,
+        record: &TaskRecord,
+        kernel: u16,
+        lane: u8,
+        block: u32,
+    ) {
+        let (local, ring) = (record.local, record.ring);
+        self.now.life.time.name = BlockName { local, block, func: kernel, lane, ring, unused: 0 };
+        if let Some(pmu) = &mut self.pmu {
+            pmu.begin();
+        }
+        self.now.life.time.start = clock.now_ordered().0;
+    }
+
+    #[inline]
+    pub(crate) fn end(&mut self, clock: &impl Clock) {
+        let time = &mut self.now.life.time;
+        // The two readings are not ordered against each other by the processor.
+        time.end = clock.now().0.max(time.start);
+        if let Some(pmu) = &mut self.pmu {
+            pmu.end(time);
+        }
+        if self.level == 1 {
+            self.blocks.as_mut().expect("a level has its writer").push(time);
+        }
+        (self.pending, self.now.resolve) = (true, u64::MAX);
+    }
+
+    /// The task is complete: its successors come next.
+    #[inline]
+    pub(crate) fn complete(&mut self, clock: &impl Clock) {
+        if self.level >= 3 {
+            self.now.resolve = clock.now().0;
+        }
+    }
+
+    #[inline]
+    pub(crate) fn finish(&mut self, clock: &impl Clock) {
+        if self.level < 2 {
+            return;
+        }
+        let now = clock.now().0;
+        self.free_since = Some(now);
+        if core::mem::take(&mut self.pending) {
+            self.write_life(now);
+        }
+    }
+
+    #[inline]
+    fn write_life(&mut self, now: u64) {
+        let blocks = self.blocks.as_mut().expect("a level has its writer");
+        let life = &mut self.now.life;
+        life.finish = now.max(life.time.end);
+        if self.level == 2 {
+            return blocks.push::<BlockLife>(life);
+        }
+        self.now.resolve = self.now.resolve.clamp(life.time.end, life.finish);
+        blocks.push(&self.now);
+    }
+
+    /// A task became ready: stamped after everything that made it so.
+    #[inline]
+    pub(crate) fn ready(&mut self, clock: &impl Clock) -> u64 {
+        clock.now_ordered().0
+    }
+
+    /// The stamps of the block that ended last.
+    #[cfg(test)]
+    pub(crate) fn last(&self) -> BlockTime {
+        self.now.life.time
+    }
+}

@@ -1,0 +1,191 @@
+//! Capturing arguments: inputs before the first block, outputs after the last, inouts at both, scalars before.
+//!
+//! The bytes of a tensor go through a lane of their own in *pieces*, each with the place in the file where it belongs, so
+//! that a tensor of any size passes through a bounded arena and the collector can put every piece where it stays. The
+//! record follows its bytes and says how many there are.
+
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use ringlane_engine::observed::{Argument, ObservedTask, TensorArgument};
+use ringlane_task::{Access, Dim, MAX_RANK};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+use crate::lane::Writer;
+use crate::selection::ArgMask;
+
+/// A captured argument, or (kind `TASK`) the task whose arguments follow.
+#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub(crate) struct Captured {
+    pub(crate) task_id: u64,
+    /// Scalars: their bits. Tasks: the submission number.
+    pub(crate) value: u64,
+    /// First byte of the view in its tensor.
+    pub(crate) offset: u64,
+    pub(crate) bin_offset: u64,
+    pub(crate) bin_size: u64,
+    /// Bytes that the whole view has.
+    pub(crate) bytes: u64,
+    pub(crate) arg: u16,
+    pub(crate) kind: u8,
+    pub(crate) access: u8,
+    pub(crate) stage: u8,
+    pub(crate) dtype: u8,
+    pub(crate) rank: u8,
+    /// Tasks: how many kernels.
+    pub(crate) lanes: u8,
+    pub(crate) kernels: [u16; 3],
+    pub(crate) unused: u16,
+    pub(crate) dims: [[u32; 2]; MAX_RANK],
+}
+
+pub(crate) const TASK: u8 = 0;
+pub(crate) const TENSOR: u8 = 1;
+pub(crate) const SCALAR: u8 = 2;
+pub(crate) const BEFORE: u8 = 0;
+pub(crate) const AFTER: u8 = 1;
+
+/// What stands before the bytes of a piece.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub(crate) struct PieceHead {
+    pub(crate) offset: u64,
+    pub(crate) bytes: u32,
+    pub(crate) unused: u32,
+}
+
+/// One core's side of the dump.
+pub(crate) struct Capture {
+    records: Writer,
+    payload: Writer,
+}
+
+impl Capture {
+    pub(crate) fn new(records: Writer, payload: Writer) -> Self {
+        Capture { records, payload }
+    }
+
+    /// Captures what a task is about to read. `end` is where the next payload goes in the file.
+    pub(crate) fn before(&mut self, task: &ObservedTask<'_>, mask: &ArgMask, end: &AtomicU64) {
+        let record = task.record;
+        self.records.push(&Captured {
+            task_id: task.id().0,
+            value: record.seq,
+            kind: TASK,
+            lanes: record.lanes() as u8,
+            kernels: record.kernels,
+            ..Captured::default()
+        });
+        for (index, argument) in task.args().enumerate().filter(|(index, _)| mask.contains(*index)) {
+            match argument {
+                Argument::Scalar(scalar) => self.records.push(&Captured {
+                    task_id: task.id().0,
+                    value: scalar.bits(),
+                    arg: index as u16,
+                    kind: SCALAR,
+                    stage: BEFORE,
+                    dtype: scalar.dtype() as u8,
+                    ..Captured::default()
+                }),
+                Argument::Tensor(tensor) if tensor.access().reads() => {
+                    self.tensor(task, index, &tensor, BEFORE, end);
+                }
+                Argument::Tensor(_) => {}
+            }
+        }
+    }
+
+    /// Captures what a task has written.
+    pub(crate) fn after(&mut self, task: &ObservedTask<'_>, mask: &ArgMask, end: &AtomicU64) {
+        for (index, argument) in task.args().enumerate().filter(|(index, _)| mask.contains(*index)) {
+            if let Argument::Tensor(tensor) = argument
+                && tensor.access().writes()
+            {
+                self.tensor(task, index, &tensor, AFTER, end);
+            }
+        }
+    }
+
+    fn tensor(
+        &mut self,
+        task: &ObservedTask<'_>,
+        index: usize,
+        tensor: &TensorArgument<'_>,
+        stage: u8,
+        end: &AtomicU64,
+    ) {
+        if tensor.access() == Access::NoDep {
+            return;
+        }
+        let bytes = tensor.view().bytes();
+        let bin_offset = end.fetch_add(bytes, Ordering::Relaxed);
+        let mut pieces = Pieces { payload: &mut self.payload, at: bin_offset, left: bytes, room: 0, padding: 0 };
+        // SAFETY: called before the task's first block or after its last: whoever else could write these bytes is ordered
+        // before or after the task.
+        unsafe { tensor.for_each_run(|run| pieces.put(run)) };
+        let bin_size = pieces.at - bin_offset;
+        let mut dims = [[0; 2]; MAX_RANK];
+        for (to, Dim { len, stride }) in dims.iter_mut().zip(tensor.dims()) {
+            *to = [*len, *stride];
+        }
+        self.records.push(&Captured {
+            task_id: task.id().0,
+            offset: tensor.offset(),
+            bin_offset,
+            bin_size,
+            bytes,
+            arg: index as u16,
+            kind: TENSOR,
+            access: tensor.access() as u8,
+            stage,
+            dtype: tensor.dtype() as u8,
+            rank: tensor.dims().len() as u8,
+            dims,
+            ..Captured::default()
+        });
+    }
+}
+
+/// The bytes of one tensor on their way into the payload lane.
+struct Pieces<'w> {
+    payload: &'w mut Writer,
+    /// Where the next byte belongs in the file.
+    at: u64,
+    /// Bytes of the tensor that have no piece yet; none are taken any more once a piece found no place.
+    left: u64,
+    /// Bytes that the open piece still takes, and those of padding after them.
+    room: usize,
+    padding: usize,
+}
+
+impl Pieces<'_> {
+    fn put(&mut self, mut run: &[u8]) {
+        while !run.is_empty() {
+            let Some(place) = self.open() else { return };
+            let count = run.len().min(place.len());
+            place[..count].copy_from_slice(&run[..count]);
+            run = &run[count..];
+            self.at += count as u64;
+            self.room -= count;
+        }
+    }
+
+    /// The room of the open piece; opens the next if it is full. `None`: there is no buffer, the rest is lost.
+    fn open(&mut self) -> Option<&mut [u8]> {
+        if self.room == 0 {
+            if self.left == 0 {
+                return None;
+            }
+            let most = self.payload.record_bytes_max() - size_of::<PieceHead>();
+            let bytes = (self.left as usize).min(most & !7);
+            let left = core::mem::take(&mut self.left);
+            let place = self.payload.reserve(size_of::<PieceHead>() + bytes.next_multiple_of(8))?;
+            let head = PieceHead { offset: self.at, bytes: bytes as u32, unused: 0 };
+            place[..size_of::<PieceHead>()].copy_from_slice(head.as_bytes());
+            (self.room, self.padding) = (bytes, bytes.next_multiple_of(8) - bytes);
+            self.left = left - bytes as u64;
+        }
+        let room = self.room;
+        Some(&mut self.payload.last(room + self.padding)[..room])
+    }
+}

@@ -1,0 +1,106 @@
+//! The records as they lie in a lane: plain data, no padding that is not named, times in ticks of the run's clock.
+
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+/// Which block of which task ran.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub(crate) struct BlockName {
+    /// The task's number within its ring.
+    pub(crate) local: u32,
+    pub(crate) block: u32,
+    pub(crate) func: u16,
+    pub(crate) lane: u8,
+    pub(crate) ring: u8,
+    pub(crate) unused: u32,
+}
+
+impl BlockName {
+    pub(crate) fn task_id(&self) -> u64 {
+        (self.ring as u64) << 32 | self.local as u64
+    }
+}
+
+/// A block at level 1.
+#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub(crate) struct BlockTime {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    pub(crate) name: BlockName,
+}
+
+/// A block at level 2.
+#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub(crate) struct BlockLife {
+    pub(crate) time: BlockTime,
+    pub(crate) dispatch: u64,
+    pub(crate) finish: u64,
+}
+
+/// A block at level 3.
+#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub(crate) struct BlockPhases {
+    pub(crate) life: BlockLife,
+    /// When its task was complete and its successors began to be told; equal to `finish` where it was not the last block.
+    pub(crate) resolve: u64,
+}
+
+/// A task at level 2.
+#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub(crate) struct TaskLife {
+    pub(crate) task_id: u64,
+    pub(crate) seq: u64,
+    pub(crate) ready: u64,
+    pub(crate) reclaim: u64,
+}
+
+/// An edge that the engine wired.
+#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub(crate) struct Edge {
+    pub(crate) pred: u64,
+    pub(crate) succ: u64,
+}
+
+/// A phase of a thread that does not follow from its blocks.
+#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub(crate) struct PhaseTime {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    /// `IDLE` or `RECLAIM`.
+    pub(crate) phase: u32,
+    pub(crate) tasks: u32,
+}
+
+pub(crate) const IDLE: u32 = 0;
+pub(crate) const RECLAIM: u32 = 1;
+
+/// What a submit spent its time on.
+#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub(crate) struct SubmitTime {
+    pub(crate) task_id: u64,
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    pub(crate) stall: u64,
+    pub(crate) alloc: u64,
+    pub(crate) lookup: u64,
+    pub(crate) wire: u64,
+    pub(crate) heap_bytes: u64,
+}
+
+/// A block's counters.
+#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub(crate) struct BlockCounters {
+    pub(crate) name: BlockName,
+    pub(crate) cycles: u64,
+    pub(crate) counters: [u64; crate::pmu::COUNTERS_MAX],
+}
+
+const _: () = assert!(size_of::<BlockTime>() <= 32 && size_of::<BlockLife>() <= 48, "what was promised");

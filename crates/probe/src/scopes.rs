@@ -1,0 +1,158 @@
+//! What every scope held at most, what it needs, and how long it waited: kept while it is open, stored when it ends.
+//!
+//! Between two reclaims the use of a ring only grows, so the engine tells it before each reclaim and at each exit, and
+//! nothing has to be looked at on a submit. What is told counts for the innermost scope and is passed on when that ends.
+
+use ringlane_engine::limits::{RINGS, SCOPE_DEPTH_MAX};
+use ringlane_engine::observed::{Fill, Submission};
+use ringlane_task::{Resource, RingIndex};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+use crate::lane::Writer;
+
+/// No scope.
+pub(crate) const NO_PARENT: u32 = u32::MAX;
+/// Resources that a submit can wait for.
+pub(crate) const RESOURCES: [Resource; 5] =
+    [Resource::TaskWindow, Resource::Heap, Resource::DepPool, Resource::Args, Resource::TensorMap];
+
+/// Waits of one kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub(crate) struct Stall {
+    pub(crate) count: u64,
+    pub(crate) ticks: u64,
+}
+
+/// A scope, as it is stored.
+#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub(crate) struct ScopeRecord {
+    pub(crate) scope: u32,
+    pub(crate) parent: u32,
+    pub(crate) site: u32,
+    pub(crate) depth: u32,
+    pub(crate) enter: u64,
+    pub(crate) exit: u64,
+    /// Submits made directly in it.
+    pub(crate) tasks: u64,
+    /// Slots, heap bytes, dependency entries and argument bytes of each ring.
+    pub(crate) peaks: [[u64; 4]; RINGS],
+    pub(crate) tensormap: u64,
+    pub(crate) fan_in: u64,
+    /// What the program needs: slots, heap bytes, dependency entries, argument bytes.
+    pub(crate) need: [u64; 4],
+    pub(crate) heap_piece: u64,
+    pub(crate) args_piece: u64,
+    /// By ring and resource, in the order of `RESOURCES`.
+    pub(crate) stalls: [[Stall; RESOURCES.len()]; RINGS],
+    /// 1 if it was open when the run was stopped.
+    pub(crate) open: u64,
+}
+
+/// Follows the open scopes.
+pub(crate) struct Scopes {
+    writer: Writer,
+    open: Vec<ScopeRecord>,
+    /// Set by a fatal stop: what follows is not the program any more.
+    stopped: bool,
+    /// The wait that the submit being made is in, so that it counts once.
+    waiting: Option<(RingIndex, Resource)>,
+}
+
+impl Scopes {
+    pub(crate) fn new(writer: Writer) -> Self {
+        let open = Vec::with_capacity(SCOPE_DEPTH_MAX);
+        Scopes { writer, open, stopped: false, waiting: None }
+    }
+
+    pub(crate) fn enter(&mut self, scope: u32, site: u32, now: u64) {
+        if self.stopped {
+            return;
+        }
+        let parent = self.open.last().map_or(NO_PARENT, |outer| outer.scope);
+        let depth = self.open.len() as u32;
+        self.open.push(ScopeRecord { scope, parent, site, depth, enter: now, ..ScopeRecord::default() });
+    }
+
+    pub(crate) fn exit(&mut self, now: u64) {
+        if self.stopped {
+            return;
+        }
+        let Some(mut ended) = self.open.pop() else { return };
+        ended.exit = now;
+        self.writer.push(&ended);
+        if let Some(outer) = self.open.last_mut() {
+            outer.pass_on(&ended);
+        }
+    }
+
+    /// The run is stopped: the open scopes are stored as they are.
+    pub(crate) fn stop(&mut self, now: u64) {
+        self.stopped = true;
+        while let Some(mut scope) = self.open.pop() {
+            (scope.exit, scope.open) = (now, 1);
+            self.writer.push(&scope);
+            if let Some(outer) = self.open.last_mut() {
+                outer.pass_on(&scope);
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn fill(&mut self, fill: &Fill) {
+        let Some(scope) = self.open.last_mut() else { return };
+        for (peak, used) in scope.peaks[fill.ring].iter_mut().zip(fill.used) {
+            *peak = (*peak).max(used);
+        }
+        scope.tensormap = scope.tensormap.max(fill.tensormap);
+    }
+
+    #[inline]
+    pub(crate) fn submit(&mut self, submission: &Submission<'_>) {
+        let Some(scope) = self.open.last_mut() else { return };
+        let usage = &submission.usage;
+        scope.tasks += 1;
+        scope.need[0] += 1;
+        scope.need[1] += usage.heap;
+        scope.need[2] += usage.edges;
+        scope.need[3] += usage.args;
+        scope.heap_piece = scope.heap_piece.max(usage.heap_piece);
+        scope.args_piece = scope.args_piece.max(usage.args_piece);
+        scope.fan_in = scope.fan_in.max(submission.fan_in as u64);
+        self.waiting = None;
+    }
+
+    /// The submit being made waited so long.
+    pub(crate) fn stall(&mut self, ring: RingIndex, resource: Resource, ticks: u64) {
+        let Some(scope) = self.open.last_mut() else { return };
+        let kind = RESOURCES.iter().position(|&r| r == resource).unwrap_or(0);
+        let stall = &mut scope.stalls[ring.0 as usize][kind];
+        stall.ticks += ticks;
+        if self.waiting != Some((ring, resource)) {
+            self.waiting = Some((ring, resource));
+            stall.count += 1;
+        }
+    }
+}
+
+impl ScopeRecord {
+    /// Takes over what a scope inside it saw.
+    fn pass_on(&mut self, inner: &ScopeRecord) {
+        for (peaks, seen) in self.peaks.iter_mut().flatten().zip(inner.peaks.iter().flatten()) {
+            *peaks = (*peaks).max(*seen);
+        }
+        self.tensormap = self.tensormap.max(inner.tensormap);
+        self.fan_in = self.fan_in.max(inner.fan_in);
+        for (mine, theirs) in self.stalls.iter_mut().flatten().zip(inner.stalls.iter().flatten()) {
+            mine.count += theirs.count;
+            mine.ticks += theirs.ticks;
+        }
+        if self.depth as usize >= RINGS - 1 {
+            // Both are on the deepest ring, which keeps what it holds until the outermost of them ends.
+            self.need.iter_mut().zip(inner.need).for_each(|(mine, theirs)| *mine += theirs);
+            self.heap_piece = self.heap_piece.max(inner.heap_piece);
+            self.args_piece = self.args_piece.max(inner.args_piece);
+        }
+    }
+}
