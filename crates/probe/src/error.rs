@@ -17,6 +17,8 @@ pub enum ProbeError {
     KindTwice { kind: &'static str },
     #[error("the collector thread cannot be started")]
     NoCollector { source: io::Error },
+    #[error("the collector thread died")]
+    CollectorDied,
     #[error("the spooled records cannot be read back")]
     SpoolUnreadable { kind: &'static str, path: PathBuf, source: io::Error },
 }
@@ -28,6 +30,7 @@ impl Explain for ProbeError {
             ProbeError::UnfitBuffers { .. } => "UnfitBuffers",
             ProbeError::KindTwice { .. } => "KindTwice",
             ProbeError::NoCollector { .. } => "NoCollector",
+            ProbeError::CollectorDied => "CollectorDied",
             ProbeError::SpoolUnreadable { .. } => "SpoolUnreadable",
         }
     }
@@ -40,6 +43,7 @@ impl Explain for ProbeError {
             }
             ProbeError::KindTwice { kind } => kind.to_string(),
             ProbeError::NoCollector { source } => source.to_string(),
+            ProbeError::CollectorDied => "what was recorded is lost".to_string(),
             ProbeError::SpoolUnreadable { kind, path, source } => {
                 format!("{kind}: {}: {source}", path.display())
             }
@@ -54,6 +58,7 @@ impl Explain for ProbeError {
             }
             ProbeError::KindTwice { .. } => "give each kind a number of its own",
             ProbeError::NoCollector { .. } => "is the limit of threads reached (ulimit -u)?",
+            ProbeError::CollectorDied => "this is a bug of Ringlane; run without diagnostics meanwhile",
             ProbeError::SpoolUnreadable { .. } => "make the run again, with another output directory",
         }
         .to_string()

@@ -9,9 +9,18 @@
 //! call. [`lane`] says who may touch what and when.
 
 pub mod clock;
+pub mod collector;
 pub mod error;
+pub mod kind;
 pub mod lane;
+pub mod recording;
+mod store;
 mod sync;
 
 pub use clock::Clock;
+pub use collector::{KindCounts, RecordedKind};
 pub use error::ProbeError;
+pub use kind::{Kind, KindSpec, Sink, Storage};
+pub use lane::{Counts, Writer};
+pub use recording::{Recorded, Recording, Writers};
+pub use store::WriteFailure;

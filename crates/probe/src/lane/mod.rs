@@ -115,7 +115,6 @@ pub(crate) struct Rouser(OnceLock<Thread>);
 
 impl Rouser {
     /// Says who is to be roused.
-    #[cfg_attr(loom, allow(dead_code))]
     pub(crate) fn set(&self, collector: Thread) {
         let _ = self.0.set(collector);
     }
@@ -189,5 +188,12 @@ impl Drain {
     /// What the writer counted, as far as it told.
     pub(crate) fn counts(&self) -> Counts {
         self.common.counts.get()
+    }
+}
+
+impl Drop for Drain {
+    /// Without its drain a lane is a dead end: its writer must not wait.
+    fn drop(&mut self) {
+        self.halt();
     }
 }

@@ -1,0 +1,171 @@
+//! A recording: from the moment its lanes are made until what they carried can be read back.
+//!
+//! ```text
+//! Recording::start ──▶ writers, one per lane ──▶ … the run … ──▶ Recording::stop(writers) ──▶ Recorded
+//! ```
+//! There is no state outside of it: two recordings in one process know nothing of each other, and what is not asked
+//! for is never allocated.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use ringlane_task::Overflow;
+
+use crate::clock::Clock;
+use crate::collector::{Phase, RecordedKind};
+use crate::error::ProbeError;
+use crate::kind::{Kind, KindSpec};
+use crate::lane::{Rouser, Rules, Writer};
+
+/// How long the collector sleeps between two looks, unless a writer that waits or the end of the run rouses it.
+const SLEEP: Duration = Duration::from_millis(2);
+
+/// The writers of a recording, for those who will write.
+#[derive(Debug)]
+pub struct Writers(Vec<(Kind, Vec<Writer>)>);
+
+impl Writers {
+    /// Takes the writers of a kind, in the order of their lanes; none if the kind is off or they were taken.
+    pub fn take(&mut self, kind: Kind) -> Vec<Writer> {
+        self.0.iter_mut().find(|(of, _)| *of == kind).map(|(_, all)| core::mem::take(all)).unwrap_or_default()
+    }
+}
+
+/// A collector thread at work.
+#[derive(Debug)]
+pub struct Recording {
+    /// Release when the writers are closed; pairs with the acquire in [`run`].
+    stop: Arc<AtomicBool>,
+    collector: Option<JoinHandle<Recorded>>,
+}
+
+impl Recording {
+    /// Makes the lanes of these kinds and starts their collector.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use ringlane_probe::{Clock, Kind, KindSpec, ProbeError, Recording, Sink};
+    /// use ringlane_task::Overflow;
+    ///
+    /// struct Still;
+    /// impl Clock for Still {
+    ///     fn now(&self) -> u64 { 0 }
+    /// }
+    /// let numbers = KindSpec {
+    ///     kind: Kind(0),
+    ///     name: "numbers",
+    ///     path: "numbers.json".into(),
+    ///     sink: Sink::spool(|| std::fs::File::open("/nowhere")), // opened only if memory becomes short
+    ///     buffers: 8,
+    ///     buffer_bytes: 4096,
+    ///     writers: 1,
+    /// };
+    /// let (recording, mut writers) = Recording::start(Overflow::Block, Arc::new(Still), vec![numbers])?;
+    /// let mut writer = writers.take(Kind(0)).remove(0);
+    /// writer.push(&7u64);
+    /// let recorded = recording.stop([writer])?;
+    /// recorded.kind(Kind(0)).unwrap().for_each_chunk(|lane, records| {
+    ///     assert_eq!((lane, records), (0, &7u64.to_ne_bytes()[..]));
+    ///     Ok::<_, ProbeError>(())
+    /// })?;
+    /// # Ok::<_, ProbeError>(())
+    /// ```
+    pub fn start(
+        overflow: Overflow,
+        clock: Arc<dyn Clock>,
+        specs: Vec<KindSpec>,
+    ) -> Result<(Recording, Writers), ProbeError> {
+        let rules = Rules { overflow, clock, rouser: Arc::new(Rouser::default()) };
+        let (mut kinds, mut writers) = (Vec::<RecordedKind>::new(), Vec::new());
+        for spec in specs {
+            if kinds.iter().any(|other| other.kind() == spec.kind) {
+                return Err(ProbeError::KindTwice { kind: spec.name });
+            }
+            let (kind, of_kind) = RecordedKind::new(&rules, spec)?;
+            writers.push((kind.kind(), of_kind));
+            kinds.push(kind);
+        }
+        let stop = Arc::new(AtomicBool::new(false));
+        let seen = stop.clone();
+        let collector =
+            thread::Builder::new().name("ringlane-collector".into()).spawn(move || run(kinds, &seen));
+        let collector = collector.map_err(|source| ProbeError::NoCollector { source })?;
+        rules.rouser.set(collector.thread().clone());
+        Ok((Recording { stop, collector: Some(collector) }, Writers(writers)))
+    }
+
+    /// Closes the writers, takes what they still hold, and ends the collector, at once and not at its next look.
+    ///
+    /// A writer that was dropped before is closed already. One that lives on loses what it has not handed over.
+    pub fn stop(mut self, writers: impl IntoIterator<Item = Writer>) -> Result<Recorded, ProbeError> {
+        writers.into_iter().for_each(drop);
+        self.end().unwrap_or(Err(ProbeError::CollectorDied))
+    }
+
+    /// Ends the collector, if that has not been done.
+    fn end(&mut self) -> Option<Result<Recorded, ProbeError>> {
+        let collector = self.collector.take()?;
+        self.stop.store(true, Ordering::Release);
+        collector.thread().unpark();
+        Some(collector.join().map_err(|_| ProbeError::CollectorDied))
+    }
+}
+
+impl Drop for Recording {
+    /// Nobody wants what was recorded: the collector ends all the same.
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// What the collector does. If it should panic, its ends of the lanes go with it, and that frees waiting writers.
+fn run(mut kinds: Vec<RecordedKind>, stop: &AtomicBool) -> Recorded {
+    let mut busy = Duration::ZERO;
+    let mut phase = Phase::Running;
+    loop {
+        let begun = Instant::now();
+        kinds.iter_mut().for_each(|kind| kind.collect(phase));
+        busy += begun.elapsed();
+        if phase == Phase::Closed {
+            break;
+        }
+        // Acquire: pairs with the release in `end`, so that the last look sees all that closed writers handed over.
+        if stop.load(Ordering::Acquire) {
+            phase = Phase::Closed;
+        } else {
+            thread::park_timeout(SLEEP);
+        }
+    }
+    kinds.iter().for_each(RecordedKind::halt);
+    Recorded { kinds, busy }
+}
+
+/// What was recorded, to be read back as often as needed.
+pub struct Recorded {
+    kinds: Vec<RecordedKind>,
+    busy: Duration,
+}
+
+impl Recorded {
+    /// A kind that was on.
+    pub fn kind(&self, kind: Kind) -> Option<&RecordedKind> {
+        self.kinds.iter().find(|recorded| recorded.kind() == kind)
+    }
+
+    /// All kinds that were on, in the order given.
+    pub fn kinds(&self) -> &[RecordedKind] {
+        &self.kinds
+    }
+
+    /// How long the collector was at work, its sleep not counted.
+    pub fn collector_busy(&self) -> Duration {
+        self.busy
+    }
+
+    /// Bytes of memory that were reserved for buffers.
+    pub fn reserved_bytes(&self) -> u64 {
+        self.kinds.iter().map(|kind| kind.counts().reserved_bytes).sum()
+    }
+}

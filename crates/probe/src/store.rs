@@ -1,0 +1,176 @@
+//! How the collector keeps filled buffers: pieces put into their file, or chunks appended to a spool.
+
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use rustix::io::Errno;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+use crate::kind::{Opener, PIECE_HEADER_BYTES, PieceHeader, Storage};
+
+/// Why the records of a kind are not all kept: the first write that failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{errno}: {}: {message}", path.display())]
+pub struct WriteFailure {
+    /// The error's name, as in `ENOSPC`.
+    pub errno: String,
+    /// What the system says about it.
+    pub message: String,
+    /// The file that misses something now.
+    pub path: PathBuf,
+}
+
+impl WriteFailure {
+    /// What happened to a file of this kind.
+    pub(crate) fn new(error: &io::Error, path: &Path) -> Self {
+        WriteFailure { errno: errno_name(error), message: error.to_string(), path: path.to_path_buf() }
+    }
+}
+
+/// The name of a system's error, or what comes nearest to it.
+pub(crate) fn errno_name(error: &io::Error) -> String {
+    let Some(errno) = Errno::from_io_error(error) else { return format!("{:?}", error.kind()) };
+    let named = [
+        (Errno::NOSPC, "ENOSPC"),
+        (Errno::DQUOT, "EDQUOT"),
+        (Errno::FBIG, "EFBIG"),
+        (Errno::IO, "EIO"),
+        (Errno::ROFS, "EROFS"),
+        (Errno::ACCESS, "EACCES"),
+        (Errno::PERM, "EPERM"),
+        (Errno::NOENT, "ENOENT"),
+        (Errno::NODEV, "ENODEV"),
+        (Errno::OPNOTSUPP, "EOPNOTSUPP"),
+        (Errno::NOSYS, "ENOSYS"),
+        (Errno::INVAL, "EINVAL"),
+        (Errno::BUSY, "EBUSY"),
+        (Errno::MFILE, "EMFILE"),
+        (Errno::NFILE, "ENFILE"),
+        (Errno::NOMEM, "ENOMEM"),
+        (Errno::BADF, "EBADF"),
+        (Errno::NOTDIR, "ENOTDIR"),
+        (Errno::EXIST, "EEXIST"),
+        (Errno::NXIO, "ENXIO"),
+        (Errno::STALE, "ESTALE"),
+    ];
+    let name = named.iter().find(|(known, _)| *known == errno).map(|(_, name)| name.to_string());
+    name.unwrap_or_else(|| format!("errno {}", errno.raw_os_error()))
+}
+
+/// Writes all of the bytes.
+pub(crate) fn write_all_at(storage: &dyn Storage, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match storage.write_at(bytes, offset) {
+            Ok(0) => return Err(ErrorKind::WriteZero.into()),
+            Ok(written) => {
+                bytes = &bytes[written..];
+                offset += written as u64;
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Reads as many bytes as there is room for.
+fn read_exact_at(storage: &dyn Storage, mut bytes: &mut [u8], mut offset: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match storage.read_at(bytes, offset) {
+            Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+            Ok(read) => {
+                bytes = &mut bytes[read..];
+                offset += read as u64;
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Puts the pieces of a buffer into their places. Says how many were put there, and what stopped it.
+pub(crate) fn place_pieces(
+    storage: &dyn Storage,
+    mut pieces: &[u8],
+    bytes: &mut u64,
+) -> (u32, io::Result<()>) {
+    let mut placed = 0;
+    while let Ok((header, rest)) = PieceHeader::read_from_prefix(pieces) {
+        let len = header.len as usize;
+        if let Err(error) = write_all_at(storage, &rest[..len], header.offset) {
+            return (placed, Err(error));
+        }
+        placed += 1;
+        *bytes += len as u64;
+        pieces = &rest[len.next_multiple_of(8)..];
+    }
+    debug_assert!(pieces.len() < PIECE_HEADER_BYTES);
+    (placed, Ok(()))
+}
+
+/// Stands before each chunk of a spool.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+struct ChunkHeader {
+    lane: u32,
+    rows: u32,
+    bytes: u32,
+}
+
+/// A temporary file of chunks, opened when the first one comes.
+#[derive(Default)]
+pub(crate) struct Spool {
+    opener: Option<Opener>,
+    storage: Option<Box<dyn Storage>>,
+    /// Bytes of whole chunks; what a failed write left behind them is not read.
+    bytes: u64,
+    chunk_bytes_max: usize,
+}
+
+impl Spool {
+    pub(crate) fn new(opener: Opener) -> Self {
+        Spool { opener: Some(opener), ..Spool::default() }
+    }
+
+    /// Bytes on disk.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Adds the records of a buffer. If that fails, it is as if it had not been tried.
+    pub(crate) fn append(&mut self, lane: u32, rows: u32, records: &[u8]) -> io::Result<()> {
+        if let Some(open) = self.opener.take() {
+            self.storage = Some(open()?);
+        }
+        let storage = self.storage.as_deref().ok_or(ErrorKind::NotFound)?;
+        let header = ChunkHeader { lane, rows, bytes: records.len() as u32 };
+        let records_at = self.bytes + size_of::<ChunkHeader>() as u64;
+        write_all_at(storage, header.as_bytes(), self.bytes)?;
+        write_all_at(storage, records, records_at)?;
+        self.bytes = records_at + records.len() as u64;
+        self.chunk_bytes_max = self.chunk_bytes_max.max(records.len());
+        Ok(())
+    }
+
+    /// Reads the chunks in the order they came. The outer error is of the reading, the inner one the visitor's.
+    pub(crate) fn for_each<E>(
+        &self,
+        mut visit: impl FnMut(u32, &[u8]) -> Result<(), E>,
+    ) -> io::Result<Result<(), E>> {
+        let Some(storage) = self.storage.as_deref() else { return Ok(Ok(())) };
+        let (mut buffer, mut at) = (vec![0; self.chunk_bytes_max], 0);
+        while at < self.bytes {
+            let mut header = ChunkHeader { lane: 0, rows: 0, bytes: 0 };
+            read_exact_at(storage, header.as_mut_bytes(), at)?;
+            at += size_of::<ChunkHeader>() as u64;
+            let records = buffer.get_mut(..header.bytes as usize).ok_or(ErrorKind::InvalidData)?;
+            read_exact_at(storage, records, at)?;
+            at += u64::from(header.bytes);
+            if let Err(error) = visit(header.lane, records) {
+                return Ok(Err(error));
+            }
+        }
+        Ok(Ok(()))
+    }
+}
