@@ -26,12 +26,15 @@ mod artifact_file;
 mod error;
 mod manifest;
 mod reserve;
+pub mod rows;
 mod run_dir;
+mod text;
 mod time;
 
 pub use artifact_file::ArtifactFile;
 pub use error::{TraceError, describe_os_error};
 pub use manifest::{DfxCost, FileEntry, Golden, Manifest, PmuSource, RunError, RunStatus};
+pub use rows::{deps, dump, pmu, scopes, swimlane};
 pub use run_dir::RunDir;
 pub use time::{BadTime, UtcTime};
 

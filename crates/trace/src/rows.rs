@@ -1,0 +1,83 @@
+//! The rows of the five artifacts: what each holds, how it is written and how it is read.
+//!
+//! ```text
+//! swimlane   l2_perf_records.json      when each block ran, and what the scheduler did meanwhile
+//! dump       tensor_dump/              what went into and came out of each task
+//! pmu        pmu.csv                   what the hardware counted, block by block
+//! deps       deps.json                 which task waits for which, and why
+//! scopes     scope_stats.json          how full the rings were, scope by scope
+//! ```
+//!
+//! A writer takes one row after the other and holds a buffer of fixed size, so that its memory does not grow with
+//! the rows. It knows how many rows it wrote; its caller knows how many were lost.
+//!
+//! ```
+//! use ringlane_trace::scopes::ScopesWriter;
+//! let mut text = Vec::new();
+//! let counts = ScopesWriter::new(&mut text, None).finish(3)?;
+//! assert_eq!((counts.total(), counts.collected, counts.dropped), (3, 0, 3));
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+#[macro_use]
+mod names;
+mod sections;
+mod view;
+
+pub mod deps;
+pub mod dump;
+pub mod pmu;
+pub mod scopes;
+pub mod swimlane;
+
+pub use view::ViewRow;
+
+use ringlane_task::KernelId;
+
+use crate::text::Text;
+
+/// How many rows of one kind are in a file, and how many are not.
+///
+/// ```
+/// use ringlane_trace::rows::RowCounts;
+/// assert_eq!(RowCounts { collected: 3, dropped: 1 }.total(), 4);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RowCounts {
+    /// Rows in the file.
+    pub collected: u64,
+    /// Rows that were lost.
+    pub dropped: u64,
+}
+
+impl RowCounts {
+    /// Rows there were.
+    pub const fn total(self) -> u64 {
+        self.collected.saturating_add(self.dropped)
+    }
+
+    /// The three fields, without braces.
+    fn write(self, text: &mut Text) {
+        text.raw("\"total\":").number(self.total()).raw(",\"collected\":").number(self.collected);
+        text.raw(",\"dropped\":").number(self.dropped);
+    }
+}
+
+/// A kernel of the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelRow {
+    /// Its number in this run.
+    pub func_id: KernelId,
+    /// Its name.
+    pub name: String,
+    /// The kind of core it needs: `aic`, `aiv` or `any`.
+    pub core_type: String,
+}
+
+impl KernelRow {
+    /// The fields, without braces.
+    fn write<'t>(&self, text: &'t mut Text) -> &'t mut Text {
+        text.raw("\"func_id\":").number(self.func_id.0).raw(",\"name\":").string(&self.name);
+        text.raw(",\"core_type\":").string(&self.core_type)
+    }
+}

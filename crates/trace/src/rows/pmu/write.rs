@@ -1,0 +1,70 @@
+//! Writing the counters.
+
+use std::io::{self, ErrorKind, Write};
+
+use super::{HEAD_COLUMNS, LAST_COLUMN, PmuRow};
+use crate::text::Text;
+
+/// Writes `pmu.csv`, one row a block.
+///
+/// ```
+/// use ringlane_task::{CoreId, KernelId, TaskId};
+/// use ringlane_trace::pmu::{PmuRow, PmuWriter};
+/// let mut text = Vec::new();
+/// let mut writer = PmuWriter::new(&mut text, &["instructions"]);
+/// writer.row(&PmuRow {
+///     thread_id: 0, core_id: CoreId(1), task_id: TaskId(7), func_id: KernelId(2), core_type: "cpu",
+///     pmu_total_cycles: 900, counters: &[1200], event_type: 1,
+/// })?;
+/// assert_eq!(writer.finish()?, 1);
+/// assert_eq!(
+///     String::from_utf8(text).unwrap(),
+///     "thread_id,core_id,task_id,func_id,core_type,pmu_total_cycles,instructions,event_type\n0,1,7,2,cpu,900,1200,1\n",
+/// );
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub struct PmuWriter<W> {
+    out: W,
+    text: Text,
+    counters: usize,
+    rows: u64,
+}
+
+impl<W: Write> PmuWriter<W> {
+    /// Starts the file with its line of column names.
+    pub fn new(out: W, counter_columns: &[&str]) -> Self {
+        let mut text = Text::default();
+        for name in HEAD_COLUMNS.iter().chain(counter_columns) {
+            text.csv_field(name).raw(",");
+        }
+        text.raw(LAST_COLUMN).raw("\n");
+        PmuWriter { out, text, counters: counter_columns.len(), rows: 0 }
+    }
+
+    /// Writes one row. It has as many counters as the file has columns for them, else the row is refused.
+    pub fn row(&mut self, row: &PmuRow<'_>) -> io::Result<()> {
+        if row.counters.len() != self.counters {
+            return Err(io::Error::new(
+                ErrorKind::InvalidInput,
+                "a row with other counters than the columns",
+            ));
+        }
+        self.text.spill(&mut self.out)?;
+        let text = &mut self.text;
+        text.number(row.thread_id).raw(",").number(row.core_id.0).raw(",").number(row.task_id.0).raw(",");
+        text.number(row.func_id.0).raw(",").csv_field(row.core_type).raw(",").number(row.pmu_total_cycles);
+        for &value in row.counters {
+            text.raw(",").number(value);
+        }
+        text.raw(",").number(row.event_type).raw("\n");
+        self.rows += 1;
+        Ok(())
+    }
+
+    /// Ends the file and tells how many rows it has.
+    pub fn finish(mut self) -> io::Result<u64> {
+        self.text.give(&mut self.out)?;
+        self.out.flush()?;
+        Ok(self.rows)
+    }
+}
