@@ -170,7 +170,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             let regions = CountedRegions(self.table, &counting.views);
             let metas = &state.metas;
             state.map.look_up(&new, tile.as_ref(), &regions, |met| match met {
-                Met::Alive(task) => _ = followed.insert(task),
+                Met::Alive(access) => _ = followed.insert(access.task),
                 Met::Stamped(s) if s.number != 0 && metas[s.slot.0 as usize].stamp == s.number => {
                     _ = followed.insert(s.slot);
                 }

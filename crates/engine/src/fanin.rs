@@ -42,7 +42,7 @@ impl Follow<'_> {
     #[inline]
     pub(crate) fn add_met(&mut self, met: Met) {
         match met {
-            Met::Alive(task) => self.add(task),
+            Met::Alive(access) => self.add(access.task),
             Met::Stamped(stamp) => self.add_stamped(stamp),
         }
     }

@@ -113,6 +113,11 @@ impl<'t> TensorArgument<'t> {
         self.record.offset - self.record.base
     }
 
+    /// Whether it is all of its tensor.
+    pub fn is_whole(&self) -> bool {
+        self.record.is_whole()
+    }
+
     /// Its dimensions.
     pub fn dims(&self) -> &'t [Dim] {
         self.record.dims

@@ -101,7 +101,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         map.look_up(&new, tile.as_ref(), &RecordRegions(self.table), |met| {
             let alive = |s: Stamp| s.number != 0 && state.metas[s.slot.0 as usize].stamp == s.number;
             let slot = match met {
-                Met::Alive(slot) => slot,
+                Met::Alive(access) => access.task,
                 Met::Stamped(stamp) if alive(stamp) => stamp.slot,
                 Met::Stamped(_) => return,
             };

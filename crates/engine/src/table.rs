@@ -227,6 +227,13 @@ impl Table {
         (0..self.sites.count()).map(|id| self.site(id))
     }
 
+    /// The sizes of the external buffers of the last run.
+    pub fn external_bytes(&self) -> Vec<u64> {
+        // SAFETY: whoever has a plain borrow of the table between runs keeps the next one from beginning.
+        let spaces = unsafe { self.spaces() };
+        spaces.0.iter().skip(RINGS).map(|space| space.bytes).collect()
+    }
+
     /// The capacities it was made with.
     pub fn capacities(&self) -> &Capacities {
         &self.capacities

@@ -45,15 +45,6 @@ pub(crate) const SCALAR: u8 = 2;
 pub(crate) const BEFORE: u8 = 0;
 pub(crate) const AFTER: u8 = 1;
 
-/// What stands before the bytes of a piece.
-#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
-#[repr(C)]
-pub(crate) struct PieceHead {
-    pub(crate) offset: u64,
-    pub(crate) bytes: u32,
-    pub(crate) unused: u32,
-}
-
 /// One core's side of the dump.
 pub(crate) struct Capture {
     records: Writer,
@@ -176,12 +167,9 @@ impl Pieces<'_> {
             if self.left == 0 {
                 return None;
             }
-            let most = self.payload.record_bytes_max() - size_of::<PieceHead>();
-            let bytes = (self.left as usize).min(most & !7);
             let left = core::mem::take(&mut self.left);
-            let place = self.payload.reserve(size_of::<PieceHead>() + bytes.next_multiple_of(8))?;
-            let head = PieceHead { offset: self.at, bytes: bytes as u32, unused: 0 };
-            place[..size_of::<PieceHead>()].copy_from_slice(head.as_bytes());
+            let bytes = (left as usize).min(self.payload.piece_bytes_max() & !7);
+            self.payload.reserve_piece(self.at, bytes)?;
             (self.room, self.padding) = (bytes, bytes.next_multiple_of(8) - bytes);
             self.left = left - bytes as u64;
         }

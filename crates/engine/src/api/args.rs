@@ -34,6 +34,9 @@ const _: () = assert!(ringlane_task::limits::HEAP.max / ALIGNMENT < 1 << (64 - S
 /// The elements (of each part, if split) lie one after another.
 const FLAG_CONTIGUOUS: u64 = 1 << 16;
 
+/// The view shows its whole tensor.
+const FLAG_WHOLE: u64 = 1 << 18;
+
 /// An address range that records point into: a heap ring or an external buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct Space {
@@ -70,6 +73,10 @@ impl TensorRecord<'_> {
 
     pub(crate) fn dtype(&self) -> DType {
         DType::from_code((self.head >> DTYPE_SHIFT) as u8).expect("records are written from a DType")
+    }
+
+    pub(crate) fn is_whole(&self) -> bool {
+        self.head & FLAG_WHOLE != 0
     }
 
     pub(crate) fn split(&self) -> u8 {

@@ -115,11 +115,24 @@ struct Access {
     linked: bool,
 }
 
+/// An access that a lookup met.
+#[derive(Clone, Copy, Debug)]
+pub struct MetAccess {
+    /// Whose it is.
+    pub task: SlotIndex,
+    /// Where its record is kept.
+    pub at: u32,
+    /// Read or write.
+    pub hazard: Hazard,
+    /// How it lies to the new one.
+    pub how: Relation,
+}
+
 /// A task that a lookup met.
 #[derive(Clone, Copy, Debug)]
 pub enum Met {
     /// It is not reclaimed.
-    Alive(SlotIndex),
+    Alive(MetAccess),
     /// It may be: its slot's stamp tells.
     Stamped(Stamp),
 }
@@ -153,6 +166,15 @@ pub struct NewAccess<'a> {
     pub hazard: Hazard,
 }
 
+/// What becomes of accesses that a later write covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Superseded {
+    /// They stay their task's until it is reclaimed.
+    Kept,
+    /// They are freed at once: their task is never reclaimed.
+    Freed,
+}
+
 /// The map.
 #[derive(Debug)]
 pub struct TensorMap {
@@ -162,6 +184,7 @@ pub struct TensorMap {
     buckets: Vec<u32>,
     used: u64,
     capacity: u64,
+    superseded: Superseded,
 }
 
 impl TensorMap {
@@ -175,7 +198,14 @@ impl TensorMap {
             buckets: vec![NONE; buckets * 2],
             used: 0,
             capacity: capacity as u64,
+            superseded: Superseded::Kept,
         }
+    }
+
+    /// A map that forgets nothing but what later writes cover, and grows with what it has to remember.
+    pub fn unforgetting() -> Self {
+        let capacity = 1 << 16;
+        TensorMap { capacity: u64::MAX, superseded: Superseded::Freed, ..TensorMap::new(capacity) }
     }
 
     /// Forgets everything and starts over with this capacity and these external tensors, ids `0..`.
@@ -259,7 +289,7 @@ impl TensorMap {
         mut found: impl FnMut(Met),
     ) {
         self.meet_stamps(new, &mut found);
-        let mut found = |task| found(Met::Alive(task));
+        let mut found = |access| found(Met::Alive(access));
         let [writes, reads, tile_writes, tile_reads] = self.roots[new.root].heads;
         self.walk_list(writes, new, regions, &mut found);
         if new.hazard == Hazard::Write {
@@ -277,7 +307,7 @@ impl TensorMap {
         tile: Option<&Cells>,
         heads: [u32; 2],
         regions: &impl Regions,
-        found: &mut impl FnMut(SlotIndex),
+        found: &mut impl FnMut(MetAccess),
     ) {
         let near = tile.and_then(|tile| self.grids[self.roots[new.root].grid].neighbourhood(tile));
         let lists = if new.hazard == Hazard::Read { 1 } else { 2 };
@@ -295,7 +325,7 @@ impl TensorMap {
         head: u32,
         new: &NewAccess<'_>,
         regions: &impl Regions,
-        found: &mut impl FnMut(SlotIndex),
+        found: &mut impl FnMut(MetAccess),
     ) {
         let mut at = head;
         while at != NONE {
@@ -311,7 +341,7 @@ impl TensorMap {
         list: usize,
         new: &NewAccess<'_>,
         regions: &impl Regions,
-        found: &mut impl FnMut(SlotIndex),
+        found: &mut impl FnMut(MetAccess),
     ) {
         cells.for_each(|cell| {
             let mut at = self.buckets[self.bucket_of(new.root, cell, list)];
@@ -332,7 +362,7 @@ impl TensorMap {
         at: u32,
         new: &NewAccess<'_>,
         regions: &impl Regions,
-        found: &mut impl FnMut(SlotIndex),
+        found: &mut impl FnMut(MetAccess),
     ) {
         let old = &self.accesses[at];
         let task = old.task;
@@ -344,9 +374,13 @@ impl TensorMap {
         if how == Relation::Disjoint {
             return;
         }
-        found(task);
+        let hazard = if old.list as usize & READ == 0 { Hazard::Write } else { Hazard::Read };
+        found(MetAccess { task, at: old.at, hazard, how });
         if how == Relation::Covered && new.hazard == Hazard::Write {
             self.unlink(at);
+            if self.superseded == Superseded::Freed {
+                self.accesses.give(at);
+            }
         }
     }
 
@@ -409,6 +443,29 @@ impl TensorMap {
         let mixed = (cell ^ (root as u64) << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let half = self.buckets.len() / 2;
         ((mixed >> 32) as usize & (half - 1)) * 2 + (list & 1)
+    }
+
+    /// A tensor of a map that forgets nothing, with offsets counted from its own start.
+    pub fn new_root(&mut self) -> u32 {
+        self.roots.take(Root::new(0, 0, Permission::ReadWrite, NONE))
+    }
+
+    /// Frees a tensor of a map that forgets nothing, and tells of each access that goes with it, by its record's place.
+    pub fn forget_root(&mut self, id: u32, mut gone: impl FnMut(u32)) {
+        for list in 0..self.roots[id].heads.len() {
+            let mut index = self.roots[id].heads[list];
+            while index != NONE {
+                let Access { next, at, .. } = self.accesses[index];
+                gone(at);
+                self.unlink(index);
+                self.accesses.give(index);
+                index = next;
+            }
+        }
+        if self.roots[id].grid != NONE {
+            self.grids.give(self.roots[id].grid);
+        }
+        self.roots.give(id);
     }
 
     /// Frees what a task owned and held.

@@ -64,7 +64,7 @@ proptest! {
             let mut found = BTreeSet::new();
             let tile = map.locate(&new);
             map.look_up(&new, tile.as_ref(), &views, |met| {
-                if let Met::Alive(task) = met {
+                if let Met::Alive(MetAccess { task, .. }) = met {
                     found.insert(task.0);
                 }
             });

@@ -1,0 +1,56 @@
+//! One core's counters: opened on its own thread, read around each block.
+
+use std::sync::Mutex;
+
+use crate::lane::Writer;
+use crate::pmu::{COUNTERS_MAX, Counters, Group, PmuUnavailable};
+use crate::records::{BlockCounters, BlockTime};
+
+/// The counters of one core.
+pub(crate) struct CorePmu {
+    writer: Writer,
+    group: Group,
+    counters: Option<Counters>,
+    begun: [u64; COUNTERS_MAX],
+}
+
+/// Why a core counts ticks instead, told once.
+pub(crate) type Refusal = Mutex<Option<PmuUnavailable>>;
+
+impl CorePmu {
+    pub(crate) fn new(writer: Writer, group: Group) -> Self {
+        CorePmu { writer, group, counters: None, begun: [0; COUNTERS_MAX] }
+    }
+
+    /// Opens the counters for the calling thread.
+    pub(crate) fn open(&mut self, refusal: &Refusal) {
+        match Counters::open(self.group) {
+            Ok(counters) => self.counters = Some(counters),
+            Err(why) => {
+                refusal.lock().expect("no panic while a reason is noted").get_or_insert(why);
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn begin(&mut self) {
+        if let Some(counters) = &mut self.counters {
+            counters.read(&mut self.begun);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn end(&mut self, block: &BlockTime) {
+        let (name, mut now) = (block.name, [0; COUNTERS_MAX]);
+        let Some(counters) = &mut self.counters else {
+            let cycles = block.end - block.start;
+            return self.writer.push(&BlockCounters { name, cycles, counters: now });
+        };
+        counters.read(&mut now);
+        for (now, begun) in now.iter_mut().zip(self.begun) {
+            *now = now.saturating_sub(begun);
+        }
+        // The first counter of every group counts cycles.
+        self.writer.push(&BlockCounters { name, cycles: now[0], counters: now });
+    }
+}

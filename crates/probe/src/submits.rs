@@ -1,0 +1,174 @@
+//! What the submitter records: its submits, the edges it wires, the life of tasks, the scopes.
+//!
+//! Only the submitting thread touches this.
+
+use ringlane_engine::observed::Submission;
+use ringlane_engine::seams::{Clock, Step};
+use ringlane_engine::slot::SlotIndex;
+use ringlane_task::{Resource, RingIndex, TaskId};
+
+use crate::deps::record;
+use crate::lane::Writer;
+use crate::records::{Edge, PhaseTime, RECLAIM, SubmitTime, TaskLife};
+use crate::scopes::Scopes;
+use crate::selection::{ArgMask, DumpSelection};
+
+/// The submitter's state.
+#[derive(Default)]
+pub(crate) struct SubmitterState {
+    pub(crate) tasks: Option<Tasks>,
+    pub(crate) edges: Option<Writer>,
+    pub(crate) submits: Option<Submits>,
+    pub(crate) deps: Option<Writer>,
+    pub(crate) scopes: Option<Scopes>,
+    pub(crate) dump: Option<Selected>,
+    /// When the wait that goes on began.
+    pub(crate) stalled: u64,
+}
+
+impl SubmitterState {
+    #[inline]
+    pub(crate) fn submit(&mut self, clock: &impl Clock, submission: &Submission<'_>) {
+        let record = submission.task.record;
+        if let Some(deps) = &mut self.deps {
+            record::store(deps, submission);
+        }
+        if let Some(scopes) = &mut self.scopes {
+            scopes.submit(submission);
+        }
+        if let Some(tasks) = &mut self.tasks {
+            tasks.seqs[submission.task.slot.0 as usize] = record.seq;
+        }
+        if let Some(submits) = &mut self.submits {
+            submits.finish(clock, submission);
+        }
+    }
+
+    /// The submitter has waited since `stalled`.
+    pub(crate) fn stall(&mut self, now: u64, ring: RingIndex, resource: Resource) {
+        let ticks = now.saturating_sub(self.stalled);
+        if let Some(scopes) = &mut self.scopes {
+            scopes.stall(ring, resource, ticks);
+        }
+        if let Some(submits) = &mut self.submits {
+            submits.stall += ticks;
+        }
+    }
+}
+
+/// The life of tasks, from level 2 on: written when a task is reclaimed, and all of it is known.
+pub(crate) struct Tasks {
+    pub(crate) writer: Writer,
+    /// By slot.
+    pub(crate) seqs: Box<[u64]>,
+    /// When the reclaim that goes on began, and of how many tasks it is.
+    begun: u64,
+    count: u32,
+    /// Reclaims as phases of the submitter's thread, at level 3.
+    pub(crate) phases: Option<Writer>,
+}
+
+impl Tasks {
+    pub(crate) fn new(writer: Writer, phases: Option<Writer>, slots: usize) -> Self {
+        Tasks { writer, seqs: vec![0; slots].into_boxed_slice(), begun: 0, count: 0, phases }
+    }
+
+    pub(crate) fn reclaim_begin(&mut self, now: u64) {
+        (self.begun, self.count) = (now, 0);
+    }
+
+    #[inline]
+    pub(crate) fn reclaim(&mut self, task: TaskId, slot: SlotIndex, ready: u64) {
+        self.count += 1;
+        let (task_id, seq) = (task.0, self.seqs[slot.0 as usize]);
+        self.writer.push(&TaskLife { task_id, seq, ready, reclaim: self.begun });
+    }
+
+    pub(crate) fn reclaim_end(&mut self, now: u64) {
+        if let Some(phases) = self.phases.as_mut().filter(|_| self.count > 0) {
+            phases.push(&PhaseTime { start: self.begun, end: now, phase: RECLAIM, tasks: self.count });
+        }
+    }
+}
+
+/// What submits spend their time on, at level 3.
+pub(crate) struct Submits {
+    writer: Writer,
+    start: u64,
+    /// Time up to the last step, waits left out.
+    admitted: u64,
+    placed: u64,
+    /// Waits so far, and those before the last step.
+    stall: u64,
+    stall_seen: u64,
+    last: u64,
+}
+
+impl Submits {
+    pub(crate) fn new(writer: Writer) -> Self {
+        Submits { writer, start: 0, admitted: 0, placed: 0, stall: 0, stall_seen: 0, last: 0 }
+    }
+
+    #[inline]
+    pub(crate) fn step(&mut self, step: Step, now: u64) {
+        match step {
+            Step::Begin => (self.start, self.last, self.stall, self.stall_seen) = (now, now, 0, 0),
+            Step::Admitted => self.admitted = self.since_last(now),
+            Step::Placed => self.placed = self.since_last(now),
+        }
+    }
+
+    /// Time since the last step, waits left out.
+    #[inline]
+    fn since_last(&mut self, now: u64) -> u64 {
+        let waited = self.stall - core::mem::replace(&mut self.stall_seen, self.stall);
+        now.saturating_sub(core::mem::replace(&mut self.last, now)).saturating_sub(waited)
+    }
+
+    #[inline]
+    fn finish(&mut self, clock: &impl Clock, submission: &Submission<'_>) {
+        let end = clock.now().0;
+        let wire = self.since_last(end);
+        self.writer.push(&SubmitTime {
+            task_id: submission.task.id().0,
+            start: self.start,
+            end,
+            stall: self.stall,
+            alloc: self.admitted,
+            lookup: self.placed,
+            wire,
+            heap_bytes: submission.usage.heap,
+        });
+    }
+}
+
+/// Which arguments of each submit are captured.
+pub(crate) struct Selected {
+    selection: DumpSelection,
+    /// By kernel number, for tasks of one kernel; filled in when a kernel is first seen.
+    known: Vec<Option<ArgMask>>,
+}
+
+impl Selected {
+    pub(crate) fn new(selection: DumpSelection) -> Self {
+        Selected { selection, known: Vec::new() }
+    }
+
+    pub(crate) fn mask(&mut self, submission: &Submission<'_>) -> ArgMask {
+        let record = submission.task.record;
+        let mut mask = match record.lanes() {
+            0 => return ArgMask::default(),
+            1 => self.of_kernel(submission, record.kernels[0] as usize),
+            _ => self.selection.mask(submission.task.kernels()),
+        };
+        submission.marked.iter().for_each(|&arg| mask.insert(arg as usize));
+        mask
+    }
+
+    fn of_kernel(&mut self, submission: &Submission<'_>, kernel: usize) -> ArgMask {
+        if self.known.len() <= kernel {
+            self.known.resize(kernel + 1, None);
+        }
+        *self.known[kernel].get_or_insert_with(|| self.selection.mask(submission.task.kernels()))
+    }
+}
