@@ -13,6 +13,7 @@ pub mod collector;
 pub mod error;
 pub mod kind;
 pub mod lane;
+pub mod pmu;
 pub mod recording;
 mod store;
 mod sync;
