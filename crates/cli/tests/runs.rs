@@ -175,7 +175,10 @@ fn help_version_and_completions_are_results() {
         assert!(answer.stdout.contains(part), "{}", answer.stdout);
     }
     let help = desk.ringlane(&["run", "--help"]).stdout;
-    for word in ["swimlane", "pmu", "dump", "dfx"] {
-        assert!(!help.contains(word), "{word} is in:\n{help}");
+    let options =
+        ["--chip-swimlane[=<LEVEL>]", "--dump-tensor[=", "--pmu[=<GROUP>]", "--dep-gen", "--scope-stats"];
+    let examples = ["--case small --dfx\n", "--dump-tensor=QK,PV:2\n", "--dfx-rounds all\n"];
+    for word in options.iter().chain(&examples) {
+        assert!(help.contains(word), "{word} is not in:\n{help}");
     }
 }
