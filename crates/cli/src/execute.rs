@@ -317,3 +317,46 @@ impl Failure {
         Failure { status: RunStatus::Fatal, error: Box::new(error) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ringlane_task::DfxFlags;
+
+    fn round(tasks: u64, recording: Option<Recording>) -> Round {
+        Round { report: RunReport { tasks, ..RunReport::default() }, recording, ..Round::default() }
+    }
+
+    fn manifest_of(rounds: Rounds) -> Manifest {
+        let diagnostics = Diagnostics { flags: DfxFlags::DEPS, ..Diagnostics::default() };
+        let manifest = Manifest::new("vector", "small", "cpu", UtcTime::from_unix_seconds(0));
+        filled(manifest, &rounds.reported, rounds.failure.as_ref(), &diagnostics)
+    }
+
+    #[test]
+    fn run_json_tells_of_the_round_whose_files_are_beside_it() {
+        let mut rounds = Rounds::default();
+        rounds.add(round(1, Some(Recording::default())));
+        rounds.add(round(2, None));
+        let manifest = manifest_of(rounds);
+        assert_eq!((manifest.tasks, manifest.dfx_flags()), (1, DfxFlags::DEPS));
+    }
+
+    #[test]
+    fn run_json_tells_of_the_last_round_if_no_files_are_beside_it() {
+        let mut rounds = Rounds::default();
+        rounds.add(round(1, None));
+        rounds.add(round(2, None));
+        let manifest = manifest_of(rounds);
+        assert_eq!((manifest.tasks, manifest.dfx_flags()), (2, DfxFlags::NONE));
+    }
+
+    #[test]
+    fn a_round_that_fails_after_the_observed_one_fails_the_run() {
+        let mut rounds = Rounds::default();
+        rounds.add(round(1, Some(Recording::default())));
+        rounds.add(Round::that_failed(Failure::of(Fault::Interrupted { tasks: 3 }.into())));
+        let manifest = manifest_of(rounds);
+        assert_eq!((manifest.status, manifest.tasks), (RunStatus::Interrupted, 1));
+    }
+}

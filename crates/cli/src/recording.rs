@@ -7,6 +7,7 @@ use crate::diagnostics::Diagnostics;
 use crate::summary::{bytes, time};
 
 /// What the diagnostics of one round left.
+#[derive(Default)]
 #[allow(dead_code, reason = "the recorder makes it")]
 pub struct Recording {
     /// Its files.
