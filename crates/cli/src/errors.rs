@@ -40,12 +40,17 @@ pub const INTERRUPTED: u8 = 130;
 
 /// Prints an error as every error is printed: what happened, the numbers, what to do.
 pub fn print(error: &dyn Explain) {
-    say(lines(error));
+    say(lines("error", error));
 }
 
-/// The three lines of an error.
-pub fn lines(error: &dyn Explain) -> String {
-    format!("error: {}: {error}\ndetail: {}\nhint: {}", error.name(), error.detail(), error.hint())
+/// Prints what went wrong without ending anything, in the same form.
+pub fn warn(problem: &dyn Explain) {
+    say(lines("warning", problem));
+}
+
+/// The three lines of an error or a warning.
+pub fn lines(kind: &str, error: &dyn Explain) -> String {
+    format!("{kind}: {}: {error}\ndetail: {}\nhint: {}", error.name(), error.detail(), error.hint())
 }
 
 /// Why the command does not do what it was asked.

@@ -2,24 +2,28 @@
 //!
 //! ```text
 //! directory ──▶ runtime ──▶ rounds: inputs, run, golden ──▶ run.json, written last
+//!                                 └─ observed: files, here or in a directory of the round with a run.json of its own
 //! ```
 //! Whatever happens after the directory exists ends in a `run.json` that tells it.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use ringlane_engine::report::RunReport;
+use ringlane_engine::prelude::Buffers;
+use ringlane_engine::report::{Run, RunReport};
 use ringlane_engine::{Error, Fault};
 use ringlane_scenes::{Golden, Program};
 use ringlane_task::{CallConfig, Explain};
 use ringlane_trace::{Manifest, RunDir, RunError, RunStatus, UtcTime};
 
+use crate::diagnostics::{Diagnostics, Place};
 use crate::errors::CliError;
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::options::GraphRuntime;
 use crate::panics::quietly;
 use crate::progress::Progress;
+use crate::recording::{Recorded, Recording};
 use crate::runtime::{Platform, Runtime};
 use crate::select::Job;
 
@@ -29,8 +33,10 @@ pub struct Setup {
     pub platform: Platform,
     /// How the graph is built.
     pub runtime: GraphRuntime,
-    /// Capacities, threads and seed.
+    /// Capacities, threads and seed; no diagnostics, which are not those of every round.
     pub config: CallConfig,
+    /// What is observed, and in which rounds.
+    pub diagnostics: Diagnostics,
     /// How often.
     pub rounds: u32,
     /// The exact directory, if one was named.
@@ -49,6 +55,8 @@ pub struct Outcome {
     pub walls_us: Vec<f64>,
     /// The most memory the process had during the case.
     pub peak_rss_bytes: u64,
+    /// What the diagnostics left, if a round was observed.
+    pub recorded: Option<Recorded>,
     /// Why the case did not end well.
     pub failure: Option<Failure>,
 }
@@ -67,7 +75,27 @@ struct Round {
     wall_us: f64,
     report: RunReport,
     golden: Option<Golden>,
+    recording: Option<Recording>,
     failure: Option<Failure>,
+}
+
+/// All rounds of a case.
+#[derive(Default)]
+struct Rounds {
+    walls_us: Vec<f64>,
+    /// The one that `run.json` tells of: the one whose files are beside it, otherwise the last.
+    reported: Round,
+    recorded: Option<Recorded>,
+    /// Of the last.
+    failure: Option<Failure>,
+}
+
+/// Where a case is run, and what is known of it beforehand.
+struct Stage<'a> {
+    setup: &'a Setup,
+    monitor: &'a Monitor,
+    dir: &'a RunDir,
+    manifest: &'a Manifest,
 }
 
 /// A golden that does not agree.
@@ -105,65 +133,112 @@ pub fn execute(mut job: Job, setup: &Setup, monitor: &Monitor) -> Result<Outcome
     manifest.params = job.settings.params.clone();
     manifest.runtime = setup.runtime.as_str().to_string();
     manifest.seed = setup.config.seed;
-    let mut walls_us = Vec::new();
-    let last = match runtime_for(setup, dir.path()) {
+    let rounds = match runtime_for(setup, dir.path()) {
         Ok(mut runtime) => {
             manifest.threads = runtime.threads();
-            rounds(&mut job, &mut runtime, setup, monitor, &mut walls_us)
+            Stage { setup, monitor, dir: &dir, manifest: &manifest }.rounds(&mut job, &mut runtime)
         }
-        Err(failure) => Round { failure: Some(failure), ..Round::default() },
+        Err(failure) => Rounds { failure: Some(failure), ..Rounds::default() },
     };
-    fill(&mut manifest, &last);
+    let Rounds { walls_us, reported, recorded, failure } = rounds;
+    let manifest = filled(manifest, &reported, failure.as_ref(), &setup.diagnostics);
     manifest.write(&dir)?;
     let (dir, peak_rss_bytes) = (dir.path().to_path_buf(), memory::peak_rss_bytes());
-    Ok(Outcome { manifest, dir, walls_us, peak_rss_bytes, failure: last.failure })
+    Ok(Outcome { manifest, dir, walls_us, peak_rss_bytes, recorded, failure })
 }
 
 fn runtime_for(setup: &Setup, dir: &Path) -> Result<Runtime, Failure> {
-    let mut config = setup.config;
-    let prefix = dir.to_str().unwrap_or_default();
-    config.set_output_prefix(prefix).map_err(|error| Failure::of(Fault::Config(error).into()))?;
+    let config = config_in(dir, setup.config)?;
     Runtime::on(setup.platform).with(&config).map_err(|error| Failure::of(error.into()))
 }
 
-/// Runs all rounds, or as many as go well; answers with the last.
-fn rounds(
-    job: &mut Job,
-    runtime: &mut Runtime,
-    setup: &Setup,
-    monitor: &Monitor,
-    walls_us: &mut Vec<f64>,
-) -> Round {
-    let label = format!("{} {}", job.scene.name, job.case.name);
-    let mut last = Round::default();
-    for number in 1..=setup.rounds {
-        let _watch = monitor.watch(runtime.remote(), setup.progress, &label);
-        last = round(&mut *job.program, runtime, monitor);
-        walls_us.push(last.wall_us);
-        let is_over = number == setup.rounds || last.failure.is_some() || monitor.interrupted();
-        if is_over {
-            break;
-        }
-    }
-    last
+fn config_in(dir: &Path, mut config: CallConfig) -> Result<CallConfig, Failure> {
+    let prefix = dir.to_str().unwrap_or_default();
+    config.set_output_prefix(prefix).map_err(|error| Failure::of(Fault::Config(error).into()))?;
+    Ok(config)
 }
 
-fn round(program: &mut dyn Program, runtime: &mut Runtime, monitor: &Monitor) -> Round {
+impl Stage<'_> {
+    /// Runs all rounds, or as many as go well.
+    fn rounds(&self, job: &mut Job, runtime: &mut Runtime) -> Rounds {
+        let label = format!("{} {}", job.scene.name, job.case.name);
+        let mut rounds = Rounds::default();
+        for number in 1..=self.setup.rounds {
+            let place = self.setup.diagnostics.place(number, self.setup.rounds);
+            let _watch = self.monitor.watch(runtime.remote(), self.setup.progress, &label);
+            let round = self.round_at(&place, &mut *job.program, runtime, &mut rounds.recorded);
+            rounds.add(round.unwrap_or_else(Round::that_failed));
+            if rounds.failure.is_some() || self.monitor.interrupted() {
+                break;
+            }
+        }
+        rounds
+    }
+
+    /// Runs one round; a directory of its own gets a `run.json` of its own.
+    fn round_at(
+        &self,
+        place: &Place,
+        program: &mut dyn Program,
+        runtime: &mut Runtime,
+        recorded: &mut Option<Recorded>,
+    ) -> Result<Round, Failure> {
+        let own_dir = match place {
+            Place::Below(name) => {
+                Some(RunDir::create_exact(self.dir.path().join(name)).map_err(Failure::fatal)?)
+            }
+            Place::Run | Place::Nowhere => None,
+        };
+        let mut config = config_in(own_dir.as_ref().unwrap_or(self.dir).path(), self.setup.config)?;
+        if *place != Place::Nowhere {
+            config = self.setup.diagnostics.apply(config);
+        }
+        let mut round = round(program, runtime, &config, self.monitor);
+        if let Some(recording) = &mut round.recording {
+            recorded.get_or_insert_default().add(recording);
+        }
+        if let Some(dir) = own_dir {
+            let manifest =
+                filled(self.manifest.clone(), &round, round.failure.as_ref(), &self.setup.diagnostics);
+            manifest.write(&dir).map_err(Failure::fatal)?;
+            // Its files are told of where they are.
+            round.recording = None;
+        }
+        Ok(round)
+    }
+}
+
+impl Rounds {
+    fn add(&mut self, mut round: Round) {
+        self.walls_us.push(round.wall_us);
+        self.failure = round.failure.take();
+        if self.reported.recording.is_none() {
+            self.reported = round;
+        }
+    }
+}
+
+impl Round {
+    fn that_failed(failure: Failure) -> Self {
+        Round { failure: Some(failure), ..Round::default() }
+    }
+}
+
+fn round(program: &mut dyn Program, runtime: &mut Runtime, config: &CallConfig, monitor: &Monitor) -> Round {
     let mut buffers = match quietly(|| program.buffers()) {
         Ok(Ok(buffers)) => buffers,
-        Ok(Err(error)) => return Round { failure: Some(Failure::of(error)), ..Round::default() },
-        Err(panic) => return Round { failure: Some(Failure::fatal(panic)), ..Round::default() },
+        Ok(Err(error)) => return Round::that_failed(Failure::of(error)),
+        Err(panic) => return Round::that_failed(Failure::fatal(panic)),
     };
     if monitor.interrupted() {
-        let failure = Failure::of(Fault::Interrupted { tasks: 0 }.into());
-        return Round { failure: Some(failure), ..Round::default() };
+        return Round::that_failed(Failure::of(Fault::Interrupted { tasks: 0 }.into()));
     }
     let start = Instant::now();
-    let run = quietly(|| runtime.run(&mut buffers, |o| program.orchestrate(o)));
+    let run = quietly(|| run_recorded(program, runtime, config, &mut buffers));
     let mut round = Round { wall_us: start.elapsed().as_nanos() as f64 / 1e3, ..Round::default() };
     match run {
-        Ok(run) => {
-            round.report = run.report;
+        Ok((run, recording)) => {
+            (round.report, round.recording) = (run.report, recording);
             round.failure = run.result.err().map(Failure::of);
         }
         Err(panic) => round.failure = Some(Failure::fatal(panic)),
@@ -181,7 +256,23 @@ fn round(program: &mut dyn Program, runtime: &mut Runtime, monitor: &Monitor) ->
     round
 }
 
-fn fill(manifest: &mut Manifest, round: &Round) {
+/// The seam to the recorder: it observes what `config` asks for, from here on, and answers with what it left.
+fn run_recorded(
+    program: &dyn Program,
+    runtime: &mut Runtime,
+    _config: &CallConfig,
+    buffers: &mut Buffers<'_>,
+) -> (Run<()>, Option<Recording>) {
+    (runtime.run(buffers, |o| program.orchestrate(o)), None)
+}
+
+/// The manifest of a round.
+fn filled(
+    mut manifest: Manifest,
+    round: &Round,
+    failure: Option<&Failure>,
+    diagnostics: &Diagnostics,
+) -> Manifest {
     let RunReport { tasks, blocks, scopes, skipped, peak_heap_bytes, .. } = round.report;
     let RunReport { makespan_ticks, clock_freq_hz, cores, .. } = round.report;
     manifest.wall_us = round.wall_us;
@@ -198,8 +289,12 @@ fn fill(manifest: &mut Manifest, round: &Round) {
         max_abs_error: golden.max_abs_error,
         output_hash: golden.output_hash.clone(),
     });
-    if let Some(Failure { status, error }) = &round.failure {
+    if let Some(Failure { status, error }) = failure {
         manifest.fail(*status, RunError::of(&**error));
+    }
+    match &round.recording {
+        Some(recording) => recording.told_in(manifest, diagnostics),
+        None => manifest,
     }
 }
 
@@ -220,5 +315,48 @@ impl Failure {
 
     fn fatal(error: impl Explain + 'static) -> Self {
         Failure { status: RunStatus::Fatal, error: Box::new(error) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ringlane_task::DfxFlags;
+
+    fn round(tasks: u64, recording: Option<Recording>) -> Round {
+        Round { report: RunReport { tasks, ..RunReport::default() }, recording, ..Round::default() }
+    }
+
+    fn manifest_of(rounds: Rounds) -> Manifest {
+        let diagnostics = Diagnostics { flags: DfxFlags::DEPS, ..Diagnostics::default() };
+        let manifest = Manifest::new("vector", "small", "cpu", UtcTime::from_unix_seconds(0));
+        filled(manifest, &rounds.reported, rounds.failure.as_ref(), &diagnostics)
+    }
+
+    #[test]
+    fn run_json_tells_of_the_round_whose_files_are_beside_it() {
+        let mut rounds = Rounds::default();
+        rounds.add(round(1, Some(Recording::default())));
+        rounds.add(round(2, None));
+        let manifest = manifest_of(rounds);
+        assert_eq!((manifest.tasks, manifest.dfx_flags()), (1, DfxFlags::DEPS));
+    }
+
+    #[test]
+    fn run_json_tells_of_the_last_round_if_no_files_are_beside_it() {
+        let mut rounds = Rounds::default();
+        rounds.add(round(1, None));
+        rounds.add(round(2, None));
+        let manifest = manifest_of(rounds);
+        assert_eq!((manifest.tasks, manifest.dfx_flags()), (2, DfxFlags::NONE));
+    }
+
+    #[test]
+    fn a_round_that_fails_after_the_observed_one_fails_the_run() {
+        let mut rounds = Rounds::default();
+        rounds.add(round(1, Some(Recording::default())));
+        rounds.add(Round::that_failed(Failure::of(Fault::Interrupted { tasks: 3 }.into())));
+        let manifest = manifest_of(rounds);
+        assert_eq!((manifest.status, manifest.tasks), (RunStatus::Interrupted, 1));
     }
 }

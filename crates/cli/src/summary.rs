@@ -102,7 +102,14 @@ pub fn table(outcomes: &[Outcome]) -> String {
         }
         table.push(row);
     }
-    table.render()
+    outcomes.iter().filter_map(recorded).fold(table.render(), |text, line| text + &line)
+}
+
+/// What the diagnostics of a case left, and what they cost.
+fn recorded(outcome: &Outcome) -> Option<String> {
+    let (manifest, recorded) = (&outcome.manifest, outcome.recorded.as_ref()?);
+    let (dir, text) = (outcome.dir.display(), recorded.text(manifest.clock_freq_hz));
+    Some(format!("{} {}: {dir}: {text}\n", manifest.scene, manifest.case))
 }
 
 fn verdict(manifest: &Manifest) -> String {
@@ -124,7 +131,7 @@ fn median(values: &[f64]) -> f64 {
 }
 
 /// Microseconds as a person reads them.
-fn time(us: f64) -> String {
+pub fn time(us: f64) -> String {
     match us {
         us if us < 1e3 => format!("{us:.1} µs"),
         us if us < 1e6 => format!("{:.1} ms", us / 1e3),
@@ -144,6 +151,7 @@ pub fn bytes(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::recording::Recorded;
     use ringlane_trace::UtcTime;
 
     fn outcome() -> Outcome {
@@ -157,6 +165,7 @@ mod tests {
             dir: "outputs/x".into(),
             walls_us: vec![90.0, 70.0, 81.0],
             peak_rss_bytes: 9_437_184,
+            recorded: None,
             failure: None,
         }
     }
@@ -181,6 +190,15 @@ mod tests {
         );
         let row = "vector small  cpu           5       2  81.0 µs  81.0 µs  16200.0  pass, max error 0.0e0\n";
         assert!(text.ends_with(row), "{text}");
+    }
+
+    #[test]
+    fn what_was_recorded_follows_the_table() {
+        let recorded = Some(Recorded::default());
+        let text = table(&[Outcome { recorded, ..outcome() }, outcome()]);
+        let last = text.lines().last().unwrap();
+        assert!(last.starts_with("vector small: outputs/x: 0 files, "), "{last}");
+        assert_eq!(text.lines().count(), table(&[outcome(), outcome()]).lines().count() + 1);
     }
 
     #[test]

@@ -125,9 +125,48 @@ fn unknown_options_commands_and_words_are_refused_in_the_same_form() {
     refused(&["run", "vector", "--case"], "MissingArgument");
     refused(&["run", "vector", "--json", "--json"], "BadUsage");
     refused(&["completions", "tcsh"], "BadValue");
-    // Diagnostics come later: until then their options do not exist.
-    refused(&["run", "vector", "--pmu"], "UnknownOption");
-    refused(&["run", "vector", "--chip-swimlane=3"], "UnknownOption");
+}
+
+#[test]
+fn a_diagnostic_asked_for_wrongly_is_refused_before_anything_runs() {
+    for (option, allowed, hint) in [
+        ("--chip-swimlane=0", "1, 2, 3", "--chip-swimlane=3"),
+        ("--chip-swimlane=4", "1, 2, 3", "--chip-swimlane=3"),
+        ("--chip-swimlane=", "1, 2, 3", "--chip-swimlane=3"),
+        ("--enable-l2-swimlane=4", "1, 2, 3", "--chip-swimlane=3"),
+        ("--pmu=99", "0 (", "--pmu"),
+        ("--pmu=", "0 (", "--pmu"),
+        ("--overflow=wait", "block, drop", "--overflow"),
+        ("--dfx-rounds=some", "all, first, last", "--dfx-rounds"),
+        ("--dump-tensor=VECTOR_ADD:3", "arguments 0 to 2 of VECTOR_ADD", "--dump-tensor=VECTOR_ADD:2"),
+        ("--dump-tensor=VECTOR_ADD:out", "arguments 0 to 2 of VECTOR_ADD", "--dump-tensor=VECTOR_ADD:2"),
+        ("--dump-tensor=", "KERNEL:ARG", "--dump-tensor"),
+    ] {
+        let answer = refused(&["run", "vector", option], "BadValue");
+        let (name, value) = option.replace("enable-l2", "chip").split_once('=').map(own).unwrap();
+        let detail = answer.line("detail: ");
+        for part in [&name, &value, allowed] {
+            assert!(detail.contains(part), "{detail} does not name {part}");
+        }
+        assert!(answer.line("hint: ").starts_with(hint), "{}", answer.stderr);
+    }
+    // A level is joined to its option: what follows a bare one is a word of its own.
+    refused(&["run", "vector", "--chip-swimlane", "4"], "BadUsage");
+}
+
+fn own((name, value): (&str, &str)) -> (String, String) {
+    (name.to_string(), value.to_string())
+}
+
+#[test]
+fn a_kernel_that_the_scene_does_not_have_lists_those_it_has_and_names_the_nearest() {
+    for kernel in ["VECTOR_AD", "VECTOR_ADD,VECTOR_AD", "VECTOR_AD:0"] {
+        let answer = refused(&["run", "vector", &format!("--dump-tensor={kernel}")], "UnknownKernel");
+        let hint = answer.line("hint: ");
+        assert!(hint.starts_with("did you mean --dump-tensor=VECTOR_ADD?"), "{hint}");
+        assert!(hint.contains("VECTOR_ADD, VECTOR_SHIFT, VECTOR_MUL"), "{hint}");
+    }
+    assert!(refused(&["run", "vector", "--dump-tensor=QK"], "UnknownKernel").line("detail: ").contains("QK"));
 }
 
 #[test]

@@ -107,6 +107,17 @@ fn rounds_repeat_a_case_and_the_table_shows_their_median() {
 }
 
 #[test]
+fn when_all_rounds_are_observed_each_is_a_run_in_a_directory_of_its_own() {
+    let desk = Desk::new();
+    let rounds = ["--rounds", "3", "--dfx-rounds", "all", "--dep-gen"];
+    let answer = desk.ringlane(&[&["run", "vector", "--case", "small", "-o", "x"], &rounds[..]].concat());
+    assert_eq!(answer.status, 0, "{}", answer.stderr);
+    let files = desk.files();
+    let manifests: Vec<_> = files.iter().filter(|path| path.ends_with("run.json")).collect();
+    assert_eq!(manifests, ["x/round_1/run.json", "x/round_2/run.json", "x/round_3/run.json", "x/run.json"]);
+}
+
+#[test]
 fn equal_seeds_give_equal_values_and_other_seeds_others() {
     let hash = |seed| {
         let answer = Desk::new().ringlane(&["run", "vector", "--case", "small", "--seed", seed, "--json"]);
@@ -175,7 +186,10 @@ fn help_version_and_completions_are_results() {
         assert!(answer.stdout.contains(part), "{}", answer.stdout);
     }
     let help = desk.ringlane(&["run", "--help"]).stdout;
-    for word in ["swimlane", "pmu", "dump", "dfx"] {
-        assert!(!help.contains(word), "{word} is in:\n{help}");
+    let options =
+        ["--chip-swimlane[=<LEVEL>]", "--dump-tensor[=", "--pmu[=<GROUP>]", "--dep-gen", "--scope-stats"];
+    let examples = ["--case small --dfx\n", "--dump-tensor=QK,PV:2\n", "--dfx-rounds all\n"];
+    for word in options.iter().chain(&examples) {
+        assert!(help.contains(word), "{word} is not in:\n{help}");
     }
 }

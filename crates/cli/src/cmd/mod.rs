@@ -2,6 +2,7 @@
 
 mod bench;
 mod completions;
+mod dfx;
 mod list;
 mod run;
 

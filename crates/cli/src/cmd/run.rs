@@ -1,7 +1,7 @@
 //! `ringlane run SCENE`: runs a scene's cases, writes one directory for each, prints a summary.
 //!
 //! ```text
-//! check everything ──▶ for each case: directory, rounds, run.json ──▶ summary, exit status
+//! check everything ──▶ for each case: directory, rounds, what they recorded, run.json ──▶ summary, exit status
 //! ```
 
 use std::path::PathBuf;
@@ -9,7 +9,8 @@ use std::path::PathBuf;
 use ringlane_task::{CallConfig, Resource};
 use ringlane_trace::RunStatus;
 
-use crate::errors::{CliError, Exit, print};
+use super::dfx::DfxArgs;
+use crate::errors::{CliError, Exit, print, warn};
 use crate::execute::{Outcome, Setup, execute};
 use crate::monitor::Monitor;
 use crate::options::{self, Assignment, GraphRuntime, PerRing};
@@ -24,7 +25,11 @@ Example:
   $ ringlane run vector
   $ ringlane run paged_attention --case small --threads 2 --rounds 5
   $ ringlane run stream --param tasks=100000 --ring-heap 64M --json
-A run's directory is named on standard error; run.json in it tells how the run went.
+  $ ringlane run paged_attention --case small --dfx
+  $ ringlane run cholesky --chip-swimlane=1 --dep-gen --rounds 5
+  $ ringlane run paged_attention --case ragged --dump-tensor=QK,PV:2
+  $ ringlane run moe --case small --scope-stats --pmu --rounds 3 --dfx-rounds all
+A run's directory is named on standard error; run.json in it tells how the run went and which files it left.
 Ctrl-C ends a run at its next task (again: at once); SIGUSR1 prints what it is doing.";
 
 /// Run a scene's cases, write one directory for each, and print a summary
@@ -36,7 +41,7 @@ pub struct RunArgs {
     /// This case only (repeatable) [default: all cases]
     #[arg(long = "case", value_name = "NAME")]
     cases: Vec<String>,
-    /// Repeat each case; the last round is reported
+    /// Repeat each case; the last round is reported, or the one that is observed
     #[arg(long, value_name = "N", default_value = "1", allow_negative_numbers = true)]
     #[arg(value_parser = options::rounds)]
     rounds: u32,
@@ -63,6 +68,8 @@ pub struct RunArgs {
     /// The summary as JSON on standard output, and nothing else there
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    dfx: DfxArgs,
     #[command(flatten)]
     rings: RingArgs,
 }
@@ -150,6 +157,7 @@ impl RunArgs {
         let config = self.rings.apply(config);
         runtime::check(&config).map_err(CliError::Setup)?;
         Ok(Setup {
+            diagnostics: self.dfx.diagnostics(select::scene(&self.scene)?)?,
             platform: self.platform,
             runtime: self.runtime,
             config,
@@ -169,6 +177,7 @@ fn tell(outcome: &Outcome) {
     let (manifest, dir) = (&outcome.manifest, outcome.dir.display());
     let peak = summary::bytes(outcome.peak_rss_bytes);
     say(format_args!("{} {}: {dir} (peak memory {peak})", manifest.scene, manifest.case));
+    outcome.recorded.iter().flat_map(|recorded| &recorded.problems).for_each(|problem| warn(&**problem));
     if let Some(failure) = &outcome.failure {
         print(&*failure.error);
     }

@@ -1,0 +1,142 @@
+//! The options of `run` that say what is observed.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use ringlane_scenes::Scene;
+use ringlane_task::{DfxFlags, Overflow};
+
+use crate::diagnostics::{DfxRounds, Diagnostics};
+use crate::errors::CliError;
+use crate::pmu;
+use crate::selection::{self, DumpSelection};
+
+/// What `--dfx` turns on.
+const EVERYTHING: DfxFlags = DfxFlags::SWIMLANE_PHASES
+    .with(DfxFlags::DUMP)
+    .with(DfxFlags::PMU)
+    .with(DfxFlags::DEPS)
+    .with(DfxFlags::SCOPES);
+
+/// Each diagnostic leaves a file of its own beside `run.json`.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Diagnostics (each leaves a file beside run.json)")]
+pub struct DfxArgs {
+    /// When blocks ran (1), with the life of tasks and their edges (2), with phases of workers and submits (3) [bare: 3]
+    #[arg(long, value_name = "LEVEL", visible_alias = "enable-l2-swimlane")]
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "3", value_parser = swimlane_level)]
+    chip_swimlane: Option<u8>,
+    /// The data of tasks: all, some kernels (QK,PV:2), or only what the orchestration marks (@marked) [bare: all]
+    #[arg(long, value_name = "KERNEL[:ARG],…")]
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = selection::ALL)]
+    dump_tensor: Option<String>,
+    /// Hardware counters of each block, of a group by number or name
+    #[arg(long, value_name = "GROUP")]
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = pmu::DEFAULT, value_parser = pmu::group)]
+    pmu: Option<i32>,
+    /// The tasks and all their dependencies
+    #[arg(long)]
+    dep_gen: bool,
+    /// What each scope took of the rings
+    #[arg(long, visible_alias = "enable-scope-stats")]
+    scope_stats: bool,
+    /// All of them
+    #[arg(long)]
+    dfx: bool,
+    /// What a diagnostic does when its buffers are full: wait, or count what it loses
+    #[arg(long, value_name = "POLICY", default_value_t, value_parser = overflow())]
+    overflow: Overflow,
+    /// Which of several rounds are observed; `all` writes round_<n>/ below the run
+    #[arg(long, value_name = "WHICH", default_value = "last")]
+    dfx_rounds: DfxRounds,
+}
+
+impl DfxArgs {
+    /// What is observed of a scene.
+    pub fn diagnostics(&self, scene: &Scene) -> Result<Diagnostics, CliError> {
+        let dump = self.dump_tensor.as_deref().map(|text| DumpSelection::parse(text, scene)).transpose()?;
+        Ok(Diagnostics {
+            flags: self.flags(),
+            overflow: self.overflow,
+            pmu_group: self.pmu.unwrap_or_default(),
+            dump: dump.unwrap_or_default(),
+            rounds: self.dfx_rounds,
+        })
+    }
+
+    /// An option of its own says more than `--dfx`: with both, the swimlane has the level that it names.
+    fn flags(&self) -> DfxFlags {
+        let asked = [
+            (self.dfx, EVERYTHING),
+            (self.dump_tensor.is_some(), DfxFlags::DUMP),
+            (self.pmu.is_some(), DfxFlags::PMU),
+            (self.dep_gen, DfxFlags::DEPS),
+            (self.scope_stats, DfxFlags::SCOPES),
+        ];
+        let flags =
+            asked.into_iter().filter(|(is_on, _)| *is_on).fold(DfxFlags::NONE, |all, (_, one)| all.with(one));
+        self.chip_swimlane.map_or(flags, |level| {
+            flags.with_swimlane_level(level).expect("the level was checked when it was read")
+        })
+    }
+}
+
+fn swimlane_level(text: &str) -> Result<u8, CliError> {
+    let level = text.parse().ok().filter(|level| (1..=DfxFlags::MAX_SWIMLANE_LEVEL).contains(level));
+    level.ok_or_else(|| CliError::bad_value("--chip-swimlane", text, "1, 2, 3", "--chip-swimlane=3"))
+}
+
+fn overflow() -> impl TypedValueParser<Value = Overflow> {
+    let names = PossibleValuesParser::new(Overflow::ALL.map(Overflow::as_str));
+    names.map(|name| Overflow::from_name(&name).expect("one of the names"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Command {
+        #[command(flatten)]
+        dfx: DfxArgs,
+    }
+
+    fn diagnostics(options: &[&str]) -> Diagnostics {
+        let command = Command::try_parse_from([&["run"], options].concat()).unwrap_or_else(|e| panic!("{e}"));
+        command.dfx.diagnostics(Scene::find("vector").unwrap()).unwrap()
+    }
+
+    fn bits(options: &[&str]) -> u64 {
+        diagnostics(options).flags.bits()
+    }
+
+    #[test]
+    fn each_option_sets_its_bits_and_together_they_are_dfx() {
+        let each = ["--chip-swimlane", "--dump-tensor", "--pmu", "--dep-gen", "--scope-stats"];
+        assert_eq!(each.map(|option| bits(&[option])), [0b111, 1 << 3, 1 << 4, 1 << 5, 1 << 6]);
+        assert_eq!((bits(&each), bits(&["--dfx"]), bits(&[])), (0x7f, 0x7f, 0));
+    }
+
+    #[test]
+    fn a_swimlane_level_is_its_bits_and_outranks_dfx() {
+        for (level, expected) in [("1", 0b001), ("2", 0b011), ("3", 0b111)] {
+            let option = format!("--chip-swimlane={level}");
+            assert_eq!(bits(&[&option]), expected);
+            assert_eq!(bits(&["--dfx", &option]), 0x78 | expected);
+        }
+        assert_eq!(bits(&["--enable-l2-swimlane=2", "--enable-scope-stats"]), 0b011 | 1 << 6);
+    }
+
+    #[test]
+    fn without_options_diagnostics_would_wait_observe_the_last_round_and_dump_everything() {
+        assert_eq!(diagnostics(&[]), Diagnostics::default());
+        assert_eq!(diagnostics(&["--overflow", "drop"]).overflow, Overflow::Drop);
+        assert_eq!(diagnostics(&["--dfx-rounds", "all"]).rounds, DfxRounds::All);
+        let dump = diagnostics(&["--dfx", "--dump-tensor=VECTOR_MUL:1"]).dump;
+        assert_eq!(dump.to_string(), "VECTOR_MUL:1");
+    }
+
+    #[test]
+    fn a_value_is_joined_to_its_option_so_that_the_next_word_stays_a_word() {
+        assert!(Command::try_parse_from(["run", "--chip-swimlane", "2"]).is_err());
+    }
+}

@@ -1,0 +1,103 @@
+//! What a command asks to be observed, in which rounds, and where a round leaves its files.
+//!
+//! ```text
+//! --rounds 3 --dfx-rounds last     warm-up   warm-up   outputs/x/
+//!                         first    outputs/x/  …         …
+//!                         all      outputs/x/round_1/  outputs/x/round_2/  outputs/x/round_3/
+//! ```
+//! The directory of an observed round is a whole run: its `run.json` tells of that round.
+
+use ringlane_task::{CallConfig, DfxFlags, Overflow};
+
+use crate::selection::DumpSelection;
+
+/// Which diagnostics are on, and how.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Diagnostics {
+    /// Which.
+    pub flags: DfxFlags,
+    /// What they do when their buffers are full.
+    pub overflow: Overflow,
+    /// Group of hardware counters; 0 is the chip's default.
+    pub pmu_group: i32,
+    /// What a dump captures.
+    #[allow(dead_code, reason = "the recorder takes it")]
+    pub dump: DumpSelection,
+    /// In which rounds they are on.
+    pub rounds: DfxRounds,
+}
+
+/// In which of several rounds the diagnostics are on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum DfxRounds {
+    /// In every one; each leaves a directory of its own.
+    All,
+    /// In the first: everything is cold.
+    First,
+    /// In the last: everything is warm.
+    #[default]
+    Last,
+}
+
+/// Where a round leaves its files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Nowhere: it is not observed.
+    Nowhere,
+    /// In the directory of the run.
+    Run,
+    /// In this directory below it.
+    Below(String),
+}
+
+impl Diagnostics {
+    /// Where a round, counted from 1, leaves its files.
+    pub fn place(&self, round: u32, rounds: u32) -> Place {
+        match self.rounds {
+            _ if self.flags.is_empty() => Place::Nowhere,
+            DfxRounds::All => Place::Below(format!("round_{round}")),
+            DfxRounds::First if round == 1 => Place::Run,
+            DfxRounds::Last if round == rounds => Place::Run,
+            DfxRounds::First | DfxRounds::Last => Place::Nowhere,
+        }
+    }
+
+    /// The configuration of an observed round.
+    pub fn apply(&self, mut config: CallConfig) -> CallConfig {
+        config.pmu_group = self.pmu_group;
+        config.with_dfx_flags(self.flags).with_overflow(self.overflow)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(rounds: DfxRounds, count: u32) -> Vec<Place> {
+        let diagnostics = Diagnostics { flags: DfxFlags::DEPS, rounds, ..Diagnostics::default() };
+        (1..=count).map(|round| diagnostics.place(round, count)).collect()
+    }
+
+    #[test]
+    fn one_round_is_observed_in_the_directory_of_the_run_and_all_of_them_below_it() {
+        use Place::{Nowhere, Run};
+        assert_eq!(places(DfxRounds::Last, 3), [Nowhere, Nowhere, Run]);
+        assert_eq!(places(DfxRounds::First, 3), [Run, Nowhere, Nowhere]);
+        let below = ["round_1", "round_2", "round_3"].map(|name| Place::Below(name.to_string()));
+        assert_eq!(places(DfxRounds::All, 3), below);
+    }
+
+    #[test]
+    fn the_only_round_is_the_first_and_the_last() {
+        assert_eq!(places(DfxRounds::First, 1), [Place::Run]);
+        assert_eq!(places(DfxRounds::default(), 1), [Place::Run]);
+    }
+
+    #[test]
+    fn without_a_diagnostic_no_round_is_observed() {
+        for rounds in [DfxRounds::All, DfxRounds::First, DfxRounds::Last] {
+            let diagnostics = Diagnostics { rounds, ..Diagnostics::default() };
+            assert_eq!(diagnostics.place(1, 1), Place::Nowhere);
+        }
+    }
+}

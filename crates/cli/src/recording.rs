@@ -1,0 +1,112 @@
+//! What the diagnostics of a run left: the recorder makes it, `run.json` and the summary tell it.
+
+use ringlane_task::Explain;
+use ringlane_trace::{DfxCost, FileEntry, Manifest, PmuSource};
+
+use crate::diagnostics::Diagnostics;
+use crate::summary::{bytes, time};
+
+/// What the diagnostics of one round left.
+#[derive(Default)]
+#[allow(dead_code, reason = "the recorder makes it")]
+pub struct Recording {
+    /// Its files.
+    pub files: Vec<FileEntry>,
+    /// What they cost the round.
+    pub cost: DfxCost,
+    /// Where hardware counters came from, if they were on.
+    pub pmu: Option<PmuSource>,
+    /// Memory of the diagnostics.
+    pub memory_bytes: u64,
+    /// What went wrong without ending the round.
+    pub problems: Vec<Box<dyn Explain>>,
+}
+
+impl Recording {
+    /// A manifest that tells of it.
+    pub fn told_in(&self, manifest: Manifest, diagnostics: &Diagnostics) -> Manifest {
+        let mut manifest = manifest.with_dfx_flags(diagnostics.flags);
+        manifest.overflow = diagnostics.overflow;
+        (manifest.pmu, manifest.dfx_cost) = (self.pmu.clone(), self.cost);
+        manifest.files = self.files.clone();
+        manifest
+    }
+}
+
+/// The recordings of all rounds of a case, added up.
+#[derive(Default)]
+pub struct Recorded {
+    files: usize,
+    file_bytes: u64,
+    cost: DfxCost,
+    memory_bytes: u64,
+    /// What went wrong without ending a round.
+    pub problems: Vec<Box<dyn Explain>>,
+}
+
+impl Recorded {
+    /// Adds the recording of one more round, and takes its problems.
+    pub fn add(&mut self, recording: &mut Recording) {
+        let Recording { files, cost, memory_bytes, problems, .. } = recording;
+        self.files += files.len();
+        self.file_bytes += files.iter().map(|file| file.bytes).sum::<u64>();
+        self.cost.writer_wait_ticks += cost.writer_wait_ticks;
+        self.cost.bytes += cost.bytes;
+        self.cost.collector_us += cost.collector_us;
+        self.cost.export_us += cost.export_us;
+        // One round after the other has the memory.
+        self.memory_bytes = self.memory_bytes.max(*memory_bytes);
+        self.problems.append(problems);
+    }
+
+    /// How much there is and what it cost, for people.
+    pub fn text(&self, clock_freq_hz: u64) -> String {
+        let Recorded { files, file_bytes, cost, memory_bytes, .. } = self;
+        let waited_us = cost.writer_wait_ticks as f64 * 1e6 / clock_freq_hz.max(1) as f64;
+        let [waited, collector, export] =
+            [waited_us, cost.collector_us as f64, cost.export_us as f64].map(time);
+        let [size, memory] = [*file_bytes, *memory_bytes].map(bytes);
+        format!(
+            "{files} files, {size}; writers waited {waited}, collector {collector}, export {export}, memory {memory}"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ringlane_task::{DfxFlags, Overflow};
+    use ringlane_trace::UtcTime;
+
+    fn recording() -> Recording {
+        Recording {
+            files: vec![FileEntry::with_rows("deps.json", 2048, 7, 0), FileEntry::plain("x.bin", 1024)],
+            cost: DfxCost { writer_wait_ticks: 3_000, bytes: 99, collector_us: 310, export_us: 900 },
+            pmu: Some(PmuSource { source: "tsc".to_string(), group: 2 }),
+            memory_bytes: 1 << 20,
+            problems: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_manifest_tells_of_a_recording_field_by_field() {
+        let (flags, overflow) = (DfxFlags::from_bits(0x7f).unwrap(), Overflow::Drop);
+        let diagnostics = Diagnostics { flags, overflow, ..Diagnostics::default() };
+        let manifest = Manifest::new("vector", "small", "cpu", UtcTime::from_unix_seconds(0));
+        let manifest = recording().told_in(manifest, &diagnostics);
+        assert_eq!((manifest.dfx_flags(), manifest.swimlane_level()), (flags, 3));
+        assert_eq!((manifest.overflow, manifest.dfx_cost), (Overflow::Drop, recording().cost));
+        assert_eq!((manifest.pmu, manifest.files), (recording().pmu, recording().files));
+    }
+
+    #[test]
+    fn rounds_add_up_but_for_the_memory_that_each_has_in_turn() {
+        let mut recorded = Recorded::default();
+        recorded.add(&mut recording());
+        recorded.add(&mut recording());
+        assert_eq!(
+            recorded.text(1_000_000_000),
+            "4 files, 6.0 KiB; writers waited 6.0 µs, collector 620.0 µs, export 1.8 ms, memory 1.0 MiB"
+        );
+    }
+}
