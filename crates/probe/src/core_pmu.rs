@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use crate::lane::Writer;
 use crate::pmu::{COUNTERS_MAX, Counters, Group, PmuUnavailable};
-use crate::records::{BlockCounters, BlockTime};
+use crate::records::{BlockCounters, BlockName, BlockTime, TICKS};
 
 /// The counters of one core.
 pub(crate) struct CorePmu {
@@ -34,19 +34,21 @@ impl CorePmu {
 
     #[inline]
     pub(crate) fn begin(&mut self) {
-        if let Some(counters) = &mut self.counters {
-            counters.read(&mut self.begun);
+        if let Some(counters) = &mut self.counters
+            && counters.read(&mut self.begun).is_err()
+        {
+            self.counters = None;
         }
     }
 
     #[inline]
     pub(crate) fn end(&mut self, block: &BlockTime) {
         let (name, mut now) = (block.name, [0; COUNTERS_MAX]);
-        let Some(counters) = &mut self.counters else {
-            let cycles = block.end - block.start;
-            return self.writer.push(&BlockCounters { name, cycles, counters: now });
-        };
-        counters.read(&mut now);
+        let read = self.counters.as_mut().is_some_and(|counters| counters.read(&mut now).is_ok());
+        if !read {
+            let (name, cycles) = (BlockName { unused: TICKS, ..name }, block.end - block.start);
+            return self.writer.push(&BlockCounters { name, cycles, counters: [0; COUNTERS_MAX] });
+        }
         for (now, begun) in now.iter_mut().zip(self.begun) {
             *now = now.saturating_sub(begun);
         }

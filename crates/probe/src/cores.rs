@@ -6,10 +6,10 @@
 use ringlane_engine::seams::Clock;
 use ringlane_engine::slot::TaskRecord;
 
+use crate::core_pmu::{CorePmu, Refusal};
 use crate::dump::Capture;
 use crate::lane::Writer;
-use crate::pmu::CorePmu;
-use crate::records::{BlockLife, BlockName, BlockPhases, BlockTime, IDLE, PhaseTime};
+use crate::records::{BlockLife, BlockName, BlockPhases, IDLE, PhaseTime};
 
 /// The state of one core.
 #[derive(Default)]
@@ -36,9 +36,9 @@ impl CoreState {
     }
 
     /// The core begins its part in the run: it looks for work from now on.
-    pub(crate) fn enter(&mut self, clock: &impl Clock) {
+    pub(crate) fn enter(&mut self, clock: &impl Clock, refusal: &Refusal) {
         if let Some(pmu) = &mut self.pmu {
-            pmu.open();
+            pmu.open(refusal);
         }
         if self.level >= 3 {
             let now = clock.now().0;
@@ -166,17 +166,5 @@ impl CoreState {
         }
         self.now.resolve = self.now.resolve.clamp(life.time.end, life.finish);
         blocks.push(&self.now);
-    }
-
-    /// A task became ready: stamped after everything that made it so.
-    #[inline]
-    pub(crate) fn ready(&mut self, clock: &impl Clock) -> u64 {
-        clock.now_ordered().0
-    }
-
-    /// The stamps of the block that ended last.
-    #[cfg(test)]
-    pub(crate) fn last(&self) -> BlockTime {
-        self.now.life.time
     }
 }

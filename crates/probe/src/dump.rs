@@ -110,7 +110,8 @@ impl Capture {
         }
         let bytes = tensor.view().bytes();
         let bin_offset = end.fetch_add(bytes, Ordering::Relaxed);
-        let mut pieces = Pieces { payload: &mut self.payload, at: bin_offset, left: bytes, room: 0, padding: 0 };
+        let mut pieces =
+            Pieces { payload: &mut self.payload, at: bin_offset, left: bytes, room: 0, padding: 0 };
         // SAFETY: called before the task's first block or after its last: whoever else could write these bytes is ordered
         // before or after the task.
         unsafe { tensor.for_each_run(|run| pieces.put(run)) };

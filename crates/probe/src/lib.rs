@@ -10,18 +10,32 @@
 
 pub mod clock;
 pub mod collector;
+mod core_pmu;
+mod cores;
+mod deps;
+mod dump;
 pub mod error;
+pub mod export;
 pub mod kind;
+mod kinds;
 pub mod lane;
 pub mod pmu;
+pub mod recorder;
 pub mod recording;
+mod records;
+mod scopes;
+mod selection;
 mod store;
+mod submits;
 mod sync;
 
 pub use clock::Clock;
 pub use collector::{KindCounts, RecordedKind};
 pub use error::ProbeError;
+pub use export::{Exported, RecordingProblem, RunFacts};
 pub use kind::{Kind, KindSpec, Sink, Storage};
 pub use lane::{Counts, Writer};
+pub use recorder::{Recorder, Settings, StartError};
 pub use recording::{Recorded, Recording, Writers};
+pub use selection::{DumpSelection, SelectedKernel};
 pub use store::WriteFailure;

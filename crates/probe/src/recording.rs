@@ -31,6 +31,13 @@ impl Writers {
     pub fn take(&mut self, kind: Kind) -> Vec<Writer> {
         self.0.iter_mut().find(|(of, _)| *of == kind).map(|(_, all)| core::mem::take(all)).unwrap_or_default()
     }
+
+    /// Gives writers back, for someone else to take.
+    pub(crate) fn put(&mut self, kind: Kind, writers: impl IntoIterator<Item = Writer>) {
+        if let Some((_, all)) = self.0.iter_mut().find(|(of, _)| *of == kind) {
+            all.extend(writers);
+        }
+    }
 }
 
 /// A collector thread at work.

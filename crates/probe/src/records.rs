@@ -12,8 +12,12 @@ pub(crate) struct BlockName {
     pub(crate) func: u16,
     pub(crate) lane: u8,
     pub(crate) ring: u8,
+    /// Of counters: `TICKS` where the clock stood in for them.
     pub(crate) unused: u32,
 }
+
+/// See [`BlockName::unused`].
+pub(crate) const TICKS: u32 = 1;
 
 impl BlockName {
     pub(crate) fn task_id(&self) -> u64 {

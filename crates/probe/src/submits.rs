@@ -9,7 +9,7 @@ use ringlane_task::{Resource, RingIndex, TaskId};
 
 use crate::deps::record;
 use crate::lane::Writer;
-use crate::records::{Edge, PhaseTime, RECLAIM, SubmitTime, TaskLife};
+use crate::records::{PhaseTime, RECLAIM, SubmitTime, TaskLife};
 use crate::scopes::Scopes;
 use crate::selection::{ArgMask, DumpSelection};
 

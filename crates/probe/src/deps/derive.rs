@@ -146,7 +146,9 @@ impl Derivation {
         if head.kind == ALLOC {
             self.alloc(submit, derived);
         }
-        for (index, argument) in recorded_args(if head.kind == ALLOC { &[] } else { submit.words }).enumerate() {
+        for (index, argument) in
+            recorded_args(if head.kind == ALLOC { &[] } else { submit.words }).enumerate()
+        {
             if let Argument::Tensor(tensor) = argument {
                 let arg = self.arg(index as u32, &tensor, derived);
                 derived.args.push(arg);
@@ -279,7 +281,13 @@ impl Derivation {
                     found.push(Found {
                         seq: old.seq,
                         arg: arg.index,
-                        hazard: if !wrote { Hazard::War } else if reads { Hazard::Raw } else { Hazard::Waw } as u8,
+                        hazard: if !wrote {
+                            Hazard::War
+                        } else if reads {
+                            Hazard::Raw
+                        } else {
+                            Hazard::Waw
+                        } as u8,
                         overlap: match met.how {
                             Relation::Covered => Overlap::Covered,
                             Relation::Possible => Overlap::Possible,

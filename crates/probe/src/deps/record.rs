@@ -42,7 +42,6 @@ pub(crate) struct SubmitHead {
 
 /// No task.
 pub(crate) const NOBODY: u64 = u64::MAX;
-pub(crate) const KERNELS: u8 = 0;
 pub(crate) const BARRIER: u8 = 1;
 pub(crate) const ALLOC: u8 = 2;
 
@@ -114,7 +113,8 @@ pub(crate) fn for_each(mut chunk: &[u8], scratch: &mut Vec<u64>, mut f: impl FnM
         }
         let (words, rest) = rest.split_at(8 * count);
         scratch.clear();
-        scratch.extend(words.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().expect("8 bytes"))));
+        scratch
+            .extend(words.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().expect("8 bytes"))));
         let (words, after) = scratch.split_at(head.words as usize);
         f(StoredSubmit { head, words, after });
         chunk = rest;

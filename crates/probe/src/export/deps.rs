@@ -1,0 +1,75 @@
+//! Stored submits become `deps.json`: each is read, what it adds is derived, and both are written.
+
+use std::io;
+
+use ringlane_task::{KernelId, ScopeId, Seq, SiteId, TaskId};
+use ringlane_trace::deps::{DepsArg, DepsNames, DepsTaskRow, DepsWriter, Inference, LaneKernel};
+use ringlane_trace::rows::{RowCounts, ViewRow};
+use ringlane_trace::{ArtifactFile, TraceError};
+
+use super::{Export, Rows};
+use crate::deps::derive::{Derivation, Derived};
+use crate::deps::record::{self, StoredSubmit};
+use crate::kinds;
+
+type Writer<'w> = DepsWriter<'w, &'w mut ArtifactFile, std::fs::File>;
+
+impl Export<'_> {
+    pub(super) fn deps(&self, out: &mut ArtifactFile, rows: Rows) -> io::Result<RowCounts> {
+        let names = DepsNames::new(&self.facts.sites, &self.facts.kernels);
+        let spool = || self.dir.spool().map_err(source_of);
+        let mut writer = DepsWriter::new(out, [spool()?, spool()?], &names);
+        let mut derivation = Derivation::new(self.facts.external_bytes.clone());
+        let (mut derived, mut args, mut scratch) = (Derived::default(), Vec::new(), Vec::new());
+        self.for_each_chunk(kinds::DEPS, rows, |_, chunk| {
+            let mut outcome = Ok(());
+            record::for_each(chunk, &mut scratch, |submit| {
+                if outcome.is_ok() {
+                    derivation.submit(&submit, &mut derived);
+                    outcome = write(&mut writer, &submit, &derived, &mut args);
+                }
+            });
+            outcome
+        })?;
+        Ok(writer.finish(self.dropped(kinds::DEPS, rows))?.tasks)
+    }
+}
+
+fn write(
+    writer: &mut Writer<'_>,
+    submit: &StoredSubmit<'_>,
+    derived: &Derived,
+    args: &mut Vec<DepsArg>,
+) -> io::Result<()> {
+    let head = &submit.head;
+    let lane = |i: usize| LaneKernel {
+        func_id: KernelId(head.kernels[i] as u32),
+        lane: head.lane_ids >> (2 * i) & 3,
+    };
+    let kernels = [lane(0), lane(1), lane(2)];
+    args.clear();
+    args.extend(derived.args.iter().filter_map(|arg| {
+        let view = ViewRow::new(arg.dtype, arg.offset, arg.dims())?;
+        Some(DepsArg { index: arg.index, access: arg.access, tensor: arg.tensor, view })
+    }));
+    writer.task(&DepsTaskRow {
+        task_id: TaskId(head.task_id),
+        seq: Seq(head.seq),
+        block_num: head.blocks.max(1),
+        scope: ScopeId(head.scope),
+        site: SiteId(head.site),
+        inference: if head.manual == 0 { Inference::FromArguments } else { Inference::Manual },
+        kernels: &kernels[..(head.lanes as usize).min(3)],
+        args,
+    })?;
+    derived.tensors.iter().try_for_each(|tensor| writer.tensor(tensor))?;
+    derived.edges.iter().try_for_each(|edge| writer.edge(edge))
+}
+
+/// The system's error behind one of the run directory.
+fn source_of(error: TraceError) -> io::Error {
+    match error {
+        TraceError::CannotWrite { source, .. } => source,
+        other => io::Error::other(other),
+    }
+}

@@ -1,0 +1,57 @@
+//! Captured arguments become `tensor_dump/tensor_dump.json`; their bytes are in place already.
+
+use std::io;
+
+use ringlane_task::{Access, DType, Dim, KernelId, Scalar, Seq, TaskId};
+use ringlane_trace::ArtifactFile;
+use ringlane_trace::dump::{DumpData, DumpRecord, DumpTask, DumpTensor, DumpWriter, Role, Stage, Truncated};
+use ringlane_trace::rows::{RowCounts, ViewRow};
+
+use super::{Export, Rows};
+use crate::dump::{BEFORE, Captured, SCALAR, TASK};
+use crate::kinds;
+use crate::selection::DumpSelection;
+
+impl Export<'_> {
+    pub(super) fn dump(&self, out: &mut ArtifactFile, rows: Rows) -> io::Result<RowCounts> {
+        let selection = match &self.settings.dump {
+            DumpSelection::Everything => None,
+            chosen => Some(chosen.to_string()),
+        };
+        let mut writer = DumpWriter::new(out, selection.as_deref(), &self.facts.kernels);
+        let mut tasks = 0;
+        self.for_each(kinds::DUMP, rows, |_, task: Captured| {
+            if task.kind != TASK {
+                return Ok(());
+            }
+            tasks += 1;
+            let func_ids = task.kernels.map(|id| KernelId(id as u32));
+            let func_ids = &func_ids[..(task.lanes as usize).min(3)];
+            writer.task(&DumpTask { task_id: TaskId(task.task_id), seq: Seq(task.value), func_ids })
+        })?;
+        let lost = self.recorded.kind(kinds::PAYLOAD).is_some_and(|payload| payload.failure().is_some());
+        self.for_each(kinds::DUMP, rows, |_, captured: Captured| {
+            let record = if captured.kind == TASK { None } else { record(&captured, lost) };
+            record.map_or(Ok(()), |record| writer.record(&record))
+        })?;
+        Ok(writer.finish(self.dropped(kinds::DUMP, rows))?.records)
+    }
+}
+
+/// The row of a captured argument. Where bytes were lost on their way to the file, `lost`, none are claimed.
+fn record(captured: &Captured, lost: bool) -> Option<DumpRecord> {
+    let dtype = DType::from_code(captured.dtype)?;
+    let (role, data) = if captured.kind == SCALAR {
+        (Role::Input, DumpData::Scalar(Scalar::from_bits(captured.value, dtype)?))
+    } else {
+        let dims = captured.dims.map(|[len, stride]| Dim { len, stride });
+        let view = ViewRow::new(dtype, captured.offset, &dims[..captured.rank as usize])?;
+        let bin_size = if lost { 0 } else { captured.bin_size };
+        let truncated = if bin_size < captured.bytes { Truncated::Yes } else { Truncated::No };
+        let tensor = DumpTensor { view, truncated, bin_offset: captured.bin_offset, bin_size };
+        let tensor = if lost { DumpTensor { bin_offset: 0, ..tensor } } else { tensor };
+        (Role::of(Access::from_code(captured.access)?)?, DumpData::Tensor(tensor))
+    };
+    let stage = if captured.stage == BEFORE { Stage::BeforeDispatch } else { Stage::AfterCompletion };
+    Some(DumpRecord { task_id: TaskId(captured.task_id), arg_index: captured.arg as u32, role, stage, data })
+}

@@ -1,0 +1,299 @@
+//! After the run: what was recorded becomes the files of the run directory.
+//!
+//! Each instrument is a pass over its records into a streaming writer; nothing is held that grows with the rows. A file that
+//! cannot be written is tried once more without its rows, so that at least its counts tell what was lost.
+
+mod deps;
+mod dump;
+mod pmu;
+mod scopes;
+mod swimlane;
+
+use std::io;
+use std::time::Instant;
+
+use ringlane_engine::stall::Deadlock;
+use ringlane_task::{Capacities, CoreId, DfxFlags, Explain, KernelId, TaskId, Ticks};
+use ringlane_trace::rows::{KernelRow, RowCounts};
+use ringlane_trace::{ArtifactFile, DfxCost, FileEntry, PmuSource, RunDir, TraceError};
+use zerocopy::FromBytes;
+
+use crate::error::ProbeError;
+use crate::kind::Kind;
+use crate::pmu::PmuUnavailable;
+use crate::recorder::{Recorder, Settings};
+use crate::recording::Recorded;
+use crate::records::BlockName;
+use crate::store::WriteFailure;
+use crate::{KindCounts, RecordedKind, kinds};
+
+/// What the files tell of a run beside the records.
+#[derive(Clone, Debug)]
+pub struct RunFacts {
+    /// The chip: `cpu`, `a2a3sim`, …
+    pub platform: String,
+    /// Ticks per second.
+    pub clock_freq_hz: u64,
+    /// What the clock said at the start of the run.
+    pub started_ticks: u64,
+    /// How long it took.
+    pub makespan_ticks: u64,
+    /// The kind of each core.
+    pub core_types: Vec<String>,
+    /// Kernels, by number.
+    pub kernels: Vec<KernelRow>,
+    /// Source sites as `file:line`, by number.
+    pub sites: Vec<String>,
+    /// How much there is of everything.
+    pub capacities: Capacities,
+    /// Sizes of the external buffers.
+    pub external_bytes: Vec<u64>,
+    /// What stopped the run, if a resource was exhausted.
+    pub fatal: Option<Deadlock>,
+}
+
+/// The files of a recorded run, and what they cost.
+#[derive(Debug, Default)]
+pub struct Exported {
+    /// One entry for each file that is there.
+    pub files: Vec<FileEntry>,
+    /// What the recording cost.
+    pub cost: DfxCost,
+    /// Where counters came from, if they were on.
+    pub pmu: Option<PmuSource>,
+    /// Memory that was reserved for records.
+    pub memory_bytes: u64,
+    /// What did not go well; the run itself is not touched by it.
+    pub problems: Vec<RecordingProblem>,
+}
+
+/// Something that a recording lacks.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordingProblem {
+    /// A file misses rows, because a write failed.
+    #[error("a file of the recording is incomplete")]
+    Incomplete {
+        /// The file, the error and how many rows are lost.
+        what: String,
+    },
+    /// The hardware's counters are out of reach.
+    #[error("{0}")]
+    Pmu(PmuUnavailable),
+    /// The records are lost.
+    #[error("{0}")]
+    Lost(ProbeError),
+}
+
+impl Explain for RecordingProblem {
+    fn name(&self) -> &'static str {
+        match self {
+            RecordingProblem::Incomplete { .. } => "RecordingIncomplete",
+            RecordingProblem::Pmu(why) => why.name(),
+            RecordingProblem::Lost(error) => error.name(),
+        }
+    }
+
+    fn detail(&self) -> String {
+        match self {
+            RecordingProblem::Incomplete { what } => what.clone(),
+            RecordingProblem::Pmu(why) => why.detail(),
+            RecordingProblem::Lost(error) => error.detail(),
+        }
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            RecordingProblem::Incomplete { .. } => {
+                "the run's results are not affected; free space or choose another directory with -o"
+                    .to_string()
+            }
+            RecordingProblem::Pmu(why) => why.hint(),
+            RecordingProblem::Lost(error) => error.hint(),
+        }
+    }
+}
+
+/// What every export has at hand.
+pub(crate) struct Export<'a> {
+    recorded: &'a Recorded,
+    facts: &'a RunFacts,
+    settings: &'a Settings,
+    dir: &'a RunDir,
+}
+
+/// Whether rows are written, or only counted as lost.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rows {
+    Kept,
+    Lost,
+}
+
+/// How an instrument writes its file.
+type Fill<'f> = &'f dyn Fn(&mut ArtifactFile, Rows) -> io::Result<RowCounts>;
+
+impl<C> Recorder<C> {
+    /// Ends the recording and writes its files. Never fails as a whole: what cannot be written is told.
+    pub fn export(mut self, facts: &RunFacts) -> Exported {
+        let begun = Instant::now();
+        self.close();
+        let Some(recording) = self.recording.take() else { return Exported::default() };
+        let mut exported = Exported::default();
+        let recorded = match recording.stop([]) {
+            Ok(recorded) => recorded,
+            Err(error) => {
+                exported.problems.push(RecordingProblem::Lost(error));
+                return exported;
+            }
+        };
+        let export = Export { recorded: &recorded, facts, settings: &self.settings, dir: &self.dir };
+        export.run(&mut exported, self.payload.take());
+        if self.settings.flags.contains(DfxFlags::PMU) {
+            let refusal = self.refusal.lock().expect("no panic while a reason is noted").take();
+            exported.pmu = Some(pmu::source(refusal.is_some(), self.settings.pmu_group));
+            exported.problems.extend(refusal.map(RecordingProblem::Pmu));
+        }
+        let counts = |of: fn(&KindCounts) -> u64| recorded.kinds().iter().map(|k| of(&k.counts())).sum();
+        exported.cost.writer_wait_ticks = counts(|kind| kind.waited_ticks);
+        exported.cost.bytes = exported.files.iter().map(|file| file.bytes).sum();
+        exported.cost.collector_us = recorded.collector_busy().as_micros() as u64;
+        exported.memory_bytes = recorded.reserved_bytes();
+        exported.cost.export_us = begun.elapsed().as_micros() as u64;
+        exported
+    }
+}
+
+impl Export<'_> {
+    fn run(&self, exported: &mut Exported, payload: Option<ArtifactFile>) {
+        let on = |flag| self.settings.flags.contains(flag);
+        if self.settings.flags.swimlane_level() > 0 {
+            self.file(exported, kinds::SWIMLANE_FILE, kinds::BLOCKS, &|out, rows| self.swimlane(out, rows));
+        }
+        if on(DfxFlags::DUMP) {
+            self.payload(exported, payload);
+            self.file(exported, kinds::DUMP_FILE, kinds::DUMP, &|out, rows| self.dump(out, rows));
+        }
+        if on(DfxFlags::PMU) {
+            self.file(exported, kinds::PMU_FILE, kinds::PMU, &|out, rows| self.pmu(out, rows));
+        }
+        if on(DfxFlags::DEPS) {
+            self.file(exported, kinds::DEPS_FILE, kinds::DEPS, &|out, rows| self.deps(out, rows));
+        }
+        if on(DfxFlags::SCOPES) {
+            self.file(exported, kinds::SCOPES_FILE, kinds::SCOPES, &|out, rows| self.scopes(out, rows));
+        }
+    }
+
+    /// Writes one file: with its rows, else without, else not at all.
+    fn file(&self, exported: &mut Exported, name: &'static str, kind: Kind, fill: Fill<'_>) {
+        let (mut failure, mut entry) = (None, None);
+        for rows in [Rows::Kept, Rows::Lost] {
+            match self.attempt(name, rows, fill) {
+                Ok(written) => {
+                    entry = Some(written);
+                    break;
+                }
+                Err(error) => _ = failure.get_or_insert(error),
+            }
+        }
+        let spool = self.recorded.kind(kind).and_then(RecordedKind::failure).map(ToString::to_string);
+        let incomplete = failure.map(|error| error.detail()).or(spool);
+        let total = self.counts(kind).total;
+        let mut entry = entry.unwrap_or_else(|| FileEntry::with_rows(name, 0, 0, total));
+        if let Some(what) = &incomplete {
+            let lost = entry.dropped.unwrap_or(0);
+            let what = format!("{name}: {what}; {lost} of {} rows lost", entry.total.unwrap_or(0));
+            exported.problems.push(RecordingProblem::Incomplete { what });
+        }
+        entry.incomplete = incomplete;
+        exported.files.push(entry);
+    }
+
+    fn attempt(&self, name: &'static str, rows: Rows, fill: Fill<'_>) -> Result<FileEntry, TraceError> {
+        let mut out = self.dir.create_file(name)?;
+        let counts = fill(&mut out, rows).map_err(|source| out.error(source))?;
+        let bytes = out.commit()?;
+        Ok(FileEntry::with_rows(name, bytes, counts.collected, counts.dropped))
+    }
+
+    /// Gives the captured bytes their name.
+    fn payload(&self, exported: &mut Exported, payload: Option<ArtifactFile>) {
+        let Some(payload) = payload else { return };
+        let failed = self.recorded.kind(kinds::PAYLOAD).and_then(RecordedKind::failure);
+        let incomplete = failed.map(WriteFailure::to_string);
+        let (bytes, incomplete) = match payload.commit() {
+            Ok(bytes) => (bytes, incomplete),
+            Err(error) => (0, incomplete.or(Some(error.detail()))),
+        };
+        if let Some(what) = &incomplete {
+            let what = format!("{}: {what}", kinds::PAYLOAD_FILE);
+            exported.problems.push(RecordingProblem::Incomplete { what });
+        }
+        let entry = FileEntry::plain(kinds::PAYLOAD_FILE, bytes);
+        exported.files.push(FileEntry { incomplete, ..entry });
+    }
+
+    fn counts(&self, kind: Kind) -> KindCounts {
+        self.recorded.kind(kind).map(RecordedKind::counts).unwrap_or_default()
+    }
+
+    /// Rows of a kind that are not in the file.
+    fn dropped(&self, kind: Kind, rows: Rows) -> u64 {
+        let counts = self.counts(kind);
+        if rows == Rows::Kept { counts.dropped } else { counts.total }
+    }
+
+    /// Visits the records of a kind, all of one type, each with the number of its writer.
+    fn for_each<R: FromBytes>(
+        &self,
+        kind: Kind,
+        rows: Rows,
+        mut visit: impl FnMut(u32, R) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.for_each_chunk(kind, rows, |writer, mut bytes| {
+            while let Ok((record, rest)) = R::read_from_prefix(bytes) {
+                visit(writer, record)?;
+                bytes = rest;
+            }
+            Ok(())
+        })
+    }
+
+    fn for_each_chunk(
+        &self,
+        kind: Kind,
+        rows: Rows,
+        visit: impl FnMut(u32, &[u8]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        match self.recorded.kind(kind) {
+            Some(recorded) if rows == Rows::Kept => recorded.for_each_chunk(visit),
+            _ => Ok(()),
+        }
+    }
+
+    /// Ticks since the start of the run, within the run.
+    fn ticks(&self, stamp: u64) -> Ticks {
+        Ticks(stamp.saturating_sub(self.facts.started_ticks).min(self.facts.makespan_ticks))
+    }
+
+    /// The kind of core that a kernel wants.
+    fn core_type_of(&self, core: CoreId) -> &str {
+        self.facts.core_types.get(core.0 as usize).map_or("cpu", String::as_str)
+    }
+}
+
+impl BlockName {
+    fn task(&self) -> TaskId {
+        TaskId(self.task_id())
+    }
+
+    fn kernel(&self) -> KernelId {
+        KernelId(self.func as u32)
+    }
+}
+
+/// So that a spool that cannot be read ends an export as a write that fails does.
+impl From<ProbeError> for io::Error {
+    fn from(error: ProbeError) -> Self {
+        io::Error::other(error)
+    }
+}

@@ -1,0 +1,383 @@
+//! The probe of a recorded run: hands what it is told to the instruments that are on.
+//!
+//! Every core's state and the submitter's are touched by their own threads only; what crosses threads (when a task became
+//! ready, which of its arguments are captured) lies in tables by slot, written before the task is published and read by
+//! whoever holds it.
+
+use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+
+use ringlane_engine::observed::{Fill, ObservedTask, Submission};
+use ringlane_engine::seams::{Clock, Probe, Step};
+use ringlane_engine::slot::{SlotIndex, TaskRecord};
+use ringlane_engine::sync::Padded;
+use ringlane_task::{CoreId, DfxFlags, Overflow, Resource, RingIndex, SiteId, TaskId, Ticks};
+use ringlane_trace::{ArtifactFile, RunDir, TraceError};
+
+use crate::core_pmu::{CorePmu, Refusal};
+use crate::cores::CoreState;
+use crate::dump::Capture;
+use crate::error::ProbeError;
+use crate::kind::KindSpec;
+use crate::kinds;
+use crate::pmu::Group;
+use crate::recording::{Recording, Writers};
+use crate::scopes::Scopes;
+use crate::selection::{ArgMask, DumpSelection, MASK_WORDS};
+use crate::submits::{Selected, Submits, SubmitterState, Tasks};
+
+/// What is recorded, and how.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Which instruments.
+    pub flags: DfxFlags,
+    /// What a writer does that finds no empty buffer.
+    pub overflow: Overflow,
+    /// Which counters.
+    pub pmu_group: Group,
+    /// Which arguments are captured.
+    pub dump: DumpSelection,
+    /// Cores of the chip.
+    pub cores: u32,
+    /// Slots of the engine's table.
+    pub slots: usize,
+}
+
+/// Records a run. It is the run's [`Probe`]; afterwards [`Recorder::export`](crate::Recorder::export) writes the files.
+pub struct Recorder<C> {
+    clock: C,
+    pub(crate) settings: Settings,
+    pub(crate) dir: RunDir,
+    cores: Box<[Padded<UnsafeCell<CoreState>>]>,
+    submitter: UnsafeCell<SubmitterState>,
+    /// By slot: when its task became ready. Stored before the task is published, loaded by the submitter after it saw that
+    /// the task is done.
+    ready: Box<[AtomicU64]>,
+    /// By slot: which arguments are captured. Stored before the task is published, loaded by cores that hold it.
+    masks: Box<[[AtomicU64; MASK_WORDS]]>,
+    /// Where the next captured bytes go in their file.
+    payload_end: AtomicU64,
+    pub(crate) payload: Option<ArtifactFile>,
+    pub(crate) refusal: Refusal,
+    pub(crate) recording: Option<Recording>,
+    level: u8,
+    times_blocks: bool,
+}
+
+// SAFETY: each `CoreState` is touched only by the thread that is that core, the `SubmitterState` only by the submitter (the
+// seam promises both), and by whoever owns the recorder once the run is over.
+unsafe impl<C: Sync> Sync for Recorder<C> {}
+
+/// Why a recording cannot begin.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The directory does not take files.
+    #[error("{0}")]
+    Trace(#[from] TraceError),
+    /// There is no memory or no thread for it.
+    #[error("{0}")]
+    Probe(#[from] ProbeError),
+}
+
+struct LaneClock<C>(C);
+
+impl<C: Clock + Send> crate::clock::Clock for LaneClock<C> {
+    fn now(&self) -> u64 {
+        self.0.now().0
+    }
+}
+
+impl<C: Clock + Copy + Send + 'static> Recorder<C> {
+    /// Reserves the memory of what is on, and starts the collector.
+    pub fn start(clock: C, dir: &RunDir, settings: Settings) -> Result<Self, StartError> {
+        let (flags, cores) = (settings.flags, settings.cores);
+        let level = flags.swimlane_level();
+        let mut payload = None;
+        if flags.contains(DfxFlags::DUMP) {
+            payload = Some(dir.create_file(kinds::PAYLOAD_FILE)?);
+        }
+        let specs = specs(dir, flags, cores, payload.as_ref())?;
+        let lane_clock = Arc::new(LaneClock(clock));
+        let (recording, mut writers) = Recording::start(settings.overflow, lane_clock, specs)?;
+        let recorder = Recorder {
+            clock,
+            dir: dir.clone(),
+            cores: core_states(&mut writers, &settings),
+            submitter: UnsafeCell::new(submitter_state(&mut writers, &settings)),
+            ready: zeroed(if level >= 2 { settings.slots } else { 0 }),
+            masks: zeroed(if flags.contains(DfxFlags::DUMP) { settings.slots } else { 0 }),
+            payload_end: AtomicU64::new(0),
+            payload,
+            refusal: Refusal::default(),
+            recording: Some(recording),
+            level,
+            times_blocks: level > 0 || flags.contains(DfxFlags::PMU),
+            settings,
+        };
+        Ok(recorder)
+    }
+}
+
+/// Only what is on is ever there.
+fn specs(
+    dir: &RunDir,
+    flags: DfxFlags,
+    cores: u32,
+    payload: Option<&ArtifactFile>,
+) -> Result<Vec<KindSpec>, StartError> {
+    let (swimlane, level) = (kinds::SWIMLANE_FILE, flags.swimlane_level());
+    let mut specs = Vec::new();
+    let mut spool = |on: bool, kind, name, file, writers| {
+        if on {
+            specs.push(kinds::spooled(dir, kind, name, file, writers));
+        }
+    };
+    spool(level >= 1, kinds::BLOCKS, "blocks", swimlane, cores);
+    spool(level >= 2, kinds::TASKS, "tasks", swimlane, 1);
+    spool(level >= 2, kinds::EDGES, "edges", swimlane, 1);
+    spool(level >= 3, kinds::PHASES, "phases", swimlane, cores + 1);
+    spool(level >= 3, kinds::SUBMITS, "submits", swimlane, 1);
+    spool(flags.contains(DfxFlags::DUMP), kinds::DUMP, "captured arguments", kinds::DUMP_FILE, cores);
+    spool(flags.contains(DfxFlags::PMU), kinds::PMU, "counters", kinds::PMU_FILE, cores);
+    spool(flags.contains(DfxFlags::DEPS), kinds::DEPS, "submits", kinds::DEPS_FILE, 1);
+    spool(flags.contains(DfxFlags::SCOPES), kinds::SCOPES, "scopes", kinds::SCOPES_FILE, 1);
+    if let Some(file) = payload {
+        let handle = file.file().try_clone().map_err(|source| file.error(source))?;
+        specs.push(kinds::placed(file.path(), handle, cores));
+    }
+    Ok(specs)
+}
+
+fn core_states(writers: &mut Writers, settings: &Settings) -> Box<[Padded<UnsafeCell<CoreState>>]> {
+    let level = settings.flags.swimlane_level();
+    let mut blocks = writers.take(kinds::BLOCKS).into_iter();
+    // The last one stays for the submitter.
+    let mut phases: Vec<_> = writers.take(kinds::PHASES);
+    let submitters = phases.pop();
+    let mut phases = phases.into_iter();
+    let mut captured = writers.take(kinds::DUMP).into_iter().zip(writers.take(kinds::PAYLOAD));
+    let mut counters = writers.take(kinds::PMU).into_iter();
+    writers.put(kinds::PHASES, submitters);
+    let one = |_| {
+        let mut state = CoreState::default();
+        if let Some(blocks) = blocks.next() {
+            state.timeline(level, blocks, phases.next());
+        }
+        state.capture = captured.next().map(|(records, payload)| Capture::new(records, payload));
+        state.pmu = counters.next().map(|writer| CorePmu::new(writer, settings.pmu_group));
+        Padded(UnsafeCell::new(state))
+    };
+    (0..settings.cores).map(one).collect()
+}
+
+fn submitter_state(writers: &mut Writers, settings: &Settings) -> SubmitterState {
+    let phases = writers.take(kinds::PHASES).pop();
+    let tasks = writers.take(kinds::TASKS).pop();
+    SubmitterState {
+        tasks: tasks.map(|writer| Tasks::new(writer, phases, settings.slots)),
+        edges: writers.take(kinds::EDGES).pop(),
+        submits: writers.take(kinds::SUBMITS).pop().map(Submits::new),
+        deps: writers.take(kinds::DEPS).pop(),
+        scopes: writers.take(kinds::SCOPES).pop().map(Scopes::new),
+        dump: settings.flags.contains(DfxFlags::DUMP).then(|| Selected::new(settings.dump.clone())),
+        stalled: 0,
+    }
+}
+
+/// A table of zeros that costs nothing until it is touched.
+fn zeroed<T>(count: usize) -> Box<[T]> {
+    // SAFETY: used for atomics and arrays of them only, for which zero bits are the value 0.
+    unsafe { Box::new_zeroed_slice(count).assume_init() }
+}
+
+impl<C> Recorder<C> {
+    /// The state of a core, for its own thread.
+    #[inline]
+    #[allow(clippy::mut_from_ref)]
+    fn core(&self, core: CoreId) -> &mut CoreState {
+        // SAFETY: see `Sync`; no hook calls another, so there is no second reference.
+        unsafe { &mut *self.cores[core.0 as usize].get() }
+    }
+
+    #[inline]
+    #[allow(clippy::mut_from_ref)]
+    fn submitter(&self) -> &mut SubmitterState {
+        // SAFETY: as above.
+        unsafe { &mut *self.submitter.get() }
+    }
+
+    /// Ends the writing: every writer's last buffer is handed over.
+    pub(crate) fn close(&mut self) {
+        self.cores = Box::default();
+        self.submitter = UnsafeCell::default();
+    }
+
+    fn mask_of(&self, slot: SlotIndex) -> ArgMask {
+        let words = &self.masks[slot.0 as usize];
+        ArgMask(core::array::from_fn(|i| words[i].load(Ordering::Relaxed)))
+    }
+
+    #[cold]
+    fn select(&self, submission: &Submission<'_>) {
+        let Some(selected) = &mut self.submitter().dump else { return };
+        let mask = selected.mask(submission);
+        for (word, bits) in self.masks[submission.task.slot.0 as usize].iter().zip(mask.0) {
+            word.store(bits, Ordering::Relaxed);
+        }
+    }
+}
+
+impl<C: Clock> Probe for Recorder<C> {
+    fn enter(&self, core: CoreId) {
+        self.core(core).enter(&self.clock, &self.refusal);
+    }
+
+    fn leave(&self, core: CoreId) {
+        self.core(core).leave(&self.clock);
+    }
+
+    fn idle(&self, core: CoreId) {
+        self.core(core).idle(&self.clock);
+    }
+
+    fn stole(&self, core: CoreId) {
+        self.core(core).stole(&self.clock);
+    }
+
+    #[inline]
+    fn take(&self, core: CoreId) {
+        self.core(core).take(&self.clock);
+    }
+
+    #[inline]
+    fn dispatch(&self, core: CoreId, task: &ObservedTask<'_>) {
+        if let Some(capture) = &mut self.core(core).capture {
+            let mask = self.mask_of(task.slot);
+            if !mask.is_empty() {
+                capture.before(task, &mask, &self.payload_end);
+            }
+        }
+    }
+
+    #[inline]
+    fn start(&self, core: CoreId, record: &TaskRecord, kernel: u16, lane: u8, block: u32) {
+        if self.times_blocks {
+            self.core(core).start(&self.clock, record, kernel, lane, block);
+        }
+    }
+
+    #[inline]
+    fn end(&self, core: CoreId) {
+        if self.times_blocks {
+            self.core(core).end(&self.clock);
+        }
+    }
+
+    #[inline]
+    fn complete(&self, core: CoreId, task: &ObservedTask<'_>) {
+        let state = self.core(core);
+        if let Some(capture) = &mut state.capture {
+            let mask = self.mask_of(task.slot);
+            if !mask.is_empty() {
+                capture.after(task, &mask, &self.payload_end);
+            }
+        }
+        state.complete(&self.clock);
+    }
+
+    #[inline]
+    fn ready(&self, _core: CoreId, task: SlotIndex) {
+        if self.level >= 2 {
+            self.ready[task.0 as usize].store(self.clock.now_ordered().0, Ordering::Relaxed);
+        }
+    }
+
+    #[inline]
+    fn finish(&self, core: CoreId) {
+        self.core(core).finish(&self.clock);
+    }
+
+    #[inline]
+    fn step(&self, step: Step) {
+        if step == Step::Begin && self.level >= 2 {
+            self.core(CoreId(0)).interrupt();
+        }
+        if let Some(submits) = &mut self.submitter().submits {
+            submits.step(step, self.clock.now().0);
+        }
+    }
+
+    #[inline]
+    fn edge(&self, predecessor: TaskId, successor: TaskId) {
+        if let Some(edges) = &mut self.submitter().edges {
+            edges.push(&crate::records::Edge { pred: predecessor.0, succ: successor.0 });
+        }
+    }
+
+    #[inline]
+    fn submit(&self, submission: &Submission<'_>) {
+        if !self.masks.is_empty() {
+            self.select(submission);
+        }
+        self.submitter().submit(&self.clock, submission);
+    }
+
+    #[inline]
+    fn fill(&self, fill: &Fill) {
+        if let Some(scopes) = &mut self.submitter().scopes {
+            scopes.fill(fill);
+        }
+    }
+
+    #[inline]
+    fn reclaim_begin(&self) {
+        if self.level >= 3 {
+            self.core(CoreId(0)).interrupt();
+        }
+        if let Some(tasks) = &mut self.submitter().tasks {
+            tasks.reclaim_begin(self.clock.now_ordered().0);
+        }
+    }
+
+    #[inline]
+    fn reclaim(&self, task: TaskId, slot: SlotIndex) {
+        if let Some(tasks) = &mut self.submitter().tasks {
+            tasks.reclaim(task, slot, self.ready[slot.0 as usize].load(Ordering::Relaxed));
+        }
+    }
+
+    #[inline]
+    fn reclaim_end(&self) {
+        if let Some(tasks) = &mut self.submitter().tasks {
+            tasks.reclaim_end(self.clock.now().0);
+        }
+    }
+
+    fn scope_enter(&self, scope: u32, site: SiteId) {
+        if let Some(scopes) = &mut self.submitter().scopes {
+            scopes.enter(scope, site.0, self.clock.now().0);
+        }
+    }
+
+    fn scope_exit(&self) {
+        if let Some(scopes) = &mut self.submitter().scopes {
+            scopes.exit(self.clock.now().0);
+        }
+    }
+
+    fn stall_begin(&self) {
+        self.submitter().stalled = self.clock.now().0;
+    }
+
+    fn stall_end(&self, ring: RingIndex, resource: Resource) {
+        let Ticks(now) = self.clock.now();
+        self.submitter().stall(now, ring, resource);
+    }
+
+    fn fatal(&self) {
+        if let Some(scopes) = &mut self.submitter().scopes {
+            scopes.stop(self.clock.now().0);
+        }
+    }
+}
