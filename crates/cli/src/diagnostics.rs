@@ -7,9 +7,8 @@
 //! ```
 //! The directory of an observed round is a whole run: its `run.json` tells of that round.
 
+use ringlane_probe::DumpSelection;
 use ringlane_task::{CallConfig, DfxFlags, Overflow};
-
-use crate::selection::DumpSelection;
 
 /// Which diagnostics are on, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,7 +20,6 @@ pub struct Diagnostics {
     /// Group of hardware counters; 0 is the chip's default.
     pub pmu_group: i32,
     /// What a dump captures.
-    #[allow(dead_code, reason = "the recorder takes it")]
     pub dump: DumpSelection,
     /// In which rounds they are on.
     pub rounds: DfxRounds,

@@ -7,23 +7,23 @@
 //! Whatever happens after the directory exists ends in a `run.json` that tells it.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
-use ringlane_engine::prelude::Buffers;
-use ringlane_engine::report::{Run, RunReport};
+use ringlane_engine::report::RunReport;
 use ringlane_engine::{Error, Fault};
+use ringlane_probe::Exported;
 use ringlane_scenes::{Golden, Program};
 use ringlane_task::{CallConfig, Explain};
 use ringlane_trace::{Manifest, RunDir, RunError, RunStatus, UtcTime};
 
 use crate::diagnostics::{Diagnostics, Place};
 use crate::errors::CliError;
+use crate::manifest::{status_of, tell_recording, tell_report};
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::options::GraphRuntime;
-use crate::panics::quietly;
+use crate::panics::{Panicked, quietly};
 use crate::progress::Progress;
-use crate::recording::{Recorded, Recording};
+use crate::recording::Recorded;
 use crate::runtime::{Platform, Runtime};
 use crate::select::Job;
 
@@ -75,7 +75,7 @@ struct Round {
     wall_us: f64,
     report: RunReport,
     golden: Option<Golden>,
-    recording: Option<Recording>,
+    recording: Option<Exported>,
     failure: Option<Failure>,
 }
 
@@ -189,11 +189,15 @@ impl Stage<'_> {
             }
             Place::Run | Place::Nowhere => None,
         };
-        let mut config = config_in(own_dir.as_ref().unwrap_or(self.dir).path(), self.setup.config)?;
-        if *place != Place::Nowhere {
-            config = self.setup.diagnostics.apply(config);
+        let dir = own_dir.as_ref().unwrap_or(self.dir);
+        let observed = *place != Place::Nowhere;
+        if observed {
+            dir.reserve_manifest().map_err(Failure::fatal)?;
+            let config = config_in(dir.path(), self.setup.diagnostics.apply(self.setup.config))?;
+            runtime.observe(&config).map_err(|error| Failure::of(error.into()))?;
+            runtime.select_dump(self.setup.diagnostics.dump.clone());
         }
-        let mut round = round(program, runtime, &config, self.monitor);
+        let mut round = round(program, runtime, observed.then_some(dir), self.monitor);
         if let Some(recording) = &mut round.recording {
             recorded.get_or_insert_default().add(recording);
         }
@@ -224,7 +228,8 @@ impl Round {
     }
 }
 
-fn round(program: &mut dyn Program, runtime: &mut Runtime, config: &CallConfig, monitor: &Monitor) -> Round {
+/// Runs one round, recorded into a directory or not.
+fn round(program: &mut dyn Program, runtime: &mut Runtime, dir: Option<&RunDir>, monitor: &Monitor) -> Round {
     let mut buffers = match quietly(|| program.buffers()) {
         Ok(Ok(buffers)) => buffers,
         Ok(Err(error)) => return Round::that_failed(Failure::of(error)),
@@ -233,15 +238,18 @@ fn round(program: &mut dyn Program, runtime: &mut Runtime, config: &CallConfig, 
     if monitor.interrupted() {
         return Round::that_failed(Failure::of(Fault::Interrupted { tasks: 0 }.into()));
     }
-    let start = Instant::now();
-    let run = quietly(|| run_recorded(program, runtime, config, &mut buffers));
-    let mut round = Round { wall_us: start.elapsed().as_nanos() as f64 / 1e3, ..Round::default() };
-    match run {
-        Ok((run, recording)) => {
-            (round.report, round.recording) = (run.report, recording);
+    let watched = match quietly(|| runtime.run_in(dir, &mut buffers, |o| program.orchestrate(o))) {
+        Ok(watched) => watched,
+        Err(panic) => return Round::that_failed(Failure::fatal(panic)),
+    };
+    let mut round = Round { wall_us: watched.wall.as_nanos() as f64 / 1e3, ..Round::default() };
+    round.recording = watched.recording;
+    match watched.run {
+        Ok(run) => {
+            round.report = run.report;
             round.failure = run.result.err().map(Failure::of);
         }
-        Err(panic) => round.failure = Some(Failure::fatal(panic)),
+        Err(_) => round.failure = Some(Failure::fatal(Panicked::last())),
     }
     if round.failure.is_none() {
         match quietly(|| program.golden(&buffers)) {
@@ -256,16 +264,6 @@ fn round(program: &mut dyn Program, runtime: &mut Runtime, config: &CallConfig, 
     round
 }
 
-/// The seam to the recorder: it observes what `config` asks for, from here on, and answers with what it left.
-fn run_recorded(
-    program: &dyn Program,
-    runtime: &mut Runtime,
-    _config: &CallConfig,
-    buffers: &mut Buffers<'_>,
-) -> (Run<()>, Option<Recording>) {
-    (runtime.run(buffers, |o| program.orchestrate(o)), None)
-}
-
 /// The manifest of a round.
 fn filled(
     mut manifest: Manifest,
@@ -273,16 +271,8 @@ fn filled(
     failure: Option<&Failure>,
     diagnostics: &Diagnostics,
 ) -> Manifest {
-    let RunReport { tasks, blocks, scopes, skipped, peak_heap_bytes, .. } = round.report;
-    let RunReport { makespan_ticks, clock_freq_hz, cores, .. } = round.report;
+    manifest = tell_report(manifest, &round.report);
     manifest.wall_us = round.wall_us;
-    manifest.makespan_ticks = makespan_ticks;
-    if clock_freq_hz != 0 {
-        manifest.clock_freq_hz = clock_freq_hz;
-    }
-    manifest.cores = cores;
-    (manifest.tasks, manifest.blocks, manifest.scopes) = (tasks, blocks, scopes);
-    (manifest.skipped, manifest.peak_heap_bytes) = (skipped, peak_heap_bytes);
     manifest.golden = round.golden.as_ref().map(|golden| ringlane_trace::Golden {
         checked: golden.checked,
         failed: golden.failed,
@@ -293,7 +283,7 @@ fn filled(
         manifest.fail(*status, RunError::of(&**error));
     }
     match &round.recording {
-        Some(recording) => recording.told_in(manifest, diagnostics),
+        Some(recording) => tell_recording(manifest, recording, &diagnostics.apply(CallConfig::default())),
         None => manifest,
     }
 }
@@ -301,12 +291,7 @@ fn filled(
 impl Failure {
     /// What an error of the engine makes of a run.
     fn of(error: Error) -> Self {
-        let status = match error.fault() {
-            Fault::TaskFailed(_) | Fault::User(_) => RunStatus::Failed,
-            Fault::Interrupted { .. } => RunStatus::Interrupted,
-            _ => RunStatus::Fatal,
-        };
-        Failure { status, error: Box::new(error) }
+        Failure { status: status_of(&error), error: Box::new(error) }
     }
 
     fn failed(error: impl Explain + 'static) -> Self {
@@ -323,7 +308,7 @@ mod tests {
     use super::*;
     use ringlane_task::DfxFlags;
 
-    fn round(tasks: u64, recording: Option<Recording>) -> Round {
+    fn round(tasks: u64, recording: Option<Exported>) -> Round {
         Round { report: RunReport { tasks, ..RunReport::default() }, recording, ..Round::default() }
     }
 
@@ -336,7 +321,7 @@ mod tests {
     #[test]
     fn run_json_tells_of_the_round_whose_files_are_beside_it() {
         let mut rounds = Rounds::default();
-        rounds.add(round(1, Some(Recording::default())));
+        rounds.add(round(1, Some(Exported::default())));
         rounds.add(round(2, None));
         let manifest = manifest_of(rounds);
         assert_eq!((manifest.tasks, manifest.dfx_flags()), (1, DfxFlags::DEPS));
@@ -354,7 +339,7 @@ mod tests {
     #[test]
     fn a_round_that_fails_after_the_observed_one_fails_the_run() {
         let mut rounds = Rounds::default();
-        rounds.add(round(1, Some(Recording::default())));
+        rounds.add(round(1, Some(Exported::default())));
         rounds.add(Round::that_failed(Failure::of(Fault::Interrupted { tasks: 3 }.into())));
         let manifest = manifest_of(rounds);
         assert_eq!((manifest.status, manifest.tasks), (RunStatus::Interrupted, 1));

@@ -49,6 +49,7 @@ mod diagnostics;
 mod errors;
 mod execute;
 mod limits;
+mod manifest;
 mod memory;
 mod monitor;
 mod options;
@@ -67,6 +68,7 @@ mod summary;
 mod table;
 mod usage;
 mod watchdog;
+mod watched;
 
 use std::process::ExitCode;
 
@@ -74,6 +76,8 @@ pub use allocations::CountingAllocator;
 pub use ringlane_engine as engine;
 pub use ringlane_engine::report::{Run, RunReport, Status};
 pub use ringlane_engine::{inventory, kernel};
+pub use ringlane_probe as probe;
+pub use ringlane_probe::{DumpSelection, SelectedKernel};
 pub use ringlane_scenes as scenes;
 pub use ringlane_task as task;
 pub use ringlane_task::CallConfig;
@@ -89,7 +93,7 @@ pub mod prelude {
     pub use ringlane_scenes::{
         Case, Check, Golden, Param, Program, Rng, Scene, SceneError, SceneResult, Settings, Tolerance,
     };
-    pub use ringlane_task::CallConfig;
+    pub use ringlane_task::{CallConfig, DfxFlags, Overflow};
 }
 
 /// The whole command: reads the process's arguments, does what they say, and gives the exit status.

@@ -74,10 +74,15 @@ pub fn quietly<T>(f: impl FnOnce() -> T) -> Result<T, Panicked> {
     QUIET.fetch_add(1, Ordering::Relaxed);
     let result = catch_unwind(AssertUnwindSafe(f));
     QUIET.fetch_sub(1, Ordering::Relaxed);
-    result.map_err(|_| {
+    result.map_err(|_| Panicked::last())
+}
+
+impl Panicked {
+    /// What the last panic of this thread said.
+    pub fn last() -> Self {
         let said = LAST.with_borrow_mut(Option::take);
         Panicked { said: said.unwrap_or_else(|| "it did not say why".to_string()) }
-    })
+    }
 }
 
 fn describe(info: &PanicHookInfo<'_>) -> String {

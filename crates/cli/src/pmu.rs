@@ -1,22 +1,20 @@
 //! `--pmu[=GROUP]`: a group of hardware counters, by number or by name.
-//!
-//! The one place of the command that knows the groups; the instrument's own table belongs here.
+
+use ringlane_probe::pmu::Group;
+use ringlane_task::Explain;
 
 use crate::errors::CliError;
 
-/// What a bare `--pmu` asks for: the chip's default.
-pub const DEFAULT: &str = "0";
-
-/// Numbers and names. Group 0 is whichever the chip takes by default.
-const GROUPS: [(i32, &str); 4] = [(0, "default"), (1, "instructions"), (2, "cache"), (3, "branches")];
+/// What a bare `--pmu` asks for.
+pub const DEFAULT: &str = "basic";
 
 /// The number of a group.
 pub fn group(text: &str) -> Result<i32, CliError> {
-    let known = GROUPS.into_iter().find(|(number, name)| *name == text || number.to_string() == text);
-    known.map(|(number, _)| number).ok_or_else(|| {
-        let allowed = GROUPS.map(|(number, name)| format!("{number} ({name})")).join(", ");
-        CliError::bad_value("--pmu", text, allowed, "--pmu")
-    })
+    let group = Group::parse(text).map_err(|error| {
+        let allowed = error.hint().trim_start_matches("use ").to_string();
+        CliError::bad_value("--pmu", text, allowed, "--pmu=cache")
+    })?;
+    Ok(group.number().into())
 }
 
 #[cfg(test)]
@@ -25,10 +23,11 @@ mod tests {
 
     #[test]
     fn a_group_has_a_number_and_a_name() {
-        for (number, name) in GROUPS {
-            assert_eq!((group(name).unwrap(), group(&number.to_string()).unwrap()), (number, number));
+        for known in Group::ALL {
+            let number = i32::from(known.number());
+            assert_eq!((group(known.name()).unwrap(), group(&number.to_string()).unwrap()), (number, number));
         }
-        assert_eq!(group(DEFAULT).unwrap(), 0);
+        assert_eq!(group(DEFAULT).unwrap(), i32::from(Group::default().number()));
         for bad in ["99", "-1", "", "02", "Cache"] {
             assert!(group(bad).is_err(), "{bad}");
         }

@@ -1,37 +1,9 @@
-//! What the diagnostics of a run left: the recorder makes it, `run.json` and the summary tell it.
+//! What the diagnostics of a case left and cost, for its summary.
 
-use ringlane_task::Explain;
-use ringlane_trace::{DfxCost, FileEntry, Manifest, PmuSource};
+use ringlane_probe::{Exported, RecordingProblem};
+use ringlane_trace::DfxCost;
 
-use crate::diagnostics::Diagnostics;
 use crate::summary::{bytes, time};
-
-/// What the diagnostics of one round left.
-#[derive(Default)]
-#[allow(dead_code, reason = "the recorder makes it")]
-pub struct Recording {
-    /// Its files.
-    pub files: Vec<FileEntry>,
-    /// What they cost the round.
-    pub cost: DfxCost,
-    /// Where hardware counters came from, if they were on.
-    pub pmu: Option<PmuSource>,
-    /// Memory of the diagnostics.
-    pub memory_bytes: u64,
-    /// What went wrong without ending the round.
-    pub problems: Vec<Box<dyn Explain>>,
-}
-
-impl Recording {
-    /// A manifest that tells of it.
-    pub fn told_in(&self, manifest: Manifest, diagnostics: &Diagnostics) -> Manifest {
-        let mut manifest = manifest.with_dfx_flags(diagnostics.flags);
-        manifest.overflow = diagnostics.overflow;
-        (manifest.pmu, manifest.dfx_cost) = (self.pmu.clone(), self.cost);
-        manifest.files = self.files.clone();
-        manifest
-    }
-}
 
 /// The recordings of all rounds of a case, added up.
 #[derive(Default)]
@@ -41,13 +13,13 @@ pub struct Recorded {
     cost: DfxCost,
     memory_bytes: u64,
     /// What went wrong without ending a round.
-    pub problems: Vec<Box<dyn Explain>>,
+    pub problems: Vec<RecordingProblem>,
 }
 
 impl Recorded {
     /// Adds the recording of one more round, and takes its problems.
-    pub fn add(&mut self, recording: &mut Recording) {
-        let Recording { files, cost, memory_bytes, problems, .. } = recording;
+    pub fn add(&mut self, recording: &mut Exported) {
+        let Exported { files, cost, memory_bytes, problems, .. } = recording;
         self.files += files.len();
         self.file_bytes += files.iter().map(|file| file.bytes).sum::<u64>();
         self.cost.writer_wait_ticks += cost.writer_wait_ticks;
@@ -75,28 +47,15 @@ impl Recorded {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ringlane_task::{DfxFlags, Overflow};
-    use ringlane_trace::UtcTime;
+    use ringlane_trace::FileEntry;
 
-    fn recording() -> Recording {
-        Recording {
+    fn recording() -> Exported {
+        Exported {
             files: vec![FileEntry::with_rows("deps.json", 2048, 7, 0), FileEntry::plain("x.bin", 1024)],
             cost: DfxCost { writer_wait_ticks: 3_000, bytes: 99, collector_us: 310, export_us: 900 },
-            pmu: Some(PmuSource { source: "tsc".to_string(), group: 2 }),
             memory_bytes: 1 << 20,
-            problems: Vec::new(),
+            ..Exported::default()
         }
-    }
-
-    #[test]
-    fn a_manifest_tells_of_a_recording_field_by_field() {
-        let (flags, overflow) = (DfxFlags::from_bits(0x7f).unwrap(), Overflow::Drop);
-        let diagnostics = Diagnostics { flags, overflow, ..Diagnostics::default() };
-        let manifest = Manifest::new("vector", "small", "cpu", UtcTime::from_unix_seconds(0));
-        let manifest = recording().told_in(manifest, &diagnostics);
-        assert_eq!((manifest.dfx_flags(), manifest.swimlane_level()), (flags, 3));
-        assert_eq!((manifest.overflow, manifest.dfx_cost), (Overflow::Drop, recording().cost));
-        assert_eq!((manifest.pmu, manifest.files), (recording().pmu, recording().files));
     }
 
     #[test]

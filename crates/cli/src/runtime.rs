@@ -3,14 +3,20 @@
 //! A configuration is checked here before anything is made of it, so that an error appears at the caller.
 
 use std::fmt;
+use std::panic::resume_unwind;
 
 use ringlane_chip_cpu::CpuRuntime;
 use ringlane_engine::prelude::{Buffers, Orch};
-use ringlane_engine::report::{Run, Status};
+use ringlane_engine::report::{Run, RunReport, Status};
 use ringlane_engine::{Error, Fault, Result};
+use ringlane_probe::DumpSelection;
+use ringlane_probe::pmu::UnknownGroup;
 use ringlane_task::{CallConfig, ConfigError, Explain, Resource};
+use ringlane_trace::{Manifest, RunDir, UtcTime};
 
+use crate::manifest::tell;
 use crate::memory;
+use crate::watched::{self, Observing, Watched, cannot_record};
 
 /// What a run is executed on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, clap::ValueEnum)]
@@ -66,6 +72,7 @@ impl fmt::Display for Platform {
 /// ```
 pub struct Runtime {
     chip: Chip,
+    observing: Observing,
 }
 
 enum Chip {
@@ -97,15 +104,105 @@ impl Runtime {
         }
     }
 
+    /// Sets what is recorded of the runs to come: the diagnostics of `config`, what they do when their buffers are full,
+    /// the group of counters, and the directory. Everything else of `config` is what the runtime was made with.
+    ///
+    /// ```
+    /// use ringlane::prelude::*;
+    /// let mut runtime = Runtime::on(Platform::Cpu).with(&CallConfig::default())?;
+    /// let config = CallConfig::default().with_dfx_flags(DfxFlags::DEPS);
+    /// assert_eq!(runtime.observe(&config).unwrap_err().name(), "MissingOutputPrefix");
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn observe(&mut self, config: &CallConfig) -> core::result::Result<(), SetupError> {
+        check(config)?;
+        self.observing.config = *config;
+        Ok(())
+    }
+
+    /// Chooses which arguments are captured where they are (`DfxFlags::DUMP`); everything, unless this is called.
+    pub fn select_dump(&mut self, selection: DumpSelection) {
+        self.observing.dump = selection;
+    }
+
     /// Runs an orchestration on these buffers; afterwards they hold the results.
+    ///
+    /// If diagnostics are on, their files are in the configuration's output prefix afterwards, with a `run.json`. A
+    /// directory that cannot be made or holds a run already is the run's error, before anything has run.
+    ///
+    /// ```
+    /// use ringlane::prelude::*;
+    /// kernel! { static INC = aiv fn(x: &mut [f32]) { x.iter_mut().for_each(|x| *x += 1.0); } }
+    /// # let dir = std::env::temp_dir().join(format!("ringlane-run-{}", std::process::id()));
+    /// # let dir = dir.to_str().unwrap();
+    /// let mut data = Buffers::new();
+    /// let x = data.add(&[1], &[1.0f32])?;
+    /// let mut config = CallConfig::default().with_dfx_flags(DfxFlags::DEPS);
+    /// config.set_output_prefix(dir).map_err(Fault::Config)?;
+    /// let mut runtime = Runtime::on(Platform::Cpu).with(&config)?;
+    /// runtime.run(&mut data, |o| { let x = o.external(x)?; o.submit(&INC, [x.inout()]).map(drop) }).result?;
+    /// let deps = std::fs::read_to_string(format!("{dir}/deps.json")).unwrap();
+    /// assert!(deps.contains("INC"));
+    /// # std::fs::remove_dir_all(dir).unwrap();
+    /// # Ok::<(), Error>(())
+    /// ```
     #[track_caller]
     pub fn run<'e, R>(
         &mut self,
         buffers: &'e mut Buffers<'_>,
         f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
     ) -> Run<R> {
+        if self.observing.config.dfx_flags.is_empty() {
+            return match &mut self.chip {
+                Chip::Cpu(cpu) => cpu.run(buffers, f),
+            };
+        }
+        self.run_into_directory(buffers, f)
+    }
+
+    #[track_caller]
+    fn run_into_directory<'e, R>(
+        &mut self,
+        buffers: &'e mut Buffers<'_>,
+        f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
+    ) -> Run<R> {
+        let started_at = UtcTime::now();
+        let failed = |error: Error| Run { result: Err(error), report: RunReport::default() };
+        let prefix = match self.observing.config.output_prefix() {
+            Ok(prefix) => prefix.unwrap_or_default().to_string(),
+            Err(error) => return failed(Fault::Config(error).into()),
+        };
+        let dir = RunDir::create_exact(&prefix).and_then(|dir| dir.reserve_manifest().map(|()| dir));
+        let dir = match dir {
+            Ok(dir) => dir,
+            Err(error) => return failed(cannot_record(&error)),
+        };
+        let watched = self.run_in(Some(&dir), buffers, f);
+        let run = match watched.run {
+            Ok(run) => run,
+            Err(panic) => resume_unwind(panic),
+        };
+        let mut manifest = Manifest::new("program", "run", self.platform().as_str(), started_at);
+        manifest.threads = self.threads();
+        manifest.seed = self.observing.config.seed;
+        manifest.wall_us = watched.wall.as_nanos() as f64 / 1e3;
+        let told = tell(manifest, &run, watched.recording.as_ref(), &self.observing.config);
+        match told.write(&dir) {
+            Ok(()) => run,
+            Err(error) => Run { result: run.result.and(Err(cannot_record(&error))), report: run.report },
+        }
+    }
+
+    /// As [`run`](Self::run), recording into a directory that the caller answers for, or nowhere.
+    #[track_caller]
+    pub(crate) fn run_in<'e, R>(
+        &mut self,
+        dir: Option<&RunDir>,
+        buffers: &'e mut Buffers<'_>,
+        f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
+    ) -> Watched<R> {
         match &mut self.chip {
-            Chip::Cpu(cpu) => cpu.run(buffers, f),
+            Chip::Cpu(cpu) => watched::run_on_cpu(cpu, &self.observing, dir, buffers, f),
         }
     }
 
@@ -144,13 +241,15 @@ impl OnPlatform {
         let chip = match self.0 {
             Platform::Cpu => Chip::Cpu(CpuRuntime::new(config).map_err(SetupError::Chip)?),
         };
-        Ok(Runtime { chip })
+        let observing = Observing { config: *config, dump: DumpSelection::default() };
+        Ok(Runtime { chip, observing })
     }
 }
 
 /// Everything about a configuration that can be refused without making anything.
 pub(crate) fn check(config: &CallConfig) -> core::result::Result<(), SetupError> {
     config.validate().map_err(SetupError::Config)?;
+    watched::pmu_group(config).map_err(SetupError::Pmu)?;
     memory::check_capacities(config)
 }
 
@@ -188,6 +287,8 @@ pub enum SetupError {
     #[error("the capacities are larger than the machine's memory")]
     CapacityTooLarge { resource: Resource, value: u64, reserved_bytes: u64, memory_bytes: u64, fits: u64 },
     #[error("{0}")]
+    Pmu(UnknownGroup),
+    #[error("{0}")]
     Chip(Error),
 }
 
@@ -196,6 +297,7 @@ impl Explain for SetupError {
         match self {
             SetupError::Config(error) => error.name(),
             SetupError::CapacityTooLarge { .. } => "CapacityTooLarge",
+            SetupError::Pmu(error) => error.name(),
             SetupError::Chip(error) => error.name(),
         }
     }
@@ -207,6 +309,7 @@ impl Explain for SetupError {
                 "{} {value}: all capacities together reserve {reserved_bytes} bytes, the machine has {memory_bytes}",
                 resource.option()
             ),
+            SetupError::Pmu(error) => error.detail(),
             SetupError::Chip(error) => error.detail(),
         }
     }
@@ -215,6 +318,7 @@ impl Explain for SetupError {
         match self {
             SetupError::Config(error) => error.hint(),
             SetupError::CapacityTooLarge { resource, fits, .. } => format!("{} {fits}", resource.option()),
+            SetupError::Pmu(error) => error.hint(),
             SetupError::Chip(error) => error.hint(),
         }
     }
@@ -228,6 +332,7 @@ impl From<SetupError> for Error {
             SetupError::CapacityTooLarge { resource, value, .. } => {
                 Fault::Config(ConfigError::CapacityTooLarge { resource, ring: None, value }).into()
             }
+            SetupError::Pmu(error) => cannot_record(&error),
             SetupError::Chip(error) => error,
         }
     }

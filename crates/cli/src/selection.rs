@@ -7,9 +7,8 @@
 //! ```
 //! Names and indices are checked against the scene's kernels, so that a slip is found before anything runs.
 
-use std::fmt;
-
 use ringlane_engine::prelude::Kernel;
+use ringlane_probe::{DumpSelection, SelectedKernel};
 use ringlane_scenes::Scene;
 
 use crate::errors::CliError;
@@ -20,62 +19,35 @@ pub const ALL: &str = "@all";
 const MARKED: &str = "@marked";
 const OPTION: &str = "--dump-tensor";
 
-/// Which arguments are captured.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum DumpSelection {
-    /// Every argument of every task.
-    #[default]
-    Everything,
-    /// These, and those that the orchestration marks; without any of these, only those marked.
-    Only(Vec<KernelArgument>),
-}
-
-/// Arguments of a kernel's tasks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KernelArgument {
-    /// The kernel's name.
-    pub kernel: String,
-    /// Which argument, counted from 0; all of them if none is named.
-    pub argument: Option<u32>,
-}
-
-impl DumpSelection {
-    /// Reads what the option says about the kernels of a scene.
-    pub fn parse(text: &str, scene: &Scene) -> Result<Self, CliError> {
-        if text == ALL {
-            return Ok(DumpSelection::Everything);
-        }
-        let named = text.split(',').filter(|item| *item != MARKED);
-        Ok(DumpSelection::Only(
-            named.map(|item| KernelArgument::parse(item, scene)).collect::<Result<_, _>>()?,
-        ))
+/// Reads what the option says about the kernels of a scene.
+pub fn parse(text: &str, scene: &Scene) -> Result<DumpSelection, CliError> {
+    if text == ALL {
+        return Ok(DumpSelection::Everything);
     }
+    let named = text.split(',').filter(|item| *item != MARKED);
+    let kernels: Vec<_> = named.map(|item| kernel(item, scene)).collect::<Result<_, _>>()?;
+    Ok(if kernels.is_empty() { DumpSelection::Marked } else { DumpSelection::Kernels(kernels) })
 }
 
-impl KernelArgument {
-    fn parse(item: &str, scene: &Scene) -> Result<Self, CliError> {
-        if item.is_empty() {
-            let allowed = format!("KERNEL or KERNEL:ARG, several with commas, or {MARKED}, or {ALL}");
-            return Err(CliError::bad_value(OPTION, item, allowed, OPTION));
+fn kernel(item: &str, scene: &Scene) -> Result<SelectedKernel, CliError> {
+    if item.is_empty() {
+        let allowed = format!("KERNEL or KERNEL:ARG, several with commas, or {MARKED}, or {ALL}");
+        return Err(CliError::bad_value(OPTION, item, allowed, OPTION));
+    }
+    // A name may hold a colon itself, so the whole is tried first.
+    let whole = scene.kernel(item);
+    match item.rsplit_once(':') {
+        Some((name, index)) if whole.is_err() => {
+            let arg = Some(argument(scene.kernel(name)?, index, item)?);
+            Ok(SelectedKernel { name: name.to_string(), arg })
         }
-        // A name may hold a colon itself, so the whole is tried first.
-        let whole = scene.kernel(item);
-        match item.rsplit_once(':') {
-            Some((name, index)) if whole.is_err() => {
-                let kernel = scene.kernel(name)?;
-                Ok(KernelArgument {
-                    kernel: name.to_string(),
-                    argument: Some(argument(kernel, index, item)?),
-                })
-            }
-            _ => Ok(KernelArgument { kernel: whole?.name().to_string(), argument: None }),
-        }
+        _ => Ok(SelectedKernel { name: whole?.name().to_string(), arg: None }),
     }
 }
 
 /// The index of one of a kernel's arguments.
-fn argument(kernel: &Kernel, index: &str, item: &str) -> Result<u32, CliError> {
-    let (name, arity) = (kernel.name(), kernel.arity() as u32);
+fn argument(kernel: &Kernel, index: &str, item: &str) -> Result<u16, CliError> {
+    let (name, arity) = (kernel.name(), kernel.arity() as u16);
     let known = index.parse().ok().filter(|&index| index < arity);
     known.ok_or_else(|| match arity.checked_sub(1) {
         Some(last) => {
@@ -86,43 +58,21 @@ fn argument(kernel: &Kernel, index: &str, item: &str) -> Result<u32, CliError> {
     })
 }
 
-impl fmt::Display for DumpSelection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            DumpSelection::Everything => f.write_str(ALL),
-            DumpSelection::Only(none) if none.is_empty() => f.write_str(MARKED),
-            DumpSelection::Only(some) => {
-                let items: Vec<String> = some.iter().map(KernelArgument::to_string).collect();
-                f.write_str(&items.join(","))
-            }
-        }
-    }
-}
-
-impl fmt::Display for KernelArgument {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.argument {
-            Some(argument) => write!(f, "{}:{argument}", self.kernel),
-            None => f.write_str(&self.kernel),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use ringlane_task::Explain;
 
     fn parse(text: &str) -> Result<DumpSelection, CliError> {
-        DumpSelection::parse(text, Scene::find("paged_attention").unwrap())
+        super::parse(text, Scene::find("paged_attention").unwrap())
     }
 
     #[test]
     fn a_selection_is_everything_or_kernels_with_arguments_or_marks_alone() {
-        let of = |kernel: &str, argument| KernelArgument { kernel: kernel.to_string(), argument };
+        let of = |name: &str, arg| SelectedKernel { name: name.to_string(), arg };
         assert_eq!(parse(ALL).unwrap(), DumpSelection::Everything);
-        assert_eq!(parse("@marked").unwrap(), DumpSelection::Only(Vec::new()));
-        let two = DumpSelection::Only(vec![of("QK", None), of("PV", Some(2))]);
+        assert_eq!(parse("@marked").unwrap(), DumpSelection::Marked);
+        let two = DumpSelection::Kernels(vec![of("QK", None), of("PV", Some(2))]);
         assert_eq!(parse("QK,PV:2").unwrap(), two);
         // Marks are always added, so that naming them as well changes nothing.
         assert_eq!(parse("QK,@marked,PV:2").unwrap(), two);

@@ -151,6 +151,8 @@ pub enum Fault {
     User(String),
     #[error("a configuration cannot be used")]
     Config(ringlane_task::ConfigError),
+    #[error("what was asked to be recorded cannot be")]
+    CannotRecord { name: &'static str, detail: String, hint: String },
 }
 
 impl Fault {
@@ -182,6 +184,7 @@ impl Fault {
             Fault::Interrupted { .. } => "Interrupted",
             Fault::User(_) => "UserError",
             Fault::Config(error) => error.name(),
+            Fault::CannotRecord { name, .. } => name,
         }
     }
 
@@ -240,6 +243,7 @@ impl Fault {
             ),
             Fault::Interrupted { tasks } => format!("after {tasks} submitted tasks"),
             Fault::Config(error) => error.detail(),
+            Fault::CannotRecord { detail, .. } => detail.clone(),
         }
     }
 
@@ -248,6 +252,7 @@ impl Fault {
         let text = match self {
             Fault::View(error) => return error.hint(),
             Fault::Config(error) => return error.hint(),
+            Fault::CannotRecord { hint, .. } => return hint.clone(),
             Fault::FlowControlDeadlock(deadlock) => return deadlock.hint(),
             Fault::TaskTooLarge { resource, option, .. } => {
                 return format!("rerun with {} {option} or split the task", resource.option());

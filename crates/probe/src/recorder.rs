@@ -12,7 +12,7 @@ use ringlane_engine::observed::{Fill, ObservedTask, Submission};
 use ringlane_engine::seams::{Clock, Probe, Step};
 use ringlane_engine::slot::{SlotIndex, TaskRecord};
 use ringlane_engine::sync::Padded;
-use ringlane_task::{CoreId, DfxFlags, Overflow, Resource, RingIndex, SiteId, TaskId, Ticks};
+use ringlane_task::{CoreId, DfxFlags, Explain, Overflow, Resource, RingIndex, SiteId, TaskId, Ticks};
 use ringlane_trace::{ArtifactFile, RunDir, TraceError};
 
 use crate::core_pmu::{CorePmu, Refusal};
@@ -78,6 +78,29 @@ pub enum StartError {
     /// There is no memory or no thread for it.
     #[error("{0}")]
     Probe(#[from] ProbeError),
+}
+
+impl Explain for StartError {
+    fn name(&self) -> &'static str {
+        match self {
+            StartError::Trace(error) => error.name(),
+            StartError::Probe(error) => error.name(),
+        }
+    }
+
+    fn detail(&self) -> String {
+        match self {
+            StartError::Trace(error) => error.detail(),
+            StartError::Probe(error) => error.detail(),
+        }
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            StartError::Trace(error) => error.hint(),
+            StartError::Probe(error) => error.hint(),
+        }
+    }
 }
 
 struct LaneClock<C>(C);

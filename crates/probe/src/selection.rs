@@ -35,7 +35,7 @@ pub struct SelectedKernel {
 impl fmt::Display for DumpSelection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            DumpSelection::Everything => f.write_str("everything"),
+            DumpSelection::Everything => f.write_str("@all"),
             DumpSelection::Marked => f.write_str("@marked"),
             DumpSelection::Kernels(kernels) => {
                 for (i, SelectedKernel { name, arg }) in kernels.iter().enumerate() {

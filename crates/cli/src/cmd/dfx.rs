@@ -7,7 +7,7 @@ use ringlane_task::{DfxFlags, Overflow};
 use crate::diagnostics::{DfxRounds, Diagnostics};
 use crate::errors::CliError;
 use crate::pmu;
-use crate::selection::{self, DumpSelection};
+use crate::selection;
 
 /// What `--dfx` turns on.
 const EVERYTHING: DfxFlags = DfxFlags::SWIMLANE_PHASES
@@ -52,7 +52,7 @@ pub struct DfxArgs {
 impl DfxArgs {
     /// What is observed of a scene.
     pub fn diagnostics(&self, scene: &Scene) -> Result<Diagnostics, CliError> {
-        let dump = self.dump_tensor.as_deref().map(|text| DumpSelection::parse(text, scene)).transpose()?;
+        let dump = self.dump_tensor.as_deref().map(|text| selection::parse(text, scene)).transpose()?;
         Ok(Diagnostics {
             flags: self.flags(),
             overflow: self.overflow,

@@ -177,7 +177,7 @@ fn tell(outcome: &Outcome) {
     let (manifest, dir) = (&outcome.manifest, outcome.dir.display());
     let peak = summary::bytes(outcome.peak_rss_bytes);
     say(format_args!("{} {}: {dir} (peak memory {peak})", manifest.scene, manifest.case));
-    outcome.recorded.iter().flat_map(|recorded| &recorded.problems).for_each(|problem| warn(&**problem));
+    outcome.recorded.iter().flat_map(|recorded| &recorded.problems).for_each(|problem| warn(problem));
     if let Some(failure) = &outcome.failure {
         print(&*failure.error);
     }

@@ -23,7 +23,8 @@ pub(super) fn source(refused: bool, group: Group) -> PmuSource {
 impl Export<'_> {
     pub(super) fn pmu(&self, out: &mut ArtifactFile, rows: Rows) -> io::Result<RowCounts> {
         let group = self.settings.pmu_group;
-        let columns = group.columns();
+        // The first counter of every group is the column of cycles, which every file has.
+        let columns = &group.columns()[1..];
         let mut writer = PmuWriter::new(out, columns);
         self.for_each(kinds::PMU, rows, |core, block: BlockCounters| {
             let counted = block.name.unused != TICKS;
@@ -34,7 +35,7 @@ impl Export<'_> {
                 func_id: block.name.kernel(),
                 core_type: self.core_type_of(CoreId(core)),
                 pmu_total_cycles: block.cycles,
-                counters: &block.counters[..columns.len()],
+                counters: &block.counters[1..=columns.len()],
                 event_type: if counted { group.number().into() } else { 0 },
             })
         })?;

@@ -1,0 +1,56 @@
+//! What `run.json` tells of a run, beside what the caller knows.
+
+use ringlane_engine::report::{Run, RunReport};
+use ringlane_engine::{Error, Fault};
+use ringlane_probe::Exported;
+use ringlane_task::CallConfig;
+use ringlane_trace::{Manifest, RunError, RunStatus};
+
+/// The status that an error of the engine makes of a run.
+pub(crate) fn status_of(error: &Error) -> RunStatus {
+    match error.fault() {
+        Fault::TaskFailed(_) | Fault::User(_) => RunStatus::Failed,
+        Fault::Interrupted { .. } => RunStatus::Interrupted,
+        _ => RunStatus::Fatal,
+    }
+}
+
+/// A manifest that tells of a run and of what was recorded of it.
+pub(crate) fn tell<R>(
+    manifest: Manifest,
+    run: &Run<R>,
+    recording: Option<&Exported>,
+    config: &CallConfig,
+) -> Manifest {
+    let mut manifest = tell_report(manifest, &run.report);
+    if let Err(error) = &run.result {
+        manifest.fail(status_of(error), RunError::of(error));
+    }
+    match recording {
+        Some(recording) => tell_recording(manifest, recording, config),
+        None => manifest,
+    }
+}
+
+/// A manifest with the totals of a run.
+pub(crate) fn tell_report(mut manifest: Manifest, report: &RunReport) -> Manifest {
+    manifest.makespan_ticks = report.makespan_ticks;
+    if report.clock_freq_hz != 0 {
+        manifest.clock_freq_hz = report.clock_freq_hz;
+    }
+    manifest.cores = report.cores;
+    (manifest.tasks, manifest.blocks, manifest.scopes) = (report.tasks, report.blocks, report.scopes);
+    (manifest.skipped, manifest.peak_heap_bytes) = (report.skipped, report.peak_heap_bytes);
+    manifest
+}
+
+/// A manifest that tells which diagnostics were on and what they left.
+pub(crate) fn tell_recording(manifest: Manifest, recording: &Exported, config: &CallConfig) -> Manifest {
+    let mut manifest = manifest.with_dfx_flags(config.dfx_flags);
+    if let Ok(overflow) = config.overflow() {
+        manifest.overflow = overflow;
+    }
+    (manifest.pmu, manifest.dfx_cost) = (recording.pmu.clone(), recording.cost);
+    manifest.files = recording.files.clone();
+    manifest
+}

@@ -1,0 +1,117 @@
+//! Runs that are recorded: the recorder is made before the run, and writes its files after it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ringlane_chip_cpu::{CpuClock, CpuRuntime};
+use ringlane_engine::prelude::{Buffers, Orch};
+use ringlane_engine::report::{Run, RunReport};
+use ringlane_engine::seams::Clock;
+use ringlane_engine::{Error, Fault, Result};
+use ringlane_probe::pmu::{Group, UnknownGroup};
+use ringlane_probe::{DumpSelection, Exported, Recorder, RunFacts, Settings};
+use ringlane_task::{CallConfig, Explain, KernelId};
+use ringlane_trace::RunDir;
+use ringlane_trace::rows::KernelRow;
+
+/// What is recorded of the runs to come.
+#[derive(Clone, Debug)]
+pub(crate) struct Observing {
+    /// Its flags, overflow policy, group of counters and output prefix.
+    pub(crate) config: CallConfig,
+    pub(crate) dump: DumpSelection,
+}
+
+/// A run, how long it took, and what was recorded of it.
+pub(crate) struct Watched<R> {
+    /// An orchestration that panics leaves a recording too.
+    pub(crate) run: thread::Result<Run<R>>,
+    pub(crate) wall: Duration,
+    pub(crate) recording: Option<Exported>,
+}
+
+/// The group of counters that a configuration names; 0 is the default.
+pub(crate) fn pmu_group(config: &CallConfig) -> core::result::Result<Group, UnknownGroup> {
+    match config.pmu_group {
+        0 => Ok(Group::default()),
+        number => Group::from_number(number),
+    }
+}
+
+/// Runs on the cpu chip, and records if that is asked for. `dir` is where.
+#[track_caller]
+pub(crate) fn run_on_cpu<'e, R>(
+    cpu: &mut CpuRuntime,
+    observing: &Observing,
+    dir: Option<&RunDir>,
+    buffers: &'e mut Buffers<'_>,
+    f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
+) -> Watched<R> {
+    let Some(dir) = dir else {
+        let start = Instant::now();
+        let run = catch_unwind(AssertUnwindSafe(|| cpu.run(buffers, f)));
+        return Watched { run, wall: start.elapsed(), recording: None };
+    };
+    let recorder = match start(cpu, observing, dir) {
+        Ok(recorder) => recorder,
+        Err(error) => {
+            let run = Run { result: Err(error), report: RunReport::default() };
+            return Watched { run: Ok(run), wall: Duration::ZERO, recording: None };
+        }
+    };
+    let (start, started) = (Instant::now(), CpuClock::get().now());
+    let run = catch_unwind(AssertUnwindSafe(|| cpu.run_watched(buffers, &recorder, f)));
+    let wall = start.elapsed();
+    let mut facts = facts(cpu, &run);
+    if run.is_err() {
+        facts.started_ticks = started.0;
+        facts.makespan_ticks = CpuClock::get().now().0 - started.0;
+    }
+    Watched { run, wall, recording: Some(recorder.export(&facts)) }
+}
+
+fn start(cpu: &CpuRuntime, observing: &Observing, dir: &RunDir) -> Result<Recorder<CpuClock>> {
+    let config = &observing.config;
+    let settings = Settings {
+        flags: config.dfx_flags,
+        overflow: config.overflow().map_err(Fault::Config)?,
+        pmu_group: pmu_group(config).map_err(|error| cannot_record(&error))?,
+        dump: observing.dump.clone(),
+        cores: cpu.threads(),
+        slots: cpu.table().slot_count(),
+    };
+    Recorder::start(CpuClock::get(), dir, settings).map_err(|error| cannot_record(&error))
+}
+
+/// What the files tell beside the records.
+fn facts<R>(cpu: &CpuRuntime, run: &thread::Result<Run<R>>) -> RunFacts {
+    let (table, clock) = (cpu.table(), CpuClock::get());
+    let report = run.as_ref().map(|run| run.report.clone()).unwrap_or_default();
+    let kernel = |(id, kernel): (usize, &ringlane_engine::prelude::Kernel)| KernelRow {
+        func_id: KernelId(id as u32),
+        name: kernel.name().to_string(),
+        core_type: kernel.core().as_str().to_string(),
+    };
+    let fault = run.as_ref().ok().and_then(|run| run.result.as_ref().err()).map(Error::fault);
+    RunFacts {
+        platform: "cpu".to_string(),
+        clock_freq_hz: clock.freq_hz(),
+        started_ticks: report.started_ticks,
+        makespan_ticks: report.makespan_ticks,
+        core_types: vec!["cpu".to_string(); cpu.threads() as usize],
+        kernels: table.kernels().enumerate().map(kernel).collect(),
+        sites: table.sites().collect(),
+        capacities: *table.capacities(),
+        external_bytes: table.external_bytes(),
+        fatal: match fault {
+            Some(Fault::FlowControlDeadlock(deadlock)) => Some(deadlock.clone()),
+            _ => None,
+        },
+    }
+}
+
+/// An error of the recorder as one of the run.
+pub(crate) fn cannot_record(error: &dyn Explain) -> Error {
+    Fault::CannotRecord { name: error.name(), detail: error.detail(), hint: error.hint() }.into()
+}
