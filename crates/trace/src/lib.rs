@@ -23,6 +23,7 @@
 #![deny(missing_docs)]
 
 mod artifact_file;
+mod check;
 mod error;
 mod manifest;
 mod reserve;
@@ -32,6 +33,7 @@ mod text;
 mod time;
 
 pub use artifact_file::ArtifactFile;
+pub use check::{Broken, CheckReport, check_run};
 pub use error::{TraceError, describe_os_error};
 pub use manifest::{DfxCost, FileEntry, Golden, Manifest, PmuSource, RunError, RunStatus};
 pub use rows::{deps, dump, pmu, scopes, swimlane};

@@ -21,6 +21,7 @@
 
 #[macro_use]
 mod names;
+mod document;
 mod sections;
 mod view;
 

@@ -2,12 +2,14 @@
 //!
 //! The file is a function of the submitted program alone: two runs of one program have equal files.
 
+mod read;
 mod write;
 
 use ringlane_task::{Access, KernelId, ScopeId, Seq, SiteId, TaskId};
 
 use super::ViewRow;
 pub use super::{KernelRow, RowCounts};
+pub use read::{Deps, DepsRow, read_deps};
 pub use write::{DepsNames, DepsWriter};
 
 /// The file's name in the run directory.

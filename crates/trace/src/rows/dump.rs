@@ -1,12 +1,14 @@
 //! `tensor_dump/tensor_dump.json`: what went into and came out of each task. The bytes of tensors are in
 //! `tensor_dump.bin` beside it; scalars are here.
 
+mod read;
 mod scalar;
 mod write;
 
 use ringlane_task::{Access, KernelId, Scalar, Seq, TaskId};
 
 use super::{RowCounts, ViewRow};
+pub use read::{Dump, DumpHead, DumpRow, read_dump};
 pub use write::DumpWriter;
 
 /// The file's name in the run directory.

@@ -1,9 +1,11 @@
 //! `pmu.csv`: what the hardware counted during each block.
 
+mod read;
 mod write;
 
 use ringlane_task::{CoreId, KernelId, TaskId};
 
+pub use read::{Pmu, read_pmu};
 pub use write::PmuWriter;
 
 /// The file's name in the run directory.

@@ -1,5 +1,6 @@
 //! `scope_stats.json`: how full each ring was while a scope was open, what the scope needs, and who waited.
 
+mod read;
 mod write;
 
 use std::borrow::Cow;
@@ -7,6 +8,7 @@ use std::borrow::Cow;
 use ringlane_task::{RINGS, Resource, RingIndex, ScopeId, Ticks};
 
 pub use super::RowCounts;
+pub use read::{Scopes, ScopesHead, read_scopes};
 pub use write::ScopesWriter;
 
 /// The file's name in the run directory.

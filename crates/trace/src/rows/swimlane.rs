@@ -3,12 +3,15 @@
 //!
 //! A level's file holds nothing of the levels above it, and its version tells the level: 0, 1, 2 for level 1, 2, 3.
 
+mod columns;
+mod read;
 mod write;
 
 use ringlane_task::{BlockIndex, CoreId, KernelId, Seq, TaskId, Ticks};
 
 pub use super::KernelRow;
 use super::RowCounts;
+pub use read::{Swimlane, SwimlaneHead, SwimlaneRow, read_swimlane};
 pub use write::SwimlaneWriter;
 
 /// The file's name in the run directory.

@@ -1,0 +1,73 @@
+//! `run.json` and the directory: every file that is listed is there, as long as it says, and no other.
+
+use std::fs;
+use std::path::Path;
+
+use ringlane_task::{DfxFlags, Overflow};
+
+use super::Checks;
+use crate::manifest::{FileEntry, Manifest, RunStatus};
+use crate::rows::{deps, dump, pmu, scopes, swimlane};
+
+/// The file that stands for each diagnostic; any bit of the flags asks for it.
+const FILES: [(DfxFlags, &str); 5] = [
+    (
+        DfxFlags::SWIMLANE_CORES.with(DfxFlags::SWIMLANE_TASKS).with(DfxFlags::SWIMLANE_PHASES),
+        swimlane::FILE_NAME,
+    ),
+    (DfxFlags::DUMP, dump::FILE_NAME),
+    (DfxFlags::PMU, pmu::FILE_NAME),
+    (DfxFlags::DEPS, deps::FILE_NAME),
+    (DfxFlags::SCOPES, scopes::FILE_NAME),
+];
+
+pub(super) fn check(checks: &mut Checks, dir: &Path, manifest: &Manifest) {
+    // Its reader refuses other versions and statuses.
+    checks.held(2);
+    let agree = (manifest.status == RunStatus::Ok) == manifest.error.is_none();
+    checks.that(agree, || "status and error disagree".to_string());
+    if let Some(error) = &manifest.error {
+        for (name, text) in [("name", &error.name), ("detail", &error.detail), ("hint", &error.hint)] {
+            checks.that(!text.is_empty(), || format!("the error has no {name}"));
+        }
+    }
+    for entry in &manifest.files {
+        check_entry(checks, dir, manifest, entry);
+    }
+    check_flags(checks, dir, manifest);
+    let left = temporary_files(dir);
+    checks.that(left.is_empty(), || format!("temporary files left behind: {left:?}"));
+}
+
+fn check_entry(checks: &mut Checks, dir: &Path, manifest: &Manifest, entry: &FileEntry) {
+    let path = &entry.path;
+    let size = fs::metadata(dir.join(path)).map(|metadata| metadata.len()).ok();
+    if checks.that(size.is_some(), || format!("it lists {path}, which is not there")) {
+        let size = size.unwrap_or(0);
+        checks.that(size == entry.bytes, || format!("{path} has {size} bytes, not {}", entry.bytes));
+    }
+    let Some(dropped) = entry.dropped else { return };
+    // Its reader refuses counts that do not add up.
+    checks.held(1);
+    if manifest.overflow == Overflow::Block && entry.incomplete.is_none() {
+        checks.that(dropped == 0, || format!("{path} dropped {dropped} under the policy 'block'"));
+    }
+}
+
+fn check_flags(checks: &mut Checks, dir: &Path, manifest: &Manifest) {
+    let flags = manifest.dfx_flags();
+    for (asking, name) in FILES {
+        let on = flags.bits() & asking.bits() != 0;
+        let there = dir.join(name).exists();
+        checks.that(on == there, || format!("dfx_flags {flags} and the file {name} disagree"));
+        let listed = manifest.files.iter().any(|entry| entry.path == name);
+        checks.that(on == listed, || format!("dfx_flags {flags} and the entry {name} disagree"));
+    }
+}
+
+fn temporary_files(dir: &Path) -> Vec<String> {
+    let dirs = [dir.to_path_buf(), dir.join("tensor_dump")];
+    let entries = dirs.iter().filter_map(|dir| fs::read_dir(dir).ok()).flatten().flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.filter(|name| name.ends_with(".tmp") || name.starts_with(".tmp")).collect()
+}

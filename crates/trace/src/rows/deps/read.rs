@@ -1,0 +1,197 @@
+//! Reading the dependencies, row by row or whole.
+
+use std::marker::PhantomData;
+use std::path::Path;
+
+use ringlane_task::{Access, ScopeId, Seq, TaskId};
+use serde::Deserialize;
+use serde::de::{Error, MapAccess};
+
+use super::{
+    DepsArg, DepsEdge, DepsTask, DepsTensor, EdgeCause, EdgeSource, FILE_NAME, Hazard, Inference, KernelRow,
+    Origin, Overlap, TensorIndex, VERSION,
+};
+use crate::error::TraceError;
+use crate::rows::document::{Document, Place, RawKernel, Rows, locate, read_document, skip, view_of};
+
+/// One row of any kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DepsRow {
+    /// A task.
+    Task(DepsTask),
+    /// A tensor.
+    Tensor(DepsTensor),
+    /// An edge.
+    Edge(DepsEdge),
+}
+
+/// The whole file in memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Deps {
+    /// Tasks, in the order of the file.
+    pub tasks: Vec<DepsTask>,
+    /// Tensors.
+    pub tensors: Vec<DepsTensor>,
+    /// Edges.
+    pub edges: Vec<DepsEdge>,
+    /// Tasks that were lost.
+    pub dropped: u64,
+}
+
+impl Deps {
+    /// Reads the dependencies of a run, given its directory or the file itself.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self, TraceError> {
+        let mut deps = Deps::default();
+        deps.dropped = read_deps(path, |row| match row {
+            DepsRow::Task(row) => deps.tasks.push(row),
+            DepsRow::Tensor(row) => deps.tensors.push(row),
+            DepsRow::Edge(row) => deps.edges.push(row),
+        })?;
+        Ok(deps)
+    }
+}
+
+/// Reads the dependencies of a run row by row, with memory that does not grow with the rows. Tells how many tasks
+/// were lost.
+pub fn read_deps(path: impl AsRef<Path>, each: impl FnMut(DepsRow)) -> Result<u64, TraceError> {
+    let mut reader = Reader { each, dropped: 0 };
+    read_document(&locate(path.as_ref(), FILE_NAME), &mut reader)?;
+    Ok(reader.dropped)
+}
+
+struct Reader<F> {
+    each: F,
+    dropped: u64,
+}
+
+impl<F: FnMut(DepsRow)> Reader<F> {
+    /// Reads an array of `R`, each made into a row.
+    fn rows<'de, A: MapAccess<'de>, R: Deserialize<'de>>(
+        &mut self,
+        name: &'static str,
+        fields: &mut A,
+        place: &Place,
+        make: fn(R) -> Result<DepsRow, String>,
+    ) -> Result<(), A::Error> {
+        let each = |raw: R| {
+            (self.each)(make(raw)?);
+            Ok(())
+        };
+        fields.next_value_seed(Rows { name, place, seed: PhantomData, each })
+    }
+}
+
+impl<F: FnMut(DepsRow)> Document for Reader<F> {
+    const KNOWN: &'static str = "1";
+    const VERSIONS: std::ops::RangeInclusive<u64> = VERSION..=VERSION;
+
+    fn field<'de, A: MapAccess<'de>>(
+        &mut self,
+        key: &str,
+        fields: &mut A,
+        place: &Place,
+    ) -> Result<(), A::Error> {
+        match key {
+            "tasks" => self.rows::<A, RawTask>("tasks", fields, place, task_of),
+            "tensors" => self.rows::<A, RawTensor>("tensors", fields, place, tensor_of),
+            "edges" => self.rows::<A, RawEdge>("edges", fields, place, edge_of),
+            "dropped" => {
+                self.dropped = fields.next_value()?;
+                Ok(())
+            }
+            _ => skip(fields),
+        }
+    }
+
+    fn required(&self) -> &'static [&'static str] {
+        &["tasks", "tensors", "edges"]
+    }
+}
+
+#[derive(Deserialize)]
+struct RawTask {
+    task_id: u64,
+    seq: u64,
+    block_num: u32,
+    scope: u32,
+    site: String,
+    #[serde(default)]
+    manual: bool,
+    kernels: Vec<RawKernel>,
+    args: Vec<RawArg>,
+}
+
+#[derive(Deserialize)]
+struct RawArg {
+    index: u32,
+    #[serde(deserialize_with = "access")]
+    access: Access,
+    tensor: u32,
+    dtype: String,
+    shape: Vec<u32>,
+    strides: Vec<u32>,
+    offset: u64,
+}
+
+fn access<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Access, D::Error> {
+    let name = String::deserialize(from)?;
+    let known = Access::ALL.into_iter().find(|access| access.as_str() == name);
+    known.ok_or_else(|| D::Error::custom(format!("unknown access {name:?}")))
+}
+
+fn task_of(raw: RawTask) -> Result<DepsRow, String> {
+    let arg = |raw: &RawArg| -> Result<DepsArg, String> {
+        let view = view_of(&raw.dtype, &raw.shape, &raw.strides, raw.offset)
+            .map_err(|what| format!("argument {}: {what}", raw.index))?;
+        Ok(DepsArg { index: raw.index, access: raw.access, tensor: TensorIndex(raw.tensor), view })
+    };
+    let lane = |raw: RawKernel| {
+        let lane = raw.lane;
+        (KernelRow::from(raw), lane)
+    };
+    Ok(DepsRow::Task(DepsTask {
+        task_id: TaskId(raw.task_id),
+        seq: Seq(raw.seq),
+        block_num: raw.block_num,
+        scope: ScopeId(raw.scope),
+        site: raw.site,
+        inference: if raw.manual { Inference::Manual } else { Inference::FromArguments },
+        kernels: raw.kernels.into_iter().map(lane).collect(),
+        args: raw.args.iter().map(arg).collect::<Result<_, _>>()?,
+    }))
+}
+
+#[derive(Deserialize)]
+struct RawTensor {
+    tensor: u32,
+    bytes: u64,
+    origin: Origin,
+}
+
+fn tensor_of(raw: RawTensor) -> Result<DepsRow, String> {
+    Ok(DepsRow::Tensor(DepsTensor { tensor: TensorIndex(raw.tensor), bytes: raw.bytes, origin: raw.origin }))
+}
+
+#[derive(Deserialize)]
+struct RawEdge {
+    pred: u64,
+    succ: u64,
+    source: EdgeSource,
+    hazard: Option<Hazard>,
+    arg: Option<u32>,
+    tensor: Option<u32>,
+    overlap: Option<Overlap>,
+}
+
+fn edge_of(raw: RawEdge) -> Result<DepsRow, String> {
+    let cause = match raw.source {
+        EdgeSource::Explicit => None,
+        EdgeSource::Creator | EdgeSource::TensorMap => Some(EdgeCause {
+            hazard: raw.hazard.ok_or("an edge without a hazard")?,
+            arg: raw.arg.ok_or("an edge without an argument")?,
+            tensor: TensorIndex(raw.tensor.ok_or("an edge without a tensor")?),
+            overlap: raw.overlap.ok_or("an edge without an overlap")?,
+        }),
+    };
+    Ok(DepsRow::Edge(DepsEdge { pred: TaskId(raw.pred), succ: TaskId(raw.succ), source: raw.source, cause }))
+}

@@ -1,0 +1,232 @@
+//! Reading the records of captured arguments, one by one or whole.
+
+use std::marker::PhantomData;
+use std::path::Path;
+
+use ringlane_task::{KernelId, Scalar, Seq, TaskId};
+use serde::Deserialize;
+use serde::de::{Error, MapAccess};
+
+use super::{
+    BIN_FILE, DumpCounts, DumpData, DumpRecord, DumpTensor, FILE_NAME, OwnedDumpTask, Role, Stage, Truncated,
+    VERSION,
+};
+use crate::error::TraceError;
+use crate::rows::KernelRow;
+use crate::rows::document::{
+    Document, Place, RawKernel, Rows, counts_of, locate, read_document, skip, view_of,
+};
+
+/// One row of either kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DumpRow {
+    /// A task that has records.
+    Task(OwnedDumpTask),
+    /// An argument at one moment.
+    Record(DumpRecord),
+}
+
+/// Everything but the rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DumpHead {
+    /// What was chosen to be captured; `None` for everything.
+    pub selection: Option<String>,
+    /// The kernels of the run; the file does not say their kind of core.
+    pub kernels: Vec<KernelRow>,
+    /// How many records the file says it has.
+    pub counts: DumpCounts,
+}
+
+/// The whole file in memory; the bytes of tensors stay where they are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Dump {
+    /// Everything but the rows.
+    pub head: DumpHead,
+    /// Tasks.
+    pub tasks: Vec<OwnedDumpTask>,
+    /// Records.
+    pub records: Vec<DumpRecord>,
+}
+
+impl Dump {
+    /// Reads the records of a run, given its directory or the file itself.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self, TraceError> {
+        let mut dump = Dump::default();
+        dump.head = read_dump(path, |row| match row {
+            DumpRow::Task(task) => dump.tasks.push(task),
+            DumpRow::Record(record) => dump.records.push(record),
+        })?;
+        Ok(dump)
+    }
+}
+
+/// Reads the records of a run one by one, with memory that does not grow with them.
+pub fn read_dump(path: impl AsRef<Path>, each: impl FnMut(DumpRow)) -> Result<DumpHead, TraceError> {
+    let path = locate(path.as_ref(), FILE_NAME);
+    let mut reader = Reader { each, head: DumpHead::default(), total: 0, found: DumpCounts::default() };
+    read_document(&path, &mut reader)?;
+    match reader.check_counts() {
+        Ok(()) => Ok(reader.head),
+        Err(what) => Err(TraceError::Damaged { path, what }),
+    }
+}
+
+struct Reader<F> {
+    each: F,
+    head: DumpHead,
+    total: u64,
+    /// What the records themselves add up to.
+    found: DumpCounts,
+}
+
+impl<F> Reader<F> {
+    fn check_counts(&self) -> Result<(), String> {
+        let (said, found) = (&self.head.counts, &self.found);
+        counts_of(self.total, said.records.collected, said.records.dropped)?;
+        for (name, said, found) in [
+            ("collected", said.records.collected, found.records.collected),
+            ("tensors", said.tensors, found.tensors),
+            ("scalars", said.scalars, found.scalars),
+            ("truncated", said.truncated, found.truncated),
+            ("before_dispatch", said.before_dispatch, found.before_dispatch),
+            ("after_completion", said.after_completion, found.after_completion),
+        ] {
+            if said != found {
+                return Err(format!("{name} says {said}, there are {found}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<F: FnMut(DumpRow)> Document for Reader<F> {
+    const KNOWN: &'static str = "1";
+    const VERSIONS: std::ops::RangeInclusive<u64> = VERSION..=VERSION;
+
+    fn field<'de, A: MapAccess<'de>>(
+        &mut self,
+        key: &str,
+        fields: &mut A,
+        place: &Place,
+    ) -> Result<(), A::Error> {
+        let counts = &mut self.head.counts;
+        match key {
+            "bin_file" => {
+                let name: String = fields.next_value()?;
+                if name != BIN_FILE {
+                    return Err(A::Error::custom(format!("bin_file {name:?} is not {BIN_FILE:?}")));
+                }
+            }
+            "selection" => self.head.selection = fields.next_value()?,
+            "kernels" => {
+                let raw: Vec<RawKernel> = fields.next_value()?;
+                self.head.kernels = raw.into_iter().map(KernelRow::from).collect();
+            }
+            "tasks" => {
+                let each = |raw: (u64, u64, Vec<u32>)| {
+                    (self.each)(DumpRow::Task(task_of(raw)));
+                    Ok(())
+                };
+                fields.next_value_seed(Rows { name: "tasks", place, seed: PhantomData, each })?;
+            }
+            "records" => {
+                let each = |raw: RawRecord| {
+                    let record = DumpRecord::try_from(raw)?;
+                    self.found.add(&record);
+                    (self.each)(DumpRow::Record(record));
+                    Ok(())
+                };
+                fields.next_value_seed(Rows { name: "records", place, seed: PhantomData, each })?;
+            }
+            "total" => self.total = fields.next_value()?,
+            "collected" => counts.records.collected = fields.next_value()?,
+            "dropped" => counts.records.dropped = fields.next_value()?,
+            "tensors" => counts.tensors = fields.next_value()?,
+            "scalars" => counts.scalars = fields.next_value()?,
+            "truncated" => counts.truncated = fields.next_value()?,
+            "before_dispatch" => counts.before_dispatch = fields.next_value()?,
+            "after_completion" => counts.after_completion = fields.next_value()?,
+            _ => skip(fields)?,
+        }
+        Ok(())
+    }
+
+    fn required(&self) -> &'static [&'static str] {
+        &[
+            "bin_file",
+            "tasks",
+            "records",
+            "total",
+            "collected",
+            "dropped",
+            "tensors",
+            "scalars",
+            "truncated",
+            "before_dispatch",
+            "after_completion",
+        ]
+    }
+}
+
+fn task_of((task_id, seq, func_ids): (u64, u64, Vec<u32>)) -> OwnedDumpTask {
+    let func_ids = func_ids.into_iter().map(KernelId).collect();
+    OwnedDumpTask { task_id: TaskId(task_id), seq: Seq(seq), func_ids }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Tensor,
+    Scalar,
+}
+
+#[derive(Deserialize)]
+struct RawRecord {
+    task_id: u64,
+    arg_index: u32,
+    kind: Kind,
+    role: Role,
+    stage: Stage,
+    dtype: String,
+    shape: Vec<u32>,
+    #[serde(default)]
+    strides: Vec<u32>,
+    #[serde(default)]
+    offset: u64,
+    #[serde(default)]
+    truncated: bool,
+    bin_offset: u64,
+    bin_size: u64,
+    scalar_value: Option<String>,
+}
+
+impl TryFrom<RawRecord> for DumpRecord {
+    type Error = String;
+    fn try_from(raw: RawRecord) -> Result<Self, String> {
+        let data = match raw.kind {
+            Kind::Tensor => DumpData::Tensor(DumpTensor {
+                view: view_of(&raw.dtype, &raw.shape, &raw.strides, raw.offset)?,
+                truncated: if raw.truncated { Truncated::Yes } else { Truncated::No },
+                bin_offset: raw.bin_offset,
+                bin_size: raw.bin_size,
+            }),
+            Kind::Scalar => DumpData::Scalar(scalar_of(&raw)?),
+        };
+        let (task_id, arg_index) = (TaskId(raw.task_id), raw.arg_index);
+        Ok(DumpRecord { task_id, arg_index, role: raw.role, stage: raw.stage, data })
+    }
+}
+
+fn scalar_of(raw: &RawRecord) -> Result<Scalar, String> {
+    if raw.bin_size != 0 || !raw.shape.is_empty() {
+        return Err("a scalar has a payload or a shape".to_string());
+    }
+    let dtype = raw.dtype.parse().map_err(|_| format!("unknown dtype {:?}", raw.dtype))?;
+    let text = raw.scalar_value.as_deref().ok_or("a scalar without scalar_value")?;
+    let digits = text
+        .strip_prefix("0x")
+        .filter(|digits| digits.len() == 16 && digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
+    let bits = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
+    let bits = bits.ok_or_else(|| format!("scalar_value {text:?} is not 0x and 16 digits"))?;
+    Scalar::from_bits(bits, dtype).ok_or_else(|| format!("scalar_value {text:?} is no {dtype}"))
+}

@@ -1,0 +1,400 @@
+//! Reading the swimlane, row by row or whole.
+
+use std::path::Path;
+
+use ringlane_task::{BlockIndex, CoreId, KernelId, Seq, TaskId, Ticks};
+use serde::Deserialize;
+use serde::de::{Error, MapAccess};
+
+use super::columns::{Columns, Values};
+use super::{
+    BlockRow, EdgeRow, FILE_NAME, PhaseRow, SubmitRow, SwimlaneCounts, SwimlaneLevel, SwimlaneMeta, TaskRow,
+};
+use crate::error::TraceError;
+use crate::rows::document::{Document, Place, RawKernel, Rows, counts_of, locate, read_document, skip};
+use crate::rows::{KernelRow, RowCounts};
+
+/// One row of any kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SwimlaneRow {
+    /// A block.
+    Block(BlockRow),
+    /// A task.
+    Task(TaskRow),
+    /// An edge.
+    Edge(EdgeRow),
+    /// A phase of a scheduler thread.
+    Phase(PhaseRow),
+    /// A submit.
+    Submit(SubmitRow),
+}
+
+/// Everything but the rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SwimlaneHead {
+    /// The level it was recorded at.
+    pub level: SwimlaneLevel,
+    /// What does not change during a run.
+    pub meta: SwimlaneMeta,
+    /// How many rows there are, and how many were lost.
+    pub counts: SwimlaneCounts,
+}
+
+/// The whole file in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Swimlane {
+    /// Everything but the rows.
+    pub head: SwimlaneHead,
+    /// Blocks, in the order of the file.
+    pub blocks: Vec<BlockRow>,
+    /// Tasks.
+    pub tasks: Vec<TaskRow>,
+    /// Edges.
+    pub edges: Vec<EdgeRow>,
+    /// Phases of scheduler threads.
+    pub phases: Vec<PhaseRow>,
+    /// Submits.
+    pub submits: Vec<SubmitRow>,
+}
+
+impl Swimlane {
+    /// Reads the swimlane of a run, given its directory or the file itself.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self, TraceError> {
+        let (mut blocks, mut tasks, mut edges) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut phases, mut submits) = (Vec::new(), Vec::new());
+        let head = read_swimlane(path, |row| match row {
+            SwimlaneRow::Block(row) => blocks.push(row),
+            SwimlaneRow::Task(row) => tasks.push(row),
+            SwimlaneRow::Edge(row) => edges.push(row),
+            SwimlaneRow::Phase(row) => phases.push(row),
+            SwimlaneRow::Submit(row) => submits.push(row),
+        })?;
+        Ok(Swimlane { head, blocks, tasks, edges, phases, submits })
+    }
+}
+
+/// Reads the swimlane of a run row by row, with memory that does not grow with the rows.
+pub fn read_swimlane(
+    path: impl AsRef<Path>,
+    each: impl FnMut(SwimlaneRow),
+) -> Result<SwimlaneHead, TraceError> {
+    let path = locate(path.as_ref(), FILE_NAME);
+    let mut reader = Reader {
+        each,
+        level: SwimlaneLevel::Blocks,
+        columns: Default::default(),
+        meta: SwimlaneMeta::default(),
+        counts: SwimlaneCounts::default(),
+        rows: [0; KINDS.len()],
+    };
+    read_document(&path, &mut reader)?;
+    reader.check_counts().map_err(|what| TraceError::Damaged { path, what })?;
+    Ok(SwimlaneHead { level: reader.level, meta: reader.meta, counts: reader.counts })
+}
+
+/// A kind of row: how it stands in the file and how it is made of its values.
+struct Kind {
+    columns_key: &'static str,
+    rows_key: &'static str,
+    /// The first level that has it.
+    level: SwimlaneLevel,
+    columns: &'static [&'static str],
+    make: fn(&Values) -> Result<SwimlaneRow, String>,
+}
+
+const KINDS: [Kind; 5] = [
+    Kind {
+        columns_key: "block_columns",
+        rows_key: "blocks",
+        level: SwimlaneLevel::Blocks,
+        columns: &["core", "task_id", "func_id", "lane", "block", "start", "end", "dispatch", "finish"],
+        make: block,
+    },
+    Kind {
+        columns_key: "task_columns",
+        rows_key: "tasks",
+        level: SwimlaneLevel::Tasks,
+        columns: &["task_id", "seq", "ready", "reclaim"],
+        make: task,
+    },
+    Kind {
+        columns_key: "edge_columns",
+        rows_key: "edges",
+        level: SwimlaneLevel::Tasks,
+        columns: &["pred", "succ"],
+        make: edge,
+    },
+    Kind {
+        columns_key: "phase_columns",
+        rows_key: "scheduler_phases",
+        level: SwimlaneLevel::Phases,
+        columns: &["thread", "phase", "start", "end", "loop", "tasks"],
+        make: phase,
+    },
+    Kind {
+        columns_key: "submit_columns",
+        rows_key: "orchestrator_phases",
+        level: SwimlaneLevel::Phases,
+        columns: &["task_id", "start", "end", "stall", "alloc", "lookup", "insert", "wire", "heap_bytes"],
+        make: submit,
+    },
+];
+
+/// Columns of a block at level 1: the scheduler's stamps are missing.
+const LEVEL_1_COLUMNS: usize = 7;
+
+struct Reader<F> {
+    each: F,
+    level: SwimlaneLevel,
+    columns: [Option<Columns>; KINDS.len()],
+    meta: SwimlaneMeta,
+    counts: SwimlaneCounts,
+    /// Rows read, by kind.
+    rows: [u64; KINDS.len()],
+}
+
+impl<F: FnMut(SwimlaneRow)> Document for Reader<F> {
+    const KNOWN: &'static str = "0, 1 and 2";
+    const VERSIONS: std::ops::RangeInclusive<u64> = 0..=2;
+
+    fn version(&mut self, version: u64) {
+        self.level = match version {
+            0 => SwimlaneLevel::Blocks,
+            1 => SwimlaneLevel::Tasks,
+            _ => SwimlaneLevel::Phases,
+        };
+    }
+
+    fn field<'de, A: MapAccess<'de>>(
+        &mut self,
+        key: &str,
+        fields: &mut A,
+        place: &Place,
+    ) -> Result<(), A::Error> {
+        if let Some(index) = KINDS.iter().position(|kind| kind.columns_key == key) {
+            let names: Vec<String> = fields.next_value()?;
+            self.columns[index] = Some(self.find(&KINDS[index], &names).map_err(A::Error::custom)?);
+            return Ok(());
+        }
+        if let Some(index) = KINDS.iter().position(|kind| kind.rows_key == key) {
+            return self.rows(index, fields, place);
+        }
+        match key {
+            "chip_swimlane_level" => {
+                let level: u64 = fields.next_value()?;
+                let version = self.level.version();
+                if level != u64::from(self.level.number()) {
+                    return Err(A::Error::custom(format!("level {level} has version {version}")));
+                }
+            }
+            "metadata" => {
+                self.meta = fields.next_value::<RawMeta>()?.try_into().map_err(A::Error::custom)?;
+            }
+            "counts" => {
+                let raw: RawAllCounts = fields.next_value()?;
+                self.counts = raw.try_into().map_err(A::Error::custom)?;
+            }
+            _ => skip(fields)?,
+        }
+        Ok(())
+    }
+
+    fn required(&self) -> &'static [&'static str] {
+        match self.level {
+            SwimlaneLevel::Blocks => &["chip_swimlane_level", "metadata", "counts", "blocks"],
+            SwimlaneLevel::Tasks => {
+                &["chip_swimlane_level", "metadata", "counts", "blocks", "tasks", "edges"]
+            }
+            SwimlaneLevel::Phases => &[
+                "chip_swimlane_level",
+                "metadata",
+                "counts",
+                "blocks",
+                "tasks",
+                "edges",
+                "scheduler_phases",
+                "orchestrator_phases",
+            ],
+        }
+    }
+}
+
+impl<F: FnMut(SwimlaneRow)> Reader<F> {
+    fn check_counts(&self) -> Result<(), String> {
+        let SwimlaneCounts { blocks, tasks, edges, phases, submits } = self.counts;
+        for (index, counts) in [blocks, tasks, edges, phases, submits].into_iter().enumerate() {
+            let (rows, collected) = (self.rows[index], counts.collected);
+            if rows != collected {
+                return Err(format!("{} has {rows} rows, collected says {collected}", KINDS[index].rows_key));
+            }
+        }
+        Ok(())
+    }
+
+    fn find(&self, kind: &Kind, names: &[String]) -> Result<Columns, String> {
+        let level_1_blocks = kind.rows_key == "blocks" && self.level == SwimlaneLevel::Blocks;
+        if !level_1_blocks {
+            return Columns::find(names, kind.columns);
+        }
+        let (wanted, above) = kind.columns.split_at(LEVEL_1_COLUMNS);
+        match names.iter().find(|name| above.contains(&name.as_str())) {
+            Some(name) => Err(format!("level 1 has the column {name:?}")),
+            None => Columns::find(names, wanted),
+        }
+    }
+
+    fn rows<'de, A: MapAccess<'de>>(
+        &mut self,
+        index: usize,
+        fields: &mut A,
+        place: &Place,
+    ) -> Result<(), A::Error> {
+        let kind = &KINDS[index];
+        let Some(columns) = self.columns[index].take() else {
+            return Err(A::Error::custom(format!("{} stands after {}", kind.columns_key, kind.rows_key)));
+        };
+        let level = self.level;
+        let rows = &mut self.rows[index];
+        let each = |values: Values| {
+            if kind.level > level {
+                return Err(format!("level {} holds {}", level.number(), kind.rows_key));
+            }
+            (self.each)((kind.make)(&values)?);
+            *rows += 1;
+            Ok(())
+        };
+        fields.next_value_seed(Rows { name: kind.rows_key, place, seed: &columns, each })
+    }
+}
+
+fn block(values: &Values) -> Result<SwimlaneRow, String> {
+    // At level 1 the last two columns are not there.
+    let stamp = |column| if values.has(column) { values.number(column).map(Ticks) } else { Ok(Ticks(0)) };
+    Ok(SwimlaneRow::Block(BlockRow {
+        core: CoreId(values.small(0)?),
+        task_id: TaskId(values.number(1)?),
+        func_id: KernelId(values.small(2)?),
+        lane: values.small(3)?,
+        block: BlockIndex(values.small(4)?),
+        start: Ticks(values.number(5)?),
+        end: Ticks(values.number(6)?),
+        dispatch: stamp(7)?,
+        finish: stamp(8)?,
+    }))
+}
+
+fn task(values: &Values) -> Result<SwimlaneRow, String> {
+    Ok(SwimlaneRow::Task(TaskRow {
+        task_id: TaskId(values.number(0)?),
+        seq: Seq(values.number(1)?),
+        ready: Ticks(values.number(2)?),
+        reclaim: values.number_or_null(3)?.map(Ticks),
+    }))
+}
+
+fn edge(values: &Values) -> Result<SwimlaneRow, String> {
+    Ok(SwimlaneRow::Edge(EdgeRow { pred: TaskId(values.number(0)?), succ: TaskId(values.number(1)?) }))
+}
+
+fn phase(values: &Values) -> Result<SwimlaneRow, String> {
+    Ok(SwimlaneRow::Phase(PhaseRow {
+        thread: values.small(0)?,
+        phase: values.phase(1)?,
+        start: Ticks(values.number(2)?),
+        end: Ticks(values.number(3)?),
+        loop_: values.number(4)?,
+        tasks: values.number(5)?,
+    }))
+}
+
+fn submit(values: &Values) -> Result<SwimlaneRow, String> {
+    let ticks = |column| values.number(column).map(Ticks);
+    Ok(SwimlaneRow::Submit(SubmitRow {
+        task_id: TaskId(values.number(0)?),
+        start: ticks(1)?,
+        end: ticks(2)?,
+        stall: ticks(3)?,
+        alloc: ticks(4)?,
+        lookup: ticks(5)?,
+        insert: ticks(6)?,
+        wire: ticks(7)?,
+        heap_bytes: values.number(8)?,
+    }))
+}
+
+#[derive(Deserialize)]
+struct RawMeta {
+    platform: String,
+    clock_freq_hz: u64,
+    num_cores: usize,
+    core_types: Vec<String>,
+    num_scheduler_threads: u32,
+    core_to_thread: Vec<u32>,
+    kernels: Vec<RawKernel>,
+}
+
+impl TryFrom<RawMeta> for SwimlaneMeta {
+    type Error = String;
+    fn try_from(raw: RawMeta) -> Result<Self, String> {
+        if raw.core_types.len() != raw.num_cores {
+            return Err(format!(
+                "core_types has {} cores, num_cores says {}",
+                raw.core_types.len(),
+                raw.num_cores
+            ));
+        }
+        Ok(SwimlaneMeta {
+            platform: raw.platform,
+            clock_freq_hz: raw.clock_freq_hz,
+            core_types: raw.core_types,
+            num_scheduler_threads: raw.num_scheduler_threads,
+            core_to_thread: raw.core_to_thread,
+            kernels: raw.kernels.into_iter().map(KernelRow::from).collect(),
+        })
+    }
+}
+
+/// Counts of a section are missing, or an empty object, where the level does not have it.
+#[derive(Deserialize)]
+struct RawAllCounts {
+    blocks: MaybeCounts,
+    #[serde(default)]
+    tasks: MaybeCounts,
+    #[serde(default)]
+    edges: MaybeCounts,
+    #[serde(default)]
+    phases: MaybeCounts,
+    #[serde(default)]
+    submits: MaybeCounts,
+}
+
+#[derive(Deserialize, Default)]
+struct MaybeCounts {
+    total: Option<u64>,
+    collected: Option<u64>,
+    dropped: Option<u64>,
+}
+
+impl MaybeCounts {
+    fn check(&self, name: &str) -> Result<RowCounts, String> {
+        let counts = match (self.total, self.collected, self.dropped) {
+            (None, None, None) => Ok(RowCounts::default()),
+            (Some(total), Some(collected), Some(dropped)) => counts_of(total, collected, dropped),
+            _ => Err("total, collected and dropped belong together".to_string()),
+        };
+        counts.map_err(|what| format!("{name}: {what}"))
+    }
+}
+
+impl TryFrom<RawAllCounts> for SwimlaneCounts {
+    type Error = String;
+    fn try_from(raw: RawAllCounts) -> Result<Self, String> {
+        Ok(SwimlaneCounts {
+            blocks: raw.blocks.check("blocks")?,
+            tasks: raw.tasks.check("tasks")?,
+            edges: raw.edges.check("edges")?,
+            phases: raw.phases.check("phases")?,
+            submits: raw.submits.check("submits")?,
+        })
+    }
+}
