@@ -1,7 +1,9 @@
-//! What is kept of a run: the run directory and its manifest.
+//! What is kept of a run: the run directory, the rows of the five instruments, and the manifest.
 //!
 //! ```text
 //! RunDir (a directory of its own) ──▶ files, each written whole ──▶ run.json, written last
+//!                                      rows::{swimlane, dump, pmu, deps, scopes}
+//!                                         writers ──▶ file ──▶ readers ──▶ check_run
 //! ```
 //!
 //! One run is one directory, so every file in it has a fixed name. A file appears under its name only when it

@@ -10,11 +10,13 @@ const FULL_BYTES: usize = 60 * 1024;
 pub(crate) struct Text(Vec<u8>);
 
 impl Text {
+    #[inline]
     pub(crate) fn raw(&mut self, text: &str) -> &mut Self {
         self.0.extend_from_slice(text.as_bytes());
         self
     }
 
+    #[inline]
     pub(crate) fn number(&mut self, value: impl itoa::Integer) -> &mut Self {
         self.raw(itoa::Buffer::new().format(value))
     }
@@ -104,6 +106,7 @@ impl Text {
     }
 
     /// Gives the text on if there is much of it.
+    #[inline]
     pub(crate) fn spill(&mut self, out: &mut impl Write) -> io::Result<()> {
         if self.0.len() < FULL_BYTES { Ok(()) } else { self.give(out) }
     }

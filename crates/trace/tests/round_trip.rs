@@ -9,7 +9,7 @@ use std::path::Path;
 use common::*;
 use proptest::prelude::*;
 use ringlane_task::{BlockIndex, CoreId, Explain, KernelId, TaskId, Ticks};
-use ringlane_trace::deps::{Deps, DepsNames, DepsWriter};
+use ringlane_trace::deps::{Deps, DepsEdge, DepsNames, DepsTensor, DepsWriter, TensorIndex};
 use ringlane_trace::dump::{Dump, DumpData};
 use ringlane_trace::pmu::{Pmu, PmuRow, PmuWriter};
 use ringlane_trace::scopes::{ScopeFatal, Scopes, ScopesWriter};
@@ -296,12 +296,16 @@ fn edges_that_do_not_fit_into_memory_go_through_the_spool_and_keep_their_order()
     let mut file = dir.create_file("deps.json").unwrap();
     let names = DepsNames::default();
     let mut writer = DepsWriter::new(&mut file, [dir.spool().unwrap(), dir.spool().unwrap()], &names);
-    let edge = |number: u64| ringlane_trace::deps::DepsEdge { succ: TaskId(number), ..deps_edges()[3] };
-    (0..10_000).for_each(|number| writer.edge(&edge(number)).unwrap());
-    assert_eq!(writer.finish(0).unwrap().edges, 10_000);
+    let edge = |number: u64| DepsEdge { succ: TaskId(number), ..deps_edges()[3] };
+    let tensor = |number: u32| DepsTensor { tensor: TensorIndex(number), ..tensors()[1] };
+    (0..30_000).for_each(|number| writer.edge(&edge(number)).unwrap());
+    (0..50_000).for_each(|number| writer.tensor(&tensor(number)).unwrap());
+    let counts = writer.finish(0).unwrap();
+    assert_eq!((counts.edges, counts.tensors), (30_000, 50_000));
     file.commit().unwrap();
     let deps = Deps::read(dir.path()).unwrap();
-    assert!(deps.edges.iter().copied().eq((0..10_000).map(edge)));
+    assert!(deps.edges.iter().copied().eq((0..30_000).map(edge)));
+    assert!(deps.tensors.iter().copied().eq((0..50_000).map(tensor)));
 }
 
 #[test]

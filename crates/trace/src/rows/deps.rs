@@ -3,6 +3,7 @@
 //! The file is a function of the submitted program alone: two runs of one program have equal files.
 
 mod read;
+mod spool;
 mod write;
 
 use ringlane_task::{Access, KernelId, ScopeId, Seq, SiteId, TaskId};

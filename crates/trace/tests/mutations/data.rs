@@ -4,7 +4,7 @@ use ringlane_trace::swimlane::SwimlaneLevel;
 
 use super::{BIN, Case, DEPS, DUMP, Edit, PERF, RUN, edit};
 
-pub fn deps() -> Vec<Case> {
+pub fn deps_edges() -> Vec<Case> {
     let one = |name, from, to, what| edit(name, DEPS, from, to, what);
     vec![
         one(
@@ -34,6 +34,24 @@ pub fn deps() -> Vec<Case> {
             r#""arg":0,"tensor":8"#,
             "edge names unknown tensor 8",
         ),
+        one(
+            "an unknown access",
+            r#""access":"inout""#,
+            r#""access":"peek""#,
+            "tasks record 1: unknown access \"peek\"",
+        ),
+        one(
+            "a view of another rank",
+            r#""strides":[4,1]"#,
+            r#""strides":[1]"#,
+            "tasks record 0: argument 0: 2 lengths and 1 strides",
+        ),
+    ]
+}
+
+pub fn deps_and_blocks() -> Vec<Case> {
+    let one = |name, from, to, what| edit(name, DEPS, from, to, what);
+    vec![
         edit(
             "a start before a producer's end",
             PERF,
@@ -91,22 +109,10 @@ pub fn deps() -> Vec<Case> {
             "4294967296 and 4294967298 share bytes of tensor 1 and ran at once",
         )
         .blames(DEPS),
-        one(
-            "an unknown access",
-            r#""access":"inout""#,
-            r#""access":"peek""#,
-            "tasks record 1: unknown access \"peek\"",
-        ),
-        one(
-            "a view of another rank",
-            r#""strides":[4,1]"#,
-            r#""strides":[1]"#,
-            "tasks record 0: argument 0: 2 lengths and 1 strides",
-        ),
     ]
 }
 
-pub fn dump() -> Vec<Case> {
+pub fn dump_counts() -> Vec<Case> {
     let one = |name, from, to, what| edit(name, DUMP, from, to, what);
     vec![
         one("counts of records", r#""total":8"#, r#""total":9"#, "8 collected and 0 dropped are not 9"),
@@ -155,6 +161,12 @@ pub fn dump() -> Vec<Case> {
             r#""before_dispatch":4,"after_completion":4"#,
         ),
         one("a scalar of few digits", "0x000000003f800000", "0x3f800000", "is not 0x and 16 digits"),
+    ]
+}
+
+pub fn dump_bytes() -> Vec<Case> {
+    let one = |name, from, to, what| edit(name, DUMP, from, to, what);
+    vec![
         one(
             "an unknown dtype",
             r#""dtype":"float32""#,

@@ -3,9 +3,9 @@
 mod data;
 mod swimlane;
 
-use data::{deps, dump};
+use data::{deps_and_blocks, deps_edges, dump_bytes, dump_counts};
 use ringlane_trace::swimlane::SwimlaneLevel;
-use swimlane::{swimlane, swimlane_levels};
+use swimlane::{blocks, phases, swimlane_head, swimlane_levels};
 
 const RUN: &str = "run.json";
 const PERF: &str = "l2_perf_records.json";
@@ -71,10 +71,22 @@ pub const ONLY_HERE: [&str; 2] = ["an unknown access", "a row that is too short"
 
 /// Every case.
 pub fn cases() -> Vec<Case> {
-    [manifest(), swimlane(), swimlane_levels(), deps(), dump(), pmu(), scopes()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        manifest(),
+        swimlane_head(),
+        blocks(),
+        phases(),
+        swimlane_levels(),
+        deps_edges(),
+        deps_and_blocks(),
+        dump_counts(),
+        dump_bytes(),
+        pmu(),
+        scopes(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 fn manifest() -> Vec<Case> {

@@ -2,7 +2,7 @@
 
 use super::{Case, PERF, RUN, edit};
 
-pub fn swimlane() -> Vec<Case> {
+pub fn swimlane_head() -> Vec<Case> {
     let block = |name, from, to, what| edit(name, PERF, from, to, what);
     vec![
         block("a version of another level", r#""version":2"#, r#""version":1"#, "level 3 has version 1"),
@@ -35,6 +35,12 @@ pub fn swimlane() -> Vec<Case> {
             "5 blocks in all, run.json says 6",
         )
         .blames(PERF),
+    ]
+}
+
+pub fn blocks() -> Vec<Case> {
+    let block = |name, from, to, what| edit(name, PERF, from, to, what);
+    vec![
         block("a block that ran twice", "[1,4294967298,3,0,1,", "[1,4294967298,3,0,0,", "ran twice"),
         block(
             "a kernel that is not there",
@@ -84,6 +90,12 @@ pub fn swimlane() -> Vec<Case> {
             "task 0 dispatched at 20 before ready 21",
         ),
         block("a reclaim before the finish", "[0,0,10,900]", "[0,0,10,109]", "before it finished at 110"),
+    ]
+}
+
+pub fn phases() -> Vec<Case> {
+    let block = |name, from, to, what| edit(name, PERF, from, to, what);
+    vec![
         block(
             "an unknown phase",
             r#""complete",0"#,

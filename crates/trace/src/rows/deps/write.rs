@@ -3,6 +3,7 @@
 
 use std::io::{self, ErrorKind, Read, Seek, Write};
 
+use super::spool::Waiting;
 use super::{
     DepsArg, DepsCounts, DepsEdge, DepsTaskRow, DepsTensor, Inference, KernelRow, LaneKernel, RowCounts,
     VERSION,
@@ -63,8 +64,8 @@ fn json(write: impl FnOnce(&mut Text) -> &mut Text) -> String {
 /// ```
 pub struct DepsWriter<'a, W, S> {
     tasks: Sections<W>,
-    tensors: Spooled<S>,
-    edges: Spooled<S>,
+    tensors: Waiting<S>,
+    edges: Waiting<S>,
     names: &'a DepsNames,
 }
 
@@ -73,7 +74,7 @@ impl<'a, W: Write, S: Read + Write + Seek> DepsWriter<'a, W, S> {
     pub fn new(out: W, spools: [S; 2], names: &'a DepsNames) -> Self {
         let mut head = Text::default();
         head.raw("{\"version\":").number(VERSION);
-        let [tensors, edges] = spools.map(Spooled::new);
+        let [tensors, edges] = spools.map(Waiting::new);
         DepsWriter { tasks: Sections::new(out, head, OPENINGS), tensors, edges, names }
     }
 
@@ -100,24 +101,12 @@ impl<'a, W: Write, S: Read + Write + Seek> DepsWriter<'a, W, S> {
 
     /// Writes one tensor, in the order of numbers.
     pub fn tensor(&mut self, row: &DepsTensor) -> io::Result<()> {
-        let text = self.tensors.row()?;
-        text.raw("{\"tensor\":").number(row.tensor.0).raw(",\"bytes\":").number(row.bytes);
-        text.raw(",\"origin\":\"").raw(row.origin.as_str()).raw("\"}");
-        Ok(())
+        self.tensors.push(row)
     }
 
     /// Writes one edge, in submission order of the task that waits.
     pub fn edge(&mut self, row: &DepsEdge) -> io::Result<()> {
-        let text = self.edges.row()?;
-        text.raw("{\"pred\":").number(row.pred.0).raw(",\"succ\":").number(row.succ.0);
-        text.raw(",\"source\":\"").raw(row.source.as_str()).raw("\"");
-        if let Some(cause) = &row.cause {
-            text.raw(",\"hazard\":\"").raw(cause.hazard.as_str()).raw("\",\"arg\":").number(cause.arg);
-            text.raw(",\"tensor\":").number(cause.tensor.0);
-            text.raw(",\"overlap\":\"").raw(cause.overlap.as_str()).raw("\"");
-        }
-        text.raw("}");
-        Ok(())
+        self.edges.push(row)
     }
 
     /// Puts the parts together and ends the file; `dropped` is how many tasks were lost.
@@ -126,9 +115,9 @@ impl<'a, W: Write, S: Read + Write + Seek> DepsWriter<'a, W, S> {
         let counts = DepsCounts { tasks, tensors: self.tensors.rows, edges: self.edges.rows };
         self.tasks.close()?.raw(",\n\"tensors\":[\n");
         self.tasks.flush()?;
-        self.tensors.append_to(self.tasks.out())?;
+        self.tensors.write_to::<DepsTensor>(self.tasks.out())?;
         self.tasks.out().write_all(b"],\n\"edges\":[\n")?;
-        self.edges.append_to(self.tasks.out())?;
+        self.edges.write_to::<DepsEdge>(self.tasks.out())?;
         let mut tail = Text::default();
         tail.raw("],\n");
         tasks.write(&mut tail);
@@ -152,40 +141,4 @@ fn kernel_of<'n>(names: &'n DepsNames, kernel: &LaneKernel) -> Option<&'n str> {
 
 fn unnamed(what: &str) -> io::Error {
     io::Error::new(ErrorKind::InvalidInput, format!("a task has a {what} without a name"))
-}
-
-/// Rows that wait for their turn: in memory while they are few, else in a file.
-struct Spooled<S> {
-    spool: S,
-    text: Text,
-    spilled: u64,
-    rows: u64,
-}
-
-impl<S: Read + Write + Seek> Spooled<S> {
-    fn new(spool: S) -> Self {
-        Spooled { spool, text: Text::default(), spilled: 0, rows: 0 }
-    }
-
-    fn row(&mut self) -> io::Result<&mut Text> {
-        let before = self.text.bytes().len() as u64;
-        self.text.spill(&mut self.spool)?;
-        self.spilled += before - self.text.bytes().len() as u64;
-        if self.rows > 0 {
-            self.text.raw(",\n");
-        }
-        self.rows += 1;
-        Ok(&mut self.text)
-    }
-
-    fn append_to(&mut self, out: &mut impl Write) -> io::Result<()> {
-        if self.spilled > 0 {
-            self.spool.rewind()?;
-            let copied = io::copy(&mut (&mut self.spool).take(self.spilled), out)?;
-            if copied != self.spilled {
-                return Err(ErrorKind::UnexpectedEof.into());
-            }
-        }
-        self.text.give(out)
-    }
 }
