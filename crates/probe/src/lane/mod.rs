@@ -5,7 +5,7 @@
 //!  Writer ───┤                                              ├─── Drain (collector)
 //!            └◀─────────── free: empty buffers ─────────────┘
 //! ```
-//! A lane is a fixed number of equal buffers, one [`Writer`] and one [`Drain`]. Each buffer is at any moment in exactly
+//! A lane is a fixed number of equal buffers, one [`Writer`] and one drain. Each buffer is at any moment in exactly
 //! one place: with the writer (at most one), in `full`, with the drain, or in `free`. Both queues have room for all
 //! buffers, so that handing one over cannot fail and cannot wait.
 //!

@@ -1,3 +1,5 @@
+//! Lanes seen from both ends: what is handed over, dropped, waited for and counted.
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
