@@ -18,7 +18,7 @@ impl Clock for Looks {
 
 fn small(overflow: Overflow, buffers: u32) -> (Writer, Drain) {
     let rules = Rules { overflow, clock: Arc::new(Looks::default()), rouser: Arc::default() };
-    lane(&rules, buffers, 64).unwrap()
+    lane(&rules, &Pool::default(), buffers, 64).unwrap()
 }
 
 /// The next buffer's records, as numbers; the buffer goes back.
