@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use crate::error::ProbeError;
 use crate::kind::{Kind, KindSpec, Sink, Storage};
-use crate::lane::{Counts, Drain, Filled, Rules, Writer, lane};
+use crate::lane::{Counts, Drain, Filled, Pool, Rules, Writer, lane};
 use crate::store::{Spool, WriteFailure, place_pieces};
 
 /// What became of a kind's records.
@@ -81,10 +81,10 @@ pub struct RecordedKind {
 
 impl RecordedKind {
     /// Makes the lanes of a kind and their writers.
-    pub(crate) fn new(rules: &Rules, spec: KindSpec) -> Result<(Self, Vec<Writer>), ProbeError> {
+    pub(crate) fn new(rules: &Rules, pool: &Pool, spec: KindSpec) -> Result<(Self, Vec<Writer>), ProbeError> {
         spec.validate()?;
         let KindSpec { kind, name, path, sink, buffers, buffer_bytes, writers } = spec;
-        let make = |_| lane(rules, buffers, buffer_bytes);
+        let make = |_| lane(rules, pool, buffers, buffer_bytes);
         let made: io::Result<Vec<_>> = (0..writers).map(make).collect();
         let bytes = u64::from(buffers) * u64::from(buffer_bytes) * u64::from(writers);
         let made = made.map_err(|source| ProbeError::NoMemory { kind: name, bytes, source })?;
@@ -164,6 +164,9 @@ impl RecordedKind {
                 if phase == Phase::Running {
                     self.spill(number);
                 }
+            }
+            if phase == Phase::Running && self.failure.is_none() {
+                self.lanes[number].drain.prepare();
             }
         }
     }

@@ -34,7 +34,7 @@ pub use collector::{KindCounts, RecordedKind};
 pub use error::ProbeError;
 pub use export::{Exported, RecordingProblem, RunFacts};
 pub use kind::{Kind, KindSpec, Sink, Storage};
-pub use lane::{Counts, Writer};
+pub use lane::{Counts, Pool, Writer};
 pub use recorder::{Recorder, Settings, StartError};
 pub use recording::{Recorded, Recording, Writers};
 pub use selection::{DumpSelection, SelectedKernel};

@@ -17,7 +17,7 @@ use crate::clock::Clock;
 use crate::collector::{Phase, RecordedKind};
 use crate::error::ProbeError;
 use crate::kind::{Kind, KindSpec};
-use crate::lane::{Rouser, Rules, Writer};
+use crate::lane::{Pool, Rouser, Rules, Writer};
 
 /// How long the collector sleeps between two looks, unless a writer that waits or the end of the run rouses it.
 const SLEEP: Duration = Duration::from_millis(2);
@@ -84,13 +84,23 @@ impl Recording {
         clock: Arc<dyn Clock>,
         specs: Vec<KindSpec>,
     ) -> Result<(Recording, Writers), ProbeError> {
+        Self::start_in(&Pool::default(), overflow, clock, specs)
+    }
+
+    /// The same with memory from a pool, to which it goes back with the [`Recorded`].
+    pub fn start_in(
+        pool: &Pool,
+        overflow: Overflow,
+        clock: Arc<dyn Clock>,
+        specs: Vec<KindSpec>,
+    ) -> Result<(Recording, Writers), ProbeError> {
         let rules = Rules { overflow, clock, rouser: Arc::new(Rouser::default()) };
         let (mut kinds, mut writers) = (Vec::<RecordedKind>::new(), Vec::new());
         for spec in specs {
             if kinds.iter().any(|other| other.kind() == spec.kind) {
                 return Err(ProbeError::KindTwice { kind: spec.name });
             }
-            let (kind, of_kind) = RecordedKind::new(&rules, spec)?;
+            let (kind, of_kind) = RecordedKind::new(&rules, pool, spec)?;
             writers.push((kind.kind(), of_kind));
             kinds.push(kind);
         }

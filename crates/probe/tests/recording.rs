@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use ringlane_probe::{
-    Clock, Kind, KindCounts, KindSpec, ProbeError, Recorded, RecordedKind, Recording, Sink, Storage, Writers,
+    Clock, Kind, KindCounts, KindSpec, Pool, ProbeError, Recorded, RecordedKind, Recording, Sink, Storage,
+    Writers,
 };
 use ringlane_task::{Explain, Overflow};
 
@@ -308,4 +309,24 @@ fn unfit_sizes_and_a_kind_given_twice_are_refused_by_name() {
     assert_eq!(refused(vec![spec(NUMBERS, sink(), 1, 128, 1)]).0, "UnfitBuffers");
     let twice = vec![spec(NUMBERS, sink(), 2, 128, 1), spec(NUMBERS, sink(), 2, 128, 1)];
     assert_eq!(refused(twice).0, "KindTwice");
+}
+
+#[test]
+fn memory_from_a_pool_goes_back_and_carries_no_record_into_the_next_recording() {
+    let pool = Pool::default();
+    for records in [500u64, 3, 0, 100] {
+        let sink = Sink::spool(|| File::open("/nowhere"));
+        let clock = Arc::new(Nanoseconds(Instant::now()));
+        let specs = vec![spec(NUMBERS, sink, 16, 1024, 2)];
+        let (recording, mut writers) = Recording::start_in(&pool, Overflow::Block, clock, specs).unwrap();
+        assert_eq!(pool.idle_bytes(), 0);
+        let mut all = writers.take(NUMBERS);
+        (0..records).for_each(|i| all[1].push(&i));
+        let recorded = recording.stop(all).unwrap();
+        let kind = recorded.kind(NUMBERS).unwrap();
+        assert_eq!(numbers(kind, 2), [vec![], (0..records).collect::<Vec<_>>()]);
+        assert_eq!(kind.counts().total, records);
+        drop(recorded);
+        assert_eq!(pool.idle_bytes(), 2 * 16 * 1024);
+    }
 }

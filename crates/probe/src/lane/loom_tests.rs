@@ -26,7 +26,7 @@ type Record = [u32; 16];
 
 fn small(overflow: Overflow, buffers: u32) -> (Writer, Drain) {
     let rules = Rules { overflow, clock: Arc::new(Still), rouser: Arc::default() };
-    lane(&rules, buffers, size_of::<Record>() as u32).unwrap()
+    lane(&rules, &Pool::default(), buffers, size_of::<Record>() as u32).unwrap()
 }
 
 /// The number of the next record, which must be whole; its buffer goes back.

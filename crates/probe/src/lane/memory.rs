@@ -1,13 +1,9 @@
-//! The memory of a lane: equal buffers in one mapping that the kernel fills with pages only where it is touched.
-//!
-//! It is mapped and not taken from the allocator, which clears recycled memory by writing to all of it.
+//! The memory of a lane: equal buffers, and the rights to them.
 
-use core::ffi::c_void;
 use core::ptr::NonNull;
 use std::io;
 
-use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
-
+use super::pool::{Mapping, Pool};
 use crate::sync::Watched;
 
 /// The right to one buffer of a [`Memory`]: there is exactly one for each buffer, and who has it may read and write.
@@ -29,10 +25,14 @@ pub(crate) struct Filled {
 /// The buffers of one lane.
 #[derive(Debug)]
 pub(crate) struct Memory {
+    /// Where the first buffer begins.
     base: NonNull<u8>,
+    /// There until the memory goes back to the pool.
+    mapping: Option<Mapping>,
+    pool: Pool,
     buffers: u32,
     buffer_bytes: u32,
-    /// One for each buffer under loom, else empty structs.
+    /// One for each buffer; they are something only under loom.
     watched: Box<[Watched]>,
 }
 
@@ -42,16 +42,12 @@ unsafe impl Send for Memory {}
 unsafe impl Sync for Memory {}
 
 impl Memory {
-    /// Maps the buffers; nothing of them is touched.
-    pub(crate) fn new(buffers: u32, buffer_bytes: u32) -> io::Result<(Self, Vec<Buffer>)> {
-        let (protection, flags) =
-            (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::NORESERVE);
-        let bytes = buffers as usize * buffer_bytes as usize;
-        // SAFETY: no address is asked for, so that no other mapping is replaced.
-        let base = unsafe { mmap_anonymous(core::ptr::null_mut(), bytes, protection, flags) }?;
-        let base = NonNull::new(base.cast::<u8>()).ok_or(io::ErrorKind::OutOfMemory)?;
+    /// Reserves the buffers; nothing of them is touched.
+    pub(crate) fn new(pool: &Pool, buffers: u32, buffer_bytes: u32) -> io::Result<(Self, Vec<Buffer>)> {
+        let mapping = pool.take(buffers as usize * buffer_bytes as usize)?;
         let watched = (0..buffers).map(|_| Watched::new()).collect();
-        let memory = Memory { base, buffers, buffer_bytes, watched };
+        let (base, pool) = (mapping.base, pool.clone());
+        let memory = Memory { base, mapping: Some(mapping), pool, buffers, buffer_bytes, watched };
         Ok((memory, (0..buffers).map(|index| Buffer { index }).collect()))
     }
 
@@ -71,7 +67,14 @@ impl Memory {
         self.buffers as usize * self.buffer_bytes as usize
     }
 
-    /// Where a buffer begins. Bytes behind it may be used as long as its `Buffer` is held, and are never uninitialised.
+    /// Gives the bytes up to `end` their pages before they are touched. This is a system call, unless they have them.
+    pub(crate) fn prepare(&self, end: usize) {
+        if let Some(mapping) = &self.mapping {
+            mapping.prepare(end);
+        }
+    }
+
+    /// Where a buffer begins. Its bytes may be used as long as the `Buffer` is held, and are never uninitialised.
     #[inline]
     pub(crate) fn start(&self, buffer: &Buffer) -> NonNull<u8> {
         // SAFETY: a `Buffer` of this memory has an index below the number of buffers, so this stays in the mapping.
@@ -98,9 +101,10 @@ impl Memory {
 }
 
 impl Drop for Memory {
+    /// Leaves the mapping to the pool. The lane's ends are both gone, so that nobody uses it.
     fn drop(&mut self) {
-        // SAFETY: mapped in `new` with this length; no reference into it outlives `self`. It cannot fail for a whole
-        // mapping, and there would be nothing to do about it.
-        let _ = unsafe { munmap(self.base.as_ptr().cast::<c_void>(), self.bytes()) };
+        if let Some(mapping) = self.mapping.take() {
+            self.pool.give_back(mapping);
+        }
     }
 }

@@ -5,7 +5,7 @@
 //!  Writer ───┤                                              ├─── Drain (collector)
 //!            └◀─────────── free: empty buffers ─────────────┘
 //! ```
-//! A lane is a fixed number of equal buffers, one [`Writer`] and one [`Drain`]. Each buffer is at any moment in exactly
+//! A lane is a fixed number of equal buffers, one [`Writer`] and one drain. Each buffer is at any moment in exactly
 //! one place: with the writer (at most one), in `full`, with the drain, or in `free`. Both queues have room for all
 //! buffers, so that handing one over cannot fail and cannot wait.
 //!
@@ -28,6 +28,7 @@
 //!   and counts by itself and never waits.
 
 mod memory;
+mod pool;
 mod ring;
 mod writer;
 
@@ -44,6 +45,7 @@ use ringlane_task::Overflow;
 
 pub(crate) use memory::Filled;
 use memory::{Buffer, Memory};
+pub use pool::Pool;
 use ring::{Consumer, Producer};
 pub use writer::Writer;
 
@@ -141,23 +143,43 @@ pub(crate) struct Drain {
     common: Arc<Common>,
     free: Producer<Buffer>,
     full: Consumer<Filled>,
+    /// Bytes of buffers taken so far.
+    taken: usize,
 }
 
+/// Bytes of a lane that get their pages before the writer comes to them: at first, as most lanes stay short, and once
+/// the first buffer was full. At 64 bytes a microsecond, a writer needs the collector's sleep for the first of them.
+const AHEAD_BYTES: [usize; 2] = [64 << 10, 256 << 10];
+
 /// Makes a lane. The memory is reserved, not touched.
-pub(crate) fn lane(rules: &Rules, buffers: u32, buffer_bytes: u32) -> io::Result<(Writer, Drain)> {
-    let (memory, tokens) = Memory::new(buffers, buffer_bytes)?;
+pub(crate) fn lane(
+    rules: &Rules,
+    pool: &Pool,
+    buffers: u32,
+    buffer_bytes: u32,
+) -> io::Result<(Writer, Drain)> {
+    let (memory, tokens) = Memory::new(pool, buffers, buffer_bytes)?;
     let (mut empty, free) = ring::ring(buffers);
     let (filled, full) = ring::ring(buffers);
     tokens.into_iter().for_each(|buffer| empty.push(buffer));
     let common = Arc::new(Common { memory, counts: Padded::default(), halted: AtomicBool::new(false) });
     let writer = Writer::new(rules.clone(), common.clone(), free, filled);
-    Ok((writer, Drain { common, free: empty, full }))
+    Ok((writer, Drain { common, free: empty, full, taken: 0 }))
 }
 
 impl Drain {
     /// The next filled buffer, in the order written.
     pub(crate) fn take(&mut self) -> Option<Filled> {
-        self.full.pop()
+        let filled = self.full.pop()?;
+        self.taken = self.taken.saturating_add(self.common.memory.buffer_bytes() as usize);
+        Some(filled)
+    }
+
+    /// Gives the memory that the writer will come to next its pages, so that the writer need not wait for them. Buffers
+    /// are used in the order of their addresses until all have been used once.
+    pub(crate) fn prepare(&mut self) {
+        let ahead = AHEAD_BYTES[usize::from(self.taken > 0)];
+        self.common.memory.prepare(self.taken.saturating_add(ahead));
     }
 
     /// Its records.

@@ -1,3 +1,5 @@
+//! Lanes seen from both ends: what is handed over, dropped, waited for and counted.
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -16,7 +18,7 @@ impl Clock for Looks {
 
 fn small(overflow: Overflow, buffers: u32) -> (Writer, Drain) {
     let rules = Rules { overflow, clock: Arc::new(Looks::default()), rouser: Arc::default() };
-    lane(&rules, buffers, 64).unwrap()
+    lane(&rules, &Pool::default(), buffers, 64).unwrap()
 }
 
 /// The next buffer's records, as numbers; the buffer goes back.
