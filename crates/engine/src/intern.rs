@@ -65,15 +65,17 @@ pub struct Interner {
     all: HashMap<usize, u32>,
 }
 
-impl Interner {
+impl Default for Interner {
     /// Nothing interned yet.
-    pub fn new() -> Self {
+    fn default() -> Self {
         Interner { cache: [(0, 0); CACHE], all: HashMap::new() }
     }
+}
 
+impl Interner {
     /// Starts over.
     pub fn reset(&mut self) {
-        *self = Interner::new();
+        *self = Interner::default();
     }
 
     /// The number of a thing; `None` if there are too many.

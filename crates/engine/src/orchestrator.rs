@@ -71,8 +71,8 @@ impl State {
             map: TensorMap::new(capacities.tensormap),
             scopes: Vec::with_capacity(SCOPE_DEPTH_MAX),
             predecessors: Vec::with_capacity(capacities.tensormap as usize),
-            kernels: Interner::new(),
-            sites: Interner::new(),
+            kernels: Interner::default(),
+            sites: Interner::default(),
             marked: Vec::new(),
         }
     }

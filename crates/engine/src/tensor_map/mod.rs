@@ -19,6 +19,7 @@ mod lists;
 mod pool;
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests;
+mod unforgetting;
 mod whole;
 
 use grid::{Cells, Grid};
@@ -200,12 +201,6 @@ impl TensorMap {
             capacity: capacity as u64,
             superseded: Superseded::Kept,
         }
-    }
-
-    /// A map that forgets nothing but what later writes cover, and grows with what it has to remember.
-    pub fn unforgetting() -> Self {
-        let capacity = 1 << 16;
-        TensorMap { capacity: u64::MAX, superseded: Superseded::Freed, ..TensorMap::new(capacity) }
     }
 
     /// Forgets everything and starts over with this capacity and these external tensors, ids `0..`.
@@ -443,29 +438,6 @@ impl TensorMap {
         let mixed = (cell ^ (root as u64) << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let half = self.buckets.len() / 2;
         ((mixed >> 32) as usize & (half - 1)) * 2 + (list & 1)
-    }
-
-    /// A tensor of a map that forgets nothing, with offsets counted from its own start.
-    pub fn new_root(&mut self) -> u32 {
-        self.roots.take(Root::new(0, 0, Permission::ReadWrite, NONE))
-    }
-
-    /// Frees a tensor of a map that forgets nothing, and tells of each access that goes with it, by its record's place.
-    pub fn forget_root(&mut self, id: u32, mut gone: impl FnMut(u32)) {
-        for list in 0..self.roots[id].heads.len() {
-            let mut index = self.roots[id].heads[list];
-            while index != NONE {
-                let Access { next, at, .. } = self.accesses[index];
-                gone(at);
-                self.unlink(index);
-                self.accesses.give(index);
-                index = next;
-            }
-        }
-        if self.roots[id].grid != NONE {
-            self.grids.give(self.roots[id].grid);
-        }
-        self.roots.give(id);
     }
 
     /// Frees what a task owned and held.

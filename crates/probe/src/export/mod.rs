@@ -152,8 +152,7 @@ impl<C> Recorder<C> {
             exported.pmu = Some(pmu::source(refusal.is_some(), self.settings.pmu_group));
             exported.problems.extend(refusal.map(RecordingProblem::Pmu));
         }
-        let counts = |of: fn(&KindCounts) -> u64| recorded.kinds().iter().map(|k| of(&k.counts())).sum();
-        exported.cost.writer_wait_ticks = counts(|kind| kind.waited_ticks);
+        exported.cost.writer_wait_ticks = recorded.kinds().iter().map(|k| k.counts().waited_ticks).sum();
         exported.cost.bytes = exported.files.iter().map(|file| file.bytes).sum();
         exported.cost.collector_us = recorded.collector_busy().as_micros() as u64;
         exported.memory_bytes = recorded.reserved_bytes();
