@@ -9,8 +9,8 @@ use ringlane_chip_cpu::CpuRuntime;
 use ringlane_engine::prelude::{Buffers, Orch};
 use ringlane_engine::report::{Run, RunReport, Status};
 use ringlane_engine::{Error, Fault, Result};
-use ringlane_probe::DumpSelection;
 use ringlane_probe::pmu::UnknownGroup;
+use ringlane_probe::{DumpSelection, Pool};
 use ringlane_task::{CallConfig, ConfigError, Explain, Resource};
 use ringlane_trace::{Manifest, RunDir, UtcTime};
 
@@ -241,7 +241,7 @@ impl OnPlatform {
         let chip = match self.0 {
             Platform::Cpu => Chip::Cpu(CpuRuntime::new(config).map_err(SetupError::Chip)?),
         };
-        let observing = Observing { config: *config, dump: DumpSelection::default() };
+        let observing = Observing { config: *config, dump: DumpSelection::default(), pool: Pool::default() };
         Ok(Runtime { chip, observing })
     }
 }

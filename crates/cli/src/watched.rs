@@ -10,7 +10,7 @@ use ringlane_engine::report::{Run, RunReport};
 use ringlane_engine::seams::Clock;
 use ringlane_engine::{Error, Fault, Result};
 use ringlane_probe::pmu::{Group, UnknownGroup};
-use ringlane_probe::{DumpSelection, Exported, Recorder, RunFacts, Settings};
+use ringlane_probe::{DumpSelection, Exported, Pool, Recorder, RunFacts, Settings};
 use ringlane_task::{CallConfig, Explain, KernelId};
 use ringlane_trace::RunDir;
 use ringlane_trace::rows::KernelRow;
@@ -21,6 +21,8 @@ pub(crate) struct Observing {
     /// Its flags, overflow policy, group of counters and output prefix.
     pub(crate) config: CallConfig,
     pub(crate) dump: DumpSelection,
+    /// What one recording touched the next one has warm.
+    pub(crate) pool: Pool,
 }
 
 /// A run, how long it took, and what was recorded of it.
@@ -80,6 +82,7 @@ fn start(cpu: &CpuRuntime, observing: &Observing, dir: &RunDir) -> Result<Record
         dump: observing.dump.clone(),
         cores: cpu.threads(),
         slots: cpu.table().slot_count(),
+        pool: observing.pool.clone(),
     };
     Recorder::start(CpuClock::get(), dir, settings).map_err(|error| cannot_record(&error))
 }

@@ -129,10 +129,9 @@ impl<P: Probe> Executor<'_, P> {
     }
 
     /// The task as a probe sees it. Called only for a task that the core holds.
+    #[inline]
     fn observed<'a>(&'a self, slot: SlotIndex, record: &'a TaskRecord) -> ObservedTask<'a> {
-        // SAFETY: the core holds the task.
-        let words = unsafe { self.table.words(record) };
-        ObservedTask { slot, record, words, table: self.table }
+        ObservedTask { slot, record, table: self.table }
     }
 
     /// Which kernel, and which of its blocks, a block of a mixed task is.
@@ -188,7 +187,9 @@ impl<P: Probe> Executor<'_, P> {
             self.probe.complete(self.core, &self.observed(task, record));
         }
         let publish = |successor| {
-            self.probe.ready(self.core, successor);
+            if self.probe.sees_tasks() {
+                self.probe.ready(self.core, successor);
+            }
             ready(successor);
         };
         let (slots, edges) = (&self.table.slots, &self.table.edges);

@@ -6,11 +6,10 @@ use crate::api::backend::{Call, Site};
 use crate::api::tensor::{TaskHandle, TensorRef};
 use crate::fault::{Fault, Result};
 use crate::limits::FANIN_MAX;
-use crate::observed::Submitted;
 use crate::orchestrator::{Meta, Orchestrator, Predecessor};
 use crate::seams::{Chip, Company, Probe, Step};
 use crate::slot::{EdgeKind, Linked, SKIPPED, Slot, SlotIndex};
-use crate::submit::Measure;
+use crate::submit::{Committed, Measure};
 use crate::sync::prefetch;
 use crate::tensor_map::{Met, Owned, Stamp, TensorMap};
 
@@ -186,7 +185,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             match linked {
                 Linked::Waiting => {
                     links += 1;
-                    if P::WATCHES {
+                    if self.probe.sees_tasks() {
                         self.observe_edge(predecessor.slot, slot);
                     }
                 }
@@ -232,8 +231,8 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         let slot = self.table.slot_of(ring, self.state.rings[ring].head);
         self.probe.step(Step::Placed);
         let record = self.bare_record(ring, site);
-        let kind = Submitted::Barrier { since: self.scope().since_seq };
-        self.commit(slot, record, Owned::NOTHING, &Measure::default().usage(0), kind);
+        let what = Committed::Barrier { since: self.scope().since_seq };
+        self.commit(slot, record, Owned::NOTHING, &Measure::default(), &what);
         let (heads, seq) = (core::array::from_fn(|r| self.state.rings[r].head), self.seq);
         let scope = self.scope();
         (scope.barrier, scope.since, scope.since_seq) = (Some(slot), heads, seq);
@@ -287,8 +286,8 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         self.state.predecessors.clear();
         self.probe.step(Step::Placed);
         let record = self.bare_record(ring, site);
-        let kind = Submitted::Alloc { space: ring as u32, base: offset, view: &view };
-        self.commit(slot, record, owned, &measure.usage(0), kind);
+        let what = Committed::Alloc { base: offset, view: &view };
+        self.commit(slot, record, owned, &measure, &what);
         Ok(tensor)
     }
 }

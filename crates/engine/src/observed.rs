@@ -8,6 +8,7 @@ use crate::api::args::{Record, Spaces, TensorRecord, decode};
 use crate::api::backend::Inference;
 use crate::api::kernel::Kernel;
 use crate::api::tensor::TaskHandle;
+use crate::orchestrator::{Meta, Predecessor};
 use crate::scope::Usage;
 use crate::slot::{SlotIndex, TaskRecord};
 use crate::table::{Table, task_id};
@@ -19,7 +20,6 @@ pub struct ObservedTask<'t> {
     pub slot: SlotIndex,
     /// What cores know of it.
     pub record: &'t TaskRecord,
-    pub(crate) words: &'t [u64],
     pub(crate) table: &'t Table,
 }
 
@@ -48,7 +48,7 @@ impl<'t> ObservedTask<'t> {
     /// Its arguments, in order.
     pub fn args(&self) -> impl Iterator<Item = Argument<'t>> + use<'t> {
         // SAFETY: whoever was shown the task is the submitter or a core that holds it.
-        arguments(self.words, Some(unsafe { self.table.spaces() }))
+        arguments(self.words(), Some(unsafe { self.table.spaces() }))
     }
 
     /// Its kernels, in order; none for a task that runs none.
@@ -58,8 +58,10 @@ impl<'t> ObservedTask<'t> {
     }
 
     /// Its argument records as they are in memory, for [`recorded_args`].
+    #[inline]
     pub fn words(&self) -> &'t [u64] {
-        self.words
+        // SAFETY: as above; the submitter's task is not reclaimed.
+        unsafe { self.table.words(self.record) }
     }
 }
 
@@ -185,26 +187,70 @@ pub enum Submitted<'t> {
     },
 }
 
-/// A submit.
+/// A submit. What takes some work to find out is found out when it is asked for.
 #[derive(Clone, Copy)]
 pub struct Submission<'t> {
-    /// The task.
-    pub task: ObservedTask<'t>,
+    /// The task's slot.
+    pub slot: SlotIndex,
+    /// What cores will know of it.
+    pub record: &'t TaskRecord,
     /// What kind.
     pub kind: Submitted<'t>,
     /// The scope it was made in.
     pub scope: u32,
     /// Whether dependencies are inferred.
     pub inference: Inference,
-    /// The barrier that it follows.
-    pub barrier: Option<TaskId>,
     /// Arguments that the orchestration asked to be captured, by index.
     pub marked: &'t [u16],
-    /// What it takes of the bounded resources. Its edges are those from tasks of scopes that are open: they alone need
-    /// an entry whatever the timing (for others the engine can wait instead).
-    pub usage: Usage,
+    /// What it takes of the bounded resources, dependency entries left out.
+    pub usage: &'t Usage,
+    pub(crate) table: &'t Table,
+    pub(crate) metas: &'t [Meta],
+    pub(crate) predecessors: &'t [Predecessor],
+    pub(crate) barrier: Option<SlotIndex>,
+}
+
+impl<'t> Submission<'t> {
+    /// The task.
+    #[inline]
+    pub fn task(&self) -> ObservedTask<'t> {
+        ObservedTask { slot: self.slot, record: self.record, table: self.table }
+    }
+
+    /// The barrier that it follows.
+    #[inline]
+    pub fn barrier(&self) -> Option<TaskId> {
+        self.barrier.map(|slot| self.table.id_of(slot, self.metas[slot.0 as usize].local))
+    }
+
     /// Tasks that it was seen to follow.
-    pub fan_in: u32,
+    #[inline]
+    pub fn fan_in(&self) -> u32 {
+        self.predecessors.len() as u32
+    }
+}
+
+/// An edge that was wired.
+#[derive(Clone, Copy)]
+pub struct WiredEdge<'t> {
+    pub(crate) table: &'t Table,
+    pub(crate) metas: &'t [Meta],
+    pub(crate) predecessor: SlotIndex,
+    pub(crate) successor: SlotIndex,
+}
+
+impl WiredEdge<'_> {
+    /// Who is waited for.
+    #[inline]
+    pub fn predecessor(&self) -> TaskId {
+        self.table.id_of(self.predecessor, self.metas[self.predecessor.0 as usize].local)
+    }
+
+    /// Who waits.
+    #[inline]
+    pub fn successor(&self) -> TaskId {
+        self.table.id_of(self.successor, self.metas[self.successor.0 as usize].local)
+    }
 }
 
 /// How much is in use.
@@ -216,4 +262,27 @@ pub struct Fill {
     pub used: [u64; 4],
     /// Entries of the tensor map.
     pub tensormap: u64,
+}
+
+/// What has been handed out on a scope's ring since the run began: the difference between a scope's end and its beginning is
+/// what it needs, whatever the timing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// Tasks submitted, on all rings.
+    pub tasks: u64,
+    /// Slots.
+    pub slots: u64,
+    /// Heap bytes.
+    pub heap: u64,
+    /// Dependency entries for edges from tasks of scopes that were open. They alone need an entry whatever the timing: for
+    /// others the engine can wait instead.
+    pub edges: u64,
+    /// Argument bytes.
+    pub args: u64,
+    /// The largest piece of heap so far.
+    pub heap_piece: u64,
+    /// The largest piece of arguments so far.
+    pub args_piece: u64,
+    /// The widest fan-in of a task since a scope last began or ended.
+    pub fan_in: u64,
 }

@@ -6,7 +6,7 @@
 //!
 //! Only the thread that runs the orchestration touches this; what other threads see is the [`Table`].
 
-use ringlane_task::{RingIndex, SiteId, TensorView};
+use ringlane_task::{RingIndex, TensorView};
 
 use crate::api::backend::{Backend, Call, Inference, Site};
 use crate::api::buffers::{BufferId, Buffers};
@@ -22,6 +22,7 @@ use crate::slot::{EdgeKind, SlotIndex};
 use crate::sync::Ordering;
 use crate::table::{Stop, Table};
 use crate::tensor_map::{Owned, TensorMap};
+use crate::watch::Counted;
 
 /// What the submitter keeps for each slot; no other thread touches it.
 #[derive(Clone, Copy, Debug)]
@@ -123,8 +124,7 @@ pub struct Orchestrator<'t, C, P> {
     pub(crate) scope_count: u32,
     pub(crate) scopes_ended: u64,
     pub(crate) peak_heap: u64,
-    /// Where each ring stood when the outermost scope on it that is open began; its end if there is none.
-    pub(crate) open: [u64; RINGS],
+    pub(crate) watched: Counted,
     pub(crate) counting: Option<Box<Counting>>,
     pub(crate) fatal: Option<Error>,
 }
@@ -159,7 +159,7 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
             scope_count: 0,
             scopes_ended: 0,
             peak_heap: 0,
-            open: [u64::MAX; RINGS],
+            watched: Counted::default(),
             counting: None,
             fatal: None,
         }
@@ -316,28 +316,23 @@ impl<C: Chip, P: Probe> Backend for Orchestrator<'_, C, P> {
             since: core::array::from_fn(|ring| self.state.rings[ring].head),
             since_seq: self.seq,
         };
-        if depth < RINGS {
-            self.open[depth] = scope.entry.slots;
-        }
         self.state.scopes.push(scope);
         self.set_current();
         self.scope_count += 1;
         self.table.board.scopes[depth].store(site_id, Ordering::Relaxed);
         self.table.board.fill.depth.store(depth as u32 + 1, Ordering::Relaxed);
-        self.probe.scope_enter(scope.id, SiteId(site_id));
+        if self.probe.sees_scopes() {
+            self.observe_enter(depth);
+        }
         Ok(())
     }
 
     fn exit_scope(&mut self) -> Result<()> {
         let scope = self.state.scopes.pop().expect("scopes end in the order in which they began");
-        if self.state.scopes.len() < RINGS {
-            self.open[self.state.scopes.len()] = u64::MAX;
-        }
         self.set_current();
-        if P::WATCHES {
-            self.observe_fill();
+        if self.probe.sees_scopes() {
+            self.observe_exit(self.state.scopes.len());
         }
-        self.probe.scope_exit();
         self.scopes_ended += self.counting.is_none() as u64;
         self.table.board.fill.depth.store(self.state.scopes.len() as u32, Ordering::Relaxed);
         if let Some(first) = scope.first {

@@ -1,11 +1,11 @@
 //! Giving slots and memory back, oldest first, once the scopes that could use them have ended and are done.
 
-use ringlane_task::TensorView;
+use ringlane_task::{TaskId, TensorView};
 
 use crate::api::tensor::TensorRef;
 use crate::fault::{Fault, Result, TaskFailure};
 use crate::limits::RINGS;
-use crate::orchestrator::{Orchestrator, Predecessor};
+use crate::orchestrator::{Orchestrator, Predecessor, ring_index};
 use crate::overlap::Region;
 use crate::planted::{Bug, planted};
 use crate::seams::{Chip, Probe};
@@ -59,14 +59,16 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     }
 
     fn free_segment(&mut self, ring: usize, segment: &crate::scope::Segment) {
-        if P::WATCHES {
+        if self.probe.sees_scopes() {
             self.probe.fill(&self.fill_of(ring));
         }
         self.probe.reclaim_begin();
         let state = &mut *self.state;
         for position in state.rings[ring].tail..segment.end {
             let slot = self.table.slot_of(ring, position);
-            self.probe.reclaim(self.table.id_of(slot, position as u32), slot);
+            if self.probe.sees_tasks() {
+                self.probe.reclaim(TaskId::new(ring_index(ring), position as u32), slot);
+            }
             let meta = &mut state.metas[slot.0 as usize];
             meta.stamp = 0;
             state.map.release(meta.owned, meta.entries as u64);

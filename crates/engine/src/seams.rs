@@ -4,7 +4,7 @@
 
 use ringlane_task::{CoreId, Resource, RingIndex, SiteId, TaskId, Ticks};
 
-use crate::observed::{Fill, ObservedTask, Submission};
+use crate::observed::{Fill, Held, ObservedTask, Submission, WiredEdge};
 use crate::slot::{SlotIndex, TaskRecord};
 
 /// Whether other threads run tasks beside the submitter.
@@ -63,6 +63,22 @@ pub trait Probe: Sync {
     /// Whether anything is observed: what only serves observation is left out where this is false.
     const WATCHES: bool = true;
 
+    /// Whether the life of tasks is looked at: when they become ready and are reclaimed, and whom they wait for.
+    #[inline]
+    fn sees_tasks(&self) -> bool {
+        Self::WATCHES
+    }
+    /// Whether submits are looked at: they are not shown otherwise.
+    #[inline]
+    fn sees_submits(&self) -> bool {
+        Self::WATCHES
+    }
+    /// Whether scopes are looked at.
+    #[inline]
+    fn sees_scopes(&self) -> bool {
+        Self::WATCHES
+    }
+
     /// The core takes part in the run from now on.
     #[inline]
     fn enter(&self, _core: CoreId) {}
@@ -102,7 +118,7 @@ pub trait Probe: Sync {
     fn step(&self, _step: Step) {}
     /// A task waits for another.
     #[inline]
-    fn edge(&self, _predecessor: TaskId, _successor: TaskId) {}
+    fn edge(&self, _edge: &WiredEdge<'_>) {}
     /// A task was submitted (its edges are wired, it is about to be released).
     #[inline]
     fn submit(&self, _submission: &Submission<'_>) {}
@@ -120,19 +136,19 @@ pub trait Probe: Sync {
     fn reclaim_end(&self) {}
     /// A scope was opened.
     #[inline]
-    fn scope_enter(&self, _scope: u32, _site: SiteId) {}
+    fn scope_enter(&self, _scope: u32, _site: SiteId, _held: &Held) {}
     /// The innermost scope ended.
     #[inline]
-    fn scope_exit(&self) {}
+    fn scope_exit(&self, _held: &Held) {}
     /// The submitter begins to wait for a resource of a ring.
     #[inline]
     fn stall_begin(&self) {}
-    /// It has waited a little; it may have to go on.
+    /// It has waited a little; it may have to go on. `submit` is the number of the task that it waits to submit.
     #[inline]
-    fn stall_end(&self, _ring: RingIndex, _resource: Resource) {}
+    fn stall_end(&self, _ring: RingIndex, _resource: Resource, _submit: u64) {}
     /// The runtime stops the run: scopes that are open now will not end as they should.
     #[inline]
-    fn fatal(&self) {}
+    fn fatal(&self, _held: &[Held]) {}
 }
 
 impl Probe for () {

@@ -102,7 +102,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         self.show_fill();
         self.probe.stall_begin();
         self.chip.relax();
-        self.probe.stall_end(ring_index(ring), resource);
+        self.probe.stall_end(ring_index(ring), resource, self.seq);
         Ok(())
     }
 
@@ -160,9 +160,8 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             option: String::new(),
         };
         self.table.stop(Stop::Fatal);
-        if P::WATCHES {
-            self.observe_fill();
-            self.probe.fatal();
+        if self.probe.sees_scopes() {
+            self.observe_fatal();
         }
         self.state.map.lift_capacity();
         let mut counting = Counting::new(deadlock, self.table.capacities);

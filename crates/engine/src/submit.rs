@@ -11,7 +11,6 @@ use crate::api::tensor::{TaskHandle, TensorRef};
 use crate::check::check_call;
 use crate::fault::{Fault, Result};
 use crate::limits::{ALIGNMENT, SUBMITS_PER_LOOK};
-use crate::observed::{After, Submitted};
 use crate::orchestrator::{Meta, Orchestrator};
 use crate::overlap::Region;
 use crate::place::Place;
@@ -67,6 +66,16 @@ fn aligned(bytes: u64) -> u64 {
     bytes.next_multiple_of(ALIGNMENT)
 }
 
+/// What a task is made for.
+pub(crate) enum Committed<'a> {
+    /// To run kernels.
+    Kernels(&'a Call<'a>),
+    /// To follow every task from this one on.
+    Barrier { since: u64 },
+    /// To hold a tensor.
+    Alloc { base: u64, view: &'a TensorView },
+}
+
 /// What a submit will take, before it takes anything.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Measure {
@@ -115,8 +124,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         self.probe.step(Step::Placed);
         self.reserve_edges(ring, call.site)?;
         let record = self.record(call, ring, args_at, &measure).map_err(|error| self.doom(error))?;
-        let kind = Submitted::Kernels { after: After { table: self.table, handles: call.after } };
-        self.commit(slot, record, owned, &measure.usage(0), kind);
+        self.commit(slot, record, owned, &measure, &Committed::Kernels(call));
         self.since_look += 1;
         if self.since_look >= SUBMITS_PER_LOOK {
             self.look_around(ring);
@@ -334,10 +342,10 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         slot: SlotIndex,
         record: TaskRecord,
         owned: Owned,
-        usage: &Usage,
-        kind: Submitted<'_>,
+        measure: &Measure,
+        what: &Committed<'_>,
     ) {
-        let entries = usage.entries;
+        let entries = measure.entries;
         let ring = record.ring as usize;
         self.state.metas[slot.0 as usize] =
             Meta { local: record.local, wired_by: 0, stamp: self.mark, entries: entries as u32, owned };
@@ -352,8 +360,11 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         self.seq += 1;
         self.next_mark();
         self.table.board.fill.submitted.store(self.seq, Ordering::Relaxed);
-        if P::WATCHES {
-            self.observe_submit(slot, &record, kind, usage);
+        if self.probe.sees_scopes() {
+            self.count_edges(ring);
+        }
+        if self.probe.sees_submits() {
+            self.observe_submit(slot, &record, what, measure);
         }
         self.release(slot, links);
     }

@@ -1,14 +1,33 @@
 //! What the submitter tells a probe. Nothing here is called with the probe `()`.
 
-use ringlane_task::TaskId;
+use ringlane_task::{SiteId, TaskId};
 
 use crate::api::backend::Inference;
 use crate::fault::{Fault, Result};
-use crate::observed::{Fill, ObservedTask, Submission, Submitted};
-use crate::orchestrator::Orchestrator;
-use crate::scope::Usage;
+use crate::limits::RINGS;
+use crate::observed::{After, Fill, Held, Submission, Submitted, WiredEdge};
+use crate::orchestrator::{Orchestrator, Predecessor, ring_index};
 use crate::seams::{Chip, Probe};
 use crate::slot::{SlotIndex, TaskRecord};
+use crate::submit::{Committed, Measure};
+
+/// What only a probe needs to know.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Counted {
+    /// Where each ring stood when the outermost scope on it that is open began; its end if there is none.
+    open: [u64; RINGS],
+    /// The first mark since a scope last began or ended.
+    inside_since: u32,
+    /// For each ring, edges from tasks of scopes that were open.
+    edges: [u64; RINGS],
+    fan_in: u64,
+}
+
+impl Default for Counted {
+    fn default() -> Self {
+        Counted { open: [u64::MAX; RINGS], inside_since: 1, edges: [0; RINGS], fan_in: 0 }
+    }
+}
 
 impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     /// How full a ring and the tensor map are.
@@ -23,14 +42,10 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         (0..self.state.rings.len()).for_each(|ring| self.probe.fill(&self.fill_of(ring)));
     }
 
-    /// A task of this submitter that is not reclaimed.
-    fn task_in(&self, slot: SlotIndex) -> TaskId {
-        self.table.id_of(slot, self.state.metas[slot.0 as usize].local)
-    }
-
     #[inline]
     pub(crate) fn observe_edge(&self, predecessor: SlotIndex, successor: SlotIndex) {
-        self.probe.edge(self.task_in(predecessor), self.task_in(successor));
+        let metas = &self.state.metas;
+        self.probe.edge(&WiredEdge { table: self.table, metas, predecessor, successor });
     }
 
     /// Tells of a task whose edges are wired.
@@ -39,36 +54,105 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         &mut self,
         slot: SlotIndex,
         record: &TaskRecord,
-        kind: Submitted<'_>,
-        usage: &Usage,
+        what: &Committed<'_>,
+        measure: &Measure,
     ) {
+        let table = self.table;
+        let kind = match *what {
+            Committed::Kernels(call) => Submitted::Kernels { after: After { table, handles: call.after } },
+            Committed::Barrier { since } => Submitted::Barrier { since },
+            Committed::Alloc { base, view } => Submitted::Alloc { space: record.ring as u32, base, view },
+        };
         let barrier = if self.current.barrier { self.scope().barrier } else { None };
-        // SAFETY: we are the submitter, and the task is not reclaimed.
-        let words = unsafe { self.table.words(record) };
         self.probe.submit(&Submission {
-            task: ObservedTask { slot, record, words, table: self.table },
+            slot,
+            record,
             kind,
             scope: self.current.scope,
             inference: if self.current.infers { Inference::Inherit } else { Inference::Off },
-            barrier: barrier.map(|slot| self.task_in(slot)),
             marked: &self.state.marked,
-            usage: Usage { edges: self.edges_inside(), ..*usage },
-            fan_in: self.state.predecessors.len() as u32,
+            usage: &measure.usage(0),
+            table: self.table,
+            metas: &self.state.metas,
+            predecessors: &self.state.predecessors,
+            barrier,
         });
         if let Submitted::Kernels { .. } = kind {
             self.state.marked.clear();
         }
     }
 
-    /// Predecessors of the task being submitted whose scopes are open.
+    /// Counts the edges of the task being submitted, for the need of its scope.
     #[inline]
-    fn edges_inside(&self) -> u64 {
-        let inside = |slot: SlotIndex| {
-            let from = self.open[self.table.ring_of(slot)];
-            let local = self.state.metas[slot.0 as usize].local;
-            from != u64::MAX && local.wrapping_sub(from as u32) as i32 >= 0
+    pub(crate) fn count_edges(&mut self, ring: usize) {
+        let predecessors = &self.state.predecessors;
+        self.watched.fan_in = self.watched.fan_in.max(predecessors.len() as u64);
+        let (metas, since) = (&self.state.metas, self.watched.inside_since);
+        // Marks count submits: whoever has a later one than the last change of scopes is of the scope that is open now.
+        let recent = |p: &&Predecessor| metas[p.slot.0 as usize].stamp.wrapping_sub(since) as i32 >= 0;
+        let inside = predecessors.iter().filter(recent).count();
+        let older = predecessors.len() - inside;
+        self.watched.edges[ring] += inside as u64;
+        if older > 0 {
+            self.watched.edges[ring] += self.older_edges_inside();
+        }
+    }
+
+    /// As `count_edges`, of predecessors from before the last change of scopes.
+    #[cold]
+    fn older_edges_inside(&self) -> u64 {
+        let since = self.watched.inside_since;
+        let inside = |predecessor: &&Predecessor| {
+            let slot = predecessor.slot;
+            let meta = &self.state.metas[slot.0 as usize];
+            let from = self.watched.open[self.table.ring_of(slot)];
+            let older = (meta.stamp.wrapping_sub(since) as i32) < 0;
+            older && from != u64::MAX && meta.local.wrapping_sub(from as u32) as i32 >= 0
         };
-        self.state.predecessors.iter().filter(|p| inside(p.slot)).count() as u64
+        self.state.predecessors.iter().filter(inside).count() as u64
+    }
+
+    /// What was handed out on a ring so far.
+    fn held(&self, ring: usize) -> Held {
+        let state = &self.state.rings[ring];
+        let marks = state.marks();
+        Held {
+            tasks: self.seq,
+            slots: marks.slots,
+            heap: marks.heap,
+            edges: self.watched.edges[ring],
+            args: marks.args,
+            heap_piece: state.heap.largest(),
+            args_piece: state.args.largest(),
+            fan_in: self.watched.fan_in,
+        }
+    }
+
+    /// A scope began: it is on the stack already.
+    pub(crate) fn observe_enter(&mut self, depth: usize) {
+        let Some(scope) = self.state.scopes.last().copied() else { return };
+        if depth < RINGS {
+            self.watched.open[depth] = scope.entry.slots;
+        }
+        self.probe.scope_enter(scope.id, SiteId(scope.site_id), &self.held(scope.ring));
+        (self.watched.fan_in, self.watched.inside_since) = (0, self.mark);
+    }
+
+    /// A scope ended: it is off the stack already.
+    pub(crate) fn observe_exit(&mut self, depth: usize) {
+        if depth < RINGS {
+            self.watched.open[depth] = u64::MAX;
+        }
+        self.observe_fill();
+        self.probe.scope_exit(&self.held(depth.min(RINGS - 1)));
+        (self.watched.fan_in, self.watched.inside_since) = (0, self.mark);
+    }
+
+    /// The runtime stops the run.
+    pub(crate) fn observe_fatal(&self) {
+        self.observe_fill();
+        let held: [Held; RINGS] = core::array::from_fn(|ring| self.held(ring));
+        self.probe.fatal(&held);
     }
 
     /// What the run holds to its end is reclaimed by its end.
@@ -77,7 +161,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         for (ring, state) in self.state.rings.iter().enumerate() {
             for position in state.tail..state.head {
                 let slot = self.table.slot_of(ring, position);
-                self.probe.reclaim(self.table.id_of(slot, position as u32), slot);
+                self.probe.reclaim(TaskId::new(ring_index(ring), position as u32), slot);
             }
         }
         self.probe.reclaim_end();
@@ -91,7 +175,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
                 let detail = format!("argument {mark} is marked for the dump, the submit has {args}");
                 Err(Fault::BadLaunch { detail }.into())
             }
-            None if P::WATCHES => Ok(()),
+            None if self.probe.sees_submits() => Ok(()),
             None => {
                 self.state.marked.clear();
                 Ok(())

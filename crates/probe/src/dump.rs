@@ -49,11 +49,40 @@ pub(crate) const AFTER: u8 = 1;
 pub(crate) struct Capture {
     records: Writer,
     payload: Writer,
+    /// The stretch of the file that is this core's, as far as it is left.
+    stretch: Stretch,
+}
+
+/// A stretch of the file for the small tensors of one core, so that they lie together and are written together.
+#[derive(Default)]
+struct Stretch {
+    next: u64,
+    end: u64,
+}
+
+impl Stretch {
+    /// Bytes of a stretch.
+    const BYTES: u64 = 64 << 10;
+    /// Larger tensors have a place of their own.
+    const SMALL: u64 = 8 << 10;
+
+    /// A place of so many bytes; `end` is where the file ends so far.
+    fn take(&mut self, bytes: u64, end: &AtomicU64) -> u64 {
+        if bytes > Self::SMALL {
+            return end.fetch_add(bytes, Ordering::Relaxed);
+        }
+        if self.end - self.next < bytes {
+            self.next = end.fetch_add(Self::BYTES, Ordering::Relaxed);
+            self.end = self.next + Self::BYTES;
+        }
+        self.next += bytes;
+        self.next - bytes
+    }
 }
 
 impl Capture {
     pub(crate) fn new(records: Writer, payload: Writer) -> Self {
-        Capture { records, payload }
+        Capture { records, payload, stretch: Stretch::default() }
     }
 
     /// Captures what a task is about to read. `end` is where the next payload goes in the file.
@@ -109,7 +138,7 @@ impl Capture {
             return;
         }
         let bytes = tensor.view().bytes();
-        let bin_offset = end.fetch_add(bytes, Ordering::Relaxed);
+        let bin_offset = self.stretch.take(bytes, end);
         let mut pieces =
             Pieces { payload: &mut self.payload, at: bin_offset, left: bytes, room: 0, padding: 0 };
         // SAFETY: called before the task's first block or after its last: whoever else could write these bytes is ordered

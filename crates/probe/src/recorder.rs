@@ -8,7 +8,7 @@ use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
-use ringlane_engine::observed::{Fill, ObservedTask, Submission};
+use ringlane_engine::observed::{Fill, Held, ObservedTask, Submission, WiredEdge};
 use ringlane_engine::seams::{Clock, Probe, Step};
 use ringlane_engine::slot::{SlotIndex, TaskRecord};
 use ringlane_engine::sync::Padded;
@@ -21,8 +21,10 @@ use crate::dump::Capture;
 use crate::error::ProbeError;
 use crate::kind::KindSpec;
 use crate::kinds;
+use crate::lane::Pool;
 use crate::pmu::Group;
 use crate::recording::{Recording, Writers};
+use crate::records::Edge;
 use crate::scopes::Scopes;
 use crate::selection::{ArgMask, DumpSelection, MASK_WORDS};
 use crate::submits::{Selected, Submits, SubmitterState, Tasks};
@@ -42,6 +44,8 @@ pub struct Settings {
     pub cores: u32,
     /// Slots of the engine's table.
     pub slots: usize,
+    /// Memory that earlier recordings left.
+    pub pool: Pool,
 }
 
 /// Records a run. It is the run's [`Probe`]; afterwards [`Recorder::export`](crate::Recorder::export) writes the files.
@@ -62,7 +66,12 @@ pub struct Recorder<C> {
     pub(crate) refusal: Refusal,
     pub(crate) recording: Option<Recording>,
     level: u8,
+    /// What of a core is watched at all: checked first, so that what is off costs a look at one byte.
     times_blocks: bool,
+    times_tasks: bool,
+    captures: bool,
+    sees_submits: bool,
+    sees_scopes: bool,
 }
 
 // SAFETY: each `CoreState` is touched only by the thread that is that core, the `SubmitterState` only by the submitter (the
@@ -122,7 +131,8 @@ impl<C: Clock + Copy + Send + 'static> Recorder<C> {
         }
         let specs = specs(dir, flags, cores, payload.as_ref())?;
         let lane_clock = Arc::new(LaneClock(clock));
-        let (recording, mut writers) = Recording::start(settings.overflow, lane_clock, specs)?;
+        let (recording, mut writers) =
+            Recording::start_in(&settings.pool, settings.overflow, lane_clock, specs)?;
         let recorder = Recorder {
             clock,
             dir: dir.clone(),
@@ -136,6 +146,10 @@ impl<C: Clock + Copy + Send + 'static> Recorder<C> {
             recording: Some(recording),
             level,
             times_blocks: level > 0 || flags.contains(DfxFlags::PMU),
+            times_tasks: level >= 2,
+            captures: flags.contains(DfxFlags::DUMP),
+            sees_submits: level >= 2 || flags.contains(DfxFlags::DUMP) || flags.contains(DfxFlags::DEPS),
+            sees_scopes: flags.contains(DfxFlags::SCOPES),
             settings,
         };
         Ok(recorder)
@@ -242,16 +256,47 @@ impl<C> Recorder<C> {
     }
 
     #[cold]
+    fn capture_before(&self, core: CoreId, task: &ObservedTask<'_>) {
+        let mask = self.mask_of(task.slot);
+        if let Some(capture) = self.core(core).capture.as_mut().filter(|_| !mask.is_empty()) {
+            capture.before(task, &mask, &self.payload_end);
+        }
+    }
+
+    #[cold]
+    fn capture_after(&self, core: CoreId, task: &ObservedTask<'_>) {
+        let mask = self.mask_of(task.slot);
+        if let Some(capture) = self.core(core).capture.as_mut().filter(|_| !mask.is_empty()) {
+            capture.after(task, &mask, &self.payload_end);
+        }
+    }
+
+    #[cold]
     fn select(&self, submission: &Submission<'_>) {
         let Some(selected) = &mut self.submitter().dump else { return };
         let mask = selected.mask(submission);
-        for (word, bits) in self.masks[submission.task.slot.0 as usize].iter().zip(mask.0) {
+        for (word, bits) in self.masks[submission.slot.0 as usize].iter().zip(mask.0) {
             word.store(bits, Ordering::Relaxed);
         }
     }
 }
 
 impl<C: Clock> Probe for Recorder<C> {
+    #[inline]
+    fn sees_tasks(&self) -> bool {
+        self.times_tasks
+    }
+
+    #[inline]
+    fn sees_submits(&self) -> bool {
+        self.sees_submits
+    }
+
+    #[inline]
+    fn sees_scopes(&self) -> bool {
+        self.sees_scopes
+    }
+
     fn enter(&self, core: CoreId) {
         self.core(core).enter(&self.clock, &self.refusal);
     }
@@ -270,16 +315,15 @@ impl<C: Clock> Probe for Recorder<C> {
 
     #[inline]
     fn take(&self, core: CoreId) {
-        self.core(core).take(&self.clock);
+        if self.times_tasks {
+            self.core(core).take(&self.clock);
+        }
     }
 
     #[inline]
     fn dispatch(&self, core: CoreId, task: &ObservedTask<'_>) {
-        if let Some(capture) = &mut self.core(core).capture {
-            let mask = self.mask_of(task.slot);
-            if !mask.is_empty() {
-                capture.before(task, &mask, &self.payload_end);
-            }
+        if self.captures {
+            self.capture_before(core, task);
         }
     }
 
@@ -299,31 +343,34 @@ impl<C: Clock> Probe for Recorder<C> {
 
     #[inline]
     fn complete(&self, core: CoreId, task: &ObservedTask<'_>) {
-        let state = self.core(core);
-        if let Some(capture) = &mut state.capture {
-            let mask = self.mask_of(task.slot);
-            if !mask.is_empty() {
-                capture.after(task, &mask, &self.payload_end);
-            }
+        if self.captures {
+            self.capture_after(core, task);
         }
-        state.complete(&self.clock);
+        if self.times_tasks {
+            self.core(core).complete(&self.clock);
+        }
     }
 
     #[inline]
     fn ready(&self, _core: CoreId, task: SlotIndex) {
-        if self.level >= 2 {
+        if self.times_tasks {
             self.ready[task.0 as usize].store(self.clock.now_ordered().0, Ordering::Relaxed);
         }
     }
 
     #[inline]
     fn finish(&self, core: CoreId) {
-        self.core(core).finish(&self.clock);
+        if self.times_tasks {
+            self.core(core).finish(&self.clock);
+        }
     }
 
     #[inline]
     fn step(&self, step: Step) {
-        if step == Step::Begin && self.level >= 2 {
+        if !self.times_tasks {
+            return;
+        }
+        if step == Step::Begin {
             self.core(CoreId(0)).interrupt();
         }
         if let Some(submits) = &mut self.submitter().submits {
@@ -332,15 +379,15 @@ impl<C: Clock> Probe for Recorder<C> {
     }
 
     #[inline]
-    fn edge(&self, predecessor: TaskId, successor: TaskId) {
+    fn edge(&self, edge: &WiredEdge<'_>) {
         if let Some(edges) = &mut self.submitter().edges {
-            edges.push(&crate::records::Edge { pred: predecessor.0, succ: successor.0 });
+            edges.push(&Edge { pred: edge.predecessor().0, succ: edge.successor().0 });
         }
     }
 
     #[inline]
     fn submit(&self, submission: &Submission<'_>) {
-        if !self.masks.is_empty() {
+        if self.captures {
             self.select(submission);
         }
         self.submitter().submit(&self.clock, submission);
@@ -377,15 +424,15 @@ impl<C: Clock> Probe for Recorder<C> {
         }
     }
 
-    fn scope_enter(&self, scope: u32, site: SiteId) {
+    fn scope_enter(&self, scope: u32, site: SiteId, held: &Held) {
         if let Some(scopes) = &mut self.submitter().scopes {
-            scopes.enter(scope, site.0, self.clock.now().0);
+            scopes.enter(scope, site.0, held, self.clock.now().0);
         }
     }
 
-    fn scope_exit(&self) {
+    fn scope_exit(&self, held: &Held) {
         if let Some(scopes) = &mut self.submitter().scopes {
-            scopes.exit(self.clock.now().0);
+            scopes.exit(held, self.clock.now().0);
         }
     }
 
@@ -393,14 +440,14 @@ impl<C: Clock> Probe for Recorder<C> {
         self.submitter().stalled = self.clock.now().0;
     }
 
-    fn stall_end(&self, ring: RingIndex, resource: Resource) {
+    fn stall_end(&self, ring: RingIndex, resource: Resource, submit: u64) {
         let Ticks(now) = self.clock.now();
-        self.submitter().stall(now, ring, resource);
+        self.submitter().stall(now, ring, resource, submit);
     }
 
-    fn fatal(&self) {
+    fn fatal(&self, held: &[Held]) {
         if let Some(scopes) = &mut self.submitter().scopes {
-            scopes.stop(self.clock.now().0);
+            scopes.stop(held, self.clock.now().0);
         }
     }
 }

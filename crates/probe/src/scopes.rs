@@ -1,10 +1,11 @@
 //! What every scope held at most, what it needs, and how long it waited: kept while it is open, stored when it ends.
 //!
-//! Between two reclaims the use of a ring only grows, so the engine tells it before each reclaim and at each exit, and
-//! nothing has to be looked at on a submit. What is told counts for the innermost scope and is passed on when that ends.
+//! Between two reclaims the use of a ring only grows, so the engine tells it before each reclaim and at each exit; and what a
+//! scope needs is what was handed out between its beginning and its end. So nothing has to be looked at on a submit. What is
+//! told counts for the innermost scope and is passed on when that ends.
 
 use ringlane_engine::limits::{RINGS, SCOPE_DEPTH_MAX};
-use ringlane_engine::observed::{Fill, Submission};
+use ringlane_engine::observed::{Fill, Held};
 use ringlane_task::{Resource, RingIndex};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
@@ -53,11 +54,12 @@ pub(crate) struct ScopeRecord {
 /// Follows the open scopes.
 pub(crate) struct Scopes {
     writer: Writer,
-    open: Vec<ScopeRecord>,
+    /// Each with what had been handed out when it began.
+    open: Vec<(ScopeRecord, Held)>,
     /// Set by a fatal stop: what follows is not the program any more.
     stopped: bool,
-    /// The wait that the submit being made is in, so that it counts once.
-    waiting: Option<(RingIndex, Resource)>,
+    /// The last wait and the submit that was in it, so that one that goes on counts once.
+    waiting: Option<(RingIndex, Resource, u64)>,
 }
 
 impl Scopes {
@@ -66,71 +68,74 @@ impl Scopes {
         Scopes { writer, open, stopped: false, waiting: None }
     }
 
-    pub(crate) fn enter(&mut self, scope: u32, site: u32, now: u64) {
+    pub(crate) fn enter(&mut self, scope: u32, site: u32, held: &Held, now: u64) {
         if self.stopped {
             return;
         }
-        let parent = self.open.last().map_or(NO_PARENT, |outer| outer.scope);
-        let depth = self.open.len() as u32;
-        self.open.push(ScopeRecord { scope, parent, site, depth, enter: now, ..ScopeRecord::default() });
-    }
-
-    pub(crate) fn exit(&mut self, now: u64) {
-        if self.stopped {
-            return;
-        }
-        let Some(mut ended) = self.open.pop() else { return };
-        ended.exit = now;
-        self.writer.push(&ended);
-        if let Some(outer) = self.open.last_mut() {
-            outer.pass_on(&ended);
-        }
-    }
-
-    /// The run is stopped: the open scopes are stored as they are.
-    pub(crate) fn stop(&mut self, now: u64) {
-        self.stopped = true;
-        while let Some(mut scope) = self.open.pop() {
-            (scope.exit, scope.open) = (now, 1);
-            self.writer.push(&scope);
-            if let Some(outer) = self.open.last_mut() {
-                outer.pass_on(&scope);
+        let parent = match self.open.last_mut() {
+            Some((outer, _)) => {
+                outer.fan_in = outer.fan_in.max(held.fan_in);
+                outer.scope
             }
+            None => NO_PARENT,
+        };
+        let depth = self.open.len() as u32;
+        let record = ScopeRecord { scope, parent, site, depth, enter: now, ..ScopeRecord::default() };
+        self.open.push((record, *held));
+    }
+
+    pub(crate) fn exit(&mut self, held: &Held, now: u64) {
+        if !self.stopped {
+            self.close(held, now, 0);
+        }
+    }
+
+    /// Stores the innermost scope.
+    fn close(&mut self, held: &Held, now: u64, open: u64) {
+        let Some((mut scope, begun)) = self.open.pop() else { return };
+        (scope.exit, scope.open) = (now, open);
+        scope.need = [
+            held.slots - begun.slots,
+            held.heap - begun.heap,
+            held.edges - begun.edges,
+            held.args - begun.args,
+        ];
+        (scope.heap_piece, scope.args_piece) = (held.heap_piece, held.args_piece);
+        scope.fan_in = scope.fan_in.max(held.fan_in);
+        // Until here `tasks` counts those of the scopes inside.
+        let all = held.tasks - begun.tasks;
+        scope.tasks = all - scope.tasks;
+        self.writer.push(&scope);
+        if let Some((outer, _)) = self.open.last_mut() {
+            outer.pass_on(&scope, all);
+        }
+    }
+
+    /// The run is stopped: the open scopes are stored as they are. `held` is by ring.
+    pub(crate) fn stop(&mut self, held: &[Held], now: u64) {
+        self.stopped = true;
+        while let Some(depth) = self.open.len().checked_sub(1) {
+            self.close(&held[depth.min(held.len() - 1)], now, 1);
         }
     }
 
     #[inline]
     pub(crate) fn fill(&mut self, fill: &Fill) {
-        let Some(scope) = self.open.last_mut() else { return };
+        let Some((scope, _)) = self.open.last_mut() else { return };
         for (peak, used) in scope.peaks[fill.ring].iter_mut().zip(fill.used) {
             *peak = (*peak).max(used);
         }
         scope.tensormap = scope.tensormap.max(fill.tensormap);
     }
 
-    #[inline]
-    pub(crate) fn submit(&mut self, submission: &Submission<'_>) {
-        let Some(scope) = self.open.last_mut() else { return };
-        let usage = &submission.usage;
-        scope.tasks += 1;
-        scope.need[0] += 1;
-        scope.need[1] += usage.heap;
-        scope.need[2] += usage.edges;
-        scope.need[3] += usage.args;
-        scope.heap_piece = scope.heap_piece.max(usage.heap_piece);
-        scope.args_piece = scope.args_piece.max(usage.args_piece);
-        scope.fan_in = scope.fan_in.max(submission.fan_in as u64);
-        self.waiting = None;
-    }
-
     /// The submit being made waited so long.
-    pub(crate) fn stall(&mut self, ring: RingIndex, resource: Resource, ticks: u64) {
-        let Some(scope) = self.open.last_mut() else { return };
+    pub(crate) fn stall(&mut self, ring: RingIndex, resource: Resource, submit: u64, ticks: u64) {
+        let Some((scope, _)) = self.open.last_mut() else { return };
         let kind = RESOURCES.iter().position(|&r| r == resource).unwrap_or(0);
         let stall = &mut scope.stalls[ring.0 as usize][kind];
         stall.ticks += ticks;
-        if self.waiting != Some((ring, resource)) {
-            self.waiting = Some((ring, resource));
+        if self.waiting != Some((ring, resource, submit)) {
+            self.waiting = Some((ring, resource, submit));
             stall.count += 1;
         }
     }
@@ -138,7 +143,8 @@ impl Scopes {
 
 impl ScopeRecord {
     /// Takes over what a scope inside it saw.
-    fn pass_on(&mut self, inner: &ScopeRecord) {
+    fn pass_on(&mut self, inner: &ScopeRecord, tasks: u64) {
+        self.tasks += tasks;
         for (peaks, seen) in self.peaks.iter_mut().flatten().zip(inner.peaks.iter().flatten()) {
             *peaks = (*peaks).max(*seen);
         }
@@ -147,12 +153,6 @@ impl ScopeRecord {
         for (mine, theirs) in self.stalls.iter_mut().flatten().zip(inner.stalls.iter().flatten()) {
             mine.count += theirs.count;
             mine.ticks += theirs.ticks;
-        }
-        if self.depth as usize >= RINGS - 1 {
-            // Both are on the deepest ring, which keeps what it holds until the outermost of them ends.
-            self.need.iter_mut().zip(inner.need).for_each(|(mine, theirs)| *mine += theirs);
-            self.heap_piece = self.heap_piece.max(inner.heap_piece);
-            self.args_piece = self.args_piece.max(inner.args_piece);
         }
     }
 }

@@ -95,18 +95,48 @@ pub(crate) fn place_pieces(
     mut pieces: &[u8],
     bytes: &mut u64,
 ) -> (u32, io::Result<()>) {
-    let mut placed = 0;
+    let (mut placed, mut together) = (0, Together::default());
     while let Ok((header, rest)) = PieceHeader::read_from_prefix(pieces) {
-        let len = header.len as usize;
-        if let Err(error) = write_all_at(storage, &rest[..len], header.offset) {
-            return (placed, Err(error));
+        let piece = &rest[..header.len as usize];
+        if !together.takes(header.offset, piece) {
+            if let Err(error) = together.write(storage, &mut placed, bytes) {
+                return (placed, Err(error));
+            }
+            together.start = header.offset;
         }
-        placed += 1;
-        *bytes += len as u64;
-        pieces = &rest[len.next_multiple_of(8)..];
+        together.bytes.extend_from_slice(piece);
+        together.pieces += 1;
+        pieces = &rest[piece.len().next_multiple_of(8)..];
     }
     debug_assert!(pieces.len() < PIECE_HEADER_BYTES);
-    (placed, Ok(()))
+    let written = together.write(storage, &mut placed, bytes);
+    (placed, written)
+}
+
+/// Pieces that follow each other in their file, written in one go: most are tiny, and a system call is not.
+#[derive(Default)]
+struct Together {
+    start: u64,
+    bytes: Vec<u8>,
+    pieces: u32,
+}
+
+impl Together {
+    /// Bytes beyond which a write is large enough.
+    const ENOUGH: usize = 1 << 18;
+
+    fn takes(&self, offset: u64, piece: &[u8]) -> bool {
+        let end = self.start + self.bytes.len() as u64;
+        self.pieces > 0 && offset == end && self.bytes.len() + piece.len() <= Self::ENOUGH
+    }
+
+    fn write(&mut self, storage: &dyn Storage, placed: &mut u32, bytes: &mut u64) -> io::Result<()> {
+        write_all_at(storage, &self.bytes, self.start)?;
+        *bytes += self.bytes.len() as u64;
+        *placed += core::mem::take(&mut self.pieces);
+        self.bytes.clear();
+        Ok(())
+    }
 }
 
 /// Stands before each chunk of a spool.

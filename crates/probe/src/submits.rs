@@ -5,6 +5,7 @@
 use ringlane_engine::observed::Submission;
 use ringlane_engine::seams::{Clock, Step};
 use ringlane_engine::slot::SlotIndex;
+use ringlane_engine::table::task_id;
 use ringlane_task::{Resource, RingIndex, TaskId};
 
 use crate::deps::record;
@@ -29,15 +30,11 @@ pub(crate) struct SubmitterState {
 impl SubmitterState {
     #[inline]
     pub(crate) fn submit(&mut self, clock: &impl Clock, submission: &Submission<'_>) {
-        let record = submission.task.record;
         if let Some(deps) = &mut self.deps {
             record::store(deps, submission);
         }
-        if let Some(scopes) = &mut self.scopes {
-            scopes.submit(submission);
-        }
         if let Some(tasks) = &mut self.tasks {
-            tasks.seqs[submission.task.slot.0 as usize] = record.seq;
+            tasks.seqs[submission.slot.0 as usize] = submission.record.seq;
         }
         if let Some(submits) = &mut self.submits {
             submits.finish(clock, submission);
@@ -45,10 +42,10 @@ impl SubmitterState {
     }
 
     /// The submitter has waited since `stalled`.
-    pub(crate) fn stall(&mut self, now: u64, ring: RingIndex, resource: Resource) {
+    pub(crate) fn stall(&mut self, now: u64, ring: RingIndex, resource: Resource, submit: u64) {
         let ticks = now.saturating_sub(self.stalled);
         if let Some(scopes) = &mut self.scopes {
-            scopes.stall(ring, resource, ticks);
+            scopes.stall(ring, resource, submit, ticks);
         }
         if let Some(submits) = &mut self.submits {
             submits.stall += ticks;
@@ -130,7 +127,7 @@ impl Submits {
         let end = clock.now().0;
         let wire = self.since_last(end);
         self.writer.push(&SubmitTime {
-            task_id: submission.task.id().0,
+            task_id: task_id(submission.record).0,
             start: self.start,
             end,
             stall: self.stall,
@@ -155,11 +152,11 @@ impl Selected {
     }
 
     pub(crate) fn mask(&mut self, submission: &Submission<'_>) -> ArgMask {
-        let record = submission.task.record;
+        let record = submission.record;
         let mut mask = match record.lanes() {
             0 => return ArgMask::default(),
             1 => self.of_kernel(submission, record.kernels[0] as usize),
-            _ => self.selection.mask(submission.task.kernels()),
+            _ => self.selection.mask(submission.task().kernels()),
         };
         submission.marked.iter().for_each(|&arg| mask.insert(arg as usize));
         mask
@@ -169,6 +166,6 @@ impl Selected {
         if self.known.len() <= kernel {
             self.known.resize(kernel + 1, None);
         }
-        *self.known[kernel].get_or_insert_with(|| self.selection.mask(submission.task.kernels()))
+        *self.known[kernel].get_or_insert_with(|| self.selection.mask(submission.task().kernels()))
     }
 }

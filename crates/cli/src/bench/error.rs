@@ -2,6 +2,7 @@
 
 use ringlane_engine::Error;
 use ringlane_task::Explain;
+use ringlane_trace::TraceError;
 
 use crate::runtime::SetupError;
 
@@ -14,6 +15,9 @@ pub enum BenchError {
     /// A runtime cannot be had.
     #[error("{0}")]
     Setup(#[from] SetupError),
+    /// There is no place for files.
+    #[error("{0}")]
+    Scratch(TraceError),
     /// The program's allocator does not count.
     #[error("allocations cannot be counted")]
     NotCounted,
@@ -24,6 +28,7 @@ impl Explain for BenchError {
         match self {
             BenchError::Run(error) => error.name(),
             BenchError::Setup(error) => error.name(),
+            BenchError::Scratch(error) => error.name(),
             BenchError::NotCounted => "NotCounted",
         }
     }
@@ -32,6 +37,7 @@ impl Explain for BenchError {
         match self {
             BenchError::Run(error) => error.detail(),
             BenchError::Setup(error) => error.detail(),
+            BenchError::Scratch(error) => error.detail(),
             BenchError::NotCounted => "the allocator of this program does not count".to_string(),
         }
     }
@@ -40,6 +46,7 @@ impl Explain for BenchError {
         match self {
             BenchError::Run(error) => error.hint(),
             BenchError::Setup(error) => error.hint(),
+            BenchError::Scratch(error) => error.hint(),
             BenchError::NotCounted => "make ringlane::CountingAllocator its #[global_allocator]".to_string(),
         }
     }

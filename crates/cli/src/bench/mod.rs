@@ -15,6 +15,7 @@ pub mod limits;
 mod measure;
 mod patient;
 mod rows;
+mod scratch;
 mod spin;
 mod submit;
 mod workload;
@@ -47,6 +48,8 @@ pub enum Group {
     Alloc,
     /// Bytes of memory that a task in flight takes.
     Memory,
+    /// What each diagnostic costs, against off.
+    Dfx,
 }
 
 impl Group {
@@ -59,6 +62,7 @@ impl Group {
             Group::Scaling => "scaling",
             Group::Alloc => "alloc",
             Group::Memory => "memory",
+            Group::Dfx => "dfx",
         }
     }
 
@@ -67,9 +71,14 @@ impl Group {
         !matches!(self, Group::Overlap | Group::Scaling)
     }
 
+    /// Whether its tasks work.
+    pub const fn takes_spins(self) -> bool {
+        matches!(self, Group::Workloads | Group::Dfx)
+    }
+
     /// Whether it measures more than the submitting thread.
     pub const fn takes_threads(self) -> bool {
-        matches!(self, Group::Workloads | Group::Scaling | Group::Alloc)
+        matches!(self, Group::Workloads | Group::Scaling | Group::Alloc | Group::Dfx)
     }
 }
 
@@ -112,6 +121,7 @@ impl Bench {
             (Group::Scaling, _) => groups::scaling::measure(self, &mut lab)?,
             (Group::Alloc, _) => groups::alloc::measure(self, &mut lab)?,
             (Group::Memory, _) => groups::memory::measure(self, &mut lab)?,
+            (Group::Dfx, _) => groups::dfx::measure(self, &mut lab)?,
         }
         Ok(lab.results)
     }

@@ -56,6 +56,9 @@ pub struct Extra {
     /// Time per task against the first of the variants that were measured in turn with this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<Ratio>,
+    /// Time to write the artifacts after the run, median.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub export_ns_per_task: Option<f64>,
 }
 
 /// Times per task against those of another variant in the same round: the median of all rounds, and the quartiles.
@@ -97,13 +100,20 @@ impl Row {
         }
     }
 
+    /// The same row, measured with diagnostics.
+    pub fn with_dfx(mut self, label: &'static str) -> Self {
+        self.dfx = label;
+        self
+    }
+
     /// Whether other processes were much in the way.
     fn is_disturbed(&self) -> bool {
         self.delay_share > DISTURBED_SHARE
     }
 
     fn cells(&self) -> Vec<String> {
-        let mut cells = vec![self.name.clone()];
+        let name = if self.dfx == "off" { self.name.clone() } else { format!("{} {}", self.name, self.dfx) };
+        let mut cells = vec![name];
         cells.extend([self.threads, self.spin_us].map(|n| n.to_string()));
         cells.push(self.tasks.to_string());
         let times =
@@ -115,7 +125,8 @@ impl Row {
     }
 
     fn note(&self) -> String {
-        let Extra { efficiency, edges, violations, allocations, bytes_per_task, ratio } = &self.extra;
+        let Extra { efficiency, edges, violations, allocations, bytes_per_task, .. } = &self.extra;
+        let Extra { ratio, export_ns_per_task, .. } = &self.extra;
         let disturbed = self.is_disturbed().then(|| {
             format!("disturbed: threads without a core for {:.0} % of the time", self.delay_share * 100.0)
         });
@@ -125,6 +136,7 @@ impl Row {
             allocations.map(|count| format!("{count} allocations")),
             bytes_per_task.map(|bytes| format!("{bytes} bytes a task")),
             ratio.map(|Ratio { p25, median, p75 }| format!("{median:.3} × ({p25:.3}–{p75:.3})")),
+            export_ns_per_task.map(|ns| format!("export {ns:.0} ns a task")),
             disturbed,
         ];
         notes.into_iter().flatten().collect::<Vec<_>>().join("; ")

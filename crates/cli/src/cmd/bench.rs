@@ -14,6 +14,7 @@ Example:
   $ ringlane bench --workload random --threads 1,2 --spin 0,1
   $ ringlane bench --verify
   $ ringlane bench overlap --json
+  $ ringlane bench dfx --threads 2 --spin 1
 Times are nanoseconds per task, from the first submit to the last completion: submission, inference of dependencies
 and scopes included. Compare medians; `cargo xtask peers` puts them beside those of other runtimes.";
 
@@ -24,14 +25,14 @@ pub struct BenchArgs {
     /// What to measure
     #[arg(default_value = "workloads")]
     group: Group,
-    /// This workload only (repeatable) [default: all]
+    /// This workload only (repeatable) [default: all; of dfx: random]
     #[arg(long = "workload", value_name = "NAME")]
     workloads: Vec<Workload>,
     /// Numbers of threads, the submitting one included [default: 1,2, or 1 where one thread is what is measured]
     #[arg(long, value_name = "N,N", value_delimiter = ',', allow_negative_numbers = true)]
     #[arg(value_parser = options::threads)]
     threads: Vec<i32>,
-    /// Microseconds of work per task: 0, 1, 10, 100 [default: 0]
+    /// Microseconds of work per task: 0, 1, 10, 100 [default: 0; of dfx: 1,10]
     #[arg(long, value_name = "US,US", value_delimiter = ',', allow_negative_numbers = true)]
     #[arg(value_parser = spin)]
     spin: Vec<Spin>,
@@ -66,8 +67,11 @@ impl BenchArgs {
 
     fn bench(&self) -> Result<Bench, CliError> {
         self.check_options()?;
-        let all = self.workloads.is_empty();
-        let wanted = |workload: &Workload| all || self.workloads.contains(workload);
+        let (all, dfx) = (self.workloads.is_empty(), self.group == Group::Dfx);
+        // What diagnostics cost does not depend on the shape of the graph: one workload is enough unless more are named.
+        let usual = |workload: &Workload| all && (!dfx || *workload == Workload::Random);
+        let wanted = |workload: &Workload| usual(workload) || self.workloads.contains(workload);
+        let usual_spins = if dfx { vec![Spin::Us1, Spin::Us10] } else { vec![Spin::Empty] };
         let usual_threads: &[i32] = if self.group.takes_threads() { &[1, 2] } else { &[1] };
         let threads = if self.threads.is_empty() { usual_threads } else { &self.threads };
         Ok(Bench {
@@ -75,7 +79,7 @@ impl BenchArgs {
             mode: if self.verify { Mode::Verify } else { Mode::Measure },
             workloads: Workload::ALL.into_iter().filter(wanted).collect(),
             threads: threads.iter().map(|&threads| threads as u32).collect(),
-            spins: if self.spin.is_empty() { vec![Spin::Empty] } else { self.spin.clone() },
+            spins: if self.spin.is_empty() { usual_spins } else { self.spin.clone() },
             time: self.seconds,
         })
     }
@@ -88,7 +92,7 @@ impl BenchArgs {
         let refused = [
             ("--workload", !self.workloads.is_empty() && !group.takes_workloads()),
             ("--threads", self.threads.iter().any(|&threads| threads != 1) && !group.takes_threads()),
-            ("--spin", works && (self.verify || !only_workloads)),
+            ("--spin", works && (self.verify || !group.takes_spins())),
             ("--verify", self.verify && !only_workloads),
         ];
         let refused = refused.iter().find(|(_, is_refused)| *is_refused);

@@ -48,11 +48,11 @@ pub(crate) const ALLOC: u8 = 2;
 /// Stores a submit. One with more explicit predecessors than a buffer holds is lost, and counted.
 #[inline]
 pub(crate) fn store(writer: &mut Writer, submission: &Submission<'_>) {
-    let (task, record) = (&submission.task, submission.task.record);
+    let (task, record) = (submission.task(), submission.record);
     let mut head = SubmitHead {
         task_id: task.id().0,
         seq: record.seq,
-        barrier: submission.barrier.map_or(NOBODY, |task| task.0),
+        barrier: submission.barrier().map_or(NOBODY, |task| task.0),
         site: record.site,
         scope: submission.scope,
         blocks: record.blocks,

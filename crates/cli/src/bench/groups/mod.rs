@@ -1,6 +1,7 @@
 //! The benchmarks, one file each.
 
 pub mod alloc;
+pub mod dfx;
 pub mod memory;
 pub mod overlap;
 pub mod scaling;
