@@ -112,11 +112,13 @@ pub fn main() -> ExitCode {
     std::panic::catch_unwind(command).unwrap_or(errors::Exit::Failed).into()
 }
 
-/// The samples of the README and of `docs/programming.md`, so that `cargo test` runs them.
+/// The samples of the README and of the pages in `docs/`, so that `cargo test` runs them.
 #[cfg(doctest)]
 mod pages {
     #[doc = include_str!("../../../README.md")]
     struct Readme;
     #[doc = include_str!("../../../docs/programming.md")]
     struct Programming;
+    #[doc = include_str!("../../../docs/diagnostics/README.md")]
+    struct Diagnostics;
 }
