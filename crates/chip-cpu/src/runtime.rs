@@ -1,10 +1,13 @@
 //! The runtime on this machine's cores: a table, worker threads that live as long as it, and runs.
 
+use core::panic::Location;
+
+use ringlane_engine::api::backend::Site;
 use ringlane_engine::api::buffers::Buffers;
 use ringlane_engine::api::orch::Orch;
 use ringlane_engine::orchestrator::State;
 use ringlane_engine::ready::ReadyQueue;
-use ringlane_engine::report::{Run, Status};
+use ringlane_engine::report::{Run, RunReport, Status};
 use ringlane_engine::seams::{Company, Probe};
 use ringlane_engine::table::{Stop, Table};
 use ringlane_engine::{Fault, Result, session};
@@ -78,40 +81,51 @@ impl CpuRuntime {
         buffers: &'e mut Buffers<'_>,
         f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
     ) -> Run<R> {
-        self.run_shift(buffers, &(), f)
+        self.run_at(Location::caller(), buffers, &(), f)
     }
 
-    /// As [`run`](Self::run), with a probe that watches every thread.
-    #[track_caller]
-    pub fn run_watched<'e, R, P: Probe>(
+    /// As [`run`](Self::run), with a probe that watches every thread, and a root scope that is said to be at `site`.
+    pub fn run_at<'e, R, P: Probe>(
         &mut self,
+        site: Site,
         buffers: &'e mut Buffers<'_>,
         probe: &P,
         f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
     ) -> Run<R> {
+        if !P::WATCHES {
+            return self.run_shift(site, buffers, probe, f);
+        }
         let shared = self.shared.clone();
         let job = |core, orders: Orders| Worker::new(&shared, probe, core).work(orders);
         let wake = || shared.wake_all();
         let _shift = shared.shifts.watched(self.helpers.len(), &job, &wake);
         probe.enter(CoreId(0));
-        let run = self.run_shift(buffers, probe, f);
+        let run = self.run_shift(site, buffers, probe, f);
         probe.leave(CoreId(0));
         run
     }
 
-    #[track_caller]
     fn run_shift<'e, R, P: Probe>(
         &mut self,
+        site: Site,
         buffers: &'e mut Buffers<'_>,
         probe: &P,
         f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
     ) -> Run<R> {
         let chip = Worker::new(&self.shared, probe, 0);
         // SAFETY: `&mut self`: no other run uses the table; the last one left no task; workers run each task once.
-        let mut run = unsafe { session::run(&self.shared.table, &mut self.state, chip, probe, buffers, f) };
-        run.report.clock_freq_hz = CpuClock::get().freq_hz();
-        run.report.cores = self.threads();
-        run
+        let run = unsafe { session::run(&self.shared.table, &mut self.state, chip, probe, site, buffers, f) };
+        Run { report: self.complete(run.report), ..run }
+    }
+
+    /// What the engine does not know of a run.
+    fn complete(&self, report: RunReport) -> RunReport {
+        RunReport { clock_freq_hz: CpuClock::get().freq_hz(), cores: self.threads(), ..report }
+    }
+
+    /// Totals of the last run, also of one that unwound.
+    pub fn last_report(&self) -> RunReport {
+        self.complete(self.state.last_report().clone())
     }
 
     /// What the last run's numbers stand for, and how large its table is.

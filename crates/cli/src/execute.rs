@@ -8,6 +8,7 @@
 
 use std::path::{Path, PathBuf};
 
+use ringlane_engine::api::backend::Site;
 use ringlane_engine::report::RunReport;
 use ringlane_engine::{Error, Fault};
 use ringlane_probe::Exported;
@@ -166,7 +167,7 @@ impl Stage<'_> {
         for number in 1..=self.setup.rounds {
             let place = self.setup.diagnostics.place(number, self.setup.rounds);
             let _watch = self.monitor.watch(runtime.remote(), self.setup.progress, &label);
-            let round = self.round_at(&place, &mut *job.program, runtime, &mut rounds.recorded);
+            let round = self.round_at(&place, job, runtime, &mut rounds.recorded);
             rounds.add(round.unwrap_or_else(Round::that_failed));
             if rounds.failure.is_some() || self.monitor.interrupted() {
                 break;
@@ -179,7 +180,7 @@ impl Stage<'_> {
     fn round_at(
         &self,
         place: &Place,
-        program: &mut dyn Program,
+        job: &mut Job,
         runtime: &mut Runtime,
         recorded: &mut Option<Recorded>,
     ) -> Result<Round, Failure> {
@@ -197,7 +198,8 @@ impl Stage<'_> {
             runtime.observe(&config).map_err(|error| Failure::of(error.into()))?;
             runtime.select_dump(self.setup.diagnostics.dump.clone());
         }
-        let mut round = round(program, runtime, observed.then_some(dir), self.monitor);
+        let (program, site) = (&mut *job.program, job.scene.site);
+        let mut round = round(program, site, runtime, observed.then_some(dir), self.monitor);
         if let Some(recording) = &mut round.recording {
             recorded.get_or_insert_default().add(recording);
         }
@@ -229,7 +231,13 @@ impl Round {
 }
 
 /// Runs one round, recorded into a directory or not.
-fn round(program: &mut dyn Program, runtime: &mut Runtime, dir: Option<&RunDir>, monitor: &Monitor) -> Round {
+fn round(
+    program: &mut dyn Program,
+    site: Site,
+    runtime: &mut Runtime,
+    dir: Option<&RunDir>,
+    monitor: &Monitor,
+) -> Round {
     let mut buffers = match quietly(|| program.buffers()) {
         Ok(Ok(buffers)) => buffers,
         Ok(Err(error)) => return Round::that_failed(Failure::of(error)),
@@ -238,17 +246,14 @@ fn round(program: &mut dyn Program, runtime: &mut Runtime, dir: Option<&RunDir>,
     if monitor.interrupted() {
         return Round::that_failed(Failure::of(Fault::Interrupted { tasks: 0 }.into()));
     }
-    let watched = match quietly(|| runtime.run_in(dir, &mut buffers, |o| program.orchestrate(o))) {
+    let watched = match quietly(|| runtime.run_in(dir, site, &mut buffers, |o| program.orchestrate(o))) {
         Ok(watched) => watched,
         Err(panic) => return Round::that_failed(Failure::fatal(panic)),
     };
     let mut round = Round { wall_us: watched.wall.as_nanos() as f64 / 1e3, ..Round::default() };
-    round.recording = watched.recording;
-    match watched.run {
-        Ok(run) => {
-            round.report = run.report;
-            round.failure = run.result.err().map(Failure::of);
-        }
+    (round.report, round.recording) = (watched.report, watched.recording);
+    match watched.result {
+        Ok(result) => round.failure = result.err().map(Failure::of),
         Err(_) => round.failure = Some(Failure::fatal(Panicked::last())),
     }
     if round.failure.is_none() {

@@ -1,10 +1,15 @@
 //! What `run.json` tells of a run, beside what the caller knows.
 
-use ringlane_engine::report::{Run, RunReport};
-use ringlane_engine::{Error, Fault};
+use std::any::Any;
+
+use ringlane_chip_cpu::{ClockSource, CpuClock};
+use ringlane_engine::report::RunReport;
+use ringlane_engine::{Error, Fault, Result};
 use ringlane_probe::Exported;
 use ringlane_task::CallConfig;
-use ringlane_trace::{Manifest, RunError, RunStatus};
+use ringlane_trace::{ClockFacts, Manifest, RunError, RunStatus};
+
+use crate::panics::Panicked;
 
 /// The status that an error of the engine makes of a run.
 pub(crate) fn status_of(error: &Error) -> RunStatus {
@@ -18,13 +23,16 @@ pub(crate) fn status_of(error: &Error) -> RunStatus {
 /// A manifest that tells of a run and of what was recorded of it.
 pub(crate) fn tell<R>(
     manifest: Manifest,
-    run: &Run<R>,
+    report: &RunReport,
+    result: core::result::Result<&Result<R>, &Box<dyn Any + Send>>,
     recording: Option<&Exported>,
     config: &CallConfig,
 ) -> Manifest {
-    let mut manifest = tell_report(manifest, &run.report);
-    if let Err(error) = &run.result {
-        manifest.fail(status_of(error), RunError::of(error));
+    let mut manifest = tell_report(manifest, report);
+    match result {
+        Ok(Ok(_)) => {}
+        Ok(Err(error)) => manifest.fail(status_of(error), RunError::of(error)),
+        Err(_) => manifest.fail(RunStatus::Fatal, RunError::of(&Panicked::last())),
     }
     match recording {
         Some(recording) => tell_recording(manifest, recording, config),
@@ -38,6 +46,14 @@ pub(crate) fn tell_report(mut manifest: Manifest, report: &RunReport) -> Manifes
     if report.clock_freq_hz != 0 {
         manifest.clock_freq_hz = report.clock_freq_hz;
     }
+    let clock = CpuClock::get();
+    manifest.clock = Some(ClockFacts {
+        source: match clock.source() {
+            ClockSource::Tsc => "tsc".to_string(),
+            ClockSource::Monotonic => "monotonic".to_string(),
+        },
+        error_ppm: clock.error_ppm(),
+    });
     manifest.cores = report.cores;
     (manifest.tasks, manifest.blocks, manifest.scopes) = (report.tasks, report.blocks, report.scopes);
     (manifest.skipped, manifest.peak_heap_bytes) = (report.skipped, report.peak_heap_bytes);

@@ -43,6 +43,7 @@ macro_rules! scene {
     ) => {
         $crate::inventory::submit! {
             $crate::scenes::Scene {
+                site: ::core::panic::Location::caller(),
                 name: $name,
                 about: $about,
                 params: &[$($crate::scenes::Param { name: $param, default: $default, about: $param_about }),*],

@@ -3,15 +3,16 @@
 //! A configuration is checked here before anything is made of it, so that an error appears at the caller.
 
 use std::fmt;
-use std::panic::resume_unwind;
+use std::panic::{Location, resume_unwind};
 
 use ringlane_chip_cpu::CpuRuntime;
+use ringlane_engine::api::backend::Site;
 use ringlane_engine::prelude::{Buffers, Orch};
 use ringlane_engine::report::{Run, RunReport, Status};
 use ringlane_engine::{Error, Fault, Result};
 use ringlane_probe::pmu::UnknownGroup;
-use ringlane_probe::{DumpSelection, Pool};
-use ringlane_task::{CallConfig, ConfigError, Explain, Resource};
+use ringlane_probe::{DumpSelection, Exported, Pool};
+use ringlane_task::{CallConfig, ConfigError, DfxFlags, Explain, Resource};
 use ringlane_trace::{Manifest, RunDir, UtcTime};
 
 use crate::manifest::tell;
@@ -73,6 +74,7 @@ impl fmt::Display for Platform {
 pub struct Runtime {
     chip: Chip,
     observing: Observing,
+    recording: Option<Exported>,
 }
 
 enum Chip {
@@ -177,32 +179,38 @@ impl Runtime {
             Ok(dir) => dir,
             Err(error) => return failed(cannot_record(&error)),
         };
-        let watched = self.run_in(Some(&dir), buffers, f);
-        let run = match watched.run {
-            Ok(run) => run,
-            Err(panic) => resume_unwind(panic),
-        };
+        let Watched { result, report, wall, recording } =
+            self.run_in(Some(&dir), Location::caller(), buffers, f);
         let mut manifest = Manifest::new("program", "run", self.platform().as_str(), started_at);
         manifest.threads = self.threads();
         manifest.seed = self.observing.config.seed;
-        manifest.wall_us = watched.wall.as_nanos() as f64 / 1e3;
-        let told = tell(manifest, &run, watched.recording.as_ref(), &self.observing.config);
-        match told.write(&dir) {
-            Ok(()) => run,
-            Err(error) => Run { result: run.result.and(Err(cannot_record(&error))), report: run.report },
+        manifest.wall_us = wall.as_nanos() as f64 / 1e3;
+        let manifest = tell(manifest, &report, result.as_ref(), recording.as_ref(), &self.observing.config);
+        let written = manifest.write(&dir);
+        self.recording = recording;
+        match (result, written) {
+            (Err(panic), _) => resume_unwind(panic),
+            (Ok(Ok(_)), Err(error)) => Run { result: Err(cannot_record(&error)), report },
+            (Ok(result), _) => Run { result, report },
         }
     }
 
+    /// What the last recorded run left and cost, and what did not go well with it. A recording that is incomplete does
+    /// not make a run fail.
+    pub fn recording(&self) -> Option<&Exported> {
+        self.recording.as_ref()
+    }
+
     /// As [`run`](Self::run), recording into a directory that the caller answers for, or nowhere.
-    #[track_caller]
     pub(crate) fn run_in<'e, R>(
         &mut self,
         dir: Option<&RunDir>,
+        site: Site,
         buffers: &'e mut Buffers<'_>,
         f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
     ) -> Watched<R> {
         match &mut self.chip {
-            Chip::Cpu(cpu) => watched::run_on_cpu(cpu, &self.observing, dir, buffers, f),
+            Chip::Cpu(cpu) => watched::run_on_cpu(cpu, &self.observing, dir, site, buffers, f),
         }
     }
 
@@ -242,13 +250,18 @@ impl OnPlatform {
             Platform::Cpu => Chip::Cpu(CpuRuntime::new(config).map_err(SetupError::Chip)?),
         };
         let observing = Observing { config: *config, dump: DumpSelection::default(), pool: Pool::default() };
-        Ok(Runtime { chip, observing })
+        Ok(Runtime { chip, observing, recording: None })
     }
 }
 
 /// Everything about a configuration that can be refused without making anything.
 pub(crate) fn check(config: &CallConfig) -> core::result::Result<(), SetupError> {
     config.validate().map_err(SetupError::Config)?;
+    if config.dfx_flags.contains(DfxFlags::NODE_SWIMLANE) {
+        // It comes with workers.
+        let bit = DfxFlags::NODE_SWIMLANE.bits().trailing_zeros();
+        return Err(SetupError::Config(ConfigError::ReservedBit { bit }));
+    }
     watched::pmu_group(config).map_err(SetupError::Pmu)?;
     memory::check_capacities(config)
 }

@@ -5,9 +5,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ringlane_chip_cpu::{CpuClock, CpuRuntime};
+use ringlane_engine::api::backend::Site;
 use ringlane_engine::prelude::{Buffers, Orch};
-use ringlane_engine::report::{Run, RunReport};
-use ringlane_engine::seams::Clock;
+use ringlane_engine::report::RunReport;
 use ringlane_engine::{Error, Fault, Result};
 use ringlane_probe::pmu::{Group, UnknownGroup};
 use ringlane_probe::{DumpSelection, Exported, Pool, Recorder, RunFacts, Settings};
@@ -27,8 +27,9 @@ pub(crate) struct Observing {
 
 /// A run, how long it took, and what was recorded of it.
 pub(crate) struct Watched<R> {
-    /// An orchestration that panics leaves a recording too.
-    pub(crate) run: thread::Result<Run<R>>,
+    /// An orchestration that panics leaves a report and a recording too.
+    pub(crate) result: thread::Result<Result<R>>,
+    pub(crate) report: RunReport,
     pub(crate) wall: Duration,
     pub(crate) recording: Option<Exported>,
 }
@@ -42,35 +43,34 @@ pub(crate) fn pmu_group(config: &CallConfig) -> core::result::Result<Group, Unkn
 }
 
 /// Runs on the cpu chip, and records if that is asked for. `dir` is where.
-#[track_caller]
 pub(crate) fn run_on_cpu<'e, R>(
     cpu: &mut CpuRuntime,
     observing: &Observing,
     dir: Option<&RunDir>,
+    site: Site,
     buffers: &'e mut Buffers<'_>,
     f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
 ) -> Watched<R> {
-    let Some(dir) = dir else {
-        let start = Instant::now();
-        let run = catch_unwind(AssertUnwindSafe(|| cpu.run(buffers, f)));
-        return Watched { run, wall: start.elapsed(), recording: None };
-    };
-    let recorder = match start(cpu, observing, dir) {
+    let recorder = match dir.map(|dir| start(cpu, observing, dir)).transpose() {
         Ok(recorder) => recorder,
-        Err(error) => {
-            let run = Run { result: Err(error), report: RunReport::default() };
-            return Watched { run: Ok(run), wall: Duration::ZERO, recording: None };
-        }
+        Err(error) => return Watched { result: Ok(Err(error)), ..Watched::nothing() },
     };
-    let (start, started) = (Instant::now(), CpuClock::get().now());
-    let run = catch_unwind(AssertUnwindSafe(|| cpu.run_watched(buffers, &recorder, f)));
+    let start = Instant::now();
+    let run = catch_unwind(AssertUnwindSafe(|| match &recorder {
+        Some(recorder) => cpu.run_at(site, buffers, recorder, f),
+        None => cpu.run_at(site, buffers, &(), f),
+    }));
     let wall = start.elapsed();
-    let mut facts = facts(cpu, &run);
-    if run.is_err() {
-        facts.started_ticks = started.0;
-        facts.makespan_ticks = CpuClock::get().now().0 - started.0;
+    let (report, result) = (cpu.last_report(), run.map(|run| run.result));
+    let recording = recorder.map(|recorder| recorder.export(&facts(cpu, &report, &result)));
+    Watched { result, report, wall, recording }
+}
+
+impl<R> Watched<R> {
+    fn nothing() -> Self {
+        let result = Ok(Err(Fault::Interrupted { tasks: 0 }.into()));
+        Watched { result, report: RunReport::default(), wall: Duration::ZERO, recording: None }
     }
-    Watched { run, wall, recording: Some(recorder.export(&facts)) }
 }
 
 fn start(cpu: &CpuRuntime, observing: &Observing, dir: &RunDir) -> Result<Recorder<CpuClock>> {
@@ -88,15 +88,14 @@ fn start(cpu: &CpuRuntime, observing: &Observing, dir: &RunDir) -> Result<Record
 }
 
 /// What the files tell beside the records.
-fn facts<R>(cpu: &CpuRuntime, run: &thread::Result<Run<R>>) -> RunFacts {
+fn facts<R>(cpu: &CpuRuntime, report: &RunReport, result: &thread::Result<Result<R>>) -> RunFacts {
     let (table, clock) = (cpu.table(), CpuClock::get());
-    let report = run.as_ref().map(|run| run.report.clone()).unwrap_or_default();
     let kernel = |(id, kernel): (usize, &ringlane_engine::prelude::Kernel)| KernelRow {
         func_id: KernelId(id as u32),
         name: kernel.name().to_string(),
         core_type: kernel.core().as_str().to_string(),
     };
-    let fault = run.as_ref().ok().and_then(|run| run.result.as_ref().err()).map(Error::fault);
+    let fault = result.as_ref().ok().and_then(|result| result.as_ref().err()).map(Error::fault);
     RunFacts {
         platform: "cpu".to_string(),
         clock_freq_hz: clock.freq_hz(),

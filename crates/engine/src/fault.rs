@@ -120,6 +120,8 @@ pub enum Fault {
     BadSplit { kernel: String, arg: usize, axis: u8, rank: usize },
     #[error("a launch is not possible")]
     BadLaunch { detail: String },
+    #[error("an argument is marked that the submit does not have")]
+    BadMark { mark: u16, args: usize },
     #[error("a handle is used after its scope")]
     StaleHandle { what: &'static str, generation: u32, current: u32 },
     #[error("a buffer is not one of this run's")]
@@ -172,6 +174,7 @@ impl Fault {
             Fault::UnsplitWrite { .. } => "UnsplitWrite",
             Fault::BadSplit { .. } => "BadSplit",
             Fault::BadLaunch { .. } => "BadLaunch",
+            Fault::BadMark { .. } => "BadMark",
             Fault::StaleHandle { .. } => "StaleHandle",
             Fault::UnknownBuffer { .. } => "UnknownBuffer",
             Fault::BufferLength { .. } => "BufferLength",
@@ -221,6 +224,9 @@ impl Fault {
                 format!("argument {arg} of {kernel}: axis {axis} of a view with rank {rank}")
             }
             Fault::BadLaunch { detail } | Fault::User(detail) => detail.clone(),
+            Fault::BadMark { mark, args } => {
+                format!("argument {mark} is marked for the dump, the submit after it has {args}")
+            }
             Fault::StaleHandle { what, generation, current } => {
                 format!("{what} of generation {generation}, now {current}")
             }
@@ -277,6 +283,7 @@ impl Fault {
                 "split a tensor along one of its own axes; `SharedMut` and scalars are not split"
             }
             Fault::BadLaunch { .. } => "one to three kernels, at least one block",
+            Fault::BadMark { .. } => "`o.dump(&[…])` counts the arguments of the next submit from 0",
             Fault::StaleHandle { .. } => "keep handles inside the scope that made them",
             Fault::UnknownBuffer { .. } => "use the BufferId that this run's Buffers gave",
             Fault::BufferLength { .. } => "the product of the shape must equal the number of values",

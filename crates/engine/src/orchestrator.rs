@@ -15,6 +15,7 @@ use crate::counting::Counting;
 use crate::fault::{Error, Fault, Result};
 use crate::intern::Interner;
 use crate::limits::{RINGS, SCOPE_DEPTH_MAX};
+use crate::report::RunReport;
 use crate::ring::slots::Ring;
 use crate::scope::{Scope, Segment, Usage};
 use crate::seams::{Chip, Company, Probe};
@@ -57,6 +58,8 @@ pub struct State {
     pub(crate) sites: Interner,
     /// Arguments of the next submit that were asked to be captured.
     pub(crate) marked: Vec<u16>,
+    /// Totals of the last run, also of one that unwound.
+    pub(crate) last: RunReport,
 }
 
 impl State {
@@ -75,7 +78,13 @@ impl State {
             kernels: Interner::default(),
             sites: Interner::default(),
             marked: Vec::new(),
+            last: RunReport::default(),
         }
+    }
+
+    /// Totals of the last run, also of one that unwound.
+    pub fn last_report(&self) -> &RunReport {
+        &self.last
     }
 
     fn reset(&mut self, table: &Table, buffers: &Buffers<'_>) {

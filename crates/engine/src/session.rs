@@ -1,9 +1,8 @@
 //! A run from begin to end: the root scope, the orchestration, the drain, the verdict.
 
-use core::panic::Location;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use crate::api::backend::{Backend, Inference};
+use crate::api::backend::{Backend, Inference, Site};
 use crate::api::buffers::Buffers;
 use crate::api::orch::Orch;
 use crate::fault::Result;
@@ -14,20 +13,19 @@ use crate::seams::{Chip, Probe};
 use crate::table::{Stop, Table};
 
 /// Runs an orchestration on a table with a chip that is ready to run tasks. Returns (or unwinds) only when no task is
-/// left; the table and state can be used again, whatever happened.
+/// left; the table and state can be used again, whatever happened. `site` is where the root scope is said to be.
 ///
 /// # Safety
 /// No task exists on the table, nobody else submits to it, and the chip runs each published task once.
-#[track_caller]
 pub unsafe fn run<'e, R, C: Chip, P: Probe>(
     table: &Table,
     state: &mut State,
     chip: C,
     probe: &P,
+    site: Site,
     buffers: &'e mut Buffers<'_>,
     f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
 ) -> Run<R> {
-    let site = Location::caller();
     // SAFETY: the caller's promise; the buffers are borrowed until this function returns.
     let mut orchestrator = unsafe { Orchestrator::begin(table, state, chip, probe, buffers) };
     let started = orchestrator.chip().now();
@@ -59,6 +57,7 @@ pub unsafe fn run<'e, R, C: Chip, P: Probe>(
         ..RunReport::default()
     };
     let fatal = orchestrator.take_fatal();
+    orchestrator.state.last = report.clone();
     let result = match (fatal, outcome) {
         // A panic after the runtime stopped the run follows from that: nothing ran any more.
         (Some(error), _) => Err(error),

@@ -171,10 +171,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     #[cold]
     pub(crate) fn check_marks(&mut self, args: usize) -> Result<()> {
         match self.state.marked.iter().find(|&&mark| mark as usize >= args) {
-            Some(mark) => {
-                let detail = format!("argument {mark} is marked for the dump, the submit has {args}");
-                Err(Fault::BadLaunch { detail }.into())
-            }
+            Some(&mark) => Err(Fault::BadMark { mark, args }.into()),
             None if self.probe.sees_submits() => Ok(()),
             None => {
                 self.state.marked.clear();

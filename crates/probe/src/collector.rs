@@ -103,6 +103,12 @@ impl RecordedKind {
     }
 
     /// Which kind it is.
+    /// Gets the pages that the first records need, before anybody waits for them.
+    pub(crate) fn prepare(&mut self) {
+        self.lanes.iter_mut().for_each(|lane| lane.drain.prepare());
+    }
+
+    /// Which kind.
     pub fn kind(&self) -> Kind {
         self.kind
     }
@@ -153,6 +159,15 @@ impl RecordedKind {
             }
         }
         Ok(())
+    }
+
+    /// Gives up what is on disk, so that the disk has room for other files. What is left to visit is in memory.
+    pub fn release_disk(&self) {
+        // A file that cannot be shortened keeps its room; nothing else depends on it.
+        let _ = match &self.keeper {
+            Keeper::Spool(spool) => spool.clear(),
+            Keeper::Place { storage, .. } => storage.clear(),
+        };
     }
 
     /// Takes what the lanes have now, at most one full turn of each lane.

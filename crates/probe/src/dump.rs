@@ -13,12 +13,22 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 use crate::lane::Writer;
 use crate::selection::ArgMask;
 
-/// A captured argument, or (kind `TASK`) the task whose arguments follow.
+/// A task whose arguments are captured.
+#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub(crate) struct CapturedTask {
+    pub(crate) task_id: u64,
+    pub(crate) seq: u64,
+    pub(crate) kernels: [u16; 3],
+    pub(crate) lanes: u16,
+}
+
+/// A captured argument.
 #[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub(crate) struct Captured {
     pub(crate) task_id: u64,
-    /// Scalars: their bits. Tasks: the submission number.
+    /// Scalars: their bits.
     pub(crate) value: u64,
     /// First byte of the view in its tensor.
     pub(crate) offset: u64,
@@ -32,14 +42,10 @@ pub(crate) struct Captured {
     pub(crate) stage: u8,
     pub(crate) dtype: u8,
     pub(crate) rank: u8,
-    /// Tasks: how many kernels.
-    pub(crate) lanes: u8,
-    pub(crate) kernels: [u16; 3],
-    pub(crate) unused: u16,
+    pub(crate) unused: u8,
     pub(crate) dims: [[u32; 2]; MAX_RANK],
 }
 
-pub(crate) const TASK: u8 = 0;
 pub(crate) const TENSOR: u8 = 1;
 pub(crate) const SCALAR: u8 = 2;
 pub(crate) const BEFORE: u8 = 0;
@@ -47,6 +53,7 @@ pub(crate) const AFTER: u8 = 1;
 
 /// One core's side of the dump.
 pub(crate) struct Capture {
+    tasks: Writer,
     records: Writer,
     payload: Writer,
     /// The stretch of the file that is this core's, as far as it is left.
@@ -81,20 +88,18 @@ impl Stretch {
 }
 
 impl Capture {
-    pub(crate) fn new(records: Writer, payload: Writer) -> Self {
-        Capture { records, payload, stretch: Stretch::default() }
+    pub(crate) fn new(tasks: Writer, records: Writer, payload: Writer) -> Self {
+        Capture { tasks, records, payload, stretch: Stretch::default() }
     }
 
     /// Captures what a task is about to read. `end` is where the next payload goes in the file.
     pub(crate) fn before(&mut self, task: &ObservedTask<'_>, mask: &ArgMask, end: &AtomicU64) {
         let record = task.record;
-        self.records.push(&Captured {
+        self.tasks.push(&CapturedTask {
             task_id: task.id().0,
-            value: record.seq,
-            kind: TASK,
-            lanes: record.lanes() as u8,
+            seq: record.seq,
             kernels: record.kernels,
-            ..Captured::default()
+            lanes: record.lanes() as u16,
         });
         for (index, argument) in task.args().enumerate().filter(|(index, _)| mask.contains(*index)) {
             match argument {

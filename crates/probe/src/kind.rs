@@ -56,6 +56,8 @@ pub trait Storage: Send + Sync {
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize>;
     /// Reads some bytes and says how many; 0 at the end.
     fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<usize>;
+    /// Forgets all bytes, so that they take no room any more.
+    fn clear(&self) -> io::Result<()>;
 }
 
 impl Storage for File {
@@ -65,6 +67,10 @@ impl Storage for File {
 
     fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
         FileExt::read_at(self, bytes, offset)
+    }
+
+    fn clear(&self) -> io::Result<()> {
+        self.set_len(0)
     }
 }
 

@@ -16,6 +16,7 @@ pub(crate) const PAYLOAD: Kind = Kind(6);
 pub(crate) const PMU: Kind = Kind(7);
 pub(crate) const DEPS: Kind = Kind(8);
 pub(crate) const SCOPES: Kind = Kind(9);
+pub(crate) const DUMP_TASKS: Kind = Kind(10);
 
 /// The files of the run directory.
 pub(crate) const SWIMLANE_FILE: &str = "l2_perf_records.json";

@@ -176,6 +176,7 @@ fn specs(
     spool(level >= 3, kinds::PHASES, "phases", swimlane, cores + 1);
     spool(level >= 3, kinds::SUBMITS, "submits", swimlane, 1);
     spool(flags.contains(DfxFlags::DUMP), kinds::DUMP, "captured arguments", kinds::DUMP_FILE, cores);
+    spool(flags.contains(DfxFlags::DUMP), kinds::DUMP_TASKS, "captured tasks", kinds::DUMP_FILE, cores);
     spool(flags.contains(DfxFlags::PMU), kinds::PMU, "counters", kinds::PMU_FILE, cores);
     spool(flags.contains(DfxFlags::DEPS), kinds::DEPS, "submits", kinds::DEPS_FILE, 1);
     spool(flags.contains(DfxFlags::SCOPES), kinds::SCOPES, "scopes", kinds::SCOPES_FILE, 1);
@@ -193,6 +194,7 @@ fn core_states(writers: &mut Writers, settings: &Settings) -> Box<[Padded<Unsafe
     let mut phases: Vec<_> = writers.take(kinds::PHASES);
     let submitters = phases.pop();
     let mut phases = phases.into_iter();
+    let mut tasks = writers.take(kinds::DUMP_TASKS).into_iter();
     let mut captured = writers.take(kinds::DUMP).into_iter().zip(writers.take(kinds::PAYLOAD));
     let mut counters = writers.take(kinds::PMU).into_iter();
     writers.put(kinds::PHASES, submitters);
@@ -201,7 +203,8 @@ fn core_states(writers: &mut Writers, settings: &Settings) -> Box<[Padded<Unsafe
         if let Some(blocks) = blocks.next() {
             state.timeline(level, blocks, phases.next());
         }
-        state.capture = captured.next().map(|(records, payload)| Capture::new(records, payload));
+        let captures = tasks.next().zip(captured.next());
+        state.capture = captures.map(|(tasks, (records, payload))| Capture::new(tasks, records, payload));
         state.pmu = counters.next().map(|writer| CorePmu::new(writer, settings.pmu_group));
         Padded(UnsafeCell::new(state))
     };

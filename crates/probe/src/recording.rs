@@ -100,8 +100,9 @@ impl Recording {
             if kinds.iter().any(|other| other.kind() == spec.kind) {
                 return Err(ProbeError::KindTwice { kind: spec.name });
             }
-            let (kind, of_kind) = RecordedKind::new(&rules, pool, spec)?;
+            let (mut kind, of_kind) = RecordedKind::new(&rules, pool, spec)?;
             writers.push((kind.kind(), of_kind));
+            kind.prepare();
             kinds.push(kind);
         }
         let stop = Arc::new(AtomicBool::new(false));

@@ -21,6 +21,11 @@ pub struct WriteFailure {
 }
 
 impl WriteFailure {
+    /// What the system says about it, as in `ENOSPC: No space left on device`.
+    pub fn reason(&self) -> String {
+        format!("{}: {}", self.errno, self.message)
+    }
+
     /// What happened to a file of this kind.
     pub(crate) fn new(error: &io::Error, path: &Path) -> Self {
         WriteFailure { errno: errno_name(error), message: error.to_string(), path: path.to_path_buf() }
@@ -159,6 +164,11 @@ pub(crate) struct Spool {
 }
 
 impl Spool {
+    /// Gives up the room on disk; nothing can be read from it any more.
+    pub(crate) fn clear(&self) -> io::Result<()> {
+        self.storage.as_ref().map_or(Ok(()), |storage| storage.clear())
+    }
+
     pub(crate) fn new(opener: Opener) -> Self {
         Spool { opener: Some(opener), ..Spool::default() }
     }

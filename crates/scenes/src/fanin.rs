@@ -26,6 +26,7 @@ const TASKS_PER_SCOPE: usize = 16;
 const TOLERANCE: Tolerance = Tolerance::absolute(1e-4);
 
 pub(crate) const SCENE: Scene = Scene {
+    site: core::panic::Location::caller(),
     name: "fanin",
     about: "64 consumers that each read all of 64 producers",
     params: &[

@@ -18,6 +18,7 @@ use crate::scopes::{in_scopes, pieces};
 const TASKS_PER_SCOPE: usize = 32;
 
 pub(crate) const SCENE: Scene = Scene {
+    site: core::panic::Location::caller(),
     name: "matmul",
     about: "tiled C = A·B, accumulated over K through inout",
     params: &[

@@ -1,5 +1,7 @@
 //! What a scene is: a program with parameters, cases, seeded inputs and a golden answer.
 
+use core::panic::Location;
+
 use ringlane_engine::prelude::*;
 
 use crate::error::{SceneError, SceneResult};
@@ -57,6 +59,7 @@ pub struct Case {
 /// }
 ///
 /// ringlane_engine::inventory::submit! { Scene {
+///     site: std::panic::Location::caller(),
 ///     name: "squares",
 ///     about: "squares of the first numbers",
 ///     params: &[Param { name: "n", default: "8", about: "how many" }],
@@ -68,6 +71,8 @@ pub struct Case {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Scene {
+    /// Where it is written: what the root scope of its runs is called.
+    pub site: &'static Location<'static>,
     /// Its name.
     pub name: &'static str,
     /// What it computes.

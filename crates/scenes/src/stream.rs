@@ -28,6 +28,7 @@ const FACTOR: u32 = 1664525;
 const OFFSET: u32 = 1013904223;
 
 pub(crate) const SCENE: Scene = Scene {
+    site: core::panic::Location::caller(),
     name: "stream",
     about: "ten million tiny tasks through nested scopes, in bounded memory",
     params: &[

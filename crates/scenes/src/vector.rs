@@ -21,6 +21,7 @@ use crate::scopes::pieces;
 const TOLERANCE: Tolerance = Tolerance::absolute(1e-5);
 
 pub(crate) const SCENE: Scene = Scene {
+    site: core::panic::Location::caller(),
     name: "vector",
     about: "the five-task diamond: f = a + b, then (f + 1)·(f + 2) + f",
     params: &[

@@ -26,6 +26,7 @@ const LETTERS: u32 = 4;
 const TASKS_PER_SCOPE: usize = 32;
 
 pub(crate) const SCENE: Scene = Scene {
+    site: core::panic::Location::caller(),
     name: "wavefront",
     about: "Smith-Waterman alignment of two strings: each tile follows those to the left and above",
     params: &[

@@ -37,7 +37,7 @@ mod time;
 pub use artifact_file::ArtifactFile;
 pub use check::{Broken, CheckReport, check_run};
 pub use error::{TraceError, describe_os_error};
-pub use manifest::{DfxCost, FileEntry, Golden, Manifest, PmuSource, RunError, RunStatus};
+pub use manifest::{ClockFacts, DfxCost, FileEntry, Golden, Manifest, PmuSource, RunError, RunStatus};
 pub use rows::{deps, dump, pmu, scopes, swimlane};
 pub use run_dir::RunDir;
 pub use time::{BadTime, UtcTime};

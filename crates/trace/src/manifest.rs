@@ -16,7 +16,7 @@ use ringlane_task::{DfxFlags, Overflow};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-pub use rows::{DfxCost, FileEntry, Golden, PmuSource, RunError, RunStatus};
+pub use rows::{ClockFacts, DfxCost, FileEntry, Golden, PmuSource, RunError, RunStatus};
 
 use crate::error::TraceError;
 use crate::run_dir::RunDir;
@@ -65,6 +65,9 @@ pub struct Manifest {
     pub makespan_ticks: u64,
     /// Ticks in a second.
     pub clock_freq_hz: u64,
+    /// Where the ticks come from, and how exact their rate is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<ClockFacts>,
     /// How it ended.
     pub status: RunStatus,
     /// Why, if it did not end well.
@@ -120,6 +123,7 @@ impl Manifest {
             wall_us: 0.0,
             makespan_ticks: 0,
             clock_freq_hz: 1_000_000_000,
+            clock: None,
             status: RunStatus::Ok,
             error: None,
             cores: 0,

@@ -6,6 +6,8 @@
 
 use std::time::Instant;
 
+use std::panic::Location;
+
 use ringlane_engine::completion::{Executor, ReadySink};
 use ringlane_engine::orchestrator::State;
 use ringlane_engine::prelude::{Buffers, Orch};
@@ -40,7 +42,8 @@ impl PatientRuntime {
         let chip = PatientChip { table: &self.table, waiting: &mut self.waiting, start: Instant::now() };
         // SAFETY: `&mut self`: nobody else submits to the table, and the last run left no task on it; `relax` takes
         // each published task off the list before it runs it, so each is run once.
-        unsafe { session::run(&self.table, &mut self.state, chip, &(), buffers, f) }.result
+        unsafe { session::run(&self.table, &mut self.state, chip, &(), Location::caller(), buffers, f) }
+            .result
     }
 }
 

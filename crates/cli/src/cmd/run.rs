@@ -5,7 +5,9 @@
 //! ```
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use ringlane_probe::RecordingProblem;
 use ringlane_task::{CallConfig, Resource};
 use ringlane_trace::RunStatus;
 
@@ -172,12 +174,21 @@ impl RunArgs {
     }
 }
 
+/// Warns of what a recording lacks; of the processor's counters in one line, and once.
+fn warn_of(problem: &RecordingProblem) {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    let RecordingProblem::Pmu(why) = problem else { return warn(problem) };
+    if !TOLD.swap(true, Ordering::Relaxed) {
+        say(format_args!("warning: {why}; pmu.csv has ticks of the clock instead"));
+    }
+}
+
 /// Says where a run's files are, and why it did not end well.
 fn tell(outcome: &Outcome) {
     let (manifest, dir) = (&outcome.manifest, outcome.dir.display());
     let peak = summary::bytes(outcome.peak_rss_bytes);
     say(format_args!("{} {}: {dir} (peak memory {peak})", manifest.scene, manifest.case));
-    outcome.recorded.iter().flat_map(|recorded| &recorded.problems).for_each(|problem| warn(problem));
+    outcome.recorded.iter().flat_map(|recorded| &recorded.problems).for_each(warn_of);
     if let Some(failure) = &outcome.failure {
         print(&*failure.error);
     }

@@ -8,7 +8,7 @@ use ringlane_trace::dump::{DumpData, DumpRecord, DumpTask, DumpTensor, DumpWrite
 use ringlane_trace::rows::{RowCounts, ViewRow};
 
 use super::{Export, Rows};
-use crate::dump::{BEFORE, Captured, SCALAR, TASK};
+use crate::dump::{BEFORE, Captured, CapturedTask, SCALAR};
 use crate::kinds;
 use crate::selection::DumpSelection;
 
@@ -19,20 +19,14 @@ impl Export<'_> {
             chosen => Some(chosen.to_string()),
         };
         let mut writer = DumpWriter::new(out, selection.as_deref(), &self.facts.kernels);
-        let mut tasks = 0;
-        self.for_each(kinds::DUMP, rows, |_, task: Captured| {
-            if task.kind != TASK {
-                return Ok(());
-            }
-            tasks += 1;
+        self.for_each(kinds::DUMP_TASKS, rows, |_, task: CapturedTask| {
             let func_ids = task.kernels.map(|id| KernelId(id as u32));
             let func_ids = &func_ids[..(task.lanes as usize).min(3)];
-            writer.task(&DumpTask { task_id: TaskId(task.task_id), seq: Seq(task.value), func_ids })
+            writer.task(&DumpTask { task_id: TaskId(task.task_id), seq: Seq(task.seq), func_ids })
         })?;
         let lost = self.recorded.kind(kinds::PAYLOAD).is_some_and(|payload| payload.failure().is_some());
         self.for_each(kinds::DUMP, rows, |_, captured: Captured| {
-            let record = if captured.kind == TASK { None } else { record(&captured, lost) };
-            record.map_or(Ok(()), |record| writer.record(&record))
+            record(&captured, lost).map_or(Ok(()), |record| writer.record(&record))
         })?;
         Ok(writer.finish(self.dropped(kinds::DUMP, rows))?.records)
     }

@@ -24,6 +24,7 @@ use crate::pmu::PmuUnavailable;
 use crate::recorder::{Recorder, Settings};
 use crate::recording::Recorded;
 use crate::records::BlockName;
+use crate::selection::{DumpSelection, SelectedKernel};
 use crate::store::WriteFailure;
 use crate::{KindCounts, RecordedKind, kinds};
 
@@ -79,6 +80,14 @@ pub enum RecordingProblem {
     /// The hardware's counters are out of reach.
     #[error("{0}")]
     Pmu(PmuUnavailable),
+    /// A kernel whose arguments were to be captured was never submitted.
+    #[error("nothing of a kernel was captured")]
+    NeverSubmitted {
+        /// Its name.
+        kernel: String,
+        /// Those that were.
+        known: String,
+    },
     /// The records are lost.
     #[error("{0}")]
     Lost(ProbeError),
@@ -89,6 +98,7 @@ impl Explain for RecordingProblem {
         match self {
             RecordingProblem::Incomplete { .. } => "RecordingIncomplete",
             RecordingProblem::Pmu(why) => why.name(),
+            RecordingProblem::NeverSubmitted { .. } => "NeverSubmitted",
             RecordingProblem::Lost(error) => error.name(),
         }
     }
@@ -97,6 +107,7 @@ impl Explain for RecordingProblem {
         match self {
             RecordingProblem::Incomplete { what } => what.clone(),
             RecordingProblem::Pmu(why) => why.detail(),
+            RecordingProblem::NeverSubmitted { kernel, .. } => format!("the run submitted no {kernel:?}"),
             RecordingProblem::Lost(error) => error.detail(),
         }
     }
@@ -108,6 +119,7 @@ impl Explain for RecordingProblem {
                     .to_string()
             }
             RecordingProblem::Pmu(why) => why.hint(),
+            RecordingProblem::NeverSubmitted { known, .. } => format!("it submitted {known}"),
             RecordingProblem::Lost(error) => error.hint(),
         }
     }
@@ -126,6 +138,14 @@ pub(crate) struct Export<'a> {
 pub(crate) enum Rows {
     Kept,
     Lost,
+}
+
+/// The records of the timeline; its rows are blocks.
+const SWIMLANE: &[Kind] = &[kinds::BLOCKS, kinds::TASKS, kinds::EDGES, kinds::PHASES, kinds::SUBMITS];
+
+/// What the system says about a file that cannot be written.
+fn reason(error: &TraceError) -> String {
+    error.os_reason().unwrap_or_else(|| error.detail())
 }
 
 /// How an instrument writes its file.
@@ -165,45 +185,47 @@ impl Export<'_> {
     fn run(&self, exported: &mut Exported, payload: Option<ArtifactFile>) {
         let on = |flag| self.settings.flags.contains(flag);
         if self.settings.flags.swimlane_level() > 0 {
-            self.file(exported, kinds::SWIMLANE_FILE, kinds::BLOCKS, &|out, rows| self.swimlane(out, rows));
+            self.file(exported, kinds::SWIMLANE_FILE, SWIMLANE, &|out, rows| self.swimlane(out, rows));
         }
         if on(DfxFlags::DUMP) {
             self.payload(exported, payload);
-            self.file(exported, kinds::DUMP_FILE, kinds::DUMP, &|out, rows| self.dump(out, rows));
+            exported.problems.extend(self.never_submitted());
+            self.file(exported, kinds::DUMP_FILE, &[kinds::DUMP, kinds::DUMP_TASKS], &|out, rows| {
+                self.dump(out, rows)
+            });
         }
         if on(DfxFlags::PMU) {
-            self.file(exported, kinds::PMU_FILE, kinds::PMU, &|out, rows| self.pmu(out, rows));
+            self.file(exported, kinds::PMU_FILE, &[kinds::PMU], &|out, rows| self.pmu(out, rows));
         }
         if on(DfxFlags::DEPS) {
-            self.file(exported, kinds::DEPS_FILE, kinds::DEPS, &|out, rows| self.deps(out, rows));
+            self.file(exported, kinds::DEPS_FILE, &[kinds::DEPS], &|out, rows| self.deps(out, rows));
         }
         if on(DfxFlags::SCOPES) {
-            self.file(exported, kinds::SCOPES_FILE, kinds::SCOPES, &|out, rows| self.scopes(out, rows));
+            self.file(exported, kinds::SCOPES_FILE, &[kinds::SCOPES], &|out, rows| self.scopes(out, rows));
         }
     }
 
-    /// Writes one file: with its rows, else without, else not at all.
-    fn file(&self, exported: &mut Exported, name: &'static str, kind: Kind, fill: Fill<'_>) {
-        let (mut failure, mut entry) = (None, None);
-        for rows in [Rows::Kept, Rows::Lost] {
-            match self.attempt(name, rows, fill) {
-                Ok(written) => {
-                    entry = Some(written);
-                    break;
-                }
-                Err(error) => _ = failure.get_or_insert(error),
+    /// Writes one file from these kinds of records, of which the first are its rows: with them, else without, else not at
+    /// all. Either way what they hold on disk is given up.
+    fn file(&self, exported: &mut Exported, name: &'static str, kinds: &[Kind], fill: Fill<'_>) {
+        let written = self.attempt(name, Rows::Kept, fill);
+        let recorded = || kinds.iter().filter_map(|&kind| self.recorded.kind(kind));
+        recorded().for_each(RecordedKind::release_disk);
+        let (mut entry, failure) = match written {
+            Ok(entry) => (entry, None),
+            Err(error) => {
+                let total = self.counts(kinds[0]).total;
+                let entry = self.attempt(name, Rows::Lost, fill);
+                (entry.unwrap_or_else(|_| FileEntry::with_rows(name, 0, 0, total)), Some(reason(&error)))
             }
-        }
-        let spool = self.recorded.kind(kind).and_then(RecordedKind::failure).map(ToString::to_string);
-        let incomplete = failure.map(|error| error.detail()).or(spool);
-        let total = self.counts(kind).total;
-        let mut entry = entry.unwrap_or_else(|| FileEntry::with_rows(name, 0, 0, total));
-        if let Some(what) = &incomplete {
-            let lost = entry.dropped.unwrap_or(0);
-            let what = format!("{name}: {what}; {lost} of {} rows lost", entry.total.unwrap_or(0));
+        };
+        let spool = recorded().find_map(RecordedKind::failure).map(WriteFailure::reason);
+        entry.incomplete = failure.or(spool);
+        if let Some(what) = &entry.incomplete {
+            let (lost, total) = (entry.dropped.unwrap_or(0), entry.total.unwrap_or(0));
+            let what = format!("{name}: {what}; {lost} of {total} rows lost");
             exported.problems.push(RecordingProblem::Incomplete { what });
         }
-        entry.incomplete = incomplete;
         exported.files.push(entry);
     }
 
@@ -217,11 +239,16 @@ impl Export<'_> {
     /// Gives the captured bytes their name.
     fn payload(&self, exported: &mut Exported, payload: Option<ArtifactFile>) {
         let Some(payload) = payload else { return };
-        let failed = self.recorded.kind(kinds::PAYLOAD).and_then(RecordedKind::failure);
-        let incomplete = failed.map(WriteFailure::to_string);
+        let recorded = self.recorded.kind(kinds::PAYLOAD);
+        let failed = recorded.and_then(RecordedKind::failure);
+        if failed.is_some() {
+            // Nobody knows which bytes are there: the records claim none, and others need the room.
+            recorded.into_iter().for_each(RecordedKind::release_disk);
+        }
+        let incomplete = failed.map(WriteFailure::reason);
         let (bytes, incomplete) = match payload.commit() {
             Ok(bytes) => (bytes, incomplete),
-            Err(error) => (0, incomplete.or(Some(error.detail()))),
+            Err(error) => (0, incomplete.or(Some(reason(&error)))),
         };
         if let Some(what) = &incomplete {
             let what = format!("{}: {what}", kinds::PAYLOAD_FILE);
@@ -229,6 +256,18 @@ impl Export<'_> {
         }
         let entry = FileEntry::plain(kinds::PAYLOAD_FILE, bytes);
         exported.files.push(FileEntry { incomplete, ..entry });
+    }
+
+    /// Kernels that were asked for and did not come.
+    fn never_submitted(&self) -> Vec<RecordingProblem> {
+        let DumpSelection::Kernels(selected) = &self.settings.dump else { return Vec::new() };
+        let names: Vec<&str> = self.facts.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
+        let missing = selected.iter().filter(|kernel| !names.contains(&kernel.name.as_str()));
+        let problem = |kernel: &SelectedKernel| RecordingProblem::NeverSubmitted {
+            kernel: kernel.name.clone(),
+            known: names.join(", "),
+        };
+        missing.map(problem).collect()
     }
 
     fn counts(&self, kind: Kind) -> KindCounts {

@@ -26,6 +26,7 @@ const TASKS_PER_SCOPE: usize = 32;
 const TOLERANCE: Tolerance = Tolerance::absolute(1e-5);
 
 pub(crate) const SCENE: Scene = Scene {
+    site: core::panic::Location::caller(),
     name: "cholesky",
     about: "tiled Cholesky factorisation: POTRF, TRSM, SYRK, GEMM on one matrix",
     params: &[

@@ -30,6 +30,7 @@ const GATES_PER_SCOPE: usize = 32;
 const TOLERANCE: Tolerance = Tolerance::absolute(1e-5);
 
 pub(crate) const SCENE: Scene = Scene {
+    site: core::panic::Location::caller(),
     name: "moe",
     about: "a mixture of experts: routes computed in the run decide which experts get tasks",
     params: &[

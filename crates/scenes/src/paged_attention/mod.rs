@@ -30,6 +30,7 @@ const BLOCKS_PER_SCOPE: usize = 8;
 const TOLERANCE: Tolerance = Tolerance::absolute(2e-5);
 
 pub(crate) const SCENE: Scene = Scene {
+    site: core::panic::Location::caller(),
     name: "paged_attention",
     about: "attention over contexts scattered over a pool of key and value blocks, with an online softmax",
     params: &[

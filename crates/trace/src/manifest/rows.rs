@@ -64,6 +64,16 @@ pub struct PmuSource {
     pub group: u32,
 }
 
+/// Where the ticks of a run come from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClockFacts {
+    /// `tsc`, `monotonic`, or a simulator's own.
+    pub source: String,
+    /// How far `clock_freq_hz` may be off, in millionths.
+    #[serde(with = "super::json::float")]
+    pub error_ppm: f64,
+}
+
 /// What the diagnostics cost the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DfxCost {

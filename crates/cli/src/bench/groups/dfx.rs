@@ -124,13 +124,13 @@ fn once(
 ) -> Result<(Duration, Option<Exported>), BenchError> {
     let dir = scratch.run(runtime, flags)?;
     let (buffers, ids) = data.parts();
-    let watched = runtime.run_in(dir.as_ref(), buffers, |o| {
+    let site = std::panic::Location::caller();
+    let watched = runtime.run_in(dir.as_ref(), site, buffers, |o| {
         let handles = ids.handles(o)?;
         submit::plain(o, &graph.tasks, &handles)
     });
-    let run = watched.run.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    run.result?;
-    let seconds = run.report.makespan_ticks as f64 / run.report.clock_freq_hz as f64;
+    watched.result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+    let seconds = watched.report.makespan_ticks as f64 / watched.report.clock_freq_hz as f64;
     Ok((Duration::from_secs_f64(seconds), watched.recording))
 }
 
