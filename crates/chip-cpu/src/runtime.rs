@@ -166,6 +166,11 @@ impl Remote {
         self.0.table.stop(Stop::Interrupted);
     }
 
+    /// Whether the run is ending already, because someone asked for it or it could not go on.
+    pub fn is_stopped(&self) -> bool {
+        self.0.table.stopped()
+    }
+
     /// What the run is doing now.
     pub fn status(&self) -> Status {
         self.0.table.status()

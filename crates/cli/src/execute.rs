@@ -244,13 +244,11 @@ fn round(program: &mut dyn Program, runtime: &mut Runtime, dir: Option<&RunDir>,
     };
     let mut round = Round { wall_us: watched.wall.as_nanos() as f64 / 1e3, ..Round::default() };
     round.recording = watched.recording;
-    match watched.run {
-        Ok(run) => {
-            round.report = run.report;
-            round.failure = run.result.err().map(Failure::of);
-        }
-        Err(_) => round.failure = Some(Failure::fatal(Panicked::last())),
-    }
+    round.report = watched.run.report;
+    round.failure = match watched.panic {
+        Some(_) => Some(Failure::fatal(Panicked::last())),
+        None => watched.run.result.err().map(Failure::of),
+    };
     if round.failure.is_none() {
         match quietly(|| program.golden(&buffers)) {
             Ok(Ok(golden)) => {

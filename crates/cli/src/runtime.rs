@@ -12,10 +12,11 @@ use ringlane_engine::{Error, Fault, Result};
 use ringlane_probe::DumpSelection;
 use ringlane_probe::pmu::UnknownGroup;
 use ringlane_task::{CallConfig, ConfigError, Explain, Resource};
-use ringlane_trace::{Manifest, RunDir, UtcTime};
+use ringlane_trace::{Manifest, RunDir, RunError, RunStatus, UtcTime};
 
 use crate::manifest::tell;
 use crate::memory;
+use crate::panics::Panicked;
 use crate::watched::{self, Observing, Watched, cannot_record};
 
 /// What a run is executed on.
@@ -177,16 +178,18 @@ impl Runtime {
             Ok(dir) => dir,
             Err(error) => return failed(cannot_record(&error)),
         };
-        let watched = self.run_in(Some(&dir), buffers, f);
-        let run = match watched.run {
-            Ok(run) => run,
-            Err(panic) => resume_unwind(panic),
-        };
+        let Watched { run, panic, wall, recording } = self.run_in(Some(&dir), buffers, f);
         let mut manifest = Manifest::new("program", "run", self.platform().as_str(), started_at);
         manifest.threads = self.threads();
         manifest.seed = self.observing.config.seed;
-        manifest.wall_us = watched.wall.as_nanos() as f64 / 1e3;
-        let told = tell(manifest, &run, watched.recording.as_ref(), &self.observing.config);
+        manifest.wall_us = wall.as_nanos() as f64 / 1e3;
+        let mut told = tell(manifest, &run, recording.as_ref(), &self.observing.config);
+        if let Some(panic) = panic {
+            told.fail(RunStatus::Fatal, RunError::of(&Panicked::with(&*panic)));
+            // The panic goes on whether or not there is a manifest.
+            let _ = told.write(&dir);
+            resume_unwind(panic);
+        }
         match told.write(&dir) {
             Ok(()) => run,
             Err(error) => Run { result: run.result.and(Err(cannot_record(&error))), report: run.report },

@@ -1,13 +1,12 @@
 //! Runs that are recorded: the recorder is made before the run, and writes its files after it.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use ringlane_chip_cpu::{CpuClock, CpuRuntime};
 use ringlane_engine::prelude::{Buffers, Orch};
 use ringlane_engine::report::{Run, RunReport};
-use ringlane_engine::seams::Clock;
 use ringlane_engine::{Error, Fault, Result};
 use ringlane_probe::pmu::{Group, UnknownGroup};
 use ringlane_probe::{DumpSelection, Exported, Recorder, RunFacts, Settings};
@@ -25,11 +24,16 @@ pub(crate) struct Observing {
 
 /// A run, how long it took, and what was recorded of it.
 pub(crate) struct Watched<R> {
-    /// An orchestration that panics leaves a recording too.
-    pub(crate) run: thread::Result<Run<R>>,
+    /// With its totals, also if the orchestration panicked; the result is then an error that stands for `panic`.
+    pub(crate) run: Run<R>,
+    /// What the orchestration panicked with.
+    pub(crate) panic: Option<Panic>,
     pub(crate) wall: Duration,
     pub(crate) recording: Option<Exported>,
 }
+
+/// What a panic carries.
+pub(crate) type Panic = Box<dyn Any + Send>;
 
 /// The group of counters that a configuration names; 0 is the default.
 pub(crate) fn pmu_group(config: &CallConfig) -> core::result::Result<Group, UnknownGroup> {
@@ -48,27 +52,31 @@ pub(crate) fn run_on_cpu<'e, R>(
     buffers: &'e mut Buffers<'_>,
     f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
 ) -> Watched<R> {
-    let Some(dir) = dir else {
-        let start = Instant::now();
-        let run = catch_unwind(AssertUnwindSafe(|| cpu.run(buffers, f)));
-        return Watched { run, wall: start.elapsed(), recording: None };
-    };
-    let recorder = match start(cpu, observing, dir) {
+    let recorder = match dir.map(|dir| start(cpu, observing, dir)).transpose() {
         Ok(recorder) => recorder,
         Err(error) => {
             let run = Run { result: Err(error), report: RunReport::default() };
-            return Watched { run: Ok(run), wall: Duration::ZERO, recording: None };
+            return Watched { run, panic: None, wall: Duration::ZERO, recording: None };
         }
     };
-    let (start, started) = (Instant::now(), CpuClock::get().now());
-    let run = catch_unwind(AssertUnwindSafe(|| cpu.run_watched(buffers, &recorder, f)));
+    let (remote, mut panic) = (cpu.remote(), None);
+    let orchestrate = |o: &mut Orch<'_, 'e>| {
+        catch_unwind(AssertUnwindSafe(|| f(o))).unwrap_or_else(|payload| {
+            // A panic after the run was stopped follows from that. Otherwise it stops the run, which still has totals.
+            panic = Some(payload).filter(|_| !remote.is_stopped());
+            remote.interrupt();
+            Err(Error::user("the orchestration panicked"))
+        })
+    };
+    // Called from here and from no closure, so that the site of the root scope is the caller's.
+    let start = Instant::now();
+    let run = match &recorder {
+        Some(recorder) => cpu.run_watched(buffers, recorder, orchestrate),
+        None => cpu.run(buffers, orchestrate),
+    };
     let wall = start.elapsed();
-    let mut facts = facts(cpu, &run);
-    if run.is_err() {
-        facts.started_ticks = started.0;
-        facts.makespan_ticks = CpuClock::get().now().0 - started.0;
-    }
-    Watched { run, wall, recording: Some(recorder.export(&facts)) }
+    let recording = recorder.map(|recorder| recorder.export(&facts(cpu, &run)));
+    Watched { run, panic, wall, recording }
 }
 
 fn start(cpu: &CpuRuntime, observing: &Observing, dir: &RunDir) -> Result<Recorder<CpuClock>> {
@@ -85,20 +93,19 @@ fn start(cpu: &CpuRuntime, observing: &Observing, dir: &RunDir) -> Result<Record
 }
 
 /// What the files tell beside the records.
-fn facts<R>(cpu: &CpuRuntime, run: &thread::Result<Run<R>>) -> RunFacts {
+fn facts<R>(cpu: &CpuRuntime, run: &Run<R>) -> RunFacts {
     let (table, clock) = (cpu.table(), CpuClock::get());
-    let report = run.as_ref().map(|run| run.report.clone()).unwrap_or_default();
     let kernel = |(id, kernel): (usize, &ringlane_engine::prelude::Kernel)| KernelRow {
         func_id: KernelId(id as u32),
         name: kernel.name().to_string(),
         core_type: kernel.core().as_str().to_string(),
     };
-    let fault = run.as_ref().ok().and_then(|run| run.result.as_ref().err()).map(Error::fault);
+    let fault = run.result.as_ref().err().map(Error::fault);
     RunFacts {
         platform: "cpu".to_string(),
         clock_freq_hz: clock.freq_hz(),
-        started_ticks: report.started_ticks,
-        makespan_ticks: report.makespan_ticks,
+        started_ticks: run.report.started_ticks,
+        makespan_ticks: run.report.makespan_ticks,
         core_types: vec!["cpu".to_string(); cpu.threads() as usize],
         kernels: table.kernels().enumerate().map(kernel).collect(),
         sites: table.sites().collect(),
