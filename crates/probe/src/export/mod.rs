@@ -164,11 +164,12 @@ impl<C> Recorder<C> {
 impl Export<'_> {
     fn run(&self, exported: &mut Exported, payload: Option<ArtifactFile>) {
         let on = |flag| self.settings.flags.contains(flag);
+        // First, because it may leave room on the disk for the others.
+        self.payload(exported, payload);
         if self.settings.flags.swimlane_level() > 0 {
             self.file(exported, kinds::SWIMLANE_FILE, kinds::BLOCKS, &|out, rows| self.swimlane(out, rows));
         }
         if on(DfxFlags::DUMP) {
-            self.payload(exported, payload);
             self.file(exported, kinds::DUMP_FILE, kinds::DUMP, &|out, rows| self.dump(out, rows));
         }
         if on(DfxFlags::PMU) {
@@ -214,11 +215,15 @@ impl Export<'_> {
         Ok(FileEntry::with_rows(name, bytes, counts.collected, counts.dropped))
     }
 
-    /// Gives the captured bytes their name.
+    /// Gives the captured bytes their name. Where some were lost no record claims any, and the others give up their place.
     fn payload(&self, exported: &mut Exported, payload: Option<ArtifactFile>) {
         let Some(payload) = payload else { return };
         let failed = self.recorded.kind(kinds::PAYLOAD).and_then(RecordedKind::failure);
         let incomplete = failed.map(WriteFailure::to_string);
+        if failed.is_some() {
+            // If it stays as it is, it is only in the way.
+            let _ = payload.file().set_len(0);
+        }
         let (bytes, incomplete) = match payload.commit() {
             Ok(bytes) => (bytes, incomplete),
             Err(error) => (0, incomplete.or(Some(error.detail()))),
