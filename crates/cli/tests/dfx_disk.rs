@@ -191,12 +191,10 @@ fn a_place_that_is_taken_is_refused_and_what_is_there_stays_as_it_is() {
 /// A path below `desk` of exactly this many bytes, in parts that a file system takes.
 fn long_path(desk: &Desk, bytes: usize) -> PathBuf {
     let mut path = desk.path().to_str().unwrap().to_string();
-    while path.len() < bytes {
-        let part = (bytes - path.len() - 1).min(100);
-        // No part may be empty: what is left for the last one is at least a byte.
-        let part = if bytes - path.len() - 1 - part == 1 { part - 1 } else { part };
-        path = format!("{path}/{}", "p".repeat(part));
+    while path.len() < bytes - 20 {
+        path += "/0123456789";
     }
+    path = format!("{path}/{}", "p".repeat(bytes - 1 - path.len()));
     assert_eq!(path.len(), bytes);
     path.into()
 }
