@@ -93,6 +93,13 @@ impl CoreState {
         }
     }
 
+    /// A task is ready from now on, so that it was not when the core became free: a submit runs tasks while it waits for a
+    /// ring, and goes on to its own.
+    #[inline]
+    pub(crate) fn made_ready(&mut self) {
+        self.free_since = None;
+    }
+
     #[inline]
     pub(crate) fn take(&mut self, clock: &impl Clock) {
         if self.level < 2 {

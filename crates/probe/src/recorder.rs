@@ -310,8 +310,9 @@ impl<C: Clock> Probe for Recorder<C> {
     }
 
     #[inline]
-    fn ready(&self, _core: CoreId, task: SlotIndex) {
+    fn ready(&self, core: CoreId, task: SlotIndex) {
         if self.level >= 2 {
+            self.core(core).made_ready();
             self.ready[task.0 as usize].store(self.clock.now_ordered().0, Ordering::Relaxed);
         }
     }
