@@ -9,6 +9,7 @@
 
 use ringlane_probe::DumpSelection;
 use ringlane_task::{CallConfig, DfxFlags, Overflow};
+use ringlane_trace::{RunDir, TraceError};
 
 /// Which diagnostics are on, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,6 +58,16 @@ impl Diagnostics {
             DfxRounds::First if round == 1 => Place::Run,
             DfxRounds::Last if round == rounds => Place::Run,
             DfxRounds::First | DfxRounds::Last => Place::Nowhere,
+        }
+    }
+
+    /// Takes room in the directory of the run for what will be written there after it, so that a full disk is found
+    /// before anything runs.
+    pub fn reserve_for(&self, dir: &RunDir) -> Result<(), TraceError> {
+        match self.rounds {
+            _ if self.flags.is_empty() => Ok(()),
+            DfxRounds::All => dir.reserve_manifest(),
+            DfxRounds::First | DfxRounds::Last => dir.reserve(self.flags),
         }
     }
 

@@ -129,6 +129,10 @@ pub fn execute(mut job: Job, setup: &Setup, monitor: &Monitor) -> Result<Outcome
         Some(path) => RunDir::create_exact(path)?,
         None => RunDir::create_unique("outputs", job.scene.name, job.case.name, started_at)?,
     };
+    if let Err(error) = setup.diagnostics.reserve_for(&dir) {
+        dir.abandon();
+        return Err(error.into());
+    }
     memory::reset_peak();
     let mut manifest = Manifest::new(job.scene.name, job.case.name, setup.platform.as_str(), started_at);
     manifest.params = job.settings.params.clone();
@@ -186,14 +190,15 @@ impl Stage<'_> {
     ) -> Result<Round, Failure> {
         let own_dir = match place {
             Place::Below(name) => {
-                Some(RunDir::create_exact(self.dir.path().join(name)).map_err(Failure::fatal)?)
+                let dir = RunDir::create_exact(self.dir.path().join(name)).map_err(Failure::fatal)?;
+                dir.reserve(self.setup.diagnostics.flags).map_err(Failure::fatal)?;
+                Some(dir)
             }
             Place::Run | Place::Nowhere => None,
         };
         let dir = own_dir.as_ref().unwrap_or(self.dir);
         let observed = *place != Place::Nowhere;
         if observed {
-            dir.reserve_manifest().map_err(Failure::fatal)?;
             let config = config_in(dir.path(), self.setup.diagnostics.apply(self.setup.config))?;
             runtime.observe(&config).map_err(|error| Failure::of(error.into()))?;
             runtime.select_dump(self.setup.diagnostics.dump.clone());

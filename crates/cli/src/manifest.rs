@@ -32,7 +32,7 @@ pub(crate) fn tell<R>(
     match result {
         Ok(Ok(_)) => {}
         Ok(Err(error)) => manifest.fail(status_of(error), RunError::of(error)),
-        Err(_) => manifest.fail(RunStatus::Fatal, RunError::of(&Panicked::last())),
+        Err(panic) => manifest.fail(RunStatus::Fatal, RunError::of(&Panicked::with(&**panic))),
     }
     match recording {
         Some(recording) => tell_recording(manifest, recording, config),

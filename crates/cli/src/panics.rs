@@ -3,6 +3,7 @@
 //! The engine catches a kernel's panic and turns it into a failed task, which then speaks for itself; so while
 //! a case runs the hook only takes down what it hears.
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -34,7 +35,7 @@ impl Explain for Panicked {
         self.said.clone()
     }
     fn hint(&self) -> String {
-        "the scene's own code panicked outside of a kernel: mend it at that line".to_string()
+        "the program's own code panicked outside of a kernel: mend it there".to_string()
     }
 }
 
@@ -82,6 +83,13 @@ impl Panicked {
     pub fn last() -> Self {
         let said = LAST.with_borrow_mut(Option::take);
         Panicked { said: said.unwrap_or_else(|| "it did not say why".to_string()) }
+    }
+
+    /// What the payload of a panic says.
+    pub fn with(payload: &(dyn Any + Send)) -> Self {
+        let text = payload.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+        Panicked { said: text.unwrap_or("a panic without a text").to_string() }
     }
 }
 

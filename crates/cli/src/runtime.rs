@@ -174,11 +174,14 @@ impl Runtime {
             Ok(prefix) => prefix.unwrap_or_default().to_string(),
             Err(error) => return failed(Fault::Config(error).into()),
         };
-        let dir = RunDir::create_exact(&prefix).and_then(|dir| dir.reserve_manifest().map(|()| dir));
-        let dir = match dir {
+        let dir = match RunDir::create_exact(&prefix) {
             Ok(dir) => dir,
             Err(error) => return failed(cannot_record(&error)),
         };
+        if let Err(error) = dir.reserve(self.observing.config.dfx_flags) {
+            dir.abandon();
+            return failed(cannot_record(&error));
+        }
         let Watched { result, report, wall, recording } =
             self.run_in(Some(&dir), Location::caller(), buffers, f);
         let mut manifest = Manifest::new("program", "run", self.platform().as_str(), started_at);

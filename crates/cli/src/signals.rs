@@ -1,12 +1,13 @@
-//! Ctrl-C and SIGUSR1.
+//! Ctrl-C, SIGUSR1 and the limit on the size of files.
 //!
 //! The first Ctrl-C asks the run to end at its next task; a second one ends the process from inside the signal
-//! handler, whatever the program is doing. SIGUSR1 asks for a look inside.
+//! handler, whatever the program is doing. SIGUSR1 asks for a look inside. A write past the limit on the size of a file
+//! (`ulimit -f`) would end the process by SIGXFSZ; that is caught, so that the write fails like one on a full disk.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use signal_hook::consts::{SIGINT, SIGUSR1};
+use signal_hook::consts::{SIGINT, SIGUSR1, SIGXFSZ};
 use signal_hook::flag;
 use signal_hook::iterator::Signals;
 
@@ -39,13 +40,15 @@ pub struct Inbox {
 }
 
 impl Inbox {
-    /// Starts to catch both signals.
+    /// Starts to catch them.
     pub fn open() -> Result<(Self, Interrupted), CliError> {
         let set = Arc::new(AtomicBool::new(false));
         let open = || {
             // Handlers run in this order: the first Ctrl-C finds the flag clear and sets it.
             flag::register_conditional_shutdown(SIGINT, INTERRUPTED.into(), Arc::clone(&set))?;
             flag::register(SIGINT, Arc::clone(&set))?;
+            // Nobody looks at this flag: the write that went too far answers for itself.
+            flag::register(SIGXFSZ, Arc::default())?;
             Signals::new([SIGINT, SIGUSR1])
         };
         let signals = open().map_err(CliError::NoSignals)?;

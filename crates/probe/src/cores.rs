@@ -84,7 +84,8 @@ impl CoreState {
         self.free_since = None;
     }
 
-    /// The thread does something else now: it submits.
+    /// The thread does something else now: it submits. What it makes ready was not when the core became free, also where a
+    /// submit that waits for a ring has run tasks meanwhile.
     #[inline]
     pub(crate) fn interrupt(&mut self) {
         self.free_since = None;

@@ -393,6 +393,9 @@ impl<C: Clock> Probe for Recorder<C> {
         if self.captures {
             self.select(submission);
         }
+        if self.times_tasks {
+            self.core(CoreId(0)).interrupt();
+        }
         self.submitter().submit(&self.clock, submission);
     }
 

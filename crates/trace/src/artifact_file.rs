@@ -6,9 +6,11 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::error::TraceError;
+use crate::reserve::{Reserve, Shelf};
 
 /// Bytes gathered before they are given to the operating system: few calls, and a small part of a core's cache.
 const BUFFER_BYTES: usize = 64 * 1024;
@@ -22,20 +24,32 @@ pub struct ArtifactFile {
     buffer: Vec<u8>,
     temp: TempFile,
     path: PathBuf,
+    room: Option<Room>,
+}
+
+/// The room that a file was given, and where that goes back to if the file is given up.
+#[derive(Debug)]
+struct Room {
+    shelf: Arc<Shelf>,
+    name: String,
+    bytes: u64,
+    /// Bytes written so far: the file itself is longer.
+    written: u64,
 }
 
 impl ArtifactFile {
-    /// Starts the file `name` of the directory `root`. A directory below it is made if it is missing; `root` is not.
-    pub(crate) fn create(root: &Path, name: &str) -> Result<Self, TraceError> {
+    /// Starts the file `name` of the directory `root`, in the room that `shelf` has for it, if any. A directory below
+    /// it is made if it is missing; `root` is not.
+    pub(crate) fn create(root: &Path, name: &str, shelf: &Arc<Shelf>) -> Result<Self, TraceError> {
         let path = root.join(name);
-        let start = || {
-            let Some((below, name)) = name.split_once('/') else { return TempFile::create(root, name) };
-            let dir = root.join(below);
-            make_subdirectory(&dir)?;
-            TempFile::create(&dir, name)
-        };
-        match start() {
-            Ok(temp) => Ok(ArtifactFile { buffer: Vec::with_capacity(BUFFER_BYTES), temp, path }),
+        if let Some(reserve) = shelf.take(name) {
+            let (temp, bytes) = reserve.into_temp();
+            let room = Some(Room { shelf: Arc::clone(shelf), name: name.to_string(), bytes, written: 0 });
+            return Ok(ArtifactFile { buffer: Vec::with_capacity(BUFFER_BYTES), temp, path, room });
+        }
+        let started = place_of(root, name).and_then(|(dir, name)| TempFile::create(&dir, name));
+        match started {
+            Ok(temp) => Ok(ArtifactFile { buffer: Vec::with_capacity(BUFFER_BYTES), temp, path, room: None }),
             Err(source) => Err(TraceError::CannotWrite { path, source }),
         }
     }
@@ -60,11 +74,43 @@ impl ArtifactFile {
     pub fn commit(mut self) -> Result<u64, TraceError> {
         let finish = |file: &mut Self| {
             file.flush()?;
+            if let Some(room) = &file.room {
+                file.temp.file.set_len(room.written)?;
+            }
             let bytes = file.temp.file.metadata()?.len();
             file.temp.rename_to(&file.path)?;
             Ok(bytes)
         };
         finish(&mut self).map_err(|source| self.error(source))
+    }
+
+    fn give(&mut self, bytes: Bytes<'_>) -> io::Result<()> {
+        let bytes = match bytes {
+            Bytes::Buffered => &self.buffer[..],
+            Bytes::Given(bytes) => bytes,
+        };
+        self.temp.file.write_all(bytes)?;
+        if let Some(room) = &mut self.room {
+            room.written += bytes.len() as u64;
+        }
+        Ok(())
+    }
+}
+
+/// What goes to the operating system.
+enum Bytes<'b> {
+    Buffered,
+    Given(&'b [u8]),
+}
+
+impl Drop for ArtifactFile {
+    fn drop(&mut self) {
+        // A file that was committed has no temporary name any more.
+        let (Some(room), Some(temp)) = (self.room.take(), self.temp.take()) else { return };
+        // Room that cannot be had again is gone, as a file that has none is.
+        if let Ok(reserve) = Reserve::again(temp, room.bytes) {
+            room.shelf.put(&room.name, reserve);
+        }
     }
 }
 
@@ -79,7 +125,7 @@ impl Write for ArtifactFile {
             self.flush()?;
         }
         if bytes.len() >= BUFFER_BYTES {
-            return self.temp.file.write_all(bytes);
+            return self.give(Bytes::Given(bytes));
         }
         self.buffer.extend_from_slice(bytes);
         Ok(())
@@ -87,10 +133,18 @@ impl Write for ArtifactFile {
 
     fn flush(&mut self) -> io::Result<()> {
         // What a failed write leaves half done is not tried again: the file is given up as a whole.
-        let written = self.temp.file.write_all(&self.buffer);
+        let written = self.give(Bytes::Buffered);
         self.buffer.clear();
         written
     }
+}
+
+/// The directory that the file `name` of `root` stands in, made if it is missing, and its name there.
+pub(crate) fn place_of<'n>(root: &Path, name: &'n str) -> io::Result<(PathBuf, &'n str)> {
+    let Some((below, name)) = name.split_once('/') else { return Ok((root.to_path_buf(), name)) };
+    let dir = root.join(below);
+    make_subdirectory(&dir)?;
+    Ok((dir, name))
 }
 
 /// Makes the last component of a path; the run directory above it is there.
@@ -124,6 +178,12 @@ impl TempFile {
     pub(crate) fn rename_to(&mut self, path: &Path) -> io::Result<()> {
         let Some(temp) = self.path.take() else { return Ok(()) };
         fs::rename(&temp, path).inspect_err(|_| self.path = Some(temp))
+    }
+
+    /// The file, if it still has its temporary name; what is left removes nothing.
+    fn take(&mut self) -> Option<Self> {
+        let file = self.file.try_clone().ok()?;
+        self.path.take().map(|path| TempFile { file, path: Some(path) })
     }
 
     /// Takes the name away and keeps the file: it lives as long as it is open.

@@ -147,6 +147,12 @@ impl Run {
         self.swimlane.as_ref().is_some_and(|swimlane| swimlane.head.counts.blocks.dropped > 0)
     }
 
+    /// Whether rows are missing from a file that does not count them itself.
+    fn lost_rows_of(&self, name: &str) -> bool {
+        let files = self.manifest.iter().flat_map(|manifest| &manifest.files);
+        files.filter(|entry| entry.path == name).any(|entry| entry.dropped > Some(0))
+    }
+
     /// The swimlane, if it tells about tasks.
     fn task_level(&self) -> Option<&Swimlane> {
         self.swimlane.as_ref().filter(|swimlane| swimlane.head.level >= SwimlaneLevel::Tasks)

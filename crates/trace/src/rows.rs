@@ -33,9 +33,21 @@ pub mod swimlane;
 
 pub use view::ViewRow;
 
-use ringlane_task::KernelId;
+use ringlane_task::{DfxFlags, KernelId};
 
 use crate::text::Text;
+
+/// The file that stands for each diagnostic; any bit of the flags asks for it.
+pub(crate) const FILES_OF_FLAGS: [(DfxFlags, &str); 5] = [
+    (
+        DfxFlags::SWIMLANE_CORES.with(DfxFlags::SWIMLANE_TASKS).with(DfxFlags::SWIMLANE_PHASES),
+        swimlane::FILE_NAME,
+    ),
+    (DfxFlags::DUMP, dump::FILE_NAME),
+    (DfxFlags::PMU, pmu::FILE_NAME),
+    (DfxFlags::DEPS, deps::FILE_NAME),
+    (DfxFlags::SCOPES, scopes::FILE_NAME),
+];
 
 /// How many rows of one kind are in a file, and how many are not.
 ///

@@ -6,12 +6,15 @@
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use crate::artifact_file::{ArtifactFile, TempFile};
+use ringlane_task::DfxFlags;
+
+use crate::artifact_file::{ArtifactFile, TempFile, place_of};
 use crate::error::TraceError;
 use crate::manifest;
-use crate::reserve::Reserve;
+use crate::reserve::{ARTIFACT_BYTES, MANIFEST_BYTES, Reserve, Shelf};
+use crate::rows::FILES_OF_FLAGS;
 use crate::time::UtcTime;
 
 /// Bytes of a scene's, case's or file's name: two of them with a date fit into the 255 of a file system.
@@ -21,8 +24,10 @@ const NAME_BYTES_MAX: usize = 100;
 #[derive(Clone, Debug)]
 pub struct RunDir {
     path: PathBuf,
-    /// Room for the manifest, once it is reserved; taken by whoever writes it. Copies of a `RunDir` share it.
-    reserve: Arc<Mutex<Option<Reserve>>>,
+    /// Room for files, once it is reserved; taken by whoever writes them. Copies of a `RunDir` share it.
+    shelf: Arc<Shelf>,
+    /// The directories that were made for it, outermost first.
+    made: Vec<PathBuf>,
 }
 
 impl PartialEq for RunDir {
@@ -56,10 +61,8 @@ impl RunDir {
             return Err(TraceError::RunExists { path: manifest });
         }
         let made = MadeDirs::make(path)?;
-        let dir = RunDir::at(path.to_path_buf());
-        dir.check_writable()?;
-        made.keep();
-        Ok(dir)
+        check_writable(path)?;
+        Ok(RunDir { path: path.to_path_buf(), shelf: Arc::default(), made: made.keep() })
     }
 
     /// Makes `<parent>/<scene>_<case>_<time>`, or the first of `…_2`, `…_3`, … that does not exist yet.
@@ -75,12 +78,19 @@ impl RunDir {
         check_name("case", case)?;
         let made = MadeDirs::make(parent.as_ref())?;
         let path = make_numbered(parent.as_ref(), &format!("{scene}_{case}_{}", started_at.compact()))?;
-        made.keep();
-        Ok(RunDir::at(path))
+        let mut made = made.keep();
+        made.push(path.clone());
+        Ok(RunDir { path, shelf: Arc::default(), made })
     }
 
-    fn at(path: PathBuf) -> Self {
-        RunDir { path, reserve: Arc::default() }
+    /// Gives the directory up before anything was written: what was made for it is taken back, unless someone has put
+    /// something there.
+    pub fn abandon(self) {
+        self.shelf.clear();
+        for name in FILES_OF_FLAGS.iter().filter_map(|(_, name)| name.split_once('/')) {
+            let _ = fs::remove_dir(self.path.join(name.0));
+        }
+        drop(MadeDirs(self.made));
     }
 
     /// Where it is.
@@ -108,7 +118,7 @@ impl RunDir {
         for part in name.splitn(2, '/') {
             check_name("file", part)?;
         }
-        ArtifactFile::create(&self.path, name)
+        ArtifactFile::create(&self.path, name, &self.shelf)
     }
 
     /// A file for reading and writing that has no name and goes when it is closed, on the disk of this directory.
@@ -120,11 +130,36 @@ impl RunDir {
     /// Takes room on the disk for `run.json`, so that a disk that fills up during the run cannot keep it from being
     /// written. [`Manifest::write`](crate::Manifest::write) uses it up.
     pub fn reserve_manifest(&self) -> Result<(), TraceError> {
-        let reserve = Reserve::take(&self.path).map_err(|source| TraceError::CannotWrite {
-            path: self.path.join(manifest::FILE_NAME),
-            source,
-        })?;
-        *self.reserve.lock().unwrap_or_else(PoisonError::into_inner) = Some(reserve);
+        self.reserve_file(manifest::FILE_NAME, MANIFEST_BYTES)
+    }
+
+    /// Takes room on the disk for `run.json` and for the head and the counts of each file that these diagnostics leave,
+    /// so that a disk that fills up during the run can keep only rows from being written.
+    ///
+    /// ```
+    /// use ringlane_task::DfxFlags;
+    /// use ringlane_trace::RunDir;
+    /// let path = std::env::temp_dir().join(format!("ringlane-reserve-{}", std::process::id()));
+    /// let dir = RunDir::create_exact(&path)?;
+    /// dir.reserve(DfxFlags::DEPS.with(DfxFlags::DUMP))?;
+    /// dir.abandon();
+    /// assert!(!path.exists());
+    /// # Ok::<(), ringlane_trace::TraceError>(())
+    /// ```
+    pub fn reserve(&self, flags: DfxFlags) -> Result<(), TraceError> {
+        self.reserve_manifest()?;
+        for (asking, name) in FILES_OF_FLAGS {
+            if flags.bits() & asking.bits() != 0 {
+                self.reserve_file(name, ARTIFACT_BYTES)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn reserve_file(&self, name: &str, bytes: u64) -> Result<(), TraceError> {
+        let reserve = place_of(&self.path, name).and_then(|(dir, name)| Reserve::take(&dir, name, bytes));
+        let cannot = |source| TraceError::NotWritable { path: self.path.join(name), source };
+        self.shelf.put(name, reserve.map_err(cannot)?);
         Ok(())
     }
 
@@ -139,17 +174,18 @@ impl RunDir {
 
     /// Writes the manifest into the room that is reserved for it, if there is some.
     pub(crate) fn write_manifest(&self, bytes: &[u8]) -> Result<(), TraceError> {
-        let reserve = self.reserve.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(reserve) = reserve else { return self.write_atomic(manifest::FILE_NAME, bytes) };
+        let Some(reserve) = self.shelf.take(manifest::FILE_NAME) else {
+            return self.write_atomic(manifest::FILE_NAME, bytes);
+        };
         let path = self.path.join(manifest::FILE_NAME);
         reserve.write_to(&path, bytes).map_err(|source| TraceError::CannotWrite { path, source })
     }
+}
 
-    fn check_writable(&self) -> Result<(), TraceError> {
-        match TempFile::create(&self.path, "probe") {
-            Ok(_) => Ok(()),
-            Err(source) => Err(TraceError::NotWritable { path: self.path.clone(), source }),
-        }
+fn check_writable(path: &Path) -> Result<(), TraceError> {
+    match TempFile::create(path, "probe") {
+        Ok(_) => Ok(()),
+        Err(source) => Err(TraceError::NotWritable { path: path.to_path_buf(), source }),
     }
 }
 
@@ -205,8 +241,8 @@ impl MadeDirs {
         }
     }
 
-    fn keep(mut self) {
-        self.0.clear();
+    fn keep(mut self) -> Vec<PathBuf> {
+        std::mem::take(&mut self.0)
     }
 }
 

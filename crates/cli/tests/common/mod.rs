@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use ringlane_trace::Manifest;
 use tempfile::TempDir;
 
 /// A directory to run commands in; gone afterwards.
@@ -103,4 +104,30 @@ pub fn odd_scenes() -> PathBuf {
     let path = ringlane.with_file_name("examples").join("odd_scenes");
     assert!(path.exists(), "{}: build it with `cargo build -p ringlane --examples`", path.display());
     path
+}
+
+/// The files that all instruments together leave beside `run.json`.
+pub const ALL_FILES: [&str; 6] = [
+    "deps.json",
+    "l2_perf_records.json",
+    "pmu.csv",
+    "scope_stats.json",
+    "tensor_dump/tensor_dump.bin",
+    "tensor_dump/tensor_dump.json",
+];
+
+/// Checks that the files of a run are true of each other, and gives its manifest.
+#[track_caller]
+pub fn checked(dir: &Path) -> Manifest {
+    let report = ringlane_trace::check_run(dir).expect("the run can be read");
+    let first: Vec<_> = report.broken.iter().take(5).collect();
+    assert!(first.is_empty(), "{}: {} broken: {first:#?}", dir.display(), report.broken.len());
+    Manifest::read(dir).expect("a manifest")
+}
+
+/// The names of a run's files, as the manifest lists them, sorted.
+pub fn listed(manifest: &Manifest) -> Vec<&str> {
+    let mut names: Vec<_> = manifest.files.iter().map(|entry| entry.path.as_str()).collect();
+    names.sort_unstable();
+    names
 }

@@ -42,8 +42,9 @@ fn record(captured: &Captured, lost: bool) -> Option<DumpRecord> {
         let view = ViewRow::new(dtype, captured.offset, &dims[..captured.rank as usize])?;
         let bin_size = if lost { 0 } else { captured.bin_size };
         let truncated = if bin_size < captured.bytes { Truncated::Yes } else { Truncated::No };
-        let tensor = DumpTensor { view, truncated, bin_offset: captured.bin_offset, bin_size };
-        let tensor = if lost { DumpTensor { bin_offset: 0, ..tensor } } else { tensor };
+        // The place of bytes that are not there may be past the end of the file.
+        let bin_offset = if bin_size == 0 { 0 } else { captured.bin_offset };
+        let tensor = DumpTensor { view, truncated, bin_offset, bin_size };
         (Role::of(Access::from_code(captured.access)?)?, DumpData::Tensor(tensor))
     };
     let stage = if captured.stage == BEFORE { Stage::BeforeDispatch } else { Stage::AfterCompletion };

@@ -184,11 +184,12 @@ impl<C> Recorder<C> {
 impl Export<'_> {
     fn run(&self, exported: &mut Exported, payload: Option<ArtifactFile>) {
         let on = |flag| self.settings.flags.contains(flag);
+        // First, because it may leave room on the disk for the others.
+        self.payload(exported, payload);
         if self.settings.flags.swimlane_level() > 0 {
             self.file(exported, kinds::SWIMLANE_FILE, SWIMLANE, &|out, rows| self.swimlane(out, rows));
         }
         if on(DfxFlags::DUMP) {
-            self.payload(exported, payload);
             exported.problems.extend(self.never_submitted());
             self.file(exported, kinds::DUMP_FILE, &[kinds::DUMP, kinds::DUMP_TASKS], &|out, rows| {
                 self.dump(out, rows)
@@ -236,7 +237,7 @@ impl Export<'_> {
         Ok(FileEntry::with_rows(name, bytes, counts.collected, counts.dropped))
     }
 
-    /// Gives the captured bytes their name.
+    /// Gives the captured bytes their name. Where some were lost no record claims any, and the others give up their place.
     fn payload(&self, exported: &mut Exported, payload: Option<ArtifactFile>) {
         let Some(payload) = payload else { return };
         let recorded = self.recorded.kind(kinds::PAYLOAD);

@@ -32,7 +32,7 @@ pub(super) fn check(checks: &mut Checks, dir: &Path, dump: &Dump, run: &Run) {
     }
     check_places(checks, dump);
     let complete = dump.head.counts.records.dropped == 0 && dump.head.selection.is_none();
-    if let Some(deps) = run.deps.as_ref().filter(|_| complete && run.is_ok()) {
+    if let Some(deps) = run.deps.as_ref().filter(|deps| complete && deps.dropped == 0 && run.is_ok()) {
         check_values(checks, dump, deps, &bin);
         check_captured(checks, dump, deps);
     }
@@ -110,6 +110,9 @@ fn check_values(checks: &mut Checks, dump: &Dump, deps: &Deps, bin: &File) {
             }
             if let Some(after) = at(Stage::AfterCompletion) {
                 written.insert(arg.tensor, (arg.view, after));
+            } else if arg.access != Access::Input {
+                // It may have been written, and nobody knows with what.
+                written.remove(&arg.tensor);
             }
         }
     }

@@ -3,23 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use ringlane_task::{DfxFlags, Overflow};
+use ringlane_task::Overflow;
 
 use super::Checks;
 use crate::manifest::{FileEntry, Manifest, RunStatus};
-use crate::rows::{deps, dump, pmu, scopes, swimlane};
-
-/// The file that stands for each diagnostic; any bit of the flags asks for it.
-const FILES: [(DfxFlags, &str); 5] = [
-    (
-        DfxFlags::SWIMLANE_CORES.with(DfxFlags::SWIMLANE_TASKS).with(DfxFlags::SWIMLANE_PHASES),
-        swimlane::FILE_NAME,
-    ),
-    (DfxFlags::DUMP, dump::FILE_NAME),
-    (DfxFlags::PMU, pmu::FILE_NAME),
-    (DfxFlags::DEPS, deps::FILE_NAME),
-    (DfxFlags::SCOPES, scopes::FILE_NAME),
-];
+use crate::rows::FILES_OF_FLAGS;
 
 pub(super) fn check(checks: &mut Checks, dir: &Path, manifest: &Manifest) {
     // Its reader refuses other versions and statuses.
@@ -56,7 +44,7 @@ fn check_entry(checks: &mut Checks, dir: &Path, manifest: &Manifest, entry: &Fil
 
 fn check_flags(checks: &mut Checks, dir: &Path, manifest: &Manifest) {
     let flags = manifest.dfx_flags();
-    for (asking, name) in FILES {
+    for (asking, name) in FILES_OF_FLAGS {
         let on = flags.bits() & asking.bits() != 0;
         let there = dir.join(name).exists();
         checks.that(on == there, || format!("dfx_flags {flags} and the file {name} disagree"));

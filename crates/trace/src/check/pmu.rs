@@ -1,7 +1,7 @@
 //! The counters: one row for each block.
 
 use super::{Checks, Run};
-use crate::rows::pmu::{HEAD_COLUMNS, LAST_COLUMN, Pmu};
+use crate::rows::pmu::{FILE_NAME, HEAD_COLUMNS, LAST_COLUMN, Pmu};
 
 pub(super) fn check(checks: &mut Checks, pmu: &Pmu, run: &Run) {
     if !pmu.rows.is_empty() {
@@ -12,7 +12,7 @@ pub(super) fn check(checks: &mut Checks, pmu: &Pmu, run: &Run) {
         checks.that(pmu.counter_columns().next().is_some(), || "no counter columns".to_string());
     }
     if !run.blocks().is_empty() {
-        if !run.lost_blocks() {
+        if !run.lost_blocks() && !run.lost_rows_of(FILE_NAME) {
             let mut rows: Vec<_> =
                 pmu.rows.iter().map(|row| (row.core_id, row.task_id, row.func_id)).collect();
             let mut blocks: Vec<_> =
@@ -21,7 +21,8 @@ pub(super) fn check(checks: &mut Checks, pmu: &Pmu, run: &Run) {
             blocks.sort_unstable();
             checks.that(rows == blocks, || "rows are not those of the blocks".to_string());
         }
-        let counts = pmu.rows.iter().any(|row| row.pmu_total_cycles > 0);
+        let counts = pmu.rows.is_empty() && run.lost_rows_of(FILE_NAME)
+            || pmu.rows.iter().any(|row| row.pmu_total_cycles > 0);
         checks.that(counts, || "every row counts 0 cycles".to_string());
     }
     // The reader refuses negative numbers.

@@ -204,6 +204,39 @@ fn the_room_for_the_manifest_is_on_the_disk_before_the_run_and_gone_after_it() {
 }
 
 #[test]
+fn a_file_that_is_given_up_leaves_its_room_for_the_next_attempt() {
+    use std::os::unix::fs::MetadataExt;
+    let root = TestDir::new();
+    let dir = RunDir::create_exact(root.path()).unwrap();
+    dir.reserve(DfxFlags::DEPS).unwrap();
+    let mut long = dir.create_file("deps.json").unwrap();
+    long.write_all(&vec![b'x'; 300_000]).unwrap();
+    drop(long);
+    let names = TestDir::names_in(root.path());
+    assert!(names.len() == 2 && names[0].starts_with(".deps.json"), "{names:?}");
+    let kept = fs::metadata(root.join(&names[0])).unwrap();
+    assert!(kept.len() == 16 * 1024 && kept.blocks() * 512 >= 16 * 1024, "{kept:?}");
+    let mut short = dir.create_file("deps.json").unwrap();
+    short.write_all(b"{}").unwrap();
+    assert_eq!(short.commit().unwrap(), 2);
+    assert_eq!(fs::read(root.join("deps.json")).unwrap(), b"{}");
+}
+
+#[test]
+fn a_directory_that_is_abandoned_takes_back_what_was_made_for_it_and_nothing_else() {
+    let root = TestDir::new();
+    let dir = RunDir::create_exact(root.join("a/b")).unwrap();
+    dir.reserve(DfxFlags::DUMP.with(DfxFlags::PMU)).unwrap();
+    assert!(root.join("a/b/tensor_dump").exists());
+    dir.abandon();
+    assert!(TestDir::names_in(root.path()).is_empty());
+    let dir = RunDir::create_exact(root.join("a/b")).unwrap();
+    fs::write(root.join("a/mine"), "x").unwrap();
+    dir.abandon();
+    assert_eq!(TestDir::names_in(&root.join("a")), ["mine"]);
+}
+
+#[test]
 fn an_error_of_writing_names_the_file_and_the_reason() {
     let file = RunDir::create_exact(TestDir::new().path()).unwrap().create_file("pmu.csv").unwrap();
     let detail = file.error(io::Error::from_raw_os_error(28)).detail();
