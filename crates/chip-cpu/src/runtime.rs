@@ -92,7 +92,7 @@ impl CpuRuntime {
         probe: &P,
         f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
     ) -> Run<R> {
-        if !P::WATCHES {
+        if !P::WATCHES_CORES {
             return self.run_shift(site, buffers, probe, f);
         }
         let shared = self.shared.clone();

@@ -57,7 +57,8 @@ pub(crate) fn run_on_cpu<'e, R>(
     };
     let start = Instant::now();
     let run = catch_unwind(AssertUnwindSafe(|| match &recorder {
-        Some(recorder) => cpu.run_at(site, buffers, recorder, f),
+        Some(recorder) if recorder.watches_cores() => cpu.run_at(site, buffers, recorder, f),
+        Some(recorder) => cpu.run_at(site, buffers, &recorder.submitter_only(), f),
         None => cpu.run_at(site, buffers, &(), f),
     }));
     let wall = start.elapsed();

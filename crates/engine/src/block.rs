@@ -28,7 +28,8 @@ impl BlockRun<'_> {
     ///
     /// # Safety
     /// As for [`Args::new`]: the records are true, and the bytes are ordered against all other accesses.
-    #[inline]
+    // Always inlined: as for `encode_tensor`.
+    #[inline(always)]
     pub(crate) unsafe fn run(&self) -> KernelResult {
         // SAFETY: the caller's promise.
         let mut args = unsafe { Args::new(self.words, self.spaces, self.block, self.blocks) };

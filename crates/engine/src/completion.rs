@@ -69,7 +69,7 @@ impl<P: Probe> Executor<'_, P> {
         }
         let slot = &self.table.slots[task.0 as usize];
         let index = slot.next_block();
-        if P::WATCHES && index == 0 && !self.skips(task, record) {
+        if P::WATCHES_CORES && index == 0 && !self.skips(task, record) {
             self.probe.dispatch(self.core, &self.observed(task, record));
         }
         if index + 1 < total {
@@ -95,7 +95,7 @@ impl<P: Probe> Executor<'_, P> {
         }
         let (lane, block) = if record.lanes() == 1 { (0, index) } else { self.lane_of(record, index) };
         let kernel = self.table.kernels.get(record.kernels[lane] as u32).expect("interned before the submit");
-        if P::WATCHES && record.total_blocks() == 1 {
+        if P::WATCHES_CORES && record.total_blocks() == 1 {
             self.probe.dispatch(self.core, &self.observed(task, record));
         }
         self.probe.start(self.core, record, record.kernels[lane], record.shape.lane(lane), block);
@@ -183,7 +183,7 @@ impl<P: Probe> Executor<'_, P> {
             // SAFETY: the caller holds the task.
             unsafe { self.settle(record, fate) };
         }
-        if P::WATCHES && fate & SKIPPED == 0 {
+        if P::WATCHES_CORES && fate & SKIPPED == 0 {
             self.probe.complete(self.core, &self.observed(task, record));
         }
         let publish = |successor| {

@@ -62,6 +62,8 @@ pub enum Step {
 pub trait Probe: Sync {
     /// Whether anything is observed: what only serves observation is left out where this is false.
     const WATCHES: bool = true;
+    /// Whether cores are watched too, and not the submitter alone.
+    const WATCHES_CORES: bool = Self::WATCHES;
 
     /// Whether the life of tasks is looked at: when they become ready and are reclaimed, and whom they wait for.
     #[inline]

@@ -27,6 +27,7 @@ mod scopes;
 mod selection;
 mod store;
 mod submits;
+mod submitter_only;
 mod sync;
 
 pub use clock::Clock;
@@ -39,3 +40,4 @@ pub use recorder::{Recorder, Settings, StartError};
 pub use recording::{Recorded, Recording, Writers};
 pub use selection::{DumpSelection, SelectedKernel};
 pub use store::WriteFailure;
+pub use submitter_only::SubmitterOnly;

@@ -50,7 +50,7 @@ pub struct Settings {
 
 /// Records a run. It is the run's [`Probe`]; afterwards [`Recorder::export`](crate::Recorder::export) writes the files.
 pub struct Recorder<C> {
-    clock: C,
+    pub(crate) clock: C,
     pub(crate) settings: Settings,
     pub(crate) dir: RunDir,
     cores: Box<[Padded<UnsafeCell<CoreState>>]>,
@@ -67,11 +67,11 @@ pub struct Recorder<C> {
     pub(crate) recording: Option<Recording>,
     level: u8,
     /// What of a core is watched at all: checked first, so that what is off costs a look at one byte.
-    times_blocks: bool,
-    times_tasks: bool,
-    captures: bool,
-    sees_submits: bool,
-    sees_scopes: bool,
+    pub(crate) times_blocks: bool,
+    pub(crate) times_tasks: bool,
+    pub(crate) captures: bool,
+    pub(crate) sees_submits: bool,
+    pub(crate) sees_scopes: bool,
 }
 
 // SAFETY: each `CoreState` is touched only by the thread that is that core, the `SubmitterState` only by the submitter (the
@@ -242,7 +242,7 @@ impl<C> Recorder<C> {
 
     #[inline]
     #[allow(clippy::mut_from_ref)]
-    fn submitter(&self) -> &mut SubmitterState {
+    pub(crate) fn submitter(&self) -> &mut SubmitterState {
         // SAFETY: as above.
         unsafe { &mut *self.submitter.get() }
     }

@@ -151,7 +151,8 @@ pub(crate) struct Placed {
 }
 
 /// Writes a tensor record. Gives the words used.
-#[inline]
+// Always inlined: there is one orchestrator without and one with a probe, and a call for each argument would show.
+#[inline(always)]
 pub(crate) fn encode_tensor(words: &mut [u64], view: &TensorView, placed: Placed) -> usize {
     let Placed { access, split, space, base, offset } = placed;
     let dims = view.dims();

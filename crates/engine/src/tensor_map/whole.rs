@@ -8,7 +8,8 @@ use crate::fanin::Follow;
 
 impl TensorMap {
     /// Looks up whom an access to a whole tensor must follow, and files it for the task `me`.
-    #[inline]
+    // Always inlined: as for `encode_tensor`.
+    #[inline(always)]
     pub(crate) fn file_whole(
         &mut self,
         id: u32,
