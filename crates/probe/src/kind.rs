@@ -75,7 +75,7 @@ impl Storage for File {
 }
 
 /// Opens a storage when it is first needed.
-pub(crate) type Opener = Box<dyn FnOnce() -> io::Result<Box<dyn Storage>> + Send>;
+pub(crate) type Opener = Box<dyn FnOnce() -> io::Result<Box<dyn Storage>> + Send + Sync>;
 
 /// Where the records of a kind go.
 pub enum Sink {
@@ -87,7 +87,7 @@ pub enum Sink {
 
 impl Sink {
     /// A spool in a file that is opened by the collector, once memory becomes short.
-    pub fn spool<S: Storage + 'static>(open: impl FnOnce() -> io::Result<S> + Send + 'static) -> Self {
+    pub fn spool<S: Storage + 'static>(open: impl FnOnce() -> io::Result<S> + Send + Sync + 'static) -> Self {
         Sink::Spool(Box::new(|| Ok(Box::new(open()?))))
     }
 

@@ -140,8 +140,14 @@ pub(crate) enum Rows {
     Lost,
 }
 
-/// The records of the timeline; its rows are blocks.
-const SWIMLANE: &[Kind] = &[kinds::BLOCKS, kinds::TASKS, kinds::EDGES, kinds::PHASES, kinds::SUBMITS];
+/// From so many rows on, deriving the dependencies takes longer than starting a thread for it.
+const LONG_ROWS: u64 = 4096;
+
+/// A file, and what it lacks.
+struct Written {
+    entry: FileEntry,
+    problem: Option<RecordingProblem>,
+}
 
 /// What the system says about a file that cannot be written.
 fn reason(error: &TraceError) -> String {
@@ -183,32 +189,60 @@ impl<C> Recorder<C> {
 
 impl Export<'_> {
     fn run(&self, exported: &mut Exported, payload: Option<ArtifactFile>) {
-        let on = |flag| self.settings.flags.contains(flag);
         // First, because it may leave room on the disk for the others.
         self.payload(exported, payload);
-        if self.settings.flags.swimlane_level() > 0 {
-            self.file(exported, kinds::SWIMLANE_FILE, SWIMLANE, &|out, rows| self.swimlane(out, rows));
-        }
-        if on(DfxFlags::DUMP) {
-            exported.problems.extend(self.never_submitted());
-            self.file(exported, kinds::DUMP_FILE, &[kinds::DUMP, kinds::DUMP_TASKS], &|out, rows| {
-                self.dump(out, rows)
-            });
-        }
-        if on(DfxFlags::PMU) {
-            self.file(exported, kinds::PMU_FILE, &[kinds::PMU], &|out, rows| self.pmu(out, rows));
-        }
-        if on(DfxFlags::DEPS) {
-            self.file(exported, kinds::DEPS_FILE, &[kinds::DEPS], &|out, rows| self.deps(out, rows));
-        }
-        if on(DfxFlags::SCOPES) {
-            self.file(exported, kinds::SCOPES_FILE, &[kinds::SCOPES], &|out, rows| self.scopes(out, rows));
-        }
+        exported.problems.extend(self.never_submitted());
+        let long = self.counts(kinds::DEPS).total >= LONG_ROWS && self.settings.flags != DfxFlags::DEPS;
+        std::thread::scope(|scope| {
+            // What takes longest, if it is long, beside the rest.
+            let beside = long.then(|| scope.spawn(|| self.deps_file()));
+            let deps = || match beside {
+                Some(beside) => beside.join().unwrap_or(None),
+                None => self.deps_file(),
+            };
+            let others = [self.swimlane_file(), self.dump_file(), self.pmu_file(), self.scopes_file()];
+            let [swimlane, dump, pmu, scopes] = others;
+            for written in [swimlane, dump, pmu, deps(), scopes].into_iter().flatten() {
+                exported.problems.extend(written.problem);
+                exported.files.push(written.entry);
+            }
+        });
+    }
+
+    fn on(&self, flag: DfxFlags) -> bool {
+        self.settings.flags.contains(flag)
+    }
+
+    fn swimlane_file(&self) -> Option<Written> {
+        let kinds = [kinds::BLOCKS, kinds::TASKS, kinds::EDGES, kinds::PHASES, kinds::SUBMITS];
+        let on = self.settings.flags.swimlane_level() > 0;
+        on.then(|| self.file(kinds::SWIMLANE_FILE, &kinds, &|out, rows| self.swimlane(out, rows)))
+    }
+
+    fn dump_file(&self) -> Option<Written> {
+        let kinds = [kinds::DUMP, kinds::DUMP_TASKS];
+        let on = self.on(DfxFlags::DUMP);
+        on.then(|| self.file(kinds::DUMP_FILE, &kinds, &|out, rows| self.dump(out, rows)))
+    }
+
+    fn pmu_file(&self) -> Option<Written> {
+        let on = self.on(DfxFlags::PMU);
+        on.then(|| self.file(kinds::PMU_FILE, &[kinds::PMU], &|out, rows| self.pmu(out, rows)))
+    }
+
+    fn deps_file(&self) -> Option<Written> {
+        let on = self.on(DfxFlags::DEPS);
+        on.then(|| self.file(kinds::DEPS_FILE, &[kinds::DEPS], &|out, rows| self.deps(out, rows)))
+    }
+
+    fn scopes_file(&self) -> Option<Written> {
+        let on = self.on(DfxFlags::SCOPES);
+        on.then(|| self.file(kinds::SCOPES_FILE, &[kinds::SCOPES], &|out, rows| self.scopes(out, rows)))
     }
 
     /// Writes one file from these kinds of records, of which the first are its rows: with them, else without, else not at
     /// all. Either way what they hold on disk is given up.
-    fn file(&self, exported: &mut Exported, name: &'static str, kinds: &[Kind], fill: Fill<'_>) {
+    fn file(&self, name: &'static str, kinds: &[Kind], fill: Fill<'_>) -> Written {
         let written = self.attempt(name, Rows::Kept, fill);
         let recorded = || kinds.iter().filter_map(|&kind| self.recorded.kind(kind));
         recorded().for_each(RecordedKind::release_disk);
@@ -222,12 +256,12 @@ impl Export<'_> {
         };
         let spool = recorded().find_map(RecordedKind::failure).map(WriteFailure::reason);
         entry.incomplete = failure.or(spool);
-        if let Some(what) = &entry.incomplete {
+        let problem = entry.incomplete.as_ref().map(|what| {
             let (lost, total) = (entry.dropped.unwrap_or(0), entry.total.unwrap_or(0));
             let what = format!("{name}: {what}; {lost} of {total} rows lost");
-            exported.problems.push(RecordingProblem::Incomplete { what });
-        }
-        exported.files.push(entry);
+            RecordingProblem::Incomplete { what }
+        });
+        Written { entry, problem }
     }
 
     fn attempt(&self, name: &'static str, rows: Rows, fill: Fill<'_>) -> Result<FileEntry, TraceError> {
