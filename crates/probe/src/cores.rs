@@ -186,13 +186,13 @@ mod tests {
     }
 
     #[test]
-    fn a_core_that_goes_on_at_once_was_free_since_its_last_task_unless_the_next_was_made_ready_after_it() {
+    fn a_core_that_goes_on_at_once_was_free_since_its_last_task_unless_it_submitted_since() {
         let (clock, mut core) = (Ticking(AtomicU64::new(0)), CoreState { level: 2, ..CoreState::default() });
         core.finish(&clock);
         core.take(&clock);
         assert_eq!(core.now.life.dispatch, 10);
         core.finish(&clock);
-        core.made_ready();
+        core.interrupt();
         core.take(&clock);
         assert_eq!(core.now.life.dispatch, 30);
     }
