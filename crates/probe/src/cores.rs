@@ -169,3 +169,31 @@ impl CoreState {
         blocks.push(&self.now);
     }
 }
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+    use core::sync::atomic::{AtomicU64, Ordering};
+    use ringlane_task::Ticks;
+
+    /// Each look is ten ticks later.
+    struct Ticking(AtomicU64);
+
+    impl Clock for Ticking {
+        fn now(&self) -> Ticks {
+            Ticks(self.0.fetch_add(10, Ordering::Relaxed) + 10)
+        }
+    }
+
+    #[test]
+    fn a_core_that_goes_on_at_once_was_free_since_its_last_task_unless_it_submitted_since() {
+        let (clock, mut core) = (Ticking(AtomicU64::new(0)), CoreState { level: 2, ..CoreState::default() });
+        core.finish(&clock);
+        core.take(&clock);
+        assert_eq!(core.now.life.dispatch, 10);
+        core.finish(&clock);
+        core.interrupt();
+        core.take(&clock);
+        assert_eq!(core.now.life.dispatch, 30);
+    }
+}

@@ -22,6 +22,7 @@ use super::capacity::{self, Attempt, ROOMY};
 use super::ledger::Needs;
 use super::outcome::{Outcome, Verdict, on_engine, on_oracle};
 use super::program::{Capacity, Program, Rings};
+use super::record;
 
 /// Reruns with raised capacities before a program is given up as one that hints do not help.
 const RERUNS_MAX: usize = 40;
@@ -43,11 +44,12 @@ pub(crate) fn check(program: &Program) -> Result<(), Failure> {
     let _alone = alone();
     let expected = on_oracle(program, &BTreeSet::new());
     let needs = expected.0.needs;
-    let mut now = match &program.rings {
+    let first = match &program.rings {
         Rings::Roomy => ROOMY,
         Rings::Fitted => needs.fitted(),
         Rings::Tiny(capacity) => *capacity,
     };
+    let mut now = first;
     let mut attempts: Vec<Attempt> = Vec::new();
     loop {
         let mut runtime = CpuRuntime::new(&capacity::config(&now, program.threads))
@@ -73,7 +75,9 @@ pub(crate) fn check(program: &Program) -> Result<(), Failure> {
             let after = |failure| format!("in the next run on the same runtime: {failure}");
             again(program, &expected, &mut runtime).map_err(after)?;
         }
-        return Ok(());
+        drop(runtime);
+        return record::check(program, &expected, [first, now])
+            .map_err(|failure| format!("recorded: {failure}"));
     }
 }
 
@@ -93,8 +97,12 @@ fn hush() {
 /// Interrupts a first run from inside, if the program is one of those.
 fn interrupted(runtime: &mut CpuRuntime, program: &Program) -> Result<(), Failure> {
     let Some(at) = program.interrupt_at else { return Ok(()) };
-    let remote = runtime.remote();
-    let (got, _) = on_engine(runtime, program, Some((at, remote)));
+    let (got, _) = on_engine(runtime, program, Some(at));
+    ended_early(at, &got)
+}
+
+/// Whether a run that was interrupted at submit `at` ended as such a run may.
+pub(super) fn ended_early(at: u32, got: &Outcome) -> Result<(), Failure> {
     match &got.verdict {
         _ if got.attempts <= at => Ok(()),
         Verdict::Panicked(_) => Ok(()),
@@ -208,7 +216,7 @@ fn probe(runtime: &mut CpuRuntime) -> Result<(), Failure> {
 }
 
 /// What differs between what was expected and what the engine gave.
-fn compare(
+pub(super) fn compare(
     program: &Program,
     expected: &(Outcome, Vec<Fate>),
     got: &Outcome,

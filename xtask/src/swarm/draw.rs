@@ -4,14 +4,17 @@
 //! overlap in every way. Three patterns answer for what is `unsafe`: see [`Draw::manual`] and [`Draw::hidden`].
 #![forbid(unsafe_code)]
 
-use ringlane_task::DType;
+use ringlane_task::{DType, DfxFlags, Overflow};
 
 use super::draw_args::Known;
-use super::program::{BufferSpec, Capacity, Fail, Meta, Op, Program, Rings, Submit, TASK_BITS};
+use super::program::{BufferSpec, Capacity, Fail, Meta, Op, Program, Recorded, Rings, Submit, TASK_BITS};
 use super::rng::Rng;
 
 /// Deepest scope, the root being 0.
 pub(crate) const DEPTH_MAX: u32 = 6;
+
+/// How many programs in a hundred are recorded: a recording takes many times as long as a program.
+const RECORDED: u32 = 5;
 
 /// The types that buffers and tensors have.
 pub(crate) const DTYPES: [DType; 5] =
@@ -73,10 +76,19 @@ pub(crate) fn program(seed: u64, size: u32) -> Program {
     let tolerant = draw.rng.percent(30);
     let interrupt_at = draw.rng.percent(3).then(|| draw.rng.below(budget));
     let tasks = draw.next_task as usize + 1;
-    Program { buffers, body, rings, threads, tasks, tolerant, twice, interrupt_at }
+    let recorded = draw.rng.percent(RECORDED).then(|| draw.recorded());
+    Program { buffers, body, rings, threads, tasks, tolerant, twice, interrupt_at, recorded }
 }
 
 impl Draw {
+    /// A random set of diagnostics; the second half of the time all of them.
+    fn recorded(&mut self) -> Recorded {
+        let bits = if self.rng.percent(50) { 0x7f } else { self.rng.within(1, 0x7f) };
+        let flags = DfxFlags::from_bits(bits.into()).expect("the bits of diagnostics");
+        let overflow = *self.rng.pick(&Overflow::ALL);
+        Recorded { flags, overflow, other_threads: self.rng.within(1, 4) as i32 }
+    }
+
     pub(crate) fn tensor_name(&mut self) -> u32 {
         self.next_tensor += 1;
         self.next_tensor - 1

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use ringlane_chip_cpu::Remote;
 use ringlane_engine::prelude::*;
 use ringlane_task::{Access, Scalar};
 
@@ -26,6 +25,9 @@ fn named<T: Copy>(list: &[(u32, T)], name: u32) -> Option<T> {
     list.iter().rev().find(|(n, _)| *n == name).map(|(_, thing)| *thing)
 }
 
+/// At which submit a run is interrupted, and how.
+pub(crate) type Interrupt = (u32, Box<dyn Fn()>);
+
 /// One interpretation.
 pub(crate) struct Interpreter<'i> {
     /// Every value read back and every refusal, in order.
@@ -40,7 +42,7 @@ pub(crate) struct Interpreter<'i> {
     /// The refusal that ended the program; a task that failed earlier outranks it in the run's own answer.
     pub(crate) refusal: Option<Error>,
     /// Interrupts the run at this attempt.
-    pub(crate) interrupt: Option<(u32, Remote)>,
+    pub(crate) interrupt: Option<Interrupt>,
     pub(crate) ledger: Ledger,
     /// Mixed into every salt: what was read so far.
     salt: u64,
@@ -121,10 +123,10 @@ impl<'i> Interpreter<'i> {
     /// Counts an attempt; false if it is to be left out.
     fn attempt(&mut self) -> bool {
         self.attempts += 1;
-        if let Some((at, remote)) = &self.interrupt
+        if let Some((at, interrupt)) = &self.interrupt
             && *at + 1 == self.attempts
         {
-            remote.interrupt();
+            interrupt();
         }
         !self.leave_out.contains(&self.attempts)
     }

@@ -1,7 +1,7 @@
 //! `cargo xtask swarm`: random programs on random ring sizes and threads, each against the in-order oracle.
 //!
 //! ```text
-//! seed ──▶ draw ──▶ program ──▶ check: oracle · engine · hints · reuse ──▶ equal, or a failure
+//! seed ──▶ draw ──▶ program ──▶ check: oracle · engine · hints · reuse · recording ──▶ equal, or a failure
 //!                                 ▲
 //! watch (parent) ◀── lines ── worker (child): a hang or a crash is known by its seed
 //! ```
@@ -18,6 +18,7 @@ mod ledger;
 mod outcome;
 mod program;
 mod raw;
+mod record;
 pub mod rng;
 mod shrink;
 mod watch;

@@ -5,10 +5,11 @@ use std::any::Any;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use ringlane_chip_cpu::{CpuRuntime, Remote};
+use ringlane::Runtime;
+use ringlane_chip_cpu::CpuRuntime;
 use ringlane_engine::oracle::{self, Fate};
 use ringlane_engine::prelude::*;
-use ringlane_engine::report::RunReport;
+use ringlane_engine::report::{Run, RunReport};
 
 use super::interpret::{Env, Interpreter};
 use super::kernels::{self, Value};
@@ -151,17 +152,60 @@ pub(crate) fn on_oracle(program: &Program, leave_out: &BTreeSet<u32>) -> (Outcom
     (gather(program, &data, interpreter, result), fates)
 }
 
-/// Runs a program on the engine; gives also the engine's own totals, unless the orchestration panicked.
+/// What runs programs: the chip itself, or the facade that records what it does.
+pub(crate) trait Engine {
+    /// Runs an orchestration on these buffers.
+    fn run<'e>(
+        &mut self,
+        buffers: &'e mut Buffers<'_>,
+        f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<()>,
+    ) -> Run<()>;
+    /// Ends its run at the next task.
+    fn interrupt(&self) -> Box<dyn Fn()>;
+}
+
+impl Engine for CpuRuntime {
+    fn run<'e>(
+        &mut self,
+        buffers: &'e mut Buffers<'_>,
+        f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<()>,
+    ) -> Run<()> {
+        CpuRuntime::run(self, buffers, f)
+    }
+
+    fn interrupt(&self) -> Box<dyn Fn()> {
+        let remote = self.remote();
+        Box::new(move || remote.interrupt())
+    }
+}
+
+impl Engine for Runtime {
+    fn run<'e>(
+        &mut self,
+        buffers: &'e mut Buffers<'_>,
+        f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<()>,
+    ) -> Run<()> {
+        Runtime::run(self, buffers, f)
+    }
+
+    fn interrupt(&self) -> Box<dyn Fn()> {
+        let remote = self.remote();
+        Box::new(move || remote.interrupt())
+    }
+}
+
+/// Runs a program on the engine, interrupted at this submit; gives also the engine's own totals, unless the
+/// orchestration panicked.
 pub(crate) fn on_engine(
-    runtime: &mut CpuRuntime,
+    runtime: &mut impl Engine,
     program: &Program,
-    interrupt: Option<(u32, Remote)>,
+    interrupt_at: Option<u32>,
 ) -> (Outcome, Option<RunReport>) {
     let values = values(program);
     let mut data = Data::new(program, &values);
     let nothing = BTreeSet::new();
     let mut interpreter = Interpreter::new(program.tolerant, &nothing);
-    interpreter.interrupt = interrupt;
+    interpreter.interrupt = interrupt_at.map(|at| (at, runtime.interrupt()));
     kernels::forget(program.tasks);
     let mut report = None;
     let result = catch_unwind(AssertUnwindSafe(|| {

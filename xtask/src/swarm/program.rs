@@ -4,7 +4,7 @@
 //! dropped what made it) is left out, in the oracle as in the engine, so any part of a program is a program.
 #![forbid(unsafe_code)]
 
-use ringlane_task::{Access, DType};
+use ringlane_task::{Access, DType, DfxFlags, Overflow};
 
 /// Name of a tensor: an external buffer, an `alloc`, or an output.
 pub(crate) type TensorName = u32;
@@ -26,6 +26,17 @@ pub(crate) struct Program {
     pub(crate) twice: bool,
     /// The run is interrupted from inside at this submit, once; then it is run again.
     pub(crate) interrupt_at: Option<u32>,
+    /// Run again with these diagnostics, and what they leave is checked.
+    pub(crate) recorded: Option<Recorded>,
+}
+
+/// What is recorded of a program.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Recorded {
+    pub(crate) flags: DfxFlags,
+    pub(crate) overflow: Overflow,
+    /// Threads of a second run, whose dependencies must be the same.
+    pub(crate) other_threads: i32,
 }
 
 /// An external buffer; its name is its place in the list.

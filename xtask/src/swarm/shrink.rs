@@ -72,9 +72,10 @@ fn drop_op(ops: &mut Vec<Op>, at: &mut usize) -> bool {
 /// One line for each operation, indented by depth.
 pub(crate) fn describe(program: &Program) -> String {
     let mut text = String::new();
-    let Program { rings, threads, tolerant, interrupt_at, .. } = program;
+    let Program { rings, threads, tolerant, interrupt_at, recorded, .. } = program;
     let _ =
         writeln!(text, "{threads} threads, rings {rings:?}, tolerant {tolerant}, interrupt {interrupt_at:?}");
+    let _ = writeln!(text, "recorded {recorded:?}");
     for (name, buffer) in program.buffers.iter().enumerate() {
         let _ = writeln!(text, "buffer {name}: {} {:?}", buffer.dtype, buffer.shape);
     }
