@@ -41,7 +41,7 @@ impl<P: Probe> Executor<'_, P> {
         let slot = &self.table.slots[task.0 as usize];
         // SAFETY: the caller holds the task.
         let record = unsafe { slot.record() };
-        self.probe.take(self.core);
+        self.probe.take(self.core, task);
         if record.total_blocks() == 1 {
             // SAFETY: the caller holds the task; it has one block.
             unsafe { self.run_block(task, &record, 0) };

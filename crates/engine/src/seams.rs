@@ -95,7 +95,7 @@ pub trait Probe: Sync {
     fn stole(&self, _core: CoreId) {}
     /// The core took a task (or some blocks of one) to run.
     #[inline]
-    fn take(&self, _core: CoreId) {}
+    fn take(&self, _core: CoreId, _task: SlotIndex) {}
     /// The first block of a task is about to start, the others cannot have: its inputs are as it will see them.
     #[inline]
     fn dispatch(&self, _core: CoreId, _task: &ObservedTask<'_>) {}

@@ -95,11 +95,9 @@ impl CoreState {
     }
 
     #[inline]
-    pub(crate) fn take(&mut self, clock: &impl Clock) {
-        if self.level < 2 {
-            return;
-        }
-        let now = self.free_since.take().unwrap_or_else(|| clock.now_ordered().0);
+    pub(crate) fn take(&mut self, clock: &impl Clock, ready: u64) {
+        // A reading may be a little early, but the task was not taken before it was ready.
+        let now = self.free_since.take().unwrap_or_else(|| clock.now().0).max(ready);
         if self.idle.is_some() {
             self.close_idle(now);
         }
@@ -120,7 +118,11 @@ impl CoreState {
         if let Some(pmu) = &mut self.pmu {
             pmu.begin();
         }
-        self.now.life.time.start = clock.now_ordered().0;
+        self.now.life.time.start = match self.level {
+            // `take` has seen to the order.
+            2.. => clock.now().0.max(self.now.life.dispatch),
+            _ => clock.now_ordered().0,
+        };
     }
 
     #[inline]
@@ -189,11 +191,11 @@ mod tests {
     fn a_core_that_goes_on_at_once_was_free_since_its_last_task_unless_it_submitted_since() {
         let (clock, mut core) = (Ticking(AtomicU64::new(0)), CoreState { level: 2, ..CoreState::default() });
         core.finish(&clock);
-        core.take(&clock);
+        core.take(&clock, 0);
         assert_eq!(core.now.life.dispatch, 10);
         core.finish(&clock);
         core.interrupt();
-        core.take(&clock);
+        core.take(&clock, 0);
         assert_eq!(core.now.life.dispatch, 30);
     }
 }

@@ -50,7 +50,7 @@ pub struct Settings {
 
 /// Records a run. It is the run's [`Probe`]; afterwards [`Recorder::export`](crate::Recorder::export) writes the files.
 pub struct Recorder<C> {
-    pub(crate) clock: C,
+    pub(crate) clock: RunClock<C>,
     pub(crate) settings: Settings,
     pub(crate) dir: RunDir,
     cores: Box<[Padded<UnsafeCell<CoreState>>]>,
@@ -112,6 +112,24 @@ impl Explain for StartError {
     }
 }
 
+/// The clock of a run. A thread that is alone sees everything in order anyway.
+pub(crate) struct RunClock<C> {
+    clock: C,
+    alone: bool,
+}
+
+impl<C: Clock> Clock for RunClock<C> {
+    #[inline]
+    fn now(&self) -> Ticks {
+        self.clock.now()
+    }
+
+    #[inline]
+    fn now_ordered(&self) -> Ticks {
+        if self.alone { self.clock.now() } else { self.clock.now_ordered() }
+    }
+}
+
 struct LaneClock<C>(C);
 
 impl<C: Clock + Send> crate::clock::Clock for LaneClock<C> {
@@ -134,7 +152,7 @@ impl<C: Clock + Copy + Send + 'static> Recorder<C> {
         let (recording, mut writers) =
             Recording::start_in(&settings.pool, settings.overflow, lane_clock, specs)?;
         let recorder = Recorder {
-            clock,
+            clock: RunClock { clock, alone: settings.cores == 1 },
             dir: dir.clone(),
             cores: core_states(&mut writers, &settings),
             submitter: UnsafeCell::new(submitter_state(&mut writers, &settings)),
@@ -317,9 +335,10 @@ impl<C: Clock> Probe for Recorder<C> {
     }
 
     #[inline]
-    fn take(&self, core: CoreId) {
+    fn take(&self, core: CoreId, task: SlotIndex) {
         if self.times_tasks {
-            self.core(core).take(&self.clock);
+            let ready = self.ready[task.0 as usize].load(Ordering::Relaxed);
+            self.core(core).take(&self.clock, ready);
         }
     }
 
