@@ -31,7 +31,7 @@ pub struct RunDir {
     /// The directories that were made for it, outermost first.
     made: Vec<PathBuf>,
     /// Held open, and with it the lock that keeps other runs out, by this `RunDir` and its copies.
-    claim: Arc<File>,
+    _claim: Arc<File>,
 }
 
 impl PartialEq for RunDir {
@@ -74,7 +74,7 @@ impl RunDir {
         // Once more: whoever had the directory may have finished in between.
         check_vacant(path)?;
         check_writable(path)?;
-        Ok(RunDir { path: path.to_path_buf(), shelf: Arc::default(), made: made.keep(), claim })
+        Ok(RunDir { path: path.to_path_buf(), shelf: Arc::default(), made: made.keep(), _claim: claim })
     }
 
     /// Makes `<parent>/<scene>_<case>_<time>`, or the first of `…_2`, `…_3`, … that does not exist yet.
@@ -93,7 +93,7 @@ impl RunDir {
         let claim = claim(&path)?;
         let mut made = made.keep();
         made.push(path.clone());
-        Ok(RunDir { path, shelf: Arc::default(), made, claim })
+        Ok(RunDir { path, shelf: Arc::default(), made, _claim: claim })
     }
 
     /// Gives the directory up before anything was written: what was made for it is taken back, unless someone has put
