@@ -7,6 +7,7 @@ use std::path::Path;
 
 use common::{ALL_FILES, Answer, Desk, checked, listed};
 use ringlane_task::Overflow;
+use ringlane_trace::dump::{Dump, DumpRecord};
 use ringlane_trace::swimlane::Swimlane;
 use ringlane_trace::{Manifest, RunStatus};
 
@@ -199,9 +200,29 @@ fn the_observed_round_is_the_first_the_last_or_each() {
 }
 
 #[test]
+fn a_dump_of_named_kernels_has_their_arguments_and_no_others() {
+    let desk = Desk::new();
+    let manifest =
+        recorded(&desk, "run", &["vector", "--case", "small", "--dump-tensor=VECTOR_MUL:1,VECTOR_SHIFT"]);
+    let dump = Dump::read(desk.path().join("run")).unwrap();
+    let kernel = |name: &str| dump.head.kernels.iter().find(|kernel| kernel.name == name).unwrap().func_id;
+    let (mul, shift) = (kernel("VECTOR_MUL"), kernel("VECTOR_SHIFT"));
+    let of = |record: &DumpRecord| {
+        dump.tasks.iter().find(|task| task.task_id == record.task_id).unwrap().func_ids[0]
+    };
+    let mut captured: Vec<_> = dump.records.iter().map(|record| (of(record), record.arg_index)).collect();
+    captured.sort_unstable();
+    let mut expected = vec![(mul, 1), (shift, 0), (shift, 0), (shift, 1), (shift, 1), (shift, 2), (shift, 2)];
+    expected.sort_unstable();
+    assert_eq!(captured, expected);
+    assert_eq!(dump.head.selection.as_deref(), Some("VECTOR_MUL:1,VECTOR_SHIFT"));
+    assert_eq!(total_of(&manifest, "tensor_dump/tensor_dump.json"), 7);
+}
+
+#[test]
 fn a_recording_that_may_drop_accounts_for_every_row() {
     let desk = Desk::new();
-    let stream = ["stream", "--case", "short", "--param", "tasks=20000", "--dfx", "--overflow", "drop"];
+    let stream = ["stream", "--case", "short", "--param", "tasks=60000", "--dfx", "--overflow", "drop"];
     let manifest = recorded(&desk, "run", &stream);
     assert_eq!((manifest.status, manifest.overflow), (RunStatus::Ok, Overflow::Drop));
     for entry in manifest.files.iter().filter(|entry| entry.total.is_some()) {

@@ -188,6 +188,25 @@ fn a_program_gives_the_same_deps_at_every_thread_count_whatever_else_is_recorded
 }
 
 #[test]
+fn a_second_run_into_the_directory_of_one_that_goes_on_is_refused_and_harms_nothing() {
+    let desk = Desk::new();
+    let dir = desk.path().join("run");
+    let config = config_in(&dir, everything()).with_workers(1);
+    let mut outer = Runtime::on(Platform::Cpu).with(&config).unwrap();
+    let mut data = Buffers::new();
+    let x = data.add(&[8], &(0..8).collect::<Vec<u32>>()).unwrap();
+    let run = outer.run(&mut data, |o| {
+        let mut inner = Runtime::on(Platform::Cpu).with(&config)?;
+        let second = inner.run(&mut Buffers::new(), |o| o.alloc(u32, [1]).map(drop));
+        assert_eq!(second.result.unwrap_err().name(), "DirectoryInUse");
+        program(o, x, 3, 5)
+    });
+    run.result.unwrap();
+    let manifest = checked(&dir);
+    assert_eq!((manifest.tasks, listed(&manifest)), (12, ALL_FILES.to_vec()));
+}
+
+#[test]
 fn two_hundred_tiny_recorded_runs_wait_for_no_poll() {
     let desk = Desk::new();
     let mut runtime = Runtime::on(Platform::Cpu).with(&CallConfig::default().with_workers(2)).unwrap();

@@ -12,6 +12,8 @@ use rustix::io::Errno;
 pub enum TraceError {
     #[error("the output directory already holds a run")]
     RunExists { path: PathBuf },
+    #[error("another run is writing into the output directory")]
+    DirectoryInUse { path: PathBuf },
     #[error("a file stands where the output directory should be")]
     NotADirectory { path: PathBuf },
     #[error("the output directory cannot be created")]
@@ -90,6 +92,7 @@ impl Explain for TraceError {
     fn name(&self) -> &'static str {
         match self {
             TraceError::RunExists { .. } => "RunExists",
+            TraceError::DirectoryInUse { .. } => "DirectoryInUse",
             TraceError::NotADirectory { .. } => "NotADirectory",
             TraceError::CannotCreate { .. } => "CannotCreate",
             TraceError::NotWritable { .. } => "NotWritable",
@@ -105,6 +108,7 @@ impl Explain for TraceError {
     fn detail(&self) -> String {
         match self {
             TraceError::RunExists { path } => format!("{} exists", path.display()),
+            TraceError::DirectoryInUse { path } => format!("{} is locked", path.display()),
             TraceError::NotADirectory { path } => format!("{} is not a directory", path.display()),
             TraceError::NoManifest { path } => format!("{} does not exist", path.display()),
             TraceError::CannotCreate { path, source }
@@ -124,7 +128,9 @@ impl Explain for TraceError {
     fn hint(&self) -> String {
         match self {
             TraceError::RunExists { .. } => "name another directory with -o DIR, or remove this one",
-            TraceError::NotADirectory { .. } => "name another directory with -o DIR",
+            TraceError::DirectoryInUse { .. } | TraceError::NotADirectory { .. } => {
+                "name another directory with -o DIR"
+            }
             TraceError::CannotCreate { .. } | TraceError::NotWritable { .. } => {
                 "name a directory that you may write to with -o DIR"
             }

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ringlane_task::DfxFlags;
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 
 use crate::artifact_file::{ArtifactFile, TempFile, place_of};
 use crate::error::TraceError;
@@ -28,6 +30,8 @@ pub struct RunDir {
     shelf: Arc<Shelf>,
     /// The directories that were made for it, outermost first.
     made: Vec<PathBuf>,
+    /// Held open, and with it the lock that keeps other runs out, by this `RunDir` and its copies.
+    _claim: Arc<File>,
 }
 
 impl PartialEq for RunDir {
@@ -39,7 +43,8 @@ impl PartialEq for RunDir {
 impl Eq for RunDir {}
 
 impl RunDir {
-    /// Makes exactly this directory, and its parents. It may exist already, unless it holds a run.
+    /// Makes exactly this directory, and its parents. It may exist already, unless it holds a run or another run is about
+    /// to write into it.
     ///
     /// ```
     /// use ringlane_task::Explain;
@@ -56,13 +61,20 @@ impl RunDir {
             let source = ErrorKind::InvalidInput.into();
             return Err(TraceError::CannotCreate { path: path.to_path_buf(), source });
         }
-        let manifest = path.join(manifest::FILE_NAME);
-        if fs::symlink_metadata(&manifest).is_ok() {
-            return Err(TraceError::RunExists { path: manifest });
-        }
+        check_vacant(path)?;
         let made = MadeDirs::make(path)?;
+        let claim = match claim(path) {
+            Err(error @ TraceError::DirectoryInUse { .. }) => {
+                // They are the other's now.
+                made.keep();
+                return Err(error);
+            }
+            claim => claim?,
+        };
+        // Once more: whoever had the directory may have finished in between.
+        check_vacant(path)?;
         check_writable(path)?;
-        Ok(RunDir { path: path.to_path_buf(), shelf: Arc::default(), made: made.keep() })
+        Ok(RunDir { path: path.to_path_buf(), shelf: Arc::default(), made: made.keep(), _claim: claim })
     }
 
     /// Makes `<parent>/<scene>_<case>_<time>`, or the first of `…_2`, `…_3`, … that does not exist yet.
@@ -78,9 +90,10 @@ impl RunDir {
         check_name("case", case)?;
         let made = MadeDirs::make(parent.as_ref())?;
         let path = make_numbered(parent.as_ref(), &format!("{scene}_{case}_{}", started_at.compact()))?;
+        let claim = claim(&path)?;
         let mut made = made.keep();
         made.push(path.clone());
-        Ok(RunDir { path, shelf: Arc::default(), made })
+        Ok(RunDir { path, shelf: Arc::default(), made, _claim: claim })
     }
 
     /// Gives the directory up before anything was written: what was made for it is taken back, unless someone has put
@@ -179,6 +192,22 @@ impl RunDir {
         };
         let path = self.path.join(manifest::FILE_NAME);
         reserve.write_to(&path, bytes).map_err(|source| TraceError::CannotWrite { path, source })
+    }
+}
+
+fn check_vacant(path: &Path) -> Result<(), TraceError> {
+    let path = path.join(manifest::FILE_NAME);
+    if fs::symlink_metadata(&path).is_ok() { Err(TraceError::RunExists { path }) } else { Ok(()) }
+}
+
+/// Keeps other runs out of a directory as long as the answer is held; a process that dies lets go of it.
+fn claim(path: &Path) -> Result<Arc<File>, TraceError> {
+    let cannot = |source| TraceError::NotWritable { path: path.to_path_buf(), source };
+    let dir = File::open(path).map_err(cannot)?;
+    match flock(&dir, FlockOperation::NonBlockingLockExclusive) {
+        Err(Errno::WOULDBLOCK) => Err(TraceError::DirectoryInUse { path: path.to_path_buf() }),
+        // A file system without locks is used without.
+        Ok(()) | Err(_) => Ok(Arc::new(dir)),
     }
 }
 

@@ -19,6 +19,7 @@ fn an_exact_directory_is_made_with_its_parents_and_may_exist_before() {
     let dir = RunDir::create_exact(&path).unwrap();
     assert_eq!(dir.path(), path);
     assert!(TestDir::names_in(&path).is_empty(), "the check for writing leaves nothing behind");
+    drop(dir);
     RunDir::create_exact(&path).unwrap();
 }
 
@@ -201,6 +202,31 @@ fn the_room_for_the_manifest_is_on_the_disk_before_the_run_and_gone_after_it() {
     dir.reserve_manifest().unwrap();
     drop(dir);
     assert!(TestDir::names_in(root.path()).is_empty());
+}
+
+#[test]
+fn a_directory_is_one_runs_own_from_the_moment_it_is_made() {
+    let root = TestDir::new();
+    let path = root.join("run");
+    let winners = |start: &Barrier| {
+        start.wait();
+        RunDir::create_exact(&path)
+    };
+    for _ in 0..20 {
+        let start = Barrier::new(4);
+        let mut made: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| winners(&start))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        let refused: Vec<_> =
+            made.extract_if(.., |dir| dir.is_err()).map(|e| e.unwrap_err().name()).collect();
+        assert_eq!((made.len(), refused), (1, vec!["DirectoryInUse"; 3]));
+        let copy = made[0].as_ref().unwrap().clone();
+        drop(made);
+        assert_eq!(RunDir::create_exact(&path).unwrap_err().name(), "DirectoryInUse");
+        drop(copy);
+        RunDir::create_exact(&path).unwrap().abandon();
+    }
 }
 
 #[test]
