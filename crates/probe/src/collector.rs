@@ -44,10 +44,11 @@ struct Held {
 }
 
 impl Held {
-    /// How many buffers may be held so that more than half are free beside the one that is being written.
+    /// How many buffers may be held so that three eighths are free beside the one that is being written: enough for the
+    /// time until the next look, and what is held does not have to be written and read again.
     fn limit(&self) -> usize {
         let buffers = self.drain.buffers();
-        (buffers - buffers / 2).saturating_sub(2) as usize
+        (buffers - buffers * 3 / 8).saturating_sub(2) as usize
     }
 
     /// Returns a buffer without a look at it; says how many records went with it.
@@ -171,10 +172,14 @@ impl RecordedKind {
     }
 
     /// Takes what the lanes have now, at most one full turn of each lane.
-    pub(crate) fn collect(&mut self, phase: Phase) {
+    /// Says how many were the most of one lane, of a hundred.
+    pub(crate) fn collect(&mut self, phase: Phase) -> u32 {
+        let mut most = 0;
         for number in 0..self.lanes.len() {
-            for _ in 0..self.lanes[number].drain.buffers() {
+            let buffers = self.lanes[number].drain.buffers();
+            for taken in 1..=buffers {
                 let Some(filled) = self.lanes[number].drain.take() else { break };
+                most = most.max(taken * 100 / buffers);
                 self.keep(number, filled);
                 if phase == Phase::Running {
                     self.spill(number);
@@ -184,6 +189,7 @@ impl RecordedKind {
                 self.lanes[number].drain.prepare();
             }
         }
+        most
     }
 
     /// Ends the writers' hope that anything more is kept.

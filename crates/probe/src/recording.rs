@@ -19,8 +19,10 @@ use crate::error::ProbeError;
 use crate::kind::{Kind, KindSpec};
 use crate::lane::{Pool, Rouser, Rules, Writer};
 
-/// How long the collector sleeps between two looks, unless a writer that waits or the end of the run rouses it.
-const SLEEP: Duration = Duration::from_millis(2);
+/// How long the collector sleeps between two looks: shortest while lanes fill up, and longer and longer while they do not, so
+/// that a quiet instrument does not take a core from the run. A writer that finds no empty buffer rouses it.
+const SLEEP_MIN: Duration = Duration::from_millis(2);
+const SLEEP_MAX: Duration = Duration::from_millis(16);
 
 /// The writers of a recording, for those who will write.
 #[derive(Debug)]
@@ -141,10 +143,10 @@ impl Drop for Recording {
 /// What the collector does. If it should panic, its ends of the lanes go with it, and that frees waiting writers.
 fn run(mut kinds: Vec<RecordedKind>, stop: &AtomicBool) -> Recorded {
     let mut busy = Duration::ZERO;
-    let mut phase = Phase::Running;
+    let (mut phase, mut sleep) = (Phase::Running, SLEEP_MIN);
     loop {
         let begun = Instant::now();
-        kinds.iter_mut().for_each(|kind| kind.collect(phase));
+        let most = kinds.iter_mut().map(|kind| kind.collect(phase)).max().unwrap_or(0);
         busy += begun.elapsed();
         if phase == Phase::Closed {
             break;
@@ -153,7 +155,12 @@ fn run(mut kinds: Vec<RecordedKind>, stop: &AtomicBool) -> Recorded {
         if stop.load(Ordering::Acquire) {
             phase = Phase::Closed;
         } else {
-            thread::park_timeout(SLEEP);
+            sleep = match most {
+                0..=5 => (2 * sleep).min(SLEEP_MAX),
+                6..=12 => sleep,
+                _ => SLEEP_MIN,
+            };
+            thread::park_timeout(sleep);
         }
     }
     kinds.iter().for_each(RecordedKind::halt);

@@ -16,7 +16,7 @@ use ringlane_trace::deps::{
     DepsEdge, DepsTensor, EdgeCause, EdgeSource, Hazard, Origin, Overlap, TensorIndex,
 };
 
-use super::record::{ALLOC, BARRIER, NOBODY, StoredSubmit};
+use super::record::{ALLOC, BARRIER, MANUAL, StoredSubmit};
 use super::sequence::Sequence;
 
 /// A tensor argument that made sense of: its tensor, and the view in it.
@@ -157,7 +157,7 @@ impl Derivation {
         for i in 0..derived.args.len() {
             let arg = derived.args[i];
             if arg.access != Access::NoDep {
-                self.access(head.seq, head.manual == 0, &arg, &mut derived.found);
+                self.access(head.seq, head.flags & MANUAL == 0, &arg, &mut derived.found);
             }
         }
         self.inferred(task, derived);
@@ -173,11 +173,11 @@ impl Derivation {
             }
         };
         submit.after.iter().for_each(|&task| add(TaskId(task)));
-        if submit.head.barrier != NOBODY {
-            add(TaskId(submit.head.barrier));
+        if let Some(barrier) = submit.barrier {
+            add(TaskId(barrier));
         }
         if submit.head.kind == BARRIER {
-            self.sequence.range(submit.head.extra, submit.head.seq, add);
+            self.sequence.range(submit.extra, submit.head.seq, add);
         }
     }
 
@@ -191,7 +191,7 @@ impl Derivation {
         let rank = submit.words.len().min(MAX_RANK);
         let elements: u64 = dims[..rank].iter().map(|d| d.len as u64).product();
         let bytes = elements * dtype.size_bytes() as u64;
-        let known = self.make(submit.head.space, submit.head.extra, bytes, derived);
+        let known = self.make(submit.head.space.into(), submit.extra, bytes, derived);
         derived.args.push(DerivedArg {
             index: 0,
             access: Access::Output,

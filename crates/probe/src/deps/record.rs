@@ -1,12 +1,11 @@
 //! What the hot path stores of a submit: a head, the argument records as they are, and whom it was told to follow.
 //!
 //! ```text
-//! │ head │ argument words │ ids of explicit predecessors │      (alloc: the dimensions of its tensor)
+//! │ head │ argument words (alloc: dimensions) │ barrier, if any │ since or base, if any │ explicit predecessors │
 //! ```
 
 use ringlane_engine::api::backend::Inference;
 use ringlane_engine::observed::{Submission, Submitted};
-use ringlane_task::TaskId;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use crate::lane::Writer;
@@ -17,82 +16,95 @@ use crate::lane::Writer;
 pub(crate) struct SubmitHead {
     pub(crate) task_id: u64,
     pub(crate) seq: u64,
-    /// The barrier that it follows, or `NOBODY`.
-    pub(crate) barrier: u64,
-    /// A barrier: the first task that it follows. An alloc: where its tensor starts.
-    pub(crate) extra: u64,
     pub(crate) site: u32,
     pub(crate) scope: u32,
     pub(crate) blocks: u32,
-    /// An alloc: its memory.
-    pub(crate) space: u32,
-    pub(crate) kernels: [u16; 3],
-    /// Words of argument records (of an alloc: dimensions), and explicit predecessors.
-    pub(crate) words: u16,
+    /// Explicit predecessors.
     pub(crate) after: u32,
+    pub(crate) kernels: [u16; 3],
+    /// Words of argument records; of an alloc: dimensions.
+    pub(crate) words: u16,
     pub(crate) kind: u8,
     pub(crate) lanes: u8,
     /// Two bits for each kernel.
     pub(crate) lane_ids: u8,
-    /// 1 in a scope without inference.
-    pub(crate) manual: u8,
-    /// An alloc: the type of its elements.
-    pub(crate) dtype: u64,
+    /// `MANUAL`, `FOLLOWS_BARRIER`.
+    pub(crate) flags: u8,
+    /// An alloc: the ring it is on, and the type of its elements.
+    pub(crate) space: u16,
+    pub(crate) dtype: u16,
 }
 
-/// No task.
-pub(crate) const NOBODY: u64 = u64::MAX;
+/// In a scope without inference.
+pub(crate) const MANUAL: u8 = 1;
+/// The id of the barrier that it follows stands after the words.
+pub(crate) const FOLLOWS_BARRIER: u8 = 2;
+pub(crate) const KERNELS: u8 = 0;
 pub(crate) const BARRIER: u8 = 1;
 pub(crate) const ALLOC: u8 = 2;
 
 /// Stores a submit. One with more explicit predecessors than a buffer holds is lost, and counted.
 #[inline]
 pub(crate) fn store(writer: &mut Writer, submission: &Submission<'_>) {
-    let (task, record) = (submission.task(), submission.record);
+    let (task, record, barrier) = (submission.task(), submission.record, submission.barrier());
+    let manual = if submission.inference == Inference::Off { MANUAL } else { 0 };
     let mut head = SubmitHead {
         task_id: task.id().0,
         seq: record.seq,
-        barrier: submission.barrier().map_or(NOBODY, |task| task.0),
         site: record.site,
         scope: submission.scope,
         blocks: record.blocks,
         kernels: record.kernels,
         lanes: record.lanes() as u8,
         lane_ids: (0..3).fold(0, |ids, lane| ids | record.shape.lane(lane) << (2 * lane)),
-        manual: (submission.inference == Inference::Off) as u8,
+        flags: manual | if barrier.is_some() { FOLLOWS_BARRIER } else { 0 },
         ..SubmitHead::default()
     };
+    let barrier = barrier.map(|task| task.0);
     match submission.kind {
         Submitted::Kernels { after } => {
             (head.words, head.after) = (task.words().len() as u16, after.count() as u32);
-            write(writer, &head, task.words().as_bytes(), after.ids());
+            write(
+                writer,
+                &head,
+                task.words().as_bytes(),
+                barrier.into_iter().chain(after.ids().map(|t| t.0)),
+            );
         }
         Submitted::Barrier { since } => {
-            (head.kind, head.extra) = (BARRIER, since);
-            write(writer, &head, &[], core::iter::empty());
+            head.kind = BARRIER;
+            write(writer, &head, &[], barrier.into_iter().chain([since]));
         }
         Submitted::Alloc { space, base, view } => {
-            (head.kind, head.space, head.extra) = (ALLOC, space, base);
-            (head.dtype, head.words) = (view.dtype() as u64, view.rank() as u16);
+            (head.kind, head.space) = (ALLOC, space as u16);
+            (head.dtype, head.words) = (view.dtype() as u16, view.rank() as u16);
             let mut dims = [0u64; ringlane_task::MAX_RANK];
             for (word, dim) in dims.iter_mut().zip(view.dims()) {
                 *word = dim.len as u64 | (dim.stride as u64) << 32;
             }
-            write(writer, &head, dims[..view.rank()].as_bytes(), core::iter::empty());
+            write(writer, &head, dims[..view.rank()].as_bytes(), barrier.into_iter().chain([base]));
         }
     }
 }
 
+impl SubmitHead {
+    /// Words after the argument words: the barrier, what a barrier or an alloc tells, explicit predecessors.
+    fn tail_words(&self) -> usize {
+        let barrier = usize::from(self.flags & FOLLOWS_BARRIER != 0);
+        barrier + usize::from(self.kind != KERNELS) + self.after as usize
+    }
+}
+
 #[inline]
-fn write(writer: &mut Writer, head: &SubmitHead, words: &[u8], after: impl Iterator<Item = TaskId>) {
-    let bytes = size_of::<SubmitHead>() + words.len() + 8 * head.after as usize;
+fn write(writer: &mut Writer, head: &SubmitHead, words: &[u8], tail: impl Iterator<Item = u64>) {
+    let bytes = size_of::<SubmitHead>() + words.len() + 8 * head.tail_words();
     let Some(place) = writer.reserve(bytes) else { return };
     let (head_place, rest) = place.split_at_mut(size_of::<SubmitHead>());
     head_place.copy_from_slice(head.as_bytes());
-    let (words_place, after_place) = rest.split_at_mut(words.len());
+    let (words_place, tail_place) = rest.split_at_mut(words.len());
     words_place.copy_from_slice(words);
-    for (place, task) in after_place.chunks_exact_mut(8).zip(after) {
-        place.copy_from_slice(&task.0.to_le_bytes());
+    for (place, word) in tail_place.chunks_exact_mut(8).zip(tail) {
+        place.copy_from_slice(&word.to_ne_bytes());
     }
 }
 
@@ -101,13 +113,17 @@ pub(crate) struct StoredSubmit<'a> {
     pub(crate) head: SubmitHead,
     /// Argument words, or the dimensions of an alloc.
     pub(crate) words: &'a [u64],
+    /// The barrier that it follows.
+    pub(crate) barrier: Option<u64>,
+    /// A barrier: the first task that it follows. An alloc: where its tensor starts.
+    pub(crate) extra: u64,
     pub(crate) after: &'a [u64],
 }
 
 /// Hands every submit of a chunk to `f`. `scratch` keeps memory from call to call.
 pub(crate) fn for_each(mut chunk: &[u8], scratch: &mut Vec<u64>, mut f: impl FnMut(StoredSubmit<'_>)) {
     while let Ok((head, rest)) = SubmitHead::read_from_prefix(chunk) {
-        let count = head.words as usize + head.after as usize;
+        let count = head.words as usize + head.tail_words();
         if rest.len() < 8 * count {
             return;
         }
@@ -115,8 +131,15 @@ pub(crate) fn for_each(mut chunk: &[u8], scratch: &mut Vec<u64>, mut f: impl FnM
         scratch.clear();
         scratch
             .extend(words.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().expect("8 bytes"))));
-        let (words, after) = scratch.split_at(head.words as usize);
-        f(StoredSubmit { head, words, after });
+        let (words, mut tail) = scratch.split_at(head.words as usize);
+        let mut next = |there: bool| {
+            let (first, others) = tail.split_first().filter(|_| there)?;
+            tail = others;
+            Some(*first)
+        };
+        let barrier = next(head.flags & FOLLOWS_BARRIER != 0);
+        let extra = next(head.kind != KERNELS).unwrap_or(0);
+        f(StoredSubmit { head, words, barrier, extra, after: tail });
         chunk = rest;
     }
 }

@@ -58,7 +58,11 @@ fn write(
         block_num: head.blocks.max(1),
         scope: ScopeId(head.scope),
         site: SiteId(head.site),
-        inference: if head.manual == 0 { Inference::FromArguments } else { Inference::Manual },
+        inference: if head.flags & record::MANUAL == 0 {
+            Inference::FromArguments
+        } else {
+            Inference::Manual
+        },
         kernels: &kernels[..(head.lanes as usize).min(3)],
         args,
     })?;

@@ -83,6 +83,8 @@ fn compare(
     let runtime = lab.runtime(&format!("dfx {}", workload.as_str()), threads)?;
     let mut exports: [Vec<f64>; VARIANTS.len()] = Default::default();
     let measured = Interleaved::take(effort, &[tasks; VARIANTS.len()], |variant| {
+        // All variants begin in the same state: what the last one's export left in the caches is gone.
+        once(runtime, scratch, DfxFlags::NONE, data, graph)?;
         let (took, recording) = once(runtime, scratch, VARIANTS[variant].1, data, graph)?;
         exports[variant].extend(recording.map(|r| r.cost.export_us as f64 * 1e3 / tasks as f64));
         Ok(took)
@@ -104,7 +106,7 @@ fn compare(
         if let Some(limit) = limit {
             lab.judge(Bar::at_most(format!("dfx: {what}"), measured.ratio(variant, 0.5), limit), 1);
         }
-        if let Some(export) = export.filter(|_| label == "swimlane=3") {
+        if let Some(export) = export.filter(|_| label == "swimlane=3" && spin == Spin::Us1) {
             lab.judge(
                 Bar::at_most(format!("dfx: export in µs a block, {what}"), export / 1e3, EXPORT_US_MAX),
                 1,
