@@ -23,6 +23,7 @@ pub mod pmu;
 pub mod recorder;
 pub mod recording;
 mod records;
+mod scope_code;
 mod scopes;
 mod selection;
 mod store;

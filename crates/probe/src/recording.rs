@@ -194,3 +194,38 @@ impl Recorded {
         self.kinds.iter().map(|kind| kind.counts().reserved_bytes).sum()
     }
 }
+
+/// What tests of records need.
+#[cfg(all(test, not(any(loom, shuttle))))]
+pub(crate) mod tests_support {
+    use super::*;
+    use crate::kind::Sink;
+
+    /// The clock of a test that asks for no time.
+    struct Still;
+
+    impl Clock for Still {
+        fn now(&self) -> u64 {
+            0
+        }
+    }
+
+    /// What one writer wrote, as one chunk.
+    pub(crate) fn one_writer(write: impl FnOnce(&mut Writer)) -> Vec<u8> {
+        let (path, sink) = ("run/records".into(), Sink::spool(|| std::fs::File::open("/nowhere")));
+        let (kind, name) = (Kind(0), "records");
+        let spec = KindSpec { kind, name, path, sink, buffers: 4, buffer_bytes: 4096, writers: 1 };
+        let started = Recording::start(Overflow::Block, Arc::new(Still), vec![spec]);
+        let (recording, mut writers) = started.expect("memory and a thread");
+        let mut writer = writers.take(kind).remove(0);
+        write(&mut writer);
+        let recorded = recording.stop([writer]).expect("a collector");
+        let mut chunks = Vec::new();
+        let visited = recorded.kinds()[0].for_each_chunk(|_, chunk| {
+            chunks.extend_from_slice(chunk);
+            Ok::<_, ProbeError>(())
+        });
+        visited.expect("records in memory");
+        chunks
+    }
+}

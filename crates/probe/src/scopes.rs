@@ -7,9 +7,9 @@
 use ringlane_engine::limits::{RINGS, SCOPE_DEPTH_MAX};
 use ringlane_engine::observed::{Fill, Held};
 use ringlane_task::{Resource, RingIndex};
-use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use crate::lane::Writer;
+use crate::scope_code;
 
 /// No scope.
 pub(crate) const NO_PARENT: u32 = u32::MAX;
@@ -18,16 +18,14 @@ pub(crate) const RESOURCES: [Resource; 5] =
     [Resource::TaskWindow, Resource::Heap, Resource::DepPool, Resource::Args, Resource::TensorMap];
 
 /// Waits of one kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
-#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stall {
     pub(crate) count: u64,
     pub(crate) ticks: u64,
 }
 
-/// A scope, as it is stored.
-#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
-#[repr(C)]
+/// A scope.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ScopeRecord {
     pub(crate) scope: u32,
     pub(crate) parent: u32,
@@ -105,7 +103,7 @@ impl Scopes {
         // Until here `tasks` counts those of the scopes inside.
         let all = held.tasks - begun.tasks;
         scope.tasks = all - scope.tasks;
-        self.writer.push(&scope);
+        scope_code::store(&mut self.writer, &scope);
         if let Some((outer, _)) = self.open.last_mut() {
             outer.pass_on(&scope, all);
         }

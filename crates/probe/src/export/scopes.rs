@@ -12,13 +12,19 @@ use ringlane_trace::scopes::{Peak, ScopeFatal, ScopeNeed, ScopeRow, ScopeStall, 
 
 use super::{Export, Rows};
 use crate::kinds;
+use crate::scope_code;
 use crate::scopes::{NO_PARENT, RESOURCES, ScopeRecord};
 
 impl Export<'_> {
     pub(super) fn scopes(&self, out: &mut ArtifactFile, rows: Rows) -> io::Result<RowCounts> {
         let fatal = self.facts.fatal.as_ref().map(fatal);
         let mut writer = ScopesWriter::new(out, fatal.as_ref());
-        self.for_each(kinds::SCOPES, rows, |_, scope: ScopeRecord| writer.scope(&self.scope(&scope)))?;
+        self.for_each_chunk(kinds::SCOPES, rows, |_, mut chunk| {
+            while let Some(scope) = scope_code::next(&mut chunk) {
+                writer.scope(&self.scope(&scope))?;
+            }
+            Ok(())
+        })?;
         writer.finish(self.dropped(kinds::SCOPES, rows))
     }
 
