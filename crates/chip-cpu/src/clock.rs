@@ -2,8 +2,8 @@
 //!
 //! The counter is used if the processor says that it never stops and never changes its rate, and the kernel has it among
 //! its clock sources (it takes it off that list when it sees cores disagree). Its rate is measured once per process
-//! against the monotonic clock, over [`CALIBRATION`]; each of the four readings may be late by [`READING_ERROR_NS`], which
-//! gives the error that is stated.
+//! against the monotonic clock, over [`CALIBRATION`]. A reading of both clocks lies between two of the counter, and half of
+//! what passes between those is how far it may be off: that gives the error that is stated.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -15,8 +15,6 @@ use ringlane_task::Ticks;
 const CALIBRATION: Duration = Duration::from_millis(2);
 /// A reading of both clocks is the best of so many.
 const READINGS: u32 = 16;
-/// How far apart the two clocks of the best reading may be.
-const READING_ERROR_NS: f64 = 50.0;
 
 /// The clock. Copies read the same time.
 #[derive(Clone, Copy, Debug)]
@@ -53,14 +51,14 @@ impl CpuClock {
     }
 
     fn calibrated() -> Self {
-        let (tsc_from, from) = reading();
+        let (tsc_from, from, width_from) = reading();
         while from.elapsed() < CALIBRATION {
             std::hint::spin_loop();
         }
-        let (tsc_to, to) = reading();
+        let (tsc_to, to, width_to) = reading();
         let ns = (to - from).as_nanos() as f64;
         let freq_hz = ((tsc_to - tsc_from) as f64 * 1e9 / ns).round() as u64;
-        let error_ppm = 2.0 * READING_ERROR_NS / ns * 1e6;
+        let error_ppm = (width_from + width_to) as f64 / 2.0 / (tsc_to - tsc_from) as f64 * 1e6;
         CpuClock { source: ClockSource::Tsc, freq_hz, error_ppm, epoch: from }
     }
 
@@ -98,8 +96,8 @@ impl Clock for CpuClock {
     }
 }
 
-/// Both clocks at one moment: of some readings the one during which the least time passed.
-fn reading() -> (u64, Instant) {
+/// Both clocks at one moment, and how many ticks that took: of some readings the one that took the fewest.
+fn reading() -> (u64, Instant, u64) {
     let one = |_| {
         let before = tsc::read();
         let instant = Instant::now();
@@ -107,7 +105,7 @@ fn reading() -> (u64, Instant) {
     };
     let (width, before, instant) =
         (0..READINGS).map(one).min_by_key(|&(width, ..)| width).expect("at least one");
-    (before + width / 2, instant)
+    (before + width / 2, instant, width)
 }
 
 #[cfg(all(target_arch = "x86_64", not(shuttle)))]

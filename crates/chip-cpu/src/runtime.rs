@@ -100,9 +100,8 @@ impl CpuRuntime {
         let wake = || shared.wake_all();
         let _shift = shared.shifts.watched(self.helpers.len(), &job, &wake);
         probe.enter(CoreId(0));
-        let run = self.run_shift(site, buffers, probe, f);
-        probe.leave(CoreId(0));
-        run
+        let _leave = OnDrop(|| probe.leave(CoreId(0)));
+        self.run_shift(site, buffers, probe, f)
     }
 
     fn run_shift<'e, R, P: Probe>(
@@ -139,6 +138,15 @@ impl CpuRuntime {
     }
 }
 
+/// Does something when it goes, also while unwinding.
+struct OnDrop<F: FnMut()>(F);
+
+impl<F: FnMut()> Drop for OnDrop<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
 /// The life of a worker thread.
 fn live(shared: &Shared, core: usize) {
     loop {
@@ -146,9 +154,10 @@ fn live(shared: &Shared, core: usize) {
         match shared.shifts.shift(orders) {
             Shift::Plain => Worker::new(shared, &(), core).work(orders),
             Shift::Watched(job) => {
+                // However it ends: the runtime waits for us.
+                let _leave = OnDrop(|| shared.shifts.leave());
                 // SAFETY: asking for the shift was coming to it; we leave it afterwards.
                 unsafe { job.work(core, orders) };
-                shared.shifts.leave();
             }
             Shift::Shutdown => return,
         }

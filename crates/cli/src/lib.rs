@@ -37,8 +37,8 @@
 //! ```
 //!
 //! A program with cases and a known answer is a scene: [`scene!`] registers it, and [`main`] runs it.
-// Three files are allowed some: `allocations.rs` is an allocator, `bench/patient.rs` a chip, and in `bench/spin.rs` the
-// work of a measured task is a few instructions.
+// Four files are allowed some: `allocations.rs` is an allocator, `bench/patient.rs` a chip, in `bench/spin.rs` the work of
+// a measured task is a few instructions, and `watched.rs` puts a recorder on a chip.
 #![deny(unsafe_code)]
 #![deny(missing_docs)]
 

@@ -11,7 +11,7 @@ use ringlane_engine::prelude::{Buffers, Orch};
 use ringlane_engine::report::{Run, RunReport, Status};
 use ringlane_engine::{Error, Fault, Result};
 use ringlane_probe::pmu::UnknownGroup;
-use ringlane_probe::{DumpSelection, Exported, Pool};
+use ringlane_probe::{DumpSelection, Exported, Pool, RecordingProblem};
 use ringlane_task::{CallConfig, ConfigError, DfxFlags, Explain, Resource};
 use ringlane_trace::{Manifest, RunDir, UtcTime};
 
@@ -191,10 +191,12 @@ impl Runtime {
         let manifest = tell(manifest, &report, result.as_ref(), recording.as_ref(), &self.observing.config);
         let written = manifest.write(&dir);
         self.recording = recording;
-        match (result, written) {
-            (Err(panic), _) => resume_unwind(panic),
-            (Ok(Ok(_)), Err(error)) => Run { result: Err(cannot_record(&error)), report },
-            (Ok(result), _) => Run { result, report },
+        if let (Err(error), Some(recording)) = (written, &mut self.recording) {
+            recording.problems.push(RecordingProblem::Incomplete { what: error.detail() });
+        }
+        match result {
+            Err(panic) => resume_unwind(panic),
+            Ok(result) => Run { result, report },
         }
     }
 

@@ -53,7 +53,10 @@ pub(crate) fn run_on_cpu<'e, R>(
 ) -> Watched<R> {
     let recorder = match dir.map(|dir| start(cpu, observing, dir)).transpose() {
         Ok(recorder) => recorder,
-        Err(error) => return Watched { result: Ok(Err(error)), ..Watched::nothing() },
+        Err(error) => {
+            let (report, wall) = (RunReport::default(), Duration::ZERO);
+            return Watched { result: Ok(Err(error)), report, wall, recording: None };
+        }
     };
     let start = Instant::now();
     let run = catch_unwind(AssertUnwindSafe(|| match &recorder {
@@ -67,13 +70,6 @@ pub(crate) fn run_on_cpu<'e, R>(
     Watched { result, report, wall, recording }
 }
 
-impl<R> Watched<R> {
-    fn nothing() -> Self {
-        let result = Ok(Err(Fault::Interrupted { tasks: 0 }.into()));
-        Watched { result, report: RunReport::default(), wall: Duration::ZERO, recording: None }
-    }
-}
-
 fn start(cpu: &CpuRuntime, observing: &Observing, dir: &RunDir) -> Result<Recorder<CpuClock>> {
     let config = &observing.config;
     let settings = Settings {
@@ -85,7 +81,10 @@ fn start(cpu: &CpuRuntime, observing: &Observing, dir: &RunDir) -> Result<Record
         slots: cpu.table().slot_count(),
         pool: observing.pool.clone(),
     };
-    Recorder::start(CpuClock::get(), dir, settings).map_err(|error| cannot_record(&error))
+    // SAFETY: it is used by `run_at` of a `CpuRuntime` alone, whose workers and submitter are the threads they say.
+    #[allow(unsafe_code)]
+    let recorder = unsafe { Recorder::start(CpuClock::get(), dir, settings) };
+    recorder.map_err(|error| cannot_record(&error))
 }
 
 /// What the files tell beside the records.

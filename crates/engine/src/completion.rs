@@ -77,6 +77,7 @@ impl<P: Probe> Executor<'_, P> {
         }
         // SAFETY: the caller holds the task; the index was handed out once.
         unsafe { self.run_block(task, record, index) };
+        self.probe.hand_in(self.core);
         slot.finish_block()
     }
 

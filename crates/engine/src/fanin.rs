@@ -5,8 +5,8 @@ use ringlane_task::{CoreId, Resource};
 use crate::api::backend::{Call, Site};
 use crate::api::tensor::{TaskHandle, TensorRef};
 use crate::fault::{Fault, Result};
-use crate::limits::FANIN_MAX;
-use crate::orchestrator::{Meta, Orchestrator, Predecessor};
+use crate::limits::{AFTER_MAX, FANIN_MAX};
+use crate::orchestrator::{Meta, Orchestrator, Predecessor, ring_index};
 use crate::seams::{Chip, Company, Probe, Step};
 use crate::slot::{EdgeKind, Linked, SKIPPED, Slot, SlotIndex};
 use crate::submit::{Committed, Measure};
@@ -75,6 +75,10 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         if call.after.is_empty() && !self.current.barrier {
             return Ok(());
         }
+        if call.after.len() > AFTER_MAX {
+            let (what, given) = ("tasks to follow", call.after.len());
+            return Err(Fault::TooManyArgs { what, given, limit: AFTER_MAX }.into());
+        }
         let mark = self.mark;
         for task in call.after {
             let meta = &mut self.state.metas[task.slot as usize];
@@ -114,7 +118,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         for i in 0..self.state.predecessors.len() {
             let task = self.state.predecessors[i].slot;
             if i >= FANIN_MAX || self.position_of(task) < open[self.table.ring_of(task)] {
-                self.wait_until_closed(task);
+                self.wait_until_closed(task, ring);
             }
         }
         let (mut predecessors, mut seen) = (core::mem::take(&mut self.state.predecessors), 0);
@@ -138,7 +142,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     }
 
     /// The position on its ring of a task that is not reclaimed.
-    fn position_of(&self, task: SlotIndex) -> u64 {
+    pub(crate) fn position_of(&self, task: SlotIndex) -> u64 {
         let ring = self.table.ring_of(task);
         let last = self.state.rings[ring].head.wrapping_sub(1);
         let back = (last as u32).wrapping_sub(task.0 - self.table.slot_base[ring]);
@@ -153,15 +157,17 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             return;
         }
         for i in 0..self.state.predecessors.len() {
-            self.wait_until_closed(self.state.predecessors[i].slot);
+            self.wait_until_closed(self.state.predecessors[i].slot, ring);
         }
         self.state.predecessors.clear();
     }
 
-    /// Waits until a task is done (its successors may still be being told).
-    fn wait_until_closed(&mut self, task: SlotIndex) {
+    /// Waits until a task is done (its successors may still be being told), to save an entry of a ring's pool.
+    fn wait_until_closed(&mut self, task: SlotIndex, ring: usize) {
         while !self.table.slots[task.0 as usize].is_closed() {
+            self.probe.stall_begin();
             self.chip.relax();
+            self.probe.stall_end(ring_index(ring), Resource::DepPool, self.seq);
         }
     }
 
@@ -248,7 +254,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             for position in from..self.state.rings[ring].head {
                 let slot = self.table.slot_of(ring, position);
                 if self.state.predecessors.len() >= FANIN_MAX {
-                    self.wait_until_closed(slot);
+                    self.wait_until_closed(slot, own);
                 }
                 if !self.table.slots[slot.0 as usize].is_closed() {
                     self.follow().0.add(slot);

@@ -19,6 +19,10 @@ pub const SCALARS_MAX: usize = ringlane_task::MAX_SCALARS;
 /// At the limit the submit waits until some are done, then goes on: nothing fails.
 pub const FANIN_MAX: usize = 1024;
 
+/// Tasks that one submit can be told to follow; 8 bytes each in a recording. Beyond it `submit_after` answers `TooManyArgs`:
+/// a barrier follows any number.
+pub const AFTER_MAX: usize = 4096;
+
 /// Submits between two looks of the submitter at how many tasks wait. Few enough that they are still in the cache.
 pub const SUBMITS_PER_LOOK: u32 = 64;
 

@@ -8,7 +8,7 @@ use crate::api::args::{Record, Spaces, TensorRecord, decode};
 use crate::api::backend::Inference;
 use crate::api::kernel::Kernel;
 use crate::api::tensor::TaskHandle;
-use crate::orchestrator::{Meta, Predecessor};
+use crate::orchestrator::Meta;
 use crate::scope::Usage;
 use crate::slot::{SlotIndex, TaskRecord};
 use crate::table::{Table, task_id};
@@ -206,7 +206,6 @@ pub struct Submission<'t> {
     pub usage: &'t Usage,
     pub(crate) table: &'t Table,
     pub(crate) metas: &'t [Meta],
-    pub(crate) predecessors: &'t [Predecessor],
     pub(crate) barrier: Option<SlotIndex>,
 }
 
@@ -221,12 +220,6 @@ impl<'t> Submission<'t> {
     #[inline]
     pub fn barrier(&self) -> Option<TaskId> {
         self.barrier.map(|slot| self.table.id_of(slot, self.metas[slot.0 as usize].local))
-    }
-
-    /// Tasks that it was seen to follow.
-    #[inline]
-    pub fn fan_in(&self) -> u32 {
-        self.predecessors.len() as u32
     }
 }
 

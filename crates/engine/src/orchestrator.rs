@@ -18,12 +18,12 @@ use crate::limits::{RINGS, SCOPE_DEPTH_MAX};
 use crate::report::RunReport;
 use crate::ring::slots::Ring;
 use crate::scope::{Scope, Segment, Usage};
-use crate::seams::{Chip, Company, Probe};
+use crate::seams::{Chip, Company, Probe, Step};
 use crate::slot::{EdgeKind, SlotIndex};
 use crate::sync::Ordering;
 use crate::table::{Stop, Table};
 use crate::tensor_map::{Owned, TensorMap};
-use crate::watch::Counted;
+use crate::watch::WatchedCounts;
 
 /// What the submitter keeps for each slot; no other thread touches it.
 #[derive(Clone, Copy, Debug)]
@@ -133,7 +133,7 @@ pub struct Orchestrator<'t, C, P> {
     pub(crate) scope_count: u32,
     pub(crate) scopes_ended: u64,
     pub(crate) peak_heap: u64,
-    pub(crate) watched: Counted,
+    pub(crate) watched: WatchedCounts,
     pub(crate) counting: Option<Box<Counting>>,
     pub(crate) fatal: Option<Error>,
 }
@@ -168,7 +168,7 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
             scope_count: 0,
             scopes_ended: 0,
             peak_heap: 0,
-            watched: Counted::default(),
+            watched: WatchedCounts::default(),
             counting: None,
             fatal: None,
         }
@@ -216,6 +216,7 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
 
     /// Waits until every task is done; nothing of the run is in use afterwards.
     pub fn drain(&mut self) {
+        self.probe.step(Step::Wait);
         self.show_fill();
         for ring in 0..RINGS {
             while !self.advance_done(ring, self.state.rings[ring].head) {
@@ -248,6 +249,9 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
     #[cold]
     pub(crate) fn doom(&mut self, error: Error) -> Error {
         self.table.stop(Stop::Fatal);
+        if self.probe.sees_scopes() {
+            self.observe_fatal();
+        }
         self.fatal.get_or_insert(error).clone()
     }
 
@@ -331,7 +335,7 @@ impl<C: Chip, P: Probe> Backend for Orchestrator<'_, C, P> {
         self.table.board.scopes[depth].store(site_id, Ordering::Relaxed);
         self.table.board.fill.depth.store(depth as u32 + 1, Ordering::Relaxed);
         if self.probe.sees_scopes() {
-            self.observe_enter(depth);
+            self.observe_enter();
         }
         Ok(())
     }

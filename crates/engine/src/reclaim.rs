@@ -8,7 +8,7 @@ use crate::limits::RINGS;
 use crate::orchestrator::{Orchestrator, Predecessor, ring_index};
 use crate::overlap::Region;
 use crate::planted::{Bug, planted};
-use crate::seams::{Chip, Probe};
+use crate::seams::{Chip, Probe, Step};
 use crate::slot::EdgeKind;
 use crate::submit::RecordRegions;
 use crate::table::{Table, task_id};
@@ -92,6 +92,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         if self.table.stopped() {
             return Err(self.read_stopped());
         }
+        self.probe.step(Step::Wait);
         let root = *self.state.map.root(tensor)?;
         let view = view.shifted(root.base);
         let (region, whole) = (Region::of(&view), view.is_whole());

@@ -53,6 +53,8 @@ pub enum Step {
     Admitted,
     /// Its arguments are written, looked up and filed.
     Placed,
+    /// No submit: the orchestration waits for a value, or for the end of the run.
+    Wait,
 }
 
 /// What can be observed. Every method has an empty default.
@@ -105,13 +107,16 @@ pub trait Probe: Sync {
     /// A core ended the block it began; called before anything that depends on it is released.
     #[inline]
     fn end(&self, _core: CoreId) {}
+    /// The core is through with one of several blocks of a task; called before others can see it.
+    #[inline]
+    fn hand_in(&self, _core: CoreId) {}
     /// A task that was not skipped is complete; called before its successors are released.
     #[inline]
     fn complete(&self, _core: CoreId, _task: &ObservedTask<'_>) {}
     /// A task became ready; called before it is published.
     #[inline]
     fn ready(&self, _core: CoreId, _task: SlotIndex) {}
-    /// The core is through with what it took; called before the task's slot can be reused.
+    /// The core is through with what it took; of a task that it completed, before the slot can be reused.
     #[inline]
     fn finish(&self, _core: CoreId) {}
 

@@ -37,6 +37,9 @@ pub unsafe fn run<'e, R, C: Chip, P: Probe>(
     }));
     if outcome.is_err() {
         table.stop(Stop::Fatal);
+        if probe.sees_scopes() {
+            orchestrator.observe_fatal();
+        }
     }
     while !orchestrator.state.scopes.is_empty() {
         let ended = orchestrator.exit_scope();

@@ -13,9 +13,7 @@ use crate::submit::{Committed, Measure};
 
 /// What only a probe needs to know.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Counted {
-    /// Where each ring stood when the outermost scope on it that is open began; its end if there is none.
-    open: [u64; RINGS],
+pub(crate) struct WatchedCounts {
     /// The first mark since a scope last began or ended.
     inside_since: u32,
     /// For each ring, edges from tasks of scopes that were open.
@@ -23,9 +21,9 @@ pub(crate) struct Counted {
     fan_in: u64,
 }
 
-impl Default for Counted {
+impl Default for WatchedCounts {
     fn default() -> Self {
-        Counted { open: [u64::MAX; RINGS], inside_since: 1, edges: [0; RINGS], fan_in: 0 }
+        WatchedCounts { inside_since: 1, edges: [0; RINGS], fan_in: 0 }
     }
 }
 
@@ -74,7 +72,6 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             usage: &measure.usage(0),
             table: self.table,
             metas: &self.state.metas,
-            predecessors: &self.state.predecessors,
             barrier,
         });
         if let Submitted::Kernels { .. } = kind {
@@ -98,16 +95,15 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         }
     }
 
-    /// As `count_edges`, of predecessors from before the last change of scopes.
+    /// As `count_edges`, of predecessors from before the last change of scopes: those that cannot be reclaimed now, because
+    /// they or an older task of their ring are of a scope that is open.
     #[cold]
     fn older_edges_inside(&self) -> u64 {
-        let since = self.watched.inside_since;
+        let (since, open) = (self.watched.inside_since, self.open_from());
         let inside = |predecessor: &&Predecessor| {
             let slot = predecessor.slot;
-            let meta = &self.state.metas[slot.0 as usize];
-            let from = self.watched.open[self.table.ring_of(slot)];
-            let older = (meta.stamp.wrapping_sub(since) as i32) < 0;
-            older && from != u64::MAX && meta.local.wrapping_sub(from as u32) as i32 >= 0
+            let older = (self.state.metas[slot.0 as usize].stamp.wrapping_sub(since) as i32) < 0;
+            older && self.position_of(slot) >= open[self.table.ring_of(slot)]
         };
         self.state.predecessors.iter().filter(inside).count() as u64
     }
@@ -129,20 +125,14 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     }
 
     /// A scope began: it is on the stack already.
-    pub(crate) fn observe_enter(&mut self, depth: usize) {
+    pub(crate) fn observe_enter(&mut self) {
         let Some(scope) = self.state.scopes.last().copied() else { return };
-        if depth < RINGS {
-            self.watched.open[depth] = scope.entry.slots;
-        }
         self.probe.scope_enter(scope.id, SiteId(scope.site_id), &self.held(scope.ring));
         (self.watched.fan_in, self.watched.inside_since) = (0, self.mark);
     }
 
     /// A scope ended: it is off the stack already.
     pub(crate) fn observe_exit(&mut self, depth: usize) {
-        if depth < RINGS {
-            self.watched.open[depth] = u64::MAX;
-        }
         self.observe_fill();
         self.probe.scope_exit(&self.held(depth.min(RINGS - 1)));
         (self.watched.fan_in, self.watched.inside_since) = (0, self.mark);

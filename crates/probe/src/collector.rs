@@ -103,13 +103,12 @@ impl RecordedKind {
         ))
     }
 
-    /// Which kind it is.
     /// Gets the pages that the first records need, before anybody waits for them.
     pub(crate) fn prepare(&mut self) {
         self.lanes.iter_mut().for_each(|lane| lane.drain.prepare());
     }
 
-    /// Which kind.
+    /// Which kind it is.
     pub fn kind(&self) -> Kind {
         self.kind
     }

@@ -11,6 +11,8 @@ pub(crate) struct CorePmu {
     writer: Writer,
     group: Group,
     counters: Option<Counters>,
+    /// Why they are not read any more.
+    pub(crate) failure: Option<PmuUnavailable>,
     begun: [u64; COUNTERS_MAX],
 }
 
@@ -19,7 +21,7 @@ pub(crate) type Refusal = Mutex<Option<PmuUnavailable>>;
 
 impl CorePmu {
     pub(crate) fn new(writer: Writer, group: Group) -> Self {
-        CorePmu { writer, group, counters: None, begun: [0; COUNTERS_MAX] }
+        CorePmu { writer, group, counters: None, failure: None, begun: [0; COUNTERS_MAX] }
     }
 
     /// Opens the counters for the calling thread.
@@ -35,18 +37,21 @@ impl CorePmu {
     #[inline]
     pub(crate) fn begin(&mut self) {
         if let Some(counters) = &mut self.counters
-            && counters.read(&mut self.begun).is_err()
+            && let Err(why) = counters.read(&mut self.begun)
         {
-            self.counters = None;
+            (self.counters, self.failure) = (None, Some(why));
         }
     }
 
     #[inline]
     pub(crate) fn end(&mut self, block: &BlockTime) {
         let (name, mut now) = (block.name, [0; COUNTERS_MAX]);
-        let read = self.counters.as_mut().is_some_and(|counters| counters.read(&mut now).is_ok());
-        if !read {
-            let (name, cycles) = (BlockName { unused: TICKS, ..name }, block.end - block.start);
+        let read = self.counters.as_mut().map(|counters| counters.read(&mut now));
+        if let Some(Err(why)) = read {
+            (self.counters, self.failure) = (None, Some(why));
+        }
+        if self.counters.is_none() {
+            let (name, cycles) = (BlockName { source: TICKS, ..name }, block.end - block.start);
             return self.writer.push(&BlockCounters { name, cycles, counters: [0; COUNTERS_MAX] });
         }
         for (now, begun) in now.iter_mut().zip(self.begun) {

@@ -9,7 +9,7 @@ use ringlane_engine::slot::TaskRecord;
 use crate::core_pmu::{CorePmu, Refusal};
 use crate::dump::Capture;
 use crate::lane::Writer;
-use crate::records::{BlockLife, BlockName, BlockPhases, IDLE, PhaseTime};
+use crate::records::{BlockLife, BlockName, BlockPhases, IDLE, PhaseTime, RESOLVE};
 
 /// The state of one core.
 #[derive(Default)]
@@ -20,6 +20,8 @@ pub(crate) struct CoreState {
     now: BlockPhases,
     /// Whether there is one that is not written yet.
     pending: bool,
+    /// When the block was handed in, if it is not the last of its task.
+    handed_in: Option<u64>,
     /// Since when the core is free, if that is known and nobody else could have given it work since.
     free_since: Option<u64>,
     /// Since when, and until when at least, the core found nothing to do.
@@ -50,7 +52,7 @@ impl CoreState {
     pub(crate) fn leave(&mut self, clock: &impl Clock) {
         if self.level >= 3 {
             self.extend_idle(clock.now().0);
-            self.close_idle(u64::MAX);
+            self.close_idle(None);
         }
     }
 
@@ -67,10 +69,10 @@ impl CoreState {
         self.idle.get_or_insert((since, now)).1 = now;
     }
 
-    /// Ends the time without work, at the latest `now`.
-    fn close_idle(&mut self, now: u64) {
+    /// Ends the time without work: now, or when the core was last seen without any.
+    fn close_idle(&mut self, now: Option<u64>) {
         if let (Some((start, end)), Some(phases)) = (self.idle.take(), &mut self.phases) {
-            let end = if now == u64::MAX { end } else { now };
+            let end = now.unwrap_or(end);
             phases.push(&PhaseTime { start, end, phase: IDLE, tasks: 0 });
         }
     }
@@ -84,13 +86,19 @@ impl CoreState {
         self.free_since = None;
     }
 
+    /// When the last block of this core ended.
+    #[inline]
+    pub(crate) fn last_end(&self) -> u64 {
+        self.now.life.time.end
+    }
+
     /// The thread does something else now: it submits. What it makes ready was not when the core became free, also where a
     /// submit that waits for a ring has run tasks meanwhile.
     #[inline]
     pub(crate) fn interrupt(&mut self) {
         self.free_since = None;
         if self.idle.is_some() {
-            self.close_idle(u64::MAX);
+            self.close_idle(None);
         }
     }
 
@@ -99,7 +107,7 @@ impl CoreState {
         // A reading may be a little early, but the task was not taken before it was ready.
         let now = self.free_since.take().unwrap_or_else(|| clock.now().0).max(ready);
         if self.idle.is_some() {
-            self.close_idle(now);
+            self.close_idle(Some(now));
         }
         self.now.life.dispatch = now;
     }
@@ -114,7 +122,7 @@ impl CoreState {
         block: u32,
     ) {
         let (local, ring) = (record.local, record.ring);
-        self.now.life.time.name = BlockName { local, block, func: kernel, lane, ring, unused: 0 };
+        self.now.life.time.name = BlockName { local, block, func: kernel, lane, ring, source: 0 };
         if let Some(pmu) = &mut self.pmu {
             pmu.begin();
         }
@@ -139,9 +147,16 @@ impl CoreState {
         (self.pending, self.now.resolve) = (true, u64::MAX);
     }
 
+    /// The block is done; unless it was the last, others go on with its task from here.
+    #[inline]
+    pub(crate) fn hand_in(&mut self, clock: &impl Clock) {
+        self.handed_in = Some(clock.now().0);
+    }
+
     /// The task is complete: its successors come next.
     #[inline]
     pub(crate) fn complete(&mut self, clock: &impl Clock) {
+        self.handed_in = None;
         if self.level >= 3 {
             self.now.resolve = clock.now().0;
         }
@@ -149,13 +164,13 @@ impl CoreState {
 
     #[inline]
     pub(crate) fn finish(&mut self, clock: &impl Clock) {
-        if self.level < 2 {
-            return;
-        }
-        let now = clock.now().0;
+        let now = self.handed_in.take().unwrap_or_else(|| clock.now().0);
         self.free_since = Some(now);
         if core::mem::take(&mut self.pending) {
             self.write_life(now);
+        } else if let Some(phases) = &mut self.phases {
+            // A task without a block, or one that was skipped: all the time went to those that follow it.
+            phases.push(&PhaseTime { start: self.now.life.dispatch, end: now, phase: RESOLVE, tasks: 1 });
         }
     }
 

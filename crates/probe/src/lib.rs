@@ -16,6 +16,7 @@ mod deps;
 mod dump;
 pub mod error;
 pub mod export;
+mod hooks;
 pub mod kind;
 mod kinds;
 pub mod lane;

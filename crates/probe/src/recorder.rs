@@ -8,11 +8,11 @@ use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
-use ringlane_engine::observed::{Fill, Held, ObservedTask, Submission, WiredEdge};
-use ringlane_engine::seams::{Clock, Probe, Step};
-use ringlane_engine::slot::{SlotIndex, TaskRecord};
+use ringlane_engine::observed::{ObservedTask, Submission};
+use ringlane_engine::seams::Clock;
+use ringlane_engine::slot::SlotIndex;
 use ringlane_engine::sync::Padded;
-use ringlane_task::{CoreId, DfxFlags, Explain, Overflow, Resource, RingIndex, SiteId, TaskId, Ticks};
+use ringlane_task::{CoreId, DfxFlags, Explain, Overflow, Ticks};
 use ringlane_trace::{ArtifactFile, RunDir, TraceError};
 
 use crate::core_pmu::{CorePmu, Refusal};
@@ -24,7 +24,6 @@ use crate::kinds;
 use crate::lane::Pool;
 use crate::pmu::Group;
 use crate::recording::{Recording, Writers};
-use crate::records::Edge;
 use crate::scopes::Scopes;
 use crate::selection::{ArgMask, DumpSelection, MASK_WORDS};
 use crate::submits::{Selected, Submits, SubmitterState, Tasks};
@@ -48,24 +47,24 @@ pub struct Settings {
     pub pool: Pool,
 }
 
-/// Records a run. It is the run's [`Probe`]; afterwards [`Recorder::export`](crate::Recorder::export) writes the files.
+/// Records a run. It is the run's [`Probe`](ringlane_engine::seams::Probe); afterwards [`Recorder::export`](crate::Recorder::export) writes the files.
 pub struct Recorder<C> {
     pub(crate) clock: RunClock<C>,
     pub(crate) settings: Settings,
     pub(crate) dir: RunDir,
-    cores: Box<[Padded<UnsafeCell<CoreState>>]>,
-    submitter: UnsafeCell<SubmitterState>,
+    pub(crate) cores: Box<[Padded<UnsafeCell<CoreState>>]>,
+    pub(crate) submitter: UnsafeCell<SubmitterState>,
     /// By slot: when its task became ready. Stored before the task is published, loaded by the submitter after it saw that
     /// the task is done.
-    ready: Box<[AtomicU64]>,
+    pub(crate) ready: Box<[AtomicU64]>,
     /// By slot: which arguments are captured. Stored before the task is published, loaded by cores that hold it.
-    masks: Box<[[AtomicU64; MASK_WORDS]]>,
+    pub(crate) masks: Box<[[AtomicU64; MASK_WORDS]]>,
     /// Where the next captured bytes go in their file.
-    payload_end: AtomicU64,
+    pub(crate) payload_end: AtomicU64,
     pub(crate) payload: Option<ArtifactFile>,
     pub(crate) refusal: Refusal,
     pub(crate) recording: Option<Recording>,
-    level: u8,
+    pub(crate) level: u8,
     /// What of a core is watched at all: checked first, so that what is off costs a look at one byte.
     pub(crate) times_blocks: bool,
     pub(crate) times_tasks: bool,
@@ -112,7 +111,7 @@ impl Explain for StartError {
     }
 }
 
-/// The clock of a run. A thread that is alone sees everything in order anyway.
+/// The clock of a run. A thread that is alone does not have to wait for what others did before it reads it.
 pub(crate) struct RunClock<C> {
     clock: C,
     alone: bool,
@@ -140,7 +139,11 @@ impl<C: Clock + Send> crate::clock::Clock for LaneClock<C> {
 
 impl<C: Clock + Copy + Send + 'static> Recorder<C> {
     /// Reserves the memory of what is on, and starts the collector.
-    pub fn start(clock: C, dir: &RunDir, settings: Settings) -> Result<Self, StartError> {
+    ///
+    /// # Safety
+    /// The recorder is used as the probe of a run, by a chip that keeps the seam's promise: hooks that name a core are called
+    /// by the thread that is this core, all others by the submitter. A core's state is touched without a lock.
+    pub unsafe fn start(clock: C, dir: &RunDir, settings: Settings) -> Result<Self, StartError> {
         let (flags, cores) = (settings.flags, settings.cores);
         let level = flags.swimlane_level();
         let mut payload = None;
@@ -156,8 +159,10 @@ impl<C: Clock + Copy + Send + 'static> Recorder<C> {
             dir: dir.clone(),
             cores: core_states(&mut writers, &settings),
             submitter: UnsafeCell::new(submitter_state(&mut writers, &settings)),
-            ready: zeroed(if level >= 2 { settings.slots } else { 0 }),
-            masks: zeroed(if flags.contains(DfxFlags::DUMP) { settings.slots } else { 0 }),
+            // SAFETY: zero bits are an atomic 0.
+            ready: unsafe { zeroed(if level >= 2 { settings.slots } else { 0 }) },
+            // SAFETY: as above, in arrays.
+            masks: unsafe { zeroed(if flags.contains(DfxFlags::DUMP) { settings.slots } else { 0 }) },
             payload_end: AtomicU64::new(0),
             payload,
             refusal: Refusal::default(),
@@ -244,8 +249,11 @@ fn submitter_state(writers: &mut Writers, settings: &Settings) -> SubmitterState
 }
 
 /// A table of zeros that costs nothing until it is touched.
-fn zeroed<T>(count: usize) -> Box<[T]> {
-    // SAFETY: used for atomics and arrays of them only, for which zero bits are the value 0.
+///
+/// # Safety
+/// Zero bits are a value of the type.
+unsafe fn zeroed<T>(count: usize) -> Box<[T]> {
+    // SAFETY: the caller's promise.
     unsafe { Box::new_zeroed_slice(count).assume_init() }
 }
 
@@ -253,7 +261,7 @@ impl<C> Recorder<C> {
     /// The state of a core, for its own thread.
     #[inline]
     #[allow(clippy::mut_from_ref)]
-    fn core(&self, core: CoreId) -> &mut CoreState {
+    pub(crate) fn core(&self, core: CoreId) -> &mut CoreState {
         // SAFETY: see `Sync`; no hook calls another, so there is no second reference.
         unsafe { &mut *self.cores[core.0 as usize].get() }
     }
@@ -267,6 +275,10 @@ impl<C> Recorder<C> {
 
     /// Ends the writing: every writer's last buffer is handed over.
     pub(crate) fn close(&mut self) {
+        let mut pmus = self.cores.iter_mut().filter_map(|core| core.0.get_mut().pmu.as_mut());
+        if let Some(why) = pmus.find_map(|pmu| pmu.failure.take()) {
+            self.refusal.get_mut().expect("no panic while a reason is noted").get_or_insert(why);
+        }
         self.cores = Box::default();
         self.submitter = UnsafeCell::default();
     }
@@ -277,7 +289,7 @@ impl<C> Recorder<C> {
     }
 
     #[cold]
-    fn capture_before(&self, core: CoreId, task: &ObservedTask<'_>) {
+    pub(crate) fn capture_before(&self, core: CoreId, task: &ObservedTask<'_>) {
         let mask = self.mask_of(task.slot);
         if let Some(capture) = self.core(core).capture.as_mut().filter(|_| !mask.is_empty()) {
             capture.before(task, &mask, &self.payload_end);
@@ -285,7 +297,7 @@ impl<C> Recorder<C> {
     }
 
     #[cold]
-    fn capture_after(&self, core: CoreId, task: &ObservedTask<'_>) {
+    pub(crate) fn capture_after(&self, core: CoreId, task: &ObservedTask<'_>) {
         let mask = self.mask_of(task.slot);
         if let Some(capture) = self.core(core).capture.as_mut().filter(|_| !mask.is_empty()) {
             capture.after(task, &mask, &self.payload_end);
@@ -293,186 +305,11 @@ impl<C> Recorder<C> {
     }
 
     #[cold]
-    fn select(&self, submission: &Submission<'_>) {
+    pub(crate) fn select(&self, submission: &Submission<'_>) {
         let Some(selected) = &mut self.submitter().dump else { return };
         let mask = selected.mask(submission);
         for (word, bits) in self.masks[submission.slot.0 as usize].iter().zip(mask.0) {
             word.store(bits, Ordering::Relaxed);
-        }
-    }
-}
-
-impl<C: Clock> Probe for Recorder<C> {
-    #[inline]
-    fn sees_tasks(&self) -> bool {
-        self.times_tasks
-    }
-
-    #[inline]
-    fn sees_submits(&self) -> bool {
-        self.sees_submits
-    }
-
-    #[inline]
-    fn sees_scopes(&self) -> bool {
-        self.sees_scopes
-    }
-
-    fn enter(&self, core: CoreId) {
-        self.core(core).enter(&self.clock, &self.refusal);
-    }
-
-    fn leave(&self, core: CoreId) {
-        self.core(core).leave(&self.clock);
-    }
-
-    fn idle(&self, core: CoreId) {
-        self.core(core).idle(&self.clock);
-    }
-
-    fn stole(&self, core: CoreId) {
-        self.core(core).stole(&self.clock);
-    }
-
-    #[inline]
-    fn take(&self, core: CoreId, task: SlotIndex) {
-        if self.times_tasks {
-            let ready = self.ready[task.0 as usize].load(Ordering::Relaxed);
-            self.core(core).take(&self.clock, ready);
-        }
-    }
-
-    #[inline]
-    fn dispatch(&self, core: CoreId, task: &ObservedTask<'_>) {
-        if self.captures {
-            self.capture_before(core, task);
-        }
-    }
-
-    #[inline]
-    fn start(&self, core: CoreId, record: &TaskRecord, kernel: u16, lane: u8, block: u32) {
-        if self.times_blocks {
-            self.core(core).start(&self.clock, record, kernel, lane, block);
-        }
-    }
-
-    #[inline]
-    fn end(&self, core: CoreId) {
-        if self.times_blocks {
-            self.core(core).end(&self.clock);
-        }
-    }
-
-    #[inline]
-    fn complete(&self, core: CoreId, task: &ObservedTask<'_>) {
-        if self.captures {
-            self.capture_after(core, task);
-        }
-        if self.times_tasks {
-            self.core(core).complete(&self.clock);
-        }
-    }
-
-    #[inline]
-    fn ready(&self, _core: CoreId, task: SlotIndex) {
-        if self.times_tasks {
-            self.ready[task.0 as usize].store(self.clock.now_ordered().0, Ordering::Relaxed);
-        }
-    }
-
-    #[inline]
-    fn finish(&self, core: CoreId) {
-        if self.times_tasks {
-            self.core(core).finish(&self.clock);
-        }
-    }
-
-    #[inline]
-    fn step(&self, step: Step) {
-        if !self.times_tasks {
-            return;
-        }
-        if step == Step::Begin {
-            self.core(CoreId(0)).interrupt();
-        }
-        if let Some(submits) = &mut self.submitter().submits {
-            submits.step(step, self.clock.now().0);
-        }
-    }
-
-    #[inline]
-    fn edge(&self, edge: &WiredEdge<'_>) {
-        if let Some(edges) = &mut self.submitter().edges {
-            edges.push(&Edge { pred: edge.predecessor().0, succ: edge.successor().0 });
-        }
-    }
-
-    #[inline]
-    fn submit(&self, submission: &Submission<'_>) {
-        if self.captures {
-            self.select(submission);
-        }
-        if self.times_tasks {
-            self.core(CoreId(0)).interrupt();
-        }
-        self.submitter().submit(&self.clock, submission);
-    }
-
-    #[inline]
-    fn fill(&self, fill: &Fill) {
-        if let Some(scopes) = &mut self.submitter().scopes {
-            scopes.fill(fill);
-        }
-    }
-
-    #[inline]
-    fn reclaim_begin(&self) {
-        if self.level >= 3 {
-            self.core(CoreId(0)).interrupt();
-        }
-        if let Some(tasks) = &mut self.submitter().tasks {
-            tasks.reclaim_begin(self.clock.now_ordered().0);
-        }
-    }
-
-    #[inline]
-    fn reclaim(&self, task: TaskId, slot: SlotIndex) {
-        if let Some(tasks) = &mut self.submitter().tasks {
-            tasks.reclaim(task, slot, self.ready[slot.0 as usize].load(Ordering::Relaxed));
-        }
-    }
-
-    #[inline]
-    fn reclaim_end(&self) {
-        if let Some(tasks) = &mut self.submitter().tasks {
-            tasks.reclaim_end(self.clock.now().0);
-        }
-    }
-
-    fn scope_enter(&self, scope: u32, site: SiteId, held: &Held) {
-        if let Some(scopes) = &mut self.submitter().scopes {
-            scopes.enter(scope, site.0, held, self.clock.now().0);
-        }
-    }
-
-    fn scope_exit(&self, held: &Held) {
-        if let Some(scopes) = &mut self.submitter().scopes {
-            scopes.exit(held, self.clock.now().0);
-        }
-    }
-
-    fn stall_begin(&self) {
-        self.submitter().stalled = self.clock.now().0;
-    }
-
-    fn stall_end(&self, ring: RingIndex, resource: Resource, submit: u64) {
-        let Ticks(now) = self.clock.now();
-        self.submitter().stall(now, ring, resource, submit);
-    }
-
-    fn fatal(&self, held: &[Held]) {
-        if let Some(scopes) = &mut self.submitter().scopes {
-            scopes.stop(held, self.clock.now().0);
         }
     }
 }

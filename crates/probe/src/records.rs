@@ -13,10 +13,10 @@ pub(crate) struct BlockName {
     pub(crate) lane: u8,
     pub(crate) ring: u8,
     /// Of counters: `TICKS` where the clock stood in for them.
-    pub(crate) unused: u32,
+    pub(crate) source: u32,
 }
 
-/// See [`BlockName::unused`].
+/// See [`BlockName::source`].
 pub(crate) const TICKS: u32 = 1;
 
 impl BlockName {
@@ -76,13 +76,14 @@ pub(crate) struct Edge {
 pub(crate) struct PhaseTime {
     pub(crate) start: u64,
     pub(crate) end: u64,
-    /// `IDLE` or `RECLAIM`.
+    /// `IDLE`, `RECLAIM` or `RESOLVE`.
     pub(crate) phase: u32,
     pub(crate) tasks: u32,
 }
 
 pub(crate) const IDLE: u32 = 0;
 pub(crate) const RECLAIM: u32 = 1;
+pub(crate) const RESOLVE: u32 = 2;
 
 /// What a submit spent its time on.
 #[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]

@@ -130,7 +130,9 @@ impl Scopes {
     pub(crate) fn stall(&mut self, ring: RingIndex, resource: Resource, submit: u64, ticks: u64) {
         let Some((scope, _)) = self.open.last_mut() else { return };
         let kind = RESOURCES.iter().position(|&r| r == resource).unwrap_or(0);
-        let stall = &mut scope.stalls[ring.0 as usize][kind];
+        // The tensor map is no ring's: its waits are kept in one place.
+        let of = if resource == Resource::TensorMap { 0 } else { ring.0 as usize };
+        let stall = &mut scope.stalls[of][kind];
         stall.ticks += ticks;
         if self.waiting != Some((ring, resource, submit)) {
             self.waiting = Some((ring, resource, submit));

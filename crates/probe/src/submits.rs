@@ -112,6 +112,7 @@ impl Submits {
             Step::Begin => (self.start, self.last, self.stall, self.stall_seen) = (now, now, 0, 0),
             Step::Admitted => self.admitted = self.since_last(now),
             Step::Placed => self.placed = self.since_last(now),
+            Step::Wait => {}
         }
     }
 

@@ -4,7 +4,7 @@
 //! another. Whether a task had retired plays no part. Tensors on a heap ring are told apart by where they start: one that
 //! is made over another ends it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use ringlane_engine::limits::RINGS;
 use ringlane_engine::observed::{Argument, TensorArgument, recorded_args};
@@ -19,7 +19,7 @@ use ringlane_trace::deps::{
 use super::record::{ALLOC, BARRIER, MANUAL, StoredSubmit};
 use super::sequence::Sequence;
 
-/// A tensor argument that made sense of: its tensor, and the view in it.
+/// A tensor argument: its tensor, and the view in it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DerivedArg {
     pub(crate) index: u32,
@@ -119,6 +119,8 @@ pub(crate) struct Derivation {
     external_bytes: Vec<u64>,
     tensors: u32,
     sequence: Sequence,
+    /// Whom the submit was told to follow so far: each counts once.
+    asked: HashSet<TaskId>,
 }
 
 impl Derivation {
@@ -131,6 +133,7 @@ impl Derivation {
             external_bytes,
             tensors: 0,
             sequence: Sequence::default(),
+            asked: HashSet::new(),
         }
     }
 
@@ -166,10 +169,11 @@ impl Derivation {
     /// Edges that the program asked for.
     fn explicit(&mut self, submit: &StoredSubmit<'_>, derived: &mut Derived) {
         let succ = TaskId(submit.head.task_id);
+        self.asked.clear();
         let mut add = |pred: TaskId| {
-            let edge = DepsEdge { pred, succ, source: EdgeSource::Explicit, cause: None };
-            if !derived.edges.iter().rev().take(64).any(|known| known.pred == pred) {
-                derived.edges.push(edge);
+            if self.asked.insert(pred) {
+                let source = EdgeSource::Explicit;
+                derived.edges.push(DepsEdge { pred, succ, source, cause: None });
             }
         };
         submit.after.iter().for_each(|&task| add(TaskId(task)));

@@ -10,6 +10,8 @@ mod scopes;
 mod swimlane;
 
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::Instant;
 
 use ringlane_engine::stall::Deadlock;
@@ -131,6 +133,8 @@ pub(crate) struct Export<'a> {
     facts: &'a RunFacts,
     settings: &'a Settings,
     dir: &'a RunDir,
+    /// Whether any row of counters is the processor's.
+    counted: AtomicBool,
 }
 
 /// Whether rows are written, or only counted as lost.
@@ -171,15 +175,23 @@ impl<C> Recorder<C> {
                 return exported;
             }
         };
-        let export = Export { recorded: &recorded, facts, settings: &self.settings, dir: &self.dir };
+        let export = Export {
+            recorded: &recorded,
+            facts,
+            settings: &self.settings,
+            dir: &self.dir,
+            counted: AtomicBool::new(false),
+        };
         export.run(&mut exported, self.payload.take());
         if self.settings.flags.contains(DfxFlags::PMU) {
             let refusal = self.refusal.lock().expect("no panic while a reason is noted").take();
-            exported.pmu = Some(pmu::source(refusal.is_some(), self.settings.pmu_group));
+            exported.pmu = Some(pmu::source(export.counted.load(Ordering::Relaxed), self.settings.pmu_group));
             exported.problems.extend(refusal.map(RecordingProblem::Pmu));
         }
         exported.cost.writer_wait_ticks = recorded.kinds().iter().map(|k| k.counts().waited_ticks).sum();
-        exported.cost.bytes = exported.files.iter().map(|file| file.bytes).sum();
+        let spooled = recorded.kinds().iter().filter(|kind| kind.kind() != kinds::PAYLOAD);
+        let spooled: u64 = spooled.map(|kind| kind.counts().written_bytes).sum();
+        exported.cost.bytes = spooled + exported.files.iter().map(|file| file.bytes).sum::<u64>();
         exported.cost.collector_us = recorded.collector_busy().as_micros() as u64;
         exported.memory_bytes = recorded.reserved_bytes();
         exported.cost.export_us = begun.elapsed().as_micros() as u64;
@@ -193,11 +205,12 @@ impl Export<'_> {
         self.payload(exported, payload);
         exported.problems.extend(self.never_submitted());
         let long = self.counts(kinds::DEPS).total >= LONG_ROWS && self.settings.flags != DfxFlags::DEPS;
-        std::thread::scope(|scope| {
+        thread::scope(|scope| {
             // What takes longest, if it is long, beside the rest.
-            let beside = long.then(|| scope.spawn(|| self.deps_file()));
+            let spawn = || thread::Builder::new().spawn_scoped(scope, || self.deps_file()).ok();
+            let beside = long.then(spawn).flatten();
             let deps = || match beside {
-                Some(beside) => beside.join().unwrap_or(None),
+                Some(beside) => beside.join().unwrap_or_else(|_| Some(self.died(kinds::DEPS_FILE))),
                 None => self.deps_file(),
             };
             let others = [self.swimlane_file(), self.dump_file(), self.pmu_file(), self.scopes_file()];
@@ -207,6 +220,14 @@ impl Export<'_> {
                 exported.files.push(written.entry);
             }
         });
+    }
+
+    /// The entry of a file whose export panicked.
+    fn died(&self, name: &'static str) -> Written {
+        let problem = RecordingProblem::Incomplete { what: format!("{name}: its export panicked") };
+        let entry = FileEntry::with_rows(name, 0, 0, self.counts(kinds::DEPS).total);
+        let incomplete = Some("its export panicked".to_string());
+        Written { entry: FileEntry { incomplete, ..entry }, problem: Some(problem) }
     }
 
     fn on(&self, flag: DfxFlags) -> bool {
@@ -348,7 +369,7 @@ impl Export<'_> {
         Ticks(stamp.saturating_sub(self.facts.started_ticks).min(self.facts.makespan_ticks))
     }
 
-    /// The kind of core that a kernel wants.
+    /// The kind of a core.
     fn core_type_of(&self, core: CoreId) -> &str {
         self.facts.core_types.get(core.0 as usize).map_or("cpu", String::as_str)
     }

@@ -1,6 +1,7 @@
 //! Counters become `pmu.csv`.
 
 use std::io;
+use std::sync::atomic::Ordering;
 
 use ringlane_task::CoreId;
 use ringlane_trace::pmu::{PmuRow, PmuWriter};
@@ -12,11 +13,11 @@ use crate::kinds;
 use crate::pmu::Group;
 use crate::records::{BlockCounters, TICKS};
 
-/// Where the counters came from.
-pub(super) fn source(refused: bool, group: Group) -> PmuSource {
-    match refused {
-        true => PmuSource { source: "tsc".to_string(), group: 0 },
-        false => PmuSource { source: "perf_event".to_string(), group: group.number().into() },
+/// Where the counters came from: the processor if any row did (each row tells), else the clock.
+pub(super) fn source(counted: bool, group: Group) -> PmuSource {
+    match counted {
+        true => PmuSource { source: "perf_event".to_string(), group: group.number().into() },
+        false => PmuSource { source: "tsc".to_string(), group: 0 },
     }
 }
 
@@ -27,7 +28,8 @@ impl Export<'_> {
         let columns = &group.columns()[1..];
         let mut writer = PmuWriter::new(out, columns);
         self.for_each(kinds::PMU, rows, |core, block: BlockCounters| {
-            let counted = block.name.unused != TICKS;
+            let counted = block.name.source != TICKS;
+            self.counted.fetch_or(counted, Ordering::Relaxed);
             writer.row(&PmuRow {
                 thread_id: core,
                 core_id: CoreId(core),

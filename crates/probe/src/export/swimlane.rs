@@ -12,7 +12,9 @@ use ringlane_trace::swimlane::{
 
 use super::{Export, Rows};
 use crate::kinds;
-use crate::records::{BlockLife, BlockPhases, BlockTime, Edge, IDLE, PhaseTime, SubmitTime, TaskLife};
+use crate::records::{
+    BlockLife, BlockPhases, BlockTime, Edge, IDLE, PhaseTime, RECLAIM, SubmitTime, TaskLife,
+};
 
 type Writer<'w> = SwimlaneWriter<&'w mut ArtifactFile>;
 
@@ -110,7 +112,11 @@ impl Export<'_> {
         self.for_each(kinds::PHASES, rows, |writer, time: PhaseTime| {
             // The submitter's own lane comes last; its thread is that of core 0.
             let thread = if writer == threads { 0 } else { writer };
-            let phase = if time.phase == IDLE { Phase::Idle } else { Phase::Reclaim };
+            let phase = match time.phase {
+                IDLE => Phase::Idle,
+                RECLAIM => Phase::Reclaim,
+                _ => Phase::Resolve,
+            };
             put(thread, phase, time.start, time.end, time.tasks as u64)
         })?;
         self.for_each(kinds::BLOCKS, rows, |core, block: BlockPhases| {

@@ -1,0 +1,194 @@
+//! What the recorder does with what it is told: one line for each instrument that wants it.
+
+use core::sync::atomic::Ordering;
+
+use ringlane_engine::observed::{Fill, Held, ObservedTask, Submission, WiredEdge};
+use ringlane_engine::seams::{Clock, Probe, Step};
+use ringlane_engine::slot::{SlotIndex, TaskRecord};
+use ringlane_task::{CoreId, Resource, RingIndex, SiteId, TaskId, Ticks};
+
+use crate::recorder::Recorder;
+use crate::records::Edge;
+
+impl<C: Clock> Probe for Recorder<C> {
+    #[inline]
+    fn sees_tasks(&self) -> bool {
+        self.times_tasks
+    }
+
+    #[inline]
+    fn sees_submits(&self) -> bool {
+        self.sees_submits
+    }
+
+    #[inline]
+    fn sees_scopes(&self) -> bool {
+        self.sees_scopes
+    }
+
+    fn enter(&self, core: CoreId) {
+        self.core(core).enter(&self.clock, &self.refusal);
+    }
+
+    fn leave(&self, core: CoreId) {
+        self.core(core).leave(&self.clock);
+    }
+
+    fn idle(&self, core: CoreId) {
+        self.core(core).idle(&self.clock);
+    }
+
+    fn stole(&self, core: CoreId) {
+        self.core(core).stole(&self.clock);
+    }
+
+    #[inline]
+    fn take(&self, core: CoreId, task: SlotIndex) {
+        if self.times_tasks {
+            let ready = self.ready[task.0 as usize].load(Ordering::Relaxed);
+            self.core(core).take(&self.clock, ready);
+        }
+    }
+
+    #[inline]
+    fn dispatch(&self, core: CoreId, task: &ObservedTask<'_>) {
+        if self.captures {
+            self.capture_before(core, task);
+        }
+    }
+
+    #[inline]
+    fn start(&self, core: CoreId, record: &TaskRecord, kernel: u16, lane: u8, block: u32) {
+        if self.times_blocks {
+            self.core(core).start(&self.clock, record, kernel, lane, block);
+        }
+    }
+
+    #[inline]
+    fn end(&self, core: CoreId) {
+        if self.times_blocks {
+            self.core(core).end(&self.clock);
+        }
+    }
+
+    #[inline]
+    fn hand_in(&self, core: CoreId) {
+        if self.times_tasks {
+            self.core(core).hand_in(&self.clock);
+        }
+    }
+
+    #[inline]
+    fn complete(&self, core: CoreId, task: &ObservedTask<'_>) {
+        if self.captures {
+            self.capture_after(core, task);
+        }
+        if self.times_tasks {
+            self.core(core).complete(&self.clock);
+        }
+    }
+
+    #[inline]
+    fn ready(&self, core: CoreId, task: SlotIndex) {
+        if self.times_tasks {
+            let now = self.clock.now_ordered().0.max(self.core(core).last_end());
+            self.ready[task.0 as usize].store(now, Ordering::Relaxed);
+        }
+    }
+
+    #[inline]
+    fn finish(&self, core: CoreId) {
+        if self.times_tasks {
+            self.core(core).finish(&self.clock);
+        }
+    }
+
+    #[inline]
+    fn step(&self, step: Step) {
+        if !self.times_tasks {
+            return;
+        }
+        if matches!(step, Step::Begin | Step::Wait) {
+            self.core(CoreId(0)).interrupt();
+        }
+        if let Some(submits) = &mut self.submitter().submits {
+            submits.step(step, self.clock.now().0);
+        }
+    }
+
+    #[inline]
+    fn edge(&self, edge: &WiredEdge<'_>) {
+        if let Some(edges) = &mut self.submitter().edges {
+            edges.push(&Edge { pred: edge.predecessor().0, succ: edge.successor().0 });
+        }
+    }
+
+    #[inline]
+    fn submit(&self, submission: &Submission<'_>) {
+        if self.captures {
+            self.select(submission);
+        }
+        if self.times_tasks {
+            self.core(CoreId(0)).interrupt();
+        }
+        self.submitter().submit(&self.clock, submission);
+    }
+
+    #[inline]
+    fn fill(&self, fill: &Fill) {
+        if let Some(scopes) = &mut self.submitter().scopes {
+            scopes.fill(fill);
+        }
+    }
+
+    #[inline]
+    fn reclaim_begin(&self) {
+        if self.level >= 3 {
+            self.core(CoreId(0)).interrupt();
+        }
+        if let Some(tasks) = &mut self.submitter().tasks {
+            tasks.reclaim_begin(self.clock.now_ordered().0);
+        }
+    }
+
+    #[inline]
+    fn reclaim(&self, task: TaskId, slot: SlotIndex) {
+        if let Some(tasks) = &mut self.submitter().tasks {
+            tasks.reclaim(task, slot, self.ready[slot.0 as usize].load(Ordering::Relaxed));
+        }
+    }
+
+    #[inline]
+    fn reclaim_end(&self) {
+        if let Some(tasks) = &mut self.submitter().tasks {
+            tasks.reclaim_end(self.clock.now().0);
+        }
+    }
+
+    fn scope_enter(&self, scope: u32, site: SiteId, held: &Held) {
+        if let Some(scopes) = &mut self.submitter().scopes {
+            scopes.enter(scope, site.0, held, self.clock.now().0);
+        }
+    }
+
+    fn scope_exit(&self, held: &Held) {
+        if let Some(scopes) = &mut self.submitter().scopes {
+            scopes.exit(held, self.clock.now().0);
+        }
+    }
+
+    fn stall_begin(&self) {
+        self.submitter().stalled = self.clock.now().0;
+    }
+
+    fn stall_end(&self, ring: RingIndex, resource: Resource, submit: u64) {
+        let Ticks(now) = self.clock.now();
+        self.submitter().stall(now, ring, resource, submit);
+    }
+
+    fn fatal(&self, held: &[Held]) {
+        if let Some(scopes) = &mut self.submitter().scopes {
+            scopes.stop(held, self.clock.now().0);
+        }
+    }
+}
