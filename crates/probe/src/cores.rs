@@ -22,6 +22,8 @@ pub(crate) struct CoreState {
     pending: bool,
     /// When the block was handed in, if it is not the last of its task.
     handed_in: Option<u64>,
+    /// When the core last made a task ready since it took its own: what it does after that is of no length.
+    made_ready: Option<u64>,
     /// Since when the core is free, if that is known and nobody else could have given it work since.
     free_since: Option<u64>,
     /// Since when, and until when at least, the core found nothing to do.
@@ -86,10 +88,12 @@ impl CoreState {
         self.free_since = None;
     }
 
-    /// When the last block of this core ended.
+    /// A task became ready: not before the block that this core ran last, and after all that the thread has seen.
     #[inline]
-    pub(crate) fn last_end(&self) -> u64 {
-        self.now.life.time.end
+    pub(crate) fn ready(&mut self, clock: &impl Clock) -> u64 {
+        let now = clock.now_ordered().0.max(self.now.life.time.end);
+        self.made_ready = Some(now);
+        now
     }
 
     /// The thread does something else now: it submits. What it makes ready was not when the core became free, also where a
@@ -106,6 +110,7 @@ impl CoreState {
     pub(crate) fn take(&mut self, clock: &impl Clock, ready: u64) {
         // A reading may be a little early, but the task was not taken before it was ready.
         let now = self.free_since.take().unwrap_or_else(|| clock.now().0).max(ready);
+        self.made_ready = None;
         if self.idle.is_some() {
             self.close_idle(Some(now));
         }
@@ -164,7 +169,8 @@ impl CoreState {
 
     #[inline]
     pub(crate) fn finish(&mut self, clock: &impl Clock) {
-        let now = self.handed_in.take().unwrap_or_else(|| clock.now().0);
+        let stamped = self.handed_in.take().or(self.made_ready.take());
+        let now = stamped.unwrap_or_else(|| clock.now().0);
         self.free_since = Some(now);
         if core::mem::take(&mut self.pending) {
             self.write_life(now);

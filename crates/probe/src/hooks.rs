@@ -91,7 +91,7 @@ impl<C: Clock> Probe for Recorder<C> {
     #[inline]
     fn ready(&self, core: CoreId, task: SlotIndex) {
         if self.times_tasks {
-            let now = self.clock.now_ordered().0.max(self.core(core).last_end());
+            let now = self.core(core).ready(&self.clock);
             self.ready[task.0 as usize].store(now, Ordering::Relaxed);
         }
     }
