@@ -3,7 +3,6 @@
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use rustix::io::Errno;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use crate::kind::{Opener, PIECE_HEADER_BYTES, PieceHeader, Storage};
@@ -34,32 +33,9 @@ impl WriteFailure {
 
 /// The name of a system's error, or what comes nearest to it.
 pub(crate) fn errno_name(error: &io::Error) -> String {
-    let Some(errno) = Errno::from_io_error(error) else { return format!("{:?}", error.kind()) };
-    let named = [
-        (Errno::NOSPC, "ENOSPC"),
-        (Errno::DQUOT, "EDQUOT"),
-        (Errno::FBIG, "EFBIG"),
-        (Errno::IO, "EIO"),
-        (Errno::ROFS, "EROFS"),
-        (Errno::ACCESS, "EACCES"),
-        (Errno::PERM, "EPERM"),
-        (Errno::NOENT, "ENOENT"),
-        (Errno::NODEV, "ENODEV"),
-        (Errno::OPNOTSUPP, "EOPNOTSUPP"),
-        (Errno::NOSYS, "ENOSYS"),
-        (Errno::INVAL, "EINVAL"),
-        (Errno::BUSY, "EBUSY"),
-        (Errno::MFILE, "EMFILE"),
-        (Errno::NFILE, "ENFILE"),
-        (Errno::NOMEM, "ENOMEM"),
-        (Errno::BADF, "EBADF"),
-        (Errno::NOTDIR, "ENOTDIR"),
-        (Errno::EXIST, "EEXIST"),
-        (Errno::NXIO, "ENXIO"),
-        (Errno::STALE, "ESTALE"),
-    ];
-    let name = named.iter().find(|(known, _)| *known == errno).map(|(_, name)| name.to_string());
-    name.unwrap_or_else(|| format!("errno {}", errno.raw_os_error()))
+    let named = ringlane_trace::errno_name(error).map(str::to_string);
+    let numbered = || error.raw_os_error().map(|number| format!("errno {number}"));
+    named.or_else(numbered).unwrap_or_else(|| format!("{:?}", error.kind()))
 }
 
 /// Writes all of the bytes.

@@ -63,15 +63,17 @@ impl TraceError {
 /// assert_eq!(describe_os_error(&std::io::Error::other("odd")), "odd");
 /// ```
 pub fn describe_os_error(error: &io::Error) -> String {
-    let errno = Errno::from_io_error(error);
-    match ERRNO_NAMES.iter().find(|(known, _)| errno == Some(*known)) {
-        Some((_, name)) => format!("{name}: {error}"),
-        None => error.to_string(),
-    }
+    errno_name(error).map_or_else(|| error.to_string(), |name| format!("{name}: {error}"))
 }
 
-/// The errors that writing and reading files can meet.
-const ERRNO_NAMES: [(Errno, &str); 14] = [
+/// The name of an operating system's error, as in `ENOSPC`, if it is one that files and counters can meet.
+pub fn errno_name(error: &io::Error) -> Option<&'static str> {
+    let errno = Errno::from_io_error(error)?;
+    ERRNO_NAMES.iter().find(|(known, _)| *known == errno).map(|(_, name)| *name)
+}
+
+/// The errors that writing and reading files, and opening counters, can meet.
+const ERRNO_NAMES: [(Errno, &str); 23] = [
     (Errno::NOSPC, "ENOSPC"),
     (Errno::DQUOT, "EDQUOT"),
     (Errno::FBIG, "EFBIG"),
@@ -82,10 +84,19 @@ const ERRNO_NAMES: [(Errno, &str); 14] = [
     (Errno::NOENT, "ENOENT"),
     (Errno::NOTDIR, "ENOTDIR"),
     (Errno::ISDIR, "EISDIR"),
+    (Errno::EXIST, "EEXIST"),
     (Errno::NAMETOOLONG, "ENAMETOOLONG"),
     (Errno::MFILE, "EMFILE"),
     (Errno::NFILE, "ENFILE"),
     (Errno::NOTEMPTY, "ENOTEMPTY"),
+    (Errno::NODEV, "ENODEV"),
+    (Errno::NXIO, "ENXIO"),
+    (Errno::OPNOTSUPP, "EOPNOTSUPP"),
+    (Errno::NOSYS, "ENOSYS"),
+    (Errno::INVAL, "EINVAL"),
+    (Errno::BUSY, "EBUSY"),
+    (Errno::NOMEM, "ENOMEM"),
+    (Errno::STALE, "ESTALE"),
 ];
 
 impl Explain for TraceError {

@@ -36,7 +36,7 @@ mod time;
 
 pub use artifact_file::ArtifactFile;
 pub use check::{Broken, CheckReport, check_run};
-pub use error::{TraceError, describe_os_error};
+pub use error::{TraceError, describe_os_error, errno_name};
 pub use manifest::{ClockFacts, DfxCost, FileEntry, Golden, Manifest, PmuSource, RunError, RunStatus};
 pub use rows::{deps, dump, pmu, scopes, swimlane};
 pub use run_dir::RunDir;
