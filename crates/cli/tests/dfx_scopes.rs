@@ -21,7 +21,7 @@ fn nest(o: &mut Orch<'_, '_>, x: BufferId, depth: u32) -> Result<()> {
             if depth < 6 {
                 nest(o, x, depth + 1)?;
             }
-            if (depth + round) % 2 == 0 {
+            if (depth + round).is_multiple_of(2) {
                 o.barrier()?;
             }
             o.submit(&COPY, [copy.read(), whole.write()])?;
