@@ -53,6 +53,8 @@ impl CpuRuntime {
         let (sleep, shifts) = (Sleep::new(workers), Shifts::new());
         let shared = Arc::new(Shared { table, queues, sleep, shifts, looks, company, grain: Grain::new() });
         fence::register();
+        // The first call measures the clock: not in the first run.
+        CpuClock::get();
         let mut runtime = CpuRuntime { shared, state, helpers: Vec::new() };
         runtime.start_workers(workers)?;
         Ok(runtime)
