@@ -110,7 +110,10 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         if !self.state.marked.is_empty() {
             self.check_marks(call.args.len())?;
         }
-        let measure = self.survey(call)?;
+        let measure = match self.survey(call) {
+            Some(measure) => measure,
+            None => self.survey_fully(call)?,
+        };
         let ring = self.current.ring;
         let args_at = match self.admit_now(ring, &measure) {
             Some(at) => at,
@@ -141,24 +144,24 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     }
 
     /// Checks a submit and measures what it will take. Plain arguments (contiguous tensors and scalars of the right
-    /// types, no tensor twice, one kernel, one block) are seen to be right in one pass; all others go through the
-    /// full check.
-    #[inline]
-    fn survey(&self, call: &Call<'_>) -> Result<Measure> {
+    /// types, no tensor twice, one kernel, one block) are seen to be right in one pass; all others, and all that is
+    /// wrong, are left to the full check.
+    #[inline(always)]
+    fn survey(&self, call: &Call<'_>) -> Option<Measure> {
         let params = match call.launch.single() {
             Some(kernel) if call.launch.blocks == 1 => kernel.params(),
-            _ => return self.survey_fully(call),
+            _ => return None,
         };
         let (mut measure, mut seen) = (Measure::default(), 0u64);
         if params.len() != call.args.len() || params.len() > PLAIN_ARGS_MAX {
-            return self.survey_fully(call);
+            return None;
         }
         let mut plain = true;
         for (i, arg) in call.args.iter().enumerate() {
             let param = &params[i];
             plain &= match arg {
                 ArgKind::Tensor { tensor, view, access, split } => {
-                    let root = self.state.map.root(*tensor)?;
+                    let root = self.state.map.root(*tensor).ok()?;
                     let again = seen >> (tensor.id & 63) & 1;
                     seen |= 1 << (tensor.id & 63);
                     measure.words += tensor_words(view.rank());
@@ -177,7 +180,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
                 ArgKind::Bad(_) => false,
             };
         }
-        if plain { Ok(measure) } else { self.survey_fully(call) }
+        plain.then_some(measure)
     }
 
     #[cold]
@@ -362,10 +365,10 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         self.table.board.fill.submitted.store(self.seq, Ordering::Relaxed);
         // Where entries are scarce a barrier waits instead: it needs none.
         if self.probe.sees_scopes() && !matches!(what, Committed::Barrier { .. }) {
-            self.count_edges(ring);
+            self.count_edges(ring, slot);
         }
         if self.probe.sees_submits() {
-            self.observe_submit(slot, &record, what, measure);
+            self.observe_submit(slot, what, measure);
         }
         self.release(slot, links);
     }

@@ -8,14 +8,14 @@ use crate::limits::RINGS;
 use crate::observed::{After, Fill, Held, Submission, Submitted, WiredEdge};
 use crate::orchestrator::{Orchestrator, Predecessor, ring_index};
 use crate::seams::{Chip, Probe};
-use crate::slot::{SlotIndex, TaskRecord};
+use crate::slot::SlotIndex;
 use crate::submit::{Committed, Measure};
 
 /// What only a probe needs to know.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WatchedCounts {
-    /// The first mark since a scope last began or ended.
-    inside_since: u32,
+    /// The slot of the first task since a scope last began or ended.
+    recent: u32,
     /// For each ring, edges from tasks of scopes that were open.
     edges: [u64; RINGS],
     fan_in: u64,
@@ -23,7 +23,7 @@ pub(crate) struct WatchedCounts {
 
 impl Default for WatchedCounts {
     fn default() -> Self {
-        WatchedCounts { inside_since: 1, edges: [0; RINGS], fan_in: 0 }
+        WatchedCounts { recent: 0, edges: [0; RINGS], fan_in: 0 }
     }
 }
 
@@ -35,9 +35,14 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         Fill { ring, used, tensormap: self.state.map.used() }
     }
 
-    /// Tells how full everything is.
+    /// Tells how full everything is: of rings that were never used there is nothing to tell.
+    #[inline]
     pub(crate) fn observe_fill(&self) {
-        (0..self.state.rings.len()).for_each(|ring| self.probe.fill(&self.fill_of(ring)));
+        for (ring, state) in self.state.rings.iter().enumerate() {
+            if state.head > 0 {
+                self.probe.fill(&self.fill_of(ring));
+            }
+        }
     }
 
     #[inline]
@@ -48,14 +53,11 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
 
     /// Tells of a task whose edges are wired.
     #[inline]
-    pub(crate) fn observe_submit(
-        &mut self,
-        slot: SlotIndex,
-        record: &TaskRecord,
-        what: &Committed<'_>,
-        measure: &Measure,
-    ) {
+    pub(crate) fn observe_submit(&mut self, slot: SlotIndex, what: &Committed<'_>, measure: &Measure) {
         let table = self.table;
+        // SAFETY: we are the submitter, and the task is not published yet. It is read back from the slot so that commit can
+        // keep its own in registers.
+        let record = &unsafe { table.slots[slot.0 as usize].record() };
         let kind = match *what {
             Committed::Kernels(call) => Submitted::Kernels { after: After { table, handles: call.after } },
             Committed::Barrier { since } => Submitted::Barrier { since },
@@ -79,32 +81,26 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         }
     }
 
-    /// Counts the edges of the task being submitted, for the need of its scope.
+    /// Counts the edges of the task that was put into `slot`, for the need of its scope.
     #[inline]
-    pub(crate) fn count_edges(&mut self, ring: usize) {
+    pub(crate) fn count_edges(&mut self, ring: usize, slot: SlotIndex) {
         let predecessors = &self.state.predecessors;
-        self.watched.fan_in = self.watched.fan_in.max(predecessors.len() as u64);
-        let (metas, since) = (&self.state.metas, self.watched.inside_since);
-        // Marks count submits: whoever has a later one than the last change of scopes is of the scope that is open now.
-        let recent = |p: &&Predecessor| metas[p.slot.0 as usize].stamp.wrapping_sub(since) as i32 >= 0;
-        let inside = predecessors.iter().filter(recent).count();
-        let older = predecessors.len() - inside;
-        self.watched.edges[ring] += inside as u64;
-        if older > 0 {
-            self.watched.edges[ring] += self.older_edges_inside();
-        }
+        let wanted = predecessors.len() as u64;
+        self.watched.fan_in = self.watched.fan_in.max(wanted);
+        // What was submitted since a scope last began or ended is of the scope that is open now, and lies in the slots
+        // before this one, unless the ring began anew in between.
+        let first = self.watched.recent;
+        let recent = slot.0.saturating_sub(first);
+        let all = predecessors.iter().all(|p| p.slot.0.wrapping_sub(first) < recent);
+        self.watched.edges[ring] += if all { wanted } else { self.edges_inside() };
     }
 
-    /// As `count_edges`, of predecessors from before the last change of scopes: those that cannot be reclaimed now, because
-    /// they or an older task of their ring are of a scope that is open.
+    /// How many predecessors cannot be reclaimed now, because they or an older task of their ring are of a scope that is
+    /// open.
     #[cold]
-    fn older_edges_inside(&self) -> u64 {
-        let (since, open) = (self.watched.inside_since, self.open_from());
-        let inside = |predecessor: &&Predecessor| {
-            let slot = predecessor.slot;
-            let older = (self.state.metas[slot.0 as usize].stamp.wrapping_sub(since) as i32) < 0;
-            older && self.position_of(slot) >= open[self.table.ring_of(slot)]
-        };
+    fn edges_inside(&self) -> u64 {
+        let open = self.open_from();
+        let inside = |p: &&Predecessor| self.position_of(p.slot) >= open[self.table.ring_of(p.slot)];
         self.state.predecessors.iter().filter(inside).count() as u64
     }
 
@@ -126,16 +122,25 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
 
     /// A scope began: it is on the stack already.
     pub(crate) fn observe_enter(&mut self) {
-        let Some(scope) = self.state.scopes.last().copied() else { return };
-        self.probe.scope_enter(scope.id, SiteId(scope.site_id), &self.held(scope.ring));
-        (self.watched.fan_in, self.watched.inside_since) = (0, self.mark);
+        let Some(scope) = self.state.scopes.last() else { return };
+        let ring = scope.ring;
+        self.probe.scope_enter(scope.id, SiteId(scope.site_id), &self.held(ring));
+        self.begin_recent(ring);
     }
 
     /// A scope ended: it is off the stack already.
     pub(crate) fn observe_exit(&mut self, depth: usize) {
         self.observe_fill();
         self.probe.scope_exit(&self.held(depth.min(RINGS - 1)));
-        (self.watched.fan_in, self.watched.inside_since) = (0, self.mark);
+        // The tasks to come are of the scope around it.
+        self.begin_recent(depth.saturating_sub(1).min(RINGS - 1));
+    }
+
+    /// The innermost scope is another one, on this ring.
+    #[inline]
+    fn begin_recent(&mut self, ring: usize) {
+        self.watched.recent = self.table.slot_of(ring, self.state.rings[ring].head).0;
+        self.watched.fan_in = 0;
     }
 
     /// The runtime stops the run.

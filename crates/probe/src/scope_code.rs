@@ -64,36 +64,50 @@ fn small(count: u64) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// Stores a scope.
-pub(crate) fn store(writer: &mut Writer, scope: &ScopeRecord) {
-    let rings = (0..RINGS).filter(|&ring| scope.peaks[ring] != [0; 4]).fold(0u8, |all, ring| all | 1 << ring);
-    let stalls = scope.stalls.iter().flatten().filter(|stall| stall.count > 0).count();
+/// Stores a scope. Peaks are those of the rings whose bits are set, and there are waits only if it was `stalled`.
+#[inline]
+pub(crate) fn store(writer: &mut Writer, scope: &ScopeRecord, rings: u8, stalled: bool) {
+    let stalls = if stalled { stall_count(scope) } else { 0 };
     let bytes = size_of::<Head>()
         + rings.count_ones() as usize * size_of::<RingPeaks>()
         + stalls * size_of::<StallCode>();
-    let Some(mut place) = writer.reserve(bytes) else { return };
-    let mut put = |bytes: &[u8]| {
-        let (here, rest) = core::mem::take(&mut place).split_at_mut(bytes.len());
-        here.copy_from_slice(bytes);
-        place = rest;
-    };
-    put(head(scope, rings, stalls as u8).as_bytes());
-    for peaks in scope.peaks.iter().filter(|peaks| **peaks != [0; 4]) {
-        let [slots, heap, edges, args] = *peaks;
+    let Some(place) = writer.reserve(bytes) else { return };
+    let mut place = put(place, &head(scope, rings, stalls as u8));
+    for ring in (0..RINGS).filter(|ring| rings >> ring & 1 == 1) {
+        let [slots, heap, edges, args] = scope.peaks[ring];
         let [slots, edges, args] = [slots, edges, args].map(small);
-        put(RingPeaks { heap, slots, edges, args, unused: 0 }.as_bytes());
+        place = put(place, &RingPeaks { heap, slots, edges, args, unused: 0 });
     }
-    if stalls == 0 {
-        return;
+    if stalls > 0 {
+        store_stalls(place, scope);
     }
+}
+
+/// Writes a part of the record; says where the next one goes.
+#[inline]
+fn put<'a, T: IntoBytes + Immutable>(place: &'a mut [u8], part: &T) -> &'a mut [u8] {
+    let (here, rest) = place.split_at_mut(size_of::<T>());
+    here.copy_from_slice(part.as_bytes());
+    rest
+}
+
+/// How many kinds of waits there were.
+#[cold]
+fn stall_count(scope: &ScopeRecord) -> usize {
+    scope.stalls.iter().flatten().filter(|stall| stall.count > 0).count()
+}
+
+#[cold]
+fn store_stalls(mut place: &mut [u8], scope: &ScopeRecord) {
     for (ring, kinds) in scope.stalls.iter().enumerate() {
         for (resource, stall) in kinds.iter().enumerate().filter(|(_, stall)| stall.count > 0) {
             let Stall { count, ticks } = *stall;
-            put(StallCode { count, ticks, ring: ring as u32, resource: resource as u32 }.as_bytes());
+            place = put(place, &StallCode { count, ticks, ring: ring as u32, resource: resource as u32 });
         }
     }
 }
 
+#[inline]
 fn head(scope: &ScopeRecord, rings: u8, stalls: u8) -> Head {
     let [slots, heap, edges, args] = scope.need;
     Head {
@@ -169,8 +183,9 @@ mod tests {
         full.stalls[2][4] = Stall { count: 2, ticks: 1 << 50 };
         full.stalls[0][0] = Stall { count: 1, ticks: 9 };
         let chunk = one_writer(|writer| {
-            store(writer, &plain);
-            store(writer, &full);
+            // What is not said to be there is not looked at.
+            store(writer, &ScopeRecord { peaks: full.peaks, stalls: full.stalls, ..plain }, 0, false);
+            store(writer, &full, 0b1101, true);
         });
         let mut rest = &chunk[..];
         assert_eq!([next(&mut rest), next(&mut rest), next(&mut rest)], [Some(plain), Some(full), None]);

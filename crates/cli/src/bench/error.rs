@@ -1,6 +1,7 @@
 //! Why a benchmark gives no numbers.
 
 use ringlane_engine::Error;
+use ringlane_scenes::SceneError;
 use ringlane_task::Explain;
 use ringlane_trace::TraceError;
 
@@ -15,6 +16,9 @@ pub enum BenchError {
     /// A runtime cannot be had.
     #[error("{0}")]
     Setup(#[from] SetupError),
+    /// A scene that is measured is not as it was.
+    #[error("{0}")]
+    Scene(SceneError),
     /// There is no place for files.
     #[error("{0}")]
     Scratch(TraceError),
@@ -28,6 +32,7 @@ impl Explain for BenchError {
         match self {
             BenchError::Run(error) => error.name(),
             BenchError::Setup(error) => error.name(),
+            BenchError::Scene(error) => error.name(),
             BenchError::Scratch(error) => error.name(),
             BenchError::NotCounted => "NotCounted",
         }
@@ -37,6 +42,7 @@ impl Explain for BenchError {
         match self {
             BenchError::Run(error) => error.detail(),
             BenchError::Setup(error) => error.detail(),
+            BenchError::Scene(error) => error.detail(),
             BenchError::Scratch(error) => error.detail(),
             BenchError::NotCounted => "the allocator of this program does not count".to_string(),
         }
@@ -46,6 +52,7 @@ impl Explain for BenchError {
         match self {
             BenchError::Run(error) => error.hint(),
             BenchError::Setup(error) => error.hint(),
+            BenchError::Scene(error) => error.hint(),
             BenchError::Scratch(error) => error.hint(),
             BenchError::NotCounted => "make ringlane::CountingAllocator its #[global_allocator]".to_string(),
         }

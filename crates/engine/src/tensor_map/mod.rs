@@ -276,6 +276,7 @@ impl TensorMap {
     }
 
     /// Calls `found` for each task whose access conflicts with `new`, and supersedes what a write covers.
+    #[inline(never)]
     pub fn look_up(
         &mut self,
         new: &NewAccess<'_>,

@@ -2,13 +2,16 @@
 //!
 //! The ratio is of makespans: from the start of the orchestration to the last completion. What a recording takes before the
 //! run (memory, a thread, files) and after it (writing the artifacts) is told apart: `fixed` is a run of one task with
-//! everything on against the same run with everything off, from call to return.
+//! everything on against the same run with everything off, from call to return. `scopes` is a program with thousands of
+//! scopes of a few tasks each.
+
+mod scopes;
 
 use std::time::{Duration, Instant};
 
+use ringlane_engine::prelude::{Buffers, Orch};
 use ringlane_probe::Exported;
 use ringlane_task::{CallConfig, DfxFlags};
-use ringlane_trace::RunDir;
 
 use crate::bench::error::BenchError;
 use crate::bench::graph::Graph;
@@ -20,6 +23,7 @@ use crate::bench::submit::{self, Data};
 use crate::bench::workload::{Spin, Workload};
 use crate::bench::{Bench, Lab};
 use crate::runtime::Runtime;
+use crate::watched::Watched;
 
 /// Rounds at least, each with every variant once.
 const ROUNDS_MIN: usize = 15;
@@ -65,6 +69,7 @@ pub fn measure(bench: &Bench, lab: &mut Lab) -> Result<(), BenchError> {
     }
     spin::set_iterations(0);
     for &threads in &bench.threads {
+        scopes::compare(lab, &scratch, threads)?;
         fixed(lab, &scratch, threads)?;
     }
     Ok(())
@@ -124,14 +129,11 @@ fn once(
     data: &mut Data,
     graph: &Graph,
 ) -> Result<(Duration, Option<Exported>), BenchError> {
-    let dir = scratch.run(runtime, flags)?;
     let (buffers, ids) = data.parts();
-    let site = std::panic::Location::caller();
-    let watched = runtime.run_in(dir.as_ref(), site, buffers, |o| {
+    let watched = scratch.watch(runtime, flags, buffers, |o| {
         let handles = ids.handles(o)?;
         submit::plain(o, &graph.tasks, &handles)
-    });
-    watched.result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+    })?;
     let seconds = watched.report.makespan_ticks as f64 / watched.report.clock_freq_hz as f64;
     Ok((Duration::from_secs_f64(seconds), watched.recording))
 }
@@ -158,15 +160,27 @@ fn fixed(lab: &mut Lab, scratch: &Scratch, threads: u32) -> Result<(), BenchErro
 }
 
 impl Scratch {
-    /// Tells the runtime what to record, and gives it a fresh directory if that is anything.
-    fn run(&self, runtime: &mut Runtime, flags: DfxFlags) -> Result<Option<RunDir>, BenchError> {
-        if flags.is_empty() {
-            return Ok(None);
+    /// Runs an orchestration, recorded into a fresh directory if anything is to be recorded.
+    #[track_caller]
+    fn watch<'e>(
+        &self,
+        runtime: &mut Runtime,
+        flags: DfxFlags,
+        buffers: &'e mut Buffers<'_>,
+        orchestrate: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> ringlane_engine::Result<()>,
+    ) -> Result<Watched<()>, BenchError> {
+        let site = std::panic::Location::caller();
+        let dir = if flags.is_empty() { None } else { Some(self.fresh()?) };
+        if let Some(dir) = &dir {
+            let mut config = CallConfig::default().with_dfx_flags(flags);
+            config.set_output_prefix(&dir.path().to_string_lossy()).map_err(crate::SetupError::Config)?;
+            runtime.observe(&config)?;
         }
-        let dir = self.fresh()?;
-        let mut config = CallConfig::default().with_dfx_flags(flags);
-        config.set_output_prefix(&dir.path().to_string_lossy()).map_err(crate::SetupError::Config)?;
-        runtime.observe(&config)?;
-        Ok(Some(dir))
+        let mut watched = runtime.run_in(dir.as_ref(), site, buffers, orchestrate);
+        match std::mem::replace(&mut watched.result, Ok(Ok(()))) {
+            Ok(result) => result?,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+        Ok(watched)
     }
 }
