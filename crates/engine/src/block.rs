@@ -9,7 +9,7 @@ use crate::api::kernel::{Kernel, KernelError, KernelResult};
 
 /// One block of one kernel of a task.
 pub(crate) struct BlockRun<'a> {
-    pub(crate) kernel: &'a Kernel,
+    pub(crate) kernel: &'static Kernel,
     /// The argument records of the whole task.
     pub(crate) words: &'a [u64],
     pub(crate) spaces: &'a Spaces,
@@ -32,11 +32,7 @@ impl BlockRun<'_> {
     #[inline(always)]
     pub(crate) unsafe fn run(&self) -> KernelResult {
         // SAFETY: the caller's promise.
-        let mut args = unsafe { Args::new(self.words, self.spaces, self.block, self.blocks) };
-        if self.mixed {
-            args.skip(self.skip);
-            args.keep(self.kernel.arity());
-        }
+        let mut args = unsafe { self.args() };
         if self.has_outputs {
             self.zero_outputs(&args);
         }
@@ -44,6 +40,21 @@ impl BlockRun<'_> {
             Ok(result) => result,
             Err(panic) => Err(panic_text(&*panic)),
         }
+    }
+
+    /// What the kernel is given.
+    ///
+    /// # Safety
+    /// As for [`Args::new`].
+    #[inline(always)]
+    pub(crate) unsafe fn args(&self) -> Args<'_> {
+        // SAFETY: the caller's promise.
+        let mut args = unsafe { Args::new(self.words, self.spaces, self.block, self.blocks) };
+        if self.mixed {
+            args.skip(self.skip);
+            args.keep(self.kernel.arity());
+        }
+        args
     }
 
     /// Zeroes this block's part of the tensors the task makes, so that a kernel that leaves gaps gives the same

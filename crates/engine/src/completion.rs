@@ -2,7 +2,8 @@
 
 use ringlane_task::{Access, BlockIndex, CoreId};
 
-use crate::api::args::{TensorRecord, tensor_records};
+use crate::api::args::{Args, TensorRecord, tensor_records};
+use crate::api::kernel::Kernel;
 use crate::block::BlockRun;
 use crate::observed::ObservedTask;
 use crate::planted::{Bug, planted};
@@ -94,14 +95,31 @@ impl<P: Probe> Executor<'_, P> {
         if self.company == Company::Shared {
             slot.warm_successor(&self.table.slots, &self.table.edges);
         }
-        let (lane, block) = if record.lanes() == 1 { (0, index) } else { self.lane_of(record, index) };
-        let kernel = self.table.kernels.get(record.kernels[lane] as u32).expect("interned before the submit");
+        let (lane, block) = self.lane_of(record, index);
         if P::WATCHES_CORES && record.total_blocks() == 1 {
             self.probe.dispatch(self.core, &self.observed(task, record));
         }
         self.probe.start(self.core, record, record.kernels[lane], record.shape.lane(lane), block);
-        let run = BlockRun {
-            kernel,
+        // SAFETY: the caller holds the task.
+        let run = unsafe { self.block(record, lane, block) };
+        // SAFETY: the records were written from checked arguments; every task that touches these bytes in a way that
+        // conflicts is ordered before (its close was acquired) or after (it waits for ours).
+        let result = unsafe { run.run() };
+        self.probe.end(self.core);
+        line.add_block();
+        if let Err(error) = result {
+            self.note_failure(task, record, index, record.kernels[lane], error.0);
+        }
+    }
+
+    /// One block, ready to run.
+    ///
+    /// # Safety
+    /// The caller holds the task.
+    #[inline(always)]
+    unsafe fn block<'a>(&'a self, record: &TaskRecord, lane: usize, block: u32) -> BlockRun<'a> {
+        BlockRun {
+            kernel: self.table.kernels.get(record.kernels[lane] as u32).expect("interned before the submit"),
             // SAFETY: the caller holds the task.
             words: unsafe { self.table.words(record) },
             // SAFETY: as above.
@@ -111,14 +129,6 @@ impl<P: Probe> Executor<'_, P> {
             block: BlockIndex(block),
             blocks: record.blocks,
             has_outputs: record.has_outputs,
-        };
-        // SAFETY: the records were written from checked arguments; every task that touches these bytes in a way that
-        // conflicts is ordered before (its close was acquired) or after (it waits for ours).
-        let result = unsafe { run.run() };
-        self.probe.end(self.core);
-        line.add_block();
-        if let Err(error) = result {
-            self.note_failure(task, record, index, record.kernels[lane], error.0);
         }
     }
 
@@ -135,9 +145,14 @@ impl<P: Probe> Executor<'_, P> {
         ObservedTask { slot, record, table: self.table }
     }
 
-    /// Which kernel, and which of its blocks, a block of a mixed task is.
+    /// Which kernel, and which of its blocks, a block of a task is.
+    #[inline]
     fn lane_of(&self, record: &TaskRecord, index: u32) -> (usize, u32) {
-        ((index / record.blocks) as usize, index % record.blocks)
+        if record.lanes() == 1 {
+            (0, index)
+        } else {
+            ((index / record.blocks) as usize, index % record.blocks)
+        }
     }
 
     /// Arguments of the kernels before the one on this lane.
@@ -159,6 +174,53 @@ impl<P: Probe> Executor<'_, P> {
         // SAFETY: called only for a task that the core holds.
         let words = unsafe { self.table.words(record) };
         tensor_records(words).any(|r| r.access().reads() && self.table.poison.touches(r.space, &r.view()))
+    }
+
+    /// For a chip that places blocks itself, before the first block of a task: whether it is to run. What is captured
+    /// before a task runs is captured here; one that is not to run is marked, and complete at once.
+    ///
+    /// # Safety
+    /// The caller holds the task, and calls this once.
+    pub unsafe fn open(&self, task: SlotIndex, record: &TaskRecord) -> bool {
+        if self.skips(task, record) {
+            self.table.slots[task.0 as usize].mark(SKIPPED);
+            return false;
+        }
+        if P::WATCHES_CORES {
+            self.probe.dispatch(self.core, &self.observed(task, record));
+        }
+        true
+    }
+
+    /// For a chip that places blocks itself: a block's kernel and what it is given, to say what it costs.
+    ///
+    /// # Safety
+    /// The caller holds the task.
+    pub unsafe fn with_args<R>(
+        &self,
+        record: &TaskRecord,
+        index: u32,
+        f: impl FnOnce(&'static Kernel, &Args<'_>) -> R,
+    ) -> R {
+        let (lane, block) = self.lane_of(record, index);
+        // SAFETY: the caller's promise.
+        let run = unsafe { self.block(record, lane, block) };
+        // SAFETY: as above; a cost model looks at shapes and scalars only.
+        f(run.kernel, &unsafe { run.args() })
+    }
+
+    /// For a chip that places blocks itself: computes a block's values.
+    ///
+    /// # Safety
+    /// The caller holds the task, [`open`](Self::open) said yes, and each block is computed once.
+    pub unsafe fn compute(&self, task: SlotIndex, record: &TaskRecord, index: u32) {
+        let (lane, block) = self.lane_of(record, index);
+        // SAFETY: the caller's promise; conflicting tasks are ordered as in `run_block`.
+        let result = unsafe { self.block(record, lane, block).run() };
+        self.table.board.core(self.core.0).add_block();
+        if let Err(error) = result {
+            self.note_failure(task, record, index, record.kernels[lane], error.0);
+        }
     }
 
     /// Keeps the first failure of the run: by submission, then by block, whichever happens to run first.

@@ -7,7 +7,7 @@ use crate::api::tensor::{TaskHandle, TensorRef};
 use crate::fault::{Fault, Result};
 use crate::limits::{AFTER_MAX, FANIN_MAX};
 use crate::orchestrator::{Meta, Orchestrator, Predecessor, ring_index};
-use crate::seams::{Chip, Company, Probe, Step};
+use crate::seams::{Chip, Company, Probe, Step, Work};
 use crate::slot::{EdgeKind, Linked, SKIPPED, Slot, SlotIndex};
 use crate::submit::{Committed, Measure};
 use crate::sync::prefetch;
@@ -191,6 +191,9 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             match linked {
                 Linked::Waiting => {
                     links += 1;
+                    if C::TIMED {
+                        self.chip.wired(predecessor.slot, slot);
+                    }
                     if self.probe.sees_tasks() {
                         self.observe_edge(predecessor.slot, slot);
                     }
@@ -229,6 +232,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         while self.state.rings[ring].used() == self.state.rings[ring].window {
             self.wait_for(ring, Resource::TaskWindow, 1, site)?;
         }
+        self.work(Work::Admit);
         self.probe.step(Step::Admitted);
         self.state.predecessors.clear();
         self.follow_barrier();
@@ -280,7 +284,9 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         while self.state.map.used() + measure.entries > self.state.map.capacity() {
             self.wait_for(ring, Resource::TensorMap, measure.entries, site)?;
         }
+        self.work(Work::Admit);
         self.probe.step(Step::Admitted);
+        self.work(Work::Insert(1));
         let offset = self.take_heap(ring, &view, site)?;
         self.zero_heap(ring, offset, view.bytes());
         if self.table.poison.any() {

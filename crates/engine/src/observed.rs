@@ -2,7 +2,7 @@
 //!
 //! These are views of what the engine holds; making one costs nothing, and with the probe `()` none is made.
 
-use ringlane_task::{Access, DType, Dim, Scalar, TaskId, TensorView};
+use ringlane_task::{Access, CoreId, DType, Dim, Scalar, TaskId, TensorView, Ticks};
 
 use crate::api::args::{Record, Spaces, TensorRecord, decode};
 use crate::api::backend::Inference;
@@ -278,4 +278,63 @@ pub struct Held {
     pub args_piece: u64,
     /// The widest fan-in of a task since a scope last began or ended.
     pub fan_in: u64,
+}
+
+/// A block on a chip that places blocks itself and keeps its own time.
+#[derive(Clone, Copy, Debug)]
+pub struct PlacedBlock<'t> {
+    /// Where it ran.
+    pub core: CoreId,
+    /// The control thread that gave it to the core and saw its end.
+    pub thread: u32,
+    /// Its task.
+    pub record: &'t TaskRecord,
+    /// Its kernel's number.
+    pub kernel: u16,
+    /// Its lane in a mixed task, 0 otherwise.
+    pub lane: u8,
+    /// Which block.
+    pub block: u32,
+    /// When the control thread gave it to the core.
+    pub dispatch: Ticks,
+    /// When the core began it.
+    pub start: Ticks,
+    /// When the core ended it.
+    pub end: Ticks,
+    /// When the control thread saw that.
+    pub finish: Ticks,
+    /// All cycles, then the counters of the chosen group; empty where none were asked for.
+    pub counters: &'t [u64],
+}
+
+/// What a control thread does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ThreadWork {
+    /// Looks for blocks that ended.
+    Complete,
+    /// Tells the successors of tasks that are complete.
+    Resolve,
+    /// Gives blocks to cores.
+    Dispatch,
+    /// Gives back what complete tasks held.
+    Reclaim,
+    /// Found nothing to do.
+    Idle,
+}
+
+/// A stretch of a control thread's time.
+#[derive(Clone, Copy, Debug)]
+pub struct ThreadPhase {
+    /// Which thread.
+    pub thread: u32,
+    /// What it did.
+    pub work: ThreadWork,
+    /// Since when.
+    pub start: Ticks,
+    /// Until when.
+    pub end: Ticks,
+    /// The thread's round, counted from 0.
+    pub round: u64,
+    /// How many tasks or blocks it was about.
+    pub tasks: u32,
 }

@@ -368,6 +368,10 @@ impl<C: Chip, P: Probe> Backend for Orchestrator<'_, C, P> {
         self.read_back(tensor, view, sink)
     }
 
+    fn spend(&mut self, ticks: u64) {
+        self.chip.spend(ticks);
+    }
+
     fn external(&mut self, buffer: BufferId) -> Result<(TensorRef, TensorView)> {
         let index = self.buffers.index_of(buffer)?;
         Ok((TensorRef { id: index as u32, generation: 0 }, self.buffers.entry(index).0))

@@ -124,6 +124,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
                 task_failure(self.table).unwrap_or_else(|| Fault::Interrupted { tasks: self.seq }.into())
             );
         }
+        self.chip.copy_out(view.bytes());
         // SAFETY: the writers are done and acquired; only readers of these bytes can run now.
         sink(&unsafe { gather(self.table, root.space, &view) });
         Ok(())

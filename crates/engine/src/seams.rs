@@ -4,7 +4,7 @@
 
 use ringlane_task::{CoreId, Resource, RingIndex, SiteId, TaskId, Ticks};
 
-use crate::observed::{Fill, Held, ObservedTask, Submission, WiredEdge};
+use crate::observed::{Fill, Held, ObservedTask, PlacedBlock, Submission, ThreadPhase, WiredEdge};
 use crate::slot::{SlotIndex, TaskRecord};
 
 /// Whether other threads run tasks beside the submitter.
@@ -16,8 +16,24 @@ pub enum Company {
     Shared,
 }
 
+/// What a submit does next, where that takes time of the chip's clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// It takes a slot, argument memory and heap.
+    Admit,
+    /// It looks so many tensors up.
+    LookUp(u32),
+    /// It files so many accesses.
+    Insert(u32),
+    /// It wires so many edges.
+    Wire(u32),
+}
+
 /// What the submitter needs of a chip.
 pub trait Chip {
+    /// Whether the submitter's own work takes time of the chip's clock: it is told of only where it does.
+    const TIMED: bool = false;
+
     /// Takes a task that became ready while it was submitted.
     fn publish(&mut self, task: SlotIndex);
     /// Called every so many submits (`limits::SUBMITS_PER_LOOK`) with how many tasks of the current ring are not known to
@@ -27,6 +43,18 @@ pub trait Chip {
     fn submitted(&mut self, _outstanding: u64) {}
     /// Called in every wait loop of the submitter: helps, or lets time pass.
     fn relax(&mut self);
+    /// The submitter does this work, which takes effect when the call returns.
+    #[inline]
+    fn work(&mut self, _work: Work) {}
+    /// The orchestration itself takes so many ticks.
+    #[inline]
+    fn spend(&mut self, _ticks: u64) {}
+    /// So many bytes of a tensor are copied out to the orchestration.
+    #[inline]
+    fn copy_out(&mut self, _bytes: u64) {}
+    /// A task that is being submitted waits for another.
+    #[inline]
+    fn wired(&mut self, _predecessor: SlotIndex, _successor: SlotIndex) {}
     /// The chip's clock.
     fn now(&self) -> Ticks;
     /// Whether other threads run tasks.
@@ -51,6 +79,8 @@ pub enum Step {
     Begin,
     /// It has a slot, map entries and argument memory.
     Admitted,
+    /// Its arguments are looked up; told only where looking up and filing are told apart.
+    LookedUp,
     /// Its arguments are written, looked up and filed.
     Placed,
     /// No submit: the orchestration waits for a value, or for the end of the run.
@@ -119,6 +149,14 @@ pub trait Probe: Sync {
     /// The core is through with what it took; of a task that it completed, before the slot can be reused.
     #[inline]
     fn finish(&self, _core: CoreId) {}
+
+    /// A block that ran on a chip that keeps its own time: told once, when its end was seen. Such a chip does not call
+    /// `take`, `start`, `end`, `hand_in` and `finish`.
+    #[inline]
+    fn block(&self, _block: &PlacedBlock<'_>) {}
+    /// What a control thread of such a chip did for a while.
+    #[inline]
+    fn phase(&self, _phase: &ThreadPhase) {}
 
     /// A submit has got somewhere.
     #[inline]

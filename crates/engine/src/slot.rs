@@ -335,6 +335,17 @@ impl Slot {
         }
     }
 
+    /// How many tasks wait for this one. Only where one thread does everything.
+    pub fn fan_out(&self, edges: &[Edge]) -> u32 {
+        let (mut head, mut count) = (self.fanout.load(Ordering::Relaxed), 0);
+        while head != EMPTY && head != CLOSED {
+            // SAFETY: entries of a list that is not closed are written and stay; nobody else is there.
+            head = unsafe { edges[head as usize - 1].0.get() }.next;
+            count += 1;
+        }
+        count
+    }
+
     /// Adds to the task's fate, before the release or close that lets others see it.
     #[cold]
     pub fn mark(&self, fate: u32) {

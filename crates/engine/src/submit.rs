@@ -15,7 +15,7 @@ use crate::orchestrator::{Meta, Orchestrator};
 use crate::overlap::Region;
 use crate::place::Place;
 use crate::scope::Usage;
-use crate::seams::{Chip, Probe, Step};
+use crate::seams::{Chip, Probe, Step, Work};
 use crate::slot::{LaneShape, SlotIndex, TaskRecord, lap_tag};
 use crate::sync::{Ordering, prefetch};
 use crate::table::Table;
@@ -119,9 +119,13 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             Some(at) => at,
             None => self.admit(ring, &measure, call.site)?,
         };
+        self.work(Work::Admit);
         self.probe.step(Step::Admitted);
         let slot = self.table.slot_of(ring, self.state.rings[ring].head);
         let mut owned = Owned::NOTHING;
+        if C::TIMED {
+            self.work_on_args(call);
+        }
         self.collect_explicit(call)?;
         self.place_args(call, &Place { ring, slot, args_at }, &mut owned, outs)?;
         self.probe.step(Step::Placed);
@@ -133,6 +137,31 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             self.look_around(ring);
         }
         Ok(TaskHandle { slot: slot.0, local: record.local })
+    }
+
+    /// Lets the time of some work pass, where that takes any.
+    #[inline]
+    pub(crate) fn work(&mut self, work: Work) {
+        if C::TIMED {
+            self.chip.work(work);
+        }
+    }
+
+    /// Lets the time pass that looking up and filing the arguments takes.
+    fn work_on_args(&mut self, call: &Call<'_>) {
+        let (mut lookups, mut inserts) = (0, 0);
+        for arg in call.args {
+            match arg {
+                ArgKind::Tensor { access, .. } if *access != Access::NoDep => {
+                    (lookups, inserts) = (lookups + 1, inserts + 1);
+                }
+                ArgKind::Output { .. } => inserts += 1,
+                _ => {}
+            }
+        }
+        self.work(Work::LookUp(lookups));
+        self.probe.step(Step::LookedUp);
+        self.work(Work::Insert(inserts));
     }
 
     /// Tells the chip how much waits, now and then.
@@ -359,6 +388,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         self.state.rings[ring].head += 1;
         self.scope().first.get_or_insert(position);
         prefetch(&self.table.slots[self.table.slot_of(ring, position + SLOTS_AHEAD).0 as usize]);
+        self.work(Work::Wire(self.state.predecessors.len() as u32));
         let links = self.wire(slot, ring);
         self.seq += 1;
         self.next_mark();

@@ -41,6 +41,8 @@ pub trait Backend {
     fn mark(&mut self, args: &[u16]);
     /// Waits for the writers of a view, then hands its bytes, gathered, to `sink`.
     fn read(&mut self, tensor: TensorRef, view: &TensorView, sink: &mut dyn FnMut(&[u8])) -> Result<()>;
+    /// The orchestration's own work takes so many ticks of a modelled chip.
+    fn spend(&mut self, _ticks: u64) {}
     /// The tensor that stands for an external buffer.
     fn external(&mut self, buffer: BufferId) -> Result<(TensorRef, TensorView)>;
 }

@@ -372,6 +372,19 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
         Ok(values)
     }
 
+    /// Says that the code between two submits takes so many ticks of a modelled chip's counter. Elsewhere it takes the time
+    /// it takes.
+    ///
+    /// ```
+    /// # use ringlane_engine::prelude::*;
+    /// # ringlane_engine::oracle::run(&mut Buffers::new(), |o| {
+    /// o.spend(50); // a table look-up on the chip's control processor
+    /// # Ok(()) })?; Ok::<(), Error>(())
+    /// ```
+    pub fn spend(&mut self, ticks: u64) {
+        self.backend().spend(ticks);
+    }
+
     /// The tensor that stands for an external buffer.
     ///
     /// ```
