@@ -94,7 +94,9 @@ pub(crate) struct SubmitTime {
     pub(crate) end: u64,
     pub(crate) stall: u64,
     pub(crate) alloc: u64,
-    pub(crate) lookup: u64,
+    /// 0 where an argument is looked up and filed in one go.
+    pub(crate) looked_up: u64,
+    pub(crate) placed: u64,
     pub(crate) wire: u64,
     pub(crate) heap_bytes: u64,
 }

@@ -94,6 +94,7 @@ pub(crate) struct Submits {
     start: u64,
     /// Time up to the last step, waits left out.
     admitted: u64,
+    looked_up: u64,
     placed: u64,
     /// Waits so far, and those before the last step.
     stall: u64,
@@ -103,14 +104,16 @@ pub(crate) struct Submits {
 
 impl Submits {
     pub(crate) fn new(writer: Writer) -> Self {
-        Submits { writer, start: 0, admitted: 0, placed: 0, stall: 0, stall_seen: 0, last: 0 }
+        let (start, last) = (0, 0);
+        Submits { writer, start, admitted: 0, looked_up: 0, placed: 0, stall: 0, stall_seen: 0, last }
     }
 
     #[inline]
     pub(crate) fn step(&mut self, step: Step, now: u64) {
         match step {
             Step::Begin => (self.start, self.last, self.stall, self.stall_seen) = (now, now, 0, 0),
-            Step::Admitted => self.admitted = self.since_last(now),
+            Step::Admitted => (self.admitted, self.looked_up) = (self.since_last(now), 0),
+            Step::LookedUp => self.looked_up = self.since_last(now),
             Step::Placed => self.placed = self.since_last(now),
             Step::Wait => {}
         }
@@ -133,7 +136,8 @@ impl Submits {
             end,
             stall: self.stall,
             alloc: self.admitted,
-            lookup: self.placed,
+            looked_up: self.looked_up,
+            placed: self.placed,
             wire,
             heap_bytes: submission.usage.heap,
         });

@@ -129,15 +129,19 @@ impl Export<'_> {
 
     fn submits(&self, writer: &mut Writer<'_>, rows: Rows) -> io::Result<()> {
         self.for_each(kinds::SUBMITS, rows, |_, submit: SubmitTime| {
+            let (lookup, insert) = match submit.looked_up {
+                // The engine looks an argument up and files it in one go: all of it is called looking up.
+                0 => (submit.placed, 0),
+                looked_up => (looked_up, submit.placed),
+            };
             writer.submit(&SubmitRow {
                 task_id: TaskId(submit.task_id),
                 start: self.ticks(submit.start),
                 end: self.ticks(submit.end),
                 stall: Ticks(submit.stall),
                 alloc: Ticks(submit.alloc),
-                lookup: Ticks(submit.lookup),
-                // The engine looks an argument up and files it in one go.
-                insert: Ticks(0),
+                lookup: Ticks(lookup),
+                insert: Ticks(insert),
                 wire: Ticks(submit.wire),
                 heap_bytes: submit.heap_bytes,
             })
