@@ -22,6 +22,7 @@ extern crate alloc;
 
 mod access;
 mod blob;
+mod chip_spec;
 mod config;
 mod dtype;
 mod explain;
@@ -36,6 +37,7 @@ pub use access::Access;
 pub use blob::{
     BlobError, BlobReader, BlobTensor, BufferHandle, MAX_BLOB_BYTES, WireTensor, blob_bytes, write_blob,
 };
+pub use chip_spec::{ChipSpec, ControlCosts, HostMemory, LinkSpec, Rates, RecordMemory};
 pub use config::{CallConfig, ConfigError, DfxFlags, Overflow};
 pub use dtype::{DType, Element, UnknownDType};
 pub use explain::Explain;
