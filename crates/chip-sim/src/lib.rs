@@ -2,3 +2,26 @@
 //!
 //! One host thread models the whole chip: the same program, chip and seed give the same bytes in every artifact, on any host, at
 //! any load. Nothing here reads a host clock, a hash order or a thread schedule.
+//!
+//! ```text
+//!  engine's submitter ──▶ chip: the orchestrator's clock ──▶ machine: events in order of time
+//!                                                             ├─ scheduler: rounds of a control thread
+//!                                                             ├─ dispatch: blocks to cores, by a policy
+//!                                                             └─ core: what it runs, until when (cost)
+//! ```
+
+mod chip;
+pub mod core;
+pub mod cost;
+mod dispatch;
+mod machine;
+pub mod policy;
+mod runtime;
+mod scheduler;
+mod silence;
+mod time;
+mod totals;
+
+pub use runtime::{Remote, SimOptions, SimRuntime};
+pub use time::{Ps, SimClock};
+pub use totals::Totals;

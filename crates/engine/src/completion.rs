@@ -176,6 +176,34 @@ impl<P: Probe> Executor<'_, P> {
         tensor_records(words).any(|r| r.access().reads() && self.table.poison.touches(r.space, &r.view()))
     }
 
+    /// For a chip that places blocks itself: what it needs to know of a task.
+    ///
+    /// # Safety
+    /// The caller holds the task, or is the submitter.
+    #[inline]
+    pub unsafe fn record(&self, task: SlotIndex) -> TaskRecord {
+        // SAFETY: the caller's promise.
+        unsafe { self.table.slots[task.0 as usize].record() }
+    }
+
+    /// For a chip on one thread: how many tasks wait for this one.
+    pub fn fan_out(&self, task: SlotIndex) -> u32 {
+        self.table.slots[task.0 as usize].fan_out(&self.table.edges)
+    }
+
+    /// For a chip that places blocks itself: counts a finished block; true for the last one.
+    #[inline]
+    pub fn finish_block(&self, task: SlotIndex) -> bool {
+        self.table.slots[task.0 as usize].finish_block()
+    }
+
+    /// For a chip that places blocks itself: a block's kernel, the lane of a cluster that it takes, and its number.
+    #[inline]
+    pub fn place_of(&self, record: &TaskRecord, index: u32) -> (u16, u8, u32) {
+        let (lane, block) = self.lane_of(record, index);
+        (record.kernels[lane], record.shape.lane(lane), block)
+    }
+
     /// For a chip that places blocks itself, before the first block of a task: whether it is to run. What is captured
     /// before a task runs is captured here; one that is not to run is marked, and complete at once.
     ///

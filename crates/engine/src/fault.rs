@@ -149,6 +149,8 @@ pub enum Fault {
     TaskFailed(TaskFailure),
     #[error("the run was interrupted")]
     Interrupted { tasks: u64 },
+    #[error("a core does not answer")]
+    CoreSilent { core: u32, task: TaskId, kernel: String, since_ticks: u64, waited_ticks: u64 },
     #[error("the orchestration stopped")]
     User(String),
     #[error("a configuration cannot be used")]
@@ -185,6 +187,7 @@ impl Fault {
             Fault::FlowControlDeadlock(_) => "FlowControlDeadlock",
             Fault::TaskFailed(_) => "TaskFailed",
             Fault::Interrupted { .. } => "Interrupted",
+            Fault::CoreSilent { .. } => "CoreSilent",
             Fault::User(_) => "UserError",
             Fault::Config(error) => error.name(),
             Fault::CannotRecord { name, .. } => name,
@@ -248,6 +251,10 @@ impl Fault {
                 f.task, f.kernel, f.site, f.scope_site, f.cause, f.failed, f.skipped
             ),
             Fault::Interrupted { tasks } => format!("after {tasks} submitted tasks"),
+            Fault::CoreSilent { core, task, kernel, since_ticks, waited_ticks } => format!(
+                "core {core} began task {} ({kernel}) at tick {since_ticks} and has not ended it {waited_ticks} ticks later",
+                task.0
+            ),
             Fault::Config(error) => error.detail(),
             Fault::CannotRecord { detail, .. } => detail.clone(),
         }
@@ -294,6 +301,9 @@ impl Fault {
                 "the first failed task is the one to look at; those skipped follow from it"
             }
             Fault::Interrupted { .. } => "what was recorded so far is kept",
+            Fault::CoreSilent { .. } => {
+                "a kernel that does not return, or a core that is broken: look at what the core ran before"
+            }
             Fault::User(_) => "the error is the program's own",
         };
         text.to_string()

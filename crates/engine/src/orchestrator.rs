@@ -146,13 +146,17 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
     pub unsafe fn begin(
         table: &'t Table,
         state: &'t mut State,
-        chip: C,
+        mut chip: C,
         probe: &'t P,
         buffers: &'t Buffers<'t>,
     ) -> Self {
         state.reset(table, buffers);
+        let externals = buffers.spaces().enumerate().map(|(i, host)| {
+            // SAFETY: it is one of the run's buffers, and nobody uses it yet.
+            unsafe { chip.external(host, buffers.entry(i).1) }
+        });
         // SAFETY: the caller's promise.
-        unsafe { table.begin(buffers.spaces()) };
+        unsafe { table.begin(externals) };
         let company = chip.company();
         Orchestrator {
             table,

@@ -4,6 +4,8 @@
 
 use ringlane_task::{CoreId, Resource, RingIndex, SiteId, TaskId, Ticks};
 
+use crate::api::args::Space;
+use crate::api::buffers::Permission;
 use crate::observed::{Fill, Held, ObservedTask, PlacedBlock, Submission, ThreadPhase, WiredEdge};
 use crate::slot::{SlotIndex, TaskRecord};
 
@@ -34,6 +36,20 @@ pub trait Chip {
     /// Whether the submitter's own work takes time of the chip's clock: it is told of only where it does.
     const TIMED: bool = false;
 
+    /// Where the chip keeps an external buffer: where the host has it, unless the chip does not see that.
+    ///
+    /// # Safety
+    /// `host` is a buffer of the run about to begin; what is returned is as large, and there until the run has ended.
+    #[inline]
+    unsafe fn external(&mut self, host: Space, _permission: Permission) -> Space {
+        host
+    }
+    /// The run begins.
+    #[inline]
+    fn begin(&mut self) {}
+    /// Every task is done: the run ends with this.
+    #[inline]
+    fn end(&mut self) {}
     /// Takes a task that became ready while it was submitted.
     fn publish(&mut self, task: SlotIndex);
     /// Called every so many submits (`limits::SUBMITS_PER_LOOK`) with how many tasks of the current ring are not known to

@@ -29,6 +29,7 @@ pub unsafe fn run<'e, R, C: Chip, P: Probe>(
     // SAFETY: the caller's promise; the buffers are borrowed until this function returns.
     let mut orchestrator = unsafe { Orchestrator::begin(table, state, chip, probe, buffers) };
     let started = orchestrator.chip().now();
+    orchestrator.chip().begin();
     let mut result = orchestrator.enter_scope(site, Inference::Inherit);
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         result.clone()?;
@@ -46,6 +47,7 @@ pub unsafe fn run<'e, R, C: Chip, P: Probe>(
         result = result.and(ended);
     }
     orchestrator.drain();
+    orchestrator.chip().end();
     let ended = orchestrator.chip().now();
     let totals = table.board.totals();
     let report = RunReport {

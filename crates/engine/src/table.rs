@@ -239,6 +239,11 @@ impl Table {
         &self.capacities
     }
 
+    /// The kernel with this number.
+    pub fn kernel(&self, id: u16) -> Option<&'static Kernel> {
+        self.kernels.get(id as u32)
+    }
+
     /// The name of a kernel.
     pub(crate) fn kernel_name(&self, id: u16) -> &'static str {
         self.kernels.get(id as u32).map_or("", |k| k.name())

@@ -1,0 +1,128 @@
+//! The orchestrator's side: its clock, and how its work and its waits let time pass.
+
+use ringlane_engine::observed::ThreadPhase;
+use ringlane_engine::seams::{Chip, Company, Probe, Work};
+use ringlane_engine::slot::SlotIndex;
+use ringlane_task::Ticks;
+
+use crate::machine::Machine;
+use crate::time::Ps;
+use crate::totals::Totals;
+
+/// The modelled chip, as the engine's submitter sees it.
+pub(crate) struct SimChip<'t, P> {
+    machine: Machine<'t, P>,
+    /// The orchestrator's clock. Everything before it has happened.
+    now: Ps,
+    /// What is told after the run.
+    totals: &'t mut Totals,
+    /// The task whose edges are being wired.
+    wiring: Option<SlotIndex>,
+}
+
+impl<'t, P: Probe> SimChip<'t, P> {
+    pub(crate) fn new(machine: Machine<'t, P>, totals: &'t mut Totals) -> Self {
+        *totals = Totals::default();
+        machine.clock.show(0);
+        SimChip { machine, now: 0, totals, wiring: None }
+    }
+
+    /// Lets time pass for the orchestrator.
+    fn pass(&mut self, ps: Ps) {
+        self.now = self.now.saturating_add(ps);
+        self.machine.run_until(self.now);
+        self.machine.clock.show(self.now);
+    }
+
+    /// A policy that looks ahead learns of a task when it is first heard of.
+    fn introduce(&mut self, task: SlotIndex) {
+        if self.wiring != Some(task) && self.machine.policy.looks_ahead() {
+            let takes = self.machine.takes(task);
+            self.machine.policy.submitted(task, takes);
+        }
+    }
+}
+
+impl<P: Probe> Chip for SimChip<'_, P> {
+    const TIMED: bool = true;
+
+    fn publish(&mut self, task: SlotIndex) {
+        self.introduce(task);
+        self.wiring = None;
+        self.machine.make_ready(task, self.now, None);
+    }
+
+    fn relax(&mut self) {
+        let Some(next) = self.machine.next_event() else {
+            return self.give_up();
+        };
+        self.now = self.now.max(next);
+        self.machine.run_until(self.now);
+        self.machine.clock.show(self.now);
+    }
+
+    fn work(&mut self, work: Work) {
+        let costs = &self.machine.costs;
+        let takes = match work {
+            Work::Admit => costs.admit,
+            Work::LookUp(tensors) => costs.look_up * u64::from(tensors),
+            Work::Insert(accesses) => costs.insert * u64::from(accesses),
+            Work::Wire(edges) => {
+                self.wiring = None;
+                costs.wire * u64::from(edges)
+            }
+        };
+        self.pass(takes);
+    }
+
+    fn spend(&mut self, ticks: u64) {
+        self.pass(self.machine.clock.ps(ticks));
+    }
+
+    fn wired(&mut self, predecessor: SlotIndex, successor: SlotIndex) {
+        if self.machine.policy.looks_ahead() {
+            self.introduce(successor);
+            self.wiring = Some(successor);
+            self.machine.policy.wired(predecessor, successor);
+        }
+    }
+
+    /// The control threads come to rest, and what they did is told to the end.
+    fn end(&mut self) {
+        while let Some(next) = self.machine.next_event() {
+            self.now = self.now.max(next);
+            self.machine.run_until(self.now);
+        }
+        self.now = self.machine.schedulers.iter().map(|s| s.rests_since()).fold(self.now, Ps::max);
+        self.machine.clock.show(self.now);
+        let (clock, probe) = (self.machine.clock.clone(), self.machine.probe);
+        for (thread, scheduler) in self.machine.schedulers.iter_mut().enumerate() {
+            scheduler.close(thread, &clock, self.now, |phase: &ThreadPhase| probe.phase(phase));
+        }
+        self.totals.take(&self.machine, self.now);
+    }
+
+    fn now(&self) -> Ticks {
+        self.machine.clock.ticks(self.now)
+    }
+
+    fn company(&self) -> Company {
+        Company::Alone
+    }
+}
+
+impl<P: Probe> SimChip<'_, P> {
+    /// Nothing will ever happen: a core is silent.
+    #[cold]
+    fn give_up(&mut self) {
+        match self.machine.silent_core() {
+            Some((core, since)) => {
+                self.now = self.now.max(since.saturating_add(self.machine.spec.silent_after));
+                self.totals.fault = Some(self.machine.declare_silent(core, self.now));
+                self.machine.clock.show(self.now);
+            }
+            // Every task that was published is in a queue or on a core, and every thread with one has an event.
+            None => unreachable!("a modelled chip has nothing to do and the orchestrator waits"),
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! A core: what it runs, what it was given ahead, and how long it was busy.
+
+use std::collections::VecDeque;
+
+use ringlane_engine::slot::{SlotIndex, TaskRecord};
+
+use crate::cost::BlockCost;
+use crate::time::Ps;
+
+/// The kind of a core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CoreKind {
+    /// A matrix core.
+    Aic,
+    /// A vector core.
+    Aiv,
+}
+
+impl CoreKind {
+    /// Both.
+    pub const ALL: [CoreKind; 2] = [CoreKind::Aic, CoreKind::Aiv];
+
+    /// The name used in every artifact.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            CoreKind::Aic => "aic",
+            CoreKind::Aiv => "aiv",
+        }
+    }
+}
+
+/// A time that does not come: the end of a block on a silent core.
+pub(crate) const NEVER: Ps = Ps::MAX;
+
+/// A block that was given to a core.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flight {
+    pub(crate) task: SlotIndex,
+    pub(crate) record: TaskRecord,
+    /// Which of the task's blocks.
+    pub(crate) index: u32,
+    pub(crate) dispatch: Ps,
+    pub(crate) start: Ps,
+    pub(crate) end: Ps,
+    /// When the status register shows the end.
+    pub(crate) seen: Ps,
+    pub(crate) cost: BlockCost,
+}
+
+/// A core.
+#[derive(Debug)]
+pub(crate) struct Core {
+    pub(crate) kind: CoreKind,
+    pub(crate) cluster: u32,
+    /// What it was given, in order: at most one more than it runs.
+    pub(crate) flights: VecDeque<Flight>,
+    /// How long it has run blocks.
+    pub(crate) busy: Ps,
+}
+
+impl Core {
+    pub(crate) fn new(kind: CoreKind, cluster: u32) -> Self {
+        Core { kind, cluster, flights: VecDeque::with_capacity(2), busy: 0 }
+    }
+
+    pub(crate) fn is_idle(&self) -> bool {
+        self.flights.is_empty()
+    }
+
+    /// When the next end shows.
+    #[inline]
+    pub(crate) fn shows(&self) -> Option<Ps> {
+        self.flights.front().map(|flight| flight.seen)
+    }
+}

@@ -1,0 +1,213 @@
+//! Giving blocks to cores: which core, when it begins, when it ends.
+//!
+//! A thread serves its idle cores first. Only when no core of a kind is idle on the whole chip does it give a busy one its
+//! next block ahead: a block that waits behind another could have run elsewhere otherwise. A mixed task needs a cluster whose
+//! cores are all idle; while one waits, a thread keeps one of its clusters free of new blocks until it is.
+
+use ringlane_engine::api::kernel::CoreType;
+use ringlane_engine::observed::ThreadWork;
+use ringlane_engine::seams::Probe;
+use ringlane_engine::slot::{SlotIndex, TaskRecord};
+
+use crate::core::{CoreKind, Flight};
+use crate::machine::Machine;
+use crate::policy::{Class, NextBlock};
+use crate::scheduler::{Complete, Next};
+use crate::time::Ps;
+
+impl<P: Probe> Machine<'_, P> {
+    pub(crate) fn class_of_kernel(&self, kernel: u16) -> Class {
+        match self.table.kernel(kernel).map(|kernel| kernel.core()) {
+            Some(CoreType::Aic) => Class::Aic,
+            Some(CoreType::Aiv) if self.spec.aiv_per_cluster > 0 => Class::Aiv,
+            _ => Class::Any,
+        }
+    }
+
+    /// Whether a thread could give out something now.
+    pub(crate) fn can_dispatch(&self, thread: usize) -> bool {
+        if !self.bare.is_empty() {
+            return true;
+        }
+        let single = CoreKind::ALL.into_iter().any(|kind| {
+            let waits = self.policy.waits(Class::of(kind)) || self.policy.waits(Class::Any);
+            waits && (self.idle_core(thread, kind).is_some() || self.core_for_ahead(thread, kind).is_some())
+        });
+        single || (self.policy.waits(Class::Mixed) && self.idle_cluster(thread).is_some())
+    }
+
+    /// An idle core of a kind.
+    fn idle_core(&self, thread: usize, kind: CoreKind) -> Option<usize> {
+        if self.idle_cores[kind as usize] == 0 {
+            return None;
+        }
+        self.open_cores(thread, kind).find(|&core| self.cores[core].is_idle())
+    }
+
+    /// Cores of a kind that are not kept free for a mixed task.
+    fn open_cores(&self, thread: usize, kind: CoreKind) -> impl Iterator<Item = usize> + '_ {
+        let scheduler = &self.schedulers[thread];
+        let reserved = if self.policy.waits(Class::Mixed) { scheduler.reserved } else { None };
+        scheduler.cores.clone().filter(move |&core| {
+            let core = &self.cores[core];
+            core.kind == kind && Some(core.cluster) != reserved
+        })
+    }
+
+    /// The busy core of a kind that has run its block longest, if blocks are given ahead now.
+    fn core_for_ahead(&self, thread: usize, kind: CoreKind) -> Option<usize> {
+        if self.spec.dispatch_ahead == 0 || self.idle_cores[kind as usize] > 0 {
+            return None;
+        }
+        let busy = self.open_cores(thread, kind).filter(|&core| self.cores[core].flights.len() == 1);
+        busy.min_by_key(|&core| self.cores[core].flights[0].start)
+    }
+
+    /// A cluster of the thread whose cores are all idle.
+    fn idle_cluster(&self, thread: usize) -> Option<usize> {
+        let (cores, size) = (self.schedulers[thread].cores.clone(), self.cluster_size());
+        cores.step_by(size).find(|&first| self.cores[first..first + size].iter().all(|core| core.is_idle()))
+    }
+
+    fn cluster_size(&self) -> usize {
+        1 + self.spec.aiv_per_cluster as usize
+    }
+
+    /// Gives out what can be given out.
+    pub(crate) fn dispatch(&mut self, thread: usize, at: Ps) {
+        let bare = core::mem::take(&mut self.bare);
+        self.schedulers[thread].complete.extend(bare);
+        let mut stored = at;
+        let mut blocks = self.dispatch_mixed(thread, &mut stored);
+        for kind in CoreKind::ALL {
+            while let Some(core) = self.idle_core(thread, kind).or_else(|| self.core_for_ahead(thread, kind))
+            {
+                let Some(next) = self.take_for(thread, kind, core) else { break };
+                if let Some(record) = self.open(thread, next) {
+                    stored += self.costs.dispatch_store;
+                    self.place(core, next.task, record, next.block, stored);
+                    blocks += 1;
+                }
+            }
+        }
+        self.reserve(thread);
+        if blocks == 0 {
+            return self.after_dispatch(thread, at);
+        }
+        self.set_dispatched(thread, stored, blocks);
+    }
+
+    fn set_dispatched(&mut self, thread: usize, at: Ps, blocks: u32) {
+        self.tell(thread, ThreadWork::Dispatch, at, blocks);
+        self.set(thread, at, Next::Dispatched);
+    }
+
+    /// The next block for a core: of its own kind or of any, whichever is more urgent.
+    fn take_for(&mut self, thread: usize, kind: CoreKind, core: usize) -> Option<NextBlock> {
+        let _ = thread;
+        let cluster = self.cores[core].cluster;
+        let own = self.policy.urgency(Class::of(kind), cluster);
+        let any = self.policy.urgency(Class::Any, cluster);
+        let class = match (own, any) {
+            (None, None) => return None,
+            (Some(own), Some(any)) if any < own => Class::Any,
+            (None, Some(_)) => Class::Any,
+            _ => Class::of(kind),
+        };
+        self.policy.take(class, cluster)
+    }
+
+    /// Gives mixed tasks to clusters.
+    fn dispatch_mixed(&mut self, thread: usize, stored: &mut Ps) -> u32 {
+        let mut blocks = 0;
+        while self.policy.waits(Class::Mixed) {
+            let Some(first) = self.idle_cluster(thread) else { break };
+            let Some(next) = self.policy.take(Class::Mixed, self.cores[first].cluster) else { break };
+            let Some(record) = self.open(thread, next) else { continue };
+            for lane in 0..record.lanes() {
+                let core = first + record.shape.lane(lane as usize) as usize;
+                *stored += self.costs.dispatch_store;
+                self.place(core, next.task, record, lane * record.blocks + next.block, *stored);
+                blocks += 1;
+            }
+        }
+        blocks
+    }
+
+    /// While a mixed task waits, the cluster with the fewest blocks is kept free of new ones.
+    fn reserve(&mut self, thread: usize) {
+        if !self.policy.waits(Class::Mixed) {
+            self.schedulers[thread].reserved = None;
+            return;
+        }
+        let (cores, size) = (self.schedulers[thread].cores.clone(), self.cluster_size());
+        let load = |first: usize| {
+            self.cores[first..first + size].iter().map(|core| core.flights.len()).sum::<usize>()
+        };
+        let least = cores.step_by(size).min_by_key(|&first| load(first));
+        let reserved = self.schedulers[thread].reserved;
+        self.schedulers[thread].reserved = reserved.or(least.map(|first| self.cores[first].cluster));
+    }
+
+    /// What is known of a task whose block was taken; `None` if it is not to run.
+    fn open(&mut self, thread: usize, next: NextBlock) -> Option<TaskRecord> {
+        let executor = self.executor(0);
+        // SAFETY: the block came from the policy, which got the task when it became ready.
+        let record = unsafe { executor.record(next.task) };
+        if next.block > 0 {
+            return (!self.schedulers[thread].complete.iter().any(|c| c.task == next.task)).then_some(record);
+        }
+        // SAFETY: as above; the first block is taken once.
+        if unsafe { executor.open(next.task, &record) } {
+            return Some(record);
+        }
+        self.schedulers[thread].complete.push(Complete { task: next.task, record, cluster: None });
+        None
+    }
+
+    /// Gives a block to a core: its values are computed now, its times follow from the costs.
+    fn place(&mut self, core: usize, task: SlotIndex, record: TaskRecord, index: u32, stored: Ps) {
+        let (executor, kind, model) = (self.executor(core), self.cores[core].kind, self.model);
+        // SAFETY: the task is open, and this block was handed out once.
+        let cost =
+            unsafe { executor.with_args(&record, index, |kernel, args| model.block(kernel, kind, args)) };
+        // SAFETY: as above.
+        unsafe { executor.compute(task, &record, index) };
+        let sees = stored + self.costs.dispatch_seen;
+        let start = match self.cores[core].flights.back() {
+            Some(before) => sees.max(before.end + self.costs.turn_around),
+            None => sees,
+        };
+        let end = start + cost.picoseconds;
+        let seen = end + self.costs.done_seen;
+        if self.cores[core].is_idle() {
+            self.idle_cores[kind as usize] -= 1;
+        }
+        self.cores[core].flights.push_back(Flight {
+            task,
+            record,
+            index,
+            dispatch: stored,
+            start,
+            end,
+            seen,
+            cost,
+        });
+    }
+
+    /// The thread has written its dispatch registers.
+    pub(crate) fn dispatched(&mut self, thread: usize, at: Ps) {
+        self.after_dispatch(thread, at);
+    }
+
+    /// Tasks that needed no core are resolved; then what complete tasks held is given back.
+    fn after_dispatch(&mut self, thread: usize, at: Ps) {
+        if !self.schedulers[thread].complete.is_empty() {
+            return self.resolve(thread, at);
+        }
+        let completed = self.schedulers[thread].completed;
+        let end = at + u64::from(completed) * self.costs.reclaim;
+        self.tell(thread, ThreadWork::Reclaim, end, completed);
+        self.set(thread, end, Next::Reclaimed);
+    }
+}

@@ -1,0 +1,310 @@
+//! The chip at work: control threads and cores, one event after another.
+//!
+//! Events are ordered by time, then by the order in which they were set. Whatever happens is decided by that order alone.
+
+use ringlane_engine::completion::Executor;
+use ringlane_engine::observed::{PlacedBlock, ThreadWork};
+use ringlane_engine::seams::{Company, Probe};
+use ringlane_engine::slot::{SlotIndex, TaskRecord};
+use ringlane_engine::table::Table;
+use ringlane_task::{ChipSpec, ControlCosts, CoreId};
+
+use crate::core::{Core, CoreKind, Flight};
+use crate::cost::CostModel;
+use crate::policy::{Class, Policy, Ready};
+use crate::scheduler::{Complete, Next, Quiet, Scheduler};
+use crate::time::{Ps, SimClock};
+
+/// The chip at work.
+pub(crate) struct Machine<'t, P> {
+    pub(crate) table: &'t Table,
+    pub(crate) probe: &'t P,
+    pub(crate) spec: &'t ChipSpec,
+    pub(crate) costs: ControlCosts,
+    pub(crate) model: &'t CostModel,
+    pub(crate) clock: SimClock,
+    pub(crate) policy: Box<dyn Policy>,
+    pub(crate) cores: Vec<Core>,
+    pub(crate) schedulers: Vec<Scheduler>,
+    /// Cores without a block, by kind.
+    pub(crate) idle_cores: [u32; 2],
+    /// Tasks that need no core: their successors are told by whichever thread comes first.
+    pub(crate) bare: Vec<Complete>,
+    /// Counts events.
+    sequence: u64,
+}
+
+impl<'t, P: Probe> Machine<'t, P> {
+    pub(crate) fn new(
+        table: &'t Table,
+        probe: &'t P,
+        spec: &'t ChipSpec,
+        model: &'t CostModel,
+        clock: SimClock,
+        policy: Box<dyn Policy>,
+    ) -> Self {
+        let of_cluster = 1 + spec.aiv_per_cluster;
+        let kind = |core: u32| if core % of_cluster == 0 { CoreKind::Aic } else { CoreKind::Aiv };
+        let cores = (0..spec.cores()).map(|core| Core::new(kind(core), core / of_cluster)).collect();
+        let share = |thread: u32| (thread * spec.clusters / spec.schedulers * of_cluster) as usize;
+        let schedulers = (0..spec.schedulers).map(|s| Scheduler::new(share(s)..share(s + 1))).collect();
+        let idle_cores = [spec.aic_cores(), spec.aiv_cores()];
+        let (costs, bare, sequence) = (spec.costs, Vec::new(), 0);
+        let mut machine = Machine {
+            table,
+            probe,
+            spec,
+            costs,
+            model,
+            clock,
+            policy,
+            cores,
+            schedulers,
+            idle_cores,
+            bare,
+            sequence,
+        };
+        (0..machine.schedulers.len()).for_each(|thread| machine.set(thread, 0, Next::Round));
+        machine
+    }
+
+    /// The engine's hand on tasks, as one core.
+    #[inline]
+    pub(crate) fn executor(&self, core: usize) -> Executor<'t, P> {
+        let (table, probe, core) = (self.table, self.probe, CoreId(core as u32));
+        Executor { table, probe, core, company: Company::Alone }
+    }
+
+    pub(crate) fn set(&mut self, thread: usize, at: Ps, next: Next) {
+        self.sequence += 1;
+        self.schedulers[thread].next = Some((at, self.sequence, next));
+    }
+
+    /// When the next event is.
+    #[inline]
+    pub(crate) fn next_event(&self) -> Option<Ps> {
+        self.earliest().map(|(at, ..)| at)
+    }
+
+    #[inline]
+    fn earliest(&self) -> Option<(Ps, u64, usize)> {
+        let times = self.schedulers.iter().enumerate();
+        times.filter_map(|(thread, s)| s.next.map(|(at, sequence, _)| (at, sequence, thread))).min()
+    }
+
+    /// Lets everything happen up to a time.
+    pub(crate) fn run_until(&mut self, limit: Ps) {
+        while let Some((at, _, thread)) = self.earliest().filter(|&(at, ..)| at <= limit) {
+            self.turn(thread, at);
+        }
+    }
+
+    fn turn(&mut self, thread: usize, at: Ps) {
+        let Some((_, _, next)) = self.schedulers[thread].next.take() else { return };
+        match next {
+            Next::Round | Next::Reclaimed => self.begin_round(thread, at),
+            Next::Polled => self.polled(thread, at),
+            Next::Resolved => self.resolved(thread, at),
+            Next::Dispatched => self.dispatched(thread, at),
+            Next::Look => self.look(thread, at),
+        }
+    }
+
+    pub(crate) fn tell(&mut self, thread: usize, work: ThreadWork, end: Ps, tasks: u32) {
+        let probe = self.probe;
+        self.schedulers[thread].tell(thread, &self.clock, work, end, tasks, |phase| probe.phase(phase));
+    }
+
+    /// A round begins, unless it and those after it would find nothing.
+    fn begin_round(&mut self, thread: usize, at: Ps) {
+        if let Some(quiet) = self.schedulers[thread].quiet.take() {
+            self.schedulers[thread].round += (at - quiet.since).checked_div(quiet.round).unwrap_or(0);
+            self.tell(thread, ThreadWork::Idle, at, 0);
+        }
+        let in_flight = self.in_flight(thread).count() as u64;
+        let takes = self.costs.round + self.costs.poll * in_flight;
+        let scheduler = &mut self.schedulers[thread];
+        (scheduler.begun, scheduler.completed) = (at, 0);
+        if !self.can_dispatch(thread) {
+            let until = self.finds_at(thread, at, takes);
+            if until != Some(at) {
+                self.tell(thread, ThreadWork::Idle, at, 0);
+                self.schedulers[thread].quiet = Some(Quiet { since: at, round: takes, until });
+                if let Some(until) = until {
+                    self.set(thread, until, Next::Round);
+                }
+                return;
+            }
+        }
+        self.schedulers[thread].round += 1;
+        self.set(thread, at + takes, Next::Polled);
+    }
+
+    /// Cores of a thread with a block in flight, in the order in which they are polled.
+    fn in_flight(&self, thread: usize) -> impl Iterator<Item = usize> + '_ {
+        self.schedulers[thread].cores.clone().filter(|&core| !self.cores[core].is_idle())
+    }
+
+    /// When the first round begins that finds an end, if rounds that take so long follow each other from `at` on.
+    fn finds_at(&self, thread: usize, at: Ps, round: Ps) -> Option<Ps> {
+        let mut first: Option<Ps> = None;
+        let mut polled = at + self.costs.round;
+        for core in self.in_flight(thread) {
+            polled += self.costs.poll;
+            let Some(shows) = self.cores[core].shows().filter(|&shows| shows < crate::core::NEVER) else {
+                continue;
+            };
+            let late = shows.saturating_sub(polled);
+            let begins = match round {
+                0 => at + late,
+                round => at + late.div_ceil(round) * round,
+            };
+            first = Some(first.map_or(begins, |first| first.min(begins)));
+        }
+        first
+    }
+
+    /// A quiet thread hears of a task that it could give to a core: it sees it at the end of the round that goes on.
+    fn wake(&mut self, thread: usize, at: Ps) {
+        let Some(Quiet { since, round, .. }) = self.schedulers[thread].quiet else { return };
+        let late = at - since;
+        let sees = match round {
+            0 => at,
+            round => since + late.div_ceil(round).max(1) * round,
+        };
+        let earlier = self.schedulers[thread]
+            .next
+            .is_none_or(|(next, _, what)| sees < next || (sees == next && what == Next::Round));
+        if earlier {
+            self.set(thread, sees, Next::Look);
+        }
+    }
+
+    /// A quiet thread begins a round now, whatever it expected.
+    pub(crate) fn rouse(&mut self, thread: usize, at: Ps) {
+        if self.schedulers[thread].quiet.is_some() {
+            self.set(thread, at, Next::Round);
+        }
+    }
+
+    /// The end of a quiet round: there may be something to give out.
+    fn look(&mut self, thread: usize, at: Ps) {
+        let Some(quiet) = self.schedulers[thread].quiet else { return };
+        if self.can_dispatch(thread) {
+            self.schedulers[thread].quiet = None;
+            self.schedulers[thread].round += (at - quiet.since).checked_div(quiet.round).unwrap_or(0);
+            self.tell(thread, ThreadWork::Idle, at, 0);
+            self.dispatch(thread, at);
+        } else if let Some(until) = quiet.until {
+            self.set(thread, until, Next::Round);
+        }
+    }
+
+    /// The thread has polled: blocks that showed their end are finished.
+    fn polled(&mut self, thread: usize, at: Ps) {
+        let mut polled = self.schedulers[thread].begun + self.costs.round;
+        let mut found = 0;
+        for core in self.schedulers[thread].cores.clone() {
+            if self.cores[core].is_idle() {
+                continue;
+            }
+            polled += self.costs.poll;
+            while self.cores[core].shows().is_some_and(|shows| shows <= polled) {
+                found += 1;
+                self.finish_block(thread, core, polled);
+            }
+        }
+        let work = if found > 0 { ThreadWork::Complete } else { ThreadWork::Idle };
+        self.tell(thread, work, at, found);
+        self.resolve(thread, at);
+    }
+
+    /// The oldest block of a core is finished.
+    fn finish_block(&mut self, thread: usize, core: usize, finish: Ps) {
+        let Some(flight) = self.cores[core].flights.pop_front() else { return };
+        self.cores[core].busy += flight.end - flight.start;
+        if self.cores[core].is_idle() {
+            self.idle_cores[self.cores[core].kind as usize] += 1;
+        }
+        self.tell_block(thread, core, &flight, finish);
+        if self.executor(core).finish_block(flight.task) {
+            let cluster = Some(self.cores[core].cluster);
+            let Flight { task, record, .. } = flight;
+            self.schedulers[thread].complete.push(Complete { task, record, cluster });
+        }
+    }
+
+    fn tell_block(&self, thread: usize, core: usize, flight: &Flight, finish: Ps) {
+        if !P::WATCHES {
+            return;
+        }
+        let (kernel, lane, block) = self.executor(core).place_of(&flight.record, flight.index);
+        self.probe.block(&PlacedBlock {
+            core: CoreId(core as u32),
+            thread: thread as u32,
+            record: &flight.record,
+            kernel,
+            lane,
+            block,
+            dispatch: self.clock.ticks(flight.dispatch),
+            start: self.clock.ticks(flight.start),
+            end: self.clock.ticks(flight.end),
+            finish: self.clock.ticks(finish),
+            counters: &[],
+        });
+    }
+
+    /// The successors of complete tasks are told, if there are any.
+    pub(crate) fn resolve(&mut self, thread: usize, at: Ps) {
+        let complete = &self.schedulers[thread].complete;
+        if complete.is_empty() {
+            return self.dispatch(thread, at);
+        }
+        let executor = self.executor(0);
+        let consumers: u64 = complete.iter().map(|done| u64::from(executor.fan_out(done.task))).sum();
+        self.set(thread, at + consumers * self.costs.resolve, Next::Resolved);
+    }
+
+    /// They are told: those that waited for nothing else are ready.
+    fn resolved(&mut self, thread: usize, at: Ps) {
+        let mut complete = core::mem::take(&mut self.schedulers[thread].complete);
+        self.tell(thread, ThreadWork::Resolve, at, complete.len() as u32);
+        self.schedulers[thread].completed += complete.len() as u32;
+        self.clock.show(at);
+        let executor = self.executor(0);
+        let mut ready = Vec::new();
+        for Complete { task, record, cluster } in complete.drain(..) {
+            self.policy.complete(task);
+            // SAFETY: all its blocks are finished (or it has none to run), and it is taken off the list of complete ones once.
+            unsafe { executor.complete(task, &record, |successor| ready.push((successor, cluster))) };
+        }
+        self.schedulers[thread].complete = complete;
+        ready.into_iter().for_each(|(task, home)| self.make_ready(task, at, home));
+        self.dispatch(thread, at);
+    }
+
+    /// A task became ready.
+    pub(crate) fn make_ready(&mut self, task: SlotIndex, at: Ps, home: Option<u32>) {
+        // SAFETY: whoever made it ready handed it to the chip.
+        let record = unsafe { self.executor(0).record(task) };
+        match self.class_of(&record) {
+            Some(class) => self.policy.ready(Ready { task, class, blocks: record.blocks, home }),
+            None => self.bare.push(Complete { task, record, cluster: None }),
+        }
+        for thread in 0..self.schedulers.len() {
+            if self.schedulers[thread].quiet.is_some() && self.can_dispatch(thread) {
+                self.wake(thread, at);
+            }
+        }
+    }
+
+    /// What a task needs; `None` if it runs no kernel.
+    fn class_of(&self, record: &TaskRecord) -> Option<Class> {
+        match record.lanes() {
+            0 => None,
+            _ if record.blocks == 0 => None,
+            1 => Some(self.class_of_kernel(record.kernels[0])),
+            _ => Some(Class::Mixed),
+        }
+    }
+}

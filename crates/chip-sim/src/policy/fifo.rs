@@ -1,0 +1,49 @@
+//! Whoever was ready first.
+
+use std::collections::VecDeque;
+
+use ringlane_engine::slot::SlotIndex;
+
+use super::{Class, NextBlock, Policy, Ready};
+
+#[derive(Debug)]
+struct Waiting {
+    task: SlotIndex,
+    order: u64,
+    next: u32,
+    blocks: u32,
+}
+
+/// A queue for each class.
+#[derive(Debug, Default)]
+pub(super) struct Fifo {
+    queues: [VecDeque<Waiting>; Class::COUNT],
+    order: u64,
+}
+
+impl Policy for Fifo {
+    fn ready(&mut self, ready: Ready) {
+        let Ready { task, class, blocks, .. } = ready;
+        self.queues[class as usize].push_back(Waiting { task, order: self.order, next: 0, blocks });
+        self.order += 1;
+    }
+
+    fn waits(&self, class: Class) -> bool {
+        !self.queues[class as usize].is_empty()
+    }
+
+    fn urgency(&mut self, class: Class, _cluster: u32) -> Option<u64> {
+        self.queues[class as usize].front().map(|waiting| waiting.order)
+    }
+
+    fn take(&mut self, class: Class, _cluster: u32) -> Option<NextBlock> {
+        let queue = &mut self.queues[class as usize];
+        let front = queue.front_mut()?;
+        let next = NextBlock { task: front.task, block: front.next };
+        front.next += 1;
+        if front.next == front.blocks {
+            queue.pop_front();
+        }
+        Some(next)
+    }
+}

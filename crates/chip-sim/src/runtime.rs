@@ -1,0 +1,153 @@
+//! The runtime on a modelled chip: a table, a chip's description, and runs.
+
+use core::panic::Location;
+use std::sync::Arc;
+
+use ringlane_engine::api::backend::Site;
+use ringlane_engine::api::buffers::Buffers;
+use ringlane_engine::api::orch::Orch;
+use ringlane_engine::orchestrator::State;
+use ringlane_engine::report::{Run, RunReport, Status};
+use ringlane_engine::seams::Probe;
+use ringlane_engine::table::{Stop, Table};
+use ringlane_engine::{Fault, Result, session};
+use ringlane_task::{CallConfig, Capacities, ChipSpec};
+
+use crate::chip::SimChip;
+use crate::cost::CostModel;
+use crate::machine::Machine;
+use crate::policy::PolicyName;
+use crate::time::SimClock;
+use crate::totals::Totals;
+
+/// How a modelled chip is run.
+#[derive(Clone, Debug, Default)]
+pub struct SimOptions {
+    /// Who runs next.
+    pub policy: PolicyName,
+}
+
+/// Runs orchestrations on a modelled chip, on the calling thread. Can be used again after any outcome.
+#[derive(Debug)]
+pub struct SimRuntime {
+    table: Arc<Table>,
+    state: State,
+    spec: ChipSpec,
+    model: CostModel,
+    options: SimOptions,
+    clock: SimClock,
+    totals: Totals,
+}
+
+/// A hand on a running [`SimRuntime`] from another thread.
+#[derive(Clone, Debug)]
+pub struct Remote(Arc<Table>);
+
+impl SimRuntime {
+    /// A runtime with the capacities of `config`, on as many clusters and control threads as it says.
+    pub fn new(spec: &ChipSpec, config: &CallConfig, options: SimOptions) -> Result<Self> {
+        config.validate().map_err(Fault::Config)?;
+        let spec = in_use(spec, config)?;
+        let table = Table::new(&Capacities::of(config), spec.cores() as usize)?;
+        let (state, clock) = (State::new(&table), SimClock::new(spec.counter_hz));
+        let (model, totals) = (CostModel::new(&spec), Totals::default());
+        Ok(SimRuntime { table: Arc::new(table), state, spec, model, options, clock, totals })
+    }
+
+    /// The chip.
+    pub fn spec(&self) -> &ChipSpec {
+        &self.spec
+    }
+
+    /// Runs an orchestration on these buffers. Returns when every task is done.
+    #[track_caller]
+    pub fn run<'e, R>(
+        &mut self,
+        buffers: &'e mut Buffers<'_>,
+        f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
+    ) -> Run<R> {
+        self.run_at(Location::caller(), buffers, &(), f)
+    }
+
+    /// As [`run`](Self::run), with a probe, and a root scope that is said to be at `site`.
+    pub fn run_at<'e, R, P: Probe>(
+        &mut self,
+        site: Site,
+        buffers: &'e mut Buffers<'_>,
+        probe: &P,
+        f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
+    ) -> Run<R> {
+        let policy = self.options.policy.make(self.table.slot_count(), self.spec.clusters);
+        let machine = Machine::new(&self.table, probe, &self.spec, &self.model, self.clock.clone(), policy);
+        let chip = SimChip::new(machine, &mut self.totals);
+        // SAFETY: `&mut self`: no other run uses the table; the last one left no task; the machine runs each task once.
+        let run = unsafe { session::run(&self.table, &mut self.state, chip, probe, site, buffers, f) };
+        let result = match self.totals.fault.take() {
+            Some(fault) => Err(fault.into()),
+            None => run.result,
+        };
+        Run { result, report: self.complete(run.report) }
+    }
+
+    /// What the engine does not know of a run.
+    fn complete(&self, report: RunReport) -> RunReport {
+        RunReport { clock_freq_hz: self.clock.freq_hz(), cores: self.spec.cores(), ..report }
+    }
+
+    /// Totals of the last run, also of one that unwound.
+    pub fn last_report(&self) -> RunReport {
+        self.complete(self.state.last_report().clone())
+    }
+
+    /// What the last run on the chip was like.
+    pub fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// What the last run's numbers stand for, and how large its table is.
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// The clock that a probe of its runs reads.
+    pub fn clock(&self) -> SimClock {
+        self.clock.clone()
+    }
+
+    /// A hand for other threads: interrupts the run, looks inside.
+    pub fn remote(&self) -> Remote {
+        Remote(self.table.clone())
+    }
+}
+
+/// The part of a chip that a configuration uses.
+fn in_use(spec: &ChipSpec, config: &CallConfig) -> Result<ChipSpec> {
+    let mut spec = spec.clone();
+    let take = |what: &str, asked: i32, has: u32, default: u32| -> Result<u32> {
+        match u32::try_from(asked) {
+            Ok(0) => Ok(default),
+            Ok(asked) if asked <= has => Ok(asked),
+            _ => {
+                let detail = format!("{asked} {what}, and {} has {has}", spec.name);
+                Err(Fault::BadLaunch { detail }.into())
+            }
+        }
+    };
+    let clusters = take("clusters", config.block_dim, spec.clusters, spec.clusters)?;
+    let schedulers =
+        take("scheduler threads", config.scheduler_threads, spec.schedulers_max, spec.schedulers)?;
+    (spec.clusters, spec.schedulers) = (clusters, schedulers.min(clusters));
+    Ok(spec)
+}
+
+impl Remote {
+    /// Ends the run at the next task.
+    pub fn interrupt(&self) {
+        self.0.stop(Stop::Interrupted);
+    }
+
+    /// What the run is doing now.
+    pub fn status(&self) -> Status {
+        self.0.status()
+    }
+}

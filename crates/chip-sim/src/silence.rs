@@ -1,0 +1,67 @@
+//! Cores that do not answer.
+
+use ringlane_engine::Fault;
+use ringlane_engine::seams::Probe;
+use ringlane_engine::slot::SlotIndex;
+use ringlane_engine::table::{Stop, task_id};
+
+use crate::core::{CoreKind, NEVER};
+use crate::machine::Machine;
+use crate::policy::Class;
+use crate::time::Ps;
+
+impl<P: Probe> Machine<'_, P> {
+    /// The core that has been silent longest, and since when.
+    pub(crate) fn silent_core(&self) -> Option<(usize, Ps)> {
+        let flights =
+            self.cores.iter().enumerate().filter_map(|(i, core)| core.flights.front().map(|f| (i, f)));
+        flights
+            .filter(|(_, f)| f.end == NEVER)
+            .map(|(core, f)| (core, f.start))
+            .min_by_key(|&(core, since)| (since, core))
+    }
+
+    /// Ends the run because of a silent core: its block counts as ended now, and nothing else runs any more.
+    pub(crate) fn declare_silent(&mut self, core: usize, now: Ps) -> Fault {
+        self.table.stop(Stop::Fatal);
+        let (since, record) = match self.cores[core].flights.front() {
+            Some(flight) => (flight.start, flight.record),
+            None => (now, Default::default()),
+        };
+        let (mut free, turn) = (now, self.costs.turn_around);
+        for flight in &mut self.cores[core].flights {
+            flight.start = flight.start.min(free);
+            (flight.end, flight.seen) = (free, free);
+            free += turn;
+        }
+        (0..self.schedulers.len()).for_each(|thread| self.rouse(thread, now));
+        let kernel = self.table.kernel(record.kernels[0]).map_or("", |kernel| kernel.name()).to_string();
+        let ticks = |ps| self.clock.ticks(ps).0;
+        let waited_ticks = ticks(now).saturating_sub(ticks(since));
+        Fault::CoreSilent {
+            core: core as u32,
+            task: task_id(&record),
+            kernel,
+            since_ticks: ticks(since),
+            waited_ticks,
+        }
+    }
+
+    /// How long a task takes, as far as the cost model says: the longest of its kernels.
+    pub(crate) fn takes(&self, task: SlotIndex) -> Ps {
+        let executor = self.executor(0);
+        // SAFETY: the submitter asks for a task that it submits.
+        let record = unsafe { executor.record(task) };
+        let block = |lane: u32| {
+            let kind = match self.class_of_kernel(record.kernels[lane as usize]) {
+                Class::Aic => CoreKind::Aic,
+                _ => CoreKind::Aiv,
+            };
+            let (index, model) = (lane * record.blocks, self.model);
+            // SAFETY: as above.
+            unsafe { executor.with_args(&record, index, |kernel, args| model.block(kernel, kind, args)) }
+                .picoseconds
+        };
+        if record.blocks == 0 { 0 } else { (0..record.lanes()).map(block).max().unwrap_or(0) }
+    }
+}

@@ -1,0 +1,58 @@
+//! Virtual time: picoseconds inside, ticks of the chip's counter outside.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use ringlane_engine::seams::Clock;
+use ringlane_task::Ticks;
+
+/// Picoseconds since the run began.
+pub type Ps = u64;
+
+/// Picoseconds of a second.
+pub(crate) const SECOND: u64 = 1_000_000_000_000;
+
+/// The chip's counter, for whoever acts now. Clones show the same time.
+#[derive(Clone, Debug)]
+pub struct SimClock {
+    ticks: Arc<AtomicU64>,
+    ps_per_tick: u64,
+    freq_hz: u64,
+}
+
+impl SimClock {
+    /// A counter at 0.
+    pub fn new(freq_hz: u64) -> Self {
+        let freq_hz = freq_hz.clamp(1, SECOND);
+        SimClock { ticks: Arc::default(), ps_per_tick: SECOND / freq_hz, freq_hz }
+    }
+
+    /// Ticks per second.
+    pub fn freq_hz(&self) -> u64 {
+        self.freq_hz
+    }
+
+    /// What the counter shows at a time: stamps are rounded down.
+    #[inline]
+    pub fn ticks(&self, at: Ps) -> Ticks {
+        Ticks(at / self.ps_per_tick)
+    }
+
+    /// The time of so many ticks.
+    pub fn ps(&self, ticks: u64) -> Ps {
+        ticks.saturating_mul(self.ps_per_tick)
+    }
+
+    /// Shows this time to whoever looks.
+    #[inline]
+    pub(crate) fn show(&self, at: Ps) {
+        self.ticks.store(at / self.ps_per_tick, Ordering::Relaxed);
+    }
+}
+
+impl Clock for SimClock {
+    #[inline]
+    fn now(&self) -> Ticks {
+        Ticks(self.ticks.load(Ordering::Relaxed))
+    }
+}

@@ -1,0 +1,37 @@
+//! What a run on a modelled chip tells beside the engine's report.
+
+use ringlane_engine::Fault;
+use ringlane_engine::seams::Probe;
+
+use crate::core::CoreKind;
+use crate::machine::Machine;
+use crate::time::Ps;
+
+/// What a run on a modelled chip tells beside the engine's report.
+#[derive(Clone, Debug, Default)]
+pub struct Totals {
+    /// From begin to end.
+    pub makespan: Ps,
+    /// How long the cores of each kind were busy, added up.
+    pub busy: [Ps; 2],
+    /// Cores of each kind.
+    pub cores: [u32; 2],
+    /// Why the chip stopped the run.
+    pub(crate) fault: Option<Fault>,
+}
+
+impl Totals {
+    pub(crate) fn take<P: Probe>(&mut self, machine: &Machine<'_, P>, makespan: Ps) {
+        self.makespan = makespan;
+        for core in &machine.cores {
+            self.busy[core.kind as usize] += core.busy;
+            self.cores[core.kind as usize] += 1;
+        }
+    }
+
+    /// The share of a kind's time that its cores were busy.
+    pub fn utilization(&self, kind: CoreKind) -> f64 {
+        let all = self.makespan as f64 * f64::from(self.cores[kind as usize]);
+        if all > 0.0 { self.busy[kind as usize] as f64 / all } else { 0.0 }
+    }
+}
