@@ -81,10 +81,7 @@ impl Drop for Scratch {
 /// Records submits through buffers so few that most go to the disk, then exports what comes back from it.
 fn export(dir: &RunDir, flags: DfxFlags, rotten_byte: Option<usize>) -> Exported {
     let spool = dir.clone();
-    let sink = Sink::spool(move || {
-        let file = spool.spool().map_err(io::Error::other)?;
-        Ok(Rotten { file, byte: rotten_byte })
-    });
+    let sink = Sink::spool(move || Ok(Rotten { file: kinds::spool(&spool)?, byte: rotten_byte }));
     let (kind, name, path) = (kinds::DEPS, "submits", dir.path().join(kinds::DEPS_FILE));
     let spec = KindSpec { kind, name, path, sink, buffers: 4, buffer_bytes: 4096, writers: 1 };
     let scopes = kinds::spooled(dir, kinds::SCOPES, "scopes", kinds::SCOPES_FILE, 1);
