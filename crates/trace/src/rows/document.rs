@@ -276,6 +276,18 @@ impl From<RawKernel> for super::KernelRow {
     }
 }
 
+/// The one of `all` that has the name that stands here; `what` they are is told if none has.
+pub(crate) fn named<'de, D: Deserializer<'de>, T: Copy>(
+    from: D,
+    what: &str,
+    all: &[T],
+    name_of: fn(T) -> &'static str,
+) -> Result<T, D::Error> {
+    let name = String::deserialize(from)?;
+    let known = all.iter().copied().find(|one| name_of(*one) == name);
+    known.ok_or_else(|| D::Error::custom(format!("unknown {what} {name:?}")))
+}
+
 /// A view as the files give it.
 pub(crate) fn view_of(
     dtype: &str,

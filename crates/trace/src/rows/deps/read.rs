@@ -4,14 +4,14 @@ use std::path::Path;
 
 use ringlane_task::{Access, ScopeId, Seq, TaskId};
 use serde::Deserialize;
-use serde::de::{Error, MapAccess};
+use serde::de::MapAccess;
 
 use super::{
     DepsArg, DepsEdge, DepsTask, DepsTensor, EdgeCause, EdgeSource, FILE_NAME, Hazard, Inference, KernelRow,
     Origin, Overlap, TensorIndex,
 };
 use crate::error::TraceError;
-use crate::rows::document::{Document, RawKernel, Value, read_document, view_of};
+use crate::rows::document::{Document, RawKernel, Value, named, read_document, view_of};
 
 /// One row of any kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,9 +106,7 @@ struct RawArg {
 }
 
 fn access<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Access, D::Error> {
-    let name = String::deserialize(from)?;
-    let known = Access::ALL.into_iter().find(|access| access.as_str() == name);
-    known.ok_or_else(|| D::Error::custom(format!("unknown access {name:?}")))
+    named(from, "access", &Access::ALL, Access::as_str)
 }
 
 fn task_of(raw: RawTask) -> Result<DepsRow, String> {

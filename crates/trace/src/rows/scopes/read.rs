@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::{FILE_NAME, Peak, RowCounts, ScopeFatal, ScopeNeed, ScopeRow, ScopeStall};
 use crate::error::TraceError;
-use crate::rows::document::{Document, Value, counts_of, read_document};
+use crate::rows::document::{Document, Value, counts_of, named, read_document};
 
 /// Everything but the rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -185,9 +185,7 @@ impl From<RawStall> for ScopeStall {
 }
 
 fn resource<'de, D: Deserializer<'de>>(from: D) -> Result<Resource, D::Error> {
-    let name = String::deserialize(from)?;
-    let known = Resource::ALL.into_iter().find(|resource| resource.as_str() == name);
-    known.ok_or_else(|| D::Error::custom(format!("unknown resource {name:?}")))
+    named(from, "resource", &Resource::ALL, Resource::as_str)
 }
 
 #[derive(Deserialize)]
