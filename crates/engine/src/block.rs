@@ -1,5 +1,6 @@
 //! Running one block: fresh outputs are zeroed, the kernel is called, a panic becomes an error.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ringlane_task::{Access, BlockIndex};
@@ -38,7 +39,7 @@ impl BlockRun<'_> {
         }
         match catch_unwind(AssertUnwindSafe(|| self.kernel.call(&mut args))) {
             Ok(result) => result,
-            Err(panic) => Err(panic_text(&*panic)),
+            Err(panic) => Err(panicked(&*panic)),
         }
     }
 
@@ -94,11 +95,17 @@ fn zero(part: &Part, element: usize) {
 }
 
 #[cold]
-fn panic_text(panic: &(dyn std::any::Any + Send)) -> KernelError {
-    let text = panic
-        .downcast_ref::<&str>()
-        .map(|text| text.to_string())
-        .or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "no message".to_string());
-    KernelError::new(format_args!("the kernel panicked: {text}"))
+fn panicked(panic: &(dyn Any + Send)) -> KernelError {
+    KernelError::new(format_args!("the kernel panicked: {}", panic_text(panic)))
+}
+
+/// What a caught panic says.
+///
+/// ```
+/// let caught = std::panic::catch_unwind(|| panic!("{} apples", 3)).unwrap_err();
+/// assert_eq!(ringlane_engine::panic_text(&*caught), "3 apples");
+/// ```
+pub fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
 }

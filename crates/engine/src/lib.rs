@@ -44,6 +44,7 @@ pub mod table;
 pub mod tensor_map;
 mod watch;
 
+pub use block::panic_text;
 pub use fault::{Error, Fault, Result};
 #[doc(hidden)]
 pub use inventory;

@@ -1,7 +1,14 @@
 //! The kinds of records, and how much memory each may take.
 
+use std::fs::File;
+use std::io;
 use std::path::Path;
 
+pub(crate) use ringlane_trace::deps::FILE_NAME as DEPS_FILE;
+pub(crate) use ringlane_trace::dump::{BIN_FILE_NAME as PAYLOAD_FILE, FILE_NAME as DUMP_FILE};
+pub(crate) use ringlane_trace::pmu::FILE_NAME as PMU_FILE;
+pub(crate) use ringlane_trace::scopes::FILE_NAME as SCOPES_FILE;
+pub(crate) use ringlane_trace::swimlane::FILE_NAME as SWIMLANE_FILE;
 use ringlane_trace::{RunDir, TraceError};
 
 use crate::kind::{Kind, KindSpec, Sink};
@@ -17,14 +24,6 @@ pub(crate) const PMU: Kind = Kind(7);
 pub(crate) const DEPS: Kind = Kind(8);
 pub(crate) const SCOPES: Kind = Kind(9);
 pub(crate) const DUMP_TASKS: Kind = Kind(10);
-
-/// The files of the run directory.
-pub(crate) const SWIMLANE_FILE: &str = "l2_perf_records.json";
-pub(crate) const DUMP_FILE: &str = "tensor_dump/tensor_dump.json";
-pub(crate) const PAYLOAD_FILE: &str = "tensor_dump/tensor_dump.bin";
-pub(crate) const PMU_FILE: &str = "pmu.csv";
-pub(crate) const DEPS_FILE: &str = "deps.json";
-pub(crate) const SCOPES_FILE: &str = "scope_stats.json";
 
 /// Buffers of a lane and bytes of each. A lane is drained every few milliseconds; half of it lasts that long at the
 /// highest rate that a thread can record. The memory is touched only as far as it is used.
@@ -42,17 +41,20 @@ pub(crate) fn spooled(
 ) -> KindSpec {
     let (buffers, buffer_bytes) = RECORDS;
     let (path, dir) = (dir.path().join(file), dir.clone());
-    let sink = Sink::spool(move || {
-        dir.spool().map_err(|error| match error {
-            TraceError::CannotWrite { source, .. } => source,
-            other => std::io::Error::other(other),
-        })
-    });
+    let sink = Sink::spool(move || spool(&dir));
     KindSpec { kind, name, path, sink, buffers, buffer_bytes, writers }
 }
 
+/// A temporary file in the run directory, or the system's error.
+pub(crate) fn spool(dir: &RunDir) -> io::Result<File> {
+    dir.spool().map_err(|error| match error {
+        TraceError::CannotWrite { source, .. } => source,
+        other => io::Error::other(other),
+    })
+}
+
 /// The spec of captured bytes, which go straight to their file.
-pub(crate) fn placed(path: &Path, file: std::fs::File, writers: u32) -> KindSpec {
+pub(crate) fn placed(path: &Path, file: File, writers: u32) -> KindSpec {
     let (buffers, buffer_bytes) = PAYLOADS;
     let (path, sink) = (path.to_path_buf(), Sink::place(file));
     KindSpec { kind: PAYLOAD, name: "captured bytes", path, sink, buffers, buffer_bytes, writers }

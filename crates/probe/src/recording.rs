@@ -202,7 +202,7 @@ pub(crate) mod tests_support {
     use crate::kind::Sink;
 
     /// The clock of a test that asks for no time.
-    struct Still;
+    pub(crate) struct Still;
 
     impl Clock for Still {
         fn now(&self) -> u64 {

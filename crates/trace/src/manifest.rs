@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 pub use rows::{ClockFacts, DfxCost, FileEntry, Golden, PmuSource, RunError, RunStatus};
 
 use crate::error::TraceError;
+use crate::rows::document::locate;
 use crate::run_dir::RunDir;
 use crate::time::UtcTime;
 
@@ -182,8 +183,7 @@ impl Manifest {
 
     /// Reads the manifest of a run, given its directory or the file itself.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, TraceError> {
-        let path = path.as_ref();
-        let path = if path.is_dir() { path.join(FILE_NAME) } else { path.to_path_buf() };
+        let path = locate(path.as_ref(), FILE_NAME);
         let mut file = File::open(&path).map_err(|source| match source.kind() {
             ErrorKind::NotFound => TraceError::NoManifest { path: path.clone() },
             _ => TraceError::CannotRead { path: path.clone(), source },

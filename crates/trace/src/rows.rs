@@ -21,7 +21,7 @@
 
 #[macro_use]
 mod names;
-mod document;
+pub(crate) mod document;
 mod sections;
 mod view;
 
@@ -37,12 +37,9 @@ use ringlane_task::{DfxFlags, KernelId};
 
 use crate::text::Text;
 
-/// The file that stands for each diagnostic; any bit of the flags asks for it.
+/// The file that stands for each diagnostic, after the flag that asks for it; a swimlane has its lowest level at least.
 pub(crate) const FILES_OF_FLAGS: [(DfxFlags, &str); 5] = [
-    (
-        DfxFlags::SWIMLANE_CORES.with(DfxFlags::SWIMLANE_TASKS).with(DfxFlags::SWIMLANE_PHASES),
-        swimlane::FILE_NAME,
-    ),
+    (DfxFlags::SWIMLANE_CORES, swimlane::FILE_NAME),
     (DfxFlags::DUMP, dump::FILE_NAME),
     (DfxFlags::PMU, pmu::FILE_NAME),
     (DfxFlags::DEPS, deps::FILE_NAME),

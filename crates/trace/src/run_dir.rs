@@ -161,12 +161,8 @@ impl RunDir {
     /// ```
     pub fn reserve(&self, flags: DfxFlags) -> Result<(), TraceError> {
         self.reserve_manifest()?;
-        for (asking, name) in FILES_OF_FLAGS {
-            if flags.bits() & asking.bits() != 0 {
-                self.reserve_file(name, ARTIFACT_BYTES)?;
-            }
-        }
-        Ok(())
+        let mut asked = FILES_OF_FLAGS.iter().filter(|(flag, _)| flags.contains(*flag));
+        asked.try_for_each(|(_, name)| self.reserve_file(name, ARTIFACT_BYTES))
     }
 
     fn reserve_file(&self, name: &str, bytes: u64) -> Result<(), TraceError> {

@@ -69,7 +69,8 @@ fn a_lower_level_holds_nothing_of_the_levels_above() {
     }
 }
 
-/// The examples of the design, shortened by nothing but the number of cores.
+/// The examples of the design, as the writers give them: as many cores as are listed, counts after the rows that fit the
+/// rows shown (the others are dropped), and the fields that the design's example leaves out.
 const DESIGN: [(&str, &str); 4] = [
     (
         "l2_perf_records.json",

@@ -3,9 +3,9 @@
 use std::io;
 
 use ringlane_task::{KernelId, ScopeId, Seq, SiteId, TaskId};
+use ringlane_trace::ArtifactFile;
 use ringlane_trace::deps::{DepsArg, DepsNames, DepsTaskRow, DepsWriter, Inference, LaneKernel};
 use ringlane_trace::rows::{RowCounts, ViewRow};
-use ringlane_trace::{ArtifactFile, TraceError};
 
 use super::{Export, Rows};
 use crate::deps::derive::{Derivation, Derived};
@@ -17,8 +17,8 @@ type Writer<'w> = DepsWriter<'w, &'w mut ArtifactFile, std::fs::File>;
 impl Export<'_> {
     pub(super) fn deps(&self, out: &mut ArtifactFile, rows: Rows) -> io::Result<RowCounts> {
         let names = DepsNames::new(&self.facts.sites, &self.facts.kernels);
-        let spool = || self.dir.spool().map_err(source_of);
-        let mut writer = DepsWriter::new(out, [spool()?, spool()?], &names);
+        let spools = [kinds::spool(self.dir)?, kinds::spool(self.dir)?];
+        let mut writer = DepsWriter::new(out, spools, &names);
         let mut derivation = Derivation::new(self.facts.external_bytes.clone());
         let (mut derived, mut args, mut scratch) = (Derived::default(), Vec::new(), Vec::new());
         self.for_each_chunk(kinds::DEPS, rows, |_, chunk| {
@@ -68,12 +68,4 @@ fn write(
     })?;
     derived.tensors.iter().try_for_each(|tensor| writer.tensor(tensor))?;
     derived.edges.iter().try_for_each(|edge| writer.edge(edge))
-}
-
-/// The system's error behind one of the run directory.
-fn source_of(error: TraceError) -> io::Error {
-    match error {
-        TraceError::CannotWrite { source, .. } => source,
-        other => io::Error::other(other),
-    }
 }

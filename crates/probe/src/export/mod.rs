@@ -1,22 +1,25 @@
 //! After the run: what was recorded becomes the files of the run directory.
 //!
 //! Each instrument is a pass over its records into a streaming writer; nothing is held that grows with the rows. A file that
-//! cannot be written is tried once more without its rows, so that at least its counts tell what was lost.
+//! cannot be written is tried once more without its rows, so that at least its counts tell what was lost. Records that
+//! come back from the disk other than they went there are such a failure too.
 
+mod artifacts;
 mod deps;
 mod dump;
 mod pmu;
 mod scopes;
 mod swimlane;
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests;
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::Instant;
 
 use ringlane_engine::stall::Deadlock;
 use ringlane_task::{Capacities, CoreId, DfxFlags, Explain, KernelId, TaskId, Ticks};
-use ringlane_trace::rows::{KernelRow, RowCounts};
+use ringlane_trace::rows::KernelRow;
 use ringlane_trace::{ArtifactFile, DfxCost, FileEntry, PmuSource, RunDir, TraceError};
 use zerocopy::FromBytes;
 
@@ -144,22 +147,10 @@ pub(crate) enum Rows {
     Lost,
 }
 
-/// From so many rows on, deriving the dependencies takes longer than starting a thread for it.
-const LONG_ROWS: u64 = 4096;
-
-/// A file, and what it lacks.
-struct Written {
-    entry: FileEntry,
-    problem: Option<RecordingProblem>,
-}
-
 /// What the system says about a file that cannot be written.
 fn reason(error: &TraceError) -> String {
     error.os_reason().unwrap_or_else(|| error.detail())
 }
-
-/// How an instrument writes its file.
-type Fill<'f> = &'f dyn Fn(&mut ArtifactFile, Rows) -> io::Result<RowCounts>;
 
 impl<C> Recorder<C> {
     /// Ends the recording and writes its files. Never fails as a whole: what cannot be written is told.
@@ -204,92 +195,10 @@ impl Export<'_> {
         // First, because it may leave room on the disk for the others.
         self.payload(exported, payload);
         exported.problems.extend(self.never_submitted());
-        let long = self.counts(kinds::DEPS).total >= LONG_ROWS && self.settings.flags != DfxFlags::DEPS;
-        thread::scope(|scope| {
-            // What takes longest, if it is long, beside the rest.
-            let spawn = || thread::Builder::new().spawn_scoped(scope, || self.deps_file()).ok();
-            let beside = long.then(spawn).flatten();
-            let deps = || match beside {
-                Some(beside) => beside.join().unwrap_or_else(|_| Some(self.died(kinds::DEPS_FILE))),
-                None => self.deps_file(),
-            };
-            let others = [self.swimlane_file(), self.dump_file(), self.pmu_file(), self.scopes_file()];
-            let [swimlane, dump, pmu, scopes] = others;
-            for written in [swimlane, dump, pmu, deps(), scopes].into_iter().flatten() {
-                exported.problems.extend(written.problem);
-                exported.files.push(written.entry);
-            }
-        });
-    }
-
-    /// The entry of a file whose export panicked.
-    fn died(&self, name: &'static str) -> Written {
-        let problem = RecordingProblem::Incomplete { what: format!("{name}: its export panicked") };
-        let entry = FileEntry::with_rows(name, 0, 0, self.counts(kinds::DEPS).total);
-        let incomplete = Some("its export panicked".to_string());
-        Written { entry: FileEntry { incomplete, ..entry }, problem: Some(problem) }
-    }
-
-    fn on(&self, flag: DfxFlags) -> bool {
-        self.settings.flags.contains(flag)
-    }
-
-    fn swimlane_file(&self) -> Option<Written> {
-        let kinds = [kinds::BLOCKS, kinds::TASKS, kinds::EDGES, kinds::PHASES, kinds::SUBMITS];
-        let on = self.settings.flags.swimlane_level() > 0;
-        on.then(|| self.file(kinds::SWIMLANE_FILE, &kinds, &|out, rows| self.swimlane(out, rows)))
-    }
-
-    fn dump_file(&self) -> Option<Written> {
-        let kinds = [kinds::DUMP, kinds::DUMP_TASKS];
-        let on = self.on(DfxFlags::DUMP);
-        on.then(|| self.file(kinds::DUMP_FILE, &kinds, &|out, rows| self.dump(out, rows)))
-    }
-
-    fn pmu_file(&self) -> Option<Written> {
-        let on = self.on(DfxFlags::PMU);
-        on.then(|| self.file(kinds::PMU_FILE, &[kinds::PMU], &|out, rows| self.pmu(out, rows)))
-    }
-
-    fn deps_file(&self) -> Option<Written> {
-        let on = self.on(DfxFlags::DEPS);
-        on.then(|| self.file(kinds::DEPS_FILE, &[kinds::DEPS], &|out, rows| self.deps(out, rows)))
-    }
-
-    fn scopes_file(&self) -> Option<Written> {
-        let on = self.on(DfxFlags::SCOPES);
-        on.then(|| self.file(kinds::SCOPES_FILE, &[kinds::SCOPES], &|out, rows| self.scopes(out, rows)))
-    }
-
-    /// Writes one file from these kinds of records, of which the first are its rows: with them, else without, else not at
-    /// all. Either way what they hold on disk is given up.
-    fn file(&self, name: &'static str, kinds: &[Kind], fill: Fill<'_>) -> Written {
-        let written = self.attempt(name, Rows::Kept, fill);
-        let recorded = || kinds.iter().filter_map(|&kind| self.recorded.kind(kind));
-        recorded().for_each(RecordedKind::release_disk);
-        let (mut entry, failure) = match written {
-            Ok(entry) => (entry, None),
-            Err(error) => {
-                let total = self.counts(kinds[0]).total;
-                let entry = self.attempt(name, Rows::Lost, fill);
-                (entry.unwrap_or_else(|_| FileEntry::with_rows(name, 0, 0, total)), Some(reason(&error)))
-            }
-        };
-        let spool = recorded().find_map(RecordedKind::failure).map(WriteFailure::reason);
-        entry.incomplete = failure.or(spool);
-        let problem = entry.incomplete.as_ref().map(|what| {
-            let (lost, total) = (entry.dropped.unwrap_or(0), entry.total.unwrap_or(0));
-            let what = format!("{name}: {what}; {lost} of {total} rows lost");
-            RecordingProblem::Incomplete { what }
-        });
-        Written { entry, problem }
-    }
-
-    fn attempt(&self, name: &'static str, rows: Rows, fill: Fill<'_>) -> Result<FileEntry, TraceError> {
-        let mut out = self.dir.create_file(name)?;
-        let counts = fill(&mut out, rows).map_err(|source| out.error(source))?;
-        let bytes = out.commit()?;
-        Ok(FileEntry::with_rows(name, bytes, counts.collected, counts.dropped))
+        for written in self.artifacts() {
+            exported.problems.extend(written.problem);
+            exported.files.push(written.entry);
+        }
     }
 
     /// Gives the captured bytes their name. Where some were lost no record claims any, and the others give up their place.

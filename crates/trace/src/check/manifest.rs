@@ -44,8 +44,8 @@ fn check_entry(checks: &mut Checks, dir: &Path, manifest: &Manifest, entry: &Fil
 
 fn check_flags(checks: &mut Checks, dir: &Path, manifest: &Manifest) {
     let flags = manifest.dfx_flags();
-    for (asking, name) in FILES_OF_FLAGS {
-        let on = flags.bits() & asking.bits() != 0;
+    for (flag, name) in FILES_OF_FLAGS {
+        let on = flags.contains(flag);
         let there = dir.join(name).exists();
         checks.that(on == there, || format!("dfx_flags {flags} and the file {name} disagree"));
         let listed = manifest.files.iter().any(|entry| entry.path == name);

@@ -7,6 +7,8 @@ use std::cell::Cell;
 use std::fmt;
 use std::fs::File;
 use std::io::{BufReader, Seek};
+use std::marker::PhantomData;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -19,26 +21,64 @@ const BUFFER_BYTES: usize = 64 * 1024;
 
 /// An artifact while it is read.
 pub(crate) trait Document {
+    /// Where it stands in the run directory.
+    const FILE_NAME: &'static str;
     /// Versions that are known, in words.
-    const KNOWN: &'static str;
-    /// How many versions are known, and the first of them.
-    const VERSIONS: std::ops::RangeInclusive<u64>;
+    const KNOWN: &'static str = "1";
+    /// The same in numbers.
+    const VERSIONS: RangeInclusive<u64> = 1..=1;
     /// Takes note of the version, before any field.
     fn version(&mut self, _version: u64) {}
-    /// Takes the value of the field `key` out of `fields`, or skips it.
-    fn field<'de, A: MapAccess<'de>>(
-        &mut self,
-        key: &str,
-        fields: &mut A,
-        place: &Place,
-    ) -> Result<(), A::Error>;
+    /// Takes the value of the field `key`, or skips it.
+    fn field<'de, A: MapAccess<'de>>(&mut self, key: &str, value: Value<'_, A>) -> Result<(), A::Error>;
     /// The fields that have to be there.
     fn required(&self) -> &'static [&'static str];
+    /// Says what is wrong with the whole, once every field has been read: counts that do not fit the rows.
+    fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// The value of a field, to be taken in one of these ways.
+pub(crate) struct Value<'a, A> {
+    fields: &'a mut A,
+    place: &'a Place,
+}
+
+impl<'de, A: MapAccess<'de>> Value<'_, A> {
+    /// As a whole.
+    pub(crate) fn read<T: Deserialize<'de>>(self) -> Result<T, A::Error> {
+        self.fields.next_value()
+    }
+
+    /// Not at all.
+    pub(crate) fn skip(self) -> Result<(), A::Error> {
+        skip(self.fields)
+    }
+
+    /// As the array `name`, row by row; `each` may refuse one.
+    pub(crate) fn read_rows<R: Deserialize<'de>>(
+        self,
+        name: &'static str,
+        each: impl FnMut(R) -> Result<(), String>,
+    ) -> Result<(), A::Error> {
+        self.read_rows_with(PhantomData, name, each)
+    }
+
+    /// The same, where it takes a `seed` to read a row.
+    pub(crate) fn read_rows_with<S: DeserializeSeed<'de> + Copy>(
+        self,
+        seed: S,
+        name: &'static str,
+        each: impl FnMut(S::Value) -> Result<(), String>,
+    ) -> Result<(), A::Error> {
+        self.fields.next_value_seed(Rows { name, place: self.place, seed, each })
+    }
 }
 
 /// Which row is being read, for the message if it is damaged.
 #[derive(Default)]
-pub(crate) struct Place(Cell<Option<(&'static str, u64)>>);
+struct Place(Cell<Option<(&'static str, u64)>>);
 
 impl Place {
     fn describe(&self) -> String {
@@ -56,8 +96,9 @@ pub(crate) fn open(path: &Path) -> Result<File, TraceError> {
     File::open(path).map_err(|source| TraceError::CannotRead { path: path.to_path_buf(), source })
 }
 
-/// Reads a whole artifact.
-pub(crate) fn read_document<D: Document>(path: &Path, document: &mut D) -> Result<(), TraceError> {
+/// Reads a whole artifact, given the run directory or the file itself, into an empty document.
+pub(crate) fn read_document<D: Document>(path: &Path, mut document: D) -> Result<D, TraceError> {
+    let path = &locate(path, D::FILE_NAME);
     let mut file = open(path)?;
     let place = Place::default();
     let version = read_version(&file, path)?;
@@ -67,8 +108,13 @@ pub(crate) fn read_document<D: Document>(path: &Path, document: &mut D) -> Resul
     document.version(version);
     file.rewind().map_err(|source| TraceError::CannotRead { path: path.to_path_buf(), source })?;
     let mut json = json_of(&file);
-    let read = Object { document, place: &place }.deserialize(&mut json).and_then(|()| json.end());
-    read.map_err(|error| failure(path, &place.describe(), error))
+    let object = Object { document: &mut document, place: &place };
+    let read = object.deserialize(&mut json).and_then(|()| json.end());
+    read.map_err(|error| failure(path, &place.describe(), error))?;
+    match document.check() {
+        Ok(()) => Ok(document),
+        Err(what) => Err(TraceError::Damaged { path: path.to_path_buf(), what }),
+    }
 }
 
 fn json_of(file: &File) -> serde_json::Deserializer<serde_json::de::IoRead<BufReader<&File>>> {
@@ -150,7 +196,7 @@ impl<'de, D: Document> Visitor<'de> for Object<'_, D> {
             if seen.contains(&key) {
                 return Err(A::Error::custom(format!("duplicate field `{key}`")));
             }
-            self.document.field(&key, &mut fields, self.place)?;
+            self.document.field(&key, Value { fields: &mut fields, place: self.place })?;
             seen.push(key);
         }
         let missing = self.document.required().iter().find(|name| !seen.iter().any(|seen| seen == *name));
@@ -159,16 +205,16 @@ impl<'de, D: Document> Visitor<'de> for Object<'_, D> {
 }
 
 /// Skips the value of a field.
-pub(crate) fn skip<'de, A: MapAccess<'de>>(fields: &mut A) -> Result<(), A::Error> {
+fn skip<'de, A: MapAccess<'de>>(fields: &mut A) -> Result<(), A::Error> {
     fields.next_value::<serde::de::IgnoredAny>().map(|_| ())
 }
 
 /// An array, handed on element by element. `seed` reads one of them; `each` may refuse it.
-pub(crate) struct Rows<'a, S, F> {
-    pub(crate) name: &'static str,
-    pub(crate) place: &'a Place,
-    pub(crate) seed: S,
-    pub(crate) each: F,
+struct Rows<'a, S, F> {
+    name: &'static str,
+    place: &'a Place,
+    seed: S,
+    each: F,
 }
 
 impl<'de, S, F> DeserializeSeed<'de> for Rows<'_, S, F>
@@ -228,6 +274,18 @@ impl From<RawKernel> for super::KernelRow {
         let func_id = ringlane_task::KernelId(raw.func_id);
         super::KernelRow { func_id, name: raw.name, core_type: raw.core_type }
     }
+}
+
+/// The one of `all` that has the name that stands here; `what` they are is told if none has.
+pub(crate) fn named<'de, D: Deserializer<'de>, T: Copy>(
+    from: D,
+    what: &str,
+    all: &[T],
+    name_of: fn(T) -> &'static str,
+) -> Result<T, D::Error> {
+    let name = String::deserialize(from)?;
+    let known = all.iter().copied().find(|one| name_of(*one) == name);
+    known.ok_or_else(|| D::Error::custom(format!("unknown {what} {name:?}")))
 }
 
 /// A view as the files give it.

@@ -7,11 +7,13 @@
 //! ```
 #![allow(dead_code)]
 
+#[path = "../../src/test_dir.rs"]
+mod test_dir;
+
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use ringlane_task::*;
 use ringlane_trace::deps::*;
@@ -21,6 +23,7 @@ use ringlane_trace::rows::ViewRow;
 use ringlane_trace::scopes::{self, *};
 use ringlane_trace::swimlane::{self, *};
 use ringlane_trace::{ArtifactFile, FileEntry, Manifest, RunDir};
+pub(crate) use test_dir::TestDir;
 
 pub const SCALE: TaskId = TaskId(0);
 pub const MIX: TaskId = TaskId(1 << 32);
@@ -29,29 +32,6 @@ pub const ADD: TaskId = TaskId((1 << 32) + 2);
 
 /// How long the run took.
 pub const MAKESPAN: u64 = 1000;
-
-/// A directory for one test, removed when the test ends.
-pub struct TestDir(PathBuf);
-
-impl TestDir {
-    pub fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("ringlane-run-{}-{number}", std::process::id()));
-        fs::create_dir(&path).unwrap();
-        TestDir(path)
-    }
-
-    pub fn join(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-}
-
-impl Drop for TestDir {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 pub fn kernels() -> Vec<KernelRow> {
     let kernel = |id, name: &str, core: &str| KernelRow {

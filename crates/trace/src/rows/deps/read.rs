@@ -1,18 +1,17 @@
 //! Reading the dependencies, row by row or whole.
 
-use std::marker::PhantomData;
 use std::path::Path;
 
 use ringlane_task::{Access, ScopeId, Seq, TaskId};
 use serde::Deserialize;
-use serde::de::{Error, MapAccess};
+use serde::de::MapAccess;
 
 use super::{
     DepsArg, DepsEdge, DepsTask, DepsTensor, EdgeCause, EdgeSource, FILE_NAME, Hazard, Inference, KernelRow,
-    Origin, Overlap, TensorIndex, VERSION,
+    Origin, Overlap, TensorIndex,
 };
 use crate::error::TraceError;
-use crate::rows::document::{Document, Place, RawKernel, Rows, locate, read_document, skip, view_of};
+use crate::rows::document::{Document, RawKernel, Value, named, read_document, view_of};
 
 /// One row of any kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,9 +53,7 @@ impl Deps {
 /// Reads the dependencies of a run row by row, with memory that does not grow with the rows. Tells how many tasks
 /// were lost.
 pub fn read_deps(path: impl AsRef<Path>, each: impl FnMut(DepsRow)) -> Result<u64, TraceError> {
-    let mut reader = Reader { each, dropped: 0 };
-    read_document(&locate(path.as_ref(), FILE_NAME), &mut reader)?;
-    Ok(reader.dropped)
+    Ok(read_document(path.as_ref(), Reader { each, dropped: 0 })?.dropped)
 }
 
 struct Reader<F> {
@@ -64,43 +61,18 @@ struct Reader<F> {
     dropped: u64,
 }
 
-impl<F: FnMut(DepsRow)> Reader<F> {
-    /// Reads an array of `R`, each made into a row.
-    fn rows<'de, A: MapAccess<'de>, R: Deserialize<'de>>(
-        &mut self,
-        name: &'static str,
-        fields: &mut A,
-        place: &Place,
-        make: fn(R) -> Result<DepsRow, String>,
-    ) -> Result<(), A::Error> {
-        let each = |raw: R| {
-            (self.each)(make(raw)?);
-            Ok(())
-        };
-        fields.next_value_seed(Rows { name, place, seed: PhantomData, each })
-    }
-}
-
 impl<F: FnMut(DepsRow)> Document for Reader<F> {
-    const KNOWN: &'static str = "1";
-    const VERSIONS: std::ops::RangeInclusive<u64> = VERSION..=VERSION;
+    const FILE_NAME: &'static str = FILE_NAME;
 
-    fn field<'de, A: MapAccess<'de>>(
-        &mut self,
-        key: &str,
-        fields: &mut A,
-        place: &Place,
-    ) -> Result<(), A::Error> {
+    fn field<'de, A: MapAccess<'de>>(&mut self, key: &str, value: Value<'_, A>) -> Result<(), A::Error> {
         match key {
-            "tasks" => self.rows::<A, RawTask>("tasks", fields, place, task_of),
-            "tensors" => self.rows::<A, RawTensor>("tensors", fields, place, tensor_of),
-            "edges" => self.rows::<A, RawEdge>("edges", fields, place, edge_of),
-            "dropped" => {
-                self.dropped = fields.next_value()?;
-                Ok(())
-            }
-            _ => skip(fields),
+            "tasks" => value.read_rows("tasks", |raw| task_of(raw).map(&mut self.each))?,
+            "tensors" => value.read_rows("tensors", |raw| tensor_of(raw).map(&mut self.each))?,
+            "edges" => value.read_rows("edges", |raw| edge_of(raw).map(&mut self.each))?,
+            "dropped" => self.dropped = value.read()?,
+            _ => value.skip()?,
         }
+        Ok(())
     }
 
     fn required(&self) -> &'static [&'static str] {
@@ -134,9 +106,7 @@ struct RawArg {
 }
 
 fn access<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Access, D::Error> {
-    let name = String::deserialize(from)?;
-    let known = Access::ALL.into_iter().find(|access| access.as_str() == name);
-    known.ok_or_else(|| D::Error::custom(format!("unknown access {name:?}")))
+    named(from, "access", &Access::ALL, Access::as_str)
 }
 
 fn task_of(raw: RawTask) -> Result<DepsRow, String> {

@@ -1,6 +1,5 @@
 //! Reading the records of captured arguments, one by one or whole.
 
-use std::marker::PhantomData;
 use std::path::Path;
 
 use ringlane_task::{KernelId, Scalar, Seq, TaskId};
@@ -9,13 +8,10 @@ use serde::de::{Error, MapAccess};
 
 use super::{
     BIN_FILE, DumpCounts, DumpData, DumpRecord, DumpTensor, FILE_NAME, OwnedDumpTask, Role, Stage, Truncated,
-    VERSION,
 };
 use crate::error::TraceError;
 use crate::rows::KernelRow;
-use crate::rows::document::{
-    Document, Place, RawKernel, Rows, counts_of, locate, read_document, skip, view_of,
-};
+use crate::rows::document::{Document, RawKernel, Value, counts_of, read_document, view_of};
 
 /// One row of either kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,13 +58,8 @@ impl Dump {
 
 /// Reads the records of a run one by one, with memory that does not grow with them.
 pub fn read_dump(path: impl AsRef<Path>, each: impl FnMut(DumpRow)) -> Result<DumpHead, TraceError> {
-    let path = locate(path.as_ref(), FILE_NAME);
-    let mut reader = Reader { each, head: DumpHead::default(), total: 0, found: DumpCounts::default() };
-    read_document(&path, &mut reader)?;
-    match reader.check_counts() {
-        Ok(()) => Ok(reader.head),
-        Err(what) => Err(TraceError::Damaged { path, what }),
-    }
+    let reader = Reader { each, head: DumpHead::default(), total: 0, found: DumpCounts::default() };
+    Ok(read_document(path.as_ref(), reader)?.head)
 }
 
 struct Reader<F> {
@@ -79,74 +70,42 @@ struct Reader<F> {
     found: DumpCounts,
 }
 
-impl<F> Reader<F> {
-    fn check_counts(&self) -> Result<(), String> {
-        let (said, found) = (&self.head.counts, &self.found);
-        counts_of(self.total, said.records.collected, said.records.dropped)?;
-        for (name, said, found) in [
-            ("collected", said.records.collected, found.records.collected),
-            ("tensors", said.tensors, found.tensors),
-            ("scalars", said.scalars, found.scalars),
-            ("truncated", said.truncated, found.truncated),
-            ("before_dispatch", said.before_dispatch, found.before_dispatch),
-            ("after_completion", said.after_completion, found.after_completion),
-        ] {
-            if said != found {
-                return Err(format!("{name} says {said}, there are {found}"));
-            }
-        }
-        Ok(())
-    }
-}
-
 impl<F: FnMut(DumpRow)> Document for Reader<F> {
-    const KNOWN: &'static str = "1";
-    const VERSIONS: std::ops::RangeInclusive<u64> = VERSION..=VERSION;
+    const FILE_NAME: &'static str = FILE_NAME;
 
-    fn field<'de, A: MapAccess<'de>>(
-        &mut self,
-        key: &str,
-        fields: &mut A,
-        place: &Place,
-    ) -> Result<(), A::Error> {
+    fn field<'de, A: MapAccess<'de>>(&mut self, key: &str, value: Value<'_, A>) -> Result<(), A::Error> {
         let counts = &mut self.head.counts;
         match key {
             "bin_file" => {
-                let name: String = fields.next_value()?;
+                let name: String = value.read()?;
                 if name != BIN_FILE {
                     return Err(A::Error::custom(format!("bin_file {name:?} is not {BIN_FILE:?}")));
                 }
             }
-            "selection" => self.head.selection = fields.next_value()?,
+            "selection" => self.head.selection = value.read()?,
             "kernels" => {
-                let raw: Vec<RawKernel> = fields.next_value()?;
+                let raw: Vec<RawKernel> = value.read()?;
                 self.head.kernels = raw.into_iter().map(KernelRow::from).collect();
             }
-            "tasks" => {
-                let each = |raw: (u64, u64, Vec<u32>)| {
-                    (self.each)(DumpRow::Task(task_of(raw)));
-                    Ok(())
-                };
-                fields.next_value_seed(Rows { name: "tasks", place, seed: PhantomData, each })?;
-            }
-            "records" => {
-                let each = |raw: RawRecord| {
-                    let record = DumpRecord::try_from(raw)?;
-                    self.found.add(&record);
-                    (self.each)(DumpRow::Record(record));
-                    Ok(())
-                };
-                fields.next_value_seed(Rows { name: "records", place, seed: PhantomData, each })?;
-            }
-            "total" => self.total = fields.next_value()?,
-            "collected" => counts.records.collected = fields.next_value()?,
-            "dropped" => counts.records.dropped = fields.next_value()?,
-            "tensors" => counts.tensors = fields.next_value()?,
-            "scalars" => counts.scalars = fields.next_value()?,
-            "truncated" => counts.truncated = fields.next_value()?,
-            "before_dispatch" => counts.before_dispatch = fields.next_value()?,
-            "after_completion" => counts.after_completion = fields.next_value()?,
-            _ => skip(fields)?,
+            "tasks" => value.read_rows("tasks", |raw| {
+                (self.each)(DumpRow::Task(task_of(raw)));
+                Ok(())
+            })?,
+            "records" => value.read_rows("records", |raw: RawRecord| {
+                let record = DumpRecord::try_from(raw)?;
+                self.found.add(&record);
+                (self.each)(DumpRow::Record(record));
+                Ok(())
+            })?,
+            "total" => self.total = value.read()?,
+            "collected" => counts.records.collected = value.read()?,
+            "dropped" => counts.records.dropped = value.read()?,
+            "tensors" => counts.tensors = value.read()?,
+            "scalars" => counts.scalars = value.read()?,
+            "truncated" => counts.truncated = value.read()?,
+            "before_dispatch" => counts.before_dispatch = value.read()?,
+            "after_completion" => counts.after_completion = value.read()?,
+            _ => value.skip()?,
         }
         Ok(())
     }
@@ -165,6 +124,24 @@ impl<F: FnMut(DumpRow)> Document for Reader<F> {
             "before_dispatch",
             "after_completion",
         ]
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let (said, found) = (&self.head.counts, &self.found);
+        counts_of(self.total, said.records.collected, said.records.dropped)?;
+        for (name, said, found) in [
+            ("collected", said.records.collected, found.records.collected),
+            ("tensors", said.tensors, found.tensors),
+            ("scalars", said.scalars, found.scalars),
+            ("truncated", said.truncated, found.truncated),
+            ("before_dispatch", said.before_dispatch, found.before_dispatch),
+            ("after_completion", said.after_completion, found.after_completion),
+        ] {
+            if said != found {
+                return Err(format!("{name} says {said}, there are {found}"));
+            }
+        }
+        Ok(())
     }
 }
 

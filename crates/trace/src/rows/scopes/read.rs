@@ -1,16 +1,15 @@
 //! Reading the scopes, one by one or whole.
 
 use std::borrow::Cow;
-use std::marker::PhantomData;
 use std::path::Path;
 
 use ringlane_task::{RINGS, Resource, RingIndex, ScopeId, Ticks};
 use serde::de::{Error, MapAccess};
 use serde::{Deserialize, Deserializer};
 
-use super::{FILE_NAME, Peak, RowCounts, ScopeFatal, ScopeNeed, ScopeRow, ScopeStall, VERSION};
+use super::{FILE_NAME, Peak, RowCounts, ScopeFatal, ScopeNeed, ScopeRow, ScopeStall};
 use crate::error::TraceError;
-use crate::rows::document::{Document, Place, Rows, counts_of, locate, read_document, skip};
+use crate::rows::document::{Document, Value, counts_of, named, read_document};
 
 /// Everything but the rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,13 +43,8 @@ pub fn read_scopes(
     path: impl AsRef<Path>,
     each: impl FnMut(ScopeRow<'static>),
 ) -> Result<ScopesHead, TraceError> {
-    let path = locate(path.as_ref(), FILE_NAME);
-    let mut reader = Reader { each, head: ScopesHead::default(), total: 0, rows: 0 };
-    read_document(&path, &mut reader)?;
-    match reader.check_counts() {
-        Ok(()) => Ok(reader.head),
-        Err(what) => Err(TraceError::Damaged { path, what }),
-    }
+    let reader = Reader { each, head: ScopesHead::default(), total: 0, rows: 0 };
+    Ok(read_document(path.as_ref(), reader)?.head)
 }
 
 struct Reader<F> {
@@ -60,47 +54,36 @@ struct Reader<F> {
     rows: u64,
 }
 
-impl<F> Reader<F> {
-    fn check_counts(&self) -> Result<(), String> {
-        let (counts, rows) = (self.head.counts, self.rows);
-        counts_of(self.total, counts.collected, counts.dropped)?;
-        if rows != counts.collected {
-            return Err(format!("scopes has {rows} rows, collected says {}", counts.collected));
-        }
-        Ok(())
-    }
-}
-
 impl<F: FnMut(ScopeRow<'static>)> Document for Reader<F> {
-    const KNOWN: &'static str = "1";
-    const VERSIONS: std::ops::RangeInclusive<u64> = VERSION..=VERSION;
+    const FILE_NAME: &'static str = FILE_NAME;
 
-    fn field<'de, A: MapAccess<'de>>(
-        &mut self,
-        key: &str,
-        fields: &mut A,
-        place: &Place,
-    ) -> Result<(), A::Error> {
+    fn field<'de, A: MapAccess<'de>>(&mut self, key: &str, value: Value<'_, A>) -> Result<(), A::Error> {
         match key {
-            "fatal" => self.head.fatal = fields.next_value::<Option<RawFatal>>()?.map(fatal_of),
-            "scopes" => {
-                let each = |raw: RawScope| {
-                    (self.each)(scope_of(raw)?);
-                    self.rows += 1;
-                    Ok(())
-                };
-                fields.next_value_seed(Rows { name: "scopes", place, seed: PhantomData, each })?;
-            }
-            "total" => self.total = fields.next_value()?,
-            "collected" => self.head.counts.collected = fields.next_value()?,
-            "dropped" => self.head.counts.dropped = fields.next_value()?,
-            _ => skip(fields)?,
+            "fatal" => self.head.fatal = value.read::<Option<RawFatal>>()?.map(fatal_of),
+            "scopes" => value.read_rows("scopes", |raw| {
+                (self.each)(scope_of(raw)?);
+                self.rows += 1;
+                Ok(())
+            })?,
+            "total" => self.total = value.read()?,
+            "collected" => self.head.counts.collected = value.read()?,
+            "dropped" => self.head.counts.dropped = value.read()?,
+            _ => value.skip()?,
         }
         Ok(())
     }
 
     fn required(&self) -> &'static [&'static str] {
         &["fatal", "scopes", "total", "collected", "dropped"]
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let (counts, rows) = (self.head.counts, self.rows);
+        counts_of(self.total, counts.collected, counts.dropped)?;
+        if rows != counts.collected {
+            return Err(format!("scopes has {rows} rows, collected says {}", counts.collected));
+        }
+        Ok(())
     }
 }
 
@@ -202,9 +185,7 @@ impl From<RawStall> for ScopeStall {
 }
 
 fn resource<'de, D: Deserializer<'de>>(from: D) -> Result<Resource, D::Error> {
-    let name = String::deserialize(from)?;
-    let known = Resource::ALL.into_iter().find(|resource| resource.as_str() == name);
-    known.ok_or_else(|| D::Error::custom(format!("unknown resource {name:?}")))
+    named(from, "resource", &Resource::ALL, Resource::as_str)
 }
 
 #[derive(Deserialize)]

@@ -11,7 +11,7 @@ use super::{
     BlockRow, EdgeRow, FILE_NAME, PhaseRow, SubmitRow, SwimlaneCounts, SwimlaneLevel, SwimlaneMeta, TaskRow,
 };
 use crate::error::TraceError;
-use crate::rows::document::{Document, Place, RawKernel, Rows, counts_of, locate, read_document, skip};
+use crate::rows::document::{Document, RawKernel, Value, counts_of, read_document};
 use crate::rows::{KernelRow, RowCounts};
 
 /// One row of any kind.
@@ -78,8 +78,7 @@ pub fn read_swimlane(
     path: impl AsRef<Path>,
     each: impl FnMut(SwimlaneRow),
 ) -> Result<SwimlaneHead, TraceError> {
-    let path = locate(path.as_ref(), FILE_NAME);
-    let mut reader = Reader {
+    let reader = Reader {
         each,
         level: SwimlaneLevel::Blocks,
         columns: Default::default(),
@@ -87,8 +86,7 @@ pub fn read_swimlane(
         counts: SwimlaneCounts::default(),
         rows: [0; KINDS.len()],
     };
-    read_document(&path, &mut reader)?;
-    reader.check_counts().map_err(|what| TraceError::Damaged { path, what })?;
+    let reader = read_document(path.as_ref(), reader)?;
     Ok(SwimlaneHead { level: reader.level, meta: reader.meta, counts: reader.counts })
 }
 
@@ -154,6 +152,7 @@ struct Reader<F> {
 }
 
 impl<F: FnMut(SwimlaneRow)> Document for Reader<F> {
+    const FILE_NAME: &'static str = FILE_NAME;
     const KNOWN: &'static str = "0, 1 and 2";
     const VERSIONS: std::ops::RangeInclusive<u64> = 0..=2;
 
@@ -165,36 +164,31 @@ impl<F: FnMut(SwimlaneRow)> Document for Reader<F> {
         };
     }
 
-    fn field<'de, A: MapAccess<'de>>(
-        &mut self,
-        key: &str,
-        fields: &mut A,
-        place: &Place,
-    ) -> Result<(), A::Error> {
+    fn field<'de, A: MapAccess<'de>>(&mut self, key: &str, value: Value<'_, A>) -> Result<(), A::Error> {
         if let Some(index) = KINDS.iter().position(|kind| kind.columns_key == key) {
-            let names: Vec<String> = fields.next_value()?;
+            let names: Vec<String> = value.read()?;
             self.columns[index] = Some(self.find(&KINDS[index], &names).map_err(A::Error::custom)?);
             return Ok(());
         }
         if let Some(index) = KINDS.iter().position(|kind| kind.rows_key == key) {
-            return self.rows(index, fields, place);
+            return self.rows(index, value);
         }
         match key {
             "chip_swimlane_level" => {
-                let level: u64 = fields.next_value()?;
+                let level: u64 = value.read()?;
                 let version = self.level.version();
                 if level != u64::from(self.level.number()) {
                     return Err(A::Error::custom(format!("level {level} has version {version}")));
                 }
             }
             "metadata" => {
-                self.meta = fields.next_value::<RawMeta>()?.try_into().map_err(A::Error::custom)?;
+                self.meta = value.read::<RawMeta>()?.try_into().map_err(A::Error::custom)?;
             }
             "counts" => {
-                let raw: RawAllCounts = fields.next_value()?;
+                let raw: RawAllCounts = value.read()?;
                 self.counts = raw.try_into().map_err(A::Error::custom)?;
             }
-            _ => skip(fields)?,
+            _ => value.skip()?,
         }
         Ok(())
     }
@@ -217,10 +211,8 @@ impl<F: FnMut(SwimlaneRow)> Document for Reader<F> {
             ],
         }
     }
-}
 
-impl<F: FnMut(SwimlaneRow)> Reader<F> {
-    fn check_counts(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), String> {
         let SwimlaneCounts { blocks, tasks, edges, phases, submits } = self.counts;
         for (index, counts) in [blocks, tasks, edges, phases, submits].into_iter().enumerate() {
             let (rows, collected) = (self.rows[index], counts.collected);
@@ -230,7 +222,9 @@ impl<F: FnMut(SwimlaneRow)> Reader<F> {
         }
         Ok(())
     }
+}
 
+impl<F: FnMut(SwimlaneRow)> Reader<F> {
     fn find(&self, kind: &Kind, names: &[String]) -> Result<Columns, String> {
         let level_1_blocks = kind.rows_key == "blocks" && self.level == SwimlaneLevel::Blocks;
         if !level_1_blocks {
@@ -243,27 +237,21 @@ impl<F: FnMut(SwimlaneRow)> Reader<F> {
         }
     }
 
-    fn rows<'de, A: MapAccess<'de>>(
-        &mut self,
-        index: usize,
-        fields: &mut A,
-        place: &Place,
-    ) -> Result<(), A::Error> {
+    fn rows<'de, A: MapAccess<'de>>(&mut self, index: usize, value: Value<'_, A>) -> Result<(), A::Error> {
         let kind = &KINDS[index];
         let Some(columns) = self.columns[index].take() else {
             return Err(A::Error::custom(format!("{} stands after {}", kind.columns_key, kind.rows_key)));
         };
         let level = self.level;
         let rows = &mut self.rows[index];
-        let each = |values: Values| {
+        value.read_rows_with(&columns, kind.rows_key, |values: Values| {
             if kind.level > level {
                 return Err(format!("level {} holds {}", level.number(), kind.rows_key));
             }
             (self.each)((kind.make)(&values)?);
             *rows += 1;
             Ok(())
-        };
-        fields.next_value_seed(Rows { name: kind.rows_key, place, seed: &columns, each })
+        })
     }
 }
 

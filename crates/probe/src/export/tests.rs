@@ -1,0 +1,173 @@
+//! Exports of records that come back from the disk other than they went there.
+
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use ringlane_task::{CallConfig, Capacities, DfxFlags, Explain, Overflow};
+use ringlane_trace::RunDir;
+use ringlane_trace::deps::Deps;
+use zerocopy::{Immutable, IntoBytes};
+
+use super::{Export, Exported, RunFacts};
+use crate::deps::record::SubmitHead;
+use crate::kind::{KindSpec, Sink, Storage};
+use crate::recorder::Settings;
+use crate::recording::Recording;
+use crate::recording::tests_support::Still;
+use crate::selection::DumpSelection;
+use crate::{Pool, kinds};
+
+/// So many that the dependencies get a thread of their own beside other files.
+const SUBMITS: u64 = 5000;
+
+/// A submit with one argument, as it is stored.
+#[derive(IntoBytes, Immutable)]
+#[repr(C)]
+struct OneArgument {
+    head: SubmitHead,
+    argument: [u64; 3],
+}
+
+/// Where the number of argument words stands in a chunk's first submit.
+const WORDS_AT: usize = core::mem::offset_of!(SubmitHead, words);
+/// Where the rank of its argument stands: the lowest byte of the first word.
+const RANK_AT: usize = core::mem::offset_of!(OneArgument, argument);
+
+/// A file of which a byte of every chunk reads as 255, if one is named.
+struct Rotten {
+    file: File,
+    byte: Option<usize>,
+}
+
+impl Storage for Rotten {
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
+        Storage::write_at(&self.file, bytes, offset)
+    }
+
+    fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
+        let read = Storage::read_at(&self.file, bytes, offset)?;
+        // A chunk's header is shorter than a submit.
+        if let Some(byte) = self.byte.filter(|_| read >= size_of::<OneArgument>()) {
+            bytes[byte] = 255;
+        }
+        Ok(read)
+    }
+
+    fn clear(&self) -> io::Result<()> {
+        Storage::clear(&self.file)
+    }
+}
+
+/// A directory that goes when the test ends.
+struct Scratch(RunDir);
+
+impl Scratch {
+    fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("ringlane-export-{}-{number}", std::process::id());
+        Scratch(RunDir::create_exact(std::env::temp_dir().join(name)).unwrap())
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(self.0.path());
+    }
+}
+
+/// Records submits through buffers so few that most go to the disk, then exports what comes back from it.
+fn export(dir: &RunDir, flags: DfxFlags, rotten_byte: Option<usize>) -> Exported {
+    let spool = dir.clone();
+    let sink = Sink::spool(move || Ok(Rotten { file: kinds::spool(&spool)?, byte: rotten_byte }));
+    let (kind, name, path) = (kinds::DEPS, "submits", dir.path().join(kinds::DEPS_FILE));
+    let spec = KindSpec { kind, name, path, sink, buffers: 4, buffer_bytes: 4096, writers: 1 };
+    let scopes = kinds::spooled(dir, kinds::SCOPES, "scopes", kinds::SCOPES_FILE, 1);
+    let started = Recording::start(Overflow::Block, Arc::new(Still), vec![spec, scopes]);
+    let (recording, mut writers) = started.unwrap();
+    let mut writer = writers.take(kind).remove(0);
+    for seq in 0..SUBMITS {
+        let head = SubmitHead { task_id: seq, seq, words: 3, ..SubmitHead::default() };
+        writer.push(&OneArgument { head, argument: [0; 3] });
+    }
+    let recorded = recording.stop([writer]).unwrap();
+    assert!(recorded.kind(kind).unwrap().counts().written_bytes > 0);
+    let mut exported = Exported::default();
+    let (facts, settings) = (facts(), settings(flags));
+    let counted = AtomicBool::new(false);
+    Export { recorded: &recorded, facts: &facts, settings: &settings, dir, counted }.run(&mut exported, None);
+    exported
+}
+
+fn facts() -> RunFacts {
+    RunFacts {
+        platform: "cpu".to_string(),
+        clock_freq_hz: 1,
+        started_ticks: 0,
+        makespan_ticks: 0,
+        core_types: Vec::new(),
+        kernels: Vec::new(),
+        sites: vec!["here.rs:1".to_string()],
+        capacities: Capacities::of(&CallConfig::default()),
+        external_bytes: Vec::new(),
+        fatal: None,
+    }
+}
+
+fn settings(flags: DfxFlags) -> Settings {
+    Settings {
+        flags,
+        overflow: Overflow::Block,
+        pmu_group: Default::default(),
+        dump: DumpSelection::Everything,
+        cores: 1,
+        slots: 0,
+        pool: Pool::default(),
+    }
+}
+
+/// Alone, and beside another file.
+const FLAGS: [DfxFlags; 2] = [DfxFlags::DEPS, DfxFlags::DEPS.with(DfxFlags::SCOPES)];
+
+/// What must hold when the submits come back damaged: their file says so and has no rows, and the others are whole.
+#[track_caller]
+fn told_as_damaged(rotten_byte: usize, why: &str) {
+    for flags in FLAGS {
+        let dir = Scratch::new();
+        let exported = export(&dir.0, flags, Some(rotten_byte));
+        let (deps, others) = exported.files.split_first().unwrap();
+        assert_eq!((deps.path.as_str(), deps.collected, deps.dropped), ("deps.json", Some(0), Some(SUBMITS)));
+        let incomplete = deps.incomplete.as_deref().unwrap();
+        assert!(incomplete.starts_with("the records are damaged: "), "{incomplete}");
+        assert!(incomplete.contains(why), "{incomplete}");
+        assert!(others.iter().all(|file| file.incomplete.is_none()), "{others:?}");
+        let [problem] = &exported.problems[..] else { panic!("{:?}", exported.problems) };
+        assert_eq!(problem.name(), "RecordingIncomplete");
+        assert!(problem.detail().contains(incomplete), "{}", problem.detail());
+        assert_eq!(Deps::read(dir.0.path()).unwrap(), Deps { dropped: SUBMITS, ..Deps::default() });
+    }
+}
+
+#[test]
+fn records_that_went_through_a_sound_disk_are_all_in_the_file() {
+    for flags in FLAGS {
+        let dir = Scratch::new();
+        let exported = export(&dir.0, flags, None);
+        assert!(exported.problems.is_empty(), "{:?}", exported.problems);
+        assert_eq!(exported.files[0].collected, Some(SUBMITS));
+        assert_eq!(Deps::read(dir.0.path()).unwrap().tasks.len() as u64, SUBMITS);
+    }
+}
+
+#[test]
+fn an_argument_that_cannot_be_decoded_is_told_as_damage_and_not_as_a_panic() {
+    told_as_damaged(RANK_AT, "out of range");
+}
+
+#[test]
+fn a_submit_that_says_it_is_longer_than_its_chunk_is_told_as_missing_rows() {
+    // The higher byte of the two: more words than a chunk holds.
+    told_as_damaged(WORDS_AT + 1, "came back");
+}
