@@ -1,11 +1,15 @@
 //! The orchestrator's side: its clock, and how its work and its waits let time pass.
 
+use ringlane_engine::api::args::Space;
+use ringlane_engine::api::buffers::Permission;
 use ringlane_engine::observed::ThreadPhase;
 use ringlane_engine::seams::{Chip, Company, Probe, Work};
 use ringlane_engine::slot::SlotIndex;
-use ringlane_task::Ticks;
+use ringlane_task::{HostMemory, Ticks};
 
+use crate::link::{Copied, Direction};
 use crate::machine::Machine;
+use crate::memory::DeviceBuffer;
 use crate::time::Ps;
 use crate::totals::Totals;
 
@@ -18,13 +22,16 @@ pub(crate) struct SimChip<'t, P> {
     totals: &'t mut Totals,
     /// The task whose edges are being wired.
     wiring: Option<SlotIndex>,
+    /// External buffers in memory that the host does not see.
+    buffers: Vec<DeviceBuffer>,
+    bytes: Vec<u64>,
 }
 
 impl<'t, P: Probe> SimChip<'t, P> {
     pub(crate) fn new(machine: Machine<'t, P>, totals: &'t mut Totals) -> Self {
         *totals = Totals::default();
         machine.clock.show(0);
-        SimChip { machine, now: 0, totals, wiring: None }
+        SimChip { machine, now: 0, totals, wiring: None, buffers: Vec::new(), bytes: Vec::new() }
     }
 
     /// Lets time pass for the orchestrator.
@@ -45,6 +52,38 @@ impl<'t, P: Probe> SimChip<'t, P> {
 
 impl<P: Probe> Chip for SimChip<'_, P> {
     const TIMED: bool = true;
+
+    unsafe fn external(&mut self, host: Space, permission: Permission) -> Space {
+        if self.host_sees_memory() {
+            return host;
+        }
+        // SAFETY: the caller's promise: the buffer stays, and is the run's alone.
+        let buffer = unsafe { DeviceBuffer::copy_of(host, permission) };
+        let space = buffer.space(host.bytes);
+        self.buffers.push(buffer);
+        self.bytes.push(host.bytes);
+        space
+    }
+
+    /// What the chip cannot see where it is has been copied: that takes its time.
+    fn begin(&mut self) {
+        for (number, &bytes) in self.bytes.iter().enumerate().filter(|(_, bytes)| **bytes > 0) {
+            let what = Copied::Buffer(number as u32);
+            self.now = self.machine.link.copy(self.now, Direction::In, what, bytes);
+        }
+        self.pass(0);
+    }
+
+    fn host_sees_memory(&self) -> bool {
+        self.machine.spec.host_memory == HostMemory::Mapped
+    }
+
+    fn copy_out(&mut self, bytes: u64) {
+        if !self.host_sees_memory() {
+            let end = self.machine.link.copy(self.now, Direction::Out, Copied::Read, bytes);
+            self.pass(end - self.now);
+        }
+    }
 
     fn publish(&mut self, task: SlotIndex) {
         self.introduce(task);
@@ -69,7 +108,8 @@ impl<P: Probe> Chip for SimChip<'_, P> {
             Work::Insert(accesses) => costs.insert * u64::from(accesses),
             Work::Wire(edges) => {
                 self.wiring = None;
-                costs.wire * u64::from(edges)
+                let wire = costs.wire * u64::from(edges);
+                wire + self.machine.store_submit(self.now + wire)
             }
         };
         self.pass(takes);
@@ -94,12 +134,20 @@ impl<P: Probe> Chip for SimChip<'_, P> {
             self.machine.run_until(self.now);
         }
         self.now = self.machine.schedulers.iter().map(|s| s.rests_since()).fold(self.now, Ps::max);
+        for (number, (buffer, &bytes)) in self.buffers.iter().zip(&self.bytes).enumerate() {
+            if bytes > 0 && buffer.permission != Permission::Read {
+                // SAFETY: every task is done.
+                unsafe { buffer.copy_back(bytes) };
+                let what = Copied::Buffer(number as u32);
+                self.now = self.machine.link.copy(self.now, Direction::Out, what, bytes);
+            }
+        }
         self.machine.clock.show(self.now);
         let (clock, probe) = (self.machine.clock.clone(), self.machine.probe);
         for (thread, scheduler) in self.machine.schedulers.iter_mut().enumerate() {
             scheduler.close(thread, &clock, self.now, |phase: &ThreadPhase| probe.phase(phase));
         }
-        self.totals.take(&self.machine, self.now);
+        self.totals.take(&mut self.machine, self.now);
     }
 
     fn now(&self) -> Ticks {

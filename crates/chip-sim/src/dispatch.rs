@@ -8,6 +8,7 @@ use ringlane_engine::api::kernel::CoreType;
 use ringlane_engine::observed::ThreadWork;
 use ringlane_engine::seams::Probe;
 use ringlane_engine::slot::{SlotIndex, TaskRecord};
+use ringlane_engine::table::task_id;
 
 use crate::core::{CoreKind, Flight};
 use crate::machine::Machine;
@@ -175,11 +176,18 @@ impl<P: Probe> Machine<'_, P> {
         unsafe { executor.compute(task, &record, index) };
         let sees = stored + self.costs.dispatch_seen;
         let start = match self.cores[core].flights.back() {
-            Some(before) => sees.max(before.end + self.costs.turn_around),
+            Some(before) => sees.max(before.end.saturating_add(self.costs.turn_around)),
             None => sees,
         };
-        let end = start + cost.picoseconds;
-        let seen = end + self.costs.done_seen;
+        let (takes, late) = match &mut self.chaos {
+            Some(chaos) => {
+                let id = task_id(&record);
+                (chaos.takes(core, id, index, cost.picoseconds), chaos.late(id, index))
+            }
+            None => (cost.picoseconds, 0),
+        };
+        let end = start.saturating_add(takes);
+        let seen = end.saturating_add(self.costs.done_seen + late);
         if self.cores[core].is_idle() {
             self.idle_cores[kind as usize] -= 1;
         }

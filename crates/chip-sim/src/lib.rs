@@ -10,12 +10,16 @@
 //!                                                             └─ core: what it runs, until when (cost)
 //! ```
 
+pub mod chaos;
 mod chip;
 pub mod core;
 pub mod cost;
 mod dispatch;
+pub mod link;
 mod machine;
+mod memory;
 pub mod policy;
+mod records;
 mod runtime;
 mod scheduler;
 mod silence;

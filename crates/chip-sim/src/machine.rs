@@ -4,16 +4,22 @@
 
 use ringlane_engine::completion::Executor;
 use ringlane_engine::observed::{PlacedBlock, ThreadWork};
-use ringlane_engine::seams::{Company, Probe};
+use ringlane_engine::seams::{Company, Probe, RecordBytes};
 use ringlane_engine::slot::{SlotIndex, TaskRecord};
 use ringlane_engine::table::Table;
 use ringlane_task::{ChipSpec, ControlCosts, CoreId};
 
+use crate::chaos::Chaos;
 use crate::core::{Core, CoreKind, Flight};
 use crate::cost::CostModel;
+use crate::link::Link;
 use crate::policy::{Class, Policy, Ready};
+use crate::records::RecordLog;
 use crate::scheduler::{Complete, Next, Quiet, Scheduler};
 use crate::time::{Ps, SimClock};
+
+/// A round that finds something is told in so many parts.
+const PHASES_OF_A_ROUND: u64 = 4;
 
 /// The chip at work.
 pub(crate) struct Machine<'t, P> {
@@ -30,6 +36,13 @@ pub(crate) struct Machine<'t, P> {
     pub(crate) idle_cores: [u32; 2],
     /// Tasks that need no core: their successors are told by whichever thread comes first.
     pub(crate) bare: Vec<Complete>,
+    pub(crate) link: Link,
+    pub(crate) chaos: Option<Chaos>,
+    /// Of each scheduler, then of the orchestrator.
+    pub(crate) logs: Vec<RecordLog>,
+    record_bytes: RecordBytes,
+    /// Picoseconds that threads waited for room for records.
+    pub(crate) record_waits: Ps,
     /// Counts events.
     sequence: u64,
 }
@@ -42,6 +55,7 @@ impl<'t, P: Probe> Machine<'t, P> {
         model: &'t CostModel,
         clock: SimClock,
         policy: Box<dyn Policy>,
+        chaos: Option<Chaos>,
     ) -> Self {
         let of_cluster = 1 + spec.aiv_per_cluster;
         let kind = |core: u32| if core % of_cluster == 0 { CoreKind::Aic } else { CoreKind::Aiv };
@@ -49,20 +63,25 @@ impl<'t, P: Probe> Machine<'t, P> {
         let share = |thread: u32| (thread * spec.clusters / spec.schedulers * of_cluster) as usize;
         let schedulers = (0..spec.schedulers).map(|s| Scheduler::new(share(s)..share(s + 1))).collect();
         let idle_cores = [spec.aic_cores(), spec.aiv_cores()];
-        let (costs, bare, sequence) = (spec.costs, Vec::new(), 0);
+        let log = |thread| RecordLog::new(spec.records, spec.host_memory, thread);
         let mut machine = Machine {
             table,
             probe,
             spec,
-            costs,
+            costs: spec.costs,
             model,
             clock,
             policy,
             cores,
             schedulers,
             idle_cores,
-            bare,
-            sequence,
+            bare: Vec::new(),
+            link: Link::new(spec.link),
+            chaos,
+            logs: (0..=spec.schedulers).map(log).collect(),
+            record_bytes: probe.record_bytes(),
+            record_waits: 0,
+            sequence: 0,
         };
         (0..machine.schedulers.len()).for_each(|thread| machine.set(thread, 0, Next::Round));
         machine
@@ -215,8 +234,26 @@ impl<'t, P: Probe> Machine<'t, P> {
             }
         }
         let work = if found > 0 { ThreadWork::Complete } else { ThreadWork::Idle };
+        let at = at + self.store_records(thread, at, u64::from(found));
         self.tell(thread, work, at, found);
         self.resolve(thread, at);
+    }
+
+    /// A scheduler records the blocks that it found, and its round; says how long it waits for room.
+    fn store_records(&mut self, thread: usize, at: Ps, blocks: u64) -> Ps {
+        let RecordBytes { block, phase, .. } = self.record_bytes;
+        let bytes = if blocks > 0 { blocks * block + PHASES_OF_A_ROUND * phase } else { 0 };
+        let waits = self.logs[thread].store(at, bytes, &mut self.link);
+        self.record_waits += waits;
+        waits
+    }
+
+    /// The orchestrator records a submit; says how long it waits for room.
+    pub(crate) fn store_submit(&mut self, at: Ps) -> Ps {
+        let log = self.logs.last_mut().expect("the orchestrator has a log");
+        let waits = log.store(at, self.record_bytes.submit, &mut self.link);
+        self.record_waits += waits;
+        waits
     }
 
     /// The oldest block of a core is finished.

@@ -13,6 +13,7 @@ use ringlane_engine::table::{Stop, Table};
 use ringlane_engine::{Fault, Result, session};
 use ringlane_task::{CallConfig, Capacities, ChipSpec};
 
+use crate::chaos::Chaos;
 use crate::chip::SimChip;
 use crate::cost::CostModel;
 use crate::machine::Machine;
@@ -25,6 +26,8 @@ use crate::totals::Totals;
 pub struct SimOptions {
     /// Who runs next.
     pub policy: PolicyName,
+    /// What goes wrong is drawn from this seed; nothing does without one.
+    pub chaos: Option<u64>,
 }
 
 /// Runs orchestrations on a modelled chip, on the calling thread. Can be used again after any outcome.
@@ -78,7 +81,9 @@ impl SimRuntime {
         f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
     ) -> Run<R> {
         let policy = self.options.policy.make(self.table.slot_count(), self.spec.clusters);
-        let machine = Machine::new(&self.table, probe, &self.spec, &self.model, self.clock.clone(), policy);
+        let chaos = self.options.chaos.map(|seed| Chaos::new(seed, self.spec.cores()));
+        let (spec, model, clock) = (&self.spec, &self.model, self.clock.clone());
+        let machine = Machine::new(&self.table, probe, spec, model, clock, policy, chaos);
         let chip = SimChip::new(machine, &mut self.totals);
         // SAFETY: `&mut self`: no other run uses the table; the last one left no task; the machine runs each task once.
         let run = unsafe { session::run(&self.table, &mut self.state, chip, probe, site, buffers, f) };

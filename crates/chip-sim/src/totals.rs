@@ -3,7 +3,9 @@
 use ringlane_engine::Fault;
 use ringlane_engine::seams::Probe;
 
+use crate::chaos::Draw;
 use crate::core::CoreKind;
+use crate::link::Copy;
 use crate::machine::Machine;
 use crate::time::Ps;
 
@@ -16,13 +18,27 @@ pub struct Totals {
     pub busy: [Ps; 2],
     /// Cores of each kind.
     pub cores: [u32; 2],
+    /// Copies over the link, the first [`COPIES_MAX`](crate::link::COPIES_MAX) of them, and how many there were.
+    pub copies: Vec<Copy>,
+    /// See `copies`.
+    pub copy_count: u64,
+    /// What chaos drew, the first [`DRAWS_MAX`](crate::chaos::DRAWS_MAX) of it, and how often.
+    pub draws: Vec<Draw>,
+    /// See `draws`.
+    pub draw_count: u64,
+    /// How long control threads waited for room for what they recorded.
+    pub record_waits: Ps,
     /// Why the chip stopped the run.
     pub(crate) fault: Option<Fault>,
 }
 
 impl Totals {
-    pub(crate) fn take<P: Probe>(&mut self, machine: &Machine<'_, P>, makespan: Ps) {
-        self.makespan = makespan;
+    pub(crate) fn take<P: Probe>(&mut self, machine: &mut Machine<'_, P>, makespan: Ps) {
+        (self.makespan, self.record_waits) = (makespan, machine.record_waits);
+        (self.copies, self.copy_count) = (core::mem::take(&mut machine.link.copies), machine.link.count);
+        if let Some(chaos) = &mut machine.chaos {
+            (self.draws, self.draw_count) = (core::mem::take(&mut chaos.draws), chaos.count);
+        }
         for core in &machine.cores {
             self.busy[core.kind as usize] += core.busy;
             self.cores[core.kind as usize] += 1;

@@ -17,8 +17,12 @@ fn every_scene_gives_its_known_answer_with_every_policy() {
                 let settings = scene.settings(case, &[], 0).unwrap();
                 let mut program = (scene.build)(&settings).unwrap();
                 let mut buffers = program.buffers().unwrap();
-                let mut runtime =
-                    SimRuntime::new(&spec, &CallConfig::default(), SimOptions { policy }).unwrap();
+                let mut runtime = SimRuntime::new(
+                    &spec,
+                    &CallConfig::default(),
+                    SimOptions { policy, ..SimOptions::default() },
+                )
+                .unwrap();
                 let start = std::time::Instant::now();
                 let run = runtime.run(&mut buffers, |o| program.orchestrate(o));
                 run.result.unwrap();

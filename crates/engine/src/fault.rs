@@ -149,6 +149,10 @@ pub enum Fault {
     TaskFailed(TaskFailure),
     #[error("the run was interrupted")]
     Interrupted { tasks: u64 },
+    #[error("the host does not see the chip's memory")]
+    NotMapped { space: u32, offset: u64, bytes: u64 },
+    #[error("values that do not lie in one piece cannot be looked at in place")]
+    NotInOnePiece { bytes: u64 },
     #[error("a core does not answer")]
     CoreSilent { core: u32, task: TaskId, kernel: String, since_ticks: u64, waited_ticks: u64 },
     #[error("the orchestration stopped")]
@@ -187,6 +191,8 @@ impl Fault {
             Fault::FlowControlDeadlock(_) => "FlowControlDeadlock",
             Fault::TaskFailed(_) => "TaskFailed",
             Fault::Interrupted { .. } => "Interrupted",
+            Fault::NotMapped { .. } => "NotMapped",
+            Fault::NotInOnePiece { .. } => "NotInOnePiece",
             Fault::CoreSilent { .. } => "CoreSilent",
             Fault::User(_) => "UserError",
             Fault::Config(error) => error.name(),
@@ -251,6 +257,11 @@ impl Fault {
                 f.task, f.kernel, f.site, f.scope_site, f.cause, f.failed, f.skipped
             ),
             Fault::Interrupted { tasks } => format!("after {tasks} submitted tasks"),
+            Fault::NotMapped { space, offset, bytes } => format!(
+                "{bytes} bytes at {}+{offset:#x} were looked at without a copy to the host",
+                crate::observed::space_name(*space)
+            ),
+            Fault::NotInOnePiece { bytes } => format!("{bytes} bytes of a view with gaps"),
             Fault::CoreSilent { core, task, kernel, since_ticks, waited_ticks } => format!(
                 "core {core} began task {} ({kernel}) at tick {since_ticks} and has not ended it {waited_ticks} ticks later",
                 task.0
@@ -301,6 +312,8 @@ impl Fault {
                 "the first failed task is the one to look at; those skipped follow from it"
             }
             Fault::Interrupted { .. } => "what was recorded so far is kept",
+            Fault::NotMapped { .. } => "copy them: `o.read(tensor)` does, on every chip",
+            Fault::NotInOnePiece { .. } => "`o.read(tensor)` gathers them",
             Fault::CoreSilent { .. } => {
                 "a kernel that does not return, or a core that is broken: look at what the core ran before"
             }

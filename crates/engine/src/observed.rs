@@ -8,6 +8,7 @@ use crate::api::args::{Record, Spaces, TensorRecord, decode};
 use crate::api::backend::Inference;
 use crate::api::kernel::Kernel;
 use crate::api::tensor::TaskHandle;
+use crate::limits::RINGS;
 use crate::orchestrator::Meta;
 use crate::scope::Usage;
 use crate::slot::{SlotIndex, TaskRecord};
@@ -141,6 +142,14 @@ impl<'t> TensorArgument<'t> {
             // SAFETY: the view was checked against its tensor, which lies in this space; nobody writes it now.
             sink(unsafe { core::slice::from_raw_parts(base.add(start as usize), bytes as usize) });
         });
+    }
+}
+
+/// What people call a space: heap rings come first, then external buffers.
+pub fn space_name(space: u32) -> String {
+    match (space as usize).checked_sub(RINGS) {
+        None => format!("heap ring {space}"),
+        Some(buffer) => format!("external buffer {buffer}"),
     }
 }
 

@@ -18,7 +18,7 @@ use ringlane_task::{Access, BlockIndex, RingIndex, TaskId, TensorView};
 
 use crate::api::arg::ArgKind;
 use crate::api::args::{Placed, Space, Spaces, encode_scalar, encode_tensor, tensor_words};
-use crate::api::backend::{Backend, Call, Inference, Site};
+use crate::api::backend::{Backend, Call, Inference, Reading, Site};
 use crate::api::buffers::{BufferId, Buffers, Permission};
 use crate::api::orch::Orch;
 use crate::api::tensor::{TaskHandle, TensorRef};
@@ -236,7 +236,13 @@ impl Backend for Oracle<'_, '_> {
 
     fn mark(&mut self, _args: &[u16]) {}
 
-    fn read(&mut self, tensor: TensorRef, view: &TensorView, sink: &mut dyn FnMut(&[u8])) -> Result<()> {
+    fn read(
+        &mut self,
+        tensor: TensorRef,
+        view: &TensorView,
+        _how: Reading,
+        sink: &mut dyn FnMut(&[u8]),
+    ) -> Result<()> {
         if self.poisoned(tensor.id, view) {
             let failure = self.failure.clone().expect("bytes are poisoned only by a failure");
             return Err(Fault::TaskFailed(failure).into());

@@ -8,7 +8,7 @@
 
 use ringlane_task::{RingIndex, TensorView};
 
-use crate::api::backend::{Backend, Call, Inference, Site};
+use crate::api::backend::{Backend, Call, Inference, Reading, Site};
 use crate::api::buffers::{BufferId, Buffers};
 use crate::api::tensor::{TaskHandle, TensorRef};
 use crate::counting::Counting;
@@ -368,8 +368,14 @@ impl<C: Chip, P: Probe> Backend for Orchestrator<'_, C, P> {
         self.state.marked.extend_from_slice(args);
     }
 
-    fn read(&mut self, tensor: TensorRef, view: &TensorView, sink: &mut dyn FnMut(&[u8])) -> Result<()> {
-        self.read_back(tensor, view, sink)
+    fn read(
+        &mut self,
+        tensor: TensorRef,
+        view: &TensorView,
+        how: Reading,
+        sink: &mut dyn FnMut(&[u8]),
+    ) -> Result<()> {
+        self.read_back(tensor, view, how, sink)
     }
 
     fn spend(&mut self, ticks: u64) {

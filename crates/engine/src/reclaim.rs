@@ -2,6 +2,7 @@
 
 use ringlane_task::{TaskId, TensorView};
 
+use crate::api::backend::Reading;
 use crate::api::tensor::TensorRef;
 use crate::fault::{Fault, Result, TaskFailure};
 use crate::limits::RINGS;
@@ -87,6 +88,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         &mut self,
         tensor: TensorRef,
         view: &TensorView,
+        how: Reading,
         sink: &mut dyn FnMut(&[u8]),
     ) -> Result<()> {
         if self.table.stopped() {
@@ -124,9 +126,28 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
                 task_failure(self.table).unwrap_or_else(|| Fault::Interrupted { tasks: self.seq }.into())
             );
         }
+        if how == Reading::InPlace {
+            return self.look_at(root.space, &view, sink);
+        }
         self.chip.copy_out(view.bytes());
         // SAFETY: the writers are done and acquired; only readers of these bytes can run now.
         sink(&unsafe { gather(self.table, root.space, &view) });
+        Ok(())
+    }
+
+    /// Shows the bytes of a view whose writers are done where they are.
+    fn look_at(&mut self, space: u32, view: &TensorView, sink: &mut dyn FnMut(&[u8])) -> Result<()> {
+        let (offset, bytes) = (view.offset_bytes(), view.bytes());
+        if !self.chip.host_sees_memory() {
+            return Err(Fault::NotMapped { space, offset, bytes }.into());
+        }
+        if !view.is_contiguous() {
+            return Err(Fault::NotInOnePiece { bytes }.into());
+        }
+        // SAFETY: the submitter may look at the spaces.
+        let base = unsafe { self.table.spaces() }.0[space as usize].base;
+        // SAFETY: the view was checked against its tensor, which lies in this space; only readers of these bytes can run now.
+        sink(unsafe { core::slice::from_raw_parts(base.add(offset as usize), bytes as usize) });
         Ok(())
     }
 }

@@ -65,6 +65,11 @@ pub trait Chip {
     /// The orchestration itself takes so many ticks.
     #[inline]
     fn spend(&mut self, _ticks: u64) {}
+    /// Whether the host sees the chip's memory as it is. Where not, everything is copied.
+    #[inline]
+    fn host_sees_memory(&self) -> bool {
+        true
+    }
     /// So many bytes of a tensor are copied out to the orchestration.
     #[inline]
     fn copy_out(&mut self, _bytes: u64) {}
@@ -101,6 +106,17 @@ pub enum Step {
     Placed,
     /// No submit: the orchestration waits for a value, or for the end of the run.
     Wait,
+}
+
+/// Bytes that a probe's records take where they are made: what a modelled chip needs to know of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecordBytes {
+    /// Of a block.
+    pub block: u64,
+    /// Of a stretch of a control thread's time.
+    pub phase: u64,
+    /// Of a submit.
+    pub submit: u64,
 }
 
 /// What can be observed. Every method has an empty default.
@@ -166,6 +182,11 @@ pub trait Probe: Sync {
     #[inline]
     fn finish(&self, _core: CoreId) {}
 
+    /// What its records take where they are made.
+    #[inline]
+    fn record_bytes(&self) -> RecordBytes {
+        RecordBytes::default()
+    }
     /// A block that ran on a chip that keeps its own time: told once, when its end was seen. Such a chip does not call
     /// `take`, `start`, `end`, `hand_in` and `finish`.
     #[inline]

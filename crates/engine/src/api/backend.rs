@@ -39,12 +39,27 @@ pub trait Backend {
     fn exit_scope(&mut self) -> Result<()>;
     /// Asks for arguments of the next submit, by index, to be captured.
     fn mark(&mut self, args: &[u16]);
-    /// Waits for the writers of a view, then hands its bytes, gathered, to `sink`.
-    fn read(&mut self, tensor: TensorRef, view: &TensorView, sink: &mut dyn FnMut(&[u8])) -> Result<()>;
+    /// Waits for the writers of a view, then hands its bytes to `sink`: gathered, or where they are, in one piece.
+    fn read(
+        &mut self,
+        tensor: TensorRef,
+        view: &TensorView,
+        how: Reading,
+        sink: &mut dyn FnMut(&[u8]),
+    ) -> Result<()>;
     /// The orchestration's own work takes so many ticks of a modelled chip.
     fn spend(&mut self, _ticks: u64) {}
     /// The tensor that stands for an external buffer.
     fn external(&mut self, buffer: BufferId) -> Result<(TensorRef, TensorView)>;
+}
+
+/// How the orchestration gets at values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// They are copied out.
+    Copy,
+    /// It looks at them where they are.
+    InPlace,
 }
 
 /// One submit, as the backend sees it.

@@ -47,7 +47,7 @@ use core::ptr::NonNull;
 use ringlane_task::{DType, Element, TensorView};
 
 use super::arg::{Arg, ArgKind};
-use super::backend::{Backend, Call, Inference, Site};
+use super::backend::{Backend, Call, Inference, Reading, Site};
 use super::buffers::BufferId;
 use super::launch::Launch;
 use super::tensor::{Task, TaskHandle, Tensor, TensorRef};
@@ -364,12 +364,38 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
         let mut values = vec![T::default(); tensor.view.elements() as usize];
         let target = values.as_mut_ptr().cast::<u8>();
         let expected = tensor.view.bytes() as usize;
-        self.backend().read(tensor.tensor, &tensor.view, &mut |bytes| {
+        self.backend().read(tensor.tensor, &tensor.view, Reading::Copy, &mut |bytes| {
             assert_eq!(bytes.len(), expected, "a backend hands over the whole view");
             // SAFETY: the backend hands over `view.bytes()` bytes of valid `T`s, gathered, exactly once.
             unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), target, bytes.len()) };
         })?;
         Ok(values)
+    }
+
+    /// Waits for the writers of a tensor submitted so far and shows its values where they are, without a copy. The tensor
+    /// must lie in one piece, and the host must see the chip's memory: where it does not, the error is `NotMapped`.
+    ///
+    /// ```
+    /// # use ringlane_engine::prelude::*;
+    /// # kernel! { static SET = any fn(x: &mut [u32], to: u32) { x.fill(to); } }
+    /// # ringlane_engine::oracle::run(&mut Buffers::new(), |o| {
+    /// let made = o.submit(&SET, [out(u32, [4]), scalar(5u32)])?.out(0);
+    /// assert_eq!(o.look(made, |values: &[u32]| values.iter().sum::<u32>())?, 20);
+    /// # Ok(()) })?; Ok::<(), Error>(())
+    /// ```
+    pub fn look<T: Element, R>(&mut self, tensor: Tensor<'s>, f: impl FnOnce(&[T]) -> R) -> Result<R> {
+        if tensor.dtype() != T::DTYPE {
+            return Err(Fault::ReadDType { tensor: tensor.dtype(), asked: T::DTYPE }.into());
+        }
+        let (elements, mut f, mut answer) = (tensor.view.elements() as usize, Some(f), None);
+        self.backend().read(tensor.tensor, &tensor.view, Reading::InPlace, &mut |bytes| {
+            assert_eq!(bytes.len(), elements * size_of::<T>(), "a backend shows the whole view");
+            assert!(bytes.as_ptr().cast::<T>().is_aligned(), "tensors are aligned for their type");
+            // SAFETY: so many valid `T`s, aligned, which nobody writes while they are shown.
+            let values = unsafe { core::slice::from_raw_parts(bytes.as_ptr().cast::<T>(), elements) };
+            answer = f.take().map(|f| f(values));
+        })?;
+        Ok(answer.expect("a backend that does not fail shows the values once"))
     }
 
     /// Says that the code between two submits takes so many ticks of a modelled chip's counter. Elsewhere it takes the time

@@ -1,0 +1,132 @@
+//! What can go wrong on a chip, drawn from a seed: costs that vary, ends that show late, cores that are slow or silent.
+//!
+//! Every draw that changes something is told, so that a run that went wrong can be read like a log, and the same seed gives the
+//! same run.
+
+use core::fmt;
+
+use ringlane_task::{CoreId, TaskId};
+
+use crate::core::NEVER;
+use crate::time::Ps;
+
+/// One core in so many is slow.
+const SLOW_CORES: u64 = 16;
+/// One run in so many has a silent core.
+const SILENT_RUNS: u64 = 4;
+/// One block in so many takes another time.
+const VARIED_BLOCKS: u64 = 8;
+/// The end of one block in so many shows late.
+const LATE_BLOCKS: u64 = 32;
+/// An end shows at most so much later.
+const LATE_MAX: Ps = 50_000_000;
+
+/// Something that was drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Draw {
+    /// A core takes so many percent of the time for everything.
+    SlowCore(CoreId, u64),
+    /// A core falls silent with its block of this number, counted from 1.
+    SilentCore(CoreId, u64),
+    /// A block takes so many percent of its time.
+    Varied(TaskId, u32, u64),
+    /// The end of a block shows so many picoseconds later.
+    Late(TaskId, u32, Ps),
+}
+
+impl fmt::Display for Draw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Draw::SlowCore(core, percent) => write!(f, "core {}: everything takes {percent} %", core.0),
+            Draw::SilentCore(core, block) => write!(f, "core {}: silent from its block {block} on", core.0),
+            Draw::Varied(task, block, percent) => {
+                write!(f, "task {} block {block}: takes {percent} %", task.0)
+            }
+            Draw::Late(task, block, ps) => {
+                write!(f, "task {} block {block}: its end shows {ps} ps later", task.0)
+            }
+        }
+    }
+}
+
+/// Draws that are told of one by one; more are counted.
+pub const DRAWS_MAX: usize = 1 << 16;
+
+/// What goes wrong in one run.
+#[derive(Debug)]
+pub(crate) struct Chaos {
+    state: u64,
+    /// Percent, by core.
+    slow: Vec<u64>,
+    silent: Option<(usize, u64)>,
+    pub(crate) draws: Vec<Draw>,
+    pub(crate) count: u64,
+}
+
+impl Chaos {
+    pub(crate) fn new(seed: u64, cores: u32) -> Self {
+        let (slow, draws) = (vec![100; cores as usize], Vec::new());
+        let mut chaos = Chaos { state: seed, slow, silent: None, draws, count: 0 };
+        for core in 0..cores {
+            if chaos.below(SLOW_CORES) == 0 {
+                let percent = 150 + chaos.below(250);
+                chaos.slow[core as usize] = percent;
+                chaos.tell(Draw::SlowCore(CoreId(core), percent));
+            }
+        }
+        if chaos.below(SILENT_RUNS) == 0 {
+            let (core, block) = (chaos.below(cores.into()) as u32, 1 + chaos.below(64));
+            chaos.silent = Some((core as usize, block));
+            chaos.tell(Draw::SilentCore(CoreId(core), block));
+        }
+        chaos
+    }
+
+    /// The next of a fixed sequence of numbers (SplitMix64).
+    fn next(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.state;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    fn below(&mut self, limit: u64) -> u64 {
+        self.next() % limit.max(1)
+    }
+
+    fn tell(&mut self, draw: Draw) {
+        self.count += 1;
+        if self.draws.len() < DRAWS_MAX {
+            self.draws.push(draw);
+        }
+    }
+
+    /// How long a block takes that should take so long.
+    pub(crate) fn takes(&mut self, core: usize, task: TaskId, block: u32, ps: Ps) -> Ps {
+        let mut percent = self.slow[core];
+        if self.below(VARIED_BLOCKS) == 0 {
+            let varied = 50 + self.below(200);
+            self.tell(Draw::Varied(task, block, varied));
+            percent = percent * varied / 100;
+        }
+        let silent = self.silent.as_mut().filter(|(silent, _)| *silent == core);
+        if let Some((_, left)) = silent {
+            *left = left.saturating_sub(1);
+            if *left == 0 {
+                return NEVER;
+            }
+        }
+        (u128::from(ps) * u128::from(percent) / 100).clamp(1, u128::from(NEVER / 4)) as Ps
+    }
+
+    /// How much later than it should its end shows.
+    pub(crate) fn late(&mut self, task: TaskId, block: u32) -> Ps {
+        if self.below(LATE_BLOCKS) > 0 {
+            return 0;
+        }
+        let late = 1 + self.below(LATE_MAX);
+        self.tell(Draw::Late(task, block, late));
+        late
+    }
+}

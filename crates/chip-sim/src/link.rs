@@ -1,0 +1,109 @@
+//! The link between host and chip: one copy after another, each with its time.
+
+use ringlane_task::LinkSpec;
+
+use crate::time::{Ps, SECOND};
+
+/// Which way a copy goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From host to chip.
+    In,
+    /// From chip to host.
+    Out,
+}
+
+impl Direction {
+    /// The name used in artifacts.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Direction::In => "h2d",
+            Direction::Out => "d2h",
+        }
+    }
+}
+
+/// What was copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Copied {
+    /// The external buffer with this number.
+    Buffer(u32),
+    /// A tensor that the orchestration read.
+    Read,
+    /// What a control thread recorded.
+    Records(u32),
+}
+
+impl core::fmt::Display for Copied {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Copied::Buffer(number) => write!(f, "buffer {number}"),
+            Copied::Read => f.write_str("read"),
+            Copied::Records(thread) => write!(f, "records of thread {thread}"),
+        }
+    }
+}
+
+/// A copy over the link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Copy {
+    /// Which way.
+    pub direction: Direction,
+    /// What.
+    pub what: Copied,
+    /// How much.
+    pub bytes: u64,
+    /// When it had the link.
+    pub start: Ps,
+    /// When it was done.
+    pub end: Ps,
+}
+
+/// Copies that are told of; a program that reads more often is told of the first of them, and how many there were.
+pub const COPIES_MAX: usize = 1 << 16;
+
+/// The link.
+#[derive(Debug)]
+pub(crate) struct Link {
+    spec: LinkSpec,
+    free_at: Ps,
+    pub(crate) copies: Vec<Copy>,
+    pub(crate) count: u64,
+}
+
+impl Link {
+    pub(crate) fn new(spec: LinkSpec) -> Self {
+        Link { spec, free_at: 0, copies: Vec::new(), count: 0 }
+    }
+
+    /// Picoseconds that the bytes themselves take.
+    pub(crate) fn takes(&self, bytes: u64) -> Ps {
+        let ps = u128::from(bytes) * u128::from(SECOND) / u128::from(self.spec.bytes_per_second.max(1));
+        Ps::try_from(ps).unwrap_or(Ps::MAX / 4)
+    }
+
+    /// Copies as soon as the link is free; says when it is done.
+    pub(crate) fn copy(&mut self, at: Ps, direction: Direction, what: Copied, bytes: u64) -> Ps {
+        let start = at.max(self.free_at);
+        let end = start.saturating_add(self.spec.latency).saturating_add(self.takes(bytes));
+        self.free_at = end;
+        self.count += 1;
+        if self.copies.len() < COPIES_MAX {
+            self.copies.push(Copy { direction, what, bytes, start, end });
+        }
+        end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_wait_for_each_other_and_take_latency_and_bytes() {
+        let mut link = Link::new(LinkSpec { latency: 5_000_000, bytes_per_second: 25_000_000_000 });
+        assert_eq!(link.copy(0, Direction::In, Copied::Buffer(0), 25_000), 6_000_000);
+        assert_eq!(link.copy(1_000_000, Direction::Out, Copied::Read, 0), 11_000_000);
+        assert_eq!(link.copy(20_000_000, Direction::Out, Copied::Read, 25), 25_001_000);
+    }
+}

@@ -1,0 +1,76 @@
+//! Where a control thread keeps what it records, until the host has taken it: buffers in the chip's memory.
+//!
+//! A full buffer goes to the host: read in place where the memory is mapped, copied over the link where it is not. A thread
+//! whose buffers are all on their way waits, in virtual time: what is recorded costs what it would cost the chip.
+
+use std::collections::VecDeque;
+
+use ringlane_task::{HostMemory, RecordMemory};
+
+use crate::link::{Copied, Direction, Link};
+use crate::time::Ps;
+
+/// The buffers of one control thread.
+#[derive(Debug)]
+pub(crate) struct RecordLog {
+    memory: RecordMemory,
+    host: HostMemory,
+    thread: u32,
+    /// Bytes in the buffer that is being filled.
+    filled: u64,
+    /// When each of the full ones is empty again.
+    on_their_way: VecDeque<Ps>,
+}
+
+impl RecordLog {
+    pub(crate) fn new(memory: RecordMemory, host: HostMemory, thread: u32) -> Self {
+        RecordLog { memory, host, thread, filled: 0, on_their_way: VecDeque::new() }
+    }
+
+    /// Stores so many bytes; says how long the thread has to wait for a buffer.
+    pub(crate) fn store(&mut self, at: Ps, bytes: u64, link: &mut Link) -> Ps {
+        if bytes == 0 {
+            return 0;
+        }
+        self.filled += bytes;
+        if self.filled <= self.memory.buffer_bytes {
+            return 0;
+        }
+        let full = core::mem::replace(&mut self.filled, bytes) - bytes;
+        let taken = match self.host {
+            HostMemory::Copied => link.copy(at, Direction::Out, Copied::Records(self.thread), full),
+            // Read in place, at the rate of the link, by a host that does nothing else.
+            HostMemory::Mapped => {
+                self.on_their_way.back().map_or(at, |&last| last.max(at)) + link.takes(full)
+            }
+        };
+        self.on_their_way.push_back(taken);
+        while self.on_their_way.front().is_some_and(|&empty| empty <= at) {
+            self.on_their_way.pop_front();
+        }
+        if self.on_their_way.len() < self.memory.buffers as usize {
+            return 0;
+        }
+        self.on_their_way.pop_front().map_or(0, |empty| empty - at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ringlane_task::LinkSpec;
+
+    #[test]
+    fn a_thread_waits_only_when_all_its_buffers_are_on_their_way() {
+        let memory = RecordMemory { buffers: 2, buffer_bytes: 100 };
+        let mut link = Link::new(LinkSpec { latency: 1_000, bytes_per_second: 1_000_000_000_000 });
+        let mut log = RecordLog::new(memory, HostMemory::Copied, 0);
+        assert_eq!([0; 2].map(|_| log.store(0, 50, &mut link)), [0, 0]);
+        // The first buffer is full: it is on its way until 1,100, and the second one is there.
+        assert_eq!(log.store(0, 50, &mut link), 0);
+        assert_eq!(log.store(0, 50, &mut link), 0);
+        // Both are: the first comes back at 1,100.
+        assert_eq!(log.store(100, 50, &mut link), 1_000);
+        assert_eq!(link.copies.len(), 2);
+    }
+}

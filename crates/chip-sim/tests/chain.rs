@@ -1,0 +1,71 @@
+//! Costs are honoured to the tick: a chain of equal tasks takes what docs/simulator.md says.
+
+mod support;
+
+use ringlane_chip_sim::{SimOptions, SimRuntime};
+use ringlane_engine::prelude::*;
+use ringlane_task::{CallConfig, ChipSpec};
+
+kernel! {
+    /// Takes a hundred ticks: 2 µs.
+    static STEP = aiv fn(x: &mut [f32]) { x[0] += 1.0; } cost Cost::Ticks(|_| 100)
+}
+
+/// What the recurrence of docs/simulator.md gives for n tasks that follow each other, in picoseconds.
+///
+/// All tasks but the first are submitted long before they are ready. One thread owns the core that the chain runs on: it is
+/// thread 0, the first to see the first task.
+fn recurrence(spec: &ChipSpec, n: u64, duration: u64) -> u64 {
+    let c = &spec.costs;
+    // The first submit: slot, one look-up, one access filed, no edge.
+    let submitted = c.admit + c.look_up + c.insert;
+    // Thread 0 goes round without a block in flight since 0, and gives the task out at the end of the round that goes on.
+    let mut look = submitted.div_ceil(c.round) * c.round;
+    let mut end = 0;
+    for task in 0..n {
+        let stored = look + c.dispatch_store;
+        end = stored + c.dispatch_seen + duration;
+        let shows = end + c.done_seen;
+        // What the last task held is given back, then rounds with one block in flight follow each other. The register is
+        // read at the end of a round.
+        let first = stored + if task > 0 { c.reclaim } else { 0 };
+        let round = c.round + c.poll;
+        let rounds = shows.saturating_sub(first).div_ceil(round).max(1);
+        let polled = first + rounds * round;
+        look = polled + if task + 1 < n { c.resolve } else { 0 };
+        end = look;
+    }
+    end + c.reclaim
+}
+
+fn chain(spec: &ChipSpec, n: u64) -> u64 {
+    let mut data = Buffers::new();
+    let x = data.add(&[1], &[0.0f32]).unwrap();
+    let mut runtime = SimRuntime::new(spec, &CallConfig::default(), SimOptions::default()).unwrap();
+    let run = runtime.run(&mut data, |o| {
+        let x = o.external(x)?;
+        (0..n).try_for_each(|_| o.submit(&STEP, [x.inout()]).map(drop))
+    });
+    run.result.unwrap();
+    assert_eq!(data.get::<f32>(x).unwrap(), [n as f32]);
+    runtime.totals().makespan
+}
+
+#[test]
+fn a_chain_of_equal_tasks_takes_what_the_recurrence_gives() {
+    let spec = support::a2a3();
+    for n in [1, 2, 3, 10, 100, 1000] {
+        assert_eq!(chain(&spec, n), recurrence(&spec, n, 2_000_000), "{n} tasks");
+    }
+}
+
+#[test]
+fn it_does_so_with_other_costs_too() {
+    let mut spec = support::a2a3();
+    for (round, poll) in [(20_000, 100_000), (7_000, 31_000), (1, 3), (50_000, 0)] {
+        (spec.costs.round, spec.costs.poll, spec.costs.resolve) = (round, poll, poll / 3);
+        for n in [1, 2, 17] {
+            assert_eq!(chain(&spec, n), recurrence(&spec, n, 2_000_000), "{n} tasks, {round}, {poll}");
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! A chip whose memory the host does not see: everything is copied, and what is not copied is not seen.
+
+mod support;
+
+use ringlane_chip_sim::link::{Copied, Direction};
+use ringlane_chip_sim::{SimOptions, SimRuntime};
+use ringlane_engine::prelude::*;
+use ringlane_task::{CallConfig, ChipSpec, Explain, HostMemory};
+
+kernel! { static DOUBLE = aiv fn(x: &[f32], y: &mut [f32]) { y.iter_mut().zip(x).for_each(|(y, x)| *y = 2.0 * x); } }
+
+fn copied() -> ChipSpec {
+    ChipSpec { host_memory: HostMemory::Copied, ..support::a2a3() }
+}
+
+fn runtime(spec: &ChipSpec) -> SimRuntime {
+    SimRuntime::new(spec, &CallConfig::default(), SimOptions::default()).unwrap()
+}
+
+#[test]
+fn inputs_are_copied_in_outputs_and_reads_out_and_each_takes_its_time_on_the_link() {
+    let mut data = Buffers::new();
+    let x = data.add(&[1000], &[1.5f32; 1000]).unwrap();
+    let y = data.add_zeroed(f32, &[1000]).unwrap();
+    let mut runtime = runtime(&copied());
+    let run = runtime.run(&mut data, |o| {
+        let (x, y) = (o.external(x)?, o.external(y)?);
+        let made = o.submit(&DOUBLE, [x.read(), out(f32, [1000])])?.out(0);
+        assert_eq!(o.read::<f32>(made)?, [3.0; 1000]);
+        o.submit(&DOUBLE, [made.read(), y.write()]).map(drop)
+    });
+    run.result.unwrap();
+    assert_eq!(data.get::<f32>(y).unwrap(), [6.0; 1000]);
+    let totals = runtime.totals();
+    let seen: Vec<_> = totals.copies.iter().map(|copy| (copy.direction, copy.what, copy.bytes)).collect();
+    let buffer = |direction, number| (direction, Copied::Buffer(number), 4000);
+    assert_eq!(
+        seen,
+        [
+            buffer(Direction::In, 0),
+            buffer(Direction::In, 1),
+            (Direction::Out, Copied::Read, 4000),
+            buffer(Direction::Out, 0),
+            buffer(Direction::Out, 1)
+        ]
+    );
+    // 5 µs and 4,000 bytes at 25 GB/s.
+    assert!(totals.copies.iter().all(|copy| copy.end - copy.start == 5_160_000));
+    assert!(totals.copies.is_sorted_by(|a, b| a.end <= b.start));
+    assert_eq!(totals.makespan, totals.copies[4].end);
+}
+
+#[test]
+fn what_was_not_copied_is_not_seen_and_the_error_says_where_and_how() {
+    let look = |spec: &ChipSpec| {
+        let mut data = Buffers::new();
+        let x = data.add(&[4], &[1.0f32; 4]).unwrap();
+        runtime(spec).run(&mut data, |o| {
+            let x = o.external(x)?;
+            let made = o.submit(&DOUBLE, [x.read(), out(f32, [4])])?.out(0);
+            o.look(made, |values: &[f32]| values.to_vec())
+        })
+    };
+    assert_eq!(look(&support::a2a3()).result.unwrap(), [2.0; 4]);
+    let error = look(&copied()).result.unwrap_err();
+    assert_eq!(error.name(), "NotMapped");
+    assert_eq!(error.detail(), "16 bytes at heap ring 0+0x0 were looked at without a copy to the host");
+    assert!(error.hint().contains("o.read"), "{}", error.hint());
+}
