@@ -83,7 +83,7 @@ impl<P: Probe> Machine<'_, P> {
         for kind in CoreKind::ALL {
             while let Some(core) = self.idle_core(thread, kind).or_else(|| self.core_for_ahead(thread, kind))
             {
-                let Some(next) = self.take_for(thread, kind, core) else { break };
+                let Some(next) = self.take_for(kind, core) else { break };
                 if let Some(record) = self.open(thread, next) {
                     stored += self.costs.dispatch_store;
                     self.place(core, next.task, record, next.block, stored);
@@ -104,8 +104,7 @@ impl<P: Probe> Machine<'_, P> {
     }
 
     /// The next block for a core: of its own kind or of any, whichever is more urgent.
-    fn take_for(&mut self, thread: usize, kind: CoreKind, core: usize) -> Option<NextBlock> {
-        let _ = thread;
+    fn take_for(&mut self, kind: CoreKind, core: usize) -> Option<NextBlock> {
         let cluster = self.cores[core].cluster;
         let own = self.policy.urgency(Class::of(kind), cluster);
         let any = self.policy.urgency(Class::Any, cluster);
@@ -155,12 +154,12 @@ impl<P: Probe> Machine<'_, P> {
         let executor = self.executor(0);
         // SAFETY: the block came from the policy, which got the task when it became ready.
         let record = unsafe { executor.record(next.task) };
-        if next.block > 0 {
-            return (!self.schedulers[thread].complete.iter().any(|c| c.task == next.task)).then_some(record);
-        }
         // SAFETY: as above; the first block is taken once.
-        if unsafe { executor.open(next.task, &record) } {
+        if next.block > 0 || unsafe { executor.open(next.task, &record) } {
             return Some(record);
+        }
+        if let Some(class) = self.class_of(&record) {
+            self.policy.cancel(class, next.task);
         }
         self.schedulers[thread].complete.push(Complete { task: next.task, record, cluster: None });
         None

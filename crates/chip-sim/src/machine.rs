@@ -336,7 +336,7 @@ impl<'t, P: Probe> Machine<'t, P> {
     }
 
     /// What a task needs; `None` if it runs no kernel.
-    fn class_of(&self, record: &TaskRecord) -> Option<Class> {
+    pub(crate) fn class_of(&self, record: &TaskRecord) -> Option<Class> {
         match record.lanes() {
             0 => None,
             _ if record.blocks == 0 => None,

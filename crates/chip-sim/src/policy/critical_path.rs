@@ -144,4 +144,10 @@ impl Policy for CriticalPath {
         }
         Some(next)
     }
+
+    fn cancel(&mut self, class: Class, task: SlotIndex) {
+        if self.node(task).waiting.take().is_some() {
+            self.waiting[class as usize] -= 1;
+        }
+    }
 }

@@ -46,4 +46,8 @@ impl Policy for Fifo {
         }
         Some(next)
     }
+
+    fn cancel(&mut self, class: Class, task: SlotIndex) {
+        self.queues[class as usize].pop_front_if(|front| front.task == task);
+    }
 }

@@ -87,4 +87,10 @@ impl Policy for Locality {
         }
         Some(next)
     }
+
+    fn cancel(&mut self, class: Class, task: SlotIndex) {
+        if core::mem::take(&mut self.nodes[task.0 as usize].order) != 0 {
+            self.waiting[class as usize] -= 1;
+        }
+    }
 }

@@ -80,6 +80,8 @@ pub trait Policy: fmt::Debug {
     fn urgency(&mut self, class: Class, cluster: u32) -> Option<u64>;
     /// Takes the next block for a core of this cluster.
     fn take(&mut self, class: Class, cluster: u32) -> Option<NextBlock>;
+    /// The blocks that are left of the task whose first one was taken last are not to be given out.
+    fn cancel(&mut self, class: Class, task: SlotIndex);
 }
 
 /// The policies by name.

@@ -1,0 +1,129 @@
+//! Blocks and mixed tasks on clusters, failures, and what a chip does not have.
+
+mod support;
+
+use std::cell::RefCell;
+
+use ringlane_chip_sim::policy::PolicyName;
+use ringlane_chip_sim::{SimOptions, SimRuntime};
+use ringlane_engine::observed::PlacedBlock;
+use ringlane_engine::prelude::*;
+use ringlane_engine::seams::Probe;
+use ringlane_task::{CallConfig, Explain};
+
+kernel! { static CUBE = aic fn(x: &mut [f32]) { x[0] += 1.0; } }
+kernel! { static VECTOR = aiv fn(x: &mut [f32]) { x[0] += 10.0; } }
+kernel! { static PART = aiv fn(x: &mut [f32], block: Block) { x.fill(block.index.0 as f32); } }
+kernel! { static FAIL = aiv fn(x: &mut [f32], block: Block) -> Result<(), &'static str> {
+    let _ = (x, block);
+    Err("no")
+} }
+kernel! { static COPY = aiv fn(x: &[f32], y: &mut [f32], block: Block) { let _ = block; y.copy_from_slice(&x[..y.len()]); } }
+
+/// Where and when blocks ran: core, lane, start, end.
+#[derive(Default)]
+struct Blocks(std::sync::Mutex<RefCell<Vec<(u32, u8, u64, u64)>>>);
+
+impl Probe for Blocks {
+    fn block(&self, block: &PlacedBlock<'_>) {
+        let row = (block.core.0, block.lane, block.start.0, block.end.0);
+        self.0.lock().unwrap().borrow_mut().push(row);
+    }
+}
+
+impl Blocks {
+    fn rows(self) -> Vec<(u32, u8, u64, u64)> {
+        self.0.into_inner().unwrap().into_inner()
+    }
+}
+
+fn runtime(policy: PolicyName) -> SimRuntime {
+    let options = SimOptions { policy, ..SimOptions::default() };
+    SimRuntime::new(&support::a2a3(), &CallConfig::default(), options).unwrap()
+}
+
+#[test]
+fn a_mixed_task_has_its_whole_cluster_for_each_block() {
+    for policy in PolicyName::ALL {
+        let mut data = Buffers::new();
+        let ids: Vec<_> = (0..90).map(|_| data.add(&[1], &[0.0f32]).unwrap()).collect();
+        let blocks = Blocks::default();
+        let run = runtime(policy).run_at(std::panic::Location::caller(), &mut data, &blocks, |o| {
+            let x = ids.iter().map(|&id| o.external(id)).collect::<Result<Vec<_>>>()?;
+            for x in x.chunks(3) {
+                // Something else keeps the cores busy, too.
+                o.submit(&VECTOR, [x[1].inout()])?;
+                o.submit(CUBE.mixed(&[&VECTOR, &VECTOR]), [x[0].inout(), x[1].inout(), x[2].inout()])?;
+            }
+            Ok(())
+        });
+        run.result.unwrap();
+        for (i, &id) in ids.iter().enumerate() {
+            assert_eq!(data.get::<f32>(id).unwrap()[0], [1.0, 20.0, 10.0][i % 3]);
+        }
+        let rows = blocks.rows();
+        assert_eq!(rows.len(), 30 * 4);
+        let mixed: Vec<_> = rows.iter().filter(|row| row.0 % 3 == 0).collect();
+        assert_eq!(mixed.len(), 30, "matrix kernels run on the first core of a cluster");
+        for &&(core, _, start, end) in &mixed {
+            for lane in 1..=2 {
+                let with = rows.iter().filter(|row| row.0 == core + lane && row.1 == lane as u8);
+                assert!(with.into_iter().any(|row| row.2 < end && start < row.3), "its vector kernels run beside it");
+            }
+        }
+    }
+}
+
+#[test]
+fn blocks_of_one_task_spread_over_the_cores_of_their_kind() {
+    let mut data = Buffers::new();
+    let x = data.add_zeroed(f32, &[96, 2]).unwrap();
+    let blocks = Blocks::default();
+    let run = runtime(PolicyName::Fifo).run_at(std::panic::Location::caller(), &mut data, &blocks, |o| {
+        let x = o.external(x)?;
+        o.submit(PART.blocks(96), [x.out_split(0)]).map(drop)
+    });
+    run.result.unwrap();
+    assert!(data.get::<f32>(x).unwrap().chunks(2).enumerate().all(|(i, row)| row == [i as f32; 2]));
+    let mut cores: Vec<_> = blocks.rows().iter().map(|row| row.0).collect();
+    assert_eq!(cores.len(), 96);
+    cores.sort_unstable();
+    cores.dedup();
+    assert_eq!(cores.len(), 48, "every vector core, and no other");
+    assert!(cores.iter().all(|core| core % 3 != 0));
+}
+
+#[test]
+fn what_a_failed_task_would_have_written_is_skipped_with_all_its_blocks_and_the_runtime_goes_on() {
+    for policy in PolicyName::ALL {
+        let mut runtime = runtime(policy);
+        let mut data = Buffers::new();
+        let [x, y] = [0; 2].map(|_| data.add_zeroed(f32, &[8]).unwrap());
+        let run = runtime.run(&mut data, |o| {
+            let (x, y) = (o.external(x)?, o.external(y)?);
+            o.submit(FAIL.blocks(4), [x.out_split(0)])?;
+            o.submit(COPY.blocks(8), [x.read(), y.out_split(0)]).map(drop)
+        });
+        let error = run.result.unwrap_err();
+        assert_eq!((error.name(), run.report.failed, run.report.skipped), ("TaskFailed", 1, 1));
+        let again = runtime.run(&mut data, |o| {
+            let y = o.external(y)?;
+            o.submit(PART.blocks(8), [y.out_split(0)]).map(drop)
+        });
+        again.result.unwrap();
+        assert_eq!(data.get::<f32>(y).unwrap(), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
+    }
+}
+
+#[test]
+fn more_than_a_chip_has_is_refused_with_what_it_has() {
+    let spec = support::a2a3();
+    let ask = |config: CallConfig| SimRuntime::new(&spec, &config, SimOptions::default()).err().map(|e| e.detail());
+    let mut config = CallConfig::default();
+    config.block_dim = 25;
+    assert_eq!(ask(config).unwrap(), "25 clusters, and a2a3sim has 24");
+    (config.block_dim, config.scheduler_threads) = (1, 4);
+    assert_eq!(ask(config).unwrap(), "4 scheduler threads, and a2a3sim has 3");
+    config.scheduler_threads = 3;
+    assert_eq!(ask(config), None);
+}
