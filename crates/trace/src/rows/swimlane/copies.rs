@@ -84,3 +84,77 @@ fn value<T: DeserializeOwned>(row: &[Value], place: usize) -> Result<T, serde_js
         .ok_or_else(|| serde_json::Error::invalid_length(row.len(), &"a value for each column"))?;
     serde_json::from_value(value.clone())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Swimlane, SwimlaneDropped, SwimlaneLevel, SwimlaneMeta, SwimlaneWriter};
+    use super::*;
+    use crate::test_dir::TestDir;
+    use ringlane_task::Explain;
+
+    fn copies() -> Vec<CopyRow> {
+        let copy = |direction, what: &str, start, end| CopyRow {
+            direction,
+            what: what.to_string(),
+            bytes: 4096,
+            start: Ticks(start),
+            end: Ticks(end),
+        };
+        vec![
+            copy(CopyDirection::HostToDevice, "buffer 0", 0, 260),
+            copy(CopyDirection::DeviceToHost, "a \"read\"", 300, 301),
+        ]
+    }
+
+    fn written(level: SwimlaneLevel, copies: Option<&[CopyRow]>, dropped: u64) -> String {
+        let mut text = Vec::new();
+        let writer = SwimlaneWriter::with_copies(&mut text, level, &SwimlaneMeta::default(), copies);
+        writer.finish(&SwimlaneDropped { copies: dropped, ..SwimlaneDropped::default() }).unwrap();
+        String::from_utf8(text).unwrap()
+    }
+
+    fn read(text: &str) -> Result<Swimlane, String> {
+        let dir = TestDir::new();
+        let path = dir.join(super::super::FILE_NAME);
+        std::fs::write(&path, text).unwrap();
+        Swimlane::read(&path).map_err(|error| error.detail())
+    }
+
+    #[test]
+    fn copies_are_read_back_at_every_level_and_are_not_missed_where_there_are_none() {
+        for level in [SwimlaneLevel::Blocks, SwimlaneLevel::Tasks, SwimlaneLevel::Phases] {
+            let text = written(level, Some(&copies()), 3);
+            let head = read(&text).unwrap().head;
+            assert_eq!((head.copies, head.counts.copies.total()), (Some(copies()), 5));
+            assert_eq!(read(&written(level, Some(&[]), 0)).unwrap().head.copies, Some(Vec::new()));
+            let without = written(level, None, 0);
+            assert!(!without.contains("cop") && read(&without).unwrap().head.copies.is_none());
+        }
+    }
+
+    #[test]
+    fn copies_that_are_damaged_are_refused_with_what_is_wrong() {
+        let text = written(SwimlaneLevel::Blocks, Some(&copies()), 0);
+        let broken = [
+            ("\"direction\"", "\"way\"", "there is no column \"direction\""),
+            ("\"h2d\"", "\"up\"", "copies: row 0: unknown variant `up`"),
+            (",300,301]", ",300]", "copies: row 1: invalid length 4"),
+            (",300,301]", ",300,-1]", "copies: row 1: invalid value"),
+            ("\"copy_columns\"", "\"columns\"", "copy_columns stands after copies"),
+            (
+                "\"total\":2,\"collected\":2",
+                "\"total\":3,\"collected\":3",
+                "copies has 2 rows, collected says 3",
+            ),
+        ];
+        for (from, to, expected) in broken {
+            assert!(text.contains(from), "{from}");
+            let told = read(&text.replacen(from, to, 1)).unwrap_err();
+            assert!(told.contains(expected), "{told}");
+        }
+        let moved = text.replace("\"direction\",\"what\"", "\"what\",\"direction\"");
+        let moved = moved.replace("\"h2d\",\"buffer 0\"", "\"buffer 0\",\"h2d\"");
+        let moved = moved.replace("\"d2h\",\"a \\\"read\\\"\"", "\"a \\\"read\\\"\",\"d2h\"");
+        assert_eq!(read(&moved).unwrap().head.copies, Some(copies()));
+    }
+}
