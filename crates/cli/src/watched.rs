@@ -10,7 +10,7 @@ use ringlane_engine::prelude::{Buffers, Orch};
 use ringlane_engine::report::RunReport;
 use ringlane_engine::{Error, Fault, Result};
 use ringlane_probe::pmu::{Group, UnknownGroup};
-use ringlane_probe::{DumpSelection, Exported, Pool, Recorder, RunFacts, Settings};
+use ringlane_probe::{Cores, DumpSelection, Exported, Pool, Recorder, RunFacts, Settings};
 use ringlane_task::{CallConfig, Explain, KernelId};
 use ringlane_trace::RunDir;
 use ringlane_trace::rows::KernelRow;
@@ -75,9 +75,11 @@ fn start(cpu: &CpuRuntime, observing: &Observing, dir: &RunDir) -> Result<Record
     let settings = Settings {
         flags: config.dfx_flags,
         overflow: config.overflow().map_err(Fault::Config)?,
-        pmu_group: pmu_group(config).map_err(|error| cannot_record(&error))?,
         dump: observing.dump.clone(),
-        cores: cpu.threads(),
+        cores: Cores::Threads {
+            count: cpu.threads(),
+            counters: pmu_group(config).map_err(|error| cannot_record(&error))?,
+        },
         slots: cpu.table().slot_count(),
         pool: observing.pool.clone(),
     };
@@ -102,6 +104,9 @@ fn facts<R>(cpu: &CpuRuntime, report: &RunReport, result: &thread::Result<Result
         started_ticks: report.started_ticks,
         makespan_ticks: report.makespan_ticks,
         core_types: vec!["cpu".to_string(); cpu.threads() as usize],
+        threads: cpu.threads(),
+        core_to_thread: (0..cpu.threads()).collect(),
+        copies: None,
         kernels: table.kernels().enumerate().map(kernel).collect(),
         sites: table.sites().collect(),
         capacities: *table.capacities(),

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use crate::lane::Writer;
 use crate::pmu::{COUNTERS_MAX, Counters, Group, PmuUnavailable};
-use crate::records::{BlockCounters, BlockName, BlockTime, TICKS};
+use crate::records::{BlockCounters, BlockTime, COUNTED, TICKS};
 
 /// The counters of one core.
 pub(crate) struct CorePmu {
@@ -46,18 +46,21 @@ impl CorePmu {
     #[inline]
     pub(crate) fn end(&mut self, block: &BlockTime) {
         let (name, mut now) = (block.name, [0; COUNTERS_MAX]);
+        // Who runs a block has also taken it.
+        let thread = name.core;
         let read = self.counters.as_mut().map(|counters| counters.read(&mut now));
         if let Some(Err(why)) = read {
             (self.counters, self.failure) = (None, Some(why));
         }
         if self.counters.is_none() {
-            let (name, cycles) = (BlockName { source: TICKS, ..name }, block.end - block.start);
-            return self.writer.push(&BlockCounters { name, cycles, counters: [0; COUNTERS_MAX] });
+            let mut values = [0; COUNTERS_MAX];
+            values[0] = block.end - block.start;
+            return self.writer.push(&BlockCounters { name, thread, source: TICKS, values });
         }
         for (now, begun) in now.iter_mut().zip(self.begun) {
             *now = now.saturating_sub(begun);
         }
         // The first counter of every group counts cycles.
-        self.writer.push(&BlockCounters { name, cycles: now[0], counters: now });
+        self.writer.push(&BlockCounters { name, thread, source: COUNTED, values: now });
     }
 }

@@ -5,17 +5,21 @@
 
 use ringlane_engine::seams::Clock;
 use ringlane_engine::slot::TaskRecord;
+use ringlane_task::CoreId;
+use ringlane_trace::swimlane::Phase;
 
 use crate::core_pmu::{CorePmu, Refusal};
 use crate::dump::Capture;
 use crate::lane::Writer;
-use crate::records::{BlockLife, BlockName, BlockPhases, IDLE, PhaseTime, RESOLVE};
+use crate::records::{BlockLife, BlockName, BlockPhases, PhaseTime};
 
 /// The state of one core.
 #[derive(Default)]
 pub(crate) struct CoreState {
     /// 0 where no timeline is recorded.
     level: u8,
+    /// Which core it is; it is its own thread.
+    thread: u16,
     /// The block that runs or ran last, as far as its stamps are known.
     now: BlockPhases,
     /// Whether there is one that is not written yet.
@@ -35,8 +39,9 @@ pub(crate) struct CoreState {
 }
 
 impl CoreState {
-    pub(crate) fn timeline(&mut self, level: u8, blocks: Writer, phases: Option<Writer>) {
-        (self.level, self.blocks, self.phases) = (level, Some(blocks), phases);
+    pub(crate) fn timeline(&mut self, core: CoreId, level: u8, blocks: Writer, phases: Option<Writer>) {
+        (self.level, self.thread) = (level, core.0 as u16);
+        (self.blocks, self.phases) = (Some(blocks), phases);
     }
 
     /// The core begins its part in the run: it looks for work from now on.
@@ -74,8 +79,8 @@ impl CoreState {
     /// Ends the time without work: now, or when the core was last seen without any.
     fn close_idle(&mut self, now: Option<u64>) {
         if let (Some((start, end)), Some(phases)) = (self.idle.take(), &mut self.phases) {
-            let end = now.unwrap_or(end);
-            phases.push(&PhaseTime { start, end, phase: IDLE, tasks: 0 });
+            let (end, thread) = (now.unwrap_or(end), self.thread);
+            phases.push(&PhaseTime { start, end, phase: Phase::Idle as u16, thread, tasks: 0 });
         }
     }
 
@@ -121,13 +126,14 @@ impl CoreState {
     pub(crate) fn start(
         &mut self,
         clock: &impl Clock,
+        core: CoreId,
         record: &TaskRecord,
         kernel: u16,
         lane: u8,
         block: u32,
     ) {
         let (local, ring) = (record.local, record.ring);
-        self.now.life.time.name = BlockName { local, block, func: kernel, lane, ring, source: 0 };
+        self.now.life.time.name = BlockName { local, block, func: kernel, lane, ring, core: core.0 };
         if let Some(pmu) = &mut self.pmu {
             pmu.begin();
         }
@@ -176,7 +182,8 @@ impl CoreState {
             self.write_life(now);
         } else if let Some(phases) = &mut self.phases {
             // A task without a block, or one that was skipped: all the time went to those that follow it.
-            phases.push(&PhaseTime { start: self.now.life.dispatch, end: now, phase: RESOLVE, tasks: 1 });
+            let (start, phase) = (self.now.life.dispatch, Phase::Resolve as u16);
+            phases.push(&PhaseTime { start, end: now, phase, thread: self.thread, tasks: 1 });
         }
     }
 

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use ringlane_task::Explain;
 
+use crate::settings::ModelCounters;
+
 /// Why a recording cannot be started or read back.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
@@ -13,6 +15,8 @@ pub enum ProbeError {
     NoMemory { kind: &'static str, bytes: u64, source: io::Error },
     #[error("the buffers of a kind of record are too few or of an unfit size")]
     UnfitBuffers { kind: &'static str, buffers: u32, buffer_bytes: u32 },
+    #[error("a group of counters is too large")]
+    TooManyCounters { given: usize },
     #[error("a kind of record is there twice")]
     KindTwice { kind: &'static str },
     #[error("the collector thread cannot be started")]
@@ -28,6 +32,7 @@ impl Explain for ProbeError {
         match self {
             ProbeError::NoMemory { .. } => "NoMemory",
             ProbeError::UnfitBuffers { .. } => "UnfitBuffers",
+            ProbeError::TooManyCounters { .. } => "TooManyCounters",
             ProbeError::KindTwice { .. } => "KindTwice",
             ProbeError::NoCollector { .. } => "NoCollector",
             ProbeError::CollectorDied => "CollectorDied",
@@ -40,6 +45,9 @@ impl Explain for ProbeError {
             ProbeError::NoMemory { kind, bytes, source } => format!("{kind}: {bytes} bytes: {source}"),
             ProbeError::UnfitBuffers { kind, buffers, buffer_bytes } => {
                 format!("{kind}: {buffers} buffers of {buffer_bytes} bytes")
+            }
+            ProbeError::TooManyCounters { given } => {
+                format!("{given} counters beside all cycles, at most {}", ModelCounters::MAX)
             }
             ProbeError::KindTwice { kind } => kind.to_string(),
             ProbeError::NoCollector { source } => source.to_string(),
@@ -56,6 +64,7 @@ impl Explain for ProbeError {
             ProbeError::UnfitBuffers { .. } => {
                 "a lane needs at least 2 buffers, each a multiple of 64 bytes and at most 1 GiB"
             }
+            ProbeError::TooManyCounters { .. } => "give the chip's groups fewer counters",
             ProbeError::KindTwice { .. } => "give each kind a number of its own",
             ProbeError::NoCollector { .. } => "is the limit of threads reached (ulimit -u)?",
             ProbeError::CollectorDied => "this is a bug of Ringlane; run without diagnostics meanwhile",

@@ -2,7 +2,7 @@
 
 use core::sync::atomic::Ordering;
 
-use ringlane_engine::observed::{Fill, Held, ObservedTask, Submission, WiredEdge};
+use ringlane_engine::observed::{Fill, Held, ObservedTask, PlacedBlock, Submission, ThreadPhase, WiredEdge};
 use ringlane_engine::seams::{Clock, Probe, Step};
 use ringlane_engine::slot::{SlotIndex, TaskRecord};
 use ringlane_task::{CoreId, Resource, RingIndex, SiteId, TaskId, Ticks};
@@ -60,7 +60,7 @@ impl<C: Clock> Probe for Recorder<C> {
     #[inline]
     fn start(&self, core: CoreId, record: &TaskRecord, kernel: u16, lane: u8, block: u32) {
         if self.times_blocks {
-            self.core(core).start(&self.clock, record, kernel, lane, block);
+            self.core(core).start(&self.clock, core, record, kernel, lane, block);
         }
     }
 
@@ -101,6 +101,14 @@ impl<C: Clock> Probe for Recorder<C> {
         if self.times_tasks {
             self.core(core).finish(&self.clock);
         }
+    }
+
+    fn block(&self, block: &PlacedBlock<'_>) {
+        self.model().block(block);
+    }
+
+    fn phase(&self, phase: &ThreadPhase) {
+        self.model().phase(phase);
     }
 
     #[inline]

@@ -12,7 +12,7 @@ use ringlane_engine::observed::{ObservedTask, Submission};
 use ringlane_engine::seams::Clock;
 use ringlane_engine::slot::SlotIndex;
 use ringlane_engine::sync::Padded;
-use ringlane_task::{CoreId, DfxFlags, Explain, Overflow, Ticks};
+use ringlane_task::{CoreId, DfxFlags, Explain, Ticks};
 use ringlane_trace::{ArtifactFile, RunDir, TraceError};
 
 use crate::core_pmu::{CorePmu, Refusal};
@@ -21,31 +21,12 @@ use crate::dump::Capture;
 use crate::error::ProbeError;
 use crate::kind::KindSpec;
 use crate::kinds;
-use crate::lane::Pool;
-use crate::pmu::Group;
+use crate::model::ModelState;
 use crate::recording::{Recording, Writers};
 use crate::scopes::Scopes;
-use crate::selection::{ArgMask, DumpSelection, MASK_WORDS};
+use crate::selection::{ArgMask, MASK_WORDS};
+use crate::settings::{Cores, Settings};
 use crate::submits::{Selected, Submits, SubmitterState, Tasks};
-
-/// What is recorded, and how.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// Which instruments.
-    pub flags: DfxFlags,
-    /// What a writer does that finds no empty buffer.
-    pub overflow: Overflow,
-    /// Which counters.
-    pub pmu_group: Group,
-    /// Which arguments are captured.
-    pub dump: DumpSelection,
-    /// Cores of the chip.
-    pub cores: u32,
-    /// Slots of the engine's table.
-    pub slots: usize,
-    /// Memory that earlier recordings left.
-    pub pool: Pool,
-}
 
 /// Records a run. It is the run's [`Probe`](ringlane_engine::seams::Probe); afterwards [`Recorder::export`](crate::Recorder::export) writes the files.
 pub struct Recorder<C> {
@@ -54,6 +35,8 @@ pub struct Recorder<C> {
     pub(crate) dir: RunDir,
     pub(crate) cores: Box<[Padded<UnsafeCell<CoreState>>]>,
     pub(crate) submitter: UnsafeCell<SubmitterState>,
+    /// What a chip that keeps its own time tells; its submitter tells it.
+    pub(crate) model: UnsafeCell<ModelState>,
     /// By slot: when its task became ready. Stored before the task is published, loaded by the submitter after it saw that
     /// the task is done.
     pub(crate) ready: Box<[AtomicU64]>,
@@ -67,14 +50,16 @@ pub struct Recorder<C> {
     pub(crate) level: u8,
     /// What of a core is watched at all: checked first, so that what is off costs a look at one byte.
     pub(crate) times_blocks: bool,
+    /// As `times_blocks`, for a chip that tells the times itself.
+    pub(crate) places_blocks: bool,
     pub(crate) times_tasks: bool,
     pub(crate) captures: bool,
     pub(crate) sees_submits: bool,
     pub(crate) sees_scopes: bool,
 }
 
-// SAFETY: each `CoreState` is touched only by the thread that is that core, the `SubmitterState` only by the submitter (the
-// seam promises both), and by whoever owns the recorder once the run is over.
+// SAFETY: each `CoreState` is touched only by the thread that is that core, the `SubmitterState` and the `ModelState` only by the
+// submitter (the seam promises it), and by whoever owns the recorder once the run is over.
 unsafe impl<C: Sync> Sync for Recorder<C> {}
 
 /// Why a recording cannot begin.
@@ -137,28 +122,34 @@ impl<C: Clock + Send> crate::clock::Clock for LaneClock<C> {
     }
 }
 
-impl<C: Clock + Copy + Send + 'static> Recorder<C> {
+impl<C: Clock + Clone + Send + 'static> Recorder<C> {
     /// Reserves the memory of what is on, and starts the collector.
     ///
     /// # Safety
     /// The recorder is used as the probe of a run, by a chip that keeps the seam's promise: hooks that name a core are called
-    /// by the thread that is this core, all others by the submitter. A core's state is touched without a lock.
+    /// by the thread that is this core, all others by the submitter, and of a modelled chip all are called by one thread. A
+    /// core's state is touched without a lock.
     pub unsafe fn start(clock: C, dir: &RunDir, settings: Settings) -> Result<Self, StartError> {
-        let (flags, cores) = (settings.flags, settings.cores);
+        settings.validate()?;
+        let flags = settings.flags;
         let level = flags.swimlane_level();
         let mut payload = None;
         if flags.contains(DfxFlags::DUMP) {
             payload = Some(dir.create_file(kinds::PAYLOAD_FILE)?);
         }
-        let specs = specs(dir, flags, cores, payload.as_ref())?;
-        let lane_clock = Arc::new(LaneClock(clock));
+        let specs = specs(dir, flags, &settings.cores, payload.as_ref())?;
+        let lane_clock = Arc::new(LaneClock(clock.clone()));
         let (recording, mut writers) =
-            Recording::start_in(&settings.pool, settings.overflow, lane_clock, specs)?;
+            Recording::start_in(&settings.pool, settings.lane_overflow(), lane_clock, specs)?;
+        let (modelled, times) = (settings.cores.are_modelled(), level > 0 || flags.contains(DfxFlags::PMU));
+        // First: what it takes, cores and submitter do not find.
+        let model = if modelled { ModelState::new(&mut writers, level) } else { ModelState::default() };
         let recorder = Recorder {
-            clock: RunClock { clock, alone: settings.cores == 1 },
+            clock: RunClock { clock, alone: settings.cores.tellers() == 1 },
             dir: dir.clone(),
             cores: core_states(&mut writers, &settings),
             submitter: UnsafeCell::new(submitter_state(&mut writers, &settings)),
+            model: UnsafeCell::new(model),
             // SAFETY: zero bits are an atomic 0.
             ready: unsafe { zeroed(if level >= 2 { settings.slots } else { 0 }) },
             // SAFETY: as above, in arrays.
@@ -168,7 +159,8 @@ impl<C: Clock + Copy + Send + 'static> Recorder<C> {
             refusal: Refusal::default(),
             recording: Some(recording),
             level,
-            times_blocks: level > 0 || flags.contains(DfxFlags::PMU),
+            times_blocks: times && !modelled,
+            places_blocks: times && modelled,
             times_tasks: level >= 2,
             captures: flags.contains(DfxFlags::DUMP),
             sees_submits: level >= 2 || flags.contains(DfxFlags::DUMP) || flags.contains(DfxFlags::DEPS),
@@ -183,11 +175,14 @@ impl<C: Clock + Copy + Send + 'static> Recorder<C> {
 fn specs(
     dir: &RunDir,
     flags: DfxFlags,
-    cores: u32,
+    cores: &Cores,
     payload: Option<&ArtifactFile>,
 ) -> Result<Vec<KindSpec>, StartError> {
     let (swimlane, level) = (kinds::SWIMLANE_FILE, flags.swimlane_level());
     let mut specs = Vec::new();
+    // The submitter's own phases are not among those of threads that are cores.
+    let phases = cores.tellers() + u32::from(!cores.are_modelled());
+    let cores = cores.tellers();
     let mut spool = |on: bool, kind, name, file, writers| {
         if on {
             specs.push(kinds::spooled(dir, kind, name, file, writers));
@@ -196,7 +191,7 @@ fn specs(
     spool(level >= 1, kinds::BLOCKS, "blocks", swimlane, cores);
     spool(level >= 2, kinds::TASKS, "tasks", swimlane, 1);
     spool(level >= 2, kinds::EDGES, "edges", swimlane, 1);
-    spool(level >= 3, kinds::PHASES, "phases", swimlane, cores + 1);
+    spool(level >= 3, kinds::PHASES, "phases", swimlane, phases);
     spool(level >= 3, kinds::SUBMITS, "submits", swimlane, 1);
     spool(flags.contains(DfxFlags::DUMP), kinds::DUMP, "captured arguments", kinds::DUMP_FILE, cores);
     spool(flags.contains(DfxFlags::DUMP), kinds::DUMP_TASKS, "captured tasks", kinds::DUMP_FILE, cores);
@@ -221,17 +216,18 @@ fn core_states(writers: &mut Writers, settings: &Settings) -> Box<[Padded<Unsafe
     let mut captured = writers.take(kinds::DUMP).into_iter().zip(writers.take(kinds::PAYLOAD));
     let mut counters = writers.take(kinds::PMU).into_iter();
     writers.put(kinds::PHASES, submitters);
-    let one = |_| {
+    let group = settings.cores.processor_group();
+    let one = |core| {
         let mut state = CoreState::default();
         if let Some(blocks) = blocks.next() {
-            state.timeline(level, blocks, phases.next());
+            state.timeline(CoreId(core), level, blocks, phases.next());
         }
         let captures = tasks.next().zip(captured.next());
         state.capture = captures.map(|(tasks, (records, payload))| Capture::new(tasks, records, payload));
-        state.pmu = counters.next().map(|writer| CorePmu::new(writer, settings.pmu_group));
+        state.pmu = counters.next().map(|writer| CorePmu::new(writer, group));
         Padded(UnsafeCell::new(state))
     };
-    (0..settings.cores).map(one).collect()
+    (0..settings.cores.count()).map(one).collect()
 }
 
 fn submitter_state(writers: &mut Writers, settings: &Settings) -> SubmitterState {
@@ -273,6 +269,20 @@ impl<C> Recorder<C> {
         unsafe { &mut *self.submitter.get() }
     }
 
+    #[inline]
+    #[allow(clippy::mut_from_ref)]
+    pub(crate) fn model(&self) -> &mut ModelState {
+        // SAFETY: as above.
+        unsafe { &mut *self.model.get() }
+    }
+
+    /// Who captures what a core is about to run or has run: where one thread tells of all cores, the first does.
+    #[allow(clippy::mut_from_ref)]
+    fn capture(&self, core: CoreId) -> Option<&mut Capture> {
+        let core = if self.settings.cores.are_modelled() { CoreId(0) } else { core };
+        self.core(core).capture.as_mut()
+    }
+
     /// Ends the writing: every writer's last buffer is handed over.
     pub(crate) fn close(&mut self) {
         let mut pmus = self.cores.iter_mut().filter_map(|core| core.0.get_mut().pmu.as_mut());
@@ -281,6 +291,7 @@ impl<C> Recorder<C> {
         }
         self.cores = Box::default();
         self.submitter = UnsafeCell::default();
+        self.model = UnsafeCell::default();
     }
 
     fn mask_of(&self, slot: SlotIndex) -> ArgMask {
@@ -291,7 +302,7 @@ impl<C> Recorder<C> {
     #[cold]
     pub(crate) fn capture_before(&self, core: CoreId, task: &ObservedTask<'_>) {
         let mask = self.mask_of(task.slot);
-        if let Some(capture) = self.core(core).capture.as_mut().filter(|_| !mask.is_empty()) {
+        if let Some(capture) = self.capture(core).filter(|_| !mask.is_empty()) {
             capture.before(task, &mask, &self.payload_end);
         }
     }
@@ -299,7 +310,7 @@ impl<C> Recorder<C> {
     #[cold]
     pub(crate) fn capture_after(&self, core: CoreId, task: &ObservedTask<'_>) {
         let mask = self.mask_of(task.slot);
-        if let Some(capture) = self.core(core).capture.as_mut().filter(|_| !mask.is_empty()) {
+        if let Some(capture) = self.capture(core).filter(|_| !mask.is_empty()) {
             capture.after(task, &mask, &self.payload_end);
         }
     }

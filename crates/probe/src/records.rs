@@ -12,12 +12,9 @@ pub(crate) struct BlockName {
     pub(crate) func: u16,
     pub(crate) lane: u8,
     pub(crate) ring: u8,
-    /// Of counters: `TICKS` where the clock stood in for them.
-    pub(crate) source: u32,
+    /// Where it ran.
+    pub(crate) core: u32,
 }
-
-/// See [`BlockName::source`].
-pub(crate) const TICKS: u32 = 1;
 
 impl BlockName {
     pub(crate) fn task_id(&self) -> u64 {
@@ -76,14 +73,19 @@ pub(crate) struct Edge {
 pub(crate) struct PhaseTime {
     pub(crate) start: u64,
     pub(crate) end: u64,
-    /// `IDLE`, `RECLAIM` or `RESOLVE`.
-    pub(crate) phase: u32,
+    /// The code of a [`Phase`](ringlane_trace::swimlane::Phase).
+    pub(crate) phase: u16,
+    pub(crate) thread: u16,
     pub(crate) tasks: u32,
 }
 
-pub(crate) const IDLE: u32 = 0;
-pub(crate) const RECLAIM: u32 = 1;
-pub(crate) const RESOLVE: u32 = 2;
+/// A phase of a control thread that counts its own rounds.
+#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub(crate) struct ThreadTime {
+    pub(crate) time: PhaseTime,
+    pub(crate) round: u64,
+}
 
 /// What a submit spent its time on.
 #[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
@@ -106,8 +108,16 @@ pub(crate) struct SubmitTime {
 #[repr(C)]
 pub(crate) struct BlockCounters {
     pub(crate) name: BlockName,
-    pub(crate) cycles: u64,
-    pub(crate) counters: [u64; crate::pmu::COUNTERS_MAX],
+    /// The thread that gave the block to its core.
+    pub(crate) thread: u32,
+    /// `COUNTED`, or `TICKS` where the clock stood in for the counters.
+    pub(crate) source: u32,
+    /// All cycles first.
+    pub(crate) values: [u64; crate::pmu::COUNTERS_MAX],
 }
+
+/// See [`BlockCounters::source`].
+pub(crate) const COUNTED: u32 = 0;
+pub(crate) const TICKS: u32 = 1;
 
 const _: () = assert!(size_of::<BlockTime>() <= 32 && size_of::<BlockLife>() <= 48, "what was promised");

@@ -7,10 +7,11 @@ use ringlane_engine::seams::{Clock, Step};
 use ringlane_engine::slot::SlotIndex;
 use ringlane_engine::table::task_id;
 use ringlane_task::{Resource, RingIndex, TaskId};
+use ringlane_trace::swimlane::Phase;
 
 use crate::deps::record;
 use crate::lane::Writer;
-use crate::records::{PhaseTime, RECLAIM, SubmitTime, TaskLife};
+use crate::records::{PhaseTime, SubmitTime, TaskLife};
 use crate::scopes::Scopes;
 use crate::selection::{ArgMask, DumpSelection};
 
@@ -61,7 +62,8 @@ pub(crate) struct Tasks {
     /// When the reclaim that goes on began, and of how many tasks it is.
     begun: u64,
     count: u32,
-    /// Reclaims as phases of the submitter's thread, at level 3.
+    /// Reclaims as phases of the submitter's thread, which is that of core 0, at level 3; not where the chip has schedulers that
+    /// tell of theirs.
     pub(crate) phases: Option<Writer>,
 }
 
@@ -83,7 +85,8 @@ impl Tasks {
 
     pub(crate) fn reclaim_end(&mut self, now: u64) {
         if let Some(phases) = self.phases.as_mut().filter(|_| self.count > 0) {
-            phases.push(&PhaseTime { start: self.begun, end: now, phase: RECLAIM, tasks: self.count });
+            let (start, phase) = (self.begun, Phase::Reclaim as u16);
+            phases.push(&PhaseTime { start, end: now, phase, thread: 0, tasks: self.count });
         }
     }
 }

@@ -12,7 +12,7 @@ pub struct SubmitterOnly<'r, C>(&'r Recorder<C>);
 impl<C> Recorder<C> {
     /// Whether cores have to be watched for what is recorded. Where not, [`Recorder::submitter_only`] is enough.
     pub fn watches_cores(&self) -> bool {
-        self.times_blocks || self.times_tasks || self.captures
+        self.times_blocks || self.places_blocks || self.times_tasks || self.captures
     }
 
     /// The probe of a run whose cores are not watched.

@@ -7,6 +7,7 @@
 mod artifacts;
 mod deps;
 mod dump;
+mod phases;
 mod pmu;
 mod scopes;
 mod swimlane;
@@ -20,16 +21,18 @@ use std::time::Instant;
 use ringlane_engine::stall::Deadlock;
 use ringlane_task::{Capacities, CoreId, DfxFlags, Explain, KernelId, TaskId, Ticks};
 use ringlane_trace::rows::KernelRow;
+use ringlane_trace::swimlane::CopyRow;
 use ringlane_trace::{ArtifactFile, DfxCost, FileEntry, PmuSource, RunDir, TraceError};
 use zerocopy::FromBytes;
 
 use crate::error::ProbeError;
 use crate::kind::Kind;
 use crate::pmu::PmuUnavailable;
-use crate::recorder::{Recorder, Settings};
+use crate::recorder::Recorder;
 use crate::recording::Recorded;
 use crate::records::BlockName;
 use crate::selection::{DumpSelection, SelectedKernel};
+use crate::settings::Settings;
 use crate::store::WriteFailure;
 use crate::{KindCounts, RecordedKind, kinds};
 
@@ -46,6 +49,12 @@ pub struct RunFacts {
     pub makespan_ticks: u64,
     /// The kind of each core.
     pub core_types: Vec<String>,
+    /// Threads that schedule; where each core is a thread, as many.
+    pub threads: u32,
+    /// The thread that serves each core.
+    pub core_to_thread: Vec<u32>,
+    /// What was copied between host and device, with stamps of the run's clock; `None` where the chip does not copy.
+    pub copies: Option<Vec<CopyRow>>,
     /// Kernels, by number.
     pub kernels: Vec<KernelRow>,
     /// Source sites as `file:line`, by number.
@@ -176,12 +185,16 @@ impl<C> Recorder<C> {
         export.run(&mut exported, self.payload.take());
         if self.settings.flags.contains(DfxFlags::PMU) {
             let refusal = self.refusal.lock().expect("no panic while a reason is noted").take();
-            exported.pmu = Some(pmu::source(export.counted.load(Ordering::Relaxed), self.settings.pmu_group));
+            exported.pmu = Some(pmu::source(export.counted.load(Ordering::Relaxed), &self.settings.cores));
             exported.problems.extend(refusal.map(RecordingProblem::Pmu));
         }
         exported.cost.writer_wait_ticks = recorded.kinds().iter().map(|k| k.counts().waited_ticks).sum();
         let spooled = recorded.kinds().iter().filter(|kind| kind.kind() != kinds::PAYLOAD);
-        let spooled: u64 = spooled.map(|kind| kind.counts().written_bytes).sum();
+        // How much of it went by way of the disk is up to this machine: of a modelled chip all is counted.
+        let spooled: u64 = match self.settings.cores.are_modelled() {
+            true => spooled.map(|kind| kind.counts().bytes).sum(),
+            false => spooled.map(|kind| kind.counts().written_bytes).sum(),
+        };
         exported.cost.bytes = spooled + exported.files.iter().map(|file| file.bytes).sum::<u64>();
         exported.cost.collector_us = recorded.collector_busy().as_micros() as u64;
         exported.memory_bytes = recorded.reserved_bytes();

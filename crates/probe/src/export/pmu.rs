@@ -10,35 +10,37 @@ use ringlane_trace::{ArtifactFile, PmuSource};
 
 use super::{Export, Rows};
 use crate::kinds;
-use crate::pmu::Group;
 use crate::records::{BlockCounters, TICKS};
+use crate::settings::Cores;
 
-/// Where the counters came from: the processor if any row did (each row tells), else the clock.
-pub(super) fn source(counted: bool, group: Group) -> PmuSource {
-    match counted {
-        true => PmuSource { source: "perf_event".to_string(), group: group.number().into() },
-        false => PmuSource { source: "tsc".to_string(), group: 0 },
-    }
+/// Where the counters came from: the chip's model; else the processor if any row did (each row tells), else the clock.
+pub(super) fn source(counted: bool, cores: &Cores) -> PmuSource {
+    let (source, group) = match (cores, counted) {
+        (Cores::Modelled { .. }, _) => ("model", cores.counter_group()),
+        (Cores::Threads { .. }, true) => ("perf_event", cores.counter_group()),
+        (Cores::Threads { .. }, false) => ("tsc", 0),
+    };
+    PmuSource { source: source.to_string(), group }
 }
 
 impl Export<'_> {
     pub(super) fn pmu(&self, out: &mut ArtifactFile, rows: Rows) -> io::Result<RowCounts> {
-        let group = self.settings.pmu_group;
-        // The first counter of every group is the column of cycles, which every file has.
-        let columns = &group.columns()[1..];
-        let mut writer = PmuWriter::new(out, columns);
-        self.for_each(kinds::PMU, rows, |core, block: BlockCounters| {
-            let counted = block.name.source != TICKS;
+        let cores = &self.settings.cores;
+        let (group, columns) = (cores.counter_group(), cores.counter_columns());
+        let mut writer = PmuWriter::new(out, &columns);
+        self.for_each(kinds::PMU, rows, |_, block: BlockCounters| {
+            let counted = block.source != TICKS;
+            let core = CoreId(block.name.core);
             self.counted.fetch_or(counted, Ordering::Relaxed);
             writer.row(&PmuRow {
-                thread_id: core,
-                core_id: CoreId(core),
+                thread_id: block.thread,
+                core_id: core,
                 task_id: block.name.task(),
                 func_id: block.name.kernel(),
-                core_type: self.core_type_of(CoreId(core)),
-                pmu_total_cycles: block.cycles,
-                counters: &block.counters[1..=columns.len()],
-                event_type: if counted { group.number().into() } else { 0 },
+                core_type: self.core_type_of(core),
+                pmu_total_cycles: block.values[0],
+                counters: &block.values[1..=columns.len()],
+                event_type: if counted { group } else { 0 },
             })
         })?;
         Ok(RowCounts { collected: writer.finish()?, dropped: self.dropped(kinds::PMU, rows) })

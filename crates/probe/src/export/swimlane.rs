@@ -6,32 +6,30 @@ use ringlane_task::{BlockIndex, CoreId, Seq, TaskId, Ticks};
 use ringlane_trace::ArtifactFile;
 use ringlane_trace::rows::RowCounts;
 use ringlane_trace::swimlane::{
-    BlockRow, EdgeRow, Phase, PhaseRow, SubmitRow, SwimlaneDropped, SwimlaneLevel, SwimlaneMeta,
-    SwimlaneWriter, TaskRow,
+    BlockRow, CopyRow, EdgeRow, SubmitRow, SwimlaneDropped, SwimlaneLevel, SwimlaneMeta, SwimlaneWriter,
+    TaskRow,
 };
 
 use super::{Export, Rows};
 use crate::kinds;
-use crate::records::{
-    BlockLife, BlockPhases, BlockTime, Edge, IDLE, PhaseTime, RECLAIM, SubmitTime, TaskLife,
-};
+use crate::records::{BlockLife, BlockPhases, BlockTime, Edge, SubmitTime, TaskLife};
 
-type Writer<'w> = SwimlaneWriter<&'w mut ArtifactFile>;
+pub(super) type Writer<'w> = SwimlaneWriter<&'w mut ArtifactFile>;
 
 impl Export<'_> {
     pub(super) fn swimlane(&self, out: &mut ArtifactFile, rows: Rows) -> io::Result<RowCounts> {
         let number = self.settings.flags.swimlane_level();
         let level = SwimlaneLevel::from_number(number).unwrap_or(SwimlaneLevel::Phases);
-        let cores = self.settings.cores;
         let meta = SwimlaneMeta {
             platform: self.facts.platform.clone(),
             clock_freq_hz: self.facts.clock_freq_hz,
             core_types: self.facts.core_types.clone(),
-            num_scheduler_threads: cores,
-            core_to_thread: (0..cores).collect(),
+            num_scheduler_threads: self.facts.threads,
+            core_to_thread: self.facts.core_to_thread.clone(),
             kernels: self.facts.kernels.clone(),
         };
-        let mut writer = SwimlaneWriter::new(out, level, &meta);
+        let copies = self.copies(rows);
+        let mut writer = SwimlaneWriter::with_copies(out, level, &meta, copies.as_deref());
         self.blocks(&mut writer, level, rows)?;
         if level >= SwimlaneLevel::Tasks {
             self.tasks(&mut writer, rows)?;
@@ -46,6 +44,7 @@ impl Export<'_> {
             edges: self.dropped(kinds::EDGES, rows),
             phases: self.dropped(kinds::PHASES, rows),
             submits: self.dropped(kinds::SUBMITS, rows),
+            copies: if rows == Rows::Kept { 0 } else { self.facts.copies.iter().flatten().count() as u64 },
         })?;
         Ok(counts.blocks)
     }
@@ -53,22 +52,32 @@ impl Export<'_> {
     fn blocks(&self, writer: &mut Writer<'_>, level: SwimlaneLevel, rows: Rows) -> io::Result<()> {
         let kind = kinds::BLOCKS;
         match level {
-            SwimlaneLevel::Blocks => self.for_each(kind, rows, |core, time: BlockTime| {
-                writer.block(&self.block(core, &BlockLife { time, ..BlockLife::default() }))
+            SwimlaneLevel::Blocks => self.for_each(kind, rows, |_, time: BlockTime| {
+                writer.block(&self.block(&BlockLife { time, ..BlockLife::default() }))
             }),
-            SwimlaneLevel::Tasks => {
-                self.for_each(kind, rows, |core, life: BlockLife| writer.block(&self.block(core, &life)))
+            // What a thread does between its blocks is recorded with them only where it runs them itself.
+            SwimlaneLevel::Phases if !self.settings.cores.are_modelled() => {
+                self.for_each(kind, rows, |_, block: BlockPhases| writer.block(&self.block(&block.life)))
             }
-            SwimlaneLevel::Phases => self.for_each(kind, rows, |core, block: BlockPhases| {
-                writer.block(&self.block(core, &block.life))
-            }),
+            _ => self.for_each(kind, rows, |_, life: BlockLife| writer.block(&self.block(&life))),
         }
     }
 
-    fn block(&self, core: u32, life: &BlockLife) -> BlockRow {
+    /// What was copied between host and device, on the run's clock.
+    fn copies(&self, rows: Rows) -> Option<Vec<CopyRow>> {
+        let on_clock = |row: &CopyRow| CopyRow {
+            start: self.ticks(row.start.0),
+            end: self.ticks(row.end.0),
+            ..row.clone()
+        };
+        let copies = self.facts.copies.as_ref()?;
+        Some(copies.iter().filter(|_| rows == Rows::Kept).map(on_clock).collect())
+    }
+
+    fn block(&self, life: &BlockLife) -> BlockRow {
         let name = &life.time.name;
         BlockRow {
-            core: CoreId(core),
+            core: CoreId(name.core),
             task_id: name.task(),
             func_id: name.kernel(),
             lane: name.lane,
@@ -91,39 +100,6 @@ impl Export<'_> {
         })?;
         self.for_each(kinds::EDGES, rows, |_, edge: Edge| {
             writer.edge(&EdgeRow { pred: TaskId(edge.pred), succ: TaskId(edge.succ) })
-        })
-    }
-
-    /// A thread's phases: those between its blocks follow from the blocks' stamps, the others were recorded.
-    fn phases(&self, writer: &mut Writer<'_>, rows: Rows) -> io::Result<()> {
-        let threads = self.settings.cores;
-        let mut loops = vec![0u64; threads as usize];
-        let mut put = |thread: u32, phase, start, end, tasks| {
-            let (start, end) = (self.ticks(start), self.ticks(end));
-            // A stretch of no time says nothing, except that there was a thread.
-            let first = loops[thread as usize] == 0;
-            if start == end && !first {
-                return Ok(());
-            }
-            loops[thread as usize] += 1;
-            let loop_ = loops[thread as usize];
-            writer.phase(&PhaseRow { thread, phase, start, end, loop_, tasks })
-        };
-        self.for_each(kinds::PHASES, rows, |writer, time: PhaseTime| {
-            // The submitter's own lane comes last; its thread is that of core 0.
-            let thread = if writer == threads { 0 } else { writer };
-            let phase = match time.phase {
-                IDLE => Phase::Idle,
-                RECLAIM => Phase::Reclaim,
-                _ => Phase::Resolve,
-            };
-            put(thread, phase, time.start, time.end, time.tasks as u64)
-        })?;
-        self.for_each(kinds::BLOCKS, rows, |core, block: BlockPhases| {
-            let BlockLife { time, dispatch, finish } = block.life;
-            put(core, Phase::Dispatch, dispatch, time.start, 1)?;
-            put(core, Phase::Complete, time.end, block.resolve, 1)?;
-            put(core, Phase::Resolve, block.resolve, finish, 1)
         })
     }
 

@@ -17,11 +17,12 @@ pub(super) fn check(checks: &mut Checks, swimlane: &Swimlane, run: &Run) {
         SwimlaneLevel::Tasks => 3,
         SwimlaneLevel::Phases => 5,
     };
-    checks.held(counted + 4);
+    checks.held(counted + 4 + usize::from(swimlane.head.copies.is_some()));
     if let Some(manifest) = &run.manifest {
         check_head(checks, swimlane, manifest, run);
     }
     check_blocks(checks, swimlane, run.manifest.as_ref());
+    check_copies(checks, swimlane, run.manifest.as_ref());
     check_cores(checks, swimlane);
     match level {
         SwimlaneLevel::Blocks => checks.held(3),
@@ -71,6 +72,15 @@ fn check_blocks(checks: &mut Checks, swimlane: &Swimlane, manifest: Option<&Mani
             let ticks = manifest.makespan_ticks;
             checks.that(block.end.0 <= ticks, || format!("{} outside the run's {ticks} ticks", name(block)));
         }
+    }
+}
+
+fn check_copies(checks: &mut Checks, swimlane: &Swimlane, manifest: Option<&Manifest>) {
+    let until = manifest.map_or(u64::MAX, |manifest| manifest.makespan_ticks);
+    for copy in swimlane.head.copies.iter().flatten() {
+        checks.that(copy.start <= copy.end && copy.end.0 <= until, || {
+            format!("the copy of {} from {} to {} is not within the run", copy.what, copy.start, copy.end)
+        });
     }
 }
 

@@ -4,6 +4,7 @@
 //! A level's file holds nothing of the levels above it, and its version tells the level: 0, 1, 2 for level 1, 2, 3.
 
 mod columns;
+mod copies;
 mod read;
 mod write;
 
@@ -11,6 +12,7 @@ use ringlane_task::{BlockIndex, CoreId, KernelId, Seq, TaskId, Ticks};
 
 pub use super::KernelRow;
 use super::RowCounts;
+pub use copies::{CopyDirection, CopyRow};
 pub use read::{Swimlane, SwimlaneHead, SwimlaneRow, read_swimlane};
 pub use write::SwimlaneWriter;
 
@@ -182,6 +184,8 @@ pub struct SwimlaneCounts {
     pub phases: RowCounts,
     /// Submits.
     pub submits: RowCounts,
+    /// Copies between host and device; none are told where the chip does not copy.
+    pub copies: RowCounts,
 }
 
 /// How many rows of each kind were lost.
@@ -197,4 +201,6 @@ pub struct SwimlaneDropped {
     pub phases: u64,
     /// Submits.
     pub submits: u64,
+    /// Copies between host and device.
+    pub copies: u64,
 }

@@ -7,8 +7,10 @@ use serde::Deserialize;
 use serde::de::{Error, MapAccess};
 
 use super::columns::{Columns, Values};
+use super::copies::CopyColumns;
 use super::{
-    BlockRow, EdgeRow, FILE_NAME, PhaseRow, SubmitRow, SwimlaneCounts, SwimlaneLevel, SwimlaneMeta, TaskRow,
+    BlockRow, CopyRow, EdgeRow, FILE_NAME, PhaseRow, SubmitRow, SwimlaneCounts, SwimlaneLevel, SwimlaneMeta,
+    TaskRow,
 };
 use crate::error::TraceError;
 use crate::rows::document::{Document, RawKernel, Value, counts_of, read_document};
@@ -38,6 +40,8 @@ pub struct SwimlaneHead {
     pub meta: SwimlaneMeta,
     /// How many rows there are, and how many were lost.
     pub counts: SwimlaneCounts,
+    /// Copies between host and device, where the chip has them.
+    pub copies: Option<Vec<CopyRow>>,
 }
 
 /// The whole file in memory.
@@ -85,9 +89,12 @@ pub fn read_swimlane(
         meta: SwimlaneMeta::default(),
         counts: SwimlaneCounts::default(),
         rows: [0; KINDS.len()],
+        copy_columns: None,
+        copies: None,
     };
     let reader = read_document(path.as_ref(), reader)?;
-    Ok(SwimlaneHead { level: reader.level, meta: reader.meta, counts: reader.counts })
+    let Reader { level, meta, counts, copies, .. } = reader;
+    Ok(SwimlaneHead { level, meta, counts, copies })
 }
 
 /// A kind of row: how it stands in the file and how it is made of its values.
@@ -149,6 +156,8 @@ struct Reader<F> {
     counts: SwimlaneCounts,
     /// Rows read, by kind.
     rows: [u64; KINDS.len()],
+    copy_columns: Option<CopyColumns>,
+    copies: Option<Vec<CopyRow>>,
 }
 
 impl<F: FnMut(SwimlaneRow)> Document for Reader<F> {
@@ -188,6 +197,17 @@ impl<F: FnMut(SwimlaneRow)> Document for Reader<F> {
                 let raw: RawAllCounts = value.read()?;
                 self.counts = raw.try_into().map_err(A::Error::custom)?;
             }
+            "copy_columns" => {
+                let names: Vec<String> = value.read()?;
+                self.copy_columns = Some(CopyColumns::find(&names).map_err(A::Error::custom)?);
+            }
+            "copies" => {
+                let Some(columns) = self.copy_columns.take() else {
+                    return Err(A::Error::custom("copy_columns stands after copies"));
+                };
+                let rows: Vec<Vec<serde_json::Value>> = value.read()?;
+                self.copies = Some(columns.rows(&rows).map_err(A::Error::custom)?);
+            }
             _ => value.skip()?,
         }
         Ok(())
@@ -213,7 +233,11 @@ impl<F: FnMut(SwimlaneRow)> Document for Reader<F> {
     }
 
     fn check(&self) -> Result<(), String> {
-        let SwimlaneCounts { blocks, tasks, edges, phases, submits } = self.counts;
+        let SwimlaneCounts { blocks, tasks, edges, phases, submits, copies } = self.counts;
+        let (rows, collected) = (self.copies.as_ref().map_or(0, Vec::len) as u64, copies.collected);
+        if rows != collected {
+            return Err(format!("copies has {rows} rows, collected says {collected}"));
+        }
         for (index, counts) in [blocks, tasks, edges, phases, submits].into_iter().enumerate() {
             let (rows, collected) = (self.rows[index], counts.collected);
             if rows != collected {
@@ -354,6 +378,8 @@ struct RawAllCounts {
     phases: MaybeCounts,
     #[serde(default)]
     submits: MaybeCounts,
+    #[serde(default)]
+    copies: MaybeCounts,
 }
 
 #[derive(Deserialize, Default)]
@@ -383,6 +409,7 @@ impl TryFrom<RawAllCounts> for SwimlaneCounts {
             edges: raw.edges.check("edges")?,
             phases: raw.phases.check("phases")?,
             submits: raw.submits.check("submits")?,
+            copies: raw.copies.check("copies")?,
         })
     }
 }

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use super::{
-    BlockRow, EdgeRow, PhaseRow, SubmitRow, SwimlaneCounts, SwimlaneDropped, SwimlaneLevel, SwimlaneMeta,
-    TaskRow,
+    BlockRow, CopyRow, EdgeRow, PhaseRow, SubmitRow, SwimlaneCounts, SwimlaneDropped, SwimlaneLevel,
+    SwimlaneMeta, TaskRow, copies,
 };
 use crate::rows::RowCounts;
 use crate::rows::sections::Sections;
@@ -56,22 +56,51 @@ const SUBMITS: usize = 4;
 /// ```
 pub struct SwimlaneWriter<W> {
     level: SwimlaneLevel,
+    /// How many there are, where the chip copies.
+    copies: Option<u64>,
     sections: Sections<W>,
 }
 
 impl<W: Write> SwimlaneWriter<W> {
     /// Starts the file.
     pub fn new(out: W, level: SwimlaneLevel, meta: &SwimlaneMeta) -> Self {
+        Self::with_copies(out, level, meta, None)
+    }
+
+    /// Starts the file of a chip that may copy between host and device: where it does, `copies` are all of them.
+    ///
+    /// ```
+    /// use ringlane_trace::swimlane::*;
+    /// use ringlane_task::Ticks;
+    /// let copy = CopyRow {
+    ///     direction: CopyDirection::HostToDevice, what: "buffer 0".into(), bytes: 4096, start: Ticks(0), end: Ticks(260),
+    /// };
+    /// let (mut text, meta) = (Vec::new(), SwimlaneMeta::default());
+    /// let writer = SwimlaneWriter::with_copies(&mut text, SwimlaneLevel::Blocks, &meta, Some(&[copy]));
+    /// assert_eq!(writer.finish(&SwimlaneDropped::default())?.copies.total(), 1);
+    /// assert!(String::from_utf8(text).unwrap().contains(r#""copies":[["h2d","buffer 0",4096,0,260]]"#));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn with_copies(
+        out: W,
+        level: SwimlaneLevel,
+        meta: &SwimlaneMeta,
+        copies: Option<&[CopyRow]>,
+    ) -> Self {
         let mut head = Text::default();
         head.raw("{\"version\":").number(level.version());
         head.raw(",\"chip_swimlane_level\":").number(level.number()).raw(",\n\"metadata\":");
         write_meta(&mut head, meta);
+        if let Some(copies) = copies {
+            copies::write(&mut head, copies);
+        }
         let openings = match level {
             SwimlaneLevel::Blocks => OPENINGS_1,
             SwimlaneLevel::Tasks => &OPENINGS_3[..=EDGES],
             SwimlaneLevel::Phases => OPENINGS_3,
         };
-        SwimlaneWriter { level, sections: Sections::new(out, head, openings) }
+        let copies = copies.map(|copies| copies.len() as u64);
+        SwimlaneWriter { level, copies, sections: Sections::new(out, head, openings) }
     }
 
     /// Writes one block.
@@ -137,9 +166,11 @@ impl<W: Write> SwimlaneWriter<W> {
             SwimlaneLevel::Tasks => 3,
             SwimlaneLevel::Phases => 5,
         };
+        let copies = RowCounts { collected: self.copies.unwrap_or(0), dropped: dropped.copies };
+        let copied = self.copies.map(|_| ("copies", copies));
         let text = self.sections.close()?;
         text.raw(",\n\"counts\":");
-        for (index, (name, counts)) in all[..kept].iter().enumerate() {
+        for (index, (name, counts)) in all[..kept].iter().copied().chain(copied).enumerate() {
             text.raw(if index == 0 { "{\"" } else { ",\"" }).raw(name).raw("\":{");
             counts.write(text);
             text.raw("}");
@@ -147,7 +178,7 @@ impl<W: Write> SwimlaneWriter<W> {
         text.raw("}}\n");
         self.sections.finish()?;
         let [blocks, tasks, edges, phases, submits] = all.map(|(_, counts)| counts);
-        Ok(SwimlaneCounts { blocks, tasks, edges, phases, submits })
+        Ok(SwimlaneCounts { blocks, tasks, edges, phases, submits, copies })
     }
 }
 

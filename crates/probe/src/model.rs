@@ -1,0 +1,73 @@
+//! What is recorded of a chip that keeps its own time: its blocks and what its control threads do, with the stamps it gives.
+//!
+//! One thread tells all of it, so there is one writer of each kind, and records name their core and their thread.
+
+use ringlane_engine::observed::{PlacedBlock, ThreadPhase, ThreadWork};
+use ringlane_trace::swimlane::Phase;
+
+use crate::kinds;
+use crate::lane::Writer;
+use crate::pmu::COUNTERS_MAX;
+use crate::recording::Writers;
+use crate::records::{BlockCounters, BlockLife, BlockName, BlockTime, COUNTED, PhaseTime, ThreadTime};
+
+/// The writers of a modelled chip; of another chip, or of what is off, there are none.
+#[derive(Default)]
+pub(crate) struct ModelState {
+    level: u8,
+    blocks: Option<Writer>,
+    phases: Option<Writer>,
+    counters: Option<Writer>,
+}
+
+impl ModelState {
+    /// Takes what tells of cores, and leaves the rest to the submitter.
+    pub(crate) fn new(writers: &mut Writers, level: u8) -> Self {
+        let mut one = |kind| writers.take(kind).pop();
+        let (blocks, phases) = (one(kinds::BLOCKS), one(kinds::PHASES));
+        ModelState { level, blocks, phases, counters: one(kinds::PMU) }
+    }
+
+    pub(crate) fn block(&mut self, block: &PlacedBlock<'_>) {
+        let name = BlockName {
+            local: block.record.local,
+            block: block.block,
+            func: block.kernel,
+            lane: block.lane,
+            ring: block.record.ring,
+            core: block.core.0,
+        };
+        let time = BlockTime { start: block.start.0, end: block.end.0, name };
+        match &mut self.blocks {
+            Some(blocks) if self.level == 1 => blocks.push(&time),
+            Some(blocks) => {
+                blocks.push(&BlockLife { time, dispatch: block.dispatch.0, finish: block.finish.0 });
+            }
+            None => {}
+        }
+        if let Some(counters) = &mut self.counters {
+            let mut values = [0; COUNTERS_MAX];
+            values.iter_mut().zip(block.counters).for_each(|(to, from)| *to = *from);
+            counters.push(&BlockCounters { name, thread: block.thread, source: COUNTED, values });
+        }
+    }
+
+    pub(crate) fn phase(&mut self, phase: &ThreadPhase) {
+        let Some(phases) = &mut self.phases else { return };
+        let work = match phase.work {
+            ThreadWork::Complete => Phase::Complete,
+            ThreadWork::Resolve => Phase::Resolve,
+            ThreadWork::Dispatch => Phase::Dispatch,
+            ThreadWork::Reclaim => Phase::Reclaim,
+            ThreadWork::Idle => Phase::Idle,
+        };
+        let time = PhaseTime {
+            start: phase.start.0,
+            end: phase.end.0,
+            phase: work as u16,
+            thread: phase.thread as u16,
+            tasks: phase.tasks,
+        };
+        phases.push(&ThreadTime { time, round: phase.round });
+    }
+}

@@ -1,0 +1,258 @@
+//! A chip of three cores and two control threads, with a clock that stands unless it is moved. One thread does everything.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+
+use ringlane_engine::completion::{Executor, ReadySink};
+use ringlane_engine::observed::{
+    Fill, Held, ObservedTask, PlacedBlock, Submission, ThreadPhase, ThreadWork, WiredEdge,
+};
+use ringlane_engine::seams::{Chip, Clock, Company, Probe, Step};
+use ringlane_engine::slot::{SlotIndex, TaskRecord};
+use ringlane_engine::table::Table;
+use ringlane_probe::Recorder;
+use ringlane_task::{CoreId, Resource, RingIndex, SiteId, TaskId, Ticks};
+
+pub const CORES: u32 = 3;
+pub const THREADS: usize = 2;
+/// What the clock says when the chip is made.
+pub const BEGUN: u64 = 1000;
+
+#[derive(Clone)]
+pub struct Time(Arc<AtomicU64>);
+
+impl Time {
+    pub fn new() -> Self {
+        Time(Arc::new(AtomicU64::new(BEGUN)))
+    }
+
+    fn pass(&self, ticks: u64) -> Ticks {
+        Ticks(self.0.fetch_add(ticks, Relaxed) + ticks)
+    }
+}
+
+impl Clock for Time {
+    fn now(&self) -> Ticks {
+        Ticks(self.0.load(Relaxed))
+    }
+}
+
+/// A control thread: until when its time is told, and how many tasks it took.
+#[derive(Clone, Copy)]
+struct Thread {
+    told: Ticks,
+    round: u64,
+}
+
+/// The block that runs.
+#[derive(Clone, Copy, Default)]
+struct Running {
+    record: TaskRecord,
+    kernel: u16,
+    lane: u8,
+    block: u32,
+    dispatch: Ticks,
+    start: Ticks,
+}
+
+struct Control {
+    threads: [Thread; THREADS],
+    running: Running,
+}
+
+/// Tells a recorder of blocks and phases in place of the threads that the engine takes the cores for.
+pub struct Teller<'r> {
+    recorder: &'r Recorder<Time>,
+    time: Time,
+    control: Mutex<Control>,
+}
+
+impl<'r> Teller<'r> {
+    pub fn new(recorder: &'r Recorder<Time>, time: Time) -> Self {
+        let threads = [Thread { told: Ticks(BEGUN), round: 0 }; THREADS];
+        Teller { recorder, time, control: Mutex::new(Control { threads, running: Running::default() }) }
+    }
+
+    /// The thread did this since its time was last told.
+    fn phase(&self, thread: &mut Thread, number: u32, work: ThreadWork) {
+        let (start, end) = (thread.told, self.time.now());
+        thread.told = end;
+        let round = thread.round;
+        self.recorder.phase(&ThreadPhase { thread: number, work, start, end, round, tasks: 1 });
+    }
+
+    /// Tells the rest of every thread's time.
+    pub fn finish_phases(&self) {
+        for (number, thread) in self.control.lock().unwrap().threads.iter_mut().enumerate() {
+            self.phase(thread, number as u32, ThreadWork::Idle);
+        }
+    }
+}
+
+const fn thread_of(core: CoreId) -> u32 {
+    core.0 % THREADS as u32
+}
+
+impl Probe for Teller<'_> {
+    fn sees_tasks(&self) -> bool {
+        self.recorder.sees_tasks()
+    }
+
+    fn sees_submits(&self) -> bool {
+        self.recorder.sees_submits()
+    }
+
+    fn sees_scopes(&self) -> bool {
+        self.recorder.sees_scopes()
+    }
+
+    fn take(&self, core: CoreId, _task: SlotIndex) {
+        let (mut control, number) = (self.control.lock().unwrap(), thread_of(core));
+        let thread = &mut control.threads[number as usize];
+        self.phase(thread, number, ThreadWork::Idle);
+        thread.round += 1;
+        let dispatch = self.time.pass(4);
+        self.phase(thread, number, ThreadWork::Dispatch);
+        control.running.dispatch = dispatch;
+    }
+
+    fn start(&self, core: CoreId, record: &TaskRecord, kernel: u16, lane: u8, block: u32) {
+        // As the engine would tell a chip whose cores are threads: it must not count twice.
+        self.recorder.start(core, record, kernel, lane, block);
+        let dispatch = self.control.lock().unwrap().running.dispatch;
+        let start = self.time.pass(2);
+        self.control.lock().unwrap().running =
+            Running { record: *record, kernel, lane, block, dispatch, start };
+    }
+
+    fn end(&self, core: CoreId) {
+        self.recorder.end(core);
+        let (mut control, number) = (self.control.lock().unwrap(), thread_of(core));
+        let end = self.time.pass(50);
+        self.phase(&mut control.threads[number as usize], number, ThreadWork::Idle);
+        let finish = self.time.pass(3);
+        let Running { record, kernel, lane, block, dispatch, start } = control.running;
+        let (record, counters) = (&record, &[50, 7 + u64::from(block), 9][..]);
+        self.recorder.block(&PlacedBlock {
+            core,
+            thread: number,
+            record,
+            kernel,
+            lane,
+            block,
+            dispatch,
+            start,
+            end,
+            finish,
+            counters,
+        });
+        self.phase(&mut control.threads[number as usize], number, ThreadWork::Complete);
+    }
+
+    fn dispatch(&self, core: CoreId, task: &ObservedTask<'_>) {
+        self.recorder.dispatch(core, task);
+    }
+
+    fn complete(&self, core: CoreId, task: &ObservedTask<'_>) {
+        self.recorder.complete(core, task);
+    }
+
+    fn ready(&self, core: CoreId, task: SlotIndex) {
+        self.recorder.ready(core, task);
+    }
+
+    fn finish(&self, core: CoreId) {
+        self.recorder.finish(core);
+    }
+
+    fn step(&self, step: Step) {
+        self.time.pass(1);
+        self.recorder.step(step);
+    }
+
+    fn edge(&self, edge: &WiredEdge<'_>) {
+        self.recorder.edge(edge);
+    }
+
+    fn submit(&self, submission: &Submission<'_>) {
+        self.recorder.submit(submission);
+    }
+
+    fn fill(&self, fill: &Fill) {
+        self.recorder.fill(fill);
+    }
+
+    fn reclaim_begin(&self) {
+        self.recorder.reclaim_begin();
+    }
+
+    fn reclaim(&self, task: TaskId, slot: SlotIndex) {
+        self.recorder.reclaim(task, slot);
+    }
+
+    fn reclaim_end(&self) {
+        self.recorder.reclaim_end();
+    }
+
+    fn scope_enter(&self, scope: u32, site: SiteId, held: &Held) {
+        self.recorder.scope_enter(scope, site, held);
+    }
+
+    fn scope_exit(&self, held: &Held) {
+        self.recorder.scope_exit(held);
+    }
+
+    fn stall_begin(&self) {
+        self.recorder.stall_begin();
+    }
+
+    fn stall_end(&self, ring: RingIndex, resource: Resource, submit: u64) {
+        self.recorder.stall_end(ring, resource, submit);
+    }
+}
+
+/// Runs tasks in the order in which they became ready, on one core after the other.
+pub struct Tiny<'t, 'r> {
+    pub table: &'t Table,
+    pub probe: &'t Teller<'r>,
+    pub queue: Queue,
+    pub taken: u32,
+}
+
+#[derive(Default)]
+pub struct Queue(VecDeque<SlotIndex>);
+
+impl ReadySink for Queue {
+    fn ready(&mut self, task: SlotIndex) {
+        self.0.push_back(task);
+    }
+
+    fn more_blocks(&mut self, task: SlotIndex) {
+        self.0.push_front(task);
+    }
+}
+
+impl Chip for Tiny<'_, '_> {
+    fn publish(&mut self, task: SlotIndex) {
+        self.queue.ready(task);
+    }
+
+    fn relax(&mut self) {
+        self.probe.time.pass(1);
+        let Some(task) = self.queue.0.pop_front() else { return };
+        let core = CoreId(self.taken % CORES);
+        self.taken += 1;
+        let executor = Executor { table: self.table, probe: self.probe, core, company: Company::Alone };
+        // SAFETY: the task was published or became ready, and is taken from the queue once.
+        unsafe { executor.run(task, &mut self.queue) };
+    }
+
+    fn now(&self) -> Ticks {
+        self.probe.time.now()
+    }
+
+    fn company(&self) -> Company {
+        Company::Alone
+    }
+}
