@@ -19,6 +19,7 @@ pub mod policy;
 mod runtime;
 mod scheduler;
 mod silence;
+pub mod spec;
 mod time;
 mod totals;
 
