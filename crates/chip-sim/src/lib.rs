@@ -23,6 +23,7 @@ mod records;
 mod runtime;
 mod scheduler;
 mod silence;
+pub mod spec;
 mod time;
 mod totals;
 

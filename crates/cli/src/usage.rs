@@ -61,7 +61,7 @@ fn translate(error: &clap::Error) -> CliError {
         ErrorKind::InvalidSubcommand => CliError::UnknownCommand {
             given: given(ContextKind::InvalidSubcommand),
             similar: text(error, ContextKind::SuggestedSubcommand),
-            known: crate::cmd::names(),
+            known: crate::cmd::names(&usage),
         },
         ErrorKind::MissingRequiredArgument => {
             let what = given(ContextKind::InvalidArg);

@@ -177,6 +177,8 @@ fn help_version_and_completions_are_results() {
         (&["--help"][..], "Example:"),
         (&["list", "--help"], "Example:"),
         (&["run", "--help"], "--ring-task-window"),
+        (&["chips", "--help"], "Example:"),
+        (&["chips", "show", "--help"], "Example:"),
         (&["completions", "--help"], "Example:"),
         (&["--version"], "ringlane 0."),
         (&["completions", "bash"], "complete -F"),

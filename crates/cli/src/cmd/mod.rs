@@ -1,6 +1,7 @@
 //! The commands, one file each: its options, its worked example, and what it does.
 
 mod bench;
+mod chips;
 mod completions;
 mod dfx;
 mod list;
@@ -33,6 +34,7 @@ enum Command {
     List(list::ListArgs),
     Run(Box<run::RunArgs>),
     Bench(bench::BenchArgs),
+    Chips(chips::ChipsArgs),
     Completions(completions::CompletionsArgs),
 }
 
@@ -54,14 +56,21 @@ impl Command {
             Command::List(args) => args.execute(),
             Command::Run(args) => args.execute(),
             Command::Bench(args) => args.execute(),
+            Command::Chips(args) => args.execute(),
             Command::Completions(args) => args.execute(Cli::command()),
         }
     }
 }
 
-/// The names of all commands.
-pub fn names() -> Vec<String> {
-    Cli::command().get_subcommands().map(|command| command.get_name().to_string()).collect()
+/// The names of all commands that can stand where a command line, as its usage is told, goes on: those of the program after
+/// `usage: ringlane`, those of `chips` after `usage: ringlane chips`.
+pub fn names(usage: &str) -> Vec<String> {
+    let mut command = Cli::command();
+    for word in usage.split_whitespace().skip(2) {
+        let Some(inner) = command.find_subcommand(word).cloned() else { break };
+        command = inner;
+    }
+    command.get_subcommands().map(|command| command.get_name().to_string()).collect()
 }
 
 #[cfg(test)]
