@@ -15,6 +15,7 @@ pub mod core;
 pub mod cost;
 mod dispatch;
 mod machine;
+pub mod pmu;
 pub mod policy;
 mod runtime;
 mod scheduler;
