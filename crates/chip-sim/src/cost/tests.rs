@@ -1,3 +1,5 @@
+//! Costs of blocks, asked for as a chip would: with the arguments that a kernel is given.
+
 use std::cell::RefCell;
 
 use ringlane_engine::oracle;

@@ -202,8 +202,8 @@ const MEMORY_L0: Columns = [
     ("l0c_write_bytes", Unknown),
     ("l0c_read_bytes_cube", Unknown),
     ("l0c_write_bytes_cube", Unknown),
-    ("fixpipe_read_bytes", WrittenBy(Aic)),
-    ("bias_table_read_bytes", Unknown),
+    ("scalar_ld_cycles", Unknown),
+    ("scalar_st_cycles", Unknown),
 ];
 
 const CONFLICT: Columns = [
@@ -215,10 +215,11 @@ const CONFLICT: Columns = [
     ("mte3_iq_full_cycles", Unknown),
     ("cube_iq_full_cycles", Unknown),
     ("vec_iq_full_cycles", Unknown),
+    ("iq_full_cycles", Unknown),
     ("fixpipe_iq_full_cycles", Unknown),
-    ("scalar_iq_full_cycles", Unknown),
 ];
 
+/// The documentation has the first four; the others fill up the counters.
 const MEMORY_UB: Columns = [
     ("ub_read_bytes_vector", Unknown),
     ("ub_write_bytes_vector", Unknown),
@@ -232,6 +233,7 @@ const MEMORY_UB: Columns = [
     ("ub_write_bytes_l1", Unknown),
 ];
 
+/// The documentation has the first six; the others fill up the counters.
 const L2_CACHE: Columns = [
     ("write_cache_hit", Unknown),
     ("write_cache_miss_allocate", Unknown),

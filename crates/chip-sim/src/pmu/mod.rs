@@ -2,7 +2,8 @@
 //!
 //! A chip counts one group at a time. The groups and their numbers are those of the hardware; a column is called as the
 //! vendor's public documentation of its profiler calls the metric, with the unit that is counted in place of a ratio or
-//! a bandwidth. The two columns more of a chip with ten counters are modelled: what such a chip would plausibly add.
+//! a bandwidth. Where a group of the documentation has fewer metrics than a chip has counters, the columns after them
+//! (the last two of a chip with ten counters in most groups) are modelled: what such a chip would plausibly add.
 //!
 //! Every number follows from what a block costs, so it is the same in every run, and every row says no more than the model
 //! knows:

@@ -1,3 +1,5 @@
+//! Groups and their columns, and what can be said of every block's counters.
+
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;

@@ -1,3 +1,5 @@
+//! Tables that are well, tables that are not, and tables that are made.
+
 use proptest::prelude::*;
 use ringlane_task::Explain;
 
