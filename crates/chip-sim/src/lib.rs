@@ -18,6 +18,7 @@ mod dispatch;
 pub mod link;
 mod machine;
 mod memory;
+pub mod pmu;
 pub mod policy;
 mod records;
 mod runtime;

@@ -7,6 +7,7 @@ use ringlane_scenes::SceneError;
 use ringlane_task::{ConfigError, Explain};
 use ringlane_trace::TraceError;
 
+use crate::costs::CostsError;
 use crate::output::say;
 use crate::runtime::SetupError;
 use crate::suggest::nearest;
@@ -92,6 +93,9 @@ pub enum CliError {
     /// The run directory cannot be made or written.
     #[error("{0}")]
     Trace(#[from] TraceError),
+    /// Costs cannot be used or recorded.
+    #[error("{0}")]
+    Costs(#[from] CostsError),
     /// Results cannot be printed.
     #[error("results cannot be printed")]
     CannotPrint(io::Error),
@@ -111,6 +115,7 @@ impl CliError {
     pub fn exit(&self) -> Exit {
         match self {
             CliError::CannotPrint(_) | CliError::NoSignals(_) => Exit::Failed,
+            CliError::Costs(error) => error.exit(),
             CliError::Trace(TraceError::CannotWrite { .. }) => Exit::Failed,
             _ => Exit::Usage,
         }
@@ -132,6 +137,7 @@ impl Explain for CliError {
             CliError::OneDirectory { .. } => "OneDirectory",
             CliError::Setup(error) => error.name(),
             CliError::Trace(error) => error.name(),
+            CliError::Costs(error) => error.name(),
             CliError::CannotPrint(_) => "CannotPrint",
             CliError::NoSignals(_) => "NoSignals",
         }
@@ -157,6 +163,7 @@ impl Explain for CliError {
             }
             CliError::Setup(error) => error.detail(),
             CliError::Trace(error) => error.detail(),
+            CliError::Costs(error) => error.detail(),
             CliError::CannotPrint(error) | CliError::NoSignals(error) => error.to_string(),
         }
     }
@@ -187,6 +194,7 @@ impl Explain for CliError {
             }
             CliError::Setup(error) => error.hint(),
             CliError::Trace(error) => error.hint(),
+            CliError::Costs(error) => error.hint(),
             CliError::CannotPrint(_) => "is there space where standard output goes?".to_string(),
             CliError::NoSignals(_) => "does the machine allow signal handlers?".to_string(),
         }

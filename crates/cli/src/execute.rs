@@ -8,6 +8,7 @@
 
 use std::path::{Path, PathBuf};
 
+use ringlane_chip_sim::cost::CostTable;
 use ringlane_engine::api::backend::Site;
 use ringlane_engine::report::RunReport;
 use ringlane_engine::{Error, Fault};
@@ -38,6 +39,9 @@ pub struct Setup {
     pub config: CallConfig,
     /// What is observed, and in which rounds.
     pub diagnostics: Diagnostics,
+    /// What blocks take on a simulator, if it was recorded elsewhere.
+    #[expect(dead_code, reason = "read by the platforms that model their blocks")]
+    pub costs: Option<CostTable>,
     /// How often.
     pub rounds: u32,
     /// The exact directory, if one was named.

@@ -45,6 +45,7 @@
 mod allocations;
 mod bench;
 mod cmd;
+mod costs;
 mod diagnostics;
 mod errors;
 mod execute;

@@ -54,6 +54,7 @@ pub mod prelude {
     pub use crate::api::arg::dtypes::*;
     pub use crate::api::arg::{Arg, out, scalar};
     pub use crate::api::args::Args;
+    pub use crate::api::block_view::BlockView;
     pub use crate::api::buffers::{BufferId, Buffers};
     pub use crate::api::kernel::{CoreType, Cost, Kernel, KernelError, KernelResult, ParamKind, ParamSpec};
     pub use crate::api::launch::Launch;

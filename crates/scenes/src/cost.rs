@@ -9,15 +9,16 @@ pub(crate) const PRODUCT: Cost = Cost::Roofline { flops: product_flops, bytes: a
 pub(crate) const PASS: Cost = Cost::Roofline { flops: all_elements, bytes: all_bytes };
 
 fn product_flops(args: &Args<'_>) -> f64 {
-    let views = args.views();
-    let inner = views[0].dims().last().map_or(1, |dim| dim.len);
-    2.0 * views[2].elements() as f64 * inner as f64
+    let inner = args.tensor(0).and_then(|a| a.dims().last().map(|dim| dim.len)).unwrap_or(1);
+    let results = args.tensor(2).map_or(0, |c| c.elements());
+    2.0 * results as f64 * f64::from(inner)
 }
 
 fn all_elements(args: &Args<'_>) -> f64 {
-    args.views().iter().map(|view| view.elements() as f64).sum()
+    args.tensors().map(|tensor| tensor.elements() as f64).sum()
 }
 
-fn all_bytes(args: &Args<'_>) -> f64 {
-    args.views().iter().map(|view| view.bytes() as f64).sum()
+/// The bytes of every argument, each touched once.
+pub(crate) fn all_bytes(args: &Args<'_>) -> f64 {
+    args.tensors().map(|tensor| tensor.bytes() as f64).sum()
 }

@@ -12,6 +12,7 @@ use ringlane_task::{CallConfig, Resource};
 use ringlane_trace::RunStatus;
 
 use super::dfx::DfxArgs;
+use crate::costs::{self, CostsOut};
 use crate::errors::{CliError, Exit, print, warn};
 use crate::execute::{Outcome, Setup, execute};
 use crate::monitor::Monitor;
@@ -30,6 +31,7 @@ Example:
   $ ringlane run paged_attention --case small --dfx
   $ ringlane run cholesky --chip-swimlane=1 --dep-gen --rounds 5
   $ ringlane run paged_attention --case ragged --dump-tensor=QK,PV:2
+  $ ringlane run cholesky --chip-swimlane=1 --costs-out costs.json
   $ ringlane run moe --case small --scope-stats --pmu --rounds 3 --dfx-rounds all
 A run's directory is named on standard error; run.json in it tells how the run went and which files it left.
 Ctrl-C ends a run at its next task (again: at once); SIGUSR1 prints what it is doing.";
@@ -67,6 +69,12 @@ pub struct RunArgs {
     /// Exact directory for one case [default: outputs/<scene>_<case>_<time>]
     #[arg(short, long, value_name = "DIR", value_parser = options::directory)]
     output: Option<PathBuf>,
+    /// What blocks take on a simulator, as recorded with --costs-out
+    #[arg(long, value_name = "FILE")]
+    costs: Option<PathBuf>,
+    /// Write what the blocks of each kernel took; needs --chip-swimlane
+    #[arg(long, value_name = "FILE")]
+    costs_out: Option<PathBuf>,
     /// The summary as JSON on standard output, and nothing else there
     #[arg(long)]
     json: bool,
@@ -118,6 +126,8 @@ impl RunArgs {
     /// Runs the cases.
     pub fn execute(&self) -> Result<Exit, CliError> {
         let (jobs, setup) = (self.jobs()?, self.setup()?);
+        let costs_out = self.costs_out.as_deref();
+        let costs_out = costs_out.map(|path| CostsOut::reserve(path, &setup.diagnostics)).transpose()?;
         let monitor = Monitor::start()?;
         let (mut outcomes, mut refused) = (Vec::new(), None);
         for job in jobs {
@@ -139,7 +149,7 @@ impl RunArgs {
         match refused {
             Some(error) => Err(error),
             None if monitor.interrupted() => Ok(Exit::Interrupted),
-            None => Ok(exit_of(&outcomes)),
+            None => finish(&outcomes, &setup, costs_out),
         }
     }
 
@@ -161,6 +171,7 @@ impl RunArgs {
         Ok(Setup {
             diagnostics: self.dfx.diagnostics(select::scene(&self.scene)?)?,
             platform: self.platform,
+            costs: self.costs.as_deref().map(|path| costs::given(path, self.platform)).transpose()?,
             runtime: self.runtime,
             config,
             rounds: self.rounds,
@@ -192,6 +203,17 @@ fn tell(outcome: &Outcome) {
     if let Some(failure) = &outcome.failure {
         print(&*failure.error);
     }
+}
+
+/// Records costs, if that was asked for and all runs went well, and tells how the command ends.
+fn finish(outcomes: &[Outcome], setup: &Setup, costs_out: Option<CostsOut>) -> Result<Exit, CliError> {
+    let exit = exit_of(outcomes);
+    match costs_out {
+        Some(out) if exit == Exit::Ok => out.write(outcomes, setup)?,
+        Some(_) => say("no costs are written: not all runs went well"),
+        None => {}
+    }
+    Ok(exit)
 }
 
 fn exit_of(outcomes: &[Outcome]) -> Exit {

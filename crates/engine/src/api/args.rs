@@ -239,11 +239,6 @@ impl<'a> Args<'a> {
         self.blocks
     }
 
-    /// The views of the tensor arguments not yet taken, offsets counted in their memory: for cost models.
-    pub fn views(&self) -> Vec<TensorView> {
-        self.records().map(|record| record.view()).collect()
-    }
-
     /// The tensor records not yet taken.
     pub(crate) fn records(&self) -> impl Iterator<Item = TensorRecord<'a>> + use<'a> {
         tensor_records(self.words)
@@ -305,6 +300,14 @@ impl<'a> Args<'a> {
         Ok(self.part(&record))
     }
 
+    /// Where this block's part of a split dimension starts, and how long it is: equal parts, the last ones shorter or empty.
+    #[inline]
+    pub(crate) fn part_of(&self, len: u32) -> (u32, u32) {
+        let each = len.div_ceil(self.blocks);
+        let start = each.saturating_mul(self.block.0).min(len);
+        (start, each.min(len - start))
+    }
+
     /// This block's part of a tensor record.
     #[inline]
     pub(crate) fn part(&self, record: &TensorRecord<'_>) -> Part {
@@ -314,10 +317,9 @@ impl<'a> Args<'a> {
         let mut offset = record.offset;
         if record.split() != NO_SPLIT {
             let dim = &mut dims[record.split() as usize];
-            let each = dim.len.div_ceil(self.blocks);
-            let start = each.saturating_mul(self.block.0).min(dim.len);
+            let (start, len) = self.part_of(dim.len);
             offset += start as u64 * dim.stride as u64 * record.dtype().size_bytes() as u64;
-            dim.len = each.min(dim.len - start);
+            dim.len = len;
         }
         let space = self.spaces.0[record.space as usize];
         // SAFETY: the view was checked against its tensor at submit and the tensor lies inside the space; an

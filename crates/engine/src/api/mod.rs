@@ -6,6 +6,7 @@
 pub mod arg;
 pub mod args;
 pub mod backend;
+pub mod block_view;
 pub mod buffers;
 pub mod kernel;
 pub mod launch;

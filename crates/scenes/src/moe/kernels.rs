@@ -54,7 +54,7 @@ kernel! {
             row.fill(0.0);
             hidden.iter().enumerate().for_each(|(h, &x)| axpy(row, x.max(0.0), down.row(&[h])));
         }
-    } cost Cost::Roofline { flops: expert_flops, bytes: expert_bytes }
+    } cost Cost::Roofline { flops: expert_flops, bytes: cost::all_bytes }
 }
 
 kernel! {
@@ -81,10 +81,6 @@ fn chosen(route: &View<'_, i32, 2>, expert: i32) -> impl Iterator<Item = usize> 
 
 /// Two products for each token of the result: with `up` and with `down`, which are as large.
 fn expert_flops(args: &Args<'_>) -> f64 {
-    let views = args.views();
-    4.0 * views[4].dims()[0].len as f64 * views[2].elements() as f64
-}
-
-fn expert_bytes(args: &Args<'_>) -> f64 {
-    args.views().iter().map(|view| view.bytes() as f64).sum()
+    let tokens = args.tensor(4).and_then(|y| y.dims().first().map(|dim| dim.len)).unwrap_or(0);
+    4.0 * f64::from(tokens) * args.tensor(2).map_or(0.0, |up| up.elements() as f64)
 }

@@ -1,0 +1,70 @@
+//! What can be wrong with a cost table.
+
+use std::io;
+use std::path::PathBuf;
+
+use ringlane_task::Explain;
+
+use super::limits::TABLE_BYTES_MAX;
+
+/// Why a cost table cannot be had.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum CostTableError {
+    #[error("the cost table cannot be read")]
+    CannotRead { path: PathBuf, source: io::Error },
+    #[error("the cost table is too long")]
+    TooLong { path: PathBuf },
+    #[error("the cost table cannot be understood")]
+    Damaged { path: PathBuf, what: String },
+    #[error("the cost table has a version that is not known here")]
+    UnknownVersion { path: PathBuf, version: u64 },
+    #[error("the cost table names a kernel twice")]
+    DuplicateKernel { path: PathBuf, kernel: String },
+    #[error("the cost table says something of a kernel that cannot be")]
+    ImpossibleCost { path: PathBuf, kernel: String, what: String },
+}
+
+impl Explain for CostTableError {
+    fn name(&self) -> &'static str {
+        match self {
+            CostTableError::CannotRead { .. } => "CannotReadCosts",
+            CostTableError::TooLong { .. } => "CostsTooLong",
+            CostTableError::Damaged { .. } => "DamagedCosts",
+            CostTableError::UnknownVersion { .. } => "UnknownCostsVersion",
+            CostTableError::DuplicateKernel { .. } => "DuplicateKernelCosts",
+            CostTableError::ImpossibleCost { .. } => "ImpossibleCosts",
+        }
+    }
+
+    fn detail(&self) -> String {
+        match self {
+            CostTableError::CannotRead { path, source } => format!("{}: {source}", path.display()),
+            CostTableError::TooLong { path } => {
+                format!("{} is longer than {TABLE_BYTES_MAX} bytes", path.display())
+            }
+            CostTableError::Damaged { path, what } => format!("{}: {what}", path.display()),
+            CostTableError::UnknownVersion { path, version } => {
+                format!("{} has version {version}, known is {}", path.display(), super::table::VERSION)
+            }
+            CostTableError::DuplicateKernel { path, kernel } => format!("{}: {kernel:?}", path.display()),
+            CostTableError::ImpossibleCost { path, kernel, what } => {
+                format!("{}: {kernel:?}: {what}", path.display())
+            }
+        }
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            CostTableError::CannotRead { .. } => "is it a file that you may read?",
+            CostTableError::DuplicateKernel { .. } => "keep one entry of it",
+            CostTableError::TooLong { .. }
+            | CostTableError::Damaged { .. }
+            | CostTableError::UnknownVersion { .. }
+            | CostTableError::ImpossibleCost { .. } => {
+                "record it again: ringlane run SCENE --chip-swimlane=1 --costs-out FILE"
+            }
+        }
+        .to_string()
+    }
+}

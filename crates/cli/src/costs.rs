@@ -1,0 +1,185 @@
+//! What blocks cost: recorded from the swimlane of a run, or given to a chip that models them.
+//!
+//! ```text
+//! ringlane run … --chip-swimlane=1 --costs-out f.json     cpu: each kernel's blocks, timed   ──▶ f.json
+//! ringlane run … -p CHIP --costs f.json                   a simulator: its blocks take what they took there
+//! ```
+//! Both files are looked at before anything runs: one that cannot be read, understood or written costs nothing but a line.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use ringlane_chip_sim::cost::{BlockTimes, CostTable, CostTableError, TableRecorder};
+use ringlane_task::Explain;
+use ringlane_trace::swimlane::{SwimlaneRow, read_swimlane};
+use ringlane_trace::{TraceError, describe_os_error};
+
+use crate::diagnostics::{Diagnostics, Place};
+use crate::errors::Exit;
+use crate::execute::{Outcome, Setup};
+use crate::output::say;
+use crate::runtime::Platform;
+
+/// Why costs cannot be used or recorded.
+#[derive(Debug, thiserror::Error)]
+pub enum CostsError {
+    /// The table given is none.
+    #[error("{0}")]
+    Table(#[from] CostTableError),
+    /// The platform takes the time it takes.
+    #[error("costs are for simulators")]
+    NotModelled { platform: Platform },
+    /// Nothing times the blocks.
+    #[error("costs are recorded from the swimlane, which is not on")]
+    NoSwimlane,
+    /// The file for the costs cannot be made; nothing has run.
+    #[error("the file for the costs cannot be made")]
+    NotWritable { path: PathBuf, source: io::Error },
+    /// The file for the costs cannot be written, after the run.
+    #[error("the costs cannot be written")]
+    CannotWrite { path: PathBuf, source: io::Error },
+    /// The swimlane of a run that went well cannot be read.
+    #[error("the costs cannot be taken from the swimlane")]
+    CannotRecord(TraceError),
+}
+
+impl CostsError {
+    /// The exit status that follows.
+    pub const fn exit(&self) -> Exit {
+        match self {
+            CostsError::CannotWrite { .. } | CostsError::CannotRecord(_) => Exit::Failed,
+            _ => Exit::Usage,
+        }
+    }
+}
+
+impl Explain for CostsError {
+    fn name(&self) -> &'static str {
+        match self {
+            CostsError::Table(error) => error.name(),
+            CostsError::NotModelled { .. } => "CostsNotModelled",
+            CostsError::NoSwimlane => "CostsNeedSwimlane",
+            CostsError::NotWritable { .. } => "CostsNotWritable",
+            CostsError::CannotWrite { .. } => "CannotWriteCosts",
+            CostsError::CannotRecord(_) => "CannotRecordCosts",
+        }
+    }
+
+    fn detail(&self) -> String {
+        match self {
+            CostsError::Table(error) => error.detail(),
+            CostsError::NotModelled { platform } => {
+                format!("--costs with --platform {platform}, which takes the time it takes")
+            }
+            CostsError::NoSwimlane => "--costs-out without --chip-swimlane or --dfx".to_string(),
+            CostsError::NotWritable { path, source } | CostsError::CannotWrite { path, source } => {
+                format!("{}: {}", path.display(), describe_os_error(source))
+            }
+            CostsError::CannotRecord(error) => error.detail(),
+        }
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            CostsError::Table(error) => error.hint(),
+            CostsError::NotModelled { .. } => {
+                "name a simulator with --platform, or leave out --costs".to_string()
+            }
+            CostsError::NoSwimlane => "--chip-swimlane=1".to_string(),
+            CostsError::NotWritable { .. } => {
+                "name a file in a directory that is there and that you may write to".to_string()
+            }
+            CostsError::CannotWrite { .. } => {
+                "is there space left, and is the directory still there?".to_string()
+            }
+            CostsError::CannotRecord(error) => error.hint(),
+        }
+    }
+}
+
+/// The table for `--costs FILE`.
+pub fn given(path: &Path, platform: Platform) -> Result<CostTable, CostsError> {
+    let table = CostTable::read(path)?;
+    if platform == Platform::Cpu { Err(CostsError::NotModelled { platform }) } else { Ok(table) }
+}
+
+/// The file of `--costs-out FILE`: made under another name before the runs and given its own after them. Dropped, it is gone.
+#[derive(Debug)]
+pub struct CostsOut {
+    path: PathBuf,
+    temp: PathBuf,
+    file: File,
+}
+
+impl CostsOut {
+    /// Makes sure that there are costs to record and a place for them.
+    pub fn reserve(path: &Path, diagnostics: &Diagnostics) -> Result<Self, CostsError> {
+        if diagnostics.flags.swimlane_level() == 0 {
+            return Err(CostsError::NoSwimlane);
+        }
+        let (temp, file) =
+            start(path).map_err(|source| CostsError::NotWritable { path: path.to_path_buf(), source })?;
+        Ok(CostsOut { path: path.to_path_buf(), temp, file })
+    }
+
+    /// Writes what the blocks of these runs took, all of them merged.
+    pub fn write(mut self, outcomes: &[Outcome], setup: &Setup) -> Result<(), CostsError> {
+        let mut recorder = TableRecorder::new(setup.platform.as_str());
+        for dir in outcomes.iter().flat_map(|outcome| observed(&outcome.dir, setup)) {
+            record(&dir, &mut recorder).map_err(CostsError::CannotRecord)?;
+        }
+        let table = recorder.finish();
+        let written =
+            self.file.write_all(table.to_json().as_bytes()).and_then(|()| fs::rename(&self.temp, &self.path));
+        written.map_err(|source| CostsError::CannotWrite { path: self.path.clone(), source })?;
+        say(format_args!("costs of {} kernels: {}", table.kernels().len(), self.path.display()));
+        Ok(())
+    }
+}
+
+impl Drop for CostsOut {
+    fn drop(&mut self) {
+        // Once it has its own name there is nothing under the other.
+        let _ = fs::remove_file(&self.temp);
+    }
+}
+
+/// Makes a file beside the one that is wanted.
+fn start(path: &Path) -> io::Result<(PathBuf, File)> {
+    // A device or a pipe would be replaced by the file.
+    if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        return Err(io::Error::other("something that is not a file is there"));
+    }
+    let name = path.file_name().ok_or_else(|| io::Error::new(ErrorKind::InvalidInput, "it names no file"))?;
+    let temp = path.with_file_name(format!(".{}.{}.tmp", name.display(), std::process::id()));
+    let file = OpenOptions::new().write(true).create_new(true).open(&temp)?;
+    Ok((temp, file))
+}
+
+/// Where the observed rounds of a case left their files.
+fn observed(dir: &Path, setup: &Setup) -> Vec<PathBuf> {
+    let place = |round| match setup.diagnostics.place(round, setup.rounds) {
+        Place::Nowhere => None,
+        Place::Run => Some(dir.to_path_buf()),
+        Place::Below(name) => Some(dir.join(name)),
+    };
+    (1..=setup.rounds).filter_map(place).collect()
+}
+
+/// Adds the blocks of one run.
+fn record(dir: &Path, recorder: &mut TableRecorder) -> Result<(), TraceError> {
+    let mut kernels: BTreeMap<_, BlockTimes> = BTreeMap::new();
+    let head = read_swimlane(dir, |row| {
+        if let SwimlaneRow::Block(block) = row {
+            kernels.entry(block.func_id).or_default().add(block.end.0.saturating_sub(block.start.0));
+        }
+    })?;
+    for kernel in &head.meta.kernels {
+        if let Some(times) = kernels.get(&kernel.func_id) {
+            recorder.add(&kernel.name, times, head.meta.clock_freq_hz);
+        }
+    }
+    Ok(())
+}

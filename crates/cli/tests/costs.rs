@@ -1,0 +1,149 @@
+//! `ringlane run --costs-out` and `--costs`: what blocks took, recorded from real runs and read again.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use common::Desk;
+use ringlane_chip_sim::cost::CostTable;
+use ringlane_trace::swimlane::Swimlane;
+
+/// Runs the command and reads the table that it wrote.
+#[track_caller]
+fn recorded(desk: &Desk, arguments: &[&str]) -> CostTable {
+    let answer = desk.ringlane(&[&["run", "--costs-out", "f.json"], arguments].concat());
+    assert_eq!(answer.status, 0, "{arguments:?}: {}", answer.stderr);
+    assert!(answer.line("costs of ").ends_with("kernels: f.json"), "{}", answer.stderr);
+    let hidden: Vec<_> = desk.files().into_iter().filter(|name| name.starts_with('.')).collect();
+    assert!(hidden.is_empty(), "{hidden:?}");
+    CostTable::read(desk.path().join("f.json")).expect("a table")
+}
+
+/// Blocks, sum, shortest and longest of each kernel in picoseconds, from the swimlanes themselves.
+fn expected(dirs: &[&Path]) -> BTreeMap<String, (u64, u128, u64, u64)> {
+    let mut kernels = BTreeMap::new();
+    for dir in dirs {
+        let swimlane = Swimlane::read(dir.join("l2_perf_records.json")).expect("a swimlane");
+        let clock_freq_hz = swimlane.head.meta.clock_freq_hz;
+        for block in &swimlane.blocks {
+            let kernel = swimlane.head.meta.kernels.iter().find(|kernel| kernel.func_id == block.func_id);
+            let ps = u128::from(block.end.0 - block.start.0) * 1_000_000_000_000 / u128::from(clock_freq_hz);
+            let entry =
+                kernels.entry(kernel.expect("it is listed").name.clone()).or_insert((0, 0, u64::MAX, 0));
+            entry.0 += 1;
+            entry.1 += ps;
+            entry.2 = entry.2.min(ps as u64);
+            entry.3 = entry.3.max(ps as u64);
+        }
+    }
+    kernels
+}
+
+#[track_caller]
+fn agree(table: &CostTable, dirs: &[&Path]) {
+    let expected = expected(dirs);
+    assert_eq!((table.chip(), table.kernels().len()), ("cpu", expected.len()));
+    for (cost, (name, (blocks, total, min, max))) in table.kernels().iter().zip(&expected) {
+        assert_eq!(
+            (&cost.name, cost.blocks, cost.min_ps, cost.max_ps),
+            (name, *blocks, *min, *max),
+            "{table:?}"
+        );
+        // Each block is rounded down here, their sum there.
+        let mean = (total / u128::from(*blocks)) as u64;
+        assert!(cost.mean_ps.abs_diff(mean) <= 1, "{name}: {} is not {mean}", cost.mean_ps);
+    }
+}
+
+#[test]
+fn the_costs_of_a_run_are_those_of_its_swimlane() {
+    let desk = Desk::new();
+    let table = recorded(&desk, &["cholesky", "--case", "small", "--chip-swimlane=1", "-o", "run"]);
+    assert!(table.kernel("POTRF").is_some_and(|cost| cost.mean_ps > 0), "{table:?}");
+    agree(&table, &[&desk.path().join("run")]);
+}
+
+#[test]
+fn all_cases_and_all_observed_rounds_of_a_command_are_merged() {
+    let desk = Desk::new();
+    let table = recorded(&desk, &["vector", "--case", "small", "--case", "chunked", "--chip-swimlane"]);
+    let runs: Vec<_> =
+        fs::read_dir(desk.path().join("outputs")).unwrap().map(|run| run.unwrap().path()).collect();
+    agree(&table, &runs.iter().map(|run| run.as_path()).collect::<Vec<_>>());
+
+    let rounds = ["vector", "--case", "small", "--dfx", "--rounds", "2", "--dfx-rounds", "all", "-o", "all"];
+    let table = recorded(&desk, &rounds);
+    let run = desk.path().join("all");
+    agree(&table, &[&run.join("round_1"), &run.join("round_2")]);
+
+    let rounds = ["vector", "--case", "small", "--dfx", "--rounds", "3", "-o", "last"];
+    agree(&recorded(&desk, &rounds), &[&desk.path().join("last")]);
+}
+
+#[track_caller]
+fn refused(desk: &Desk, options: &[&str], parts: &[&str]) {
+    let before = desk.files();
+    let answer = desk.ringlane(&[&["run", "vector", "--case", "one"], options].concat());
+    assert_eq!((answer.status, answer.stdout.as_str()), (2, ""), "{options:?}: {}", answer.stderr);
+    for part in parts {
+        assert!(answer.stderr.contains(part), "{options:?}: no {part} in {}", answer.stderr);
+    }
+    assert!(answer.stderr.contains("\ndetail: ") && answer.stderr.contains("\nhint: "), "{}", answer.stderr);
+    assert_eq!(desk.files(), before, "{options:?}");
+}
+
+#[test]
+fn costs_that_cannot_be_recorded_are_refused_before_anything_runs() {
+    let desk = Desk::new();
+    let parts = ["CostsNeedSwimlane", "--chip-swimlane=1"];
+    refused(&desk, &["--costs-out", "f.json"], &parts);
+    refused(&desk, &["--costs-out", "f.json", "--dep-gen"], &parts);
+    for path in ["missing/f.json", ".", "/dev/null", "/", ".."] {
+        refused(&desk, &["--dfx", "--costs-out", path], &["CostsNotWritable", path]);
+    }
+    refused(&desk, &["--dfx", "--costs-out", ""], &["--costs-out"]);
+}
+
+#[test]
+fn a_run_that_fails_leaves_an_older_table_as_it_is() {
+    let desk = Desk::new();
+    fs::write(desk.path().join("f.json"), "mine").unwrap();
+    let run = |case| desk.odd(&["run", "odd", "--case", case, "--chip-swimlane=1", "--costs-out", "f.json"]);
+    let answer = run("kernel_panics");
+    assert_eq!(answer.status, 1, "{}", answer.stderr);
+    assert_eq!(answer.line("no costs are written"), ": not all runs went well");
+    assert_eq!(fs::read_to_string(desk.path().join("f.json")).unwrap(), "mine");
+    // One that goes well takes its place.
+    assert_eq!(run("nothing").status, 0);
+    assert_eq!(CostTable::read(desk.path().join("f.json")).unwrap().kernels(), []);
+    assert!(desk.files().iter().all(|name| !name.ends_with(".tmp")));
+}
+
+#[test]
+fn a_table_that_cannot_be_read_is_refused_by_name_and_a_good_one_is_for_simulators() {
+    let desk = Desk::new();
+    let file = |name: &str, text: &str| fs::write(desk.path().join(name), text).unwrap();
+    file("none.json", "");
+    file("later.json", r#"{"version":7}"#);
+    file("short.json", r#"{"version":1,"chip":"cpu"}"#);
+    let kernel = r#"{"name":"QK","blocks":2,"mean_ps":4,"min_ps":3,"max_ps":5}"#;
+    let table = |kernels: &str| {
+        format!(r#"{{"version":1,"chip":"cpu","clock_freq_hz":1000000000,"kernels":[{kernels}]}}"#)
+    };
+    file("twice.json", &table(&format!("{kernel},{kernel}")));
+    file("good.json", &table(kernel));
+    for (name, error) in [
+        ("missing.json", "CannotReadCosts"),
+        (".", "CannotReadCosts"),
+        ("none.json", "DamagedCosts"),
+        ("later.json", "UnknownCostsVersion"),
+        ("short.json", "DamagedCosts"),
+        ("twice.json", "DuplicateKernelCosts"),
+        ("/dev/zero", "CostsTooLong"),
+    ] {
+        refused(&desk, &["--costs", name], &[error, name]);
+    }
+    refused(&desk, &["--costs", "good.json"], &["CostsNotModelled", "costs are for simulators", "cpu"]);
+}

@@ -1,0 +1,145 @@
+//! Tensor arguments as a cost model sees them: this block's part of each, without an allocation.
+
+use ringlane_task::{Access, DType, Dim, MAX_RANK};
+
+use super::arg::NO_SPLIT;
+use super::args::{Args, TensorRecord};
+
+/// What one block gets of a tensor argument: how it is used, its element type and its dimensions.
+///
+/// Of an argument that is split among the blocks of a task this is the block's own part, which is empty for the last
+/// blocks of a short dimension. An argument that is not split is whole to every block; a cost model whose blocks share
+/// such a tensor by their index divides by [`Args::block_count`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockView {
+    dims: [Dim; MAX_RANK],
+    rank: u8,
+    dtype: DType,
+    access: Access,
+}
+
+impl BlockView {
+    /// The dimensions, outermost first.
+    #[inline]
+    pub fn dims(&self) -> &[Dim] {
+        &self.dims[..self.rank as usize]
+    }
+
+    /// Number of dimensions.
+    #[inline]
+    pub const fn rank(&self) -> usize {
+        self.rank as usize
+    }
+
+    /// Type of the elements.
+    #[inline]
+    pub const fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// How the task uses it.
+    #[inline]
+    pub const fn access(&self) -> Access {
+        self.access
+    }
+
+    /// Number of elements; none in an empty part.
+    #[inline]
+    pub fn elements(&self) -> u64 {
+        self.dims().iter().map(|dim| u64::from(dim.len)).product()
+    }
+
+    /// Bytes of the elements.
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        self.elements() * self.dtype.size_bytes() as u64
+    }
+}
+
+impl Args<'_> {
+    /// This block's part of each tensor argument not yet taken, in order: for cost models, which are asked once a block.
+    ///
+    /// ```
+    /// use ringlane_engine::prelude::*;
+    /// fn bytes(args: &Args<'_>) -> f64 {
+    ///     args.tensors().map(|tensor| tensor.bytes() as f64).sum()
+    /// }
+    /// kernel! {
+    ///     static COPY = aiv fn(x: &[f32], y: &mut [f32]) {
+    ///         y.copy_from_slice(x);
+    ///     } cost Cost::Roofline { flops: |_| 0.0, bytes }
+    /// }
+    /// # assert_eq!(COPY.name(), "COPY");
+    /// ```
+    #[inline]
+    pub fn tensors(&self) -> impl Iterator<Item = BlockView> {
+        self.records().map(|record| self.block_view(&record))
+    }
+
+    /// This block's part of the tensor argument with this index among those not yet taken, scalars not counted.
+    #[inline]
+    pub fn tensor(&self, index: usize) -> Option<BlockView> {
+        self.records().nth(index).map(|record| self.block_view(&record))
+    }
+
+    /// [`Args::tensors`] in a vector, for cost models that look at them in any order.
+    pub fn views(&self) -> Vec<BlockView> {
+        self.tensors().collect()
+    }
+
+    #[inline]
+    fn block_view(&self, record: &TensorRecord<'_>) -> BlockView {
+        let mut dims = [Dim::default(); MAX_RANK];
+        dims[..record.dims.len()].copy_from_slice(record.dims);
+        if record.split() != NO_SPLIT {
+            let dim = &mut dims[record.split() as usize];
+            dim.len = self.part_of(dim.len).1;
+        }
+        BlockView { dims, rank: record.dims.len() as u8, dtype: record.dtype(), access: record.access() }
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use std::cell::RefCell;
+
+    use crate::prelude::*;
+
+    thread_local! {
+        /// For each block: elements of each tensor, and bytes of all.
+        static SEEN: RefCell<Vec<(Vec<u64>, u64)>> = const { RefCell::new(Vec::new()) };
+    }
+
+    const PARAMS: &[ParamSpec] = &[View::<f32, 2>::SPEC, <f32>::SPEC, ViewMut::<f32, 2>::SPEC];
+    static LOOK: Kernel = Kernel::new("LOOK", CoreType::Any, PARAMS, |args| {
+        let views = args.views();
+        assert_eq!(args.tensor(1), views.get(1).copied());
+        assert_eq!(args.tensor(2), None);
+        let elements = views.iter().map(|view| view.elements()).collect();
+        let bytes = args.tensors().map(|view| view.bytes()).sum();
+        SEEN.with_borrow_mut(|seen| seen.push((elements, bytes)));
+        // What a block is told is what it is then given.
+        let (x, _, y) = (args.take::<View<f32, 2>>()?, args.take::<f32>()?, args.take::<ViewMut<f32, 2>>()?);
+        let taken = [x.shape(), y.shape()].map(|[rows, columns]| (rows * columns) as u64);
+        assert_eq!(taken.as_slice(), views.iter().map(|view| view.elements()).collect::<Vec<_>>());
+        Ok(())
+    });
+
+    #[test]
+    fn a_cost_model_sees_the_part_of_a_split_argument_and_the_whole_of_others() {
+        let mut data = Buffers::new();
+        let x = data.add(&[2, 5], &[0f32; 10]).unwrap();
+        let y = data.add(&[5, 3], &[0f32; 15]).unwrap();
+        crate::oracle::run(&mut data, |o| {
+            let (x, y) = (o.external(x)?, o.external(y)?);
+            o.submit(LOOK.blocks(4), [x.read(), scalar(1f32), y.inout().split(0)])?;
+            o.submit(&LOOK, [x.read(), scalar(1f32), y.inout()])?;
+            Ok(())
+        })
+        .unwrap();
+        // Five rows in parts of two: the third has one, the fourth none.
+        let expected = [(6, 64), (6, 64), (3, 52), (0, 40), (15, 100)];
+        let expected = expected.map(|(part, bytes)| (vec![10, part], bytes));
+        assert_eq!(SEEN.take(), expected);
+    }
+}
