@@ -2,6 +2,8 @@
 //!
 //! Events are ordered by time, then by the order in which they were set. Whatever happens is decided by that order alone.
 
+use core::ops::Range;
+
 use ringlane_engine::completion::Executor;
 use ringlane_engine::observed::{PlacedBlock, ThreadWork};
 use ringlane_engine::seams::{Company, Probe, RecordBytes};
@@ -13,6 +15,7 @@ use crate::chaos::Chaos;
 use crate::core::{Core, CoreKind, Flight};
 use crate::cost::CostModel;
 use crate::link::Link;
+use crate::pmu::{COUNTERS_MAX, PmuModel};
 use crate::policy::{Class, Policy, Ready};
 use crate::records::RecordLog;
 use crate::scheduler::{Complete, Next, Quiet, Scheduler};
@@ -20,6 +23,18 @@ use crate::time::{Ps, SimClock};
 
 /// A round that finds something is told in so many parts.
 const PHASES_OF_A_ROUND: u64 = 4;
+
+/// The kind of a core: the first of each cluster is the matrix core.
+pub(crate) fn kind_of(spec: &ChipSpec, core: u32) -> CoreKind {
+    if core.is_multiple_of(1 + spec.aiv_per_cluster) { CoreKind::Aic } else { CoreKind::Aiv }
+}
+
+/// The cores of a scheduler: whole clusters, as many for each as the number allows.
+pub(crate) fn share_of(spec: &ChipSpec, thread: u32) -> Range<usize> {
+    let first =
+        |thread: u32| (thread * spec.clusters / spec.schedulers * (1 + spec.aiv_per_cluster)) as usize;
+    first(thread)..first(thread + 1)
+}
 
 /// The chip at work.
 pub(crate) struct Machine<'t, P> {
@@ -38,6 +53,7 @@ pub(crate) struct Machine<'t, P> {
     pub(crate) bare: Vec<Complete>,
     pub(crate) link: Link,
     pub(crate) chaos: Option<Chaos>,
+    pub(crate) pmu: Option<&'t PmuModel>,
     /// Of each scheduler, then of the orchestrator.
     pub(crate) logs: Vec<RecordLog>,
     record_bytes: RecordBytes,
@@ -55,13 +71,10 @@ impl<'t, P: Probe> Machine<'t, P> {
         model: &'t CostModel,
         clock: SimClock,
         policy: Box<dyn Policy>,
-        chaos: Option<Chaos>,
     ) -> Self {
-        let of_cluster = 1 + spec.aiv_per_cluster;
-        let kind = |core: u32| if core % of_cluster == 0 { CoreKind::Aic } else { CoreKind::Aiv };
-        let cores = (0..spec.cores()).map(|core| Core::new(kind(core), core / of_cluster)).collect();
-        let share = |thread: u32| (thread * spec.clusters / spec.schedulers * of_cluster) as usize;
-        let schedulers = (0..spec.schedulers).map(|s| Scheduler::new(share(s)..share(s + 1))).collect();
+        let cluster = |core: u32| core / (1 + spec.aiv_per_cluster);
+        let cores = (0..spec.cores()).map(|core| Core::new(kind_of(spec, core), cluster(core))).collect();
+        let schedulers = (0..spec.schedulers).map(|s| Scheduler::new(share_of(spec, s))).collect();
         let idle_cores = [spec.aic_cores(), spec.aiv_cores()];
         let log = |thread| RecordLog::new(spec.records, spec.host_memory, thread);
         let mut machine = Machine {
@@ -77,7 +90,8 @@ impl<'t, P: Probe> Machine<'t, P> {
             idle_cores,
             bare: Vec::new(),
             link: Link::new(spec.link),
-            chaos,
+            chaos: None,
+            pmu: None,
             logs: (0..=spec.schedulers).map(log).collect(),
             record_bytes: probe.record_bytes(),
             record_waits: 0,
@@ -275,6 +289,17 @@ impl<'t, P: Probe> Machine<'t, P> {
         if !P::WATCHES {
             return;
         }
+        let (start, end) = (self.clock.ticks(flight.start), self.clock.ticks(flight.end));
+        let mut counters = [0; 1 + COUNTERS_MAX];
+        let counters = match self.pmu {
+            None => &[][..],
+            Some(pmu) => {
+                let cycles = end.0 - start.0;
+                counters[0] = cycles;
+                counters[1..].copy_from_slice(&pmu.counters(&flight.cost, self.cores[core].kind, cycles));
+                &counters[..1 + pmu.columns().len()]
+            }
+        };
         let (kernel, lane, block) = self.executor(core).place_of(&flight.record, flight.index);
         self.probe.block(&PlacedBlock {
             core: CoreId(core as u32),
@@ -284,10 +309,10 @@ impl<'t, P: Probe> Machine<'t, P> {
             lane,
             block,
             dispatch: self.clock.ticks(flight.dispatch),
-            start: self.clock.ticks(flight.start),
-            end: self.clock.ticks(flight.end),
+            start,
+            end,
             finish: self.clock.ticks(finish),
-            counters: &[],
+            counters,
         });
     }
 

@@ -15,8 +15,10 @@ use ringlane_task::{CallConfig, Capacities, ChipSpec};
 
 use crate::chaos::Chaos;
 use crate::chip::SimChip;
-use crate::cost::CostModel;
+use crate::core::CoreKind;
+use crate::cost::{CostModel, CostTable};
 use crate::machine::Machine;
+use crate::pmu::{Group, PmuModel};
 use crate::policy::PolicyName;
 use crate::time::SimClock;
 use crate::totals::Totals;
@@ -28,6 +30,8 @@ pub struct SimOptions {
     pub policy: PolicyName,
     /// What goes wrong is drawn from this seed; nothing does without one.
     pub chaos: Option<u64>,
+    /// What blocks took on another chip.
+    pub costs: Option<CostTable>,
 }
 
 /// Runs orchestrations on a modelled chip, on the calling thread. Can be used again after any outcome.
@@ -37,6 +41,7 @@ pub struct SimRuntime {
     state: State,
     spec: ChipSpec,
     model: CostModel,
+    pmu: Option<PmuModel>,
     options: SimOptions,
     clock: SimClock,
     totals: Totals,
@@ -53,13 +58,33 @@ impl SimRuntime {
         let spec = in_use(spec, config)?;
         let table = Table::new(&Capacities::of(config), spec.cores() as usize)?;
         let (state, clock) = (State::new(&table), SimClock::new(spec.counter_hz));
-        let (model, totals) = (CostModel::new(&spec), Totals::default());
-        Ok(SimRuntime { table: Arc::new(table), state, spec, model, options, clock, totals })
+        let model = CostModel::new(&spec).with_table(options.costs.clone());
+        let (table, totals, pmu) = (Arc::new(table), Totals::default(), None);
+        Ok(SimRuntime { table, state, spec, model, pmu, options, clock, totals })
     }
 
     /// The chip.
     pub fn spec(&self) -> &ChipSpec {
         &self.spec
+    }
+
+    /// The kind of each core.
+    pub fn core_kinds(&self) -> impl Iterator<Item = CoreKind> + '_ {
+        (0..self.spec.cores()).map(|core| crate::machine::kind_of(&self.spec, core))
+    }
+
+    /// The scheduler of each core.
+    pub fn core_threads(&self) -> Vec<u32> {
+        let mut threads = vec![0; self.spec.cores() as usize];
+        for thread in 0..self.spec.schedulers {
+            threads[crate::machine::share_of(&self.spec, thread)].fill(thread);
+        }
+        threads
+    }
+
+    /// Which counters the blocks of the runs to come are told with; none without a group.
+    pub fn count(&mut self, group: Option<Group>) {
+        self.pmu = group.map(|group| PmuModel::new(&self.spec, group));
     }
 
     /// Runs an orchestration on these buffers. Returns when every task is done.
@@ -83,7 +108,8 @@ impl SimRuntime {
         let policy = self.options.policy.make(self.table.slot_count(), self.spec.clusters);
         let chaos = self.options.chaos.map(|seed| Chaos::new(seed, self.spec.cores()));
         let (spec, model, clock) = (&self.spec, &self.model, self.clock.clone());
-        let machine = Machine::new(&self.table, probe, spec, model, clock, policy, chaos);
+        let mut machine = Machine::new(&self.table, probe, spec, model, clock, policy);
+        (machine.chaos, machine.pmu) = (chaos, self.pmu.as_ref());
         let chip = SimChip::new(machine, &mut self.totals);
         // SAFETY: `&mut self`: no other run uses the table; the last one left no task; the machine runs each task once.
         let run = unsafe { session::run(&self.table, &mut self.state, chip, probe, site, buffers, f) };

@@ -68,7 +68,10 @@ fn a_mixed_task_has_its_whole_cluster_for_each_block() {
         for &&(core, _, start, end) in &mixed {
             for lane in 1..=2 {
                 let with = rows.iter().filter(|row| row.0 == core + lane && row.1 == lane as u8);
-                assert!(with.into_iter().any(|row| row.2 < end && start < row.3), "its vector kernels run beside it");
+                assert!(
+                    with.into_iter().any(|row| row.2 < end && start < row.3),
+                    "its vector kernels run beside it"
+                );
             }
         }
     }
@@ -118,7 +121,8 @@ fn what_a_failed_task_would_have_written_is_skipped_with_all_its_blocks_and_the_
 #[test]
 fn more_than_a_chip_has_is_refused_with_what_it_has() {
     let spec = support::a2a3();
-    let ask = |config: CallConfig| SimRuntime::new(&spec, &config, SimOptions::default()).err().map(|e| e.detail());
+    let ask =
+        |config: CallConfig| SimRuntime::new(&spec, &config, SimOptions::default()).err().map(|e| e.detail());
     let mut config = CallConfig::default();
     config.block_dim = 25;
     assert_eq!(ask(config).unwrap(), "25 clusters, and a2a3sim has 24");

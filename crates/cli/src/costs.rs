@@ -20,7 +20,6 @@ use crate::diagnostics::{Diagnostics, Place};
 use crate::errors::Exit;
 use crate::execute::{Outcome, Setup};
 use crate::output::say;
-use crate::runtime::Platform;
 
 /// Why costs cannot be used or recorded.
 #[derive(Debug, thiserror::Error)]
@@ -28,9 +27,6 @@ pub enum CostsError {
     /// The table given is none.
     #[error("{0}")]
     Table(#[from] CostTableError),
-    /// The platform takes the time it takes.
-    #[error("costs are for simulators")]
-    NotModelled { platform: Platform },
     /// Nothing times the blocks.
     #[error("costs are recorded from the swimlane, which is not on")]
     NoSwimlane,
@@ -59,7 +55,6 @@ impl Explain for CostsError {
     fn name(&self) -> &'static str {
         match self {
             CostsError::Table(error) => error.name(),
-            CostsError::NotModelled { .. } => "CostsNotModelled",
             CostsError::NoSwimlane => "CostsNeedSwimlane",
             CostsError::NotWritable { .. } => "CostsNotWritable",
             CostsError::CannotWrite { .. } => "CannotWriteCosts",
@@ -70,9 +65,6 @@ impl Explain for CostsError {
     fn detail(&self) -> String {
         match self {
             CostsError::Table(error) => error.detail(),
-            CostsError::NotModelled { platform } => {
-                format!("--costs with --platform {platform}, which takes the time it takes")
-            }
             CostsError::NoSwimlane => "--costs-out without --chip-swimlane or --dfx".to_string(),
             CostsError::NotWritable { path, source } | CostsError::CannotWrite { path, source } => {
                 format!("{}: {}", path.display(), describe_os_error(source))
@@ -84,9 +76,6 @@ impl Explain for CostsError {
     fn hint(&self) -> String {
         match self {
             CostsError::Table(error) => error.hint(),
-            CostsError::NotModelled { .. } => {
-                "name a simulator with --platform, or leave out --costs".to_string()
-            }
             CostsError::NoSwimlane => "--chip-swimlane=1".to_string(),
             CostsError::NotWritable { .. } => {
                 "name a file in a directory that is there and that you may write to".to_string()
@@ -100,9 +89,8 @@ impl Explain for CostsError {
 }
 
 /// The table for `--costs FILE`.
-pub fn given(path: &Path, platform: Platform) -> Result<CostTable, CostsError> {
-    let table = CostTable::read(path)?;
-    if platform == Platform::Cpu { Err(CostsError::NotModelled { platform }) } else { Ok(table) }
+pub fn given(path: &Path) -> Result<CostTable, CostsError> {
+    Ok(CostTable::read(path)?)
 }
 
 /// The file of `--costs-out FILE`: made under another name before the runs and given its own after them. Dropped, it is gone.

@@ -3,13 +3,14 @@
 use std::io;
 use std::process::ExitCode;
 
+use ringlane_chip_sim::spec::SpecError;
 use ringlane_scenes::SceneError;
 use ringlane_task::{ConfigError, Explain};
 use ringlane_trace::TraceError;
 
 use crate::costs::CostsError;
 use crate::output::say;
-use crate::runtime::SetupError;
+use crate::runtime::{Platform, SetupError};
 use crate::suggest::nearest;
 
 /// How the command ends.
@@ -93,6 +94,12 @@ pub enum CliError {
     /// The run directory cannot be made or written.
     #[error("{0}")]
     Trace(#[from] TraceError),
+    /// An option of simulators is given for another platform.
+    #[error("an option is for simulators")]
+    NotModelled { option: &'static str, platform: Platform },
+    /// A chip's file cannot be used.
+    #[error("{0}")]
+    Chip(#[from] SpecError),
     /// Costs cannot be used or recorded.
     #[error("{0}")]
     Costs(#[from] CostsError),
@@ -137,6 +144,8 @@ impl Explain for CliError {
             CliError::OneDirectory { .. } => "OneDirectory",
             CliError::Setup(error) => error.name(),
             CliError::Trace(error) => error.name(),
+            CliError::NotModelled { .. } => "NotModelled",
+            CliError::Chip(error) => error.name(),
             CliError::Costs(error) => error.name(),
             CliError::CannotPrint(_) => "CannotPrint",
             CliError::NoSignals(_) => "NoSignals",
@@ -163,6 +172,10 @@ impl Explain for CliError {
             }
             CliError::Setup(error) => error.detail(),
             CliError::Trace(error) => error.detail(),
+            CliError::NotModelled { option, platform } => {
+                format!("{option} with --platform {platform}, which takes the time it takes")
+            }
+            CliError::Chip(error) => error.detail(),
             CliError::Costs(error) => error.detail(),
             CliError::CannotPrint(error) | CliError::NoSignals(error) => error.to_string(),
         }
@@ -194,6 +207,8 @@ impl Explain for CliError {
             }
             CliError::Setup(error) => error.hint(),
             CliError::Trace(error) => error.hint(),
+            CliError::NotModelled { option, .. } => format!("--platform a2a3sim, or leave out {option}"),
+            CliError::Chip(error) => error.hint(),
             CliError::Costs(error) => error.hint(),
             CliError::CannotPrint(_) => "is there space where standard output goes?".to_string(),
             CliError::NoSignals(_) => "does the machine allow signal handlers?".to_string(),

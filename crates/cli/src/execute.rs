@@ -8,7 +8,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ringlane_chip_sim::cost::CostTable;
+use ringlane_chip_sim::Totals;
 use ringlane_engine::api::backend::Site;
 use ringlane_engine::report::RunReport;
 use ringlane_engine::{Error, Fault};
@@ -26,7 +26,7 @@ use crate::options::GraphRuntime;
 use crate::panics::{Panicked, quietly};
 use crate::progress::Progress;
 use crate::recording::Recorded;
-use crate::runtime::{Platform, Runtime};
+use crate::runtime::{Model, Platform, Runtime};
 use crate::select::Job;
 
 /// How the cases of a command are run.
@@ -39,9 +39,8 @@ pub struct Setup {
     pub config: CallConfig,
     /// What is observed, and in which rounds.
     pub diagnostics: Diagnostics,
-    /// What blocks take on a simulator, if it was recorded elsewhere.
-    #[expect(dead_code, reason = "read by the platforms that model their blocks")]
-    pub costs: Option<CostTable>,
+    /// How a modelled chip is run.
+    pub model: Model,
     /// How often.
     pub rounds: u32,
     /// The exact directory, if one was named.
@@ -62,6 +61,8 @@ pub struct Outcome {
     pub peak_rss_bytes: u64,
     /// What the diagnostics left, if a round was observed.
     pub recorded: Option<Recorded>,
+    /// What the round was like on a modelled chip.
+    pub modelled: Option<Totals>,
     /// Why the case did not end well.
     pub failure: Option<Failure>,
 }
@@ -81,6 +82,7 @@ struct Round {
     report: RunReport,
     golden: Option<Golden>,
     recording: Option<Exported>,
+    modelled: Option<Totals>,
     failure: Option<Failure>,
 }
 
@@ -152,13 +154,15 @@ pub fn execute(mut job: Job, setup: &Setup, monitor: &Monitor) -> Result<Outcome
     let Rounds { walls_us, reported, recorded, failure } = rounds;
     let manifest = filled(manifest, &reported, failure.as_ref(), &setup.diagnostics);
     manifest.write(&dir)?;
+    let modelled = reported.modelled;
     let (dir, peak_rss_bytes) = (dir.path().to_path_buf(), memory::peak_rss_bytes());
-    Ok(Outcome { manifest, dir, walls_us, peak_rss_bytes, recorded, failure })
+    Ok(Outcome { manifest, dir, walls_us, peak_rss_bytes, recorded, modelled, failure })
 }
 
 fn runtime_for(setup: &Setup, dir: &Path) -> Result<Runtime, Failure> {
     let config = config_in(dir, setup.config)?;
-    Runtime::on(setup.platform).with(&config).map_err(|error| Failure::of(error.into()))
+    let platform = Runtime::on(setup.platform).model(setup.model.clone());
+    platform.with(&config).map_err(|error| Failure::of(error.into()))
 }
 
 fn config_in(dir: &Path, mut config: CallConfig) -> Result<CallConfig, Failure> {
@@ -261,6 +265,7 @@ fn round(
     };
     let mut round = Round { wall_us: watched.wall.as_nanos() as f64 / 1e3, ..Round::default() };
     (round.report, round.recording) = (watched.report, watched.recording);
+    round.modelled = runtime.modelled().cloned();
     match watched.result {
         Ok(result) => round.failure = result.err().map(Failure::of),
         Err(_) => round.failure = Some(Failure::fatal(Panicked::last())),

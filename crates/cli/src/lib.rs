@@ -56,6 +56,7 @@ mod monitor;
 mod options;
 mod output;
 mod panics;
+mod platform;
 mod pmu;
 mod progress;
 mod recording;
@@ -74,6 +75,8 @@ mod watched;
 use std::process::ExitCode;
 
 pub use allocations::CountingAllocator;
+pub use ringlane_chip_sim::policy::PolicyName;
+pub use ringlane_chip_sim::{SimOptions, Totals};
 pub use ringlane_engine as engine;
 pub use ringlane_engine::report::{Run, RunReport, Status};
 pub use ringlane_engine::{inventory, kernel};
@@ -83,7 +86,7 @@ pub use ringlane_scenes as scenes;
 pub use ringlane_task as task;
 pub use ringlane_task::CallConfig;
 pub use ringlane_trace as trace;
-pub use runtime::{OnPlatform, Platform, Remote, Runtime, SetupError};
+pub use runtime::{Model, OnPlatform, Platform, Remote, Runtime, SetupError};
 
 /// What a program that uses Ringlane imports: the engine's words, those of scenes, and the runtime.
 pub mod prelude {

@@ -1,19 +1,29 @@
-//! `--pmu[=GROUP]`: a group of hardware counters, by number or by name.
+//! `--pmu[=GROUP]`: a group of counters, by number or by name; which ones there are depends on the platform.
 
-use ringlane_probe::pmu::Group;
+use ringlane_chip_sim::pmu as model;
+use ringlane_probe::pmu as processor;
 use ringlane_task::Explain;
 
 use crate::errors::CliError;
+use crate::runtime::Platform;
 
 /// What a bare `--pmu` asks for.
-pub const DEFAULT: &str = "basic";
+pub const DEFAULT: &str = "default";
 
-/// The number of a group.
-pub fn group(text: &str) -> Result<i32, CliError> {
-    let group = Group::parse(text).map_err(|error| {
-        let allowed = error.hint().trim_start_matches("use ").to_string();
-        CliError::bad_value("--pmu", text, allowed, "--pmu=cache")
-    })?;
+/// The number of a group on a platform; 0 is its default.
+pub fn group(text: &str, platform: Platform) -> Result<i32, CliError> {
+    let refused = |hint: String, example| {
+        let allowed = format!("{DEFAULT}, {}", hint.trim_start_matches("use "));
+        CliError::bad_value("--pmu", text, allowed, example)
+    };
+    if text == DEFAULT {
+        return Ok(0);
+    }
+    if platform.is_modelled() {
+        let group = model::Group::parse(text).map_err(|error| refused(error.hint(), "--pmu=2"))?;
+        return Ok(group.number().into());
+    }
+    let group = processor::Group::parse(text).map_err(|error| refused(error.hint(), "--pmu=cache"))?;
     Ok(group.number().into())
 }
 
@@ -22,14 +32,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_group_has_a_number_and_a_name() {
-        for known in Group::ALL {
-            let number = i32::from(known.number());
-            assert_eq!((group(known.name()).unwrap(), group(&number.to_string()).unwrap()), (number, number));
+    fn a_group_has_a_number_and_a_name_on_each_platform() {
+        let processor = processor::Group::ALL.map(|group| (group.name(), i32::from(group.number())));
+        let model = model::Group::ALL.map(|group| (group.name(), i32::from(group.number())));
+        let all = processor.map(|group| (Platform::Cpu, group)).into_iter();
+        for (platform, (name, number)) in all.chain(model.map(|group| (Platform::A5sim, group))) {
+            let read = [name, &number.to_string()].map(|text| group(text, platform).unwrap());
+            assert_eq!(read, [number; 2]);
         }
-        assert_eq!(group(DEFAULT).unwrap(), i32::from(Group::default().number()));
-        for bad in ["99", "-1", "", "02", "Cache"] {
-            assert!(group(bad).is_err(), "{bad}");
+        for platform in Platform::ALL {
+            assert_eq!(group(DEFAULT, *platform).unwrap(), 0);
+            for bad in ["99", "-1", "", "02", "Cache"] {
+                assert!(group(bad, *platform).is_err(), "{bad}");
+            }
         }
     }
 }

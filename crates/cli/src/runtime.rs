@@ -6,6 +6,7 @@ use std::fmt;
 use std::panic::{Location, resume_unwind};
 
 use ringlane_chip_cpu::CpuRuntime;
+use ringlane_chip_sim::{SimRuntime, Totals};
 use ringlane_engine::api::backend::Site;
 use ringlane_engine::prelude::{Buffers, Orch};
 use ringlane_engine::report::{Run, RunReport, Status};
@@ -17,41 +18,8 @@ use ringlane_trace::{Manifest, RunDir, UtcTime};
 
 use crate::manifest::tell;
 use crate::memory;
+pub use crate::platform::{Model, Platform};
 use crate::watched::{self, Observing, Watched, cannot_record};
-
-/// What a run is executed on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, clap::ValueEnum)]
-#[non_exhaustive]
-pub enum Platform {
-    /// The machine's own cores.
-    #[default]
-    Cpu,
-}
-
-impl Platform {
-    /// Every platform that this build knows.
-    pub const ALL: &'static [Platform] = &[Platform::Cpu];
-
-    /// The name used in every artifact and on the command line.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Platform::Cpu => "cpu",
-        }
-    }
-
-    /// Whether this machine has it.
-    pub const fn is_available(self) -> bool {
-        match self {
-            Platform::Cpu => true,
-        }
-    }
-}
-
-impl fmt::Display for Platform {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
 
 /// Runs orchestrations on a platform; can be used again after any run, also a failed one.
 ///
@@ -79,30 +47,44 @@ pub struct Runtime {
 
 enum Chip {
     Cpu(CpuRuntime),
+    Sim(Platform, Box<SimRuntime>),
 }
 
 /// A platform that waits for its configuration.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[must_use = "a platform does nothing until it is given a configuration"]
-pub struct OnPlatform(Platform);
+pub struct OnPlatform {
+    platform: Platform,
+    model: Model,
+}
 
 impl Runtime {
     /// Chooses the platform.
     pub fn on(platform: Platform) -> OnPlatform {
-        OnPlatform(platform)
+        OnPlatform { platform, model: Model::default() }
     }
 
     /// The platform it runs on.
     pub fn platform(&self) -> Platform {
         match self.chip {
             Chip::Cpu(_) => Platform::Cpu,
+            Chip::Sim(platform, _) => platform,
         }
     }
 
-    /// Number of threads, the submitting one included.
+    /// Number of threads, the submitting one included; of a modelled chip, its control threads.
     pub fn threads(&self) -> u32 {
         match &self.chip {
             Chip::Cpu(cpu) => cpu.threads(),
+            Chip::Sim(_, sim) => sim.spec().schedulers + 1,
+        }
+    }
+
+    /// What the last run was like on a modelled chip.
+    pub fn modelled(&self) -> Option<&Totals> {
+        match &self.chip {
+            Chip::Cpu(_) => None,
+            Chip::Sim(_, sim) => Some(sim.totals()),
         }
     }
 
@@ -117,7 +99,7 @@ impl Runtime {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn observe(&mut self, config: &CallConfig) -> core::result::Result<(), SetupError> {
-        check(config)?;
+        check(self.platform(), config)?;
         self.observing.config = *config;
         Ok(())
     }
@@ -157,6 +139,7 @@ impl Runtime {
         if self.observing.config.dfx_flags.is_empty() {
             return match &mut self.chip {
                 Chip::Cpu(cpu) => cpu.run(buffers, f),
+                Chip::Sim(_, sim) => sim.run(buffers, f),
             };
         }
         self.run_into_directory(buffers, f)
@@ -216,6 +199,9 @@ impl Runtime {
     ) -> Watched<R> {
         match &mut self.chip {
             Chip::Cpu(cpu) => watched::run_on_cpu(cpu, &self.observing, dir, site, buffers, f),
+            Chip::Sim(platform, sim) => {
+                watched::run_on_sim((*platform, sim), &self.observing, dir, site, buffers, f)
+            }
         }
     }
 
@@ -230,6 +216,7 @@ impl Runtime {
     pub fn remote(&self) -> Remote {
         match &self.chip {
             Chip::Cpu(cpu) => Remote::Cpu(cpu.remote()),
+            Chip::Sim(_, sim) => Remote::Sim(sim.remote()),
         }
     }
 }
@@ -241,6 +228,22 @@ impl fmt::Debug for Runtime {
 }
 
 impl OnPlatform {
+    /// How a modelled chip is run: another chip, a policy, costs, chaos.
+    ///
+    /// ```
+    /// use ringlane::prelude::*;
+    /// use ringlane::{Model, PolicyName, SimOptions};
+    /// let options = SimOptions { policy: PolicyName::CriticalPath, ..SimOptions::default() };
+    /// let model = Model { options, ..Model::default() };
+    /// let runtime = Runtime::on(Platform::A2a3sim).model(model).with(&CallConfig::default())?;
+    /// assert_eq!(runtime.threads(), 4);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn model(mut self, model: Model) -> Self {
+        self.model = model;
+        self
+    }
+
     /// Makes the runtime, with the threads and capacities of `config`.
     ///
     /// ```
@@ -250,9 +253,14 @@ impl OnPlatform {
     /// assert_eq!(error.name(), "CapacityNotPowerOfTwo");
     /// ```
     pub fn with(self, config: &CallConfig) -> core::result::Result<Runtime, SetupError> {
-        check(config)?;
-        let chip = match self.0 {
-            Platform::Cpu => Chip::Cpu(CpuRuntime::new(config).map_err(SetupError::Chip)?),
+        check(self.platform, config)?;
+        let OnPlatform { platform, model } = self;
+        let chip = match model.chip.or_else(|| platform.modelled()).filter(|_| platform.is_modelled()) {
+            None => Chip::Cpu(CpuRuntime::new(config).map_err(SetupError::Chip)?),
+            Some(spec) => {
+                let sim = SimRuntime::new(&spec, config, model.options).map_err(SetupError::Chip)?;
+                Chip::Sim(platform, Box::new(sim))
+            }
         };
         let observing = Observing { config: *config, dump: DumpSelection::default(), pool: Pool::default() };
         Ok(Runtime { chip, observing, recording: None })
@@ -260,14 +268,18 @@ impl OnPlatform {
 }
 
 /// Everything about a configuration that can be refused without making anything.
-pub(crate) fn check(config: &CallConfig) -> core::result::Result<(), SetupError> {
+pub(crate) fn check(platform: Platform, config: &CallConfig) -> core::result::Result<(), SetupError> {
     config.validate().map_err(SetupError::Config)?;
     if config.dfx_flags.contains(DfxFlags::NODE_SWIMLANE) {
         // It comes with workers.
         let bit = DfxFlags::NODE_SWIMLANE.bits().trailing_zeros();
         return Err(SetupError::Config(ConfigError::ReservedBit { bit }));
     }
-    watched::pmu_group(config).map_err(SetupError::Pmu)?;
+    if platform.is_modelled() {
+        watched::model_group(config).map_err(SetupError::ModelPmu)?;
+    } else {
+        watched::pmu_group(config).map_err(SetupError::Pmu)?;
+    }
     memory::check_capacities(config)
 }
 
@@ -278,6 +290,8 @@ pub(crate) fn check(config: &CallConfig) -> core::result::Result<(), SetupError>
 pub enum Remote {
     #[doc(hidden)]
     Cpu(ringlane_chip_cpu::Remote),
+    #[doc(hidden)]
+    Sim(ringlane_chip_sim::Remote),
 }
 
 impl Remote {
@@ -285,6 +299,7 @@ impl Remote {
     pub fn interrupt(&self) {
         match self {
             Remote::Cpu(cpu) => cpu.interrupt(),
+            Remote::Sim(sim) => sim.interrupt(),
         }
     }
 
@@ -292,6 +307,7 @@ impl Remote {
     pub fn status(&self) -> Status {
         match self {
             Remote::Cpu(cpu) => cpu.status(),
+            Remote::Sim(sim) => sim.status(),
         }
     }
 }
@@ -307,6 +323,8 @@ pub enum SetupError {
     #[error("{0}")]
     Pmu(UnknownGroup),
     #[error("{0}")]
+    ModelPmu(ringlane_chip_sim::pmu::UnknownGroup),
+    #[error("{0}")]
     Chip(Error),
 }
 
@@ -316,6 +334,7 @@ impl Explain for SetupError {
             SetupError::Config(error) => error.name(),
             SetupError::CapacityTooLarge { .. } => "CapacityTooLarge",
             SetupError::Pmu(error) => error.name(),
+            SetupError::ModelPmu(error) => error.name(),
             SetupError::Chip(error) => error.name(),
         }
     }
@@ -328,6 +347,7 @@ impl Explain for SetupError {
                 resource.option()
             ),
             SetupError::Pmu(error) => error.detail(),
+            SetupError::ModelPmu(error) => error.detail(),
             SetupError::Chip(error) => error.detail(),
         }
     }
@@ -337,6 +357,7 @@ impl Explain for SetupError {
             SetupError::Config(error) => error.hint(),
             SetupError::CapacityTooLarge { resource, fits, .. } => format!("{} {fits}", resource.option()),
             SetupError::Pmu(error) => error.hint(),
+            SetupError::ModelPmu(error) => error.hint(),
             SetupError::Chip(error) => error.hint(),
         }
     }
@@ -351,6 +372,7 @@ impl From<SetupError> for Error {
                 Fault::Config(ConfigError::CapacityTooLarge { resource, ring: None, value }).into()
             }
             SetupError::Pmu(error) => cannot_record(&error),
+            SetupError::ModelPmu(error) => cannot_record(&error),
             SetupError::Chip(error) => error,
         }
     }

@@ -1,5 +1,6 @@
 //! What a command tells about its runs: a table for people, JSON for programs.
 
+use ringlane_chip_sim::core::CoreKind;
 use ringlane_trace::{Golden, Manifest, RunError, RunStatus};
 use serde::Serialize;
 
@@ -30,6 +31,15 @@ struct Run<'a> {
     peak_rss_bytes: u64,
     error: Option<&'a RunError>,
     golden: Option<&'a Golden>,
+    /// Of a modelled chip: the share of the makespan that its cores were busy, by kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    utilization: Option<Utilization>,
+}
+
+#[derive(Serialize)]
+struct Utilization {
+    aic: f64,
+    aiv: f64,
 }
 
 /// The summary as one line of JSON.
@@ -58,6 +68,10 @@ fn run(outcome: &Outcome) -> Run<'_> {
         peak_rss_bytes: outcome.peak_rss_bytes,
         error: manifest.error.as_ref(),
         golden: manifest.golden.as_ref(),
+        utilization: outcome.modelled.as_ref().map(|totals| Utilization {
+            aic: totals.utilization(CoreKind::Aic),
+            aiv: totals.utilization(CoreKind::Aiv),
+        }),
     }
 }
 
@@ -102,7 +116,25 @@ pub fn table(outcomes: &[Outcome]) -> String {
         }
         table.push(row);
     }
-    outcomes.iter().filter_map(recorded).fold(table.render(), |text, line| text + &line)
+    let lines = outcomes.iter().flat_map(|outcome| modelled(outcome).into_iter().chain(recorded(outcome)));
+    lines.fold(table.render(), |text, line| text + &line)
+}
+
+/// How long a case took in a modelled chip's own time, and how busy its cores were.
+fn modelled(outcome: &Outcome) -> Option<String> {
+    let (manifest, totals) = (&outcome.manifest, outcome.modelled.as_ref()?);
+    let busy = CoreKind::ALL.map(|kind| {
+        let (cores, share) = (totals.cores[kind as usize], totals.utilization(kind) * 100.0);
+        format!("{cores} {} {share:.1} % busy", kind.as_str())
+    });
+    let makespan = time(makespan_us(manifest));
+    Some(format!(
+        "{} {}: makespan {makespan} on {}, {}\n",
+        manifest.scene,
+        manifest.case,
+        manifest.platform,
+        busy.join(", ")
+    ))
 }
 
 /// What the diagnostics of a case left, and what they cost.

@@ -145,5 +145,5 @@ fn a_table_that_cannot_be_read_is_refused_by_name_and_a_good_one_is_for_simulato
     ] {
         refused(&desk, &["--costs", name], &[error, name]);
     }
-    refused(&desk, &["--costs", "good.json"], &["CostsNotModelled", "costs are for simulators", "cpu"]);
+    refused(&desk, &["--costs", "good.json"], &["NotModelled", "an option is for simulators", "cpu"]);
 }

@@ -3,7 +3,7 @@
 use core::sync::atomic::Ordering;
 
 use ringlane_engine::observed::{Fill, Held, ObservedTask, PlacedBlock, Submission, ThreadPhase, WiredEdge};
-use ringlane_engine::seams::{Clock, Probe, Step};
+use ringlane_engine::seams::{Clock, Probe, RecordBytes, Step};
 use ringlane_engine::slot::{SlotIndex, TaskRecord};
 use ringlane_task::{CoreId, Resource, RingIndex, SiteId, TaskId, Ticks};
 
@@ -24,6 +24,10 @@ impl<C: Clock> Probe for Recorder<C> {
     #[inline]
     fn sees_scopes(&self) -> bool {
         self.sees_scopes
+    }
+
+    fn record_bytes(&self) -> RecordBytes {
+        self.bytes_on_the_chip()
     }
 
     fn enter(&self, core: CoreId) {

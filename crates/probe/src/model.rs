@@ -3,13 +3,18 @@
 //! One thread tells all of it, so there is one writer of each kind, and records name their core and their thread.
 
 use ringlane_engine::observed::{PlacedBlock, ThreadPhase, ThreadWork};
+use ringlane_engine::seams::RecordBytes;
+use ringlane_task::DfxFlags;
 use ringlane_trace::swimlane::Phase;
 
 use crate::kinds;
 use crate::lane::Writer;
 use crate::pmu::COUNTERS_MAX;
+use crate::recorder::Recorder;
 use crate::recording::Writers;
-use crate::records::{BlockCounters, BlockLife, BlockName, BlockTime, COUNTED, PhaseTime, ThreadTime};
+use crate::records::{
+    BlockCounters, BlockLife, BlockName, BlockTime, COUNTED, PhaseTime, SubmitTime, TaskLife, ThreadTime,
+};
 
 /// The writers of a modelled chip; of another chip, or of what is off, there are none.
 #[derive(Default)]
@@ -69,5 +74,24 @@ impl ModelState {
             tasks: phase.tasks,
         };
         phases.push(&ThreadTime { time, round: phase.round });
+    }
+}
+
+/// Bytes of a submit's arguments as the chip would record them for the dependencies: they vary, and this is a usual task's.
+const USUAL_SUBMIT_BYTES: usize = 160;
+
+impl<C> Recorder<C> {
+    /// What the records that are on would take in the memory of a modelled chip.
+    pub(crate) fn bytes_on_the_chip(&self) -> RecordBytes {
+        let when = |on: bool, bytes: usize| if on { bytes as u64 } else { 0 };
+        let (flags, level) = (self.settings.flags, self.level);
+        let block = if level == 1 { size_of::<BlockTime>() } else { size_of::<BlockLife>() };
+        RecordBytes {
+            block: when(level > 0, block) + when(flags.contains(DfxFlags::PMU), size_of::<BlockCounters>()),
+            phase: when(level >= 3, size_of::<ThreadTime>()),
+            submit: when(level >= 2, size_of::<TaskLife>())
+                + when(level >= 3, size_of::<SubmitTime>())
+                + when(flags.contains(DfxFlags::DEPS), USUAL_SUBMIT_BYTES),
+        }
     }
 }

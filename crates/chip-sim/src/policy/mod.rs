@@ -109,6 +109,11 @@ impl PolicyName {
         }
     }
 
+    /// The policy with this name.
+    pub fn from_name(name: &str) -> Option<PolicyName> {
+        PolicyName::ALL.into_iter().find(|policy| policy.as_str() == name)
+    }
+
     /// The policy, for a table with so many slots and a chip with so many clusters.
     pub(crate) fn make(self, slots: usize, clusters: u32) -> Box<dyn Policy> {
         match self {

@@ -7,6 +7,7 @@ use ringlane_task::{DfxFlags, Overflow};
 use crate::diagnostics::{DfxRounds, Diagnostics};
 use crate::errors::CliError;
 use crate::pmu;
+use crate::runtime::Platform;
 use crate::selection;
 
 /// What `--dfx` turns on.
@@ -30,8 +31,8 @@ pub struct DfxArgs {
     dump_tensor: Option<String>,
     /// Hardware counters of each block, of a group by number or name
     #[arg(long, value_name = "GROUP")]
-    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = pmu::DEFAULT, value_parser = pmu::group)]
-    pmu: Option<i32>,
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = pmu::DEFAULT)]
+    pmu: Option<String>,
     /// The tasks and all their dependencies
     #[arg(long)]
     dep_gen: bool,
@@ -51,12 +52,13 @@ pub struct DfxArgs {
 
 impl DfxArgs {
     /// What is observed of a scene.
-    pub fn diagnostics(&self, scene: &Scene) -> Result<Diagnostics, CliError> {
+    pub fn diagnostics(&self, scene: &Scene, platform: Platform) -> Result<Diagnostics, CliError> {
+        let pmu_group = self.pmu.as_deref().map(|text| pmu::group(text, platform)).transpose()?;
         let dump = self.dump_tensor.as_deref().map(|text| selection::parse(text, scene)).transpose()?;
         Ok(Diagnostics {
             flags: self.flags(),
             overflow: self.overflow,
-            pmu_group: self.pmu.unwrap_or_default(),
+            pmu_group: pmu_group.unwrap_or_default(),
             dump: dump.unwrap_or_default(),
             rounds: self.dfx_rounds,
         })
@@ -102,7 +104,7 @@ mod tests {
 
     fn diagnostics(options: &[&str]) -> Diagnostics {
         let command = Command::try_parse_from([&["run"], options].concat()).unwrap_or_else(|e| panic!("{e}"));
-        command.dfx.diagnostics(Scene::find("vector").unwrap()).unwrap()
+        command.dfx.diagnostics(Scene::find("vector").unwrap(), Platform::Cpu).unwrap()
     }
 
     fn bits(options: &[&str]) -> u64 {

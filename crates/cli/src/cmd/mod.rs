@@ -5,6 +5,7 @@ mod chips;
 mod completions;
 mod dfx;
 mod list;
+mod model;
 mod run;
 
 use std::ffi::OsString;

@@ -12,7 +12,8 @@ use ringlane_task::{CallConfig, Resource};
 use ringlane_trace::RunStatus;
 
 use super::dfx::DfxArgs;
-use crate::costs::{self, CostsOut};
+use super::model::ModelArgs;
+use crate::costs::CostsOut;
 use crate::errors::{CliError, Exit, print, warn};
 use crate::execute::{Outcome, Setup, execute};
 use crate::monitor::Monitor;
@@ -32,6 +33,7 @@ Example:
   $ ringlane run cholesky --chip-swimlane=1 --dep-gen --rounds 5
   $ ringlane run paged_attention --case ragged --dump-tensor=QK,PV:2
   $ ringlane run cholesky --chip-swimlane=1 --costs-out costs.json
+  $ ringlane run paged_attention --platform a2a3sim --chip-swimlane --policy critical-path
   $ ringlane run moe --case small --scope-stats --pmu --rounds 3 --dfx-rounds all
 A run's directory is named on standard error; run.json in it tells how the run went and which files it left.
 Ctrl-C ends a run at its next task (again: at once); SIGUSR1 prints what it is doing.";
@@ -69,15 +71,14 @@ pub struct RunArgs {
     /// Exact directory for one case [default: outputs/<scene>_<case>_<time>]
     #[arg(short, long, value_name = "DIR", value_parser = options::directory)]
     output: Option<PathBuf>,
-    /// What blocks take on a simulator, as recorded with --costs-out
-    #[arg(long, value_name = "FILE")]
-    costs: Option<PathBuf>,
     /// Write what the blocks of each kernel took; needs --chip-swimlane
     #[arg(long, value_name = "FILE")]
     costs_out: Option<PathBuf>,
     /// The summary as JSON on standard output, and nothing else there
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    model: ModelArgs,
     #[command(flatten)]
     dfx: DfxArgs,
     #[command(flatten)]
@@ -167,11 +168,11 @@ impl RunArgs {
     fn setup(&self) -> Result<Setup, CliError> {
         let config = CallConfig::default().with_seed(self.seed).with_workers(self.threads.unwrap_or(0));
         let config = self.rings.apply(config);
-        runtime::check(&config).map_err(CliError::Setup)?;
+        runtime::check(self.platform, &config).map_err(CliError::Setup)?;
         Ok(Setup {
-            diagnostics: self.dfx.diagnostics(select::scene(&self.scene)?)?,
+            diagnostics: self.dfx.diagnostics(select::scene(&self.scene)?, self.platform)?,
             platform: self.platform,
-            costs: self.costs.as_deref().map(|path| costs::given(path, self.platform)).transpose()?,
+            model: self.model.model(self.platform)?,
             runtime: self.runtime,
             config,
             rounds: self.rounds,
@@ -200,6 +201,13 @@ fn tell(outcome: &Outcome) {
     let peak = summary::bytes(outcome.peak_rss_bytes);
     say(format_args!("{} {}: {dir} (peak memory {peak})", manifest.scene, manifest.case));
     outcome.recorded.iter().flat_map(|recorded| &recorded.problems).for_each(warn_of);
+    if let Some(totals) = &outcome.modelled {
+        totals.draws.iter().for_each(|draw| say(format_args!("chaos: {draw}")));
+        let untold = totals.draw_count - totals.draws.len() as u64;
+        if untold > 0 {
+            say(format_args!("chaos: and {untold} more"));
+        }
+    }
     if let Some(failure) = &outcome.failure {
         print(&*failure.error);
     }

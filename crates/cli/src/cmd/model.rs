@@ -1,0 +1,54 @@
+//! The options of `run` that say how a modelled chip is run.
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use ringlane_chip_sim::policy::PolicyName;
+use ringlane_chip_sim::{SimOptions, spec};
+
+use crate::costs;
+use crate::errors::CliError;
+use crate::options;
+use crate::runtime::{Model, Platform};
+
+/// How a modelled chip is run.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Simulators (a2a3sim, a5sim)")]
+pub struct ModelArgs {
+    /// A chip of your own instead of the platform's; `chips show` prints one to copy
+    #[arg(long, value_name = "FILE")]
+    chip: Option<PathBuf>,
+    /// Who runs next among ready tasks [default: fifo]
+    #[arg(long, value_name = "NAME", value_parser = policy())]
+    policy: Option<PolicyName>,
+    /// Let things go wrong: costs vary, ends show late, cores are slow or silent, all drawn from the seed
+    #[arg(long, value_name = "SEED", allow_negative_numbers = true, value_parser = options::seed)]
+    chaos: Option<u64>,
+    /// What blocks take on a simulator, as recorded with --costs-out
+    #[arg(long, value_name = "FILE")]
+    costs: Option<PathBuf>,
+}
+
+fn policy() -> impl TypedValueParser<Value = PolicyName> {
+    let names = PossibleValuesParser::new(PolicyName::ALL.map(PolicyName::as_str));
+    names.map(|name| PolicyName::from_name(&name).expect("one of the names"))
+}
+
+impl ModelArgs {
+    /// What they say, for a platform.
+    pub fn model(&self, platform: Platform) -> Result<Model, CliError> {
+        let given = [
+            ("--chip", self.chip.is_some()),
+            ("--policy", self.policy.is_some()),
+            ("--chaos", self.chaos.is_some()),
+            ("--costs", self.costs.is_some()),
+        ];
+        if let Some((option, _)) = given.into_iter().find(|(_, given)| *given && !platform.is_modelled()) {
+            return Err(CliError::NotModelled { option, platform });
+        }
+        let costs = self.costs.as_deref().map(costs::given).transpose()?;
+        let chip = self.chip.as_deref().map(spec::load).transpose()?;
+        let options = SimOptions { policy: self.policy.unwrap_or_default(), chaos: self.chaos, costs };
+        Ok(Model { chip, options })
+    }
+}

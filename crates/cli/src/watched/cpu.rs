@@ -1,0 +1,69 @@
+//! Recorded runs on the cpu chip.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
+
+use ringlane_chip_cpu::{CpuClock, CpuRuntime};
+use ringlane_engine::Result;
+use ringlane_engine::api::backend::Site;
+use ringlane_engine::prelude::{Buffers, Orch};
+use ringlane_probe::pmu::{Group, UnknownGroup};
+use ringlane_probe::{Cores, Recorder};
+use ringlane_task::CallConfig;
+use ringlane_trace::RunDir;
+
+use super::{ChipFacts, Observing, Watched, cannot_record, facts, refused, settings};
+
+/// The group of counters that a configuration names; 0 is the default.
+pub(crate) fn pmu_group(config: &CallConfig) -> core::result::Result<Group, UnknownGroup> {
+    match config.pmu_group {
+        0 => Ok(Group::default()),
+        number => Group::from_number(number),
+    }
+}
+
+/// Runs on the cpu chip, and records if that is asked for. `dir` is where.
+pub(crate) fn run_on_cpu<'e, R>(
+    cpu: &mut CpuRuntime,
+    observing: &Observing,
+    dir: Option<&RunDir>,
+    site: Site,
+    buffers: &'e mut Buffers<'_>,
+    f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
+) -> Watched<R> {
+    let recorder = match dir.map(|dir| start(cpu, observing, dir)).transpose() {
+        Ok(recorder) => recorder,
+        Err(error) => return refused(error),
+    };
+    let start = Instant::now();
+    let run = catch_unwind(AssertUnwindSafe(|| match &recorder {
+        Some(recorder) if recorder.watches_cores() => cpu.run_at(site, buffers, recorder, f),
+        Some(recorder) => cpu.run_at(site, buffers, &recorder.submitter_only(), f),
+        None => cpu.run_at(site, buffers, &(), f),
+    }));
+    let wall = start.elapsed();
+    let (report, result) = (cpu.last_report(), run.map(|run| run.result));
+    let recording =
+        recorder.map(|recorder| recorder.export(&facts(chip_facts(cpu), cpu.table(), &report, &result)));
+    Watched { result, report, wall, recording }
+}
+
+fn start(cpu: &CpuRuntime, observing: &Observing, dir: &RunDir) -> Result<Recorder<CpuClock>> {
+    let counters = pmu_group(&observing.config).map_err(|error| cannot_record(&error))?;
+    let settings = settings(observing, cpu.table(), Cores::Threads { count: cpu.threads(), counters })?;
+    // SAFETY: it is used by `run_at` of a `CpuRuntime` alone, whose workers and submitter are the threads they say.
+    #[allow(unsafe_code)]
+    let recorder = unsafe { Recorder::start(CpuClock::get(), dir, settings) };
+    recorder.map_err(|error| cannot_record(&error))
+}
+
+fn chip_facts(cpu: &CpuRuntime) -> ChipFacts {
+    let threads = cpu.threads();
+    ChipFacts {
+        platform: "cpu".to_string(),
+        core_types: vec!["cpu".to_string(); threads as usize],
+        threads,
+        core_to_thread: (0..threads).collect(),
+        copies: None,
+    }
+}

@@ -1,0 +1,104 @@
+//! Runs that are recorded: the recorder is made before the run, and writes its files after it.
+
+mod cpu;
+mod sim;
+
+use std::thread;
+use std::time::Duration;
+
+use ringlane_engine::report::RunReport;
+use ringlane_engine::table::Table;
+use ringlane_engine::{Error, Fault, Result};
+use ringlane_probe::{Cores, DumpSelection, Exported, Pool, RunFacts, Settings};
+use ringlane_task::{CallConfig, Explain, KernelId};
+use ringlane_trace::rows::KernelRow;
+use ringlane_trace::swimlane::CopyRow;
+
+pub(crate) use cpu::{pmu_group, run_on_cpu};
+pub(crate) use sim::{model_group, run_on_sim};
+
+/// What is recorded of the runs to come.
+#[derive(Clone, Debug)]
+pub(crate) struct Observing {
+    /// Its flags, overflow policy, group of counters and output prefix.
+    pub(crate) config: CallConfig,
+    pub(crate) dump: DumpSelection,
+    /// What one recording touched the next one has warm.
+    pub(crate) pool: Pool,
+}
+
+/// A run, how long it took, and what was recorded of it.
+pub(crate) struct Watched<R> {
+    /// An orchestration that panics leaves a report and a recording too.
+    pub(crate) result: thread::Result<Result<R>>,
+    pub(crate) report: RunReport,
+    pub(crate) wall: Duration,
+    pub(crate) recording: Option<Exported>,
+}
+
+/// What every recording is asked for; the chip says what its cores are.
+fn settings(observing: &Observing, table: &Table, cores: Cores) -> Result<Settings> {
+    let config = &observing.config;
+    Ok(Settings {
+        flags: config.dfx_flags,
+        overflow: config.overflow().map_err(Fault::Config)?,
+        dump: observing.dump.clone(),
+        cores,
+        slots: table.slot_count(),
+        pool: observing.pool.clone(),
+    })
+}
+
+/// A run that did not begin, because it could not be recorded.
+fn refused<R>(error: Error) -> Watched<R> {
+    let (report, wall) = (RunReport::default(), Duration::ZERO);
+    Watched { result: Ok(Err(error)), report, wall, recording: None }
+}
+
+/// A chip's part in what the files tell beside the records.
+struct ChipFacts {
+    platform: String,
+    core_types: Vec<String>,
+    threads: u32,
+    core_to_thread: Vec<u32>,
+    copies: Option<Vec<CopyRow>>,
+}
+
+/// What the files tell beside the records.
+fn facts<R>(
+    chip: ChipFacts,
+    table: &Table,
+    report: &RunReport,
+    result: &thread::Result<Result<R>>,
+) -> RunFacts {
+    let kernel = |(id, kernel): (usize, &ringlane_engine::prelude::Kernel)| KernelRow {
+        func_id: KernelId(id as u32),
+        name: kernel.name().to_string(),
+        core_type: kernel.core().as_str().to_string(),
+    };
+    let fault = result.as_ref().ok().and_then(|result| result.as_ref().err()).map(Error::fault);
+    let ChipFacts { platform, core_types, threads, core_to_thread, copies } = chip;
+    RunFacts {
+        platform,
+        clock_freq_hz: report.clock_freq_hz,
+        started_ticks: report.started_ticks,
+        makespan_ticks: report.makespan_ticks,
+        core_types,
+        threads,
+        core_to_thread,
+        copies,
+        kernels: table.kernels().enumerate().map(kernel).collect(),
+        sites: table.sites().collect(),
+        capacities: *table.capacities(),
+        external_bytes: table.external_bytes(),
+        fatal: match fault {
+            Some(Fault::FlowControlDeadlock(deadlock)) => Some(deadlock.clone()),
+            _ => None,
+        },
+    }
+}
+
+/// An error of the recorder as one of the run.
+pub(crate) fn cannot_record(error: &dyn Explain) -> Error {
+    Fault::CannotRecord { name: error.name(), detail: error.detail(), hint: error.hint() }.into()
+}
