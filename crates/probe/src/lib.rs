@@ -37,7 +37,7 @@ mod sync;
 pub use clock::Clock;
 pub use collector::{KindCounts, RecordedKind};
 pub use error::ProbeError;
-pub use export::{Exported, RecordingProblem, RunFacts};
+pub use export::{Copies, Exported, RecordingProblem, RunFacts};
 pub use kind::{Kind, KindSpec, Sink, Storage};
 pub use lane::{Counts, Pool, Writer};
 pub use recorder::{Recorder, StartError};

@@ -54,7 +54,7 @@ pub struct RunFacts {
     /// The thread that serves each core.
     pub core_to_thread: Vec<u32>,
     /// What was copied between host and device, with stamps of the run's clock; `None` where the chip does not copy.
-    pub copies: Option<Vec<CopyRow>>,
+    pub copies: Option<Copies>,
     /// Kernels, by number.
     pub kernels: Vec<KernelRow>,
     /// Source sites as `file:line`, by number.
@@ -65,6 +65,15 @@ pub struct RunFacts {
     pub external_bytes: Vec<u64>,
     /// What stopped the run, if a resource was exhausted.
     pub fatal: Option<Deadlock>,
+}
+
+/// What was copied between host and device.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Copies {
+    /// The copies, in the order in which they were made.
+    pub rows: Vec<CopyRow>,
+    /// How many more there were than these.
+    pub dropped: u64,
 }
 
 /// The files of a recorded run, and what they cost.

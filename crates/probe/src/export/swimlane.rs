@@ -28,7 +28,7 @@ impl Export<'_> {
             core_to_thread: self.facts.core_to_thread.clone(),
             kernels: self.facts.kernels.clone(),
         };
-        let copies = self.copies(rows);
+        let (copies, copies_lost) = self.copies(rows);
         let mut writer = SwimlaneWriter::with_copies(out, level, &meta, copies.as_deref());
         self.blocks(&mut writer, level, rows)?;
         if level >= SwimlaneLevel::Tasks {
@@ -44,7 +44,7 @@ impl Export<'_> {
             edges: self.dropped(kinds::EDGES, rows),
             phases: self.dropped(kinds::PHASES, rows),
             submits: self.dropped(kinds::SUBMITS, rows),
-            copies: if rows == Rows::Kept { 0 } else { self.facts.copies.iter().flatten().count() as u64 },
+            copies: copies_lost,
         })?;
         Ok(counts.blocks)
     }
@@ -63,15 +63,18 @@ impl Export<'_> {
         }
     }
 
-    /// What was copied between host and device, on the run's clock.
-    fn copies(&self, rows: Rows) -> Option<Vec<CopyRow>> {
+    /// What was copied between host and device, on the run's clock, and how much of it is not told.
+    fn copies(&self, rows: Rows) -> (Option<Vec<CopyRow>>, u64) {
+        let Some(copies) = &self.facts.copies else { return (None, 0) };
+        if rows == Rows::Lost {
+            return (Some(Vec::new()), copies.rows.len() as u64 + copies.dropped);
+        }
         let on_clock = |row: &CopyRow| CopyRow {
             start: self.ticks(row.start.0),
             end: self.ticks(row.end.0),
             ..row.clone()
         };
-        let copies = self.facts.copies.as_ref()?;
-        Some(copies.iter().filter(|_| rows == Rows::Kept).map(on_clock).collect())
+        (Some(copies.rows.iter().map(on_clock).collect()), copies.dropped)
     }
 
     fn block(&self, life: &BlockLife) -> BlockRow {

@@ -13,10 +13,10 @@ use zerocopy::{Immutable, IntoBytes};
 use super::{Export, Exported, RunFacts};
 use crate::deps::record::SubmitHead;
 use crate::kind::{KindSpec, Sink, Storage};
-use crate::recorder::Settings;
 use crate::recording::Recording;
 use crate::recording::tests_support::Still;
 use crate::selection::DumpSelection;
+use crate::settings::{Cores, Settings};
 use crate::{Pool, kinds};
 
 /// So many that the dependencies get a thread of their own beside other files.
@@ -108,6 +108,9 @@ fn facts() -> RunFacts {
         started_ticks: 0,
         makespan_ticks: 0,
         core_types: Vec::new(),
+        threads: 1,
+        core_to_thread: Vec::new(),
+        copies: None,
         kernels: Vec::new(),
         sites: vec!["here.rs:1".to_string()],
         capacities: Capacities::of(&CallConfig::default()),
@@ -120,9 +123,8 @@ fn settings(flags: DfxFlags) -> Settings {
     Settings {
         flags,
         overflow: Overflow::Block,
-        pmu_group: Default::default(),
         dump: DumpSelection::Everything,
-        cores: 1,
+        cores: Cores::Threads { count: 1, counters: Default::default() },
         slots: 0,
         pool: Pool::default(),
     }

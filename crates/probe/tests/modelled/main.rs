@@ -16,7 +16,7 @@ use ringlane_engine::session;
 use ringlane_engine::slot::TaskRecord;
 use ringlane_engine::table::Table;
 use ringlane_probe::{
-    Cores, DumpSelection, Exported, ModelCounters, Pool, Recorder, RunFacts, Settings, StartError,
+    Copies, Cores, DumpSelection, Exported, ModelCounters, Pool, Recorder, RunFacts, Settings, StartError,
 };
 use ringlane_task::{Capacities, CoreId, DfxFlags, Explain, KernelId, Overflow, Ticks};
 use ringlane_trace::dump::Dump;
@@ -88,16 +88,17 @@ fn facts(makespan_ticks: u64) -> RunFacts {
         core_types: ["aic", "aiv", "aiv"].map(String::from).to_vec(),
         threads: THREADS as u32,
         core_to_thread: vec![0, 1, 0],
-        copies: Some(vec![
-            copy(CopyDirection::HostToDevice, 0, 5),
-            copy(CopyDirection::DeviceToHost, 20, 30),
-        ]),
+        copies: Some(Copies { rows: copies().to_vec(), dropped: 3 }),
         kernels: vec![KernelRow { func_id: KernelId(0), name: "K".into(), core_type: "any".into() }],
         sites: Vec::new(),
         capacities: Capacities::default(),
         external_bytes: Vec::new(),
         fatal: None,
     }
+}
+
+fn copies() -> [CopyRow; 2] {
+    [copy(CopyDirection::HostToDevice, 0, 5), copy(CopyDirection::DeviceToHost, 20, 30)]
 }
 
 fn copy(direction: CopyDirection, start: u64, end: u64) -> CopyRow {
@@ -196,7 +197,8 @@ fn what_a_modelled_chip_tells_is_what_its_files_hold() {
         (copies[1].direction, copies[1].start, copies[1].end.0),
         (CopyDirection::DeviceToHost, Ticks(20), 30)
     );
-    assert_eq!((copies.len() as u64, copies[0].bytes), (swimlane.head.counts.copies.collected, 256));
+    assert_eq!((copies.len(), copies[0].bytes), (2, 256));
+    assert_eq!((swimlane.head.counts.copies.collected, swimlane.head.counts.copies.dropped), (2, 3));
 
     let pmu = Pmu::read(&test.0).unwrap();
     assert_eq!(pmu.counter_columns().collect::<Vec<_>>(), ["vec_busy_cycles", "icache_miss"]);

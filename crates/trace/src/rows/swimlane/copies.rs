@@ -1,5 +1,5 @@
-//! Copies between host and device, of chips whose memories are apart. There are few of them (inputs, outputs, reads), so they
-//! stand before the rows and are read whole.
+//! Copies between host and device, of chips whose memories are apart. A chip tells of a bounded number of them, so they stand
+//! before the rows and are read whole.
 
 use ringlane_task::Ticks;
 use serde::de::{DeserializeOwned, Error};
