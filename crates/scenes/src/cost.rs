@@ -9,7 +9,7 @@ pub(crate) const PRODUCT: Cost = Cost::Roofline { flops: product_flops, bytes: a
 pub(crate) const PASS: Cost = Cost::Roofline { flops: all_elements, bytes: all_bytes };
 
 fn product_flops(args: &Args<'_>) -> f64 {
-    let inner = args.tensor(0).and_then(|a| a.dims().last().map(|dim| dim.len)).unwrap_or(1);
+    let inner = args.tensor(0).and_then(|a| a.len(a.rank().wrapping_sub(1))).unwrap_or(1);
     let results = args.tensor(2).map_or(0, |c| c.elements());
     2.0 * results as f64 * f64::from(inner)
 }

@@ -67,10 +67,12 @@ pub(crate) struct TensorRecord<'a> {
 }
 
 impl TensorRecord<'_> {
+    #[inline]
     pub(crate) fn access(&self) -> Access {
         Access::from_code((self.head >> ACCESS_SHIFT) as u8).expect("records are written from an Access")
     }
 
+    #[inline]
     pub(crate) fn dtype(&self) -> DType {
         DType::from_code((self.head >> DTYPE_SHIFT) as u8).expect("records are written from a DType")
     }
@@ -79,6 +81,7 @@ impl TensorRecord<'_> {
         self.head & FLAG_WHOLE != 0
     }
 
+    #[inline]
     pub(crate) fn split(&self) -> u8 {
         (self.head >> SPLIT_SHIFT) as u8
     }

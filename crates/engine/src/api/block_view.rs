@@ -11,24 +11,29 @@ use super::args::{Args, TensorRecord};
 /// blocks of a short dimension. An argument that is not split is whole to every block; a cost model whose blocks share
 /// such a tensor by their index divides by [`Args::block_count`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BlockView {
-    dims: [Dim; MAX_RANK],
-    rank: u8,
+pub struct BlockView<'a> {
+    /// Those of the whole argument.
+    dims: &'a [Dim],
+    /// The dimension that is split, or `NO_SPLIT`.
+    split: u8,
+    /// Its length in this block.
+    split_len: u32,
     dtype: DType,
     access: Access,
 }
 
-impl BlockView {
-    /// The dimensions, outermost first.
-    #[inline]
-    pub fn dims(&self) -> &[Dim] {
-        &self.dims[..self.rank as usize]
-    }
-
+impl BlockView<'_> {
     /// Number of dimensions.
     #[inline]
     pub const fn rank(&self) -> usize {
-        self.rank as usize
+        self.dims.len()
+    }
+
+    /// The length of a dimension, outermost first, if there is that dimension.
+    #[inline]
+    pub fn len(&self, axis: usize) -> Option<u32> {
+        let whole = self.dims.get(axis)?.len;
+        Some(if axis == self.split as usize { self.split_len } else { whole })
     }
 
     /// Type of the elements.
@@ -46,7 +51,9 @@ impl BlockView {
     /// Number of elements; none in an empty part.
     #[inline]
     pub fn elements(&self) -> u64 {
-        self.dims().iter().map(|dim| u64::from(dim.len)).product()
+        let len =
+            |(axis, dim): (usize, &Dim)| if axis == self.split as usize { self.split_len } else { dim.len };
+        self.dims.iter().enumerate().map(|dim| u64::from(len(dim))).product()
     }
 
     /// Bytes of the elements.
@@ -56,7 +63,7 @@ impl BlockView {
     }
 }
 
-impl Args<'_> {
+impl<'a> Args<'a> {
     /// This block's part of each tensor argument not yet taken, in order: for cost models, which are asked once a block.
     ///
     /// ```
@@ -72,32 +79,31 @@ impl Args<'_> {
     /// # assert_eq!(COPY.name(), "COPY");
     /// ```
     #[inline]
-    pub fn tensors(&self) -> impl Iterator<Item = BlockView> {
+    pub fn tensors(&self) -> impl Iterator<Item = BlockView<'a>> {
         self.records().map(|record| self.block_view(&record))
     }
 
     /// This block's part of the tensor argument with this index among those not yet taken, scalars not counted.
     #[inline]
-    pub fn tensor(&self, index: usize) -> Option<BlockView> {
+    pub fn tensor(&self, index: usize) -> Option<BlockView<'a>> {
         self.records().nth(index).map(|record| self.block_view(&record))
     }
 
     /// [`Args::tensors`] in a vector, for cost models that look at them in any order.
-    pub fn views(&self) -> Vec<BlockView> {
+    pub fn views(&self) -> Vec<BlockView<'a>> {
         self.tensors().collect()
     }
 
     #[inline]
-    fn block_view(&self, record: &TensorRecord<'_>) -> BlockView {
-        let mut dims = [Dim::default(); MAX_RANK];
-        dims[..record.dims.len()].copy_from_slice(record.dims);
-        if record.split() != NO_SPLIT {
-            let dim = &mut dims[record.split() as usize];
-            dim.len = self.part_of(dim.len).1;
-        }
-        BlockView { dims, rank: record.dims.len() as u8, dtype: record.dtype(), access: record.access() }
+    fn block_view(&self, record: &TensorRecord<'a>) -> BlockView<'a> {
+        let (dims, split) = (record.dims, record.split());
+        let split_len = dims.get(split as usize).map_or(0, |dim| self.part_of(dim.len).1);
+        BlockView { dims, split, split_len, dtype: record.dtype(), access: record.access() }
     }
 }
+
+// `NO_SPLIT` is the number of no dimension.
+const _: () = assert!(NO_SPLIT as usize >= MAX_RANK);
 
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
@@ -115,6 +121,8 @@ mod tests {
         let views = args.views();
         assert_eq!(args.tensor(1), views.get(1).copied());
         assert_eq!(args.tensor(2), None);
+        assert_eq!(views[0].len(1), Some(5));
+        assert_eq!((views[1].rank(), views[1].len(1), views[1].len(2)), (2, Some(3), None));
         let elements = views.iter().map(|view| view.elements()).collect();
         let bytes = args.tensors().map(|view| view.bytes()).sum();
         SEEN.with_borrow_mut(|seen| seen.push((elements, bytes)));

@@ -81,6 +81,6 @@ fn chosen(route: &View<'_, i32, 2>, expert: i32) -> impl Iterator<Item = usize> 
 
 /// Two products for each token of the result: with `up` and with `down`, which are as large.
 fn expert_flops(args: &Args<'_>) -> f64 {
-    let tokens = args.tensor(4).and_then(|y| y.dims().first().map(|dim| dim.len)).unwrap_or(0);
+    let tokens = args.tensor(4).and_then(|y| y.len(0)).unwrap_or(0);
     4.0 * f64::from(tokens) * args.tensor(2).map_or(0.0, |up| up.elements() as f64)
 }
