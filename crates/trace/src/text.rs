@@ -2,8 +2,13 @@
 
 use std::io::{self, Write};
 
-/// Length at which a buffer of rows is given on.
-const FULL_BYTES: usize = 60 * 1024;
+/// Length at which a buffer of rows is given on: as much as [`crate::ArtifactFile`] gives to the system without a copy.
+const FULL_BYTES: usize = 64 * 1024;
+
+/// One more than the largest number of eight digits.
+const EIGHT_DIGITS: u64 = 100_000_000;
+/// Eight times the digit `0`.
+const ZEROS: u64 = 0x3030_3030_3030_3030;
 
 /// Text that grows until it is given on; the memory is used again.
 #[derive(Debug, Default)]
@@ -17,8 +22,52 @@ impl Text {
     }
 
     #[inline]
-    pub(crate) fn number(&mut self, value: impl itoa::Integer) -> &mut Self {
-        self.raw(itoa::Buffer::new().format(value))
+    pub(crate) fn number(&mut self, value: impl Number) -> &mut Self {
+        if value.is_negative() {
+            self.raw("-");
+        }
+        match value.size() {
+            // Many are: places, lanes, offsets of whole tensors.
+            digit @ 0..10 => self.0.push(b'0' + digit as u8),
+            size => self.digits(size),
+        }
+        self
+    }
+
+    fn digits(&mut self, size: u64) {
+        if size < EIGHT_DIGITS {
+            return self.first_digits(size as u32);
+        }
+        let (before, last) = (size / EIGHT_DIGITS, (size % EIGHT_DIGITS) as u32);
+        match before {
+            0..10 => self.0.push(b'0' + before as u8),
+            // Tasks of the second ring and those after it have ten digits.
+            10..100 => self.0.extend_from_slice(&[b'0' + (before / 10) as u8, b'0' + (before % 10) as u8]),
+            100..EIGHT_DIGITS => self.first_digits(before as u32),
+            _ => {
+                self.first_digits((before / EIGHT_DIGITS) as u32);
+                self.eight_digits((before % EIGHT_DIGITS) as u32);
+            }
+        }
+        self.eight_digits(last);
+    }
+
+    /// A number of at most eight digits. Eight bytes are copied, whose length is known, and those that are too many are
+    /// taken back.
+    #[inline]
+    fn first_digits(&mut self, value: u32) {
+        let digits = eight_digits(value);
+        // The last digit stays, also of 0.
+        let leading = (digits | 1 << 56).trailing_zeros() / 8;
+        let end = self.0.len() + 8 - leading as usize;
+        self.0.extend_from_slice(&((digits | ZEROS) >> (8 * leading)).to_le_bytes());
+        self.0.truncate(end);
+    }
+
+    /// All eight digits, leading zeros included.
+    #[inline]
+    fn eight_digits(&mut self, value: u32) {
+        self.0.extend_from_slice(&(eight_digits(value) | ZEROS).to_le_bytes());
     }
 
     /// Numbers with commas between them, in brackets.
@@ -45,7 +94,7 @@ impl Text {
     }
 
     /// The number, or `null`.
-    pub(crate) fn number_or_null(&mut self, value: Option<impl itoa::Integer>) -> &mut Self {
+    pub(crate) fn number_or_null(&mut self, value: Option<impl Number>) -> &mut Self {
         match value {
             Some(value) => self.number(value),
             None => self.raw("null"),
@@ -119,6 +168,53 @@ impl Text {
     }
 }
 
+/// The digits of a number below [`EIGHT_DIGITS`], one in each byte, the first in the lowest: halves of four digits, then
+/// of two, then of one, all halves at once.
+#[inline]
+const fn eight_digits(value: u32) -> u64 {
+    let fours = (value / 10_000) as u64 | (((value % 10_000) as u64) << 32);
+    // n / 100 for n below 10,000, and n / 10 for n below 100, without a division.
+    let hundreds = ((fours * 10_486) >> 20) & 0x0000_007f_0000_007f;
+    let twos = hundreds | ((fours - 100 * hundreds) << 16);
+    let tens = ((twos * 103) >> 10) & 0x000f_000f_000f_000f;
+    tens | ((twos - 10 * tens) << 8)
+}
+
+/// A whole number.
+pub(crate) trait Number: Copy {
+    fn is_negative(self) -> bool;
+    /// Without its sign.
+    fn size(self) -> u64;
+}
+
+macro_rules! numbers {
+    ($($unsigned:ty)*; $($signed:ty)*) => {
+        $(impl Number for $unsigned {
+            #[inline]
+            fn is_negative(self) -> bool {
+                false
+            }
+
+            #[inline]
+            fn size(self) -> u64 {
+                self as u64
+            }
+        })*
+        $(impl Number for $signed {
+            #[inline]
+            fn is_negative(self) -> bool {
+                self < 0
+            }
+
+            #[inline]
+            fn size(self) -> u64 {
+                self.unsigned_abs() as u64
+            }
+        })*
+    };
+}
+numbers!(u8 u16 u32 u64 usize; i8 i16 i32 i64);
+
 impl Write for Text {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.extend_from_slice(bytes);
@@ -135,6 +231,51 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn numbers_around_every_power_of_ten_are_written_in_full() {
+        let json = |number: &dyn Fn(&mut Text)| {
+            let mut text = Text::default();
+            number(&mut text);
+            String::from_utf8(text.bytes().to_vec()).unwrap()
+        };
+        for power in 0..20 {
+            let value = 10u64.pow(power);
+            for value in [value - 1, value, value + 1, value.saturating_mul(9), value.saturating_mul(7) / 3] {
+                assert_eq!(
+                    json(&|text| {
+                        text.number(value);
+                    }),
+                    value.to_string()
+                );
+            }
+        }
+        for value in [i64::MIN, -1, 0, i64::MAX] {
+            assert_eq!(
+                json(&|text| {
+                    text.number(value);
+                }),
+                value.to_string()
+            );
+        }
+        assert_eq!(
+            json(&|text| {
+                text.number(u64::MAX).raw(" ").number(-128i8);
+            }),
+            "18446744073709551615 -128"
+        );
+    }
+
+    #[test]
+    fn every_group_of_eight_digits_is_taken_apart_right() {
+        // Each half of four digits on its own: they do not touch each other.
+        for four in 0..10_000 {
+            for value in [four, four * 10_000, four * 10_001] {
+                let digits = (eight_digits(value) | ZEROS).to_le_bytes();
+                assert_eq!(std::str::from_utf8(&digits).unwrap(), format!("{value:08}"));
+            }
+        }
+    }
 
     proptest! {
         #[test]

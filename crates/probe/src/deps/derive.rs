@@ -1,8 +1,8 @@
 //! Who follows whom, as a pure function of the submitted program.
 //!
 //! The engine's own tensor map, told to forget nothing but what later writes cover, is fed the stored submits one after
-//! another. Whether a task had retired plays no part. Tensors on a heap ring are told apart by where they start: one that
-//! is made over another ends it.
+//! another; accesses to whole tensors, by far the most, are kept beside it (see `wholes.rs`). Whether a task had retired
+//! plays no part. Tensors on a heap ring are told apart by where they start: one that is made over another ends it.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -13,57 +13,77 @@ use ringlane_engine::slot::SlotIndex;
 use ringlane_engine::tensor_map::{Hazard as MapHazard, Met, NewAccess, Owned, Regions, TensorMap};
 use ringlane_task::{Access, DType, Dim, MAX_RANK, TaskId};
 use ringlane_trace::deps::{
-    DepsEdge, DepsTensor, EdgeCause, EdgeSource, Hazard, Origin, Overlap, TensorIndex,
+    DepsArg, DepsEdge, DepsTensor, EdgeCause, EdgeSource, Hazard, Origin, Overlap, TensorIndex,
 };
+use ringlane_trace::rows::ViewRow;
 
 use super::record::{ALLOC, BARRIER, MANUAL, StoredSubmit};
 use super::sequence::Sequence;
+use super::wholes::{Place, WholeAccess, Wholes};
 
-/// A tensor argument: its tensor, and the view in it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct DerivedArg {
-    pub(crate) index: u32,
-    pub(crate) access: Access,
-    pub(crate) tensor: TensorIndex,
-    pub(crate) dtype: DType,
-    pub(crate) offset: u64,
-    pub(crate) rank: usize,
-    pub(crate) dims: [Dim; MAX_RANK],
-    root: u32,
+/// A tensor argument of a task, to be looked up and kept.
+struct Touch<'a> {
+    seq: u64,
+    /// `MANUAL`, if nothing is inferred.
+    flags: u8,
+    index: u32,
+    access: Access,
+    tensor: KnownTensor,
+    dtype: DType,
+    offset: u64,
+    dims: &'a [Dim],
     whole: bool,
 }
 
-impl DerivedArg {
-    pub(crate) fn dims(&self) -> &[Dim] {
-        &self.dims[..self.rank]
+impl Touch<'_> {
+    const fn hazard(&self) -> MapHazard {
+        if self.access.writes() { MapHazard::Write } else { MapHazard::Read }
     }
 
-    fn hazard(&self) -> MapHazard {
-        if self.access.writes() { MapHazard::Write } else { MapHazard::Read }
+    fn creates(&self) -> bool {
+        self.access == Access::Output
+    }
+
+    /// The edge to an earlier access, which is none if that is the task's own.
+    #[inline]
+    fn finds(&self, seq: u64, earlier: MapHazard, how: Relation, creates: bool) -> Option<Found> {
+        let hazard = match (earlier, self.access.reads()) {
+            (MapHazard::Read, _) => Hazard::War,
+            (MapHazard::Write, true) => Hazard::Raw,
+            (MapHazard::Write, false) => Hazard::Waw,
+        };
+        let overlap = match how {
+            Relation::Covered => Overlap::Covered,
+            Relation::Possible => Overlap::Possible,
+            _ => Overlap::Partial,
+        };
+        let found = Found { seq, arg: self.index, hazard, overlap, creates, tensor: self.tensor.index };
+        (seq != self.seq).then_some(found)
     }
 }
 
 /// What one submit adds.
 #[derive(Default)]
 pub(crate) struct Derived {
-    pub(crate) args: Vec<DerivedArg>,
+    pub(crate) args: Vec<DepsArg>,
     pub(crate) tensors: Vec<DepsTensor>,
     pub(crate) edges: Vec<DepsEdge>,
-    /// Where each edge's producer stands in submission order, beside `edges`, while they are sorted.
+    /// What `edges` are made of, as long as they are not sorted.
     found: Vec<Found>,
 }
 
+/// An edge whose producer is known by its place in submission order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Found {
     seq: u64,
     arg: u32,
-    hazard: u8,
-    overlap: u8,
-    creator: bool,
-    tensor: u32,
+    hazard: Hazard,
+    overlap: Overlap,
+    creates: bool,
+    tensor: TensorIndex,
 }
 
-/// An access that later ones may conflict with.
+/// An access to a part of a tensor, or a manual one, that later ones may conflict with.
 #[derive(Clone, Copy)]
 struct Kept {
     seq: u64,
@@ -105,7 +125,7 @@ impl Archive {
 #[derive(Clone, Copy)]
 struct KnownTensor {
     index: TensorIndex,
-    root: u32,
+    place: Place,
     end: u64,
 }
 
@@ -113,6 +133,7 @@ struct KnownTensor {
 pub(crate) struct Derivation {
     map: TensorMap,
     archive: Archive,
+    wholes: Wholes,
     /// Tensors alive on each heap ring, by where they start.
     heaps: [BTreeMap<u64, KnownTensor>; RINGS],
     externals: Vec<Option<KnownTensor>>,
@@ -128,6 +149,7 @@ impl Derivation {
         Derivation {
             map: TensorMap::unforgetting(),
             archive: Archive::default(),
+            wholes: Wholes::default(),
             heaps: Default::default(),
             externals: vec![None; external_bytes.len()],
             external_bytes,
@@ -148,19 +170,11 @@ impl Derivation {
         self.explicit(submit, derived);
         if head.kind == ALLOC {
             self.alloc(submit, derived);
-        }
-        for (index, argument) in
-            recorded_args(if head.kind == ALLOC { &[] } else { submit.words }).enumerate()
-        {
-            if let Argument::Tensor(tensor) = argument {
-                let arg = self.arg(index as u32, &tensor, derived);
-                derived.args.push(arg);
-            }
-        }
-        for i in 0..derived.args.len() {
-            let arg = derived.args[i];
-            if arg.access != Access::NoDep {
-                self.access(head.seq, head.flags & MANUAL == 0, &arg, &mut derived.found);
+        } else {
+            for (index, argument) in recorded_args(submit.words).enumerate() {
+                if let Argument::Tensor(tensor) = argument {
+                    self.argument(submit, index as u32, &tensor, derived);
+                }
             }
         }
         self.inferred(task, derived);
@@ -195,38 +209,61 @@ impl Derivation {
         let rank = submit.words.len().min(MAX_RANK);
         let elements: u64 = dims[..rank].iter().map(|d| d.len as u64).product();
         let bytes = elements * dtype.size_bytes() as u64;
-        let known = self.make(submit.head.space.into(), submit.extra, bytes, derived);
-        derived.args.push(DerivedArg {
+        let tensor = self.make(submit.head.space.into(), submit.extra, bytes, derived);
+        let touch = Touch {
+            seq: submit.head.seq,
+            flags: submit.head.flags,
             index: 0,
             access: Access::Output,
-            tensor: known.index,
+            tensor,
             dtype,
             offset: 0,
-            rank,
-            dims,
-            root: known.root,
+            dims: &dims[..rank],
             whole: true,
-        });
+        };
+        self.touch(&touch, derived);
     }
 
-    fn arg(&mut self, index: u32, tensor: &TensorArgument<'_>, derived: &mut Derived) -> DerivedArg {
-        let (space, base) = (tensor.space(), tensor.tensor_base());
-        let known = match tensor.access() {
-            Access::Output => self.make(space, base, tensor.view().bytes(), derived),
+    #[inline]
+    fn argument(
+        &mut self,
+        submit: &StoredSubmit<'_>,
+        index: u32,
+        argument: &TensorArgument<'_>,
+        derived: &mut Derived,
+    ) {
+        let (access, space, base) = (argument.access(), argument.space(), argument.tensor_base());
+        let tensor = match access {
+            Access::Output => self.make(space, base, argument.view().bytes(), derived),
             _ => self.known(space, base, derived),
         };
-        let mut dims = [Dim::default(); MAX_RANK];
-        dims[..tensor.dims().len()].copy_from_slice(tensor.dims());
-        DerivedArg {
+        let touch = Touch {
+            seq: submit.head.seq,
+            flags: submit.head.flags,
             index,
-            access: tensor.access(),
-            tensor: known.index,
-            dtype: tensor.dtype(),
-            offset: tensor.offset(),
-            rank: tensor.dims().len(),
-            dims,
-            root: known.root,
-            whole: tensor.is_whole(),
+            access,
+            tensor,
+            dtype: argument.dtype(),
+            offset: argument.offset(),
+            dims: argument.dims(),
+            whole: argument.is_whole(),
+        };
+        self.touch(&touch, derived);
+    }
+
+    #[inline]
+    fn touch(&mut self, touch: &Touch<'_>, derived: &mut Derived) {
+        let Some(view) = ViewRow::new(touch.dtype, touch.offset, touch.dims) else { return };
+        let (index, access, tensor) = (touch.index, touch.access, touch.tensor.index);
+        derived.args.push(DepsArg { index, access, tensor, view });
+        if access == Access::NoDep {
+            return;
+        }
+        if touch.flags & MANUAL != 0 {
+            // It covers nothing, as it is not ordered after what was there: one writer is not all.
+            self.part(touch, &mut derived.found);
+        } else {
+            self.access(touch, &mut derived.found);
         }
     }
 
@@ -236,10 +273,12 @@ impl Derivation {
         let end = base + bytes.max(1);
         while let Some((&at, old)) = heap.range(..end).next_back().filter(|(_, old)| old.end > base) {
             let free = &mut self.archive.free;
-            self.map.forget_root(old.root, |at| free.push(at));
+            if let Some(root) = self.wholes.remove(old.place) {
+                self.map.forget_root(root, |at| free.push(at));
+            }
             heap.remove(&at);
         }
-        let known = KnownTensor { index: TensorIndex(self.tensors), root: self.map.new_root(), end };
+        let known = KnownTensor { index: TensorIndex(self.tensors), place: self.wholes.add(), end };
         heap.insert(base, known);
         self.tensors += 1;
         derived.tensors.push(DepsTensor { tensor: known.index, bytes, origin: Origin::Heap });
@@ -259,7 +298,7 @@ impl Derivation {
         if let Some(known) = self.externals.get(external).copied().flatten() {
             return known;
         }
-        let known = KnownTensor { index: TensorIndex(self.tensors), root: self.map.new_root(), end: 0 };
+        let known = KnownTensor { index: TensorIndex(self.tensors), place: self.wholes.add(), end: 0 };
         self.tensors += 1;
         let bytes = self.external_bytes.get(external).copied().unwrap_or(0);
         derived.tensors.push(DepsTensor { tensor: known.index, bytes, origin: Origin::External });
@@ -269,47 +308,49 @@ impl Derivation {
         known
     }
 
-    /// Finds whom an access conflicts with, if that is inferred, and keeps it for those that follow.
-    fn access(&mut self, seq: u64, inferred: bool, arg: &DerivedArg, found: &mut Vec<Found>) {
-        let (element, hazard) = (arg.dtype.size_bytes() as u32, arg.hazard());
-        let region = Region { offset: arg.offset, element, dims: arg.dims() };
-        let new = NewAccess { root: arg.root, region, whole: arg.whole, hazard };
-        let tile = self.map.locate(&new);
-        if inferred {
+    /// Finds whom an access conflicts with, and keeps it for those that follow.
+    #[inline]
+    fn access(&mut self, touch: &Touch<'_>, found: &mut Vec<Found>) {
+        let (place, hazard) = (touch.tensor.place, touch.hazard());
+        let how = if touch.whole { Relation::Covered } else { Relation::Partial };
+        self.wholes.meet(place, hazard, |old| {
+            found.extend(touch.finds(old.seq, old.hazard, how, old.creates));
+        });
+        if !touch.whole || self.wholes.root(place).is_some() {
+            self.part(touch, found);
+        }
+        if touch.whole {
+            self.wholes.keep(place, WholeAccess { seq: touch.seq, hazard, creates: touch.creates() });
+        }
+    }
+
+    /// As `access`, for what the tensor map knows: finds whom an access conflicts with unless it is manual, and keeps it
+    /// unless it is kept as one to a whole tensor.
+    fn part(&mut self, touch: &Touch<'_>, found: &mut Vec<Found>) {
+        let (element, hazard) = (touch.dtype.size_bytes() as u32, touch.hazard());
+        let region = Region { offset: touch.offset, element, dims: touch.dims };
+        let root = self.wholes.root_or(touch.tensor.place, || self.map.new_root());
+        let new = NewAccess { root, region, whole: touch.whole, hazard };
+        let (tile, manual) = (self.map.locate(&new), touch.flags & MANUAL != 0);
+        if !manual {
             let (kept, mut freed) = (&self.archive.kept, Vec::new());
             self.map.look_up(&new, tile.as_ref(), &self.archive, |met| {
                 let Met::Alive(met) = met else { return };
                 let old = &kept[met.at as usize];
-                let (wrote, reads) = (met.hazard == MapHazard::Write, arg.access.reads());
-                if old.seq != seq {
-                    found.push(Found {
-                        seq: old.seq,
-                        arg: arg.index,
-                        hazard: if !wrote {
-                            Hazard::War
-                        } else if reads {
-                            Hazard::Raw
-                        } else {
-                            Hazard::Waw
-                        } as u8,
-                        overlap: match met.how {
-                            Relation::Covered => Overlap::Covered,
-                            Relation::Possible => Overlap::Possible,
-                            _ => Overlap::Partial,
-                        } as u8,
-                        creator: old.creates,
-                        tensor: arg.tensor.0,
-                    });
-                }
+                found.extend(touch.finds(old.seq, met.hazard, met.how, old.creates));
                 if met.how == Relation::Covered && hazard == MapHazard::Write {
                     freed.push(met.at);
                 }
             });
             self.archive.free.append(&mut freed);
         }
-        let (offset, rank, creates) = (arg.offset, arg.rank, arg.access == Access::Output);
-        let at = self.archive.keep(Kept { seq, creates, element, offset, rank, dims: arg.dims });
-        self.map.insert(&new, tile.as_ref(), &mut Owned::NOTHING.clone(), SlotIndex(0), at);
+        if manual || !touch.whole {
+            let mut dims = [Dim::default(); MAX_RANK];
+            dims[..touch.dims.len()].copy_from_slice(touch.dims);
+            let (seq, offset, rank) = (touch.seq, touch.offset, touch.dims.len());
+            let at = self.archive.keep(Kept { seq, creates: touch.creates(), element, offset, rank, dims });
+            self.map.insert(&new, tile.as_ref(), &mut Owned::NOTHING.clone(), SlotIndex(0), at);
+        }
     }
 
     /// Turns what was found into edges, in an order that depends on nothing but the program.
@@ -318,14 +359,14 @@ impl Derivation {
         derived.found.dedup_by_key(|found| (found.seq, found.arg));
         for found in &derived.found {
             let Some(pred) = self.sequence.task(found.seq) else { continue };
-            let source = if found.creator { EdgeSource::Creator } else { EdgeSource::TensorMap };
-            let cause = EdgeCause {
-                hazard: Hazard::from_code(found.hazard).unwrap_or(Hazard::Raw),
-                arg: found.arg,
-                tensor: TensorIndex(found.tensor),
-                overlap: Overlap::from_code(found.overlap).unwrap_or(Overlap::Possible),
-            };
-            derived.edges.push(DepsEdge { pred, succ, source, cause: Some(cause) });
+            let source = if found.creates { EdgeSource::Creator } else { EdgeSource::TensorMap };
+            let Found { hazard, arg, tensor, overlap, .. } = *found;
+            derived.edges.push(DepsEdge {
+                pred,
+                succ,
+                source,
+                cause: Some(EdgeCause { hazard, arg, tensor, overlap }),
+            });
         }
     }
 }

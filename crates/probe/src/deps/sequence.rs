@@ -21,6 +21,11 @@ impl Sequence {
 
     /// The task at a place.
     pub(crate) fn task(&self, seq: u64) -> Option<TaskId> {
+        // Most are asked for soon after they came.
+        let &(first, id) = self.runs.last()?;
+        if (first..self.next.0).contains(&seq) {
+            return Some(TaskId(id + (seq - first)));
+        }
         let run = self.runs.partition_point(|&(first, _)| first <= seq).checked_sub(1)?;
         let (first, id) = self.runs[run];
         let end = self.runs.get(run + 1).map_or(self.next.0, |next| next.0);

@@ -1,32 +1,50 @@
 //! Stored submits become `deps.json`: each is read, what it adds is derived, and both are written.
 
-use std::io;
+use std::{io, thread};
 
 use ringlane_task::{KernelId, ScopeId, Seq, SiteId, TaskId};
 use ringlane_trace::ArtifactFile;
-use ringlane_trace::deps::{DepsArg, DepsNames, DepsTaskRow, DepsWriter, Inference, LaneKernel};
-use ringlane_trace::rows::{RowCounts, ViewRow};
+use ringlane_trace::deps::{DepsNames, DepsTaskRow, DepsWriter, Inference, LaneKernel};
+use ringlane_trace::rows::RowCounts;
 
 use super::{Export, Rows};
+use crate::deps::behind::Behind;
 use crate::deps::derive::{Derivation, Derived};
 use crate::deps::record::{self, StoredSubmit};
 use crate::kinds;
 
-type Writer<'w> = DepsWriter<'w, &'w mut ArtifactFile, std::fs::File>;
+type Writer<'w, W> = DepsWriter<'w, W, std::fs::File>;
+
+/// From so many tasks on, writing them takes longer than starting a thread for it.
+const MANY_TASKS: u64 = 4096;
 
 impl Export<'_> {
     pub(super) fn deps(&self, out: &mut ArtifactFile, rows: Rows) -> io::Result<RowCounts> {
+        if rows == Rows::Kept && self.counts(kinds::DEPS).total >= MANY_TASKS {
+            let written = thread::scope(|scope| {
+                let mut behind = Behind::start(scope, &mut *out)?;
+                let outcome = self.deps_to(&mut behind, rows);
+                Some(behind.finish(outcome))
+            });
+            if let Some(written) = written {
+                return written;
+            }
+        }
+        self.deps_to(out, rows)
+    }
+
+    fn deps_to(&self, out: impl io::Write, rows: Rows) -> io::Result<RowCounts> {
         let names = DepsNames::new(&self.facts.sites, &self.facts.kernels);
         let spools = [kinds::spool(self.dir)?, kinds::spool(self.dir)?];
         let mut writer = DepsWriter::new(out, spools, &names);
         let mut derivation = Derivation::new(self.facts.external_bytes.clone());
-        let (mut derived, mut args, mut scratch) = (Derived::default(), Vec::new(), Vec::new());
+        let (mut derived, mut scratch) = (Derived::default(), Vec::new());
         self.for_each_chunk(kinds::DEPS, rows, |_, chunk| {
             let mut outcome = Ok(());
             record::for_each(chunk, &mut scratch, |submit| {
                 if outcome.is_ok() {
                     derivation.submit(&submit, &mut derived);
-                    outcome = write(&mut writer, &submit, &derived, &mut args);
+                    outcome = write(&mut writer, &submit, &derived);
                 }
             });
             outcome
@@ -35,11 +53,10 @@ impl Export<'_> {
     }
 }
 
-fn write(
-    writer: &mut Writer<'_>,
+fn write<W: io::Write>(
+    writer: &mut Writer<'_, W>,
     submit: &StoredSubmit<'_>,
     derived: &Derived,
-    args: &mut Vec<DepsArg>,
 ) -> io::Result<()> {
     let head = &submit.head;
     let lane = |i: usize| LaneKernel {
@@ -47,11 +64,6 @@ fn write(
         lane: head.lane_ids >> (2 * i) & 3,
     };
     let kernels = [lane(0), lane(1), lane(2)];
-    args.clear();
-    args.extend(derived.args.iter().filter_map(|arg| {
-        let view = ViewRow::new(arg.dtype, arg.offset, arg.dims())?;
-        Some(DepsArg { index: arg.index, access: arg.access, tensor: arg.tensor, view })
-    }));
     writer.task(&DepsTaskRow {
         task_id: TaskId(head.task_id),
         seq: Seq(head.seq),
@@ -64,7 +76,7 @@ fn write(
             Inference::Manual
         },
         kernels: &kernels[..(head.lanes as usize).min(3)],
-        args,
+        args: &derived.args,
     })?;
     derived.tensors.iter().try_for_each(|tensor| writer.tensor(tensor))?;
     derived.edges.iter().try_for_each(|edge| writer.edge(edge))

@@ -2,6 +2,7 @@
 //!
 //! The file is a function of the submitted program alone: two runs of one program have equal files.
 
+mod memo;
 mod read;
 mod spool;
 mod write;

@@ -70,8 +70,29 @@ impl ViewRow {
 
     /// Dtype, shape, strides and offset, without braces.
     pub(crate) fn write(&self, text: &mut Text) {
+        self.write_form(text);
+        text.number(self.offset);
+    }
+
+    /// As `write`, up to the offset's number.
+    pub(crate) fn write_form(&self, text: &mut Text) {
         text.raw("\"dtype\":\"").raw(self.dtype.as_str()).raw("\",\"shape\":").numbers(self.shape());
-        text.raw(",\"strides\":").numbers(self.strides()).raw(",\"offset\":").number(self.offset);
+        text.raw(",\"strides\":").numbers(self.strides()).raw(",\"offset\":");
+    }
+
+    /// Whether all but the offset is equal.
+    #[inline]
+    pub(crate) fn has_form_of(&self, other: &ViewRow) -> bool {
+        self.dtype == other.dtype && self.pairs() == other.pairs()
+    }
+
+    /// A number that is likely to differ where the form does.
+    #[inline]
+    pub(crate) fn form_hash(&self) -> u64 {
+        let mix = |hash: u64, &(len, stride): &(u32, u32)| {
+            (hash ^ (u64::from(len) | u64::from(stride) << 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        };
+        self.pairs().iter().fold(self.dtype as u64, mix)
     }
 }
 

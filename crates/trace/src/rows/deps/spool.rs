@@ -1,10 +1,12 @@
 //! Rows that arise with the tasks and stand after them in the file. They wait packed, a quarter of the length of their
 //! text: in memory while they are few, else in a spool.
 
+use std::convert::Infallible;
 use std::io::{self, ErrorKind, Read, Seek, Write};
 
 use ringlane_task::TaskId;
 
+use super::memo::{Around, Memo, bytes_of};
 use super::{DepsEdge, DepsTensor, EdgeCause, EdgeSource, Hazard, Origin, Overlap, TensorIndex};
 use crate::text::Text;
 
@@ -14,10 +16,12 @@ const KEPT_BYTES: usize = 256 * 1024;
 /// A row with a packed form of fixed size, and a text.
 pub(super) trait Packed: Sized {
     const BYTES: usize;
+    /// Text that many rows have in common.
+    type Common: Default;
     fn pack(&self, to: &mut Vec<u8>);
     /// `None` if the bytes are no row.
     fn unpack(from: &[u8]) -> Option<Self>;
-    fn write(&self, text: &mut Text);
+    fn write(&self, common: &mut Self::Common, text: &mut Text);
 }
 
 /// Rows of one kind that wait for their turn.
@@ -46,7 +50,7 @@ impl<S: Read + Write + Seek> Waiting<S> {
 
     /// Writes the text of all rows, with commas between them.
     pub(super) fn write_to<R: Packed>(&mut self, out: &mut impl Write) -> io::Result<()> {
-        let (mut text, mut written) = (Text::default(), 0);
+        let mut rows_text = RowsText::<R>::default();
         let kept = std::mem::take(&mut self.kept);
         if self.spooled_rows > 0 {
             self.spool.rewind()?;
@@ -58,30 +62,46 @@ impl<S: Read + Write + Seek> Waiting<S> {
             piece.truncate(rows as usize * R::BYTES);
             self.spool.read_exact(&mut piece)?;
             left -= rows;
-            write_rows::<R>(&piece, &mut written, &mut text, out)?;
+            rows_text.write(&piece, out)?;
         }
-        write_rows::<R>(&kept, &mut written, &mut text, out)?;
-        text.give(out)
+        rows_text.write(&kept, out)?;
+        rows_text.text.give(out)
     }
 }
 
-/// Writes rows; `written` counts those that stand before the next one.
-fn write_rows<R: Packed>(
-    packed: &[u8],
-    written: &mut u64,
-    text: &mut Text,
-    out: &mut impl Write,
-) -> io::Result<()> {
-    for bytes in packed.chunks_exact(R::BYTES) {
-        let row = R::unpack(bytes).ok_or(ErrorKind::InvalidData)?;
-        if *written > 0 {
-            text.raw(",\n");
-        }
-        row.write(text);
-        text.spill(out)?;
-        *written += 1;
+/// Rows on their way to the file.
+struct RowsText<R: Packed> {
+    text: Text,
+    common: R::Common,
+    written: Written,
+}
+
+/// Whether a row has been written: the next one stands behind a comma.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Written {
+    Nothing,
+    Rows,
+}
+
+impl<R: Packed> Default for RowsText<R> {
+    fn default() -> Self {
+        RowsText { text: Text::default(), common: R::Common::default(), written: Written::Nothing }
     }
-    Ok(())
+}
+
+impl<R: Packed> RowsText<R> {
+    fn write(&mut self, packed: &[u8], out: &mut impl Write) -> io::Result<()> {
+        for bytes in packed.chunks_exact(R::BYTES) {
+            let row = R::unpack(bytes).ok_or(ErrorKind::InvalidData)?;
+            if self.written == Written::Rows {
+                self.text.raw(",\n");
+            }
+            row.write(&mut self.common, &mut self.text);
+            self.text.spill(out)?;
+            self.written = Written::Rows;
+        }
+        Ok(())
+    }
 }
 
 /// The first `N` bytes, which are taken away.
@@ -93,11 +113,16 @@ fn take<const N: usize>(from: &mut &[u8]) -> Option<[u8; N]> {
 
 impl Packed for DepsTensor {
     const BYTES: usize = 13;
+    /// The text after the number, by size and origin.
+    type Common = Memo<(u64, Origin), Box<[u8]>>;
 
     fn pack(&self, to: &mut Vec<u8>) {
-        to.extend_from_slice(&self.bytes.to_le_bytes());
-        to.extend_from_slice(&self.tensor.0.to_le_bytes());
-        to.push(self.origin as u8);
+        // Put together first: one copy of a length that is known.
+        let mut packed = [0; Self::BYTES];
+        packed[..8].copy_from_slice(&self.bytes.to_le_bytes());
+        packed[8..12].copy_from_slice(&self.tensor.0.to_le_bytes());
+        packed[12] = self.origin as u8;
+        to.extend_from_slice(&packed);
     }
 
     fn unpack(mut from: &[u8]) -> Option<Self> {
@@ -106,9 +131,17 @@ impl Packed for DepsTensor {
         Some(DepsTensor { tensor, bytes, origin: Origin::from_code(*from.first()?)? })
     }
 
-    fn write(&self, text: &mut Text) {
-        text.raw("{\"tensor\":").number(self.tensor.0).raw(",\"bytes\":").number(self.bytes);
-        text.raw(",\"origin\":\"").raw(self.origin.as_str()).raw("\"}");
+    fn write(&self, common: &mut Self::Common, text: &mut Text) {
+        let key = (self.bytes, self.origin);
+        let make = || {
+            let text = bytes_of(|text| {
+                text.raw(",\"bytes\":").number(self.bytes).raw(",\"origin\":\"").raw(self.origin.as_str());
+                text.raw("\"}");
+            });
+            Ok::<_, Infallible>((key, text))
+        };
+        let Ok(rest) = common.get(self.bytes << 1 | self.origin as u64, |known| *known == key, make);
+        text.raw("{\"tensor\":").number(self.tensor.0).push_bytes(rest);
     }
 }
 
@@ -117,17 +150,21 @@ const NO_CAUSE: u8 = u8::MAX;
 
 impl Packed for DepsEdge {
     const BYTES: usize = 27;
+    /// The text around the tensor, by all that is not a task.
+    type Common = Memo<EdgeForm, Around>;
 
     fn pack(&self, to: &mut Vec<u8>) {
         let (hazard, arg, tensor, overlap) = match &self.cause {
             Some(cause) => (cause.hazard as u8, cause.arg, cause.tensor.0, cause.overlap as u8),
             None => (NO_CAUSE, 0, 0, 0),
         };
-        to.extend_from_slice(&self.pred.0.to_le_bytes());
-        to.extend_from_slice(&self.succ.0.to_le_bytes());
-        to.extend_from_slice(&arg.to_le_bytes());
-        to.extend_from_slice(&tensor.to_le_bytes());
-        to.extend_from_slice(&[self.source as u8, hazard, overlap]);
+        let mut packed = [0; Self::BYTES];
+        packed[..8].copy_from_slice(&self.pred.0.to_le_bytes());
+        packed[8..16].copy_from_slice(&self.succ.0.to_le_bytes());
+        packed[16..20].copy_from_slice(&arg.to_le_bytes());
+        packed[20..24].copy_from_slice(&tensor.to_le_bytes());
+        packed[24..].copy_from_slice(&[self.source as u8, hazard, overlap]);
+        to.extend_from_slice(&packed);
     }
 
     fn unpack(mut from: &[u8]) -> Option<Self> {
@@ -146,14 +183,30 @@ impl Packed for DepsEdge {
         Some(DepsEdge { pred, succ, source: EdgeSource::from_code(source)?, cause })
     }
 
-    fn write(&self, text: &mut Text) {
+    fn write(&self, common: &mut Self::Common, text: &mut Text) {
         text.raw("{\"pred\":").number(self.pred.0).raw(",\"succ\":").number(self.succ.0);
-        text.raw(",\"source\":\"").raw(self.source.as_str()).raw("\"");
-        if let Some(cause) = &self.cause {
-            text.raw(",\"hazard\":\"").raw(cause.hazard.as_str()).raw("\",\"arg\":").number(cause.arg);
-            text.raw(",\"tensor\":").number(cause.tensor.0);
-            text.raw(",\"overlap\":\"").raw(cause.overlap.as_str()).raw("\"");
-        }
-        text.raw("}");
+        let Some(cause) = &self.cause else {
+            text.raw(",\"source\":\"").raw(self.source.as_str()).raw("\"}");
+            return;
+        };
+        let form = (self.source, cause.hazard, cause.overlap, cause.arg);
+        let codes = (self.source as u64) << 4 | (cause.hazard as u64) << 2 | cause.overlap as u64;
+        let make = || Ok::<_, Infallible>((form, around_tensor(form)));
+        let Ok(around) = common.get(u64::from(cause.arg) << 6 | codes, |known| *known == form, make);
+        text.push_bytes(&around.before).number(cause.tensor.0).push_bytes(&around.after);
     }
+}
+
+/// What many edges have in common.
+type EdgeForm = (EdgeSource, Hazard, Overlap, u32);
+
+fn around_tensor((source, hazard, overlap, arg): EdgeForm) -> Around {
+    let before = bytes_of(|text| {
+        text.raw(",\"source\":\"").raw(source.as_str()).raw("\",\"hazard\":\"").raw(hazard.as_str());
+        text.raw("\",\"arg\":").number(arg).raw(",\"tensor\":");
+    });
+    let after = bytes_of(|text| {
+        text.raw(",\"overlap\":\"").raw(overlap.as_str()).raw("\"}");
+    });
+    Around { before, after }
 }

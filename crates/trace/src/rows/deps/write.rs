@@ -1,13 +1,18 @@
 //! Writing the dependencies: tasks go straight to the file; tensors and edges, which arise at the same time and
 //! stand after them, wait in spools.
 
+use std::convert::Infallible;
 use std::io::{self, ErrorKind, Read, Seek, Write};
 
+use ringlane_task::{Access, SiteId};
+
+use super::memo::{Around, Memo, bytes_of};
 use super::spool::Waiting;
 use super::{
     DepsArg, DepsCounts, DepsEdge, DepsTaskRow, DepsTensor, Inference, KernelRow, LaneKernel, RowCounts,
     VERSION,
 };
+use crate::rows::ViewRow;
 use crate::rows::sections::Sections;
 use crate::text::Text;
 
@@ -67,6 +72,22 @@ pub struct DepsWriter<'a, W, S> {
     tensors: Waiting<S>,
     edges: Waiting<S>,
     names: &'a DepsNames,
+    task_forms: Memo<TaskForm, Box<[u8]>>,
+    arg_forms: Memo<ArgForm, Around>,
+}
+
+/// Where a task comes from and what it runs: many tasks have the same.
+struct TaskForm {
+    site: SiteId,
+    inference: Inference,
+    kernels: Box<[LaneKernel]>,
+}
+
+/// What many arguments have in common: all but the tensor and the offset.
+struct ArgForm {
+    index: u32,
+    access: Access,
+    view: ViewRow,
 }
 
 impl<'a, W: Write, S: Read + Write + Seek> DepsWriter<'a, W, S> {
@@ -75,27 +96,27 @@ impl<'a, W: Write, S: Read + Write + Seek> DepsWriter<'a, W, S> {
         let mut head = Text::default();
         head.raw("{\"version\":").number(VERSION);
         let [tensors, edges] = spools.map(Waiting::new);
-        DepsWriter { tasks: Sections::new(out, head, OPENINGS), tensors, edges, names }
+        let tasks = Sections::new(out, head, OPENINGS);
+        DepsWriter { tasks, tensors, edges, names, task_forms: Memo::default(), arg_forms: Memo::default() }
     }
 
     /// Writes one task, in submission order. Sites and kernels that have no name are refused.
     pub fn task(&mut self, row: &DepsTaskRow<'_>) -> io::Result<()> {
-        let site = self.names.sites.get(row.site.0 as usize).ok_or_else(|| unnamed("site"))?;
-        if row.kernels.iter().any(|kernel| kernel_of(self.names, kernel).is_none()) {
-            return Err(unnamed("kernel"));
-        }
-        let text = self.tasks.row(0)?;
+        let DepsWriter { tasks, names, task_forms, arg_forms, .. } = self;
+        let form = task_text(task_forms, names, row)?;
+        let text = tasks.row(0)?;
         text.raw("{\"task_id\":").number(row.task_id.0).raw(",\"seq\":").number(row.seq.0);
         text.raw(",\"block_num\":").number(row.block_num).raw(",\"scope\":").number(row.scope.0);
-        text.raw(",\"site\":")
-            .raw(site)
-            .raw(",\"manual\":")
-            .raw(Text::truth(row.inference == Inference::Manual));
-        text.raw(",\"kernels\":").list(row.kernels, |text, kernel| {
-            text.raw("{").raw(kernel_of(self.names, kernel).unwrap_or_default());
-            text.raw(",\"lane\":").number(kernel.lane).raw("}");
-        });
-        text.raw(",\"args\":").list(row.args, write_arg).raw("}");
+        text.push_bytes(form);
+        for (place, arg) in row.args.iter().enumerate() {
+            if place > 0 {
+                text.raw(",");
+            }
+            let form = arg_text(arg_forms, arg);
+            text.push_bytes(&form.before).number(arg.tensor.0);
+            text.push_bytes(&form.after).number(arg.view.offset).raw("}");
+        }
+        text.raw("]}");
         Ok(())
     }
 
@@ -127,11 +148,59 @@ impl<'a, W: Write, S: Read + Write + Seek> DepsWriter<'a, W, S> {
     }
 }
 
-fn write_arg(text: &mut Text, arg: &DepsArg) {
-    text.raw("{\"index\":").number(arg.index).raw(",\"access\":\"").raw(arg.access.as_str());
-    text.raw("\",\"tensor\":").number(arg.tensor.0).raw(",");
-    arg.view.write(text);
-    text.raw("}");
+/// A task's text from its site to the start of its arguments.
+#[inline]
+fn task_text<'m>(
+    task_forms: &'m mut Memo<TaskForm, Box<[u8]>>,
+    names: &DepsNames,
+    row: &DepsTaskRow<'_>,
+) -> io::Result<&'m [u8]> {
+    let first = row.kernels.first().map_or(u32::MAX, |kernel| kernel.func_id.0);
+    let is_it = |known: &TaskForm| {
+        known.site == row.site && known.inference == row.inference && *known.kernels == *row.kernels
+    };
+    let make = || -> io::Result<_> {
+        let text = write_task_form(names, row)?;
+        Ok((TaskForm { site: row.site, inference: row.inference, kernels: row.kernels.into() }, text))
+    };
+    let text = task_forms.get(u64::from(row.site.0) << 32 | u64::from(first), is_it, make)?;
+    Ok(text)
+}
+
+fn write_task_form(names: &DepsNames, row: &DepsTaskRow<'_>) -> io::Result<Box<[u8]>> {
+    let site = names.sites.get(row.site.0 as usize).ok_or_else(|| unnamed("site"))?;
+    if row.kernels.iter().any(|kernel| kernel_of(names, kernel).is_none()) {
+        return Err(unnamed("kernel"));
+    }
+    Ok(bytes_of(|text| {
+        let manual = Text::truth(row.inference == Inference::Manual);
+        text.raw(",\"site\":").raw(site).raw(",\"manual\":").raw(manual);
+        text.raw(",\"kernels\":").list(row.kernels, |text, kernel| {
+            text.raw("{").raw(kernel_of(names, kernel).unwrap_or_default());
+            text.raw(",\"lane\":").number(kernel.lane).raw("}");
+        });
+        text.raw(",\"args\":[");
+    }))
+}
+
+/// What stands around the tensor of an argument.
+#[inline]
+fn arg_text<'m>(forms: &'m mut Memo<ArgForm, Around>, arg: &DepsArg) -> &'m Around {
+    let hash = arg.view.form_hash() ^ (u64::from(arg.index) << 8 | arg.access as u64);
+    let is_it = |known: &ArgForm| {
+        known.index == arg.index && known.access == arg.access && known.view.has_form_of(&arg.view)
+    };
+    let make = || {
+        let before = bytes_of(|text| {
+            text.raw("{\"index\":").number(arg.index).raw(",\"access\":\"").raw(arg.access.as_str());
+            text.raw("\",\"tensor\":");
+        });
+        let after = bytes_of(|text| arg.view.write_form(text.raw(",")));
+        let form = ArgForm { index: arg.index, access: arg.access, view: arg.view };
+        Ok::<_, Infallible>((form, Around { before, after }))
+    };
+    let Ok(text) = forms.get(hash, is_it, make);
+    text
 }
 
 fn kernel_of<'n>(names: &'n DepsNames, kernel: &LaneKernel) -> Option<&'n str> {

@@ -3,7 +3,7 @@
 use ringlane_task::{DType, F8E4M3, F8E5M2, Scalar, bf16, f16};
 use serde::Serialize;
 
-use crate::text::Text;
+use crate::text::{Number, Text};
 
 /// The largest integer that readers with only double-precision numbers tell from its neighbours.
 const EXACT_INTEGER_MAX: u64 = 1 << 53;
@@ -44,7 +44,7 @@ pub(super) fn write_value(text: &mut Text, scalar: Scalar) -> &mut Text {
     }
 }
 
-fn integer(text: &mut Text, size: u64, value: impl itoa::Integer) -> &mut Text {
+fn integer(text: &mut Text, size: u64, value: impl Number) -> &mut Text {
     let quote = if size > EXACT_INTEGER_MAX { "\"" } else { "" };
     text.raw(quote).number(value).raw(quote)
 }
