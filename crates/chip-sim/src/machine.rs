@@ -294,7 +294,8 @@ impl<'t, P: Probe> Machine<'t, P> {
         let counters = match self.pmu {
             None => &[][..],
             Some(pmu) => {
-                let cycles = end.0 - start.0;
+                // A core counts each cycle that it began.
+                let cycles = self.clock.ticks_begun(flight.end - flight.start);
                 counters[0] = cycles;
                 counters[1..].copy_from_slice(&pmu.counters(&flight.cost, self.cores[core].kind, cycles));
                 &counters[..1 + pmu.columns().len()]

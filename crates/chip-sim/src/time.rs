@@ -38,6 +38,11 @@ impl SimClock {
         Ticks(at / self.ps_per_tick)
     }
 
+    /// Ticks that such a stretch begins: at least one, however short it is.
+    pub(crate) fn ticks_begun(&self, ps: Ps) -> u64 {
+        ps.div_ceil(self.ps_per_tick).max(1)
+    }
+
     /// The time of so many ticks.
     pub fn ps(&self, ticks: u64) -> Ps {
         ticks.saturating_mul(self.ps_per_tick)

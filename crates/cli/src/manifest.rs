@@ -10,6 +10,7 @@ use ringlane_task::CallConfig;
 use ringlane_trace::{ClockFacts, Manifest, RunError, RunStatus};
 
 use crate::panics::Panicked;
+use crate::runtime::Platform;
 
 /// The status that an error of the engine makes of a run.
 pub(crate) fn status_of(error: &Error) -> RunStatus {
@@ -46,18 +47,24 @@ pub(crate) fn tell_report(mut manifest: Manifest, report: &RunReport) -> Manifes
     if report.clock_freq_hz != 0 {
         manifest.clock_freq_hz = report.clock_freq_hz;
     }
-    let clock = CpuClock::get();
-    manifest.clock = Some(ClockFacts {
-        source: match clock.source() {
-            ClockSource::Tsc => "tsc".to_string(),
-            ClockSource::Monotonic => "monotonic".to_string(),
-        },
-        error_ppm: clock.error_ppm(),
-    });
+    manifest.clock = Some(clock_of(&manifest.platform));
     manifest.cores = report.cores;
     (manifest.tasks, manifest.blocks, manifest.scopes) = (report.tasks, report.blocks, report.scopes);
     (manifest.skipped, manifest.peak_heap_bytes) = (report.skipped, report.peak_heap_bytes);
     manifest
+}
+
+/// What a platform's times are taken from. A model's are as exact as the model.
+fn clock_of(platform: &str) -> ClockFacts {
+    if platform != Platform::Cpu.as_str() {
+        return ClockFacts { source: "virtual".to_string(), error_ppm: 0.0 };
+    }
+    let clock = CpuClock::get();
+    let source = match clock.source() {
+        ClockSource::Tsc => "tsc",
+        ClockSource::Monotonic => "monotonic",
+    };
+    ClockFacts { source: source.to_string(), error_ppm: clock.error_ppm() }
 }
 
 /// A manifest that tells which diagnostics were on and what they left.

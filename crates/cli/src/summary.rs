@@ -198,6 +198,7 @@ mod tests {
             walls_us: vec![90.0, 70.0, 81.0],
             peak_rss_bytes: 9_437_184,
             recorded: None,
+            modelled: None,
             failure: None,
         }
     }

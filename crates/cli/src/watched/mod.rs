@@ -9,10 +9,9 @@ use std::time::Duration;
 use ringlane_engine::report::RunReport;
 use ringlane_engine::table::Table;
 use ringlane_engine::{Error, Fault, Result};
-use ringlane_probe::{Cores, DumpSelection, Exported, Pool, RunFacts, Settings};
+use ringlane_probe::{Copies, Cores, DumpSelection, Exported, Pool, RunFacts, Settings};
 use ringlane_task::{CallConfig, Explain, KernelId};
 use ringlane_trace::rows::KernelRow;
-use ringlane_trace::swimlane::CopyRow;
 
 pub(crate) use cpu::{pmu_group, run_on_cpu};
 pub(crate) use sim::{model_group, run_on_sim};
@@ -61,7 +60,7 @@ struct ChipFacts {
     core_types: Vec<String>,
     threads: u32,
     core_to_thread: Vec<u32>,
-    copies: Option<Vec<CopyRow>>,
+    copies: Option<Copies>,
 }
 
 /// What the files tell beside the records.

@@ -3,13 +3,13 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-use ringlane_chip_sim::link::{COPIES_MAX, Direction};
+use ringlane_chip_sim::link::Direction;
 use ringlane_chip_sim::pmu::{Group, UnknownGroup};
 use ringlane_chip_sim::{SimClock, SimRuntime};
 use ringlane_engine::Result;
 use ringlane_engine::api::backend::Site;
 use ringlane_engine::prelude::{Buffers, Orch};
-use ringlane_probe::{Cores, ModelCounters, Recorder};
+use ringlane_probe::{Copies, Cores, ModelCounters, Recorder};
 use ringlane_task::{CallConfig, DfxFlags, HostMemory};
 use ringlane_trace::RunDir;
 use ringlane_trace::swimlane::{CopyDirection, CopyRow};
@@ -69,7 +69,8 @@ fn start(sim: &mut SimRuntime, observing: &Observing, dir: &RunDir) -> Result<Re
 
 fn chip_facts(platform: Platform, sim: &SimRuntime) -> ChipFacts {
     let (spec, clock) = (sim.spec(), sim.clock());
-    let copies = sim.totals().copies.iter().take(COPIES_MAX).map(|copy| CopyRow {
+    let totals = sim.totals();
+    let rows = totals.copies.iter().map(|copy| CopyRow {
         direction: match copy.direction {
             Direction::In => CopyDirection::HostToDevice,
             Direction::Out => CopyDirection::DeviceToHost,
@@ -84,6 +85,9 @@ fn chip_facts(platform: Platform, sim: &SimRuntime) -> ChipFacts {
         core_types: sim.core_kinds().map(|kind| kind.as_str().to_string()).collect(),
         threads: spec.schedulers,
         core_to_thread: sim.core_threads(),
-        copies: (spec.host_memory == HostMemory::Copied).then(|| copies.collect()),
+        copies: (spec.host_memory == HostMemory::Copied).then(|| Copies {
+            rows: rows.collect(),
+            dropped: totals.copy_count - totals.copies.len() as u64,
+        }),
     }
 }
