@@ -20,7 +20,8 @@ fn a_run_of_cholesky_takes_at_least_as_long_as_its_bound() {
     let desk = Desk::new();
     for swimlane in ["--chip-swimlane=1", "--chip-swimlane=3"] {
         let arguments = ["cholesky", "--case", "small", swimlane, "--dep-gen"];
-        let run = bound_of(&desk, swimlane, &arguments).expect("both files are there");
+        let run =
+            bound_of(&desk, swimlane.trim_start_matches('-'), &arguments).expect("both files are there");
         let [ref cpu] = run.kinds[..] else { panic!("one kind of core: {run:?}") };
         assert_eq!((cpu.kind, cpu.cores, run.lost_blocks, run.lost_tasks), (CoreKind::Cpu, 2, 0, 0));
         assert!(run.makespan >= run.bound.ticks, "{run:?}");
@@ -49,7 +50,8 @@ fn a_run_that_did_not_record_what_the_bound_needs_is_told_how() {
         ("--dep-gen", "l2_perf_records.json", "--chip-swimlane=1"),
         ("--chip-swimlane=1", "deps.json", "--dep-gen"),
     ] {
-        let error = bound_of(&desk, recorded, &["vector", "--case", "small", recorded]).unwrap_err();
+        let arguments = ["vector", "--case", "small", recorded];
+        let error = bound_of(&desk, recorded.trim_start_matches('-'), &arguments).unwrap_err();
         assert_eq!(error.name(), "NotRecorded");
         assert!(error.detail().contains(missing), "{}", error.detail());
         assert!(error.hint().contains(option), "{}", error.hint());
