@@ -1,0 +1,64 @@
+//! What can keep a run's tables from being understood.
+
+use std::path::PathBuf;
+
+use ringlane_task::Explain;
+use ringlane_trace::TraceError;
+
+/// Why there is no answer about a run or a graph.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum InsightError {
+    #[error("a file of the run cannot be read")]
+    Trace(#[from] TraceError),
+    #[error("the run did not record what this needs")]
+    NotRecorded { path: PathBuf, option: &'static str },
+    #[error("two files are not of the same run")]
+    FilesDisagree { dir: PathBuf, what: String },
+    #[error("a core is of a kind that is not known")]
+    UnknownCoreKind { name: String },
+    #[error("an edge does not lead from a task to a later one")]
+    EdgeOutOfOrder { before: u32, after: u32, tasks: usize },
+    #[error("there is no core for some of the work")]
+    NoCores { kind: &'static str },
+}
+
+impl Explain for InsightError {
+    fn name(&self) -> &'static str {
+        match self {
+            InsightError::Trace(error) => error.name(),
+            InsightError::NotRecorded { .. } => "NotRecorded",
+            InsightError::FilesDisagree { .. } => "FilesDisagree",
+            InsightError::UnknownCoreKind { .. } => "UnknownCoreKind",
+            InsightError::EdgeOutOfOrder { .. } => "EdgeOutOfOrder",
+            InsightError::NoCores { .. } => "NoCores",
+        }
+    }
+
+    fn detail(&self) -> String {
+        match self {
+            InsightError::Trace(error) => error.detail(),
+            InsightError::NotRecorded { path, .. } => format!("{} does not exist", path.display()),
+            InsightError::FilesDisagree { dir, what } => format!("{}: {what}", dir.display()),
+            InsightError::UnknownCoreKind { name } => format!("a core of kind {name:?}"),
+            InsightError::EdgeOutOfOrder { before, after, tasks } => {
+                format!("edge from task {before} to task {after}, of {tasks} tasks")
+            }
+            InsightError::NoCores { kind } => format!("blocks need {kind} cores, and there are none"),
+        }
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            InsightError::Trace(error) => error.hint(),
+            InsightError::NotRecorded { option, .. } => format!("make the run again with {option}"),
+            InsightError::FilesDisagree { .. } | InsightError::UnknownCoreKind { .. } => {
+                "make the run again, into a directory of its own".to_string()
+            }
+            InsightError::EdgeOutOfOrder { .. } => {
+                "give tasks in submission order, edges by their positions in it".to_string()
+            }
+            InsightError::NoCores { .. } => "give the cores that the tasks ran on".to_string(),
+        }
+    }
+}
