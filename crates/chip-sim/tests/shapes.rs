@@ -2,7 +2,7 @@
 
 mod support;
 
-use std::cell::RefCell;
+use std::sync::Mutex;
 
 use ringlane_chip_sim::policy::PolicyName;
 use ringlane_chip_sim::{SimOptions, SimRuntime};
@@ -20,20 +20,22 @@ kernel! { static FAIL = aiv fn(x: &mut [f32], block: Block) -> Result<(), &'stat
 } }
 kernel! { static COPY = aiv fn(x: &[f32], y: &mut [f32], block: Block) { let _ = block; y.copy_from_slice(&x[..y.len()]); } }
 
-/// Where and when blocks ran: core, lane, start, end.
+/// Where and when a block ran: core, lane, start, end.
+type Row = (u32, u8, u64, u64);
+
 #[derive(Default)]
-struct Blocks(std::sync::Mutex<RefCell<Vec<(u32, u8, u64, u64)>>>);
+struct Blocks(Mutex<Vec<Row>>);
 
 impl Probe for Blocks {
     fn block(&self, block: &PlacedBlock<'_>) {
         let row = (block.core.0, block.lane, block.start.0, block.end.0);
-        self.0.lock().unwrap().borrow_mut().push(row);
+        self.0.lock().unwrap().push(row);
     }
 }
 
 impl Blocks {
-    fn rows(self) -> Vec<(u32, u8, u64, u64)> {
-        self.0.into_inner().unwrap().into_inner()
+    fn rows(self) -> Vec<Row> {
+        self.0.into_inner().unwrap()
     }
 }
 
