@@ -46,7 +46,7 @@ pub struct Runtime {
 }
 
 enum Chip {
-    Cpu(CpuRuntime),
+    Cpu(Box<CpuRuntime>),
     Sim(Platform, Box<SimRuntime>),
 }
 
@@ -256,7 +256,7 @@ impl OnPlatform {
         check(self.platform, config)?;
         let OnPlatform { platform, model } = self;
         let chip = match model.chip.or_else(|| platform.modelled()).filter(|_| platform.is_modelled()) {
-            None => Chip::Cpu(CpuRuntime::new(config).map_err(SetupError::Chip)?),
+            None => Chip::Cpu(Box::new(CpuRuntime::new(config).map_err(SetupError::Chip)?)),
             Some(spec) => {
                 let sim = SimRuntime::new(&spec, config, model.options).map_err(SetupError::Chip)?;
                 Chip::Sim(platform, Box::new(sim))
