@@ -57,3 +57,19 @@ fn a_run_that_did_not_record_what_the_bound_needs_is_told_how() {
         assert!(error.hint().contains(option), "{}", error.hint());
     }
 }
+
+#[test]
+fn a_run_on_a_modelled_chip_takes_at_least_as_long_as_the_bound_of_either_kind() {
+    let desk = Desk::new();
+    for scene in ["paged_attention", "cholesky", "wavefront"] {
+        let out = format!("{scene}_run");
+        let arguments =
+            ["run", "-o", &out, "-p", "a2a3sim", scene, "--case", "small", "--chip-swimlane=1", "--dep-gen"];
+        let answer = desk.ringlane(&arguments);
+        assert_eq!(answer.status, 0, "{scene}: {}", answer.stderr);
+        let run = of_run(&desk.path().join(out)).expect("both files are there");
+        let cores: Vec<_> = run.kinds.iter().map(|used| (used.kind, used.cores)).collect();
+        assert_eq!(cores, [(CoreKind::Aic, 24), (CoreKind::Aiv, 48)], "{scene}");
+        assert!(run.makespan >= run.bound.ticks && run.bound.ticks > Ticks(0), "{scene}: {run:?}");
+    }
+}
