@@ -1,0 +1,202 @@
+//! `ringlane run --platform a2a3sim|a5sim`: the same bytes every time, files that are true, and options that say what is wrong.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use common::{ALL_FILES, Desk, checked, listed};
+use ringlane_trace::Manifest;
+use ringlane_trace::swimlane::{Phase, Swimlane};
+
+/// Cases with tasks of every shape: blocks, mixed tasks, reads, scopes.
+const CASES: [(&str, &str); 8] = [
+    ("vector", "chunked"),
+    ("matmul", "ragged"),
+    ("wavefront", "ragged"),
+    ("fanin", "few"),
+    ("moe", "skewed"),
+    ("cholesky", "ragged"),
+    ("paged_attention", "small"),
+    ("stream", "short"),
+];
+
+/// Runs a case with everything on and gives its files, host times and dates left out.
+#[track_caller]
+fn files(desk: &Desk, name: &str, scene: &str, case: &str, options: &[&str]) -> BTreeMap<String, Vec<u8>> {
+    let small: &[&str] = if scene == "stream" { &["--param", "tasks=600"] } else { &[] };
+    let arguments = [&["run", scene, "--case", case, "-o", name, "--dfx"], small, options].concat();
+    let answer = desk.ringlane(&arguments);
+    assert_eq!(answer.status, 0, "{arguments:?}: {}", answer.stderr);
+    let dir = desk.path().join(name);
+    let manifest = checked(&dir);
+    assert_eq!(listed(&manifest), ALL_FILES);
+    let mut files: BTreeMap<String, Vec<u8>> =
+        ALL_FILES.iter().map(|file| (file.to_string(), fs::read(dir.join(file)).unwrap())).collect();
+    files.insert("run.json".to_string(), timeless(&dir));
+    files
+}
+
+/// run.json without what belongs to the host: dates and wall times.
+fn timeless(dir: &Path) -> Vec<u8> {
+    let text = fs::read_to_string(dir.join("run.json")).unwrap();
+    let mut manifest: serde_json::Value = serde_json::from_str(&text).unwrap();
+    for field in ["started_at", "wall_us"] {
+        assert!(manifest.as_object_mut().unwrap().remove(field).is_some(), "{field}");
+    }
+    for field in ["collector_us", "export_us"] {
+        assert!(manifest["dfx_cost"].as_object_mut().unwrap().remove(field).is_some(), "{field}");
+    }
+    manifest.to_string().into_bytes()
+}
+
+fn twice(platform: &str) {
+    for (scene, case) in CASES {
+        let desk = Desk::new();
+        let options = ["--platform", platform];
+        let [first, second] = ["a", "b"].map(|name| files(&desk, name, scene, case, &options));
+        for (file, bytes) in &first {
+            assert!(bytes == &second[file], "{scene} {case}: two runs differ in {file}");
+        }
+    }
+}
+
+#[test]
+fn two_runs_on_a2a3sim_leave_the_same_bytes_and_they_are_true() {
+    twice("a2a3sim");
+}
+
+#[test]
+fn two_runs_on_a5sim_leave_the_same_bytes_and_they_are_true() {
+    twice("a5sim");
+}
+
+#[test]
+fn every_chip_gives_the_same_values_and_the_same_graph() {
+    for (scene, case) in CASES {
+        let desk = Desk::new();
+        let on = ["cpu", "a2a3sim", "a5sim"].map(|platform| {
+            let files = files(&desk, platform, scene, case, &["--platform", platform]);
+            let manifest: serde_json::Value = serde_json::from_slice(&files["run.json"]).unwrap();
+            (manifest["golden"]["output_hash"].clone(), files["deps.json"].clone())
+        });
+        assert!(on[1] == on[0] && on[2] == on[0], "{scene} {case}");
+    }
+}
+
+#[test]
+fn copies_are_on_the_timeline_of_the_chip_whose_memory_the_host_does_not_see() {
+    let desk = Desk::new();
+    for (platform, copies) in [("a2a3sim", None), ("a5sim", Some(4))] {
+        files(&desk, platform, "vector", "chunked", &["--platform", platform]);
+        let swimlane = Swimlane::read(desk.path().join(platform)).unwrap();
+        let seen = swimlane.head.copies.as_ref().map(Vec::len);
+        assert!(seen.is_none() == copies.is_none() && seen.unwrap_or(9) >= copies.unwrap_or(0), "{seen:?}");
+    }
+}
+
+#[test]
+fn many_short_tasks_show_that_the_control_threads_are_the_bottleneck() {
+    let desk = Desk::new();
+    files(&desk, "run", "stream", "short", &["--platform", "a2a3sim"]);
+    let manifest: Manifest = checked(&desk.path().join("run"));
+    let mut spent: BTreeMap<&str, u64> = BTreeMap::new();
+    for phase in Swimlane::read(desk.path().join("run")).unwrap().phases {
+        *spent.entry(phase.phase.as_str()).or_default() += phase.end.0 - phase.start.0;
+    }
+    assert_eq!(
+        spent.values().sum::<u64>(),
+        3 * manifest.makespan_ticks,
+        "the phases are all of the threads' time"
+    );
+    let all =
+        [Phase::Complete, Phase::Resolve, Phase::Dispatch, Phase::Reclaim, Phase::Idle].map(Phase::as_str);
+    assert!(all.iter().all(|phase| spent.get(phase).is_some_and(|&ticks| ticks > 0)), "{spent:?}");
+}
+
+#[test]
+fn a_policy_changes_when_things_happen_and_nothing_else() {
+    let desk = Desk::new();
+    let runs = ["fifo", "critical-path", "locality"].map(|policy| {
+        let files = files(&desk, policy, "moe", "small", &["--platform", "a2a3sim", "--policy", policy]);
+        let manifest: serde_json::Value = serde_json::from_slice(&files["run.json"]).unwrap();
+        (manifest["golden"]["output_hash"].clone(), files["deps.json"].clone())
+    });
+    assert!(runs[1] == runs[0] && runs[2] == runs[0]);
+}
+
+#[test]
+fn chaos_tells_every_draw_and_a_silent_core_ends_the_run_cleanly() {
+    let (mut silent, mut well) = (0, 0);
+    for seed in 0..16 {
+        let desk = Desk::new();
+        let seed = seed.to_string();
+        let arguments = [
+            "run",
+            "matmul",
+            "--case",
+            "deep",
+            "--platform",
+            "a2a3sim",
+            "--chaos",
+            &seed,
+            "--dfx",
+            "-o",
+            "run",
+        ];
+        let answer = desk.ringlane(&arguments);
+        assert!(answer.stderr.contains("chaos: "), "{}", answer.stderr);
+        checked(&desk.path().join("run"));
+        if answer.status == 0 {
+            well += 1;
+            continue;
+        }
+        silent += 1;
+        assert_eq!(answer.status, 1);
+        assert!(answer.stderr.contains("CoreSilent"), "{}", answer.stderr);
+        assert!(answer.stderr.contains("silent from its block"), "{}", answer.stderr);
+    }
+    assert!(well > 0, "{silent} of 16 fell silent");
+}
+
+#[test]
+fn a_chip_of_ones_own_is_used_and_a_bad_one_is_refused_before_anything_runs() {
+    let desk = Desk::new();
+    let chip = desk.ringlane(&["chips", "show", "a2a3sim"]).stdout.replace("clusters = 24", "clusters = 2");
+    fs::write(desk.path().join("small.toml"), &chip).unwrap();
+    fs::write(desk.path().join("bad.toml"), chip.replace("clusters = 2", "clusters = 0")).unwrap();
+    let run = |file| {
+        desk.ringlane(&["run", "vector", "--case", "one", "-p", "a2a3sim", "--chip", file, "-o", "run"])
+    };
+    let bad = run("bad.toml");
+    assert_eq!(bad.status, 2, "{}", bad.stderr);
+    assert!(bad.line("detail: ").contains("clusters"), "{}", bad.stderr);
+    assert!(!desk.path().join("run").exists());
+    let small = run("small.toml");
+    assert_eq!(small.status, 0, "{}", small.stderr);
+    assert!(small.stdout.contains("2 aic"), "{}", small.stdout);
+    assert_eq!(desk.manifest()["cores"], 6);
+}
+
+#[test]
+fn options_of_simulators_are_refused_elsewhere_and_counters_depend_on_the_platform() {
+    let desk = Desk::new();
+    for option in [["--policy", "fifo"], ["--chaos", "1"], ["--chip", "a.toml"]] {
+        let answer = desk.ringlane(&["run", "vector", option[0], option[1]]);
+        assert_eq!(answer.status, 2);
+        assert!(answer.line("detail: ").starts_with(option[0]), "{}", answer.stderr);
+        assert!(answer.line("hint: ").contains("--platform a2a3sim"), "{}", answer.stderr);
+    }
+    for (arguments, allowed) in [
+        (["--platform", "a2a3sim", "--pmu=99"], "pipe"),
+        (["--platform", "a2a3sim", "--pmu=cache"], "pipe"),
+        (["--platform", "cpu", "--pmu=pipe"], "cache"),
+        (["--platform", "a5sim", "--policy=best"], "critical-path"),
+    ] {
+        let answer = desk.ringlane(&[&["run", "vector"], &arguments[..]].concat());
+        assert_eq!(answer.status, 2, "{arguments:?}");
+        assert!(answer.line("detail: ").contains(allowed), "{}", answer.stderr);
+    }
+    assert_eq!(desk.files(), [""; 0]);
+}
