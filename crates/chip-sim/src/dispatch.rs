@@ -37,12 +37,19 @@ impl<P: Probe> Machine<'_, P> {
         single || (self.policy.waits(Class::Mixed) && self.idle_cluster(thread).is_some())
     }
 
-    /// An idle core of a kind.
+    /// An idle core of a kind: the first after the one that was served last, so that all are used alike.
     fn idle_core(&self, thread: usize, kind: CoreKind) -> Option<usize> {
         if self.idle_cores[kind as usize] == 0 {
             return None;
         }
-        self.open_cores(thread, kind).find(|&core| self.cores[core].is_idle())
+        let mut first = None;
+        for core in self.open_cores(thread, kind).filter(|&core| self.cores[core].is_idle()) {
+            if core > self.schedulers[thread].served[kind as usize] {
+                return Some(core);
+            }
+            first = first.or(Some(core));
+        }
+        first
     }
 
     /// Cores of a kind that are not kept free for a mixed task.
@@ -85,6 +92,7 @@ impl<P: Probe> Machine<'_, P> {
             {
                 let Some(next) = self.take_for(kind, core) else { break };
                 if let Some(record) = self.open(thread, next) {
+                    self.schedulers[thread].served[kind as usize] = core;
                     stored += self.costs.dispatch_store;
                     self.place(core, next.task, record, next.block, stored);
                     blocks += 1;

@@ -67,6 +67,8 @@ pub(crate) struct Scheduler {
     pub(crate) completed: u32,
     /// A cluster that is kept free for a mixed task.
     pub(crate) reserved: Option<u32>,
+    /// The core of each kind that was last given a block.
+    pub(crate) served: [usize; 2],
     /// Up to when it has told what it did.
     told: Ps,
     /// Idle time that may go on.
@@ -84,6 +86,7 @@ impl Scheduler {
             complete: Vec::new(),
             completed: 0,
             reserved: None,
+            served: [usize::MAX; 2],
             told: 0,
             idle_from: None,
         }
