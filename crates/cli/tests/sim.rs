@@ -200,3 +200,24 @@ fn options_of_simulators_are_refused_elsewhere_and_counters_depend_on_the_platfo
     }
     assert_eq!(desk.files(), [""; 0]);
 }
+
+#[test]
+fn buffers_that_run_full_make_the_chip_wait_in_its_own_time() {
+    let desk = Desk::new();
+    for platform in ["a2a3sim", "a5sim"] {
+        let chip = desk.ringlane(&["chips", "show", platform]).stdout;
+        let chip = chip.replace("\"64 KiB\"", "\"1 KiB\"").replace("\"25 GB/s\"", "\"1 MB/s\"");
+        let file = format!("{platform}.toml");
+        fs::write(desk.path().join(&file), chip).unwrap();
+        let run = |name: &str, option: &str| {
+            let scene =
+                ["run", "cholesky", "--case", "ragged", "-p", platform, "--chip", &file, "-o", name, option];
+            assert_eq!(desk.ringlane(&scene).status, 0);
+            checked(&desk.path().join(name))
+        };
+        let watched = run(&format!("{platform}-watched"), "--chip-swimlane");
+        let alone = run(&format!("{platform}-alone"), "--seed=0");
+        assert!(watched.dfx_cost.writer_wait_ticks > 0, "{:?}", watched.dfx_cost);
+        assert!(watched.makespan_ticks > alone.makespan_ticks, "the waits are on the timeline");
+    }
+}
