@@ -6,6 +6,7 @@ use core::ops::Range;
 
 use ringlane_engine::completion::Executor;
 use ringlane_engine::observed::{PlacedBlock, ThreadWork};
+use ringlane_engine::planted::{Bug, planted};
 use ringlane_engine::seams::{Company, Probe, RecordBytes};
 use ringlane_engine::slot::{SlotIndex, TaskRecord};
 use ringlane_engine::table::Table;
@@ -242,7 +243,7 @@ impl<'t, P: Probe> Machine<'t, P> {
                 continue;
             }
             polled += self.costs.poll;
-            while self.cores[core].shows().is_some_and(|shows| shows <= polled) {
+            while self.cores[core].shows().is_some_and(|shows| shows <= polled || planted(Bug::EndSeenEarly)) {
                 found += 1;
                 self.finish_block(thread, core, polled);
             }

@@ -14,16 +14,19 @@ pub enum Bug {
     LostWakeUp = 4,
     /// Tasks that read poisoned bytes run all the same.
     PoisonForgotten = 5,
+    /// A modelled chip's scheduler takes a block that still runs for one that has ended.
+    EndSeenEarly = 6,
 }
 
 impl Bug {
     /// All of them, by the names the swarm takes.
-    pub const ALL: [(&'static str, Bug); 5] = [
+    pub const ALL: [(&'static str, Bug); 6] = [
         ("no-war-edge", Bug::NoWarEdge),
         ("slot-reused-early", Bug::SlotReusedEarly),
         ("scope-ended-early", Bug::ScopeEndedEarly),
         ("lost-wake-up", Bug::LostWakeUp),
         ("poison-forgotten", Bug::PoisonForgotten),
+        ("end-seen-early", Bug::EndSeenEarly),
     ];
 }
 

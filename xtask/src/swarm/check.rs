@@ -20,9 +20,9 @@ use ringlane_task::{RINGS, Resource};
 
 use super::capacity::{self, Attempt, ROOMY};
 use super::ledger::Needs;
-use super::outcome::{Outcome, Verdict, on_engine, on_oracle};
+use super::outcome::{Engine, Outcome, Verdict, on_engine, on_oracle};
 use super::program::{Capacity, Program, Rings};
-use super::record;
+use super::{modelled, record};
 
 /// Reruns with raised capacities before a program is given up as one that hints do not help.
 const RERUNS_MAX: usize = 40;
@@ -43,17 +43,30 @@ pub(crate) fn alone() -> MutexGuard<'static, ()> {
 pub(crate) fn check(program: &Program) -> Result<(), Failure> {
     let _alone = alone();
     let expected = on_oracle(program, &BTreeSet::new());
-    let needs = expected.0.needs;
     let first = match &program.rings {
         Rings::Roomy => ROOMY,
-        Rings::Fitted => needs.fitted(),
+        Rings::Fitted => expected.0.needs.fitted(),
         Rings::Tiny(capacity) => *capacity,
     };
+    let last = settle(program, &expected, first, |rings| {
+        CpuRuntime::new(&capacity::config(rings, program.threads)).map_err(|error| format!("{error:?}"))
+    })?;
+    record::check(program, &expected, [first, last]).map_err(|failure| format!("recorded: {failure}"))?;
+    modelled::check(program, &expected, first).map_err(|failure| format!("modelled: {failure}"))
+}
+
+/// Runs a program, with larger rings as hints say, until it ends as it should; gives the rings that suffice.
+pub(super) fn settle<E: Engine>(
+    program: &Program,
+    expected: &(Outcome, Vec<Fate>),
+    first: Capacity,
+    make: impl Fn(&Capacity) -> Result<E, Failure>,
+) -> Result<Capacity, Failure> {
+    let needs = expected.0.needs;
     let mut now = first;
     let mut attempts: Vec<Attempt> = Vec::new();
     loop {
-        let mut runtime = CpuRuntime::new(&capacity::config(&now, program.threads))
-            .map_err(|error| format!("the runtime did not start: {error:?}"))?;
+        let mut runtime = make(&now).map_err(|error| format!("the runtime did not start: {error}"))?;
         interrupted(&mut runtime, program)?;
         let (got, report) = on_engine(&mut runtime, program, None);
         if let Verdict::Failed(error) = &got.verdict
@@ -69,15 +82,13 @@ pub(crate) fn check(program: &Program) -> Result<(), Failure> {
             continue;
         }
         let after = |failure| format!("{failure}\nrings {now:?}, after {attempts:?}");
-        compare(program, &expected, &got, report.as_ref()).map_err(after)?;
+        compare(program, expected, &got, report.as_ref()).map_err(after)?;
         missed(&needs, &now, &got).map_err(after)?;
         if program.twice || !matches!(got.verdict, Verdict::Done) {
             let after = |failure| format!("in the next run on the same runtime: {failure}");
-            again(program, &expected, &mut runtime).map_err(after)?;
+            again(program, expected, &mut runtime).map_err(after)?;
         }
-        drop(runtime);
-        return record::check(program, &expected, [first, now])
-            .map_err(|failure| format!("recorded: {failure}"));
+        return Ok(now);
     }
 }
 
@@ -95,7 +106,7 @@ fn hush() {
 }
 
 /// Interrupts a first run from inside, if the program is one of those.
-fn interrupted(runtime: &mut CpuRuntime, program: &Program) -> Result<(), Failure> {
+fn interrupted(runtime: &mut impl Engine, program: &Program) -> Result<(), Failure> {
     let Some(at) = program.interrupt_at else { return Ok(()) };
     let (got, _) = on_engine(runtime, program, Some(at));
     ended_early(at, &got)
@@ -179,7 +190,7 @@ fn missed(needs: &Needs, now: &Capacity, got: &Outcome) -> Result<(), Failure> {
 fn again(
     program: &Program,
     expected: &(Outcome, Vec<Fate>),
-    runtime: &mut CpuRuntime,
+    runtime: &mut impl Engine,
 ) -> Result<(), Failure> {
     let (got, report) = on_engine(runtime, program, None);
     let refused = match &got.verdict {
@@ -196,7 +207,7 @@ fn again(
 }
 
 /// A small program runs on a runtime that just gave up on another.
-fn probe(runtime: &mut CpuRuntime) -> Result<(), Failure> {
+fn probe(runtime: &mut impl Engine) -> Result<(), Failure> {
     static STEP: Kernel = Kernel::new("STEP", CoreType::Any, &[<&mut [u32]>::SPEC], |args| {
         args.take::<&mut [u32]>()?.iter_mut().for_each(|v| *v = *v * 3 + 1);
         Ok(())

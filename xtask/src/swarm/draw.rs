@@ -7,7 +7,9 @@
 use ringlane_task::{DType, DfxFlags, Overflow};
 
 use super::draw_args::Known;
-use super::program::{BufferSpec, Capacity, Fail, Meta, Op, Program, Recorded, Rings, Submit, TASK_BITS};
+use super::program::{
+    BufferSpec, Capacity, Diagnostics, Fail, Meta, Op, Program, Recorded, Rings, Submit, TASK_BITS,
+};
 use super::rng::Rng;
 
 /// Deepest scope, the root being 0.
@@ -15,6 +17,11 @@ pub(crate) const DEPTH_MAX: u32 = 6;
 
 /// How many programs in a hundred are recorded: a recording takes many times as long as a program.
 const RECORDED: u32 = 5;
+
+/// How many programs in a hundred run on a modelled chip too, of those with at most so many tasks: each is recorded
+/// twice at least.
+const MODELLED: u32 = 20;
+const MODELLED_TASKS_MAX: u32 = 60;
 
 /// The types that buffers and tensors have.
 pub(crate) const DTYPES: [DType; 5] =
@@ -77,16 +84,22 @@ pub(crate) fn program(seed: u64, size: u32) -> Program {
     let interrupt_at = draw.rng.percent(3).then(|| draw.rng.below(budget));
     let tasks = draw.next_task as usize + 1;
     let recorded = draw.rng.percent(RECORDED).then(|| draw.recorded());
-    Program { buffers, body, rings, threads, tasks, tolerant, twice, interrupt_at, recorded }
+    let small = !bulky && !long && budget <= MODELLED_TASKS_MAX;
+    let modelled = (small && draw.rng.percent(MODELLED)).then(|| Box::new(draw.modelled()));
+    Program { buffers, body, rings, threads, tasks, tolerant, twice, interrupt_at, recorded, modelled }
 }
 
 impl Draw {
-    /// A random set of diagnostics; the second half of the time all of them.
     fn recorded(&mut self) -> Recorded {
+        let diagnostics = self.diagnostics();
+        Recorded { diagnostics, other_threads: self.rng.within(1, 4) as i32 }
+    }
+
+    /// A random set of diagnostics; half of the time all of them.
+    pub(crate) fn diagnostics(&mut self) -> Diagnostics {
         let bits = if self.rng.percent(50) { 0x7f } else { self.rng.within(1, 0x7f) };
         let flags = DfxFlags::from_bits(bits.into()).expect("the bits of diagnostics");
-        let overflow = *self.rng.pick(&Overflow::ALL);
-        Recorded { flags, overflow, other_threads: self.rng.within(1, 4) as i32 }
+        Diagnostics { flags, overflow: *self.rng.pick(&Overflow::ALL), pmu_group: 0 }
     }
 
     pub(crate) fn tensor_name(&mut self) -> u32 {

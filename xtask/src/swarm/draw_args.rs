@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use ringlane_engine::overlap::{Region, Relation, relation};
-use ringlane_engine::prelude::{ParamKind, ParamSpec};
+use ringlane_engine::prelude::{CoreType, Kernel, ParamKind, ParamSpec};
 use ringlane_task::{Access, DType, TensorView};
 
 use super::draw::{DTYPES, Draw};
@@ -79,6 +79,13 @@ impl Draw {
         PLAIN.len() + self.rng.below(LARGE.len() as u32) as usize
     }
 
+    /// A plain kernel that can run on this kind of core.
+    fn kernel_on(&mut self, core: CoreType) -> usize {
+        let fits = |kernel: &&Kernel| [core, CoreType::Any].contains(&kernel.core());
+        let places: Vec<_> = (0..PLAIN.len()).filter(|&place| fits(&PLAIN[place])).collect();
+        *self.rng.pick(&places)
+    }
+
     /// Kernels and blocks: mostly one and one.
     pub(crate) fn launch(&mut self) -> (Vec<usize>, u32) {
         let plain = |draw: &mut Draw| draw.rng.below(PLAIN.len() as u32) as usize;
@@ -90,7 +97,9 @@ impl Draw {
                 (vec![shared], self.rng.within(1, 4))
             }
             _ => {
-                let kernels = (0..self.rng.within(2, 3)).map(|_| plain(self)).collect();
+                let vector = self.rng.within(1, 2);
+                let others = (0..vector).map(|_| self.kernel_on(CoreType::Aiv)).collect::<Vec<_>>();
+                let kernels = [self.kernel_on(CoreType::Aic)].into_iter().chain(others).collect();
                 (kernels, if self.rng.percent(70) { 1 } else { self.rng.within(2, 3) })
             }
         }

@@ -11,10 +11,12 @@ mod check;
 mod dispatch;
 mod draw;
 mod draw_args;
+mod draw_model;
 mod draw_patterns;
 mod interpret;
 mod kernels;
 mod ledger;
+mod modelled;
 mod outcome;
 mod program;
 mod raw;
@@ -55,7 +57,7 @@ pub struct Args {
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(i32).range(1..=64))]
     threads: Option<i32>,
     /// Switch this bug on and expect it found: no-war-edge, slot-reused-early, scope-ended-early, lost-wake-up,
-    /// poison-forgotten
+    /// poison-forgotten, end-seen-early
     #[arg(long, value_name = "BUG", value_parser = clap::builder::PossibleValuesParser::new(Bug::ALL.map(|b| b.0)))]
     plant: Option<String>,
     /// Processes side by side
@@ -91,11 +93,11 @@ pub(crate) fn run(args: &Args, root: &Path) -> Result<ExitCode> {
     let tally = watch::watch(args, first, jobs, silence)?;
     Ok(match (&tally.found, &args.plant) {
         (None, None) => {
-            println!("{} programs, 0 failures", tally.programs);
+            println!("{}, 0 failures", tally.told());
             ExitCode::SUCCESS
         }
         (None, Some(bug)) => {
-            println!("{bug}: not found in {} programs", tally.programs);
+            println!("{bug}: not found in {}", tally.told());
             ExitCode::from(1)
         }
         (Some(found), Some(bug)) => {
@@ -109,9 +111,9 @@ pub(crate) fn run(args: &Args, root: &Path) -> Result<ExitCode> {
         }
         (Some(found), None) => {
             println!(
-                "{}{} programs, 1 failure\nreproduce with: {}",
+                "{}{}, 1 failure\nreproduce with: {}",
                 found.what,
-                tally.programs,
+                tally.told(),
                 again(args, found.seed)
             );
             ExitCode::from(1)

@@ -4,7 +4,8 @@
 //! dropped what made it) is left out, in the oracle as in the engine, so any part of a program is a program.
 #![forbid(unsafe_code)]
 
-use ringlane_task::{Access, DType, DfxFlags, Overflow};
+use ringlane::{Platform, PolicyName};
+use ringlane_task::{Access, ChipSpec, DType, DfxFlags, Overflow};
 
 /// Name of a tensor: an external buffer, an `alloc`, or an output.
 pub(crate) type TensorName = u32;
@@ -28,15 +29,40 @@ pub(crate) struct Program {
     pub(crate) interrupt_at: Option<u32>,
     /// Run again with these diagnostics, and what they leave is checked.
     pub(crate) recorded: Option<Recorded>,
+    /// Run also on this modelled chip.
+    pub(crate) modelled: Option<Box<Modelled>>,
+}
+
+/// Which diagnostics are on, and how.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Diagnostics {
+    pub(crate) flags: DfxFlags,
+    pub(crate) overflow: Overflow,
+    /// The group of counters; 0 is the platform's own choice.
+    pub(crate) pmu_group: i32,
 }
 
 /// What is recorded of a program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Recorded {
-    pub(crate) flags: DfxFlags,
-    pub(crate) overflow: Overflow,
+    pub(crate) diagnostics: Diagnostics,
     /// Threads of a second run, whose dependencies must be the same.
     pub(crate) other_threads: i32,
+}
+
+/// A modelled chip, and how it is run.
+#[derive(Clone, Debug)]
+pub(crate) struct Modelled {
+    pub(crate) platform: Platform,
+    /// The platform's own chip, or one with other costs and fewer or more cores in a cluster.
+    pub(crate) chip: ChipSpec,
+    pub(crate) policy: PolicyName,
+    /// Clusters and schedulers in use; 0: as the chip has them.
+    pub(crate) clusters: i32,
+    pub(crate) schedulers: i32,
+    pub(crate) diagnostics: Diagnostics,
+    /// What goes wrong is drawn from this seed.
+    pub(crate) chaos: Option<u64>,
 }
 
 /// An external buffer; its name is its place in the list.

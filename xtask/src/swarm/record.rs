@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use ringlane::{Platform, Runtime};
+use ringlane::{CallConfig, OnPlatform, Platform, Runtime, Totals};
 use ringlane_engine::oracle::Fate;
 use ringlane_engine::report::RunReport;
 use ringlane_task::{DfxFlags, Explain};
@@ -21,18 +21,23 @@ use ringlane_trace::{Manifest, RunStatus, check_run, deps};
 use super::capacity::{self, Attempt};
 use super::check::{Failure, compare, ended_early};
 use super::outcome::{Outcome, Verdict, on_engine};
-use super::program::{Capacity, Program, Recorded};
+use super::program::{Capacity, Diagnostics, Program};
 
 /// A directory for recordings; gone afterwards.
-struct Desk(PathBuf);
+pub(super) struct Desk(PathBuf);
 
 impl Desk {
-    fn new() -> Result<Self, Failure> {
+    pub(super) fn new() -> Result<Self, Failure> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("ringlane-swarm-{}-{number}", std::process::id()));
         fs::create_dir_all(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         Ok(Desk(path))
+    }
+
+    /// The directory of a recording.
+    pub(super) fn dir(&self, name: &str) -> PathBuf {
+        self.0.join(name)
     }
 }
 
@@ -44,15 +49,17 @@ impl Drop for Desk {
 }
 
 /// A recorded run.
-struct Observed {
-    got: Outcome,
-    report: Option<RunReport>,
-    dir: PathBuf,
+pub(super) struct Observed {
+    pub(super) got: Outcome,
+    pub(super) report: Option<RunReport>,
+    pub(super) dir: PathBuf,
+    /// What it was like on a modelled chip.
+    pub(super) totals: Option<Totals>,
 }
 
 impl Observed {
     /// Whether the program itself decided how far it came: no interrupt, and no ring that was too small.
-    fn is_whole(&self) -> bool {
+    pub(super) fn is_whole(&self) -> bool {
         match &self.got.verdict {
             Verdict::Failed(error) => {
                 error.name() != "Interrupted" && Attempt::of(error, &self.got).is_none()
@@ -70,57 +77,81 @@ pub(crate) fn check(
 ) -> Result<(), Failure> {
     let Some(plan) = &program.recorded else { return Ok(()) };
     let (desk, [first, last]) = (Desk::new()?, rings);
+    let on_cpu = |rings: &Capacity, threads: i32, diagnostics: Diagnostics, name: &str| {
+        let recording = Recording {
+            platform: Runtime::on(Platform::Cpu),
+            config: capacity::config(rings, threads),
+            diagnostics,
+            dir: desk.dir(name),
+        };
+        recording.observe(program)
+    };
     if first != last {
-        observe(program, plan, &first, program.threads, &desk.0.join("first"))?;
+        on_cpu(&first, program.threads, plan.diagnostics, "first")?;
     }
-    let one = observe(program, plan, &last, program.threads, &desk.0.join("one"))?;
+    let one = on_cpu(&last, program.threads, plan.diagnostics, "one")?;
     if one.is_whole() {
         compare(program, expected, &one.got, one.report.as_ref())?;
     }
-    let with_deps = Recorded { flags: plan.flags.with(DfxFlags::DEPS), ..*plan };
-    let other = observe(program, &with_deps, &last, plan.other_threads, &desk.0.join("other"))?;
-    let comparable = plan.flags.contains(DfxFlags::DEPS) && one.is_whole() && other.is_whole();
-    if comparable && one.got.refused == other.got.refused {
-        let read = |dir: &Path| fs::read(dir.join(deps::FILE_NAME)).map_err(|error| error.to_string());
-        if read(&one.dir)? != read(&other.dir)? {
-            return Err(format!(
-                "deps.json differs between {} and {} threads",
-                program.threads, plan.other_threads
-            ));
-        }
+    let flags = plan.diagnostics.flags;
+    let with_deps = Diagnostics { flags: flags.with(DfxFlags::DEPS), ..plan.diagnostics };
+    let other = on_cpu(&last, plan.other_threads, with_deps, "other")?;
+    if flags.contains(DfxFlags::DEPS) {
+        let between = || format!("{} and {} threads", program.threads, plan.other_threads);
+        same_deps(&one, &other).map_err(|failure| format!("{failure} between {}", between()))?;
     }
     Ok(())
 }
 
-/// Runs a program with diagnostics into `dir`, interrupted first if it is one of those; what it leaves must be true.
-fn observe(
-    program: &Program,
-    plan: &Recorded,
-    rings: &Capacity,
-    threads: i32,
-    dir: &Path,
-) -> Result<Observed, Failure> {
-    let config = capacity::config(rings, threads).with_dfx_flags(plan.flags).with_overflow(plan.overflow);
-    let into = |dir: &Path| {
-        let mut config = config;
+/// Whether two recordings of one program tell the same dependencies, if both tell all of them.
+pub(super) fn same_deps(one: &Observed, other: &Observed) -> Result<(), Failure> {
+    if !one.is_whole() || !other.is_whole() || one.got.refused != other.got.refused {
+        return Ok(());
+    }
+    let read = |dir: &Path| fs::read(dir.join(deps::FILE_NAME)).map_err(|error| error.to_string());
+    if read(&one.dir)? == read(&other.dir)? { Ok(()) } else { Err("deps.json differs".to_string()) }
+}
+
+/// A run that is to be recorded: on what, how, and into which directory.
+pub(super) struct Recording {
+    pub(super) platform: OnPlatform,
+    pub(super) config: CallConfig,
+    pub(super) diagnostics: Diagnostics,
+    pub(super) dir: PathBuf,
+}
+
+impl Recording {
+    /// Runs a program with diagnostics, interrupted first if it is one of those; what it leaves must be true.
+    pub(super) fn observe(self, program: &Program) -> Result<Observed, Failure> {
+        let cannot = |error: ringlane::SetupError| format!("the runtime did not start: {error:?}");
+        let mut runtime = self.platform.clone().with(&self.config_for(&self.dir)?).map_err(cannot)?;
+        if let Some(at) = program.interrupt_at {
+            let dir = self.interrupted_dir();
+            runtime.observe(&self.config_for(&dir)?).map_err(cannot)?;
+            let (got, report) = on_engine(&mut runtime, program, Some(at));
+            ended_early(at, &got)?;
+            is_true(&Observed { got, report, dir, totals: runtime.modelled().cloned() })?;
+        }
+        runtime.observe(&self.config_for(&self.dir)?).map_err(cannot)?;
+        let (got, report) = on_engine(&mut runtime, program, None);
+        let observed = Observed { got, report, dir: self.dir, totals: runtime.modelled().cloned() };
+        is_true(&observed)?;
+        Ok(observed)
+    }
+
+    fn config_for(&self, dir: &Path) -> Result<CallConfig, Failure> {
+        let Diagnostics { flags, overflow, pmu_group } = self.diagnostics;
+        let mut config = self.config.with_dfx_flags(flags).with_overflow(overflow);
+        config.pmu_group = pmu_group;
         let path = dir.to_str().ok_or("a temporary directory that is not UTF-8")?;
         config.set_output_prefix(path).map_err(|error| error.to_string())?;
-        Ok::<_, Failure>(config)
-    };
-    let cannot = |error: ringlane::SetupError| format!("the runtime did not start: {error:?}");
-    let mut runtime = Runtime::on(Platform::Cpu).with(&into(dir)?).map_err(cannot)?;
-    if let Some(at) = program.interrupt_at {
-        let dir = dir.with_extension("interrupted");
-        runtime.observe(&into(&dir)?).map_err(cannot)?;
-        let (got, report) = on_engine(&mut runtime, program, Some(at));
-        ended_early(at, &got)?;
-        is_true(&Observed { got, report, dir })?;
+        Ok(config)
     }
-    runtime.observe(&into(dir)?).map_err(cannot)?;
-    let (got, report) = on_engine(&mut runtime, program, None);
-    let observed = Observed { got, report, dir: dir.to_path_buf() };
-    is_true(&observed)?;
-    Ok(observed)
+
+    /// Where the run that is interrupted is recorded.
+    fn interrupted_dir(&self) -> PathBuf {
+        self.dir.with_extension("interrupted")
+    }
 }
 
 /// Whether the files of a run are true of each other and of how it ended.

@@ -72,10 +72,10 @@ fn drop_op(ops: &mut Vec<Op>, at: &mut usize) -> bool {
 /// One line for each operation, indented by depth.
 pub(crate) fn describe(program: &Program) -> String {
     let mut text = String::new();
-    let Program { rings, threads, tolerant, interrupt_at, recorded, .. } = program;
+    let Program { rings, threads, tolerant, interrupt_at, recorded, modelled, .. } = program;
     let _ =
         writeln!(text, "{threads} threads, rings {rings:?}, tolerant {tolerant}, interrupt {interrupt_at:?}");
-    let _ = writeln!(text, "recorded {recorded:?}");
+    let _ = writeln!(text, "recorded {recorded:?}\nmodelled {modelled:?}");
     for (name, buffer) in program.buffers.iter().enumerate() {
         let _ = writeln!(text, "buffer {name}: {} {:?}", buffer.dtype, buffer.shape);
     }

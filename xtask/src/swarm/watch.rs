@@ -1,6 +1,7 @@
 //! The parent: starts the children, hears where each is, and knows a program that hangs or crashes by its seed.
 #![forbid(unsafe_code)]
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -21,7 +22,18 @@ pub(crate) struct Found {
 /// What the children did.
 pub(crate) struct Tally {
     pub(crate) programs: u64,
+    /// How many of them were of each kind, beside the plain run.
+    pub(crate) kinds: BTreeMap<String, u64>,
     pub(crate) found: Option<Found>,
+}
+
+impl Tally {
+    /// How many programs there were, and of which kinds.
+    pub(crate) fn told(&self) -> String {
+        let kinds: Vec<_> = self.kinds.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+        let kinds = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
+        format!("{} programs{kinds}", self.programs)
+    }
 }
 
 enum News {
@@ -85,10 +97,10 @@ fn start(args: &Args, first: u64, job: u64, jobs: u64, sender: &Sender<(usize, N
 
 fn listen(all: &mut [Watched], news: &Receiver<(usize, News)>, silence: Duration) -> Tally {
     let (begun, mut shown) = (Instant::now(), Instant::now());
-    let mut tally = Tally { programs: 0, found: None };
+    let mut tally = Tally { programs: 0, kinds: BTreeMap::new(), found: None };
     while tally.found.is_none() && all.iter().any(|w| w.open) {
         match news.recv_timeout(Duration::from_millis(200)) {
-            Ok((job, News::Line(line))) => tally.found = all[job].hear(&line, &mut tally.programs),
+            Ok((job, News::Line(line))) => tally.found = all[job].hear(&line, &mut tally),
             Ok((job, News::Closed)) => tally.found = all[job].closed(),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
@@ -110,11 +122,13 @@ fn listen(all: &mut [Watched], news: &Receiver<(usize, News)>, silence: Duration
 }
 
 impl Watched {
-    fn hear(&mut self, line: &str, programs: &mut u64) -> Option<Found> {
+    fn hear(&mut self, line: &str, tally: &mut Tally) -> Option<Found> {
         self.heard = Instant::now();
         if let Some(seed) = line.strip_prefix("at ").and_then(|seed| seed.parse().ok()) {
-            *programs += 1;
+            tally.programs += 1;
             self.seed = seed;
+        } else if let Some(kind) = line.strip_prefix("as ") {
+            *tally.kinds.entry(kind.to_string()).or_default() += 1;
         } else if line.starts_with("failed ") {
             self.failure = Some(String::new());
         } else if let (Some(text), Some(failure)) = (line.strip_prefix("| "), &mut self.failure) {

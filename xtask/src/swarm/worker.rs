@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! at 17            about to run the program of seed 17
+//! as recorded      it is of this kind (and of others that follow)
 //! failed 17        it failed; what follows says how
 //! | …
 //! end
@@ -26,6 +27,16 @@ fn program(args: &Args, seed: u64) -> Program {
     program
 }
 
+/// What is done with a program beside the plain run.
+fn kinds(program: &Program) -> impl Iterator<Item = String> {
+    let recorded = program.recorded.map(|_| "recorded".to_string());
+    let modelled = program.modelled.iter().flat_map(|plan| {
+        let chaos = plan.chaos.map(|_| "with chaos".to_string());
+        [Some(format!("on {}", plan.platform)), chaos].into_iter().flatten()
+    });
+    recorded.into_iter().chain(modelled)
+}
+
 fn tell(line: &str) {
     let mut out = std::io::stdout().lock();
     // If nobody listens any more there is nobody to tell.
@@ -40,6 +51,7 @@ pub(crate) fn work(args: &Args, first: u64, stride: u64) -> ExitCode {
     while left > 0 && (args.count.is_some() || Instant::now() < end) {
         tell(&format!("at {seed}"));
         let drawn = program(args, seed);
+        kinds(&drawn).for_each(|kind| tell(&format!("as {kind}")));
         if let Err(failure) = check(&drawn) {
             tell(&format!("failed {seed}"));
             let show = |text: &str| text.lines().for_each(|line| tell(&format!("| {line}")));
