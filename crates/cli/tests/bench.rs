@@ -116,3 +116,39 @@ fn an_option_that_would_change_nothing_is_refused() {
         assert_refused(arguments, "BadUsage", &["does not take", option]);
     }
 }
+
+#[test]
+fn no_scene_beats_its_bound_with_any_policy_and_free_control_comes_within_five_percent_of_it() {
+    let answer = bench(&["sim", "--verify", "--json"]);
+    assert_eq!((answer.status, answer.stderr.as_str()), (0, ""), "{}", answer.stdout);
+    let answer = answer.json();
+    let rows = answer["results"].as_array().expect("a list");
+    let scenes: std::collections::BTreeSet<_> =
+        rows.iter().map(|row| row["name"].as_str().unwrap()).collect();
+    assert!(scenes.len() >= 8, "{scenes:?}");
+    for scene in &scenes {
+        for chip in ["a2a3sim", "a5sim", "a2a3-free"] {
+            let of_chip = rows.iter().filter(|row| row["name"] == **scene && row["chip"] == chip);
+            let policies: Vec<_> = of_chip.map(|row| row["policy"].as_str().unwrap()).collect();
+            assert!(policies.starts_with(&["fifo", "critical-path", "locality"]), "{scene} {chip}");
+        }
+    }
+    for row in rows {
+        let number = |name: &str| row[name].as_f64().unwrap();
+        assert!(number("bound_ratio") >= 1.0 && number("makespan_us") >= number("bound_us"), "{row}");
+        assert!(
+            number("bound_us") > 0.0 && number("utilization_aic") + number("utilization_aiv") > 0.0,
+            "{row}"
+        );
+        assert!(row["policy"] != "fifo" || number("gain") == 0.0, "{row}");
+    }
+    let judged = |row: &&serde_json::Value| {
+        let is_large = row["case"].as_str().unwrap().starts_with("large");
+        is_large && row["chip"] == "a2a3-free" && row["policy"] == "critical-path"
+    };
+    let judged: Vec<_> = rows.iter().filter(judged).collect();
+    assert_eq!(judged.len(), 3, "cholesky, and wavefront twice");
+    assert!(judged.iter().all(|row| row["bound_ratio"].as_f64().unwrap() <= 1.05), "{judged:?}");
+    let bars = answer["bars"].as_array().expect("a list");
+    assert!(bars.len() == 4 && bars.iter().all(|bar| bar["reached"] == true), "{bars:?}");
+}

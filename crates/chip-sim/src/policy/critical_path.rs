@@ -3,6 +3,9 @@
 //! A task's rank is what it takes plus the largest rank of those that wait for it. A submit can only raise ranks of those it
 //! waits for, and of those these wait for; that goes up the graph until nothing rises. A task that is ready already is then
 //! put into the heap again with its new rank; what is in it with an older one is passed over.
+//!
+//! Nothing rises before somebody asks who is next, so that many submits raise a rank once. The latest task goes first: all who
+//! could raise a rank have done so before it is passed on.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,6 +20,8 @@ use crate::time::Ps;
 struct Node {
     /// Which task of the slot: counts its tasks.
     life: u32,
+    /// How many were submitted before it.
+    seq: u64,
     takes: Ps,
     rank: Ps,
     /// Whom it waits for, with their lives.
@@ -41,13 +46,16 @@ pub(super) struct CriticalPath {
     heaps: [BinaryHeap<Entry>; Class::COUNT],
     waiting: [usize; Class::COUNT],
     order: u64,
-    rising: Vec<SlotIndex>,
+    submitted: u64,
+    /// Tasks whose ranks those that they wait for do not know yet.
+    rising: BinaryHeap<(u64, SlotIndex)>,
 }
 
 impl CriticalPath {
     pub(super) fn new(slots: usize) -> Self {
         let (nodes, heaps) = (vec![Node::default(); slots], Default::default());
-        CriticalPath { nodes, heaps, waiting: [0; Class::COUNT], order: 0, rising: Vec::new() }
+        let (waiting, rising) = ([0; Class::COUNT], BinaryHeap::new());
+        CriticalPath { nodes, heaps, waiting, order: 0, submitted: 0, rising }
     }
 
     fn node(&mut self, task: SlotIndex) -> &mut Node {
@@ -56,7 +64,11 @@ impl CriticalPath {
 
     /// Those that the tasks in `rising` wait for have at least their ranks behind them.
     fn raise(&mut self) {
-        while let Some(task) = self.rising.pop() {
+        let mut last = None;
+        while let Some((seq, task)) = self.rising.pop() {
+            if last.replace((seq, task)) == Some((seq, task)) {
+                continue;
+            }
             let node = self.node(task);
             let (rank, predecessors) = (node.rank, core::mem::take(&mut node.predecessors));
             for &(predecessor, life) in &predecessors {
@@ -66,10 +78,11 @@ impl CriticalPath {
                     continue;
                 }
                 before.rank = risen;
+                let seq = before.seq;
                 if let Some(Waiting { class, order, .. }) = before.waiting {
                     self.heaps[class as usize].push((risen, Reverse(order), predecessor));
                 }
-                self.rising.push(predecessor);
+                self.rising.push((seq, predecessor));
             }
             self.node(task).predecessors = predecessors;
         }
@@ -77,6 +90,10 @@ impl CriticalPath {
 
     /// Takes what is out of date off the top of a heap; gives what is then there.
     fn top(&mut self, class: Class) -> Option<Entry> {
+        if self.waiting[class as usize] == 0 {
+            return None;
+        }
+        self.raise();
         loop {
             let &(rank, Reverse(order), task) = self.heaps[class as usize].peek()?;
             let node = &self.nodes[task.0 as usize];
@@ -94,16 +111,19 @@ impl Policy for CriticalPath {
     }
 
     fn submitted(&mut self, task: SlotIndex, takes: Ps) {
+        let seq = self.submitted;
+        self.submitted += 1;
         let node = self.node(task);
         node.predecessors.clear();
-        (node.takes, node.rank) = (takes, takes);
+        (node.seq, node.takes, node.rank) = (seq, takes, takes);
     }
 
     fn wired(&mut self, predecessor: SlotIndex, successor: SlotIndex) {
         let life = self.node(predecessor).life;
-        self.node(successor).predecessors.push((predecessor, life));
-        self.rising.push(successor);
-        self.raise();
+        let node = self.node(successor);
+        node.predecessors.push((predecessor, life));
+        let seq = node.seq;
+        self.rising.push((seq, successor));
     }
 
     fn complete(&mut self, task: SlotIndex) {

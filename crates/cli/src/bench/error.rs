@@ -1,6 +1,7 @@
 //! Why a benchmark gives no numbers.
 
 use ringlane_engine::Error;
+use ringlane_insight::InsightError;
 use ringlane_scenes::SceneError;
 use ringlane_task::Explain;
 use ringlane_trace::TraceError;
@@ -22,6 +23,17 @@ pub enum BenchError {
     /// There is no place for files.
     #[error("{0}")]
     Scratch(TraceError),
+    /// The lower bound of a run cannot be had.
+    #[error("{0}")]
+    Bound(InsightError),
+    /// A run that is checked computed something else.
+    #[error("the values are not the known answer")]
+    Golden {
+        /// Of this scene.
+        scene: &'static str,
+        /// On this chip.
+        chip: String,
+    },
     /// The program's allocator does not count.
     #[error("allocations cannot be counted")]
     NotCounted,
@@ -34,6 +46,8 @@ impl Explain for BenchError {
             BenchError::Setup(error) => error.name(),
             BenchError::Scene(error) => error.name(),
             BenchError::Scratch(error) => error.name(),
+            BenchError::Bound(error) => error.name(),
+            BenchError::Golden { .. } => "GoldenMismatch",
             BenchError::NotCounted => "NotCounted",
         }
     }
@@ -44,6 +58,8 @@ impl Explain for BenchError {
             BenchError::Setup(error) => error.detail(),
             BenchError::Scene(error) => error.detail(),
             BenchError::Scratch(error) => error.detail(),
+            BenchError::Bound(error) => error.detail(),
+            BenchError::Golden { scene, chip } => format!("{scene} on {chip}"),
             BenchError::NotCounted => "the allocator of this program does not count".to_string(),
         }
     }
@@ -54,6 +70,8 @@ impl Explain for BenchError {
             BenchError::Setup(error) => error.hint(),
             BenchError::Scene(error) => error.hint(),
             BenchError::Scratch(error) => error.hint(),
+            BenchError::Bound(error) => error.hint(),
+            BenchError::Golden { scene, .. } => format!("ringlane run {scene} tells which values"),
             BenchError::NotCounted => "make ringlane::CountingAllocator its #[global_allocator]".to_string(),
         }
     }

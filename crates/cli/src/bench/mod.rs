@@ -13,6 +13,7 @@ mod groups;
 mod kernels;
 pub mod limits;
 mod measure;
+mod modelled;
 mod patient;
 mod rows;
 mod scratch;
@@ -50,6 +51,8 @@ pub enum Group {
     Memory,
     /// What each diagnostic costs, against off.
     Dfx,
+    /// The modelled chips: every scene and policy against the best possible, and the model's own speed.
+    Sim,
 }
 
 impl Group {
@@ -63,12 +66,18 @@ impl Group {
             Group::Alloc => "alloc",
             Group::Memory => "memory",
             Group::Dfx => "dfx",
+            Group::Sim => "sim",
         }
     }
 
     /// Whether it measures workloads, so that some can be chosen.
     pub const fn takes_workloads(self) -> bool {
-        !matches!(self, Group::Overlap | Group::Scaling)
+        !matches!(self, Group::Overlap | Group::Scaling | Group::Sim)
+    }
+
+    /// Whether it can run small and check what it runs.
+    pub const fn takes_verify(self) -> bool {
+        matches!(self, Group::Workloads | Group::Sim)
     }
 
     /// Whether its tasks work.
@@ -122,6 +131,7 @@ impl Bench {
             (Group::Alloc, _) => groups::alloc::measure(self, &mut lab)?,
             (Group::Memory, _) => groups::memory::measure(self, &mut lab)?,
             (Group::Dfx, _) => groups::dfx::measure(self, &mut lab)?,
+            (Group::Sim, _) => groups::sim::measure(self, &mut lab)?,
         }
         Ok(lab.results)
     }

@@ -2,10 +2,12 @@
 
 use serde::Serialize;
 
+use crate::runtime::Platform;
 use crate::table::{Side, Table};
 
 use super::limits::DISTURBED_SHARE;
 use super::measure::{Interleaved, Samples};
+use super::modelled::{self, Modelled};
 use super::spin::Calibration;
 
 /// One measurement.
@@ -59,6 +61,12 @@ pub struct Extra {
     /// Time to write the artifacts after the run, median.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub export_ns_per_task: Option<f64>,
+    /// The most memory that the process had.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peak_memory_bytes: Option<u64>,
+    /// What the run was like in virtual time.
+    #[serde(flatten)]
+    pub modelled: Option<Modelled>,
 }
 
 /// Times per task against those of another variant in the same round: the median of all rounds, and the quartiles.
@@ -84,7 +92,7 @@ impl Row {
         let per_task = |share| tenths(samples.quantile_ns(share) / tasks as f64);
         Row {
             name: name.into(),
-            platform: "cpu",
+            platform: Platform::Cpu.as_str(),
             threads,
             spin_us,
             tasks,
@@ -100,10 +108,21 @@ impl Row {
         }
     }
 
+    /// The same row, measured on another platform.
+    pub fn on(mut self, platform: Platform) -> Self {
+        self.platform = platform.as_str();
+        self
+    }
+
     /// The same row, measured with diagnostics.
     pub fn with_dfx(mut self, label: &'static str) -> Self {
         self.dfx = label;
         self
+    }
+
+    /// Whether a modelled run is shorter than it can be.
+    pub fn beats_its_bound(&self) -> bool {
+        self.extra.modelled.as_ref().is_some_and(Modelled::beats_its_bound)
     }
 
     /// Whether other processes were much in the way.
@@ -126,7 +145,7 @@ impl Row {
 
     fn note(&self) -> String {
         let Extra { efficiency, edges, violations, allocations, bytes_per_task, .. } = &self.extra;
-        let Extra { ratio, export_ns_per_task, .. } = &self.extra;
+        let Extra { ratio, export_ns_per_task, peak_memory_bytes, .. } = &self.extra;
         let disturbed = self.is_disturbed().then(|| {
             format!("disturbed: threads without a core for {:.0} % of the time", self.delay_share * 100.0)
         });
@@ -137,6 +156,7 @@ impl Row {
             bytes_per_task.map(|bytes| format!("{bytes} bytes a task")),
             ratio.map(|Ratio { p25, median, p75 }| format!("{median:.3} × ({p25:.3}–{p75:.3})")),
             export_ns_per_task.map(|ns| format!("export {ns:.0} ns a task")),
+            peak_memory_bytes.map(|bytes| format!("peak memory {:.1} MiB", bytes as f64 / MIB)),
             disturbed,
         ];
         notes.into_iter().flatten().collect::<Vec<_>>().join("; ")
@@ -191,10 +211,11 @@ pub struct Results {
 }
 
 impl Results {
-    /// Whether everything is right that does not depend on the machine: the order of tasks, and no allocations.
+    /// Whether everything is right that does not depend on the machine: the order of tasks, no allocations, and no
+    /// modelled run that is shorter than it can be.
     pub fn are_sound(&self) -> bool {
         let faults = |extra: &Extra| extra.violations.unwrap_or(0) + extra.allocations.unwrap_or(0);
-        self.rows.iter().all(|row| faults(&row.extra) == 0)
+        self.rows.iter().all(|row| faults(&row.extra) == 0 && !row.beats_its_bound())
     }
 
     /// For programs.
@@ -210,10 +231,17 @@ impl Results {
         columns.extend(numbers.map(|name| (name, Side::Right)));
         columns.push(("", Side::Left));
         let mut table = Table::new(columns);
-        self.rows.iter().for_each(|row| table.push(row.cells()));
-        self.bars.iter().fold(table.render(), |text, bar| text + &bar.text())
+        let (modelled, measured): (Vec<&Row>, _) =
+            self.rows.iter().partition(|row| row.extra.modelled.is_some());
+        measured.iter().for_each(|row: &&Row| table.push(row.cells()));
+        let measured = if measured.is_empty() { String::new() } else { table.render() };
+        let tables = measured + &modelled::text(&modelled);
+        self.bars.iter().fold(tables, |text, bar| text + &bar.text())
     }
 }
+
+/// Bytes of a mebibyte.
+const MIB: f64 = 1024.0 * 1024.0;
 
 /// One digit after the point is more than a measurement is good for.
 fn tenths(value: f64) -> f64 {

@@ -27,10 +27,15 @@ impl Scratch {
 
     /// An empty directory for one run.
     pub fn fresh(&self) -> Result<RunDir, BenchError> {
+        RunDir::create_exact(self.vacant()).map_err(BenchError::Scratch)
+    }
+
+    /// A path for one run, with nothing there.
+    pub fn vacant(&self) -> PathBuf {
         let path = self.0.join("run");
         // Nothing there yet, or the files of the last run.
         let _ = fs::remove_dir_all(&path);
-        RunDir::create_exact(&path).map_err(BenchError::Scratch)
+        path
     }
 }
 

@@ -15,6 +15,7 @@ Example:
   $ ringlane bench --verify
   $ ringlane bench overlap --json
   $ ringlane bench dfx --threads 2 --spin 1
+  $ ringlane bench sim
 Times are nanoseconds per task, from the first submit to the last completion: submission, inference of dependencies
 and scopes included. Compare medians; `cargo xtask peers` puts them beside those of other runtimes.";
 
@@ -40,7 +41,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     #[arg(value_parser = seconds)]
     seconds: Option<Duration>,
-    /// Run small sizes with tasks that check that all tasks before them have run
+    /// Run small sizes with tasks that check that all tasks before them have run; of sim, compare the values
     #[arg(long)]
     verify: bool,
     /// The results as JSON on standard output, and nothing else there
@@ -87,17 +88,16 @@ impl BenchArgs {
     /// Refuses options that would change nothing.
     fn check_options(&self) -> Result<(), CliError> {
         let group = self.group;
-        let only_workloads = group == Group::Workloads;
         let works = self.spin.iter().any(|&spin| spin != Spin::Empty);
         let refused = [
             ("--workload", !self.workloads.is_empty() && !group.takes_workloads()),
             ("--threads", self.threads.iter().any(|&threads| threads != 1) && !group.takes_threads()),
             ("--spin", works && (self.verify || !group.takes_spins())),
-            ("--verify", self.verify && !only_workloads),
+            ("--verify", self.verify && !group.takes_verify()),
         ];
         let refused = refused.iter().find(|(_, is_refused)| *is_refused);
         refused.map_or(Ok(()), |(option, _)| {
-            let mode = if self.verify && only_workloads { " --verify" } else { "" };
+            let mode = if self.verify && group.takes_verify() { " --verify" } else { "" };
             Err(CliError::BadUsage {
                 detail: format!("`bench {}{mode}` does not take {option}", group.as_str()),
                 usage: format!("leave {option} out"),

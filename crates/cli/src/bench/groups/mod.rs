@@ -5,5 +5,6 @@ pub mod dfx;
 pub mod memory;
 pub mod overlap;
 pub mod scaling;
+pub mod sim;
 pub mod submit;
 pub mod workloads;
