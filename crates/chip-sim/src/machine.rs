@@ -243,7 +243,8 @@ impl<'t, P: Probe> Machine<'t, P> {
                 continue;
             }
             polled += self.costs.poll;
-            while self.cores[core].shows().is_some_and(|shows| shows <= polled || planted(Bug::EndSeenEarly)) {
+            while self.cores[core].shows().is_some_and(|shows| shows <= polled || planted(Bug::EndSeenEarly))
+            {
                 found += 1;
                 self.finish_block(thread, core, polled);
             }
