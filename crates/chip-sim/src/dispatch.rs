@@ -125,6 +125,15 @@ impl<P: Probe> Machine<'_, P> {
         self.policy.take(class, cluster)
     }
 
+    /// Which core of a cluster a lane of a mixed task runs on. Where there are fewer vector cores than lanes for them, these run
+    /// one after another; they never wait for each other.
+    fn place_in_cluster(&self, lane: u8) -> usize {
+        match u32::from(lane).checked_sub(1) {
+            Some(vector) => vector.checked_rem(self.spec.aiv_per_cluster).map_or(0, |core| 1 + core as usize),
+            None => 0,
+        }
+    }
+
     /// Gives mixed tasks to clusters.
     fn dispatch_mixed(&mut self, thread: usize, stored: &mut Ps) -> u32 {
         let mut blocks = 0;
@@ -133,7 +142,7 @@ impl<P: Probe> Machine<'_, P> {
             let Some(next) = self.policy.take(Class::Mixed, self.cores[first].cluster) else { break };
             let Some(record) = self.open(thread, next) else { continue };
             for lane in 0..record.lanes() {
-                let core = first + record.shape.lane(lane as usize) as usize;
+                let core = first + self.place_in_cluster(record.shape.lane(lane as usize));
                 *stored += self.costs.dispatch_store;
                 self.place(core, next.task, record, lane * record.blocks + next.block, *stored);
                 blocks += 1;

@@ -80,6 +80,28 @@ fn a_mixed_task_has_its_whole_cluster_for_each_block() {
 }
 
 #[test]
+fn vector_kernels_of_a_mixed_task_take_turns_where_a_cluster_has_one_vector_core() {
+    for (aiv_per_cluster, cores) in [(0, [0, 0, 0]), (1, [0, 1, 1]), (2, [0, 1, 2])] {
+        let spec = ringlane_task::ChipSpec { aiv_per_cluster, ..support::a2a3() };
+        let config = CallConfig::default().with_block_dim(1);
+        let mut runtime = SimRuntime::new(&spec, &config, SimOptions::default()).unwrap();
+        let (mut data, blocks) = (Buffers::new(), Blocks::default());
+        let ids = [0.0f32; 3].map(|zero| data.add(&[1], &[zero]).unwrap());
+        let run = runtime.run_at(std::panic::Location::caller(), &mut data, &blocks, |o| {
+            let [x, y, z] = [o.external(ids[0])?, o.external(ids[1])?, o.external(ids[2])?];
+            o.submit(CUBE.mixed(&[&VECTOR, &VECTOR]), [x.inout(), y.inout(), z.inout()]).map(drop)
+        });
+        run.result.unwrap();
+        assert_eq!(ids.map(|id| data.get::<f32>(id).unwrap()[0]), [1.0, 10.0, 10.0]);
+        let mut rows = blocks.rows().to_vec();
+        rows.sort_by_key(|row| row.1);
+        assert_eq!(rows.iter().map(|row| row.0).collect::<Vec<_>>(), cores);
+        let apart = |a: &Row, b: &Row| a.0 != b.0 || a.3 <= b.2 || b.3 <= a.2;
+        assert!((1..3).all(|i| (0..i).all(|j| apart(&rows[i], &rows[j]))), "{rows:?}");
+    }
+}
+
+#[test]
 fn blocks_of_one_task_spread_over_the_cores_of_their_kind() {
     let mut data = Buffers::new();
     let x = data.add_zeroed(f32, &[96, 2]).unwrap();

@@ -20,7 +20,7 @@ const RECORDED: u32 = 5;
 
 /// How many programs in a hundred run on a modelled chip too, of those with at most so many tasks: each is recorded
 /// twice at least.
-const MODELLED: u32 = 20;
+const MODELLED: u32 = 10;
 const MODELLED_TASKS_MAX: u32 = 60;
 
 /// The types that buffers and tensors have.

@@ -82,6 +82,6 @@ fn vary(rng: &mut Rng, chip: &mut ChipSpec) {
     }
     chip.dispatch_ahead = rng.below(2);
     chip.default_block = *rng.pick(&[0, 1, 999, 2_000_000, 50_000_000]);
-    chip.aiv_per_cluster = *rng.pick(&[2, 2, 2, 3, 8]);
+    chip.aiv_per_cluster = *rng.pick(&[1, 1, 2, 2, 3, 8]);
     chip.records = RecordMemory { buffers: rng.within(1, 4), buffer_bytes: rng.power(10, 14).into() };
 }

@@ -1,7 +1,7 @@
-//! `cargo xtask swarm`: random programs on random ring sizes and threads, each against the in-order oracle.
+//! `cargo xtask swarm`: random programs on random ring sizes, threads and modelled chips, each against the in-order oracle.
 //!
 //! ```text
-//! seed ──▶ draw ──▶ program ──▶ check: oracle · engine · hints · reuse · recording ──▶ equal, or a failure
+//! seed ──▶ draw ──▶ program ──▶ check: oracle · engine · hints · reuse · recording · models ──▶ equal, or a failure
 //!                                 ▲
 //! watch (parent) ◀── lines ── worker (child): a hang or a crash is known by its seed
 //! ```

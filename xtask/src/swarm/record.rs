@@ -13,7 +13,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use ringlane::{CallConfig, OnPlatform, Platform, Runtime, Totals};
+use ringlane_chip_sim::chaos::Draw;
 use ringlane_engine::oracle::Fate;
+use ringlane_engine::prelude::Fault;
 use ringlane_engine::report::RunReport;
 use ringlane_task::{DfxFlags, Explain};
 use ringlane_trace::{Manifest, RunStatus, check_run, deps};
@@ -30,7 +32,7 @@ impl Desk {
     pub(super) fn new() -> Result<Self, Failure> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("ringlane-swarm-{}-{number}", std::process::id()));
+        let path = scratch().join(format!("ringlane-swarm-{}-{number}", std::process::id()));
         fs::create_dir_all(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         Ok(Desk(path))
     }
@@ -39,6 +41,13 @@ impl Desk {
     pub(super) fn dir(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
+}
+
+/// Where recordings lie: in memory where there is such a place, so that the swarm does not wait for a disk.
+fn scratch() -> PathBuf {
+    let memory = Path::new("/dev/shm");
+    let chosen = std::env::var_os("TMPDIR").is_some();
+    if !chosen && memory.is_dir() { memory.to_path_buf() } else { std::env::temp_dir() }
 }
 
 impl Drop for Desk {
@@ -58,14 +67,23 @@ pub(super) struct Observed {
 }
 
 impl Observed {
-    /// Whether the program itself decided how far it came: no interrupt, and no ring that was too small.
+    /// Whether the program itself decided how far it came: no interrupt, no ring that was too small, no
+    /// core that fell silent.
     pub(super) fn is_whole(&self) -> bool {
         match &self.got.verdict {
             Verdict::Failed(error) => {
-                error.name() != "Interrupted" && Attempt::of(error, &self.got).is_none()
+                error.name() != "Interrupted" && Attempt::of(error, &self.got).is_none() && !self.is_cut_off()
             }
             Verdict::Done | Verdict::Panicked(_) => true,
         }
+    }
+
+    /// Whether it ended because of a core that chaos had drawn silent.
+    pub(super) fn is_cut_off(&self) -> bool {
+        let Verdict::Failed(error) = &self.got.verdict else { return false };
+        let Fault::CoreSilent { core, .. } = error.fault() else { return false };
+        let drawn = |draw: &Draw| matches!(draw, Draw::SilentCore(silent, _) if silent.0 == *core);
+        self.totals.as_ref().is_some_and(|totals| totals.draws.iter().any(drawn))
     }
 }
 
@@ -129,8 +147,11 @@ impl Recording {
             let dir = self.interrupted_dir();
             runtime.observe(&self.config_for(&dir)?).map_err(cannot)?;
             let (got, report) = on_engine(&mut runtime, program, Some(at));
-            ended_early(at, &got)?;
-            is_true(&Observed { got, report, dir, totals: runtime.modelled().cloned() })?;
+            let observed = Observed { got, report, dir, totals: runtime.modelled().cloned() };
+            if !observed.is_cut_off() {
+                ended_early(at, &observed.got)?;
+            }
+            is_true(&observed)?;
         }
         runtime.observe(&self.config_for(&self.dir)?).map_err(cannot)?;
         let (got, report) = on_engine(&mut runtime, program, None);
