@@ -1,17 +1,22 @@
 //! The orchestrator's side: its clock, and how its work and its waits let time pass.
 
+use ringlane_engine::Fault;
 use ringlane_engine::api::args::Space;
 use ringlane_engine::api::buffers::Permission;
 use ringlane_engine::observed::ThreadPhase;
 use ringlane_engine::seams::{Chip, Company, Probe, Work};
 use ringlane_engine::slot::SlotIndex;
+use ringlane_engine::table::Stop;
 use ringlane_task::{HostMemory, Ticks};
 
 use crate::link::{Copied, Direction};
 use crate::machine::Machine;
 use crate::memory::DeviceBuffer;
-use crate::time::Ps;
+use crate::time::{Ps, SECOND};
 use crate::totals::Totals;
+
+/// Virtual time ends here, after two months: far from where picoseconds would overflow, whatever is on its way then.
+const TIME_MAX: Ps = Ps::MAX / 4;
 
 /// The modelled chip, as the engine's submitter sees it.
 pub(crate) struct SimChip<'t, P> {
@@ -36,9 +41,18 @@ impl<'t, P: Probe> SimChip<'t, P> {
 
     /// Lets time pass for the orchestrator.
     fn pass(&mut self, ps: Ps) {
-        self.now = self.now.saturating_add(ps);
+        self.go_on_to(self.now.saturating_add(ps).min(TIME_MAX));
+    }
+
+    /// Lets everything happen up to a time, which is the orchestrator's then.
+    fn go_on_to(&mut self, at: Ps) {
+        self.now = self.now.max(at);
         self.machine.run_until(self.now);
         self.machine.clock.show(self.now);
+        if self.now >= TIME_MAX && self.totals.fault.is_none() {
+            self.machine.table.stop(Stop::Fatal);
+            self.totals.fault = Some(Fault::VirtualTimeOver { seconds: TIME_MAX / SECOND });
+        }
     }
 
     /// A policy that looks ahead learns of a task when it is first heard of.
@@ -95,9 +109,7 @@ impl<P: Probe> Chip for SimChip<'_, P> {
         let Some(next) = self.machine.next_event() else {
             return self.give_up();
         };
-        self.now = self.now.max(next);
-        self.machine.run_until(self.now);
-        self.machine.clock.show(self.now);
+        self.go_on_to(next);
     }
 
     fn work(&mut self, work: Work) {
@@ -130,10 +142,11 @@ impl<P: Probe> Chip for SimChip<'_, P> {
     /// The control threads come to rest, and what they did is told to the end.
     fn end(&mut self) {
         while let Some(next) = self.machine.next_event() {
-            self.now = self.now.max(next);
-            self.machine.run_until(self.now);
+            self.go_on_to(next);
         }
         self.now = self.machine.schedulers.iter().map(|s| s.rests_since()).fold(self.now, Ps::max);
+        let (logs, link) = (&mut self.machine.logs, &mut self.machine.link);
+        logs.iter_mut().for_each(|log| log.flush(self.now, link));
         for (number, (buffer, &bytes)) in self.buffers.iter().zip(&self.bytes).enumerate() {
             if bytes > 0 && buffer.permission != Permission::Read {
                 // SAFETY: every task is done.
@@ -166,7 +179,8 @@ impl<P: Probe> SimChip<'_, P> {
         match self.machine.silent_core() {
             Some((core, since)) => {
                 self.now = self.now.max(since.saturating_add(self.machine.spec.silent_after));
-                self.totals.fault = Some(self.machine.declare_silent(core, self.now));
+                let fault = self.machine.declare_silent(core, self.now);
+                self.totals.fault.get_or_insert(fault);
                 self.machine.clock.show(self.now);
             }
             // Every task that was published is in a queue or on a core, and every thread with one has an event.

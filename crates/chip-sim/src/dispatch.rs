@@ -20,9 +20,27 @@ impl<P: Probe> Machine<'_, P> {
     pub(crate) fn class_of_kernel(&self, kernel: u16) -> Class {
         match self.table.kernel(kernel).map(|kernel| kernel.core()) {
             Some(CoreType::Aic) => Class::Aic,
-            Some(CoreType::Aiv) if self.spec.aiv_per_cluster > 0 => Class::Aiv,
+            Some(CoreType::Aiv) => Class::Aiv,
             _ => Class::Any,
         }
+    }
+
+    /// How long a task takes, as far as the cost model says: the longest of its kernels.
+    pub(crate) fn takes(&self, task: SlotIndex) -> Ps {
+        let executor = self.executor(0);
+        // SAFETY: the submitter asks for a task that it submits.
+        let record = unsafe { executor.record(task) };
+        let block = |lane: u32| {
+            let kind = match self.class_of_kernel(record.kernels[lane as usize]) {
+                Class::Aic => CoreKind::Aic,
+                _ => CoreKind::Aiv,
+            };
+            let (index, model) = (lane * record.blocks, self.model);
+            // SAFETY: as above.
+            unsafe { executor.with_args(&record, index, |kernel, args| model.block(kernel, kind, args)) }
+                .picoseconds
+        };
+        if record.blocks == 0 { 0 } else { (0..record.lanes()).map(block).max().unwrap_or(0) }
     }
 
     /// Whether a thread could give out something now.
@@ -103,6 +121,8 @@ impl<P: Probe> Machine<'_, P> {
         if blocks == 0 {
             return self.after_dispatch(thread, at);
         }
+        // That no core of a kind is idle, or that no mixed task waits, may be what another thread waited for.
+        self.wake_quiet(stored);
         self.set_dispatched(thread, stored, blocks);
     }
 
@@ -173,12 +193,30 @@ impl<P: Probe> Machine<'_, P> {
         let record = unsafe { executor.record(next.task) };
         // SAFETY: as above; the first block is taken once.
         if next.block > 0 || unsafe { executor.open(next.task, &record) } {
-            return Some(record);
+            if !self.table.stopped() {
+                return Some(record);
+            }
+            // The rest of a task that has begun counts as finished: nothing is computed any more.
+            return self.abandon(thread, next, record);
         }
         if let Some(class) = self.class_of(&record) {
             self.policy.cancel(class, next.task);
         }
         self.schedulers[thread].complete.push(Complete { task: next.task, record, cluster: None });
+        None
+    }
+
+    /// Takes all blocks that are left of a task that began before the run was stopped.
+    #[cold]
+    fn abandon(&mut self, thread: usize, next: NextBlock, record: TaskRecord) -> Option<TaskRecord> {
+        let (executor, left) = (self.executor(0), (record.blocks - next.block) * record.lanes());
+        if let Some(class) = self.class_of(&record).filter(|_| next.block + 1 < record.blocks) {
+            self.policy.cancel(class, next.task);
+        }
+        executor.skip(next.task);
+        if (0..left).any(|_| executor.finish_block(next.task)) {
+            self.schedulers[thread].complete.push(Complete { task: next.task, record, cluster: None });
+        }
         None
     }
 
@@ -219,19 +257,14 @@ impl<P: Probe> Machine<'_, P> {
         });
     }
 
-    /// The thread has written its dispatch registers.
-    pub(crate) fn dispatched(&mut self, thread: usize, at: Ps) {
-        self.after_dispatch(thread, at);
-    }
-
     /// Tasks that needed no core are resolved; then what complete tasks held is given back.
-    fn after_dispatch(&mut self, thread: usize, at: Ps) {
+    pub(crate) fn after_dispatch(&mut self, thread: usize, at: Ps) {
         if !self.schedulers[thread].complete.is_empty() {
             return self.resolve(thread, at);
         }
         let completed = self.schedulers[thread].completed;
         let end = at + u64::from(completed) * self.costs.reclaim;
         self.tell(thread, ThreadWork::Reclaim, end, completed);
-        self.set(thread, end, Next::Reclaimed);
+        self.set(thread, end, Next::Round);
     }
 }

@@ -136,10 +136,11 @@ impl<'t, P: Probe> Machine<'t, P> {
     fn turn(&mut self, thread: usize, at: Ps) {
         let Some((_, _, next)) = self.schedulers[thread].next.take() else { return };
         match next {
-            Next::Round | Next::Reclaimed => self.begin_round(thread, at),
+            Next::Round => self.begin_round(thread, at),
             Next::Polled => self.polled(thread, at),
+            Next::Recorded => self.resolve(thread, at),
             Next::Resolved => self.resolved(thread, at),
-            Next::Dispatched => self.dispatched(thread, at),
+            Next::Dispatched => self.after_dispatch(thread, at),
             Next::Look => self.look(thread, at),
         }
     }
@@ -250,9 +251,12 @@ impl<'t, P: Probe> Machine<'t, P> {
             }
         }
         let work = if found > 0 { ThreadWork::Complete } else { ThreadWork::Idle };
-        let at = at + self.store_records(thread, at, u64::from(found));
-        self.tell(thread, work, at, found);
-        self.resolve(thread, at);
+        let waits = self.store_records(thread, at, u64::from(found));
+        self.tell(thread, work, at + waits, found);
+        match waits {
+            0 => self.resolve(thread, at),
+            waits => self.set(thread, at + waits, Next::Recorded),
+        }
     }
 
     /// A scheduler records the blocks that it found, and its round; says how long it waits for room.
@@ -356,6 +360,11 @@ impl<'t, P: Probe> Machine<'t, P> {
             Some(class) => self.policy.ready(Ready { task, class, blocks: record.blocks, home }),
             None => self.bare.push(Complete { task, record, cluster: None }),
         }
+        self.wake_quiet(at);
+    }
+
+    /// Wakes the quiet threads that could give out something now.
+    pub(crate) fn wake_quiet(&mut self, at: Ps) {
         for thread in 0..self.schedulers.len() {
             if self.schedulers[thread].quiet.is_some() && self.can_dispatch(thread) {
                 self.wake(thread, at);

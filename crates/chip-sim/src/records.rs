@@ -29,14 +29,25 @@ impl RecordLog {
 
     /// Stores so many bytes; says how long the thread has to wait for a buffer.
     pub(crate) fn store(&mut self, at: Ps, bytes: u64, link: &mut Link) -> Ps {
-        if bytes == 0 {
-            return 0;
-        }
+        let mut waits = 0;
         self.filled += bytes;
-        if self.filled <= self.memory.buffer_bytes {
-            return 0;
+        while self.filled > self.memory.buffer_bytes {
+            self.filled -= self.memory.buffer_bytes;
+            waits += self.send(at + waits, self.memory.buffer_bytes, link);
         }
-        let full = core::mem::replace(&mut self.filled, bytes) - bytes;
+        waits
+    }
+
+    /// Sends the last records after the others, however few they are.
+    pub(crate) fn flush(&mut self, at: Ps, link: &mut Link) {
+        let rest = core::mem::take(&mut self.filled);
+        if rest > 0 {
+            self.send(at, rest, link);
+        }
+    }
+
+    /// Sends a buffer; says how long the thread has to wait for an empty one.
+    fn send(&mut self, at: Ps, full: u64, link: &mut Link) -> Ps {
         let taken = match self.host {
             HostMemory::Copied => link.copy(at, Direction::Out, Copied::Records(self.thread), full),
             // Read in place, at the rate of the link, by a host that does nothing else.

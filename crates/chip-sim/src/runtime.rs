@@ -68,6 +68,11 @@ impl SimRuntime {
         &self.spec
     }
 
+    /// How it is run.
+    pub fn options(&self) -> &SimOptions {
+        &self.options
+    }
+
     /// The kind of each core.
     pub fn core_kinds(&self) -> impl Iterator<Item = CoreKind> + '_ {
         (0..self.spec.cores()).map(|core| crate::machine::kind_of(&self.spec, core))

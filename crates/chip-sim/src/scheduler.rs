@@ -21,12 +21,12 @@ pub(crate) enum Next {
     Round,
     /// It has polled its cores.
     Polled,
+    /// It has found room for what it recorded.
+    Recorded,
     /// It has told the successors of what is complete.
     Resolved,
     /// It has given blocks to cores.
     Dispatched,
-    /// It has given back what complete tasks held.
-    Reclaimed,
     /// It comes to the end of a round in which a task became ready.
     Look,
 }

@@ -2,12 +2,10 @@
 
 use ringlane_engine::Fault;
 use ringlane_engine::seams::Probe;
-use ringlane_engine::slot::SlotIndex;
 use ringlane_engine::table::{Stop, task_id};
 
-use crate::core::{CoreKind, NEVER};
+use crate::core::NEVER;
 use crate::machine::Machine;
-use crate::policy::Class;
 use crate::time::Ps;
 
 impl<P: Probe> Machine<'_, P> {
@@ -45,23 +43,5 @@ impl<P: Probe> Machine<'_, P> {
             since_ticks: ticks(since),
             waited_ticks,
         }
-    }
-
-    /// How long a task takes, as far as the cost model says: the longest of its kernels.
-    pub(crate) fn takes(&self, task: SlotIndex) -> Ps {
-        let executor = self.executor(0);
-        // SAFETY: the submitter asks for a task that it submits.
-        let record = unsafe { executor.record(task) };
-        let block = |lane: u32| {
-            let kind = match self.class_of_kernel(record.kernels[lane as usize]) {
-                Class::Aic => CoreKind::Aic,
-                _ => CoreKind::Aiv,
-            };
-            let (index, model) = (lane * record.blocks, self.model);
-            // SAFETY: as above.
-            unsafe { executor.with_args(&record, index, |kernel, args| model.block(kernel, kind, args)) }
-                .picoseconds
-        };
-        if record.blocks == 0 { 0 } else { (0..record.lanes()).map(block).max().unwrap_or(0) }
     }
 }

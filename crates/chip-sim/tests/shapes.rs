@@ -13,6 +13,7 @@ use ringlane_task::{CallConfig, Explain};
 
 kernel! { static CUBE = aic fn(x: &mut [f32]) { x[0] += 1.0; } }
 kernel! { static VECTOR = aiv fn(x: &mut [f32]) { x[0] += 10.0; } }
+kernel! { static BOTH = aiv fn(x: &[f32], y: &mut [f32]) { y[0] += x[0]; } }
 kernel! { static PART = aiv fn(x: &mut [f32], block: Block) { x.fill(block.index.0 as f32); } }
 kernel! { static FAIL = aiv fn(x: &mut [f32], block: Block) -> Result<(), &'static str> {
     let _ = (x, block);
@@ -154,4 +155,68 @@ fn more_than_a_chip_has_is_refused_with_what_it_has() {
     assert_eq!(ask(config).unwrap(), "4 scheduler threads, and a2a3sim has 3");
     config.scheduler_threads = 3;
     assert_eq!(ask(config), None);
+}
+
+#[test]
+fn a_silent_core_ends_a_task_of_many_blocks_with_the_first_fault_and_nothing_more_is_computed() {
+    let mut spec = support::a2a3();
+    (spec.clusters, spec.aiv_per_cluster, spec.schedulers) = (1, 1, 1);
+    let mut silent = 0;
+    for seed in 0..24 {
+        let options = SimOptions { chaos: Some(seed), ..SimOptions::default() };
+        let mut runtime = SimRuntime::new(&spec, &CallConfig::default(), options).unwrap();
+        let mut data = Buffers::new();
+        let x = data.add_zeroed(f32, &[960]).unwrap();
+        let run = runtime.run(&mut data, |o| {
+            let x = o.external(x)?;
+            o.submit(PART.blocks(960), [x.out_split(0)]).map(drop)
+        });
+        let Err(error) = run.result else { continue };
+        assert_eq!(error.name(), "CoreSilent");
+        if error.detail().starts_with("core 1 ") {
+            silent += 1;
+            assert!(run.report.blocks < 200, "{} blocks after {}", run.report.blocks, error.detail());
+            assert!(runtime.totals().makespan < 2 * spec.silent_after, "it is found once");
+        }
+    }
+    assert!(silent > 0);
+}
+
+#[test]
+fn a_thread_hears_when_no_core_is_idle_any_more_and_gives_ahead() {
+    let mut spec = support::a2a3();
+    (spec.clusters, spec.aiv_per_cluster, spec.schedulers) = (2, 1, 2);
+    let mut data = Buffers::new();
+    let ids: Vec<_> = (0..5).map(|_| data.add(&[1], &[0.0f32]).unwrap()).collect();
+    let blocks = Blocks::default();
+    let mut runtime = SimRuntime::new(&spec, &CallConfig::default(), SimOptions::default()).unwrap();
+    let run = runtime.run_at(std::panic::Location::caller(), &mut data, &blocks, |o| {
+        let x = ids.iter().map(|&id| o.external(id)).collect::<Result<Vec<_>>>()?;
+        o.submit(&CUBE, [x[0].inout()])?;
+        x[1..].iter().try_for_each(|&y| o.submit(&BOTH, [x[0].read(), y.inout()]).map(drop))
+    });
+    run.result.unwrap();
+    let mut rows: Vec<_> = blocks.rows().into_iter().filter(|row| row.0 % 2 == 1).collect();
+    rows.sort_by_key(|row| row.2);
+    // Four consumers for two cores: the last two follow the first two at once, after the turn-around.
+    let turn = rows[2].2 - rows[0].3.min(rows[1].3);
+    assert!(rows.len() == 4 && turn <= 41 && rows[3].2 - rows[2].2 <= 10, "{rows:?}");
+}
+
+#[test]
+fn virtual_time_has_an_end_and_says_so() {
+    let mut data = Buffers::new();
+    let x = data.add(&[1], &[0.0f32]).unwrap();
+    let mut runtime = runtime(PolicyName::Fifo);
+    let run = runtime.run(&mut data, |o| {
+        let x = o.external(x)?;
+        o.spend(u64::MAX);
+        o.submit(&VECTOR, [x.inout()]).map(drop)
+    });
+    assert_eq!(run.result.unwrap_err().name(), "VirtualTimeOver");
+    let again = runtime.run(&mut data, |o| {
+        let x = o.external(x)?;
+        o.submit(&VECTOR, [x.inout()]).map(drop)
+    });
+    again.result.unwrap();
 }

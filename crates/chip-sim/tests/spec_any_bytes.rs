@@ -36,7 +36,7 @@ const PIECES: [&str; 24] = [
 fn check(text: &str) {
     match spec::parse(text, "any") {
         Ok(chip) => {
-            assert!((1..=1024).contains(&chip.clusters) && chip.aiv_per_cluster <= 8);
+            assert!((1..=1024).contains(&chip.clusters) && (1..=8).contains(&chip.aiv_per_cluster));
             assert!(
                 1 <= chip.schedulers && chip.schedulers <= chip.schedulers_max && chip.schedulers_max <= 64
             );

@@ -97,6 +97,9 @@ pub enum CliError {
     /// An option of simulators is given for another platform.
     #[error("an option is for simulators")]
     NotModelled { option: &'static str, platform: Platform },
+    /// An option of the machine's own cores is given for a simulator.
+    #[error("an option is for the machine's own cores")]
+    Modelled { option: &'static str, platform: Platform },
     /// A chip's file cannot be used.
     #[error("{0}")]
     Chip(#[from] SpecError),
@@ -145,6 +148,7 @@ impl Explain for CliError {
             CliError::Setup(error) => error.name(),
             CliError::Trace(error) => error.name(),
             CliError::NotModelled { .. } => "NotModelled",
+            CliError::Modelled { .. } => "Modelled",
             CliError::Chip(error) => error.name(),
             CliError::Costs(error) => error.name(),
             CliError::CannotPrint(_) => "CannotPrint",
@@ -172,6 +176,9 @@ impl Explain for CliError {
             }
             CliError::Setup(error) => error.detail(),
             CliError::Trace(error) => error.detail(),
+            CliError::Modelled { option, platform } => {
+                format!("{option} with --platform {platform}, which is one thread of this machine")
+            }
             CliError::NotModelled { option, platform } => {
                 format!("{option} with --platform {platform}, which takes the time it takes")
             }
@@ -207,6 +214,7 @@ impl Explain for CliError {
             }
             CliError::Setup(error) => error.hint(),
             CliError::Trace(error) => error.hint(),
+            CliError::Modelled { option, .. } => format!("--platform cpu, or leave out {option}"),
             CliError::NotModelled { option, .. } => format!("--platform a2a3sim, or leave out {option}"),
             CliError::Chip(error) => error.hint(),
             CliError::Costs(error) => error.hint(),

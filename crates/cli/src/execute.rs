@@ -146,7 +146,7 @@ pub fn execute(mut job: Job, setup: &Setup, monitor: &Monitor) -> Result<Outcome
     manifest.seed = setup.config.seed;
     let rounds = match runtime_for(setup, dir.path()) {
         Ok(mut runtime) => {
-            manifest.threads = runtime.threads();
+            (manifest.threads, manifest.model) = (runtime.threads(), runtime.model_facts());
             Stage { setup, monitor, dir: &dir, manifest: &manifest }.rounds(&mut job, &mut runtime)
         }
         Err(failure) => Rounds { failure: Some(failure), ..Rounds::default() },

@@ -75,6 +75,12 @@ pub fn seed(text: &str) -> Result<u64, CliError> {
     text.parse().map_err(|_| CliError::bad_value("--seed", text, allowed, "--seed 0"))
 }
 
+/// `--chaos SEED`.
+pub fn chaos(text: &str) -> Result<u64, CliError> {
+    let allowed = format!("a whole number from 0 to {}", u64::MAX);
+    text.parse().map_err(|_| CliError::bad_value("--chaos", text, allowed, "--chaos 1"))
+}
+
 /// `--param NAME=VALUE`.
 pub fn assignment(text: &str) -> Result<Assignment, CliError> {
     match text.split_once('=') {

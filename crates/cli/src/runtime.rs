@@ -6,7 +6,7 @@ use std::fmt;
 use std::panic::{Location, resume_unwind};
 
 use ringlane_chip_cpu::CpuRuntime;
-use ringlane_chip_sim::{SimRuntime, Totals};
+use ringlane_chip_sim::{SimOptions, SimRuntime, Totals};
 use ringlane_engine::api::backend::Site;
 use ringlane_engine::prelude::{Buffers, Orch};
 use ringlane_engine::report::{Run, RunReport, Status};
@@ -14,7 +14,7 @@ use ringlane_engine::{Error, Fault, Result};
 use ringlane_probe::pmu::UnknownGroup;
 use ringlane_probe::{DumpSelection, Exported, Pool, RecordingProblem};
 use ringlane_task::{CallConfig, ConfigError, DfxFlags, Explain, Resource};
-use ringlane_trace::{Manifest, RunDir, UtcTime};
+use ringlane_trace::{Manifest, ModelFacts, RunDir, UtcTime};
 
 use crate::manifest::tell;
 use crate::memory;
@@ -77,6 +77,22 @@ impl Runtime {
         match &self.chip {
             Chip::Cpu(cpu) => cpu.threads(),
             Chip::Sim(_, sim) => sim.spec().schedulers + 1,
+        }
+    }
+
+    /// How its modelled chip is run.
+    pub(crate) fn model_facts(&self) -> Option<ModelFacts> {
+        match &self.chip {
+            Chip::Cpu(_) => None,
+            Chip::Sim(_, sim) => {
+                let SimOptions { policy, chaos, costs } = sim.options();
+                Some(ModelFacts {
+                    chip: sim.spec().name.clone(),
+                    policy: policy.to_string(),
+                    chaos: *chaos,
+                    costs: costs.as_ref().map(|table| table.chip().to_string()),
+                })
+            }
         }
     }
 
@@ -168,7 +184,7 @@ impl Runtime {
         let Watched { result, report, wall, recording } =
             self.run_in(Some(&dir), Location::caller(), buffers, f);
         let mut manifest = Manifest::new("program", "run", self.platform().as_str(), started_at);
-        manifest.threads = self.threads();
+        (manifest.threads, manifest.model) = (self.threads(), self.model_facts());
         manifest.seed = self.observing.config.seed;
         manifest.wall_us = wall.as_nanos() as f64 / 1e3;
         let manifest = tell(manifest, &report, result.as_ref(), recording.as_ref(), &self.observing.config);

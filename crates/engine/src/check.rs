@@ -4,7 +4,7 @@ use ringlane_task::{Access, TensorView};
 
 use crate::api::arg::{ArgKind, NO_SPLIT};
 use crate::api::backend::Call;
-use crate::api::kernel::{Kernel, ParamKind, ParamSpec};
+use crate::api::kernel::{CoreType, Kernel, ParamKind, ParamSpec};
 use crate::fault::{Fault, Result};
 use crate::limits::{BLOCKS_MAX, SCALARS_MAX, TENSORS_MAX};
 use crate::overlap::{Region, Relation, relation};
@@ -37,7 +37,26 @@ pub(crate) fn check_call(call: &Call<'_>) -> Result<()> {
     {
         return Err(bad_launch(call));
     }
+    if call.launch.single().is_none() {
+        check_lanes(call)?;
+    }
     if written && tensors > 1 { check_overlaps(call) } else { Ok(()) }
+}
+
+/// A kernel of a mixed task wants the kind of core that its lane has.
+fn check_lanes(call: &Call<'_>) -> Result<()> {
+    for (lane, kernel) in call.launch.lanes.iter().enumerate() {
+        let (has, wants) = (if lane == 0 { CoreType::Aic } else { CoreType::Aiv }, kernel.map(|k| k.core()));
+        if let (Some(kernel), Some(wants)) = (kernel, wants)
+            && wants != CoreType::Any
+            && wants != has
+        {
+            let (name, wants, has) = (kernel.name(), wants.as_str(), has.as_str());
+            let detail = format!("{name} wants an {wants} core, and lane {lane} of a mixed task is {has}");
+            return Err(Fault::BadLaunch { detail }.into());
+        }
+    }
+    Ok(())
 }
 
 #[cold]

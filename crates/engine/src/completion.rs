@@ -204,6 +204,12 @@ impl<P: Probe> Executor<'_, P> {
         (record.kernels[lane], record.shape.lane(lane), block)
     }
 
+    /// For a chip that places blocks itself: the task is not finished as it should be.
+    #[cold]
+    pub fn skip(&self, task: SlotIndex) {
+        self.table.slots[task.0 as usize].mark(SKIPPED);
+    }
+
     /// For a chip that places blocks itself, before the first block of a task: whether it is to run. What is captured
     /// before a task runs is captured here; one that is not to run is marked, and complete at once.
     ///
@@ -243,9 +249,12 @@ impl<P: Probe> Executor<'_, P> {
     /// The caller holds the task, [`open`](Self::open) said yes, and each block is computed once.
     pub unsafe fn compute(&self, task: SlotIndex, record: &TaskRecord, index: u32) {
         let (lane, block) = self.lane_of(record, index);
+        let line = self.table.board.core(self.core.0);
+        line.set_running(task_id(record), record.kernels[lane]);
         // SAFETY: the caller's promise; conflicting tasks are ordered as in `run_block`.
         let result = unsafe { self.block(record, lane, block).run() };
-        self.table.board.core(self.core.0).add_block();
+        line.set_idle();
+        line.add_block();
         if let Err(error) = result {
             self.note_failure(task, record, index, record.kernels[lane], error.0);
         }

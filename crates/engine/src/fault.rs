@@ -153,6 +153,8 @@ pub enum Fault {
     NotMapped { space: u32, offset: u64, bytes: u64 },
     #[error("values that do not lie in one piece cannot be looked at in place")]
     NotInOnePiece { bytes: u64 },
+    #[error("a modelled chip has run out of time")]
+    VirtualTimeOver { seconds: u64 },
     #[error("a core does not answer")]
     CoreSilent { core: u32, task: TaskId, kernel: String, since_ticks: u64, waited_ticks: u64 },
     #[error("the orchestration stopped")]
@@ -193,6 +195,7 @@ impl Fault {
             Fault::Interrupted { .. } => "Interrupted",
             Fault::NotMapped { .. } => "NotMapped",
             Fault::NotInOnePiece { .. } => "NotInOnePiece",
+            Fault::VirtualTimeOver { .. } => "VirtualTimeOver",
             Fault::CoreSilent { .. } => "CoreSilent",
             Fault::User(_) => "UserError",
             Fault::Config(error) => error.name(),
@@ -262,6 +265,9 @@ impl Fault {
                 crate::observed::space_name(*space)
             ),
             Fault::NotInOnePiece { bytes } => format!("{bytes} bytes of a view with gaps"),
+            Fault::VirtualTimeOver { seconds } => {
+                format!("a run ends after {seconds} seconds of the chip's time")
+            }
             Fault::CoreSilent { core, task, kernel, since_ticks, waited_ticks } => format!(
                 "core {core} began task {} ({kernel}) at tick {since_ticks} and has not ended it {waited_ticks} ticks later",
                 task.0
@@ -314,6 +320,9 @@ impl Fault {
             Fault::Interrupted { .. } => "what was recorded so far is kept",
             Fault::NotMapped { .. } => "copy them: `o.read(tensor)` does, on every chip",
             Fault::NotInOnePiece { .. } => "`o.read(tensor)` gathers them",
+            Fault::VirtualTimeOver { .. } => {
+                "are the costs in the chip's file, or in `o.spend`, what they should be?"
+            }
             Fault::CoreSilent { .. } => {
                 "a kernel that does not return, or a core that is broken: look at what the core ran before"
             }

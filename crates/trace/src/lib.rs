@@ -37,7 +37,9 @@ mod time;
 pub use artifact_file::ArtifactFile;
 pub use check::{Broken, CheckReport, check_run};
 pub use error::{TraceError, describe_os_error, errno_name};
-pub use manifest::{ClockFacts, DfxCost, FileEntry, Golden, Manifest, PmuSource, RunError, RunStatus};
+pub use manifest::{
+    ClockFacts, DfxCost, FileEntry, Golden, Manifest, ModelFacts, PmuSource, RunError, RunStatus,
+};
 pub use rows::{deps, dump, pmu, scopes, swimlane};
 pub use run_dir::RunDir;
 pub use time::{BadTime, UtcTime};

@@ -16,7 +16,7 @@ use ringlane_task::{DfxFlags, Overflow};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-pub use rows::{ClockFacts, DfxCost, FileEntry, Golden, PmuSource, RunError, RunStatus};
+pub use rows::{ClockFacts, DfxCost, FileEntry, Golden, ModelFacts, PmuSource, RunError, RunStatus};
 
 use crate::error::TraceError;
 use crate::rows::document::locate;
@@ -69,6 +69,9 @@ pub struct Manifest {
     /// Where the ticks come from, and how exact their rate is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<ClockFacts>,
+    /// How a modelled chip was run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelFacts>,
     /// How it ended.
     pub status: RunStatus,
     /// Why, if it did not end well.
@@ -125,6 +128,7 @@ impl Manifest {
             makespan_ticks: 0,
             clock_freq_hz: 1_000_000_000,
             clock: None,
+            model: None,
             status: RunStatus::Ok,
             error: None,
             cores: 0,

@@ -5,7 +5,8 @@
 //! put into the heap again with its new rank; what is in it with an older one is passed over.
 //!
 //! Nothing rises before somebody asks who is next, so that many submits raise a rank once. The latest task goes first: all who
-//! could raise a rank have done so before it is passed on.
+//! could raise a rank have done so before it is passed on. One question passes on at most [`RAISES_MAX`] ranks; the rest goes on
+//! with the next one, so that a submit behind a whole graph does not cost a walk through all of it.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,6 +15,9 @@ use ringlane_engine::slot::SlotIndex;
 
 use super::{Class, NextBlock, Policy, Ready};
 use crate::time::Ps;
+
+/// Ranks that are passed on when somebody asks who is next.
+const RAISES_MAX: usize = 1024;
 
 /// What is known of the task in a slot.
 #[derive(Clone, Debug, Default)]
@@ -65,7 +69,8 @@ impl CriticalPath {
     /// Those that the tasks in `rising` wait for have at least their ranks behind them.
     fn raise(&mut self) {
         let mut last = None;
-        while let Some((seq, task)) = self.rising.pop() {
+        for _ in 0..RAISES_MAX {
+            let Some((seq, task)) = self.rising.pop() else { return };
             if last.replace((seq, task)) == Some((seq, task)) {
                 continue;
             }

@@ -10,8 +10,8 @@ pub const FILE_BYTES_MAX: u64 = 1 << 20;
 /// Clusters. The simulator keeps a few hundred bytes for each core.
 pub const CLUSTERS: RangeInclusive<u64> = 1..=1024;
 
-/// Vector cores of a cluster. A cluster without any is a chip of matrix cores.
-pub const AIV_PER_CLUSTER: RangeInclusive<u64> = 0..=8;
+/// Vector cores of a cluster. At least one: kernels for vector cores run on nothing else.
+pub const AIV_PER_CLUSTER: RangeInclusive<u64> = 1..=8;
 
 /// Counters of a core. The chip with the most of them, a5, has ten; a further one would have no name.
 pub const PMU_COUNTERS: RangeInclusive<u64> = 1..=10;

@@ -22,7 +22,7 @@ pub struct ModelArgs {
     #[arg(long, value_name = "NAME", value_parser = policy())]
     policy: Option<PolicyName>,
     /// Let things go wrong: costs vary, ends show late, cores are slow or silent, all drawn from the seed
-    #[arg(long, value_name = "SEED", allow_negative_numbers = true, value_parser = options::seed)]
+    #[arg(long, value_name = "SEED", allow_negative_numbers = true, value_parser = options::chaos)]
     chaos: Option<u64>,
     /// What blocks take on a simulator, as recorded with --costs-out
     #[arg(long, value_name = "FILE")]

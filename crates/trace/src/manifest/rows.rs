@@ -74,6 +74,19 @@ pub struct ClockFacts {
     pub error_ppm: f64,
 }
 
+/// How a modelled chip was run: with the platform and the seed, all that its times depend on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelFacts {
+    /// The chip's own name: another than the platform's where a file was given.
+    pub chip: String,
+    /// Who ran next.
+    pub policy: String,
+    /// The seed of what went wrong.
+    pub chaos: Option<u64>,
+    /// Where the costs of blocks were recorded, if they were.
+    pub costs: Option<String>,
+}
+
 /// What the diagnostics cost the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DfxCost {
