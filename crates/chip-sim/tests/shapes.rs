@@ -13,7 +13,8 @@ use ringlane_task::{CallConfig, Explain};
 
 kernel! { static CUBE = aic fn(x: &mut [f32]) { x[0] += 1.0; } }
 kernel! { static VECTOR = aiv fn(x: &mut [f32]) { x[0] += 10.0; } }
-kernel! { static BOTH = aiv fn(x: &[f32], y: &mut [f32]) { y[0] += x[0]; } }
+kernel! { static LONG_CUBE = aic fn(x: &mut [f32]) { x[0] += 1.0; } cost Cost::Ticks(|_| 50_000) }
+kernel! { static AFTER = aiv fn(x: &[f32], y: &mut [f32]) { y[0] += x[0]; } cost Cost::Ticks(|_| 5_000) }
 kernel! { static PART = aiv fn(x: &mut [f32], block: Block) { x.fill(block.index.0 as f32); } }
 kernel! { static FAIL = aiv fn(x: &mut [f32], block: Block) -> Result<(), &'static str> {
     let _ = (x, block);
@@ -187,20 +188,25 @@ fn a_thread_hears_when_no_core_is_idle_any_more_and_gives_ahead() {
     let mut spec = support::a2a3();
     (spec.clusters, spec.aiv_per_cluster, spec.schedulers) = (2, 1, 2);
     let mut data = Buffers::new();
-    let ids: Vec<_> = (0..5).map(|_| data.add(&[1], &[0.0f32]).unwrap()).collect();
+    let ids: Vec<_> = (0..7).map(|_| data.add(&[1], &[0.0f32]).unwrap()).collect();
     let blocks = Blocks::default();
     let mut runtime = SimRuntime::new(&spec, &CallConfig::default(), SimOptions::default()).unwrap();
     let run = runtime.run_at(std::panic::Location::caller(), &mut data, &blocks, |o| {
         let x = ids.iter().map(|&id| o.external(id)).collect::<Result<Vec<_>>>()?;
-        o.submit(&CUBE, [x[0].inout()])?;
-        x[1..].iter().try_for_each(|&y| o.submit(&BOTH, [x[0].read(), y.inout()]).map(drop))
+        o.submit(&LONG_CUBE, [x[0].inout()])?;
+        o.submit(&LONG_CUBE, [x[1].inout()])?;
+        o.submit(&VECTOR, [x[2].inout()])?;
+        x[3..].iter().try_for_each(|&y| o.submit(&AFTER, [x[2].read(), y.inout()]).map(drop))
     });
     run.result.unwrap();
-    let mut rows: Vec<_> = blocks.rows().into_iter().filter(|row| row.0 % 2 == 1).collect();
-    rows.sort_by_key(|row| row.2);
-    // Four consumers for two cores: the last two follow the first two at once, after the turn-around.
-    let turn = rows[2].2 - rows[0].3.min(rows[1].3);
-    assert!(rows.len() == 4 && turn <= 41 && rows[3].2 - rows[2].2 <= 10, "{rows:?}");
+    // Four consumers for two cores. Each core has its second one before the first has ended: it follows after the
+    // turn-around of 800 ns, 40 ticks.
+    for core in [1, 3] {
+        let mut rows: Vec<_> = blocks.0.lock().unwrap().iter().copied().filter(|row| row.0 == core).collect();
+        rows.sort_by_key(|row| row.2);
+        let [.., first, second] = rows[..] else { panic!("{rows:?}") };
+        assert_eq!(second.2 - first.3, 40, "{rows:?}");
+    }
 }
 
 #[test]

@@ -260,6 +260,18 @@ impl Fault {
                 f.task, f.kernel, f.site, f.scope_site, f.cause, f.failed, f.skipped
             ),
             Fault::Interrupted { tasks } => format!("after {tasks} submitted tasks"),
+            Fault::NotMapped { .. }
+            | Fault::NotInOnePiece { .. }
+            | Fault::VirtualTimeOver { .. }
+            | Fault::CoreSilent { .. } => self.detail_of_a_chip(),
+            Fault::Config(error) => error.detail(),
+            Fault::CannotRecord { detail, .. } => detail.clone(),
+        }
+    }
+
+    /// The numbers of what a chip's memory, time or cores are to blame for.
+    fn detail_of_a_chip(&self) -> String {
+        match self {
             Fault::NotMapped { space, offset, bytes } => format!(
                 "{bytes} bytes at {}+{offset:#x} were looked at without a copy to the host",
                 crate::observed::space_name(*space)
@@ -272,8 +284,7 @@ impl Fault {
                 "core {core} began task {} ({kernel}) at tick {since_ticks} and has not ended it {waited_ticks} ticks later",
                 task.0
             ),
-            Fault::Config(error) => error.detail(),
-            Fault::CannotRecord { detail, .. } => detail.clone(),
+            _ => String::new(),
         }
     }
 
