@@ -166,7 +166,9 @@ fn list_shows_scenes_cases_parameters_and_platforms() {
     assert!(vector["about"].is_string() && vector["cases"][0]["about"].is_string());
     let n = vector["params"].as_array().unwrap().iter().find(|param| param["name"] == "n").unwrap();
     assert!(n["default"].is_string() && n["about"].is_string());
-    assert_eq!(list["platforms"], serde_json::json!([{"name": "cpu", "available": true}]));
+    let platforms =
+        ["cpu", "a2a3sim", "a5sim"].map(|name| serde_json::json!({"name": name, "available": true}));
+    assert_eq!(list["platforms"], serde_json::json!(platforms));
     assert!(desk.files().is_empty());
 }
 

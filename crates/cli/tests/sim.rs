@@ -184,7 +184,7 @@ fn a_chip_of_ones_own_is_used_and_a_bad_one_is_refused_before_anything_runs() {
 fn options_of_simulators_are_refused_elsewhere_and_counters_depend_on_the_platform() {
     let desk = Desk::new();
     let threads = desk.ringlane(&["run", "vector", "-p", "a5sim", "--threads", "2"]);
-    assert_eq!((threads.status, threads.line("hint: ")), (2, "hint: --platform cpu, or leave out --threads"));
+    assert_eq!((threads.status, threads.line("hint: ")), (2, "--platform cpu, or leave out --threads"));
     for option in [["--policy", "fifo"], ["--chaos", "1"], ["--chip", "a.toml"]] {
         let answer = desk.ringlane(&["run", "vector", option[0], option[1]]);
         assert_eq!(answer.status, 2);
