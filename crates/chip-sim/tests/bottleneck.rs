@@ -1,0 +1,67 @@
+//! Where the schedulers are the bottleneck, their phases say so.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use ringlane_chip_sim::core::CoreKind;
+use ringlane_chip_sim::{SimOptions, SimRuntime};
+use ringlane_engine::observed::{ThreadPhase, ThreadWork};
+use ringlane_engine::prelude::*;
+use ringlane_engine::seams::Probe;
+use ringlane_task::CallConfig;
+
+kernel! {
+    /// A microsecond on any core.
+    static SHORT = any fn(x: &mut [f32], block: Block) { x.fill(block.index.0 as f32); } cost Cost::Ticks(|_| 50)
+}
+kernel! {
+    /// A tenth of a millisecond.
+    static LONG = any fn(x: &mut [f32], block: Block) { x.fill(block.index.0 as f32); } cost Cost::Ticks(|_| 5_000)
+}
+
+/// Ticks of all threads, by what they did.
+#[derive(Default)]
+struct Spent(Mutex<BTreeMap<String, u64>>);
+
+impl Probe for Spent {
+    fn phase(&self, phase: &ThreadPhase) {
+        *self.0.lock().unwrap().entry(format!("{:?}", phase.work)).or_default() +=
+            phase.end.0 - phase.start.0;
+    }
+}
+
+/// The share of the threads' time that each kind of work took, and how busy the vector cores were.
+fn shares(kernel: &'static Kernel) -> (impl Fn(ThreadWork) -> f64, f64) {
+    let mut data = Buffers::new();
+    let x = data.add_zeroed(f32, &[7200]).unwrap();
+    let mut runtime =
+        SimRuntime::new(&support::a2a3(), &CallConfig::default(), SimOptions::default()).unwrap();
+    let spent = Spent::default();
+    let run = runtime.run_at(std::panic::Location::caller(), &mut data, &spent, |o| {
+        let x = o.external(x)?;
+        o.submit(kernel.blocks(7200), [x.out_split(0)]).map(drop)
+    });
+    run.result.unwrap();
+    let (spent, all) = (spent.0.into_inner().unwrap(), 3 * run.report.makespan_ticks);
+    assert_eq!(spent.values().sum::<u64>(), all, "the phases are all of the threads' time");
+    let share =
+        move |work: ThreadWork| spent.get(&format!("{work:?}")).copied().unwrap_or(0) as f64 / all as f64;
+    (share, runtime.totals().utilization(CoreKind::Aiv))
+}
+
+#[test]
+fn many_short_blocks_keep_the_schedulers_busy_and_the_cores_waiting() {
+    let (share, busy) = shares(&SHORT);
+    assert!(share(ThreadWork::Idle) < 0.02, "{}", share(ThreadWork::Idle));
+    assert!(share(ThreadWork::Complete) > 0.8, "they poll: {}", share(ThreadWork::Complete));
+    assert!(busy < 0.5, "cores wait to be polled: {busy}");
+}
+
+#[test]
+fn long_blocks_keep_the_cores_busy_and_the_schedulers_waiting() {
+    let (share, busy) = shares(&LONG);
+    assert!(share(ThreadWork::Idle) > 0.5, "{}", share(ThreadWork::Idle));
+    assert!(busy > 0.95, "{busy}");
+}
