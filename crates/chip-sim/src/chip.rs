@@ -12,11 +12,8 @@ use ringlane_task::{HostMemory, Ticks};
 use crate::link::{Copied, Direction};
 use crate::machine::Machine;
 use crate::memory::DeviceBuffer;
-use crate::time::{Ps, SECOND};
+use crate::time::{Ps, SECOND, TIME_MAX, later};
 use crate::totals::Totals;
-
-/// Virtual time ends here, after two months: far from where picoseconds would overflow, whatever is on its way then.
-const TIME_MAX: Ps = Ps::MAX / 4;
 
 /// The modelled chip, as the engine's submitter sees it.
 pub(crate) struct SimChip<'t, P> {
@@ -29,19 +26,18 @@ pub(crate) struct SimChip<'t, P> {
     wiring: Option<SlotIndex>,
     /// External buffers in memory that the host does not see.
     buffers: Vec<DeviceBuffer>,
-    bytes: Vec<u64>,
 }
 
 impl<'t, P: Probe> SimChip<'t, P> {
     pub(crate) fn new(machine: Machine<'t, P>, totals: &'t mut Totals) -> Self {
         *totals = Totals::default();
         machine.clock.show(0);
-        SimChip { machine, now: 0, totals, wiring: None, buffers: Vec::new(), bytes: Vec::new() }
+        SimChip { machine, now: 0, totals, wiring: None, buffers: Vec::new() }
     }
 
     /// Lets time pass for the orchestrator.
     fn pass(&mut self, ps: Ps) {
-        self.go_on_to(self.now.saturating_add(ps).min(TIME_MAX));
+        self.go_on_to(later(self.now, ps));
     }
 
     /// Lets everything happen up to a time, which is the orchestrator's then.
@@ -50,9 +46,14 @@ impl<'t, P: Probe> SimChip<'t, P> {
         self.machine.run_until(self.now);
         self.machine.clock.show(self.now);
         if self.now >= TIME_MAX && self.totals.fault.is_none() {
-            self.machine.table.stop(Stop::Fatal);
-            self.totals.fault = Some(Fault::VirtualTimeOver { seconds: TIME_MAX / SECOND });
+            self.stop(Fault::VirtualTimeOver { seconds: TIME_MAX / SECOND });
         }
+    }
+
+    /// Ends the run; the first reason is the one that is told.
+    fn stop(&mut self, fault: Fault) {
+        self.machine.table.stop(Stop::Fatal);
+        self.totals.fault.get_or_insert(fault);
     }
 
     /// A policy that looks ahead learns of a task when it is first heard of.
@@ -72,20 +73,28 @@ impl<P: Probe> Chip for SimChip<'_, P> {
             return host;
         }
         // SAFETY: the caller's promise: the buffer stays, and is the run's alone.
-        let buffer = unsafe { DeviceBuffer::copy_of(host, permission) };
-        let space = buffer.space(host.bytes);
+        let Some(buffer) = (unsafe { DeviceBuffer::copy_of(host, permission) }) else {
+            // The run is stopped when it begins: nothing comes to touch the host's own.
+            let fault = Fault::OutOfMemory { what: "a buffer of the chip", bytes: host.bytes };
+            self.totals.fault.get_or_insert(fault);
+            return host;
+        };
+        let space = buffer.space();
         self.buffers.push(buffer);
-        self.bytes.push(host.bytes);
         space
     }
 
     /// What the chip cannot see where it is has been copied: that takes its time.
     fn begin(&mut self) {
-        for (number, &bytes) in self.bytes.iter().enumerate().filter(|(_, bytes)| **bytes > 0) {
-            let what = Copied::Buffer(number as u32);
-            self.now = self.machine.link.copy(self.now, Direction::In, what, bytes);
+        if let Some(fault) = self.totals.fault.clone() {
+            return self.stop(fault);
         }
-        self.pass(0);
+        let mut end = self.now;
+        for (number, buffer) in self.buffers.iter().enumerate().filter(|(_, buffer)| buffer.bytes() > 0) {
+            let what = Copied::Buffer(number as u32);
+            end = self.machine.link.copy(end, Direction::In, what, buffer.bytes());
+        }
+        self.go_on_to(end);
     }
 
     fn host_sees_memory(&self) -> bool {
@@ -95,7 +104,7 @@ impl<P: Probe> Chip for SimChip<'_, P> {
     fn copy_out(&mut self, bytes: u64) {
         if !self.host_sees_memory() {
             let end = self.machine.link.copy(self.now, Direction::Out, Copied::Read, bytes);
-            self.pass(end - self.now);
+            self.go_on_to(end);
         }
     }
 
@@ -146,15 +155,16 @@ impl<P: Probe> Chip for SimChip<'_, P> {
         }
         self.now = self.machine.schedulers.iter().map(|s| s.rests_since()).fold(self.now, Ps::max);
         let (logs, link) = (&mut self.machine.logs, &mut self.machine.link);
-        logs.iter_mut().for_each(|log| log.flush(self.now, link));
-        for (number, (buffer, &bytes)) in self.buffers.iter().zip(&self.bytes).enumerate() {
-            if bytes > 0 && buffer.permission != Permission::Read {
-                // SAFETY: every task is done.
-                unsafe { buffer.copy_back(bytes) };
+        // The run is over when the host has everything: records, and what tasks may have written.
+        let mut end = logs.iter_mut().map(|log| log.flush(self.now, link)).fold(self.now, Ps::max);
+        for (number, buffer) in self.buffers.iter().enumerate() {
+            // SAFETY: every task is done.
+            if unsafe { buffer.copy_back() } {
                 let what = Copied::Buffer(number as u32);
-                self.now = self.machine.link.copy(self.now, Direction::Out, what, bytes);
+                end = self.machine.link.copy(end, Direction::Out, what, buffer.bytes());
             }
         }
+        self.now = self.now.max(end);
         self.machine.clock.show(self.now);
         let (clock, probe) = (self.machine.clock.clone(), self.machine.probe);
         for (thread, scheduler) in self.machine.schedulers.iter_mut().enumerate() {
@@ -180,7 +190,7 @@ impl<P: Probe> SimChip<'_, P> {
             Some((core, since)) => {
                 self.now = self.now.max(since.saturating_add(self.machine.spec.silent_after));
                 let fault = self.machine.declare_silent(core, self.now);
-                self.totals.fault.get_or_insert(fault);
+                self.stop(fault);
                 self.machine.clock.show(self.now);
             }
             // Every task that was published is in a queue or on a core, and every thread with one has an event.

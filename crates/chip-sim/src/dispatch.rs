@@ -118,17 +118,15 @@ impl<P: Probe> Machine<'_, P> {
             }
         }
         self.reserve(thread);
+        if blocks > 0 || !self.schedulers[thread].complete.is_empty() {
+            // That no core of a kind is idle, or that no mixed task waits, may be what another thread waited for.
+            self.wake_quiet(stored);
+        }
         if blocks == 0 {
             return self.after_dispatch(thread, at);
         }
-        // That no core of a kind is idle, or that no mixed task waits, may be what another thread waited for.
-        self.wake_quiet(stored);
-        self.set_dispatched(thread, stored, blocks);
-    }
-
-    fn set_dispatched(&mut self, thread: usize, at: Ps, blocks: u32) {
-        self.tell(thread, ThreadWork::Dispatch, at, blocks);
-        self.set(thread, at, Next::Dispatched);
+        self.tell(thread, ThreadWork::Dispatch, stored, blocks);
+        self.set(thread, stored, Next::Dispatched);
     }
 
     /// The next block for a core: of its own kind or of any, whichever is more urgent.
@@ -148,10 +146,7 @@ impl<P: Probe> Machine<'_, P> {
     /// Which core of a cluster a lane of a mixed task runs on. Where there are fewer vector cores than lanes for them, these run
     /// one after another; they never wait for each other.
     fn place_in_cluster(&self, lane: u8) -> usize {
-        match u32::from(lane).checked_sub(1) {
-            Some(vector) => vector.checked_rem(self.spec.aiv_per_cluster).map_or(0, |core| 1 + core as usize),
-            None => 0,
-        }
+        u32::from(lane).checked_sub(1).map_or(0, |vector| 1 + (vector % self.spec.aiv_per_cluster) as usize)
     }
 
     /// Gives mixed tasks to clusters.

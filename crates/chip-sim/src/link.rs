@@ -2,7 +2,7 @@
 
 use ringlane_task::LinkSpec;
 
-use crate::time::{Ps, SECOND};
+use crate::time::{Ps, SECOND, TIME_MAX, later};
 
 /// Which way a copy goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,13 +79,13 @@ impl Link {
     /// Picoseconds that the bytes themselves take.
     pub(crate) fn takes(&self, bytes: u64) -> Ps {
         let ps = u128::from(bytes) * u128::from(SECOND) / u128::from(self.spec.bytes_per_second.max(1));
-        Ps::try_from(ps).unwrap_or(Ps::MAX / 4)
+        Ps::try_from(ps).unwrap_or(TIME_MAX)
     }
 
     /// Copies as soon as the link is free; says when it is done.
     pub(crate) fn copy(&mut self, at: Ps, direction: Direction, what: Copied, bytes: u64) -> Ps {
         let start = at.max(self.free_at);
-        let end = start.saturating_add(self.spec.latency).saturating_add(self.takes(bytes));
+        let end = later(start, self.spec.latency.saturating_add(self.takes(bytes)));
         self.free_at = end;
         self.count += 1;
         if self.copies.len() < COPIES_MAX {
@@ -105,5 +105,12 @@ mod tests {
         assert_eq!(link.copy(0, Direction::In, Copied::Buffer(0), 25_000), 6_000_000);
         assert_eq!(link.copy(1_000_000, Direction::Out, Copied::Read, 0), 11_000_000);
         assert_eq!(link.copy(20_000_000, Direction::Out, Copied::Read, 25), 25_001_000);
+    }
+
+    #[test]
+    fn a_copy_that_would_never_end_ends_with_time() {
+        let mut link = Link::new(LinkSpec { latency: 1, bytes_per_second: 1 });
+        let ends = [0, 0, Ps::MAX].map(|at| link.copy(at, Direction::In, Copied::Buffer(0), u64::MAX));
+        assert_eq!(ends, [TIME_MAX; 3]);
     }
 }

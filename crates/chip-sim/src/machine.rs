@@ -152,10 +152,7 @@ impl<'t, P: Probe> Machine<'t, P> {
 
     /// A round begins, unless it and those after it would find nothing.
     fn begin_round(&mut self, thread: usize, at: Ps) {
-        if let Some(quiet) = self.schedulers[thread].quiet.take() {
-            self.schedulers[thread].round += (at - quiet.since).checked_div(quiet.round).unwrap_or(0);
-            self.tell(thread, ThreadWork::Idle, at, 0);
-        }
+        self.end_quiet(thread, at);
         let in_flight = self.in_flight(thread).count() as u64;
         let takes = self.costs.round + self.costs.poll * in_flight;
         let scheduler = &mut self.schedulers[thread];
@@ -222,13 +219,19 @@ impl<'t, P: Probe> Machine<'t, P> {
         }
     }
 
+    /// The rounds that found nothing are over, if there were any.
+    fn end_quiet(&mut self, thread: usize, at: Ps) {
+        if let Some(quiet) = self.schedulers[thread].quiet.take() {
+            self.schedulers[thread].round += (at - quiet.since).checked_div(quiet.round).unwrap_or(0);
+            self.tell(thread, ThreadWork::Idle, at, 0);
+        }
+    }
+
     /// The end of a quiet round: there may be something to give out.
     fn look(&mut self, thread: usize, at: Ps) {
         let Some(quiet) = self.schedulers[thread].quiet else { return };
         if self.can_dispatch(thread) {
-            self.schedulers[thread].quiet = None;
-            self.schedulers[thread].round += (at - quiet.since).checked_div(quiet.round).unwrap_or(0);
-            self.tell(thread, ThreadWork::Idle, at, 0);
+            self.end_quiet(thread, at);
             self.dispatch(thread, at);
         } else if let Some(until) = quiet.until {
             self.set(thread, until, Next::Round);

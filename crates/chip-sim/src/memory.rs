@@ -4,49 +4,56 @@ use std::alloc::{Layout, alloc_zeroed, dealloc};
 
 use ringlane_engine::api::args::Space;
 use ringlane_engine::api::buffers::Permission;
-
-/// Alignment of a buffer, as the engine has it.
-const ALIGNMENT: usize = 64;
+use ringlane_engine::limits::ALIGNMENT;
 
 /// A buffer in the chip's memory.
 #[derive(Debug)]
 pub(crate) struct DeviceBuffer {
-    host: *mut u8,
+    host: Space,
     device: *mut u8,
     layout: Layout,
-    pub(crate) permission: Permission,
+    permission: Permission,
 }
 
 impl DeviceBuffer {
-    /// A copy of a host buffer.
+    /// A copy of a host buffer; `None` if there is no memory for it.
     ///
     /// # Safety
     /// `host` is a buffer that stays until this value is dropped, and that nobody writes meanwhile.
-    pub(crate) unsafe fn copy_of(host: Space, permission: Permission) -> Self {
-        let layout = Layout::from_size_align((host.bytes as usize).max(1), ALIGNMENT)
-            .expect("a buffer of this size exists on the host");
+    pub(crate) unsafe fn copy_of(host: Space, permission: Permission) -> Option<Self> {
+        let bytes = usize::try_from(host.bytes).ok()?;
+        let layout = Layout::from_size_align(bytes.max(1), ALIGNMENT as usize).ok()?;
         // SAFETY: the size is not 0.
         let device = unsafe { alloc_zeroed(layout) };
         if device.is_null() {
-            std::alloc::handle_alloc_error(layout);
+            return None;
         }
         // SAFETY: both are as long; the new one overlaps nothing.
-        unsafe { core::ptr::copy_nonoverlapping(host.base, device, host.bytes as usize) };
-        DeviceBuffer { host: host.base, device, layout, permission }
+        unsafe { core::ptr::copy_nonoverlapping(host.base, device, bytes) };
+        Some(DeviceBuffer { host, device, layout, permission })
+    }
+
+    /// Its size.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.host.bytes
     }
 
     /// Where the chip has it.
-    pub(crate) fn space(&self, bytes: u64) -> Space {
-        Space { base: self.device, bytes }
+    pub(crate) fn space(&self) -> Space {
+        Space { base: self.device, bytes: self.host.bytes }
     }
 
-    /// Copies what the chip wrote back to the host.
+    /// Copies what the chip may have written back to the host; says whether there was anything.
     ///
     /// # Safety
     /// No task runs.
-    pub(crate) unsafe fn copy_back(&self, bytes: u64) {
+    pub(crate) unsafe fn copy_back(&self) -> bool {
+        if self.permission == Permission::Read || self.host.bytes == 0 {
+            return false;
+        }
         // SAFETY: as in `copy_of`, the other way.
-        unsafe { core::ptr::copy_nonoverlapping(self.device, self.host, bytes as usize) };
+        unsafe { core::ptr::copy_nonoverlapping(self.device, self.host.base, self.host.bytes as usize) };
+        true
     }
 }
 

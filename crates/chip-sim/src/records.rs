@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use ringlane_task::{HostMemory, RecordMemory};
 
 use crate::link::{Copied, Direction, Link};
-use crate::time::Ps;
+use crate::time::{Ps, later};
 
 /// The buffers of one control thread.
 #[derive(Debug)]
@@ -38,12 +38,13 @@ impl RecordLog {
         waits
     }
 
-    /// Sends the last records after the others, however few they are.
-    pub(crate) fn flush(&mut self, at: Ps, link: &mut Link) {
+    /// Sends the last records after the others, however few they are; says when the host has all of them.
+    pub(crate) fn flush(&mut self, at: Ps, link: &mut Link) -> Ps {
         let rest = core::mem::take(&mut self.filled);
         if rest > 0 {
             self.send(at, rest, link);
         }
+        self.on_their_way.back().map_or(at, |&last| last.max(at))
     }
 
     /// Sends a buffer; says how long the thread has to wait for an empty one.
@@ -52,7 +53,7 @@ impl RecordLog {
             HostMemory::Copied => link.copy(at, Direction::Out, Copied::Records(self.thread), full),
             // Read in place, at the rate of the link, by a host that does nothing else.
             HostMemory::Mapped => {
-                self.on_their_way.back().map_or(at, |&last| last.max(at)) + link.takes(full)
+                later(self.on_their_way.back().map_or(at, |&last| last.max(at)), link.takes(full))
             }
         };
         self.on_their_way.push_back(taken);
@@ -62,7 +63,7 @@ impl RecordLog {
         if self.on_their_way.len() < self.memory.buffers as usize {
             return 0;
         }
-        self.on_their_way.pop_front().map_or(0, |empty| empty - at)
+        self.on_their_way.pop_front().map_or(0, |empty| empty.saturating_sub(at))
     }
 }
 

@@ -20,6 +20,7 @@ use crate::cost::{CostModel, CostTable};
 use crate::machine::Machine;
 use crate::pmu::{Group, PmuModel};
 use crate::policy::PolicyName;
+use crate::spec;
 use crate::time::SimClock;
 use crate::totals::Totals;
 
@@ -158,6 +159,9 @@ impl SimRuntime {
 
 /// The part of a chip that a configuration uses.
 fn in_use(spec: &ChipSpec, config: &CallConfig) -> Result<ChipSpec> {
+    if let Some(problem) = spec::problem(spec) {
+        return Err(Fault::BadChip { detail: format!("{}: {problem}", spec.name) }.into());
+    }
     let mut spec = spec.clone();
     let take = |what: &str, asked: i32, has: u32, default: u32| -> Result<u32> {
         match u32::try_from(asked) {

@@ -2,7 +2,7 @@
 
 use ringlane_engine::Fault;
 use ringlane_engine::seams::Probe;
-use ringlane_engine::table::{Stop, task_id};
+use ringlane_engine::table::task_id;
 
 use crate::core::NEVER;
 use crate::machine::Machine;
@@ -19,9 +19,8 @@ impl<P: Probe> Machine<'_, P> {
             .min_by_key(|&(core, since)| (since, core))
     }
 
-    /// Ends the run because of a silent core: its block counts as ended now, and nothing else runs any more.
+    /// What is said of a silent core. Its block counts as ended now, so that the run can end.
     pub(crate) fn declare_silent(&mut self, core: usize, now: Ps) -> Fault {
-        self.table.stop(Stop::Fatal);
         let (since, record) = match self.cores[core].flights.front() {
             Some(flight) => (flight.start, flight.record),
             None => (now, Default::default()),

@@ -12,6 +12,14 @@ pub type Ps = u64;
 /// Picoseconds of a second.
 pub(crate) const SECOND: u64 = 1_000_000_000_000;
 
+/// Virtual time ends here, after two months: far from where picoseconds would overflow, whatever is on its way then.
+pub(crate) const TIME_MAX: Ps = Ps::MAX / 4;
+
+/// So much later, or the end of time.
+pub(crate) fn later(at: Ps, ps: Ps) -> Ps {
+    at.saturating_add(ps).min(TIME_MAX)
+}
+
 /// The chip's counter, for whoever acts now. Clones show the same time.
 #[derive(Clone, Debug)]
 pub struct SimClock {

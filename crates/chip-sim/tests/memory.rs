@@ -67,3 +67,16 @@ fn what_was_not_copied_is_not_seen_and_the_error_says_where_and_how() {
     assert_eq!(error.detail(), "16 bytes at heap ring 0+0x0 were looked at without a copy to the host");
     assert!(error.hint().contains("o.read"), "{}", error.hint());
 }
+
+#[test]
+fn a_link_that_is_too_slow_for_any_run_ends_it_with_the_end_of_time() {
+    let mut spec = copied();
+    spec.link.bytes_per_second = 1;
+    let mut data = Buffers::new();
+    let ids: Vec<_> = (0..6).map(|_| data.add_zeroed(f32, &[1 << 20]).unwrap()).collect();
+    let run = runtime(&spec).run(&mut data, |o| {
+        let x = ids.iter().map(|&id| o.external(id)).collect::<Result<Vec<_>>>()?;
+        o.submit(&DOUBLE, [x[0].read(), x[1].write()]).map(drop)
+    });
+    assert_eq!(run.result.unwrap_err().name(), "VirtualTimeOver");
+}

@@ -155,6 +155,8 @@ pub enum Fault {
     NotInOnePiece { bytes: u64 },
     #[error("a modelled chip has run out of time")]
     VirtualTimeOver { seconds: u64 },
+    #[error("a chip cannot be modelled as it is described")]
+    BadChip { detail: String },
     #[error("a core does not answer")]
     CoreSilent { core: u32, task: TaskId, kernel: String, since_ticks: u64, waited_ticks: u64 },
     #[error("the orchestration stopped")]
@@ -196,6 +198,7 @@ impl Fault {
             Fault::NotMapped { .. } => "NotMapped",
             Fault::NotInOnePiece { .. } => "NotInOnePiece",
             Fault::VirtualTimeOver { .. } => "VirtualTimeOver",
+            Fault::BadChip { .. } => "BadChip",
             Fault::CoreSilent { .. } => "CoreSilent",
             Fault::User(_) => "UserError",
             Fault::Config(error) => error.name(),
@@ -235,7 +238,7 @@ impl Fault {
             Fault::BadSplit { kernel, arg, axis, rank } => {
                 format!("argument {arg} of {kernel}: axis {axis} of a view with rank {rank}")
             }
-            Fault::BadLaunch { detail } | Fault::User(detail) => detail.clone(),
+            Fault::BadLaunch { detail } | Fault::BadChip { detail } | Fault::User(detail) => detail.clone(),
             Fault::BadMark { mark, args } => {
                 format!("argument {mark} is marked for the dump, the submit after it has {args}")
             }
@@ -333,6 +336,9 @@ impl Fault {
             Fault::NotInOnePiece { .. } => "`o.read(tensor)` gathers them",
             Fault::VirtualTimeOver { .. } => {
                 "are the costs in the chip's file, or in `o.spend`, what they should be?"
+            }
+            Fault::BadChip { .. } => {
+                "`ringlane chips show` prints one that is right; docs/chips.md says what each field may be"
             }
             Fault::CoreSilent { .. } => {
                 "a kernel that does not return, or a core that is broken: look at what the core ran before"

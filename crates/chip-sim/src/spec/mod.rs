@@ -23,12 +23,15 @@
 #![forbid(unsafe_code)]
 
 mod builtin;
+mod check;
 mod chip;
 mod error;
 mod fields;
 mod limits;
 mod load;
 mod quantity;
+
+pub(crate) use check::problem;
 
 pub use builtin::{EXAMPLES, NAMES, builtin, builtin_text};
 pub use chip::parse;
