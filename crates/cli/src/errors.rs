@@ -1,9 +1,11 @@
 //! What can be wrong with a command line, how an error is printed, and which exit status follows.
 
 use std::io;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use ringlane_chip_sim::spec::SpecError;
+use ringlane_insight::InsightError;
 use ringlane_scenes::SceneError;
 use ringlane_task::{ConfigError, Explain};
 use ringlane_trace::TraceError;
@@ -106,6 +108,15 @@ pub enum CliError {
     /// Costs cannot be used or recorded.
     #[error("{0}")]
     Costs(#[from] CostsError),
+    /// A run that is named is not there.
+    #[error("there is no such run")]
+    NoSuchRun { path: PathBuf, known: Vec<String> },
+    /// No run is named, and none has what is needed.
+    #[error("no run has what this needs")]
+    NoRecordedRun { file: &'static str, option: &'static str, known: Vec<String> },
+    /// A run cannot be explained.
+    #[error("{0}")]
+    Insight(#[from] InsightError),
     /// Results cannot be printed.
     #[error("results cannot be printed")]
     CannotPrint(io::Error),
@@ -151,6 +162,9 @@ impl Explain for CliError {
             CliError::Modelled { .. } => "Modelled",
             CliError::Chip(error) => error.name(),
             CliError::Costs(error) => error.name(),
+            CliError::NoSuchRun { .. } => "NoSuchRun",
+            CliError::NoRecordedRun { .. } => "NoRecordedRun",
+            CliError::Insight(error) => error.name(),
             CliError::CannotPrint(_) => "CannotPrint",
             CliError::NoSignals(_) => "NoSignals",
         }
@@ -184,6 +198,13 @@ impl Explain for CliError {
             }
             CliError::Chip(error) => error.detail(),
             CliError::Costs(error) => error.detail(),
+            CliError::NoSuchRun { path, known } => {
+                format!("{} does not exist; the newest runs: {}", path.display(), listed(known))
+            }
+            CliError::NoRecordedRun { file, known, .. } => {
+                format!("no outputs/*/{file}; the newest runs: {}", listed(known))
+            }
+            CliError::Insight(error) => error.detail(),
             CliError::CannotPrint(error) | CliError::NoSignals(error) => error.to_string(),
         }
     }
@@ -218,6 +239,14 @@ impl Explain for CliError {
             CliError::NotModelled { option, .. } => format!("--platform a2a3sim, or leave out {option}"),
             CliError::Chip(error) => error.hint(),
             CliError::Costs(error) => error.hint(),
+            CliError::NoSuchRun { known, .. } => match known.first() {
+                Some(newest) => format!("name a run directory, as in {newest}"),
+                None => "`ringlane run SCENE --dfx` makes one in outputs/".to_string(),
+            },
+            CliError::NoRecordedRun { option, .. } => {
+                format!("make one with `ringlane run SCENE {option}`, or name the run's directory")
+            }
+            CliError::Insight(error) => error.hint(),
             CliError::CannotPrint(_) => "is there space where standard output goes?".to_string(),
             CliError::NoSignals(_) => "does the machine allow signal handlers?".to_string(),
         }
@@ -241,6 +270,9 @@ fn meant(error: &SceneError) -> Option<String> {
     }
 }
 
-fn listed(names: &[&str]) -> String {
-    if names.is_empty() { "none".to_string() } else { names.join(", ") }
+fn listed(names: &[impl AsRef<str>]) -> String {
+    match names {
+        [] => "none".to_string(),
+        names => names.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", "),
+    }
 }

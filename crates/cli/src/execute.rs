@@ -26,6 +26,7 @@ use crate::options::GraphRuntime;
 use crate::panics::{Panicked, quietly};
 use crate::progress::Progress;
 use crate::recording::Recorded;
+use crate::run_arg::OUTPUTS;
 use crate::runtime::{Model, Platform, Runtime};
 use crate::select::Job;
 
@@ -133,7 +134,7 @@ pub fn execute(mut job: Job, setup: &Setup, monitor: &Monitor) -> Result<Outcome
     let started_at = UtcTime::now();
     let dir = match &setup.output {
         Some(path) => RunDir::create_exact(path)?,
-        None => RunDir::create_unique("outputs", job.scene.name, job.case.name, started_at)?,
+        None => RunDir::create_unique(OUTPUTS, job.scene.name, job.case.name, started_at)?,
     };
     if let Err(error) = setup.diagnostics.reserve_for(&dir) {
         dir.abandon();

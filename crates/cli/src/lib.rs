@@ -61,6 +61,7 @@ mod pmu;
 mod progress;
 mod recording;
 mod register;
+mod run_arg;
 mod runtime;
 mod select;
 mod selection;

@@ -47,7 +47,7 @@ fn a_run_of_every_other_shape_takes_at_least_as_long_as_its_bound() {
 fn a_run_that_did_not_record_what_the_bound_needs_is_told_how() {
     let desk = Desk::new();
     for (recorded, missing, option) in [
-        ("--dep-gen", "l2_perf_records.json", "--chip-swimlane=1"),
+        ("--dep-gen", "l2_perf_records.json", "--chip-swimlane"),
         ("--chip-swimlane=1", "deps.json", "--dep-gen"),
     ] {
         let arguments = ["vector", "--case", "small", recorded];

@@ -41,7 +41,7 @@ use ringlane_task::Ticks;
 use crate::{CoreKind, Cores, InsightError};
 use chains::Chains;
 use pool::{Job, pool_bound};
-pub use run::{KindUse, RunBound, of_run};
+pub use run::{KindUse, RunBound, of_run, of_timeline};
 
 /// Where a block can run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

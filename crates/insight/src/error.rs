@@ -15,8 +15,6 @@ pub enum InsightError {
     NotRecorded { path: PathBuf, option: &'static str },
     #[error("two files are not of the same run")]
     FilesDisagree { dir: PathBuf, what: String },
-    #[error("a core is of a kind that is not known")]
-    UnknownCoreKind { name: String },
     #[error("an edge does not lead from a task to a later one")]
     EdgeOutOfOrder { before: u32, after: u32, tasks: usize },
     #[error("there is no core for some of the work")]
@@ -29,7 +27,6 @@ impl Explain for InsightError {
             InsightError::Trace(error) => error.name(),
             InsightError::NotRecorded { .. } => "NotRecorded",
             InsightError::FilesDisagree { .. } => "FilesDisagree",
-            InsightError::UnknownCoreKind { .. } => "UnknownCoreKind",
             InsightError::EdgeOutOfOrder { .. } => "EdgeOutOfOrder",
             InsightError::NoCores { .. } => "NoCores",
         }
@@ -38,9 +35,8 @@ impl Explain for InsightError {
     fn detail(&self) -> String {
         match self {
             InsightError::Trace(error) => error.detail(),
-            InsightError::NotRecorded { path, .. } => format!("{} does not exist", path.display()),
+            InsightError::NotRecorded { path, .. } => format!("run.json does not list {}", path.display()),
             InsightError::FilesDisagree { dir, what } => format!("{}: {what}", dir.display()),
-            InsightError::UnknownCoreKind { name } => format!("a core of kind {name:?}"),
             InsightError::EdgeOutOfOrder { before, after, tasks } => {
                 format!("edge from task {before} to task {after}, of {tasks} tasks")
             }
@@ -52,7 +48,7 @@ impl Explain for InsightError {
         match self {
             InsightError::Trace(error) => error.hint(),
             InsightError::NotRecorded { option, .. } => format!("make the run again with {option}"),
-            InsightError::FilesDisagree { .. } | InsightError::UnknownCoreKind { .. } => {
+            InsightError::FilesDisagree { .. } => {
                 "make the run again, into a directory of its own".to_string()
             }
             InsightError::EdgeOutOfOrder { .. } => {

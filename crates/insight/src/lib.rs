@@ -1,18 +1,23 @@
 //! What a run's tables mean: pure functions over what was kept of it.
 //!
 //! ```text
-//! run directory ──▶ ringlane-trace's readers ──▶ insight ──▶ numbers that people and programs can use
-//!                                                 bound: how short a schedule could be at best
+//! run directory ──▶ ringlane-trace's readers ──▶ Run ──▶ tables ──▶ numbers that people and programs can use
+//!                                                         bound: how short a schedule could be at best
 //! ```
 //!
-//! Each module has two halves: a function over plain tables, which knows no files, and `of_run`, which reads the tables
-//! of a run directory and calls it.
+//! [`Run`] is the narrow waist: it opens a run directory and gives its tables. Everything else is a function of tables,
+//! and knows no files.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
 pub mod bound;
 mod cores;
 mod error;
+mod instrument;
+mod run;
+pub mod timeline;
 
 pub use cores::{CoreKind, Cores};
 pub use error::InsightError;
+pub use instrument::Instrument;
+pub use run::Run;

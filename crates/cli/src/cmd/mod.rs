@@ -1,6 +1,7 @@
 //! The commands, one file each: its options, its worked example, and what it does.
 
 mod bench;
+mod check;
 mod chips;
 mod completions;
 mod dfx;
@@ -34,6 +35,7 @@ struct Cli {
 enum Command {
     List(list::ListArgs),
     Run(Box<run::RunArgs>),
+    Check(check::CheckArgs),
     Bench(bench::BenchArgs),
     Chips(chips::ChipsArgs),
     Completions(completions::CompletionsArgs),
@@ -56,6 +58,7 @@ impl Command {
         match self {
             Command::List(args) => args.execute(),
             Command::Run(args) => args.execute(),
+            Command::Check(args) => args.execute(),
             Command::Bench(args) => args.execute(),
             Command::Chips(args) => args.execute(),
             Command::Completions(args) => args.execute(Cli::command()),

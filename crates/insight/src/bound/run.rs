@@ -2,17 +2,13 @@
 //!
 //! Rows that a recording lost are missing from both, which makes the bound smaller and keeps it true.
 
-use std::collections::HashMap;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use ringlane_task::{CoreId, KernelId, Seq, TaskId, Ticks};
-use ringlane_trace::deps::{self, DepsRow, read_deps};
-use ringlane_trace::swimlane::{self, SwimlaneHead, SwimlaneMeta, SwimlaneRow, read_swimlane};
-use ringlane_trace::{Manifest, TraceError};
+use ringlane_task::Ticks;
 
-use super::{Bound, Placement, TaskTimes, lower_bound};
-use crate::{CoreKind, Cores, InsightError};
+use super::{Bound, TaskTimes, lower_bound};
+use crate::timeline::Timeline;
+use crate::{CoreKind, InsightError, Instrument, Run};
 
 /// A run beside the shortest time it could have taken.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,63 +61,49 @@ pub struct KindUse {
 /// # Ok::<(), ringlane_insight::InsightError>(())
 /// ```
 pub fn of_run(dir: &Path) -> Result<RunBound, InsightError> {
-    let manifest = Manifest::read(dir)?;
-    let (head, blocks) = blocks_of(dir)?;
-    let graph = Graph::read(dir)?;
-    let disagree = |what| InsightError::FilesDisagree { dir: dir.to_path_buf(), what };
-    let (cores, kind_of_core) = cores_of(&head.meta)?;
-    let makespan = Ticks(manifest.makespan_ticks);
-    let times = task_times(&blocks, &graph, &placements_of(&head.meta, &cores)).map_err(disagree)?;
-    let edges = graph.edges().map_err(disagree)?;
+    let run = Run::open(dir)?;
+    run.file(Instrument::Deps)?;
+    of_timeline(&run.timeline()?)
+}
+
+/// The bound of a timeline, with the edges that it has.
+pub fn of_timeline(timeline: &Timeline) -> Result<RunBound, InsightError> {
+    let edges: Vec<_> = timeline.edges.pairs().map(|(before, after)| (before.0, after.0)).collect();
     Ok(RunBound {
-        makespan,
-        bound: lower_bound(&times, &edges, &cores)?,
-        kinds: kinds_of(&blocks, &cores, &kind_of_core, makespan).map_err(disagree)?,
-        clock_freq_hz: manifest.clock_freq_hz,
-        lost_blocks: head.counts.blocks.dropped,
-        lost_tasks: graph.lost,
+        makespan: timeline.makespan,
+        bound: lower_bound(&task_times(timeline), &edges, &timeline.core_counts())?,
+        kinds: kinds_of(timeline),
+        clock_freq_hz: timeline.clock_freq_hz,
+        lost_blocks: timeline.counts.blocks.dropped,
+        lost_tasks: timeline.lost_tasks,
     })
 }
 
-/// How long each task took, by its position; the error says how the files disagree.
-fn task_times(
-    blocks: &[Block],
-    graph: &Graph,
-    placements: &HashMap<KernelId, Placement>,
-) -> Result<Vec<TaskTimes>, String> {
-    let mut times = vec![TaskTimes::default(); graph.positions.len()];
-    for block in blocks {
-        let placement = placements.get(&block.func_id).copied().unwrap_or(Placement::Anywhere);
-        match graph.positions.get(&block.task_id) {
-            Some(&position) => {
-                let task = &mut times[position as usize];
-                *task = task.with_block(placement, block.duration);
-            }
-            // Its row is lost, and with it what it waited for: a task by itself.
-            None if graph.lost > 0 => times.push(TaskTimes::default().with_block(placement, block.duration)),
-            None => return Err(format!("task {} ran and was not submitted", block.task_id)),
-        }
+/// How long each task took, by its position.
+pub(crate) fn task_times(timeline: &Timeline) -> Vec<TaskTimes> {
+    let mut times = vec![TaskTimes::default(); timeline.tasks.len()];
+    for task in timeline.indices() {
+        let blocks = timeline.blocks_of(task).iter();
+        times[task.at()] = blocks.fold(TaskTimes::default(), |times, block| {
+            times.with_block(timeline.placement(block.func_id), block.duration())
+        });
     }
-    Ok(times)
+    times
 }
 
-/// How busy the cores of each kind were; the error says how the files disagree.
-fn kinds_of(
-    blocks: &[Block],
-    cores: &Cores,
-    kind_of_core: &[CoreKind],
-    makespan: Ticks,
-) -> Result<Vec<KindUse>, String> {
-    let mut counts = [0; CoreKind::COUNT];
-    let mut busy = [0u64; CoreKind::COUNT];
-    for block in blocks {
-        let kind = kind_of_core.get(block.core.0 as usize);
-        let kind = *kind.ok_or_else(|| format!("a block ran on core {}, which is none", block.core))?;
-        counts[kind as usize] += 1;
-        busy[kind as usize] = busy[kind as usize].saturating_add(block.duration.0);
+/// How busy the cores of each kind were.
+fn kinds_of(timeline: &Timeline) -> Vec<KindUse> {
+    let (mut counts, mut busy) = ([0; CoreKind::COUNT], [0u64; CoreKind::COUNT]);
+    for block in &timeline.blocks {
+        let kind = timeline.kind_of(block) as usize;
+        counts[kind] += 1;
+        busy[kind] = busy[kind].saturating_add(block.duration().0);
     }
-    let of = |kind| KindUse::of(kind, cores.of(kind), (counts[kind as usize], busy[kind as usize]), makespan);
-    Ok(cores.kinds().map(of).collect())
+    let cores = timeline.core_counts();
+    let of = |kind: CoreKind| {
+        KindUse::of(kind, cores.of(kind), (counts[kind as usize], busy[kind as usize]), timeline.makespan)
+    };
+    cores.kinds().map(of).collect()
 }
 
 impl KindUse {
@@ -129,93 +111,5 @@ impl KindUse {
         let available = f64::from(cores) * makespan.0 as f64;
         let utilization = if available > 0.0 { busy as f64 / available } else { 0.0 };
         KindUse { kind, cores, blocks, busy: Ticks(busy), utilization }
-    }
-}
-
-/// What the bound needs of a block.
-struct Block {
-    task_id: TaskId,
-    duration: Ticks,
-    core: CoreId,
-    func_id: KernelId,
-}
-
-fn blocks_of(dir: &Path) -> Result<(SwimlaneHead, Vec<Block>), InsightError> {
-    let mut blocks = Vec::new();
-    let path = dir.join(swimlane::FILE_NAME);
-    let head = read_swimlane(&path, |row| {
-        if let SwimlaneRow::Block(row) = row {
-            let duration = Ticks(row.end.0.saturating_sub(row.start.0));
-            blocks.push(Block { task_id: row.task_id, duration, core: row.core, func_id: row.func_id });
-        }
-    });
-    Ok((head.map_err(|error| or_not_recorded(error, path, "--chip-swimlane=1"))?, blocks))
-}
-
-/// Tasks by their place in submission order, and who waits for whom.
-struct Graph {
-    positions: HashMap<TaskId, u32>,
-    edges: Vec<(TaskId, TaskId)>,
-    /// Tasks whose rows are missing.
-    lost: u64,
-}
-
-impl Graph {
-    fn read(dir: &Path) -> Result<Self, InsightError> {
-        let mut tasks: Vec<(Seq, TaskId)> = Vec::new();
-        let mut edges = Vec::new();
-        let path = dir.join(deps::FILE_NAME);
-        let lost = read_deps(&path, |row| match row {
-            DepsRow::Task(task) => tasks.push((task.seq, task.task_id)),
-            DepsRow::Edge(edge) => edges.push((edge.pred, edge.succ)),
-            DepsRow::Tensor(_) => {}
-        });
-        let lost = lost.map_err(|error| or_not_recorded(error, path, "--dep-gen"))?;
-        tasks.sort_unstable();
-        let positions = tasks.iter().zip(0..).map(|(&(_, task_id), position)| (task_id, position)).collect();
-        Ok(Graph { positions, edges, lost })
-    }
-
-    /// The edges between positions. One that names a task whose row is lost is left out.
-    fn edges(&self) -> Result<Vec<(u32, u32)>, String> {
-        let mut edges = Vec::with_capacity(self.edges.len());
-        for (pred, succ) in &self.edges {
-            match (self.positions.get(pred), self.positions.get(succ)) {
-                (Some(&before), Some(&after)) => edges.push((before, after)),
-                _ if self.lost > 0 => {}
-                _ => return Err(format!("an edge leads from task {pred} to {succ}, and one is none")),
-            }
-        }
-        Ok(edges)
-    }
-}
-
-/// How many cores of each kind there are, and the kind of each core.
-fn cores_of(meta: &SwimlaneMeta) -> Result<(Cores, Vec<CoreKind>), InsightError> {
-    let kind = |name: &String| {
-        CoreKind::from_name(name).ok_or_else(|| InsightError::UnknownCoreKind { name: name.clone() })
-    };
-    let kinds: Vec<_> = meta.core_types.iter().map(kind).collect::<Result<_, _>>()?;
-    let cores = kinds.iter().fold(Cores::none(), |cores, &kind| cores.with(kind, cores.of(kind) + 1));
-    Ok((cores, kinds))
-}
-
-/// Where the blocks of each kernel can run. A kernel for a kind of core that the chip does not have (every kernel that
-/// asks for one, on `cpu`) runs wherever the chip lets it.
-fn placements_of(meta: &SwimlaneMeta, cores: &Cores) -> HashMap<KernelId, Placement> {
-    let placement = |name: &str| match CoreKind::from_name(name) {
-        Some(kind) if cores.of(kind) > 0 => Placement::On(kind),
-        _ => Placement::Anywhere,
-    };
-    meta.kernels.iter().map(|kernel| (kernel.func_id, placement(&kernel.core_type))).collect()
-}
-
-/// A file that is not there was not asked for.
-fn or_not_recorded(error: TraceError, path: PathBuf, option: &'static str) -> InsightError {
-    match error {
-        TraceError::CannotRead { source, .. } if source.kind() == ErrorKind::NotFound => {
-            InsightError::NotRecorded { path, option }
-        }
-        error => InsightError::Trace(error),
     }
 }

@@ -93,6 +93,13 @@ pub struct BlockRow {
     pub finish: Ticks,
 }
 
+impl BlockRow {
+    /// How long the kernel took.
+    pub const fn duration(&self) -> Ticks {
+        Ticks(self.end.0.saturating_sub(self.start.0))
+    }
+}
+
 /// The life of one task (level 2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TaskRow {

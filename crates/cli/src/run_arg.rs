@@ -1,0 +1,119 @@
+//! `[RUN]`: the run that a command is about, named or the newest that has what the command needs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use ringlane_insight::{Instrument, Run};
+
+use crate::errors::CliError;
+use crate::output::say;
+
+/// Where `ringlane run` puts its directories if nothing else is said.
+pub const OUTPUTS: &str = "outputs";
+
+/// The run a command is about.
+#[derive(clap::Args)]
+pub struct RunArg {
+    /// A run directory, or a file in it [default: the newest of outputs/ that has the file]
+    #[arg(value_name = "RUN")]
+    run: Option<PathBuf>,
+}
+
+/// What a command cannot do without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// The manifest alone.
+    Manifest,
+    /// This instrument's file.
+    Table(Instrument),
+}
+
+impl Needs {
+    fn file_name(self) -> &'static str {
+        match self {
+            Needs::Manifest => "run.json",
+            Needs::Table(instrument) => instrument.file_name(),
+        }
+    }
+
+    fn option(self) -> &'static str {
+        match self {
+            Needs::Manifest => "--dfx",
+            Needs::Table(instrument) => instrument.option(),
+        }
+    }
+}
+
+impl RunArg {
+    /// Opens the run that is named; without a name the newest that has what is needed, and says which.
+    pub fn open(&self, needs: Needs) -> Result<Run, CliError> {
+        Ok(Run::open(self.dir(needs)?)?)
+    }
+
+    /// The directory of that run, whether or not it can be opened.
+    pub fn dir(&self, needs: Needs) -> Result<PathBuf, CliError> {
+        match &self.run {
+            Some(path) => named(path),
+            None => {
+                let dir =
+                    newest(Path::new(OUTPUTS), needs.file_name()).ok_or_else(|| CliError::NoRecordedRun {
+                        file: needs.file_name(),
+                        option: needs.option(),
+                        known: recent(Path::new(OUTPUTS)),
+                    })?;
+                say(format_args!("{}", dir.display()));
+                Ok(dir)
+            }
+        }
+    }
+}
+
+/// A run that was named on the command line.
+pub fn named(path: &Path) -> Result<PathBuf, CliError> {
+    match path.exists() {
+        true => Ok(path.to_path_buf()),
+        false => Err(CliError::NoSuchRun { path: path.to_path_buf(), known: recent(Path::new(OUTPUTS)) }),
+    }
+}
+
+/// The directory below `parent` whose file of this name is the newest.
+fn newest(parent: &Path, file_name: &str) -> Option<PathBuf> {
+    let time = |dir: &PathBuf| modified(&dir.join(file_name));
+    let dirs = fs::read_dir(parent).ok()?.flatten().map(|entry| entry.path());
+    // Of several of one instant the last by name: runs of one second are numbered.
+    dirs.filter_map(|dir| Some((time(&dir)?, dir))).max().map(|(_, dir)| dir)
+}
+
+/// The newest runs, for an error that says what is there.
+fn recent(parent: &Path) -> Vec<String> {
+    let dirs = fs::read_dir(parent).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut runs: Vec<_> = dirs.filter_map(|dir| Some((modified(&dir.join("run.json"))?, dir))).collect();
+    runs.sort();
+    runs.iter().rev().take(5).map(|(_, dir)| dir.display().to_string()).collect()
+}
+
+fn modified(path: &Path) -> Option<SystemTime> {
+    fs::metadata(path).and_then(|found| found.modified()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn the_newest_file_of_the_name_decides_not_the_newest_directory() {
+        let parent = tempfile::tempdir().unwrap();
+        let start = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
+        for (run, file, at) in [("a", "deps.json", 5), ("b", "deps.json", 3), ("c", "run.json", 9)] {
+            fs::create_dir_all(parent.path().join(run)).unwrap();
+            let file = fs::File::create(parent.path().join(run).join(file)).unwrap();
+            file.set_modified(start + Duration::from_secs(at)).unwrap();
+        }
+        assert_eq!(newest(parent.path(), "deps.json"), Some(parent.path().join("a")));
+        assert_eq!(newest(parent.path(), "pmu.csv"), None);
+        assert_eq!(newest(&parent.path().join("nowhere"), "deps.json"), None);
+        assert_eq!(recent(parent.path()), [parent.path().join("c").display().to_string()]);
+    }
+}

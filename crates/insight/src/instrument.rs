@@ -1,0 +1,44 @@
+//! The five instruments, by the noun that names them everywhere.
+
+/// Something that a run can record of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Instrument {
+    /// When blocks ran, tasks lived, schedulers worked.
+    Swimlane,
+    /// What went into and came out of tasks.
+    Dump,
+    /// What the hardware counted.
+    Pmu,
+    /// Which task waits for which, and why.
+    Deps,
+    /// What scopes took of the rings.
+    Scopes,
+}
+
+impl Instrument {
+    /// All of them, in the order of a run's options.
+    pub const ALL: [Instrument; 5] =
+        [Instrument::Swimlane, Instrument::Dump, Instrument::Pmu, Instrument::Deps, Instrument::Scopes];
+
+    /// Its noun.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Instrument::Swimlane => "swimlane",
+            Instrument::Dump => "dump",
+            Instrument::Pmu => "pmu",
+            Instrument::Deps => "deps",
+            Instrument::Scopes => "scopes",
+        }
+    }
+
+    /// The option of `ringlane run` that turns it on.
+    pub const fn option(self) -> &'static str {
+        match self {
+            Instrument::Swimlane => "--chip-swimlane",
+            Instrument::Dump => "--dump-tensor",
+            Instrument::Pmu => "--pmu",
+            Instrument::Deps => "--dep-gen",
+            Instrument::Scopes => "--scope-stats",
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! A run directory, as everything here meets it: the manifest, and one table for each artifact that was asked for.
+//!
+//! ```text
+//! Run::open(dir) ──▶ .timeline()  .dependencies()  .scopes()  .pmu()  .dump()
+//! ```
+//!
+//! This is the narrow waist between files and answers. A table that was not recorded, that belongs to another run or that
+//! is damaged is an error that says so; what can be told without it is told without it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ringlane_trace::deps::{self, Deps, DepsRow, read_deps};
+use ringlane_trace::dump::{self, Dump};
+use ringlane_trace::pmu::{self, Pmu};
+use ringlane_trace::scopes::{self, Scopes};
+use ringlane_trace::swimlane::{self, Swimlane};
+use ringlane_trace::{FileEntry, Manifest};
+
+use crate::timeline::{Skeleton, Timeline};
+use crate::{InsightError, Instrument};
+
+/// A finished run.
+///
+/// ```no_run
+/// // ringlane run cholesky --dfx -o outputs/cholesky
+/// let run = ringlane_insight::Run::open("outputs/cholesky")?;
+/// let timeline = run.timeline()?;
+/// println!("{} blocks on {} cores", timeline.blocks.len(), timeline.cores.len());
+/// # Ok::<(), ringlane_insight::InsightError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Where it is.
+    pub dir: PathBuf,
+    /// What was run and how it ended.
+    pub manifest: Manifest,
+}
+
+impl Run {
+    /// Opens a run directory, or the one that a file is in.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, InsightError> {
+        let path = path.as_ref();
+        let dir = match path.is_file() {
+            true => run_of_file(path),
+            false => path.to_path_buf(),
+        };
+        Ok(Run { manifest: Manifest::read(&dir)?, dir })
+    }
+
+    /// Whether the run has this table.
+    pub fn has(&self, instrument: Instrument) -> bool {
+        self.entry(instrument).is_some()
+    }
+
+    /// What run.json says of a table's file.
+    pub fn entry(&self, instrument: Instrument) -> Option<&FileEntry> {
+        self.manifest.files.iter().find(|entry| entry.path == instrument.file_name())
+    }
+
+    /// When everything ran, with the dependencies that the run recorded, in one table.
+    pub fn timeline(&self) -> Result<Timeline, InsightError> {
+        let file = self.file(Instrument::Swimlane)?;
+        let (swimlane, skeleton) = std::thread::scope(|scope| {
+            let skeleton = scope.spawn(|| self.skeleton());
+            (Swimlane::read(&file), skeleton.join())
+        });
+        let skeleton = skeleton.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        Timeline::new(swimlane?, skeleton, self.manifest.makespan_ticks).map_err(|what| self.disagree(what))
+    }
+
+    /// The tasks' ids and edges, if dependencies were recorded.
+    fn skeleton(&self) -> Result<Option<Skeleton>, InsightError> {
+        if !self.has(Instrument::Deps) {
+            return Ok(None);
+        }
+        let mut skeleton = Skeleton::default();
+        skeleton.lost = read_deps(self.file(Instrument::Deps)?, |row| match row {
+            DepsRow::Task(task) => skeleton.tasks.push((task.seq, task.task_id)),
+            DepsRow::Edge(edge) => skeleton.edges.push((edge.pred, edge.succ)),
+            DepsRow::Tensor(_) => {}
+        })?;
+        Ok(Some(skeleton))
+    }
+
+    /// Every task with its arguments, and why one waits for another.
+    pub fn dependencies(&self) -> Result<Deps, InsightError> {
+        Ok(Deps::read(self.file(Instrument::Deps)?)?)
+    }
+
+    /// What each scope took of the rings.
+    pub fn scopes(&self) -> Result<Scopes, InsightError> {
+        Ok(Scopes::read(self.file(Instrument::Scopes)?)?)
+    }
+
+    /// What the hardware counted.
+    pub fn pmu(&self) -> Result<Pmu, InsightError> {
+        Ok(Pmu::read(self.file(Instrument::Pmu)?)?)
+    }
+
+    /// What went into and came out of tasks.
+    pub fn dump(&self) -> Result<Dump, InsightError> {
+        Ok(Dump::read(self.file(Instrument::Dump)?)?)
+    }
+
+    /// The file of a table, if it is this run's.
+    pub fn file(&self, instrument: Instrument) -> Result<PathBuf, InsightError> {
+        let path = self.dir.join(instrument.file_name());
+        let Some(entry) = self.entry(instrument) else {
+            return Err(InsightError::NotRecorded { path, option: instrument.option() });
+        };
+        match fs::metadata(&path) {
+            Ok(found) if found.len() == entry.bytes => Ok(path),
+            Ok(found) => Err(self.disagree(format!(
+                "{} has {} bytes, and run.json says {}",
+                entry.path,
+                found.len(),
+                entry.bytes
+            ))),
+            Err(error) => Err(self.disagree(format!("run.json lists {}: {error}", entry.path))),
+        }
+    }
+
+    fn disagree(&self, what: String) -> InsightError {
+        InsightError::FilesDisagree { dir: self.dir.clone(), what }
+    }
+}
+
+/// The directory of the run that a file belongs to: its own, or the one above for a file of `tensor_dump/`.
+fn run_of_file(file: &Path) -> PathBuf {
+    let dir = file.parent().unwrap_or(Path::new("."));
+    let above = dir.parent().filter(|above| dir.ends_with("tensor_dump") && !above.join("run.json").is_dir());
+    let dir = above.unwrap_or(dir);
+    if dir.as_os_str().is_empty() { PathBuf::from(".") } else { dir.to_path_buf() }
+}
+
+impl Instrument {
+    /// The file that it leaves, in the run directory.
+    pub const fn file_name(self) -> &'static str {
+        match self {
+            Instrument::Swimlane => swimlane::FILE_NAME,
+            Instrument::Dump => dump::FILE_NAME,
+            Instrument::Pmu => pmu::FILE_NAME,
+            Instrument::Deps => deps::FILE_NAME,
+            Instrument::Scopes => scopes::FILE_NAME,
+        }
+    }
+}
