@@ -180,8 +180,8 @@ fn a_run_without_tasks_has_a_bound_of_nothing_and_no_ratio() {
 fn lost_rows_make_the_bound_smaller_and_are_told() {
     let run = Run { tasks: vec![FIRST, LAST], lost: 1, ..Run::good() }.bound().unwrap();
     assert_eq!((run.lost_blocks, run.lost_tasks), (1, 1));
-    assert_eq!((run.bound.longest_path, run.bound.ticks), (Ticks(30), Ticks(30)));
-    assert_eq!(run.bound.all_cores, Ticks(30));
+    assert_eq!((run.bound.longest_path, run.bound.ticks), (Ticks(20 + 20), Ticks(40)));
+    assert_eq!(run.bound.all_cores, Ticks(20 + 40 / 3));
 }
 
 #[test]
