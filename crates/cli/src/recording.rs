@@ -3,7 +3,7 @@
 use ringlane_probe::{Exported, RecordingProblem};
 use ringlane_trace::DfxCost;
 
-use crate::summary::{bytes, time};
+use ringlane_insight::units::{bytes_text, time_text};
 
 /// The recordings of all rounds of a case, added up.
 #[derive(Default)]
@@ -36,8 +36,8 @@ impl Recorded {
         let Recorded { files, file_bytes, cost, memory_bytes, .. } = self;
         let waited_us = cost.writer_wait_ticks as f64 * 1e6 / clock_freq_hz.max(1) as f64;
         let [waited, collector, export] =
-            [waited_us, cost.collector_us as f64, cost.export_us as f64].map(time);
-        let [size, memory] = [*file_bytes, *memory_bytes].map(bytes);
+            [waited_us, cost.collector_us as f64, cost.export_us as f64].map(time_text);
+        let [size, memory] = [*file_bytes, *memory_bytes].map(bytes_text);
         format!(
             "{files} files, {size}; writers waited {waited}, collector {collector}, export {export}, memory {memory}"
         )

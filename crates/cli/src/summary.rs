@@ -1,6 +1,7 @@
 //! What a command tells about its runs: a table for people, JSON for programs.
 
 use ringlane_chip_sim::core::CoreKind;
+use ringlane_insight::units::time_text;
 use ringlane_trace::{Golden, Manifest, RunError, RunStatus};
 use serde::Serialize;
 
@@ -107,12 +108,12 @@ pub fn table(outcomes: &[Outcome]) -> String {
             manifest.platform.clone(),
             manifest.tasks.to_string(),
             manifest.scopes.to_string(),
-            time(manifest.wall_us),
+            time_text(manifest.wall_us),
             format!("{:.1}", ns_per_task(manifest)),
             verdict(manifest),
         ];
         if has_rounds {
-            row.insert(5, time(median(&outcome.walls_us)));
+            row.insert(5, time_text(median(&outcome.walls_us)));
         }
         table.push(row);
     }
@@ -127,7 +128,7 @@ fn modelled(outcome: &Outcome) -> Option<String> {
         let (cores, share) = (totals.cores[kind as usize], totals.utilization(kind) * 100.0);
         format!("{cores} {} {share:.1} % busy", kind.as_str())
     });
-    let makespan = time(makespan_us(manifest));
+    let makespan = time_text(makespan_us(manifest));
     Some(format!(
         "{} {}: makespan {makespan} on {}, {}\n",
         manifest.scene,
@@ -159,24 +160,6 @@ fn median(values: &[f64]) -> f64 {
         0 => 0.0,
         n if n % 2 == 1 => sorted[n / 2],
         n => (sorted[n / 2 - 1] + sorted[n / 2]) / 2.0,
-    }
-}
-
-/// Microseconds as a person reads them.
-pub fn time(us: f64) -> String {
-    match us {
-        us if us < 1e3 => format!("{us:.1} µs"),
-        us if us < 1e6 => format!("{:.1} ms", us / 1e3),
-        us => format!("{:.2} s", us / 1e6),
-    }
-}
-
-/// Bytes as a person reads them.
-pub fn bytes(bytes: u64) -> String {
-    match bytes {
-        b if b < 1 << 20 => format!("{:.1} KiB", b as f64 / 1024.0),
-        b if b < 1 << 30 => format!("{:.1} MiB", b as f64 / (1 << 20) as f64),
-        b => format!("{:.2} GiB", b as f64 / (1 << 30) as f64),
     }
 }
 
@@ -237,14 +220,5 @@ mod tests {
     #[test]
     fn a_median_is_the_middle_or_between_the_two_middle_values() {
         assert_eq!((median(&[3.0, 1.0, 2.0]), median(&[1.0, 4.0]), median(&[])), (2.0, 2.5, 0.0));
-    }
-
-    #[test]
-    fn times_and_bytes_are_readable() {
-        assert_eq!(
-            (time(999.94), time(2_500.0), time(3.2e6)),
-            ("999.9 µs".into(), "2.5 ms".into(), "3.20 s".into())
-        );
-        assert_eq!((bytes(9_437_184), bytes(3 << 29)), ("9.0 MiB".into(), "1.50 GiB".into()));
     }
 }

@@ -13,6 +13,8 @@ pub enum InsightError {
     Trace(#[from] TraceError),
     #[error("the run did not record what this needs")]
     NotRecorded { path: PathBuf, option: &'static str },
+    #[error("the swimlane does not tell enough")]
+    LevelTooLow { needs: u8, has: u8 },
     #[error("two files are not of the same run")]
     FilesDisagree { dir: PathBuf, what: String },
     #[error("an edge does not lead from a task to a later one")]
@@ -26,6 +28,7 @@ impl Explain for InsightError {
         match self {
             InsightError::Trace(error) => error.name(),
             InsightError::NotRecorded { .. } => "NotRecorded",
+            InsightError::LevelTooLow { .. } => "LevelTooLow",
             InsightError::FilesDisagree { .. } => "FilesDisagree",
             InsightError::EdgeOutOfOrder { .. } => "EdgeOutOfOrder",
             InsightError::NoCores { .. } => "NoCores",
@@ -36,6 +39,9 @@ impl Explain for InsightError {
         match self {
             InsightError::Trace(error) => error.detail(),
             InsightError::NotRecorded { path, .. } => format!("run.json does not list {}", path.display()),
+            InsightError::LevelTooLow { needs, has } => {
+                format!("this needs level {needs}, the run recorded level {has}")
+            }
             InsightError::FilesDisagree { dir, what } => format!("{}: {what}", dir.display()),
             InsightError::EdgeOutOfOrder { before, after, tasks } => {
                 format!("edge from task {before} to task {after}, of {tasks} tasks")
@@ -48,6 +54,9 @@ impl Explain for InsightError {
         match self {
             InsightError::Trace(error) => error.hint(),
             InsightError::NotRecorded { option, .. } => format!("make the run again with {option}"),
+            InsightError::LevelTooLow { needs, .. } => {
+                format!("make the run again with --chip-swimlane={needs}")
+            }
             InsightError::FilesDisagree { .. } => {
                 "make the run again, into a directory of its own".to_string()
             }

@@ -12,12 +12,20 @@
 
 pub mod bound;
 mod cores;
+pub mod critical_path;
 mod error;
+pub mod findings;
 mod instrument;
+pub mod overhead;
 mod run;
+mod spread;
+mod sweep;
 pub mod timeline;
+pub mod units;
+pub mod waits;
 
 pub use cores::{CoreKind, Cores};
 pub use error::InsightError;
 pub use instrument::Instrument;
 pub use run::Run;
+pub use spread::Spread;

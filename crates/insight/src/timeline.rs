@@ -8,6 +8,8 @@
 mod build;
 mod edges;
 mod ids;
+#[cfg(test)]
+pub(crate) mod sample;
 
 use std::ops::Range;
 
@@ -95,6 +97,8 @@ pub struct Timeline {
     /// Tasks that the dependencies lost.
     pub lost_tasks: u64,
     ids: TaskIds,
+    /// Where blocks of each of the kernels can run.
+    placements: Vec<Placement>,
 }
 
 impl Timeline {
@@ -124,11 +128,6 @@ impl Timeline {
         self.blocks_of(task).iter().max_by_key(|block| block.end)
     }
 
-    /// When a task was done: when its last block ended, or for one without blocks when it was ready.
-    pub fn done(&self, task: TaskIndex) -> Option<Ticks> {
-        self.last_block(task).map(|block| block.end).or(self.task(task).ready)
-    }
-
     /// A kernel's name.
     pub fn kernel_name(&self, kernel: KernelId) -> &str {
         self.kernel(kernel).map_or("?", |kernel| &kernel.name)
@@ -136,8 +135,7 @@ impl Timeline {
 
     /// What is known of a kernel.
     pub fn kernel(&self, kernel: KernelId) -> Option<&KernelRow> {
-        let at = self.kernels.binary_search_by_key(&kernel, |row| row.func_id).ok()?;
-        Some(&self.kernels[at])
+        self.kernel_place(kernel).map(|at| &self.kernels[at])
     }
 
     /// The kind of core that a block ran on.
@@ -148,8 +146,11 @@ impl Timeline {
     /// Where blocks of a kernel can run. A kernel for a kind of core that the chip does not have (every kernel that asks
     /// for one, on `cpu`) runs wherever the chip lets it.
     pub fn placement(&self, kernel: KernelId) -> Placement {
-        let wanted = self.kernel(kernel).and_then(|kernel| CoreKind::from_name(&kernel.core_type));
-        wanted.filter(|kind| self.cores.contains(kind)).map_or(Placement::Anywhere, Placement::On)
+        self.kernel_place(kernel).map_or(Placement::Anywhere, |at| self.placements[at])
+    }
+
+    fn kernel_place(&self, kernel: KernelId) -> Option<usize> {
+        self.kernels.binary_search_by_key(&kernel, |row| row.func_id).ok()
     }
 
     /// How many cores there are of each kind.

@@ -4,9 +4,11 @@ mod bench;
 mod check;
 mod chips;
 mod completions;
+mod critical_path;
 mod dfx;
 mod list;
 mod model;
+mod overhead;
 mod run;
 
 use std::ffi::OsString;
@@ -35,6 +37,8 @@ struct Cli {
 enum Command {
     List(list::ListArgs),
     Run(Box<run::RunArgs>),
+    Overhead(overhead::OverheadArgs),
+    CriticalPath(critical_path::CriticalPathArgs),
     Check(check::CheckArgs),
     Bench(bench::BenchArgs),
     Chips(chips::ChipsArgs),
@@ -58,6 +62,8 @@ impl Command {
         match self {
             Command::List(args) => args.execute(),
             Command::Run(args) => args.execute(),
+            Command::Overhead(args) => args.execute(),
+            Command::CriticalPath(args) => args.execute(),
             Command::Check(args) => args.execute(),
             Command::Bench(args) => args.execute(),
             Command::Chips(args) => args.execute(),

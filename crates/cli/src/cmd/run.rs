@@ -7,6 +7,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use ringlane_insight::units::bytes_text;
 use ringlane_probe::RecordingProblem;
 use ringlane_task::{CallConfig, Resource};
 use ringlane_trace::RunStatus;
@@ -201,7 +202,7 @@ fn warn_of(problem: &RecordingProblem) {
 /// Says where a run's files are, and why it did not end well.
 fn tell(outcome: &Outcome) {
     let (manifest, dir) = (&outcome.manifest, outcome.dir.display());
-    let peak = summary::bytes(outcome.peak_rss_bytes);
+    let peak = bytes_text(outcome.peak_rss_bytes);
     say(format_args!("{} {}: {dir} (peak memory {peak})", manifest.scene, manifest.case));
     outcome.recorded.iter().flat_map(|recorded| &recorded.problems).for_each(warn_of);
     if let Some(totals) = &outcome.modelled {

@@ -3,10 +3,11 @@
 use std::ops::Range;
 
 use ringlane_task::{Seq, TaskId, Ticks};
-use ringlane_trace::swimlane::{BlockRow, Swimlane, SwimlaneLevel};
+use ringlane_trace::swimlane::{BlockRow, KernelRow, Swimlane, SwimlaneLevel};
 
 use super::{EdgeOrigin, Edges, TaskIds, TaskIndex, TaskLife, Timeline};
 use crate::CoreKind;
+use crate::bound::Placement;
 
 /// The dependencies' tasks and edges, and nothing else of them.
 #[derive(Clone, Debug, Default)]
@@ -63,6 +64,7 @@ impl Timeline {
         phases.sort_by_key(|phase| (phase.thread, phase.start, phase.end));
         let mut kernels = head.meta.kernels;
         kernels.sort_by_key(|kernel| kernel.func_id);
+        let placements = kernels.iter().map(|kernel| placement_of(kernel, &cores)).collect();
         Ok(Timeline {
             level: head.level,
             makespan: Ticks(blocks.iter().map(|block| block.end.0).fold(makespan, u64::max)),
@@ -80,8 +82,14 @@ impl Timeline {
             counts: head.counts,
             lost_tasks: lost_rows,
             ids,
+            placements,
         })
     }
+}
+
+fn placement_of(kernel: &KernelRow, cores: &[CoreKind]) -> Placement {
+    let wanted = CoreKind::from_name(&kernel.core_type);
+    wanted.filter(|kind| cores.contains(kind)).map_or(Placement::Anywhere, Placement::On)
 }
 
 fn kinds_of(names: &[String]) -> Result<Vec<CoreKind>, String> {

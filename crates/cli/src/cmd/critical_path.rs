@@ -1,0 +1,147 @@
+//! `ringlane critical-path`: what the makespan was made of.
+
+use ringlane_insight::Instrument;
+use ringlane_insight::critical_path::{Cause, CriticalPath, LongestPath, Segment, longest, observed};
+use ringlane_insight::timeline::{EdgeOrigin, Timeline};
+use ringlane_insight::units::{counted, percent_text, time_text};
+use ringlane_task::Ticks;
+use ringlane_trace::swimlane::SwimlaneLevel;
+use serde_json::json;
+
+use crate::errors::{CliError, Exit};
+use crate::output::{self, say};
+use crate::run_arg::{Needs, RunArg};
+use crate::table::{Side, Table};
+
+const EXAMPLE: &str = "\
+Example:
+  $ ringlane run cholesky --chip-swimlane --dep-gen
+  $ ringlane critical-path
+  $ ringlane critical-path --segments | head -20
+docs/commands/critical-path.md says what each cause means.";
+
+/// Tell what the makespan was made of, by the path that led to the run's end
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub struct CriticalPathArgs {
+    #[command(flatten)]
+    run: RunArg,
+    /// Every segment of the path, a line each, in the order of time
+    #[arg(long)]
+    segments: bool,
+    /// As JSON on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+impl CriticalPathArgs {
+    /// Computes and prints.
+    pub fn execute(&self) -> Result<Exit, CliError> {
+        let timeline = self.run.open(Needs::Table(Instrument::Swimlane))?.timeline()?;
+        let (path, floor) = (observed(&timeline), longest(&timeline));
+        missing(&timeline);
+        let text = match (self.json, self.segments) {
+            (true, _) => json_of(&path, &floor, &timeline),
+            (false, true) => path.segments.iter().map(|segment| line(segment, &timeline)).collect(),
+            (false, false) => text_of(&path, &floor, &timeline),
+        };
+        output::results(&text)?;
+        Ok(Exit::Ok)
+    }
+}
+
+/// Says what the path cannot know.
+fn missing(timeline: &Timeline) {
+    if timeline.level < SwimlaneLevel::Phases {
+        say("note: --chip-swimlane=3 would also tell submits and full rings apart");
+    }
+    match timeline.edge_origin {
+        EdgeOrigin::Dependencies => {}
+        EdgeOrigin::Engine => {
+            say("note: --dep-gen would also tell dependencies on tasks that were done long before")
+        }
+        EdgeOrigin::Nowhere => say("note: without --dep-gen the path does not know what a block waited for"),
+    }
+    if timeline.counts.blocks.dropped > 0 {
+        say(format_args!(
+            "note: {} were not recorded; the path leads around them",
+            counted(timeline.counts.blocks.dropped, "block")
+        ));
+    }
+}
+
+fn text_of(path: &CriticalPath, floor: &LongestPath, timeline: &Timeline) -> String {
+    let whole = path.whole();
+    let share = |ticks: Ticks| percent_text(ticks.0 as f64 / whole.0.max(1) as f64);
+    let mut causes = Table::new(vec![
+        ("cause", Side::Left),
+        ("time", Side::Right),
+        ("share", Side::Right),
+        ("segments", Side::Right),
+    ]);
+    for cause in Cause::ALL {
+        let (total, count) =
+            (path.total(cause), path.segments.iter().filter(|segment| segment.cause == cause).count());
+        causes.push(vec![
+            cause.as_str().into(),
+            time_text(timeline.us(total)),
+            share(total),
+            count.to_string(),
+        ]);
+    }
+    let sum =
+        vec!["makespan".into(), time_text(timeline.us(whole)), share(whole), path.segments.len().to_string()];
+    causes.push(sum);
+    let mut kernels = Table::new(vec![
+        ("kernel", Side::Left),
+        ("on the path", Side::Right),
+        ("share", Side::Right),
+        ("blocks", Side::Right),
+    ]);
+    for (kernel, ticks, blocks) in path.kernels() {
+        let name = timeline.kernel_name(kernel).escape_debug().to_string();
+        kernels.push(vec![name, time_text(timeline.us(ticks)), share(ticks), blocks.to_string()]);
+    }
+    format!(
+        "{}\n{}\nLongest chain by duration: {} in {}, the floor with unlimited cores; the run took {:.2} times that\n",
+        causes.render(),
+        kernels.render(),
+        time_text(timeline.us(floor.ticks)),
+        counted(floor.tasks.len() as u64, "task"),
+        whole.0 as f64 / floor.ticks.0.max(1) as f64
+    )
+}
+
+/// One segment, as a line: when, how long, why, and of what.
+fn line(segment: &Segment, timeline: &Timeline) -> String {
+    let task = segment.task.map_or(String::new(), |task| format!("  task {}", timeline.task(task).task_id));
+    let kernel = segment
+        .kernel
+        .map_or(String::new(), |kernel| format!("  {}", timeline.kernel_name(kernel).escape_debug()));
+    let core = segment.core.map_or(String::new(), |core| format!("  core {core}"));
+    format!(
+        "{:>14}  {:>12}  {:<22}{task}{kernel}{core}\n",
+        segment.start,
+        segment.ticks(),
+        segment.cause.as_str()
+    )
+}
+
+fn json_of(path: &CriticalPath, floor: &LongestPath, timeline: &Timeline) -> String {
+    let segments = path.segments.iter().map(|segment| {
+        json!({
+            "start": segment.start.0, "end": segment.end.0, "cause": segment.cause.as_str(),
+            "task_id": segment.task.map(|task| timeline.task(task).task_id.0),
+            "core": segment.core.map(|core| core.0),
+            "kernel": segment.kernel.map(|kernel| timeline.kernel_name(kernel)),
+        })
+    });
+    let causes = Cause::ALL.map(|cause| json!({"cause": cause.as_str(), "ticks": path.total(cause).0}));
+    let chain: Vec<_> = floor.tasks.iter().map(|&task| timeline.task(task).task_id.0).collect();
+    let all = json!({
+        "makespan_ticks": path.whole().0, "clock_freq_hz": timeline.clock_freq_hz, "causes": causes,
+        "segments": segments.collect::<Vec<_>>(),
+        "longest_chain": {"ticks": floor.ticks.0, "tasks": chain},
+    });
+    format!("{all}\n")
+}

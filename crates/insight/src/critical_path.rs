@@ -1,0 +1,127 @@
+//! What the makespan was made of: the path that led to the run's end, backwards, with a cause for each instant.
+//!
+//! ```text
+//!  submit ─▶ compute A ─▶ scheduler ─▶ core ─▶ compute B ─▶ … ─▶ compute Z ─▶ scheduler
+//!  0         └ the last of what B waited for    └ all cores were busy           └ until the run ended: makespan
+//! ```
+//!
+//! From the block that ended last the path goes back to whatever it was that the block waited for last: the core before it,
+//! the scheduler that had not handed it out, the task whose end made it ready, or its submit. On the orchestrator's side
+//! it goes from submit to submit. Segments touch, so they add up to the makespan, to the tick.
+//!
+//! A path says what to shorten first. It is the observed one: with its cause removed, the run is shorter only by the
+//! lead over the second-longest path.
+
+mod aside;
+mod fullness;
+mod longest;
+mod walk;
+
+use ringlane_task::{CoreId, KernelId, Ticks};
+
+use crate::timeline::{TaskIndex, Timeline};
+pub use longest::{LongestPath, longest};
+
+/// What an instant of the path was spent on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Cause {
+    /// A kernel ran.
+    Compute,
+    /// Values were on their way: a copy, or the orchestration reading a result.
+    Data,
+    /// A block had all it needed, and every core it could have run on was busy.
+    Core,
+    /// A block had all it needed, a core was idle, and nobody had put the two together.
+    Scheduler,
+    /// A submit waited for a ring.
+    RingFull,
+    /// The orchestration submitted, or did something of its own.
+    Submit,
+}
+
+impl Cause {
+    /// All of them, in the order in which they are told.
+    pub const ALL: [Cause; 6] =
+        [Cause::Compute, Cause::Data, Cause::Core, Cause::Scheduler, Cause::RingFull, Cause::Submit];
+
+    /// What it is called.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Cause::Compute => "compute",
+            Cause::Data => "wait for data",
+            Cause::Core => "wait for a core",
+            Cause::Scheduler => "wait for the scheduler",
+            Cause::RingFull => "ring full",
+            Cause::Submit => "submit",
+        }
+    }
+}
+
+/// A stretch of the path with one cause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// From when.
+    pub start: Ticks,
+    /// Until when.
+    pub end: Ticks,
+    /// Why.
+    pub cause: Cause,
+    /// The task it is about.
+    pub task: Option<TaskIndex>,
+    /// The core that computed.
+    pub core: Option<CoreId>,
+    /// The kernel that ran.
+    pub kernel: Option<KernelId>,
+}
+
+impl Segment {
+    /// How long it is.
+    pub const fn ticks(&self) -> u64 {
+        self.end.0 - self.start.0
+    }
+}
+
+/// The observed path.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CriticalPath {
+    /// Its segments in the order of time; none is empty, each begins where the one before ends.
+    pub segments: Vec<Segment>,
+}
+
+impl CriticalPath {
+    /// How much of it has this cause.
+    pub fn total(&self, cause: Cause) -> Ticks {
+        Ticks(self.segments.iter().filter(|segment| segment.cause == cause).map(Segment::ticks).sum())
+    }
+
+    /// All of it: the makespan.
+    pub fn whole(&self) -> Ticks {
+        Ticks(self.segments.iter().map(Segment::ticks).sum())
+    }
+
+    /// Time that each kernel computed on it and how often, the longest first.
+    pub fn kernels(&self) -> Vec<(KernelId, Ticks, u64)> {
+        let mut kernels = std::collections::BTreeMap::<KernelId, (u64, u64)>::new();
+        for segment in &self.segments {
+            if let Some(kernel) = segment.kernel {
+                let (ticks, count) = kernels.entry(kernel).or_default();
+                (*ticks, *count) = (*ticks + segment.ticks(), *count + 1);
+            }
+        }
+        let mut kernels: Vec<_> = kernels.into_iter().map(|(id, (ticks, n))| (id, Ticks(ticks), n)).collect();
+        kernels.sort_by_key(|&(id, ticks, _)| (std::cmp::Reverse(ticks), id));
+        kernels
+    }
+}
+
+/// The path that led to the end of a run.
+///
+/// What is not recorded is told by the next thing that is: at level 1 nobody knows when a block was handed out, so all of
+/// the time between its last producer and its start counts as waiting for a core or the scheduler, by whether a core was
+/// idle; at level 2 nobody knows submits, so all before a task without producers counts as submit.
+pub fn observed(timeline: &Timeline) -> CriticalPath {
+    walk::Walk::new(timeline).path()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,174 @@
+use ringlane_task::Ticks;
+use ringlane_trace::swimlane::{CopyDirection, CopyRow, SwimlaneLevel};
+
+use super::{Cause, longest, observed};
+use crate::timeline::sample::{AIC, AIV, ANY, Sample};
+use crate::timeline::{TaskIndex, Timeline};
+
+/// Start, end and cause of each segment, after a check that they tile the run.
+fn path(timeline: &Timeline) -> Vec<(u64, u64, Cause)> {
+    let path = observed(timeline);
+    let ends = path.segments.iter().map(|segment| segment.end);
+    assert!(
+        path.segments
+            .iter()
+            .map(|segment| segment.start)
+            .skip(1)
+            .eq(ends.take(path.segments.len().saturating_sub(1)))
+    );
+    assert_eq!(path.whole(), timeline.makespan);
+    path.segments.iter().map(|segment| (segment.start.0, segment.end.0, segment.cause)).collect()
+}
+
+#[test]
+fn a_chain_is_its_kernels_and_what_lies_between() {
+    use Cause::{Compute, Scheduler, Submit};
+    let timeline = Sample::on(&["aic", "aic"])
+        .task((2, 5), 5, &[])
+        .block(0, AIC, [8, 10, 30, 33])
+        .task((5, 9), 34, &[0])
+        .block(1, AIC, [38, 40, 60, 62])
+        .ends(70);
+    let expected = [
+        (0, 2, Submit),
+        (2, 5, Submit),
+        (5, 10, Scheduler),
+        (10, 30, Compute),
+        (30, 40, Scheduler),
+        (40, 60, Compute),
+        (60, 70, Scheduler),
+    ];
+    assert_eq!(path(&timeline), expected);
+}
+
+#[test]
+fn a_block_behind_others_waits_for_a_core_until_one_is_idle() {
+    use Cause::{Compute, Core, Scheduler, Submit};
+    let timeline = Sample::on(&["aic"])
+        .task((0, 2), 2, &[])
+        .block(0, AIC, [2, 3, 20, 21])
+        .task((2, 4), 4, &[])
+        .block(0, AIC, [22, 24, 50, 51])
+        .ends(51);
+    let expected = [
+        (0, 2, Submit),
+        (2, 4, Submit),
+        (4, 20, Core),
+        (20, 24, Scheduler),
+        (24, 50, Compute),
+        (50, 51, Scheduler),
+    ];
+    assert_eq!(path(&timeline), expected);
+}
+
+#[test]
+fn a_block_that_was_handed_out_ahead_waits_for_the_one_before_it_on_its_core() {
+    use Cause::{Compute, Core, Scheduler, Submit};
+    let timeline = Sample::on(&["aic", "aic"])
+        .task((0, 2), 2, &[])
+        .block(0, AIC, [2, 3, 20, 21])
+        .task((2, 4), 4, &[])
+        // Core 1 is idle all the time, and yet the block was given to core 0.
+        .block(0, AIC, [6, 22, 50, 51])
+        .ends(50);
+    let segments = path(&timeline);
+    assert_eq!(segments[2..], [(4, 6, Scheduler), (6, 20, Core), (20, 22, Scheduler), (22, 50, Compute)]);
+    assert!(segments[..2].iter().all(|segment| segment.2 == Submit));
+}
+
+#[test]
+fn a_late_submit_and_a_full_ring_are_told_apart() {
+    use Cause::{Compute, RingFull, Scheduler, Submit};
+    let timeline = Sample::on(&["aic"])
+        .task((0, 2), 2, &[])
+        .block(0, AIC, [2, 3, 10, 10])
+        .task((20, 40), 40, &[0])
+        .stalled(15)
+        .block(0, AIC, [41, 42, 50, 50])
+        .ends(50);
+    let expected = [
+        (0, 2, Submit),
+        (2, 20, Submit),
+        (20, 35, RingFull),
+        (35, 40, Submit),
+        (40, 42, Scheduler),
+        (42, 50, Compute),
+    ];
+    assert_eq!(path(&timeline), expected);
+}
+
+#[test]
+fn what_the_submitting_thread_ran_between_submits_is_compute_and_a_copy_is_data() {
+    use Cause::{Compute, Data, Scheduler, Submit};
+    let own = Sample::on(&["cpu"])
+        .task((0, 2), 2, &[])
+        .block(0, ANY, [2, 3, 10, 10])
+        .task((12, 14), 14, &[])
+        .block(0, ANY, [14, 14, 20, 20])
+        .ends(20);
+    assert_eq!(
+        path(&own),
+        [
+            (0, 2, Submit),
+            (2, 3, Submit),
+            (3, 10, Compute),
+            (10, 12, Submit),
+            (12, 14, Submit),
+            (14, 20, Compute)
+        ]
+    );
+    let mut copied = Sample::on(&["aic"]).task((30, 32), 32, &[]).block(0, AIC, [32, 33, 40, 40]).ends(60);
+    let copy = |start, end| CopyRow {
+        direction: CopyDirection::HostToDevice,
+        what: "buffer 0".to_string(),
+        bytes: 64,
+        start: Ticks(start),
+        end: Ticks(end),
+    };
+    copied.copies = vec![copy(5, 25), copy(45, 60)];
+    let expected = [
+        (0, 5, Submit),
+        (5, 25, Data),
+        (25, 30, Submit),
+        (30, 32, Submit),
+        (32, 33, Scheduler),
+        (33, 40, Compute),
+        (40, 45, Scheduler),
+        (45, 60, Data),
+    ];
+    assert_eq!(path(&copied), expected);
+}
+
+#[test]
+fn at_every_level_the_path_adds_up() {
+    for level in [SwimlaneLevel::Blocks, SwimlaneLevel::Tasks, SwimlaneLevel::Phases] {
+        let timeline = Sample::on(&["aic", "aiv"])
+            .task((1, 3), 3, &[])
+            .block(0, AIC, [4, 5, 25, 26])
+            .task((3, 6), 6, &[])
+            .task((6, 9), 27, &[0, 1])
+            .lane(0, AIC, 0, [30, 31, 50, 52])
+            .lane(1, AIV, 1, [30, 32, 55, 57])
+            .at_level(level, 60);
+        let segments = path(&timeline);
+        assert_eq!(segments.last().unwrap().2, Cause::Scheduler);
+        assert!(segments.contains(&(32, 55, Cause::Compute)), "{level:?}: {segments:?}");
+    }
+    assert_eq!(path(&Sample::on(&["aic"]).ends(9)), [(0, 9, Cause::Submit)]);
+    assert_eq!(path(&Sample::on(&["aic"]).ends(0)), []);
+}
+
+#[test]
+fn the_longest_chain_is_the_floor_whatever_the_cores_did() {
+    let timeline = Sample::on(&["aic"])
+        .task((0, 1), 1, &[])
+        .block(0, AIC, [1, 1, 11, 11])
+        .task((1, 2), 2, &[])
+        .block(0, AIC, [11, 11, 41, 41])
+        .task((2, 3), 41, &[0, 1])
+        .task((3, 4), 41, &[2])
+        .block(0, AIC, [41, 41, 46, 46])
+        .ends(46);
+    let path = longest(&timeline);
+    assert_eq!((path.ticks, path.tasks), (Ticks(35), vec![TaskIndex(1), TaskIndex(3)]));
+}

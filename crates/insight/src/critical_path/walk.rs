@@ -1,0 +1,200 @@
+//! Walking back from the end of a run to its beginning, always to what was waited for last.
+
+use std::collections::HashMap;
+
+use ringlane_task::{CoreId, Ticks};
+use ringlane_trace::swimlane::{BlockRow, SwimlaneLevel};
+
+use super::aside::Aside;
+use super::fullness::{Fullness, IsFull};
+use super::{Cause, CriticalPath, Segment};
+use crate::timeline::{TaskIndex, Timeline};
+use crate::waits::{Wait, waits};
+
+/// Where the walk stands: everything from `now` on is explained.
+pub(super) struct Walk<'t> {
+    timeline: &'t Timeline,
+    waits: Vec<Wait>,
+    fullness: Fullness,
+    aside: Aside,
+    /// For each core the ends of its blocks, in order.
+    ends: HashMap<CoreId, Vec<Ticks>>,
+    now: Ticks,
+    /// What is explained so far, the latest first.
+    segments: Vec<Segment>,
+}
+
+/// Whose turn it is before what has been explained.
+enum Next {
+    /// A task's own: it was done at `now`.
+    Task(TaskIndex),
+    /// The orchestrator's: it came to the submit of this task at `now`.
+    Before(TaskIndex),
+    /// Nobody's: the run had begun.
+    Begin,
+}
+
+impl<'t> Walk<'t> {
+    pub(super) fn new(timeline: &'t Timeline) -> Self {
+        let mut ends = HashMap::<CoreId, Vec<Ticks>>::new();
+        for block in &timeline.blocks {
+            ends.entry(block.core).or_default().push(block.end);
+        }
+        ends.values_mut().for_each(|ends| ends.sort_unstable());
+        Walk {
+            timeline,
+            waits: waits(timeline),
+            fullness: Fullness::of(timeline),
+            aside: Aside::of(timeline),
+            ends,
+            now: timeline.makespan,
+            segments: Vec::new(),
+        }
+    }
+
+    pub(super) fn path(mut self) -> CriticalPath {
+        let mut next = self.end();
+        loop {
+            next = match next {
+                Next::Task(task) => self.task(task),
+                Next::Before(task) => self.orchestrator(task),
+                Next::Begin => break,
+            };
+        }
+        self.on_the_way(Ticks(0), Cause::Submit, None);
+        self.segments.reverse();
+        CriticalPath { segments: self.segments }
+    }
+
+    /// What came last: a block, or a submit after all blocks.
+    fn end(&mut self) -> Next {
+        let last_block = self.timeline.blocks.iter().max_by_key(|block| block.end);
+        let last_end = last_block.map(|block| block.end).unwrap_or_default();
+        let last = self.timeline.indices().next_back();
+        let submit = last.and_then(|last| Some((last, self.timeline.task(last).submit?)));
+        match (last_block, submit) {
+            (_, Some((task, submit))) if submit.end > last_end => {
+                self.on_the_way(submit.end, Cause::Submit, None);
+                self.submit(task)
+            }
+            (Some(block), _) => {
+                self.on_the_way(block.end, Cause::Scheduler, None);
+                self.timeline.find(block.task_id).map_or(Next::Begin, Next::Task)
+            }
+            (None, _) => Next::Begin,
+        }
+    }
+
+    /// Explains a task that was done at `now`, back to what made it ready.
+    fn task(&mut self, task: TaskIndex) -> Next {
+        if let Some(&block) = self.timeline.last_block(task) {
+            self.block(task, &block);
+        }
+        let wait = self.waits[task.at()];
+        let submit = self.timeline.task(task).submit;
+        match (wait.producer, submit) {
+            // Everything it waits for had ended before it was submitted: it waited for its submit.
+            (_, Some(submit)) if wait.data <= submit.start => {
+                self.back_to(submit.end, Cause::Scheduler, Some(task));
+                self.submit(task)
+            }
+            (Some(producer), submit) => {
+                // A producer that ended within the submit: what is left of that is the orchestrator's.
+                let submitted = submit.map_or(wait.data, |submit| submit.end.max(wait.data));
+                self.back_to(submitted, Cause::Scheduler, Some(task));
+                self.back_to(wait.data, Cause::Submit, Some(task));
+                Next::Task(producer)
+            }
+            (None, _) => Next::Begin,
+        }
+    }
+
+    /// Explains a block: its kernel, and from there back to the moment at which it had all it needs.
+    fn block(&mut self, task: TaskIndex, block: &BlockRow) {
+        let start = block.start.min(self.now);
+        let (core, kernel) = (Some(block.core), Some(block.func_id));
+        self.push(Segment { start, end: self.now, cause: Cause::Compute, task: Some(task), core, kernel });
+        let has_stamps = self.timeline.level >= SwimlaneLevel::Tasks;
+        if has_stamps {
+            // Handed out ahead, it waited for the block before it on its core.
+            let ends = self.ends.get(&block.core).map_or(&[][..], Vec::as_slice);
+            let before = ends[..ends.partition_point(|&end| end <= block.start)].last().copied();
+            let free = before.unwrap_or_default().max(block.dispatch);
+            self.back_to(free, Cause::Scheduler, Some(task));
+            self.back_to(block.dispatch, Cause::Core, Some(task));
+        }
+        let runnable = self.waits[task.at()].runnable().min(self.now);
+        let placement = self.timeline.placement(block.func_id);
+        let mut parts = Vec::new();
+        self.fullness.backwards(placement, runnable, self.now, |start, end, is_full| {
+            parts.push((start, end, if is_full == IsFull::Yes { Cause::Core } else { Cause::Scheduler }));
+        });
+        for (start, end, cause) in parts {
+            self.push(Segment { start, end, cause, task: Some(task), core: None, kernel: None });
+        }
+    }
+
+    /// Explains a submit that ended at `now`, or in which a task became ready at `now`.
+    fn submit(&mut self, task: TaskIndex) -> Next {
+        if let Some(submit) = self.timeline.task(task).submit {
+            let stalled = Ticks(submit.start.0.saturating_add(submit.stall.0)).min(submit.end);
+            self.back_to(stalled, Cause::Submit, Some(task));
+            self.back_to(submit.start, Cause::RingFull, Some(task));
+        }
+        Next::Before(task)
+    }
+
+    /// The orchestrator before a submit: what it did since the submit before, and that one.
+    fn orchestrator(&mut self, task: TaskIndex) -> Next {
+        let mut earlier = (0..task.0).rev().map(TaskIndex);
+        let before = earlier.find_map(|before| Some((before, self.timeline.task(before).submit?)));
+        match before {
+            Some((before, submit)) => {
+                self.on_the_way(submit.end, Cause::Submit, None);
+                self.submit(before)
+            }
+            None => Next::Begin,
+        }
+    }
+
+    /// Explains everything since `start`.
+    fn back_to(&mut self, start: Ticks, cause: Cause, task: Option<TaskIndex>) {
+        self.push(Segment {
+            start: start.min(self.now),
+            end: self.now,
+            cause,
+            task,
+            core: None,
+            kernel: None,
+        });
+    }
+
+    /// The same for time of the orchestrator, or of nobody, but for what is known to have happened aside.
+    fn on_the_way(&mut self, start: Ticks, cause: Cause, task: Option<TaskIndex>) {
+        while let Some(aside) =
+            self.aside.before(self.now).filter(|aside| aside.end > start && start < self.now)
+        {
+            self.back_to(aside.end, cause, task);
+            self.push(Segment { start: aside.start.max(start), end: self.now, ..aside });
+        }
+        self.back_to(start, cause, task);
+    }
+
+    fn push(&mut self, segment: Segment) {
+        debug_assert_eq!(segment.end, self.now, "segments touch");
+        if segment.start >= segment.end {
+            return;
+        }
+        self.now = segment.start;
+        match self.segments.last_mut() {
+            // One cause goes on.
+            Some(later)
+                if (later.cause, later.task, later.kernel)
+                    == (segment.cause, segment.task, segment.kernel) =>
+            {
+                later.start = segment.start;
+            }
+            _ => self.segments.push(segment),
+        }
+    }
+}

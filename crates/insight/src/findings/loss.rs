@@ -1,0 +1,101 @@
+//! What went wrong: a run that failed, values that are not right, rows that are missing, rings that were too small.
+
+use ringlane_task::Ticks;
+use ringlane_trace::RunStatus;
+use ringlane_trace::scopes::{ScopeRow, Scopes};
+
+use super::{Finding, Known, Severity, Target};
+use crate::units::{counted, grouped, percent_text, time_text};
+
+/// Waiting for rings is worth a word from this part of the makespan on.
+const STALL_SHARE: f64 = 0.01;
+
+pub(super) fn find(known: &Known<'_>, findings: &mut Vec<Finding>) {
+    let manifest = known.manifest;
+    let problem = |text: String, target| Finding { severity: Severity::Problem, weight: 1.0, text, target };
+    if let (Some(error), true) = (&manifest.error, manifest.status != RunStatus::Ok) {
+        let skipped = match manifest.skipped {
+            0 => String::new(),
+            skipped => format!("; {} skipped", counted(skipped, "task")),
+        };
+        findings.push(problem(
+            format!("The run ended with {}: {}{skipped}.", error.name, error.detail),
+            Target::Header,
+        ));
+    }
+    if let Some(golden) = manifest.golden.as_ref().filter(|golden| golden.failed > 0) {
+        let (failed, checked) = (grouped(golden.failed), counted(golden.checked, "value"));
+        findings
+            .push(problem(format!("{failed} of {checked} differ from the known answer."), Target::Header));
+    }
+    for entry in &manifest.files {
+        let dropped = entry.dropped.unwrap_or(0);
+        let why = entry.incomplete.as_deref().map_or(String::new(), |why| format!(" ({why})"));
+        if dropped > 0 || !why.is_empty() {
+            let text = format!("{} of {} are missing{why}.", counted(dropped, "row"), entry.path);
+            findings.push(problem(text, Target::Header));
+        }
+    }
+    if let Some(scopes) = known.scopes {
+        rings(known, scopes, findings);
+    }
+    // Every writer may wait: their time is as many times the makespan.
+    let waited = Ticks(manifest.dfx_cost.writer_wait_ticks);
+    let share = share_of(known, waited) / f64::from(manifest.threads.max(1));
+    if share > STALL_SHARE {
+        let text = format!(
+            "The recording itself took {} of the threads' time: they waited {} for its buffers.",
+            percent_text(share),
+            clock_text(known, waited)
+        );
+        findings.push(Finding { severity: Severity::Costly, weight: share, text, target: Target::Header });
+    }
+}
+
+/// What ran full, and who waited for it.
+fn rings(known: &Known<'_>, scopes: &Scopes, findings: &mut Vec<Finding>) {
+    if let Some(fatal) = &scopes.head.fatal {
+        let on = fatal.ring.map_or(String::new(), |ring| format!(" of ring {ring}"));
+        let text = format!(
+            "The scope at {} exhausted the {}{on}: {} of {} in use, {} would do.",
+            fatal.site,
+            fatal.resource,
+            grouped(fatal.used),
+            grouped(fatal.capacity),
+            grouped(fatal.need)
+        );
+        let target = Target::Scope(fatal.site.to_string());
+        findings.push(Finding { severity: Severity::Problem, weight: 2.0, text, target });
+    }
+    let stalled =
+        |scope: &ScopeRow<'_>| scope.stalls.iter().fold(0u64, |sum, stall| sum.saturating_add(stall.ticks.0));
+    let all = scopes.scopes.iter().map(stalled).fold(0, u64::saturating_add);
+    let share = share_of(known, Ticks(all));
+    let worst = scopes.scopes.iter().max_by_key(|scope| stalled(scope));
+    if let Some(worst) = worst.filter(|_| share > STALL_SHARE) {
+        let longest = worst.stalls.iter().max_by_key(|stall| stall.ticks);
+        let what = longest.map_or(String::new(), |stall| {
+            let on = stall.ring.map_or(String::new(), |ring| format!(" of ring {ring}"));
+            format!(", most of all for the {}{on} in the scope at {}", stall.resource, worst.site)
+        });
+        let text = format!(
+            "Submits waited {} ({}) for rings that were full{what}.",
+            clock_text(known, Ticks(all)),
+            percent_text(share)
+        );
+        let target = Target::Scope(worst.site.to_string());
+        findings.push(Finding { severity: Severity::Costly, weight: share, text, target });
+    }
+}
+
+/// A time as a part of the makespan.
+fn share_of(known: &Known<'_>, ticks: Ticks) -> f64 {
+    match known.manifest.makespan_ticks {
+        0 => 0.0,
+        makespan => ticks.0 as f64 / makespan as f64,
+    }
+}
+
+fn clock_text(known: &Known<'_>, ticks: Ticks) -> String {
+    time_text(ticks.0 as f64 * 1e6 / known.manifest.clock_freq_hz.max(1) as f64)
+}

@@ -1,0 +1,91 @@
+use ringlane_task::Ticks;
+use ringlane_trace::swimlane::{Phase, PhaseRow, SwimlaneLevel};
+
+use super::{Limit, Parts, overhead};
+use crate::CoreKind::{Aic, Aiv};
+use crate::timeline::Timeline;
+use crate::timeline::sample::{AIC, AIV, Sample};
+use ringlane_task::Explain;
+
+/// The core time of a kind, after a check that all parts add up.
+fn time(timeline: &Timeline, kind: usize) -> Parts {
+    let overhead = overhead(timeline).unwrap();
+    for kind in &overhead.kinds {
+        assert_eq!(kind.time.whole(), u128::from(kind.cores) * u128::from(timeline.makespan.0));
+        assert_eq!(kind.instants.whole(), u128::from(timeline.makespan.0));
+    }
+    overhead.kinds[kind].time
+}
+
+#[test]
+fn each_idle_core_is_somebodys() {
+    let timeline = Sample::on(&["aic", "aic", "aic"])
+        .task((0, 10), 10, &[])
+        .block(0, AIC, [14, 15, 40, 41])
+        // Could have run from the start, and was submitted at 20.
+        .task((10, 20), 20, &[])
+        .block(1, AIC, [21, 22, 40, 41])
+        .task((20, 22), 42, &[0, 1])
+        .block(2, AIC, [44, 45, 60, 60])
+        .ends(64);
+    let parts = time(&timeline, 0);
+    assert_eq!(parts.busy, 25 + 18 + 15);
+    // 10..15 the first, 20..22 the second, 40..45 the third, one core each.
+    assert_eq!(parts.scheduler, 5 + 2 + 5);
+    // Before 10 two tasks could run, before 20 one; after 60 all cores wait for the end.
+    assert_eq!(parts.orchestrator, 2 * 10 + 10 + 3 * 4);
+    assert_eq!(parts.dependencies, 3 * 64 - parts.busy - parts.scheduler - parts.orchestrator);
+    let found = overhead(&timeline).unwrap();
+    assert_eq!((found.wait.max, found.head.max, found.tail.max), (Ticks(4), Ticks(1), Ticks(1)));
+    assert_eq!(found.verdict.unwrap().limit, Limit::Dependencies);
+}
+
+#[test]
+fn a_full_chip_is_core_bound_and_blocks_that_wait_for_it_are_nobodys_fault() {
+    let timeline = Sample::on(&["aic"])
+        .task((0, 1), 1, &[])
+        .block(0, AIC, [1, 1, 50, 50])
+        .task((1, 2), 2, &[])
+        .block(0, AIC, [50, 50, 99, 99])
+        .ends(100);
+    assert_eq!(time(&timeline, 0), Parts { busy: 98, scheduler: 0, orchestrator: 2, dependencies: 0 });
+    let verdict = overhead(&timeline).unwrap().verdict.unwrap();
+    assert_eq!((verdict.limit, verdict.kind, verdict.share), (Limit::Cores, Aic, 0.98));
+}
+
+#[test]
+fn a_mixed_task_could_use_a_vector_core_only_while_a_matrix_core_is_idle_too() {
+    let timeline = Sample::on(&["aic", "aiv"])
+        .task((0, 0), 0, &[])
+        .block(0, AIC, [0, 0, 50, 50])
+        .task((0, 0), 0, &[])
+        .lane(0, AIC, 0, [50, 52, 60, 60])
+        .lane(1, AIV, 1, [50, 52, 70, 70])
+        .ends(70);
+    let parts = time(&timeline, 1);
+    assert_eq!(overhead(&timeline).unwrap().kinds[1].kind, Aiv);
+    assert_eq!((parts.busy, parts.scheduler, parts.dependencies), (18, 2, 50));
+}
+
+#[test]
+fn threads_have_a_budget_and_a_low_level_is_refused_with_the_one_that_is_needed() {
+    let phase = |phase, start, end, tasks| PhaseRow {
+        thread: 0,
+        phase,
+        start: Ticks(start),
+        end: Ticks(end),
+        loop_: 0,
+        tasks,
+    };
+    let timeline = Sample::on(&["aic"])
+        .phase(phase(Phase::Dispatch, 5, 8, 2))
+        .phase(phase(Phase::Idle, 8, 20, 0))
+        .phase(phase(Phase::Dispatch, 20, 21, 1))
+        .ends(30);
+    let threads = overhead(&timeline).unwrap().threads;
+    assert_eq!(threads.len(), 1);
+    assert_eq!((threads[0].dispatched, threads[0].elsewhere), (3, Ticks(14)));
+    assert!(threads[0].phases.contains(&(Phase::Dispatch, Ticks(4))));
+    let refused = overhead(&Sample::on(&["aic"]).at_level(SwimlaneLevel::Blocks, 5)).unwrap_err();
+    assert_eq!((refused.name(), refused.hint().contains("--chip-swimlane=2")), ("LevelTooLow", true));
+}

@@ -1,0 +1,68 @@
+//! How values are spread: exact, from all of them.
+
+use ringlane_task::Ticks;
+
+/// Count, sum, and some of the values in order.
+///
+/// ```
+/// use ringlane_insight::Spread;
+/// use ringlane_task::Ticks;
+/// let spread = Spread::of(vec![Ticks(4), Ticks(1), Ticks(9), Ticks(2)]);
+/// assert_eq!((spread.count, spread.total, spread.p50, spread.max), (4, 16, Ticks(2), Ticks(9)));
+/// assert_eq!(spread.mean(), 4.0);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spread {
+    /// How many values there are.
+    pub count: u64,
+    /// What they add up to.
+    pub total: u128,
+    /// The smallest.
+    pub min: Ticks,
+    /// Half of them are not above it.
+    pub p50: Ticks,
+    /// Of 100 of them 95 are not above it.
+    pub p95: Ticks,
+    /// The largest.
+    pub max: Ticks,
+}
+
+impl Spread {
+    /// The spread of these values; all zero for none.
+    pub fn of(mut values: Vec<Ticks>) -> Self {
+        let Some(last) = values.len().checked_sub(1) else { return Spread::default() };
+        values.sort_unstable();
+        // The smallest value that so many of a hundred are not above.
+        let rank = |percent: usize| values[(values.len() * percent).div_ceil(100).max(1) - 1];
+        Spread {
+            count: values.len() as u64,
+            total: values.iter().map(|value| u128::from(value.0)).sum(),
+            min: values[0],
+            p50: rank(50),
+            p95: rank(95),
+            max: values[last],
+        }
+    }
+
+    /// The mean; 0 of none.
+    pub fn mean(&self) -> f64 {
+        if self.count == 0 { 0.0 } else { self.total as f64 / self.count as f64 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_are_values_that_are_there() {
+        let spread = Spread::of((1..=100).map(Ticks).collect());
+        assert_eq!(
+            (spread.min, spread.p50, spread.p95, spread.max),
+            (Ticks(1), Ticks(50), Ticks(95), Ticks(100))
+        );
+        let one = Spread::of(vec![Ticks(7)]);
+        assert_eq!((one.p50, one.p95, one.max, one.mean()), (Ticks(7), Ticks(7), Ticks(7), 7.0));
+        assert_eq!(Spread::of(Vec::new()), Spread::default());
+    }
+}
