@@ -146,5 +146,5 @@ fn a_table_that_cannot_be_read_is_refused_by_name_and_a_good_one_is_for_simulato
     ] {
         refused(&desk, &["--platform", "a2a3sim", "--costs", name], &[error, name]);
     }
-    refused(&desk, &["--costs", "good.json"], &["NotModelled", "an option is for simulators", "cpu"]);
+    refused(&desk, &["--costs", "good.json"], &["OnlyOnSimulators", "an option is for simulators", "cpu"]);
 }

@@ -44,7 +44,7 @@ impl ModelArgs {
             ("--costs", self.costs.is_some()),
         ];
         if let Some((option, _)) = given.into_iter().find(|(_, given)| *given && !platform.is_modelled()) {
-            return Err(CliError::NotModelled { option, platform });
+            return Err(CliError::OnlyOnSimulators { option, platform });
         }
         let costs = self.costs.as_deref().map(costs::given).transpose()?;
         let chip = self.chip.as_deref().map(spec::load).transpose()?;

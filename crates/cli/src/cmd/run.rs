@@ -167,7 +167,7 @@ impl RunArgs {
 
     fn setup(&self) -> Result<Setup, CliError> {
         if self.threads.is_some() && self.platform.is_modelled() {
-            return Err(CliError::Modelled { option: "--threads", platform: self.platform });
+            return Err(CliError::NotOnSimulators { option: "--threads", platform: self.platform });
         }
         let config = CallConfig::default().with_seed(self.seed).with_workers(self.threads.unwrap_or(0));
         let config = self.rings.apply(config);
