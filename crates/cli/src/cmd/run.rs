@@ -129,6 +129,9 @@ impl RunArgs {
         let (jobs, setup) = (self.jobs()?, self.setup()?);
         let costs_out = self.costs_out.as_deref();
         let costs_out = costs_out.map(|path| CostsOut::reserve(path, &setup.diagnostics)).transpose()?;
+        if let Some(unused) = self.model.unused_costs(&setup.model, select::scene(&self.scene)?) {
+            warn(&unused);
+        }
         let monitor = Monitor::start()?;
         let (mut outcomes, mut refused) = (Vec::new(), None);
         for job in jobs {
