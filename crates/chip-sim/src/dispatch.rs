@@ -118,13 +118,13 @@ impl<P: Probe> Machine<'_, P> {
             }
         }
         self.reserve(thread);
-        if blocks > 0 || !self.schedulers[thread].complete.is_empty() {
-            // That no core of a kind is idle, or that no mixed task waits, may be what another thread waited for.
-            self.wake_quiet(stored);
-        }
         if blocks == 0 {
+            // There is nothing new for others. Even if a mixed task was skipped here and none waits any more: the cluster that
+            // it would have had is still idle, so whatever else waited would have been placed there.
             return self.after_dispatch(thread, at);
         }
+        // That no core of a kind is idle, or that no mixed task waits, may be what another thread waited for.
+        self.wake_quiet(stored);
         self.tell(thread, ThreadWork::Dispatch, stored, blocks);
         self.set(thread, stored, Next::Dispatched);
     }

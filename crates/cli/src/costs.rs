@@ -12,6 +12,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use ringlane_chip_sim::cost::{BlockTimes, CostTable, CostTableError, TableRecorder};
+use ringlane_scenes::Scene;
 use ringlane_task::Explain;
 use ringlane_trace::swimlane::{SwimlaneRow, read_swimlane};
 use ringlane_trace::{TraceError, describe_os_error};
@@ -91,6 +92,45 @@ impl Explain for CostsError {
 /// The table for `--costs FILE`.
 pub fn given(path: &Path) -> Result<CostTable, CostsError> {
     Ok(CostTable::read(path)?)
+}
+
+/// A table that says nothing of what runs: a warning, for the kernels still cost what they say of themselves.
+#[derive(Debug, thiserror::Error)]
+#[error("the cost table names no kernel of the scene")]
+pub struct CostsUnused {
+    path: PathBuf,
+    named: usize,
+    scene: &'static Scene,
+}
+
+impl CostsUnused {
+    /// Looks whether a table is of use to a scene. A scene that lists no kernels may run any.
+    pub fn find(path: &Path, table: &CostTable, scene: &'static Scene) -> Option<Self> {
+        let is_used = scene.kernels.iter().any(|kernel| table.kernel(kernel.name()).is_some());
+        let named = table.kernels().len();
+        (!is_used && !scene.kernels.is_empty()).then(|| CostsUnused {
+            path: path.to_path_buf(),
+            named,
+            scene,
+        })
+    }
+}
+
+impl Explain for CostsUnused {
+    fn name(&self) -> &'static str {
+        "CostsUnused"
+    }
+
+    fn detail(&self) -> String {
+        let CostsUnused { path, named, scene } = self;
+        let kernels: Vec<_> = scene.kernels.iter().map(|kernel| kernel.name()).collect();
+        let (path, kernels) = (path.display(), kernels.join(", "));
+        format!("kernels in {path}: {named}, none of them of {}, which runs {kernels}", scene.name)
+    }
+
+    fn hint(&self) -> String {
+        format!("record them with `ringlane run {} --chip-swimlane=1 --costs-out FILE`", self.scene.name)
+    }
 }
 
 /// The file of `--costs-out FILE`: made under another name before the runs and given its own after them. Dropped, it is gone.

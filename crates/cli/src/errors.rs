@@ -98,10 +98,10 @@ pub enum CliError {
     Trace(#[from] TraceError),
     /// An option of simulators is given for another platform.
     #[error("an option is for simulators")]
-    NotModelled { option: &'static str, platform: Platform },
+    OnlyOnSimulators { option: &'static str, platform: Platform },
     /// An option of the machine's own cores is given for a simulator.
     #[error("an option is for the machine's own cores")]
-    Modelled { option: &'static str, platform: Platform },
+    NotOnSimulators { option: &'static str, platform: Platform },
     /// A chip's file cannot be used.
     #[error("{0}")]
     Chip(#[from] SpecError),
@@ -158,8 +158,8 @@ impl Explain for CliError {
             CliError::OneDirectory { .. } => "OneDirectory",
             CliError::Setup(error) => error.name(),
             CliError::Trace(error) => error.name(),
-            CliError::NotModelled { .. } => "NotModelled",
-            CliError::Modelled { .. } => "Modelled",
+            CliError::OnlyOnSimulators { .. } => "OnlyOnSimulators",
+            CliError::NotOnSimulators { .. } => "NotOnSimulators",
             CliError::Chip(error) => error.name(),
             CliError::Costs(error) => error.name(),
             CliError::NoSuchRun { .. } => "NoSuchRun",
@@ -190,10 +190,10 @@ impl Explain for CliError {
             }
             CliError::Setup(error) => error.detail(),
             CliError::Trace(error) => error.detail(),
-            CliError::Modelled { option, platform } => {
+            CliError::NotOnSimulators { option, platform } => {
                 format!("{option} with --platform {platform}, which is one thread of this machine")
             }
-            CliError::NotModelled { option, platform } => {
+            CliError::OnlyOnSimulators { option, platform } => {
                 format!("{option} with --platform {platform}, which takes the time it takes")
             }
             CliError::Chip(error) => error.detail(),
@@ -235,8 +235,8 @@ impl Explain for CliError {
             }
             CliError::Setup(error) => error.hint(),
             CliError::Trace(error) => error.hint(),
-            CliError::Modelled { option, .. } => format!("--platform cpu, or leave out {option}"),
-            CliError::NotModelled { option, .. } => format!("--platform a2a3sim, or leave out {option}"),
+            CliError::NotOnSimulators { option, .. } => format!("--platform cpu, or leave out {option}"),
+            CliError::OnlyOnSimulators { option, .. } => format!("--platform a2a3sim, or leave out {option}"),
             CliError::Chip(error) => error.hint(),
             CliError::Costs(error) => error.hint(),
             CliError::NoSuchRun { known, .. } => match known.first() {

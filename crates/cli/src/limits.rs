@@ -19,5 +19,9 @@ pub const WATCHDOG_EVERY: Duration = Duration::from_secs(1);
 /// How often signals and the progress bar are looked after: fast for an eye, nothing for a machine.
 pub const TICK: Duration = Duration::from_millis(50);
 
+/// How long after the first Ctrl-C another one is taken for the same: some senders (`timeout`, shells) signal the process
+/// and then its group. Far longer than they take, and shorter than a person who presses twice.
+pub const CTRL_C_ECHO: Duration = Duration::from_millis(100);
+
 const _: () = assert!(WATCHDOG_EVERY.as_millis() * 2 <= WATCHDOG_AFTER.as_millis());
 const _: () = assert!(THREADS_MAX <= i32::MAX as u32);

@@ -11,9 +11,8 @@ use ringlane_engine::api::backend::Site;
 use ringlane_engine::prelude::{Buffers, Orch};
 use ringlane_engine::report::{Run, RunReport, Status};
 use ringlane_engine::{Error, Fault, Result};
-use ringlane_probe::pmu::UnknownGroup;
 use ringlane_probe::{DumpSelection, Exported, Pool, RecordingProblem};
-use ringlane_task::{CallConfig, ConfigError, DfxFlags, Explain, Resource};
+use ringlane_task::{CallConfig, ConfigError, DfxFlags, Explain, Resource, UnknownPmuGroup};
 use ringlane_trace::{Manifest, ModelFacts, RunDir, UtcTime};
 
 use crate::manifest::tell;
@@ -291,11 +290,12 @@ pub(crate) fn check(platform: Platform, config: &CallConfig) -> core::result::Re
         let bit = DfxFlags::NODE_SWIMLANE.bits().trailing_zeros();
         return Err(SetupError::Config(ConfigError::ReservedBit { bit }));
     }
-    if platform.is_modelled() {
-        watched::model_group(config).map_err(SetupError::ModelPmu)?;
+    let group = if platform.is_modelled() {
+        watched::model_group(config).map(drop)
     } else {
-        watched::pmu_group(config).map_err(SetupError::Pmu)?;
-    }
+        watched::pmu_group(config).map(drop)
+    };
+    group.map_err(SetupError::Pmu)?;
     memory::check_capacities(config)
 }
 
@@ -337,9 +337,7 @@ pub enum SetupError {
     #[error("the capacities are larger than the machine's memory")]
     CapacityTooLarge { resource: Resource, value: u64, reserved_bytes: u64, memory_bytes: u64, fits: u64 },
     #[error("{0}")]
-    Pmu(UnknownGroup),
-    #[error("{0}")]
-    ModelPmu(ringlane_chip_sim::pmu::UnknownGroup),
+    Pmu(UnknownPmuGroup),
     #[error("{0}")]
     Chip(Error),
 }
@@ -350,7 +348,6 @@ impl Explain for SetupError {
             SetupError::Config(error) => error.name(),
             SetupError::CapacityTooLarge { .. } => "CapacityTooLarge",
             SetupError::Pmu(error) => error.name(),
-            SetupError::ModelPmu(error) => error.name(),
             SetupError::Chip(error) => error.name(),
         }
     }
@@ -363,7 +360,6 @@ impl Explain for SetupError {
                 resource.option()
             ),
             SetupError::Pmu(error) => error.detail(),
-            SetupError::ModelPmu(error) => error.detail(),
             SetupError::Chip(error) => error.detail(),
         }
     }
@@ -373,7 +369,6 @@ impl Explain for SetupError {
             SetupError::Config(error) => error.hint(),
             SetupError::CapacityTooLarge { resource, fits, .. } => format!("{} {fits}", resource.option()),
             SetupError::Pmu(error) => error.hint(),
-            SetupError::ModelPmu(error) => error.hint(),
             SetupError::Chip(error) => error.hint(),
         }
     }
@@ -388,7 +383,6 @@ impl From<SetupError> for Error {
                 Fault::Config(ConfigError::CapacityTooLarge { resource, ring: None, value }).into()
             }
             SetupError::Pmu(error) => cannot_record(&error),
-            SetupError::ModelPmu(error) => cannot_record(&error),
             SetupError::Chip(error) => error,
         }
     }

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use common::Desk;
 use ringlane_chip_sim::cost::CostTable;
+use ringlane_scenes::Scene;
 use ringlane_trace::swimlane::Swimlane;
 
 /// Runs the command and reads the table that it wrote.
@@ -146,5 +147,30 @@ fn a_table_that_cannot_be_read_is_refused_by_name_and_a_good_one_is_for_simulato
     ] {
         refused(&desk, &["--platform", "a2a3sim", "--costs", name], &[error, name]);
     }
-    refused(&desk, &["--costs", "good.json"], &["NotModelled", "an option is for simulators", "cpu"]);
+    refused(&desk, &["--costs", "good.json"], &["OnlyOnSimulators", "an option is for simulators", "cpu"]);
+}
+
+#[test]
+fn a_table_without_a_kernel_of_the_scene_is_a_warning_that_lists_the_kernels_of_the_scene() {
+    let desk = Desk::new();
+    let run = |kernel: &str| {
+        let kernel = format!(r#"{{"name":"{kernel}","blocks":2,"mean_ps":4,"min_ps":3,"max_ps":5}}"#);
+        let table =
+            format!(r#"{{"version":1,"chip":"cpu","clock_freq_hz":1000000000,"kernels":[{kernel}]}}"#);
+        fs::write(desk.path().join("f.json"), table).unwrap();
+        desk.ringlane(&["run", "vector", "--case", "one", "-p", "a2a3sim", "--costs", "f.json", "--json"])
+    };
+    let kernels: Vec<_> = Scene::find("vector").unwrap().kernels.iter().map(|kernel| kernel.name()).collect();
+    let answer = run("QK");
+    assert_eq!(answer.status, 0, "{}", answer.stderr);
+    assert_eq!(answer.line("warning: "), "CostsUnused: the cost table names no kernel of the scene");
+    let detail = format!("kernels in f.json: 1, none of them of vector, which runs {}", kernels.join(", "));
+    assert_eq!(answer.line("detail: "), detail);
+    assert_eq!(
+        answer.line("hint: "),
+        "record them with `ringlane run vector --chip-swimlane=1 --costs-out FILE`"
+    );
+    // One that is of use, be it only for one of them, needs no words.
+    let answer = run(kernels[0]);
+    assert_eq!((answer.status, answer.stderr.contains("warning")), (0, false), "{}", answer.stderr);
 }

@@ -1,9 +1,10 @@
 //! Running a task and telling its successors. Called by any core; thread-safe.
+//!
+//! A chip that places blocks itself runs them through the methods in `placed.rs` and only completes the task here.
 
 use ringlane_task::{Access, BlockIndex, CoreId};
 
-use crate::api::args::{Args, TensorRecord, tensor_records};
-use crate::api::kernel::Kernel;
+use crate::api::args::{TensorRecord, tensor_records};
 use crate::block::BlockRun;
 use crate::observed::ObservedTask;
 use crate::planted::{Bug, planted};
@@ -117,7 +118,7 @@ impl<P: Probe> Executor<'_, P> {
     /// # Safety
     /// The caller holds the task.
     #[inline(always)]
-    unsafe fn block<'a>(&'a self, record: &TaskRecord, lane: usize, block: u32) -> BlockRun<'a> {
+    pub(crate) unsafe fn block<'a>(&'a self, record: &TaskRecord, lane: usize, block: u32) -> BlockRun<'a> {
         BlockRun {
             kernel: self.table.kernels.get(record.kernels[lane] as u32).expect("interned before the submit"),
             // SAFETY: the caller holds the task.
@@ -134,20 +135,20 @@ impl<P: Probe> Executor<'_, P> {
 
     /// Whether the blocks of a task must not run.
     #[inline]
-    fn skips(&self, task: SlotIndex, record: &TaskRecord) -> bool {
+    pub(crate) fn skips(&self, task: SlotIndex, record: &TaskRecord) -> bool {
         let skipped = self.table.slots[task.0 as usize].fate() & SKIPPED != 0;
         skipped || self.table.stopped() || self.reads_poison(record)
     }
 
     /// The task as a probe sees it. Called only for a task that the core holds.
     #[inline]
-    fn observed<'a>(&'a self, slot: SlotIndex, record: &'a TaskRecord) -> ObservedTask<'a> {
+    pub(crate) fn observed<'a>(&'a self, slot: SlotIndex, record: &'a TaskRecord) -> ObservedTask<'a> {
         ObservedTask { slot, record, table: self.table }
     }
 
     /// Which kernel, and which of its blocks, a block of a task is.
     #[inline]
-    fn lane_of(&self, record: &TaskRecord, index: u32) -> (usize, u32) {
+    pub(crate) fn lane_of(&self, record: &TaskRecord, index: u32) -> (usize, u32) {
         if record.lanes() == 1 {
             (0, index)
         } else {
@@ -176,93 +177,16 @@ impl<P: Probe> Executor<'_, P> {
         tensor_records(words).any(|r| r.access().reads() && self.table.poison.touches(r.space, &r.view()))
     }
 
-    /// For a chip that places blocks itself: what it needs to know of a task.
-    ///
-    /// # Safety
-    /// The caller holds the task, or is the submitter.
-    #[inline]
-    pub unsafe fn record(&self, task: SlotIndex) -> TaskRecord {
-        // SAFETY: the caller's promise.
-        unsafe { self.table.slots[task.0 as usize].record() }
-    }
-
-    /// For a chip on one thread: how many tasks wait for this one.
-    pub fn fan_out(&self, task: SlotIndex) -> u32 {
-        self.table.slots[task.0 as usize].fan_out(&self.table.edges)
-    }
-
-    /// For a chip that places blocks itself: counts a finished block; true for the last one.
-    #[inline]
-    pub fn finish_block(&self, task: SlotIndex) -> bool {
-        self.table.slots[task.0 as usize].finish_block()
-    }
-
-    /// For a chip that places blocks itself: a block's kernel, the lane of a cluster that it takes, and its number.
-    #[inline]
-    pub fn place_of(&self, record: &TaskRecord, index: u32) -> (u16, u8, u32) {
-        let (lane, block) = self.lane_of(record, index);
-        (record.kernels[lane], record.shape.lane(lane), block)
-    }
-
-    /// For a chip that places blocks itself: the task is not finished as it should be.
-    #[cold]
-    pub fn skip(&self, task: SlotIndex) {
-        self.table.slots[task.0 as usize].mark(SKIPPED);
-    }
-
-    /// For a chip that places blocks itself, before the first block of a task: whether it is to run. What is captured
-    /// before a task runs is captured here; one that is not to run is marked, and complete at once.
-    ///
-    /// # Safety
-    /// The caller holds the task, and calls this once.
-    pub unsafe fn open(&self, task: SlotIndex, record: &TaskRecord) -> bool {
-        if self.skips(task, record) {
-            self.table.slots[task.0 as usize].mark(SKIPPED);
-            return false;
-        }
-        if P::WATCHES_CORES {
-            self.probe.dispatch(self.core, &self.observed(task, record));
-        }
-        true
-    }
-
-    /// For a chip that places blocks itself: a block's kernel and what it is given, to say what it costs.
-    ///
-    /// # Safety
-    /// The caller holds the task.
-    pub unsafe fn with_args<R>(
-        &self,
-        record: &TaskRecord,
-        index: u32,
-        f: impl FnOnce(&'static Kernel, &Args<'_>) -> R,
-    ) -> R {
-        let (lane, block) = self.lane_of(record, index);
-        // SAFETY: the caller's promise.
-        let run = unsafe { self.block(record, lane, block) };
-        // SAFETY: as above; a cost model looks at shapes and scalars only.
-        f(run.kernel, &unsafe { run.args() })
-    }
-
-    /// For a chip that places blocks itself: computes a block's values.
-    ///
-    /// # Safety
-    /// The caller holds the task, [`open`](Self::open) said yes, and each block is computed once.
-    pub unsafe fn compute(&self, task: SlotIndex, record: &TaskRecord, index: u32) {
-        let (lane, block) = self.lane_of(record, index);
-        let line = self.table.board.core(self.core.0);
-        line.set_running(task_id(record), record.kernels[lane]);
-        // SAFETY: the caller's promise; conflicting tasks are ordered as in `run_block`.
-        let result = unsafe { self.block(record, lane, block).run() };
-        line.set_idle();
-        line.add_block();
-        if let Err(error) = result {
-            self.note_failure(task, record, index, record.kernels[lane], error.0);
-        }
-    }
-
     /// Keeps the first failure of the run: by submission, then by block, whichever happens to run first.
     #[cold]
-    fn note_failure(&self, task: SlotIndex, record: &TaskRecord, block: u32, kernel: u16, cause: String) {
+    pub(crate) fn note_failure(
+        &self,
+        task: SlotIndex,
+        record: &TaskRecord,
+        block: u32,
+        kernel: u16,
+        cause: String,
+    ) {
         self.table.slots[task.0 as usize].mark(FAILED);
         let mut first = self.table.failure.lock().expect("no panic while a failure is noted");
         let earlier = first.as_ref().is_none_or(|f| (record.seq, block) < (f.record.seq, f.block));

@@ -29,6 +29,11 @@ pub fn broken(file: &File, root: &Path) -> Vec<Finding> {
 
 /// The lines outside code fences, numbered from 1, without their code spans.
 fn prose(text: &str) -> Vec<(usize, String)> {
+    outside_fences(text).into_iter().map(|(line, text)| (line, without_code(text))).collect()
+}
+
+/// The lines outside code fences, numbered from 1.
+pub fn outside_fences(text: &str) -> Vec<(usize, &str)> {
     let mut fence = None;
     let mut lines = Vec::new();
     for (index, line) in text.lines().enumerate() {
@@ -36,7 +41,7 @@ fn prose(text: &str) -> Vec<(usize, String)> {
         match (fence, mark) {
             (None, Some(_)) => fence = mark,
             (Some(open), Some(mark)) if open == mark => fence = None,
-            (None, None) => lines.push((index + 1, without_code(line))),
+            (None, None) => lines.push((index + 1, line)),
             _ => {}
         }
     }

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use ringlane_task::Explain;
+use ringlane_task::UnknownPmuGroup;
 
 use crate::core::CoreKind::{self, Aic, Aiv};
 
@@ -88,30 +88,34 @@ impl Group {
     }
 
     /// The group with this number.
-    pub fn from_number(number: i32) -> Result<Group, UnknownGroup> {
+    pub fn from_number(number: i32) -> Result<Group, UnknownPmuGroup> {
         let found = Group::ALL.into_iter().find(|group| i32::from(group.number()) == number);
-        found.ok_or_else(|| UnknownGroup { given: number.to_string() })
+        found.ok_or_else(|| Group::unknown(number))
     }
 
     /// The group with this name.
-    pub fn from_name(name: &str) -> Result<Group, UnknownGroup> {
+    pub fn from_name(name: &str) -> Result<Group, UnknownPmuGroup> {
         let found = Group::ALL.into_iter().find(|group| group.name() == name);
-        found.ok_or_else(|| UnknownGroup { given: name.to_string() })
+        found.ok_or_else(|| Group::unknown(name))
     }
 
     /// The group with this name or number.
     ///
     /// ```
     /// use ringlane_chip_sim::pmu::Group;
-    /// use ringlane_task::Explain;
+    /// use ringlane_task::UnknownPmuGroup;
     /// assert_eq!(Group::parse("pipe"), Ok(Group::Pipe));
     /// assert_eq!(Group::parse("2"), Ok(Group::Pipe));
     /// assert!(Group::parse("3").unwrap_err().hint().contains("2 or pipe"));
     /// ```
-    pub fn parse(text: &str) -> Result<Group, UnknownGroup> {
+    pub fn parse(text: &str) -> Result<Group, UnknownPmuGroup> {
         let numbered = |group: &Group| group.number().to_string() == text;
         let found = Group::ALL.into_iter().find(numbered);
         found.map_or_else(|| Group::from_name(text), Ok)
+    }
+
+    fn unknown(given: impl fmt::Display) -> UnknownPmuGroup {
+        UnknownPmuGroup::new(given, Group::ALL.map(|group| (group.number(), group.name())))
     }
 
     /// The names of its columns in `pmu.csv` on a chip with so many counters, `pmu_total_cycles` not among them.
@@ -250,28 +254,5 @@ const L2_CACHE: Columns = [
 impl fmt::Display for Group {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
-    }
-}
-
-/// There is no such group of counters.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no such group of counters on a modelled chip")]
-pub struct UnknownGroup {
-    /// What was asked for.
-    pub given: String,
-}
-
-impl Explain for UnknownGroup {
-    fn name(&self) -> &'static str {
-        "UnknownPmuGroup"
-    }
-
-    fn detail(&self) -> String {
-        format!("{:?}", self.given)
-    }
-
-    fn hint(&self) -> String {
-        let known = Group::ALL.map(|group| format!("{} or {}", group.number(), group.name()));
-        format!("use {}", known.join(", "))
     }
 }

@@ -29,7 +29,7 @@ use ringlane_task::ChipSpec;
 use crate::core::CoreKind;
 use crate::cost::{BlockCost, CoreRates};
 use group::Source;
-pub use group::{COUNTERS_MAX, Group, UnknownGroup};
+pub use group::{COUNTERS_MAX, Group};
 
 /// What the performance unit of a chip's cores counts while one group is selected.
 ///

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use ringlane_chip_sim::policy::PolicyName;
 use ringlane_chip_sim::{SimOptions, spec};
+use ringlane_scenes::Scene;
 
-use crate::costs;
+use crate::costs::{self, CostsUnused};
 use crate::errors::CliError;
 use crate::options;
 use crate::runtime::{Model, Platform};
@@ -44,11 +45,17 @@ impl ModelArgs {
             ("--costs", self.costs.is_some()),
         ];
         if let Some((option, _)) = given.into_iter().find(|(_, given)| *given && !platform.is_modelled()) {
-            return Err(CliError::NotModelled { option, platform });
+            return Err(CliError::OnlyOnSimulators { option, platform });
         }
         let costs = self.costs.as_deref().map(costs::given).transpose()?;
         let chip = self.chip.as_deref().map(spec::load).transpose()?;
         let options = SimOptions { policy: self.policy.unwrap_or_default(), chaos: self.chaos, costs };
         Ok(Model { chip, options })
+    }
+
+    /// Whether costs are given that are of no use to a scene. `model` is what [`model`](Self::model) gave.
+    pub fn unused_costs(&self, model: &Model, scene: &'static Scene) -> Option<CostsUnused> {
+        let (path, table) = (self.costs.as_deref()?, model.options.costs.as_ref()?);
+        CostsUnused::find(path, table, scene)
     }
 }

@@ -130,6 +130,9 @@ impl RunArgs {
         let (jobs, setup) = (self.jobs()?, self.setup()?);
         let costs_out = self.costs_out.as_deref();
         let costs_out = costs_out.map(|path| CostsOut::reserve(path, &setup.diagnostics)).transpose()?;
+        if let Some(unused) = self.model.unused_costs(&setup.model, select::scene(&self.scene)?) {
+            warn(&unused);
+        }
         let monitor = Monitor::start()?;
         let (mut outcomes, mut refused) = (Vec::new(), None);
         for job in jobs {
@@ -168,7 +171,7 @@ impl RunArgs {
 
     fn setup(&self) -> Result<Setup, CliError> {
         if self.threads.is_some() && self.platform.is_modelled() {
-            return Err(CliError::Modelled { option: "--threads", platform: self.platform });
+            return Err(CliError::NotOnSimulators { option: "--threads", platform: self.platform });
         }
         let config = CallConfig::default().with_seed(self.seed).with_workers(self.threads.unwrap_or(0));
         let config = self.rings.apply(config);

@@ -7,15 +7,15 @@ use ringlane_chip_cpu::{CpuClock, CpuRuntime};
 use ringlane_engine::Result;
 use ringlane_engine::api::backend::Site;
 use ringlane_engine::prelude::{Buffers, Orch};
-use ringlane_probe::pmu::{Group, UnknownGroup};
+use ringlane_probe::pmu::Group;
 use ringlane_probe::{Cores, Recorder};
-use ringlane_task::CallConfig;
+use ringlane_task::{CallConfig, UnknownPmuGroup};
 use ringlane_trace::RunDir;
 
 use super::{ChipFacts, Observing, Watched, cannot_record, facts, refused, settings};
 
 /// The group of counters that a configuration names; 0 is the default.
-pub(crate) fn pmu_group(config: &CallConfig) -> core::result::Result<Group, UnknownGroup> {
+pub(crate) fn pmu_group(config: &CallConfig) -> core::result::Result<Group, UnknownPmuGroup> {
     match config.pmu_group {
         0 => Ok(Group::default()),
         number => Group::from_number(number),

@@ -4,13 +4,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use ringlane_chip_sim::link::Direction;
-use ringlane_chip_sim::pmu::{Group, UnknownGroup};
+use ringlane_chip_sim::pmu::Group;
 use ringlane_chip_sim::{SimClock, SimRuntime};
 use ringlane_engine::Result;
 use ringlane_engine::api::backend::Site;
 use ringlane_engine::prelude::{Buffers, Orch};
 use ringlane_probe::{Copies, Cores, ModelCounters, Recorder};
-use ringlane_task::{CallConfig, DfxFlags, HostMemory};
+use ringlane_task::{CallConfig, DfxFlags, HostMemory, UnknownPmuGroup};
 use ringlane_trace::RunDir;
 use ringlane_trace::swimlane::{CopyDirection, CopyRow};
 
@@ -18,7 +18,7 @@ use super::{ChipFacts, Observing, Watched, cannot_record, facts, refused, settin
 use crate::runtime::Platform;
 
 /// The group of a model's counters that a configuration names; 0 is the default.
-pub(crate) fn model_group(config: &CallConfig) -> core::result::Result<Group, UnknownGroup> {
+pub(crate) fn model_group(config: &CallConfig) -> core::result::Result<Group, UnknownPmuGroup> {
     match config.pmu_group {
         0 => Ok(Group::default()),
         number => Group::from_number(number),

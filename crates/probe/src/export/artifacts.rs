@@ -58,9 +58,6 @@ const ARTIFACTS: [Artifact; 5] = [
     },
 ];
 
-/// From so many rows on, deriving the dependencies takes longer than starting a thread for it.
-const LONG_ROWS: u64 = 4096;
-
 /// A file, and what it lacks.
 pub(super) struct Written {
     pub(super) entry: FileEntry,
@@ -107,7 +104,7 @@ impl Export<'_> {
     /// Whether a file is worth a thread beside those that write the others.
     fn is_long(&self, artifact: &Artifact) -> bool {
         let alone = self.settings.flags == artifact.flag;
-        artifact.flag == DfxFlags::DEPS && !alone && self.counts(kinds::DEPS).total >= LONG_ROWS
+        artifact.flag == DfxFlags::DEPS && !alone && self.has_many_tasks()
     }
 
     /// Writes one file: with its rows, else without, else not at all. Either way what its records hold on disk is given up.

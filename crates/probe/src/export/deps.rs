@@ -15,12 +15,18 @@ use crate::kinds;
 
 type Writer<'w, W> = DepsWriter<'w, W, std::fs::File>;
 
-/// From so many tasks on, writing them takes longer than starting a thread for it.
+/// From so many tasks on, deriving their dependencies and writing them takes longer than starting threads for it: one that
+/// derives beside the other files, one that writes behind it.
 const MANY_TASKS: u64 = 4096;
 
 impl Export<'_> {
+    /// Whether the dependencies are worth threads of their own.
+    pub(super) fn has_many_tasks(&self) -> bool {
+        self.counts(kinds::DEPS).total >= MANY_TASKS
+    }
+
     pub(super) fn deps(&self, out: &mut ArtifactFile, rows: Rows) -> io::Result<RowCounts> {
-        if rows == Rows::Kept && self.counts(kinds::DEPS).total >= MANY_TASKS {
+        if rows == Rows::Kept && self.has_many_tasks() {
             let written = thread::scope(|scope| {
                 let mut behind = Behind::start(scope, &mut *out)?;
                 let outcome = self.deps_to(&mut behind, rows);

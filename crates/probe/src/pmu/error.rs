@@ -6,31 +6,8 @@ use std::io;
 use ringlane_task::Explain;
 use rustix::io::Errno;
 
-use super::group::{Event, Group};
+use super::group::Event;
 use crate::store::errno_name;
-
-/// There is no such group of counters.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no such group of counters")]
-pub struct UnknownGroup {
-    /// What was asked for.
-    pub given: String,
-}
-
-impl Explain for UnknownGroup {
-    fn name(&self) -> &'static str {
-        "UnknownPmuGroup"
-    }
-
-    fn detail(&self) -> String {
-        format!("{:?}", self.given)
-    }
-
-    fn hint(&self) -> String {
-        let known = Group::ALL.map(|group| format!("{} or {}", group.number(), group.name()));
-        format!("use {}", known.join(", "))
-    }
-}
 
 /// The kernel does not give a thread its counters.
 ///

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::error::UnknownGroup;
+use ringlane_task::UnknownPmuGroup;
 
 /// Something that the kernel can count: its type and number there, and a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,9 +71,9 @@ impl Group {
     }
 
     /// The group with this number.
-    pub fn from_number(number: i32) -> Result<Group, UnknownGroup> {
+    pub fn from_number(number: i32) -> Result<Group, UnknownPmuGroup> {
         let found = Group::ALL.into_iter().find(|group| i32::from(group.number()) == number);
-        found.ok_or_else(|| UnknownGroup { given: number.to_string() })
+        found.ok_or_else(|| Group::unknown(number))
     }
 
     /// The group with this name or number.
@@ -86,9 +86,13 @@ impl Group {
     /// let error = Group::parse("99").unwrap_err();
     /// assert!(error.hint().contains("1 or basic"));
     /// ```
-    pub fn parse(text: &str) -> Result<Group, UnknownGroup> {
+    pub fn parse(text: &str) -> Result<Group, UnknownPmuGroup> {
         let named = |group: &Group| group.name() == text || group.number().to_string() == text;
-        Group::ALL.into_iter().find(named).ok_or_else(|| UnknownGroup { given: text.to_string() })
+        Group::ALL.into_iter().find(named).ok_or_else(|| Group::unknown(text))
+    }
+
+    fn unknown(given: impl fmt::Display) -> UnknownPmuGroup {
+        UnknownPmuGroup::new(given, Group::ALL.map(|group| (group.number(), group.name())))
     }
 
     /// The names of its counters' columns in `pmu.csv`, in the order in which they are read.

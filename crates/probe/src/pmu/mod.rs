@@ -15,5 +15,5 @@ mod error;
 mod group;
 
 pub use counters::{COUNTERS_MAX, Counters};
-pub use error::{PmuUnavailable, UnknownGroup};
+pub use error::PmuUnavailable;
 pub use group::Group;
