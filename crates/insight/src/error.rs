@@ -15,6 +15,8 @@ pub enum InsightError {
     NotRecorded { path: PathBuf, option: &'static str },
     #[error("the swimlane does not tell enough")]
     LevelTooLow { needs: u8, has: u8 },
+    #[error("two runs are not of one program")]
+    NotComparable { what: String },
     #[error("two files are not of the same run")]
     FilesDisagree { dir: PathBuf, what: String },
     #[error("an edge does not lead from a task to a later one")]
@@ -29,6 +31,7 @@ impl Explain for InsightError {
             InsightError::Trace(error) => error.name(),
             InsightError::NotRecorded { .. } => "NotRecorded",
             InsightError::LevelTooLow { .. } => "LevelTooLow",
+            InsightError::NotComparable { .. } => "NotComparable",
             InsightError::FilesDisagree { .. } => "FilesDisagree",
             InsightError::EdgeOutOfOrder { .. } => "EdgeOutOfOrder",
             InsightError::NoCores { .. } => "NoCores",
@@ -42,6 +45,7 @@ impl Explain for InsightError {
             InsightError::LevelTooLow { needs, has } => {
                 format!("this needs level {needs}, the run recorded level {has}")
             }
+            InsightError::NotComparable { what } => what.clone(),
             InsightError::FilesDisagree { dir, what } => format!("{}: {what}", dir.display()),
             InsightError::EdgeOutOfOrder { before, after, tasks } => {
                 format!("edge from task {before} to task {after}, of {tasks} tasks")
@@ -57,6 +61,7 @@ impl Explain for InsightError {
             InsightError::LevelTooLow { needs, .. } => {
                 format!("make the run again with --chip-swimlane={needs}")
             }
+            InsightError::NotComparable { .. } => "name two runs of the same scene and case".to_string(),
             InsightError::FilesDisagree { .. } => {
                 "make the run again, into a directory of its own".to_string()
             }

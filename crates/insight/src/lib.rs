@@ -11,6 +11,7 @@
 #![deny(missing_docs)]
 
 pub mod bound;
+pub mod compare;
 mod cores;
 pub mod critical_path;
 mod error;

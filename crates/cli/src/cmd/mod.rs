@@ -3,6 +3,7 @@
 mod bench;
 mod check;
 mod chips;
+mod compare;
 mod completions;
 mod critical_path;
 mod dfx;
@@ -39,6 +40,7 @@ enum Command {
     Run(Box<run::RunArgs>),
     Overhead(overhead::OverheadArgs),
     CriticalPath(critical_path::CriticalPathArgs),
+    Compare(compare::CompareArgs),
     Check(check::CheckArgs),
     Bench(bench::BenchArgs),
     Chips(chips::ChipsArgs),
@@ -64,6 +66,7 @@ impl Command {
             Command::Run(args) => args.execute(),
             Command::Overhead(args) => args.execute(),
             Command::CriticalPath(args) => args.execute(),
+            Command::Compare(args) => args.execute(),
             Command::Check(args) => args.execute(),
             Command::Bench(args) => args.execute(),
             Command::Chips(args) => args.execute(),

@@ -1,0 +1,154 @@
+//! `ringlane compare`: what moved between two runs of one program.
+
+use std::path::PathBuf;
+
+use ringlane_insight::Run;
+use ringlane_insight::compare::{Comparison, Moved, compare};
+use ringlane_insight::units::{percent_text, time_text};
+use serde_json::{Value, json};
+
+use crate::errors::{CliError, Exit};
+use crate::output::{self, say};
+use crate::run_arg::named;
+use crate::table::{Side, Table};
+
+const EXAMPLE: &str = "\
+Example:
+  $ ringlane run cholesky --dfx -o before
+  $ ringlane run cholesky --dfx -o after
+  $ ringlane compare before after --fail-over 5%
+Exit status: 0, or 1 if the makespan grew by more than the limit.";
+
+/// Compare two runs of one program: makespan, critical path, kernels
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub struct CompareArgs {
+    /// The run before
+    #[arg(value_name = "RUN")]
+    before: PathBuf,
+    /// The run after
+    #[arg(value_name = "RUN")]
+    after: PathBuf,
+    /// Exit with 1 if the makespan grew by more than this, as in 5% or 0.05
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    fail_over: Option<f64>,
+    /// As JSON on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+impl CompareArgs {
+    /// Compares and prints.
+    pub fn execute(&self) -> Result<Exit, CliError> {
+        let before = Run::open(named(&self.before)?)?;
+        let after = Run::open(named(&self.after)?)?;
+        let comparison = compare(&before, &after)?;
+        let grew = comparison.makespan_us.share();
+        let is_over = self.fail_over.is_some_and(|limit| grew.is_some_and(|grew| grew > limit));
+        if self.json {
+            output::results(&json_of(&comparison, is_over))?;
+        } else {
+            for difference in &comparison.differences {
+                say(format_args!("note: the runs differ: {difference}"));
+            }
+            output::results(&text_of(&comparison))?;
+        }
+        if let (true, Some(limit), Some(grew)) = (is_over, self.fail_over, grew) {
+            say(format_args!(
+                "the makespan grew by {}, more than {}",
+                percent_text(grew),
+                percent_text(limit)
+            ));
+        }
+        Ok(if is_over { Exit::Failed } else { Exit::Ok })
+    }
+}
+
+/// A part, as a percentage or as a fraction.
+fn share(text: &str) -> Result<f64, CliError> {
+    let number = match text.strip_suffix('%') {
+        Some(percent) => percent.trim().parse().map(|percent: f64| percent / 100.0),
+        None => text.parse(),
+    };
+    let share = number.ok().filter(|share| share.is_finite() && *share >= 0.0);
+    share.ok_or_else(|| {
+        CliError::bad_value("--fail-over", text, "a share such as 5% or 0.05", "--fail-over 5%")
+    })
+}
+
+fn text_of(comparison: &Comparison) -> String {
+    let mut table = moved_table("");
+    table.push(row("makespan", comparison.makespan_us));
+    table.push(row("wall", comparison.wall_us));
+    let mut text = table.render();
+    if comparison.causes.is_empty() {
+        return text + "\nWith --chip-swimlane in both runs, kernels and critical paths are compared too\n";
+    }
+    text += "\nCritical path\n";
+    let mut table = moved_table("cause");
+    for (cause, moved) in comparison.causes.iter().filter(|(_, moved)| moved.before + moved.after > 0.0) {
+        table.push(row(cause.as_str(), *moved));
+    }
+    text += &table.render();
+    text += "\nKernels, by what moved most\n";
+    let numbers = ["blocks", "total", "→", "moved", "", "mean", "→"].map(|name| (name, Side::Right));
+    let mut table = Table::new([vec![("kernel", Side::Left)], numbers.to_vec()].concat());
+    for kernel in &comparison.kernels {
+        let (blocks, mean) = (kernel.blocks, kernel.mean_us());
+        let blocks = match blocks.by() {
+            0.0 => format!("{}", blocks.after),
+            _ => format!("{} → {}", blocks.before, blocks.after),
+        };
+        let mut cells = vec![kernel.name.escape_debug().to_string(), blocks];
+        cells.extend(row("", kernel.total_us).into_iter().skip(1));
+        cells.extend([time_text(mean.before), time_text(mean.after)]);
+        table.push(cells);
+    }
+    text + &table.render()
+}
+
+fn moved_table(what: &'static str) -> Table {
+    let numbers = ["before", "after", "moved", ""].map(|name| (name, Side::Right));
+    Table::new([vec![(what, Side::Left)], numbers.to_vec()].concat())
+}
+
+/// A name, both values, and what moved as a time and as a part.
+fn row(name: &str, moved: Moved) -> Vec<String> {
+    let sign = if moved.by() > 0.0 { "+" } else { "" };
+    let share = moved.share().map_or(String::new(), |share| format!("{sign}{}", percent_text(share)));
+    let by = format!("{sign}{}", time_text(moved.by()));
+    vec![name.to_string(), time_text(moved.before), time_text(moved.after), by, share]
+}
+
+fn json_of(comparison: &Comparison, is_over: bool) -> String {
+    let moved = |moved: &Moved| -> Value {
+        json!({"before": moved.before, "after": moved.after, "by": moved.by(), "share": moved.share()})
+    };
+    let causes =
+        comparison.causes.iter().map(|(cause, us)| json!({"cause": cause.as_str(), "us": moved(us)}));
+    let kernels = comparison.kernels.iter().map(|kernel| {
+        json!({
+            "kernel": kernel.name, "blocks": moved(&kernel.blocks),
+            "total_us": moved(&kernel.total_us), "mean_us": moved(&kernel.mean_us()),
+        })
+    });
+    let all = json!({
+        "makespan_us": moved(&comparison.makespan_us), "wall_us": moved(&comparison.wall_us),
+        "critical_path": causes.collect::<Vec<_>>(), "kernels": kernels.collect::<Vec<_>>(),
+        "differences": comparison.differences, "over_limit": is_over,
+    });
+    format!("{all}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_a_percentage_or_a_fraction_and_nothing_else() {
+        assert_eq!((share("5%").unwrap(), share("0.05").unwrap(), share("0").unwrap()), (0.05, 0.05, 0.0));
+        for text in ["", "%", "-1%", "nan", "inf", "five"] {
+            assert!(share(text).is_err(), "{text}");
+        }
+    }
+}
