@@ -38,13 +38,12 @@ impl RecordLog {
         waits
     }
 
-    /// Sends the last records after the others, however few they are; says when the host has all of them.
-    pub(crate) fn flush(&mut self, at: Ps, link: &mut Link) -> Ps {
+    /// Sends the last records after the others, however few they are.
+    pub(crate) fn flush(&mut self, at: Ps, link: &mut Link) {
         let rest = core::mem::take(&mut self.filled);
         if rest > 0 {
             self.send(at, rest, link);
         }
-        self.on_their_way.back().map_or(at, |&last| last.max(at))
     }
 
     /// Sends a buffer; says how long the thread has to wait for an empty one.

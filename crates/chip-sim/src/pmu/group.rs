@@ -103,7 +103,7 @@ impl Group {
     ///
     /// ```
     /// use ringlane_chip_sim::pmu::Group;
-    /// use ringlane_task::UnknownPmuGroup;
+    /// use ringlane_task::Explain;
     /// assert_eq!(Group::parse("pipe"), Ok(Group::Pipe));
     /// assert_eq!(Group::parse("2"), Ok(Group::Pipe));
     /// assert!(Group::parse("3").unwrap_err().hint().contains("2 or pipe"));

@@ -1,3 +1,5 @@
+//! Paths of runs written by hand.
+
 use ringlane_task::Ticks;
 use ringlane_trace::swimlane::{CopyDirection, CopyRow, SwimlaneLevel};
 

@@ -1,3 +1,5 @@
+//! Core time of runs written by hand.
+
 use ringlane_task::Ticks;
 use ringlane_trace::swimlane::{Phase, PhaseRow, SwimlaneLevel};
 

@@ -1,0 +1,181 @@
+//! The commands that explain a run, on runs of every scene: all work, and what has to add up does.
+
+mod common;
+
+use common::Desk;
+use ringlane_trace::Manifest;
+use serde_json::Value;
+
+/// A small case of every scene.
+const SCENES: [(&str, &str); 8] = [
+    ("vector", "small"),
+    ("matmul", "small"),
+    ("cholesky", "small"),
+    ("wavefront", "small"),
+    ("paged_attention", "small"),
+    ("fanin", "few"),
+    ("moe", "small"),
+    ("stream", "short"),
+];
+
+fn record(desk: &Desk, scene: &str, case: &str, platform: &str, options: &[&str]) -> String {
+    let out = format!("{scene}_{platform}");
+    let tasks = ["--param", "tasks=2000"];
+    let params = if scene == "stream" { &tasks[..] } else { &[] };
+    let arguments = ["run", scene, "--case", case, "-p", platform, "-o", &out];
+    let answer = desk.ringlane(&[&arguments, params, options].concat());
+    assert_eq!(answer.status, 0, "{scene} on {platform}: {}", answer.stderr);
+    out
+}
+
+fn json_of(desk: &Desk, arguments: &[&str]) -> Value {
+    let answer = desk.ringlane(&[arguments, &["--json"]].concat());
+    assert_eq!(answer.status, 0, "{arguments:?}: {}", answer.stderr);
+    answer.json()
+}
+
+fn makespan_of(desk: &Desk, run: &str) -> u64 {
+    Manifest::read(desk.path().join(run)).unwrap().makespan_ticks
+}
+
+fn numbers<'a>(list: &'a Value, name: &'a str) -> impl Iterator<Item = u64> + 'a {
+    list.as_array().unwrap().iter().map(move |row| row[name].as_u64().unwrap())
+}
+
+/// The path adds up to the makespan, its segments touch, and the shares of cores' time add up to the whole.
+fn sums_are_exact(desk: &Desk, run: &str) {
+    let path = json_of(desk, &["critical-path", run]);
+    let makespan = path["makespan_ticks"].as_u64().unwrap();
+    assert_eq!(makespan_of(desk, run), makespan, "{run}");
+    assert_eq!(numbers(&path["causes"], "ticks").sum::<u64>(), makespan, "{run}");
+    let ends: Vec<_> = numbers(&path["segments"], "end").collect();
+    let starts: Vec<_> = numbers(&path["segments"], "start").chain([makespan]).collect();
+    assert_eq!(starts[0], 0, "{run}");
+    assert_eq!(starts[1..], ends, "{run}: segments touch");
+    assert!(path["longest_chain"]["ticks"].as_u64().unwrap() <= makespan, "{run}");
+    let overhead = json_of(desk, &["overhead", run]);
+    for kind in overhead["kinds"].as_array().unwrap() {
+        for parts in [&kind["core_time"], &kind["instants"]] {
+            let whole: f64 = parts.as_object().unwrap().values().map(|share| share.as_f64().unwrap()).sum();
+            assert!((whole - 1.0).abs() < 1e-12, "{run}: {parts}");
+        }
+    }
+}
+
+#[test]
+fn on_every_scene_and_both_kinds_of_chip_every_command_works_and_sums_are_exact() {
+    let desk = Desk::new();
+    for platform in ["cpu", "a2a3sim"] {
+        for (scene, case) in SCENES {
+            let run = record(&desk, scene, case, platform, &["--dfx"]);
+            let check = json_of(&desk, &["check", &run]);
+            assert_eq!(check["broken"].as_array().unwrap().len(), 0, "{check}");
+            sums_are_exact(&desk, &run);
+            for command in ["overhead", "critical-path"] {
+                let answer = desk.ringlane(&[command, &run]);
+                assert_eq!((answer.status, answer.stdout.is_empty()), (0, false), "{}", answer.stderr);
+            }
+            let same = json_of(&desk, &["compare", &run, &run]);
+            assert_eq!(same["makespan_us"]["by"], 0.0);
+        }
+    }
+}
+
+#[test]
+fn at_every_level_with_or_without_dependencies_a_path_adds_up() {
+    let desk = Desk::new();
+    for level in ["1", "2", "3"] {
+        for deps in [&[][..], &["--dep-gen"]] {
+            let dir = desk.path().join("cholesky_cpu");
+            let _ = std::fs::remove_dir_all(&dir);
+            let swimlane = format!("--chip-swimlane={level}");
+            let run = record(&desk, "cholesky", "small", "cpu", &[&[swimlane.as_str()], deps].concat());
+            let path = json_of(&desk, &["critical-path", &run]);
+            assert_eq!(numbers(&path["causes"], "ticks").sum::<u64>(), makespan_of(&desk, &run));
+            let overhead = desk.ringlane(&["overhead", &run]);
+            assert_eq!(overhead.status, if level == "1" { 2 } else { 0 }, "{}", overhead.stderr);
+        }
+    }
+}
+
+#[test]
+fn without_a_name_the_newest_run_that_has_the_file_is_taken_and_said() {
+    let desk = Desk::new();
+    let none = desk.ringlane(&["overhead"]);
+    assert_eq!(none.status, 2);
+    assert!(none.line("error: ").starts_with("NoRecordedRun"), "{}", none.stderr);
+    assert!(none.line("hint: ").contains("--chip-swimlane"), "{}", none.stderr);
+    assert_eq!(desk.ringlane(&["run", "vector", "--case", "small", "--chip-swimlane"]).status, 0);
+    assert_eq!(desk.ringlane(&["run", "vector", "--case", "small", "--scope-stats"]).status, 0);
+    let found = desk.ringlane(&["overhead"]);
+    assert_eq!(found.status, 0, "{}", found.stderr);
+    assert!(found.stderr.starts_with("outputs/vector_small_"), "{}", found.stderr);
+    let checked = desk.ringlane(&["check"]);
+    assert_eq!(checked.status, 0, "{}", checked.stderr);
+    let wrong = desk.ringlane(&["overhead", "outputs/nowhere"]);
+    assert_eq!((wrong.status, wrong.line("error: ").starts_with("NoSuchRun")), (2, true), "{}", wrong.stderr);
+    assert!(wrong.line("detail: ").contains("outputs/vector_small_"), "{}", wrong.stderr);
+}
+
+#[test]
+fn a_lie_in_a_file_is_found_and_named() {
+    let desk = Desk::new();
+    let run = record(&desk, "matmul", "small", "cpu", &["--dfx"]);
+    let deps = desk.path().join(&run).join("deps.json");
+    let text = std::fs::read_to_string(&deps).unwrap();
+    std::fs::write(&deps, text.replacen("\"block_num\":1", "\"block_num\":2", 1)).unwrap();
+    let answer = desk.ringlane(&["check", &run]);
+    assert_eq!(answer.status, 1, "{}", answer.stdout);
+    assert!(answer.stdout.contains("deps.json: "), "{}", answer.stdout);
+}
+
+#[test]
+fn a_slower_run_fails_over_the_limit_and_another_program_is_not_compared() {
+    let desk = Desk::new();
+    let fast = record(&desk, "cholesky", "small", "a2a3sim", &["--chip-swimlane"]);
+    let slow = "slow".to_string();
+    let more = ["--param", "n=256", "-o", &slow];
+    let arguments = ["run", "cholesky", "--case", "small", "-p", "a2a3sim", "--chip-swimlane"];
+    let answer = desk.ringlane(&[&arguments[..], &more].concat());
+    assert_eq!(answer.status, 0, "{}", answer.stderr);
+    let over = desk.ringlane(&["compare", &fast, &slow, "--fail-over", "5%"]);
+    assert_eq!(over.status, 1, "{}\n{}", over.stdout, over.stderr);
+    assert!(over.stderr.contains("more than 5.0 %"), "{}", over.stderr);
+    assert!(over.stderr.contains("note: the runs differ: parameter n 128 and 256"), "{}", over.stderr);
+    assert_eq!(
+        desk.ringlane(&["compare", &slow, &fast, "--fail-over", "5%"]).status,
+        0,
+        "faster is no failure"
+    );
+    let moved = json_of(&desk, &["compare", &fast, &slow]);
+    let causes: f64 =
+        moved["critical_path"].as_array().unwrap().iter().map(|c| c["us"]["by"].as_f64().unwrap()).sum();
+    assert!((causes - moved["makespan_us"]["by"].as_f64().unwrap()).abs() < 1e-6, "{moved}");
+    let other = record(&desk, "vector", "small", "cpu", &["--chip-swimlane"]);
+    let refused = desk.ringlane(&["compare", &fast, &other]);
+    assert_eq!(refused.status, 2);
+    assert!(refused.line("error: ").starts_with("NotComparable"), "{}", refused.stderr);
+}
+
+#[test]
+fn files_that_are_damaged_or_of_another_run_are_refused_with_their_name() {
+    let desk = Desk::new();
+    let run = record(&desk, "matmul", "small", "cpu", &["--dfx"]);
+    let file = desk.path().join(&run).join("l2_perf_records.json");
+    let whole = std::fs::read(&file).unwrap();
+    let same_size = vec![b'x'; whole.len()];
+    for (bytes, name) in [
+        (&b""[..], "FilesDisagree"),
+        (&whole[..whole.len() / 2], "FilesDisagree"),
+        (&same_size[..], "Damaged"),
+    ] {
+        std::fs::write(&file, bytes).unwrap();
+        for command in ["overhead", "critical-path"] {
+            let answer = desk.ringlane(&[command, &run]);
+            assert_eq!(answer.status, 2, "{}", answer.stderr);
+            assert!(answer.line("error: ").starts_with(name), "{}", answer.stderr);
+            assert!(answer.line("detail: ").contains("l2_perf_records.json"), "{}", answer.stderr);
+        }
+        assert_eq!(desk.ringlane(&["check", &run]).status, 1);
+    }
+}
