@@ -5,6 +5,9 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
 
 use super::Phase;
+use crate::rows::document::RowReader;
+use crate::rows::quick::Quick;
+use crate::rows::scan::ReadError;
 
 /// The most columns that a kind of row has.
 const COLUMNS_MAX: usize = 9;
@@ -71,6 +74,44 @@ impl Values {
             Value::Phase(phase) => Ok(phase),
             _ => Err(format!("{} is not a phase", self.names[column])),
         }
+    }
+}
+
+impl RowReader for Columns {
+    type Row = Values;
+
+    #[inline]
+    fn quick(&self, text: &mut Quick<'_>) -> Option<Values> {
+        let mut values = Values { values: [Value::Null; COLUMNS_MAX], names: self.names };
+        text.take(b'[')?;
+        for (index, wanted) in self.wanted.iter().enumerate() {
+            if index > 0 {
+                text.take(b',')?;
+                text.space();
+            }
+            let value = quick_value(text)?;
+            if let Some(at) = *wanted {
+                values.values[at] = value;
+            }
+        }
+        text.take(b']')?;
+        Some(values)
+    }
+
+    fn whole(&self, text: &[u8]) -> Result<Values, ReadError> {
+        let mut json = serde_json::Deserializer::from_slice(text);
+        let values = self.deserialize(&mut json)?;
+        json.end()?;
+        Ok(values)
+    }
+}
+
+#[inline]
+fn quick_value(text: &mut Quick<'_>) -> Option<Value> {
+    match text.peek()? {
+        b'"' => Phase::from_name(text.string()?).map(Value::Phase),
+        b'n' => text.text("null").map(|()| Value::Null),
+        _ => text.number().map(Value::Number),
     }
 }
 

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use ringlane_task::{BlockIndex, CoreId, KernelId, Seq, TaskId, Ticks};
 use serde::Deserialize;
-use serde::de::{Error, MapAccess};
 
 use super::columns::{Columns, Values};
 use super::copies::CopyColumns;
@@ -14,6 +13,7 @@ use super::{
 };
 use crate::error::TraceError;
 use crate::rows::document::{Document, RawKernel, Value, counts_of, read_document};
+use crate::rows::scan::ReadError;
 use crate::rows::{KernelRow, RowCounts};
 
 /// One row of any kind.
@@ -173,10 +173,10 @@ impl<F: FnMut(SwimlaneRow)> Document for Reader<F> {
         };
     }
 
-    fn field<'de, A: MapAccess<'de>>(&mut self, key: &str, value: Value<'_, A>) -> Result<(), A::Error> {
+    fn field(&mut self, key: &str, value: Value<'_, '_>) -> Result<(), ReadError> {
         if let Some(index) = KINDS.iter().position(|kind| kind.columns_key == key) {
             let names: Vec<String> = value.read()?;
-            self.columns[index] = Some(self.find(&KINDS[index], &names).map_err(A::Error::custom)?);
+            self.columns[index] = Some(self.find(&KINDS[index], &names)?);
             return Ok(());
         }
         if let Some(index) = KINDS.iter().position(|kind| kind.rows_key == key) {
@@ -187,26 +187,26 @@ impl<F: FnMut(SwimlaneRow)> Document for Reader<F> {
                 let level: u64 = value.read()?;
                 let version = self.level.version();
                 if level != u64::from(self.level.number()) {
-                    return Err(A::Error::custom(format!("level {level} has version {version}")));
+                    return Err(format!("level {level} has version {version}").into());
                 }
             }
             "metadata" => {
-                self.meta = value.read::<RawMeta>()?.try_into().map_err(A::Error::custom)?;
+                self.meta = value.read::<RawMeta>()?.try_into()?;
             }
             "counts" => {
                 let raw: RawAllCounts = value.read()?;
-                self.counts = raw.try_into().map_err(A::Error::custom)?;
+                self.counts = raw.try_into()?;
             }
             "copy_columns" => {
                 let names: Vec<String> = value.read()?;
-                self.copy_columns = Some(CopyColumns::find(&names).map_err(A::Error::custom)?);
+                self.copy_columns = Some(CopyColumns::find(&names)?);
             }
             "copies" => {
                 let Some(columns) = self.copy_columns.take() else {
-                    return Err(A::Error::custom("copy_columns stands after copies"));
+                    return Err("copy_columns stands after copies".into());
                 };
                 let rows: Vec<Vec<serde_json::Value>> = value.read()?;
-                self.copies = Some(columns.rows(&rows).map_err(A::Error::custom)?);
+                self.copies = Some(columns.rows(&rows)?);
             }
             _ => value.skip()?,
         }
@@ -261,10 +261,10 @@ impl<F: FnMut(SwimlaneRow)> Reader<F> {
         }
     }
 
-    fn rows<'de, A: MapAccess<'de>>(&mut self, index: usize, value: Value<'_, A>) -> Result<(), A::Error> {
+    fn rows(&mut self, index: usize, value: Value<'_, '_>) -> Result<(), ReadError> {
         let kind = &KINDS[index];
         let Some(columns) = self.columns[index].take() else {
-            return Err(A::Error::custom(format!("{} stands after {}", kind.columns_key, kind.rows_key)));
+            return Err(format!("{} stands after {}", kind.columns_key, kind.rows_key).into());
         };
         let level = self.level;
         let rows = &mut self.rows[index];
