@@ -144,27 +144,31 @@ pub(crate) fn open(path: &Path) -> Result<File, TraceError> {
 }
 
 /// Reads a whole artifact, given the run directory or the file itself, into an empty document.
-pub(crate) fn read_document<D: Document>(path: &Path, mut document: D) -> Result<D, TraceError> {
+pub(crate) fn read_document<D: Document>(path: &Path, document: D) -> Result<D, TraceError> {
     let path = &locate(path, D::FILE_NAME);
-    let failed = |error| match error {
-        ReadError::Io(source) => TraceError::CannotRead { path: path.to_path_buf(), source },
-        ReadError::Damaged(what) => TraceError::Damaged { path: path.to_path_buf(), what },
-    };
-    let mut scanner = Scanner::new(open(path)?);
-    let (version, place) = find_version(&mut scanner).map_err(failed)?;
+    read_scanned(document, || Ok(Scanner::new(File::open(path)?))).map_err(|error| error.of_file(path))
+}
+
+/// The same from any text; `scan` begins with it, and may have to begin again.
+pub(crate) fn read_scanned<'s, D: Document>(
+    mut document: D,
+    mut scan: impl FnMut() -> Result<Scanner<'s>, ReadError>,
+) -> Result<D, ReadError> {
+    let mut scanner = scan()?;
+    let (version, place) = find_version(&mut scanner)?;
     if !D::VERSIONS.contains(&version) {
-        return Err(TraceError::UnknownVersion { path: path.to_path_buf(), version, known: D::KNOWN });
+        return Err(ReadError::UnknownVersion { version, known: D::KNOWN });
     }
     document.version(version);
     let seen = match place {
         VersionPlace::First => vec!["version".to_string()],
         VersionPlace::Later => {
-            scanner = Scanner::new(open(path)?);
+            scanner = scan()?;
             Vec::new()
         }
     };
-    read_fields(&mut scanner, seen, &mut document).map_err(failed)?;
-    document.check().map_err(|what| failed(what.into()))?;
+    read_fields(&mut scanner, seen, &mut document)?;
+    document.check()?;
     Ok(document)
 }
 

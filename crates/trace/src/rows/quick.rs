@@ -157,6 +157,9 @@ fn leading_digits(text: &[u8]) -> (u64, u32) {
 }
 
 #[cfg(test)]
+pub(crate) mod check;
+
+#[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 

@@ -10,8 +10,11 @@
 //! overflow the stack. What a value means is for others to read, from its bytes.
 
 use std::io::{self, Read};
+use std::path::Path;
 
 use serde::de::IgnoredAny;
+
+use crate::error::TraceError;
 
 /// Bytes read at once: they stay in a core's own cache until they are looked at.
 pub(crate) const BUFFER_BYTES: usize = 256 * 1024;
@@ -32,6 +35,9 @@ pub(crate) enum ReadError {
     /// What was read is not what should stand there.
     #[error("{0}")]
     Damaged(String),
+    /// The file has a version that is not known.
+    #[error("version {version}, known is {known}")]
+    UnknownVersion { version: u64, known: &'static str },
 }
 
 impl ReadError {
@@ -44,7 +50,19 @@ impl ReadError {
     pub(crate) fn map(self, words: impl FnOnce(String) -> String) -> Self {
         match self {
             ReadError::Damaged(what) => ReadError::Damaged(words(what)),
-            io => io,
+            other => other,
+        }
+    }
+
+    /// The same with the file in which it was found.
+    pub(crate) fn of_file(self, path: &Path) -> TraceError {
+        let path = path.to_path_buf();
+        match self {
+            ReadError::Io(source) => TraceError::CannotRead { path, source },
+            ReadError::Damaged(what) => TraceError::Damaged { path, what },
+            ReadError::UnknownVersion { version, known } => {
+                TraceError::UnknownVersion { path, version, known }
+            }
         }
     }
 }

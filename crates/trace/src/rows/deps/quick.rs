@@ -166,3 +166,6 @@ fn cause(text: &mut Quick<'_>) -> Option<EdgeCause> {
     let overlap = Overlap::from_name(text.string()?)?;
     Some(EdgeCause { hazard, arg, tensor, overlap })
 }
+
+#[cfg(test)]
+mod tests;

@@ -57,9 +57,9 @@ pub fn read_deps(path: impl AsRef<Path>, each: impl FnMut(DepsRow)) -> Result<u6
     Ok(read_document(path.as_ref(), Reader { each, dropped: 0 })?.dropped)
 }
 
-struct Reader<F> {
-    each: F,
-    dropped: u64,
+pub(super) struct Reader<F> {
+    pub(super) each: F,
+    pub(super) dropped: u64,
 }
 
 impl<F: FnMut(DepsRow)> Document for Reader<F> {
@@ -85,7 +85,7 @@ impl<F: FnMut(DepsRow)> Document for Reader<F> {
     }
 }
 
-struct Tasks;
+pub(super) struct Tasks;
 
 impl RowReader for Tasks {
     type Row = DepsRow;
@@ -151,7 +151,7 @@ fn task_of(raw: RawTask) -> Result<DepsRow, String> {
     }))
 }
 
-struct Tensors;
+pub(super) struct Tensors;
 
 impl RowReader for Tensors {
     type Row = DepsRow;
@@ -177,7 +177,7 @@ fn tensor_of(raw: RawTensor) -> Result<DepsRow, String> {
     Ok(DepsRow::Tensor(DepsTensor { tensor: TensorIndex(raw.tensor), bytes: raw.bytes, origin: raw.origin }))
 }
 
-struct Edges;
+pub(super) struct Edges;
 
 impl RowReader for Edges {
     type Row = DepsRow;

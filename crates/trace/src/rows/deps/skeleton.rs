@@ -80,7 +80,7 @@ impl<F: FnMut(SkeletonRow)> Document for Reader<F> {
     }
 }
 
-struct Tasks;
+pub(super) struct Tasks;
 
 impl RowReader for Tasks {
     type Row = SkeletonRow;
@@ -101,7 +101,7 @@ impl RowReader for Tasks {
     }
 }
 
-struct Edges;
+pub(super) struct Edges;
 
 impl RowReader for Edges {
     type Row = SkeletonRow;
@@ -123,7 +123,7 @@ impl RowReader for Edges {
 }
 
 /// Tensors are gone past.
-struct Tensors;
+pub(super) struct Tensors;
 
 impl RowReader for Tensors {
     type Row = ();

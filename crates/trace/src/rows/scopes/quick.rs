@@ -128,3 +128,6 @@ fn stall(text: &mut Quick<'_>) -> Option<ScopeStall> {
     text.take(b'}')?;
     Some(ScopeStall { ring, resource, count, ticks })
 }
+
+#[cfg(test)]
+mod tests;

@@ -45,15 +45,20 @@ pub fn read_scopes(
     path: impl AsRef<Path>,
     each: impl FnMut(ScopeRow<'static>),
 ) -> Result<ScopesHead, TraceError> {
-    let reader = Reader { each, head: ScopesHead::default(), total: 0, rows: 0 };
-    Ok(read_document(path.as_ref(), reader)?.head)
+    Ok(read_document(path.as_ref(), Reader::new(each))?.head)
 }
 
-struct Reader<F> {
+pub(super) struct Reader<F> {
     each: F,
     head: ScopesHead,
     total: u64,
     rows: u64,
+}
+
+impl<F: FnMut(ScopeRow<'static>)> Reader<F> {
+    pub(super) fn new(each: F) -> Self {
+        Reader { each, head: ScopesHead::default(), total: 0, rows: 0 }
+    }
 }
 
 impl<F: FnMut(ScopeRow<'static>)> Document for Reader<F> {
@@ -89,7 +94,7 @@ impl<F: FnMut(ScopeRow<'static>)> Document for Reader<F> {
     }
 }
 
-struct Rows;
+pub(super) struct Rows;
 
 impl RowReader for Rows {
     type Row = ScopeRow<'static>;

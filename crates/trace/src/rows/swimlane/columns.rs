@@ -5,9 +5,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
 
 use super::Phase;
-use crate::rows::document::RowReader;
 use crate::rows::quick::Quick;
-use crate::rows::scan::ReadError;
 
 /// The most columns that a kind of row has.
 const COLUMNS_MAX: usize = 9;
@@ -77,11 +75,10 @@ impl Values {
     }
 }
 
-impl RowReader for Columns {
-    type Row = Values;
-
+impl Columns {
+    /// A row of numbers, phases and `null` at the start of the text, in the simplest form (see [`Quick`]).
     #[inline]
-    fn quick(&self, text: &mut Quick<'_>) -> Option<Values> {
+    pub(super) fn quick(&self, text: &mut Quick<'_>) -> Option<Values> {
         let mut values = Values { values: [Value::Null; COLUMNS_MAX], names: self.names };
         text.take(b'[')?;
         for (index, wanted) in self.wanted.iter().enumerate() {
@@ -98,7 +95,8 @@ impl RowReader for Columns {
         Some(values)
     }
 
-    fn whole(&self, text: &[u8]) -> Result<Values, ReadError> {
+    /// The row whose text this is, or what is wrong with it.
+    pub(super) fn whole(&self, text: &[u8]) -> Result<Values, serde_json::Error> {
         let mut json = serde_json::Deserializer::from_slice(text);
         let values = self.deserialize(&mut json)?;
         json.end()?;

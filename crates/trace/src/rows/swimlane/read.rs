@@ -12,7 +12,8 @@ use super::{
     TaskRow,
 };
 use crate::error::TraceError;
-use crate::rows::document::{Document, RawKernel, Value, counts_of, read_document};
+use crate::rows::document::{Document, RawKernel, RowReader, Value, counts_of, read_document};
+use crate::rows::quick::Quick;
 use crate::rows::scan::ReadError;
 use crate::rows::{KernelRow, RowCounts};
 
@@ -268,14 +269,33 @@ impl<F: FnMut(SwimlaneRow)> Reader<F> {
         };
         let level = self.level;
         let rows = &mut self.rows[index];
-        value.read_rows_with(&columns, kind.rows_key, |values: Values| {
+        value.read_rows_with(&KindRows { kind, columns }, kind.rows_key, |row| {
             if kind.level > level {
                 return Err(format!("level {} holds {}", level.number(), kind.rows_key));
             }
-            (self.each)((kind.make)(&values)?);
+            (self.each)(row);
             *rows += 1;
             Ok(())
         })
+    }
+}
+
+/// Rows of one kind, whose columns have been found.
+struct KindRows<'a> {
+    kind: &'a Kind,
+    columns: Columns,
+}
+
+impl RowReader for KindRows<'_> {
+    type Row = SwimlaneRow;
+
+    #[inline]
+    fn quick(&self, text: &mut Quick<'_>) -> Option<SwimlaneRow> {
+        (self.kind.make)(&self.columns.quick(text)?).ok()
+    }
+
+    fn whole(&self, text: &[u8]) -> Result<SwimlaneRow, ReadError> {
+        Ok((self.kind.make)(&self.columns.whole(text)?)?)
     }
 }
 
