@@ -138,7 +138,8 @@ impl<R: BufRead> Records<R> {
 }
 
 fn split_fields(line: &str) -> Result<Vec<Cow<'_, str>>, String> {
-    let mut fields = Vec::new();
+    // At least as many as there are; a comma in quotes is counted too.
+    let mut fields = Vec::with_capacity(1 + line.bytes().filter(|&byte| byte == b',').count());
     let mut rest = line;
     loop {
         let (field, after) = match rest.strip_prefix('"') {
@@ -147,7 +148,7 @@ fn split_fields(line: &str) -> Result<Vec<Cow<'_, str>>, String> {
                 (Cow::Owned(field), after)
             }
             None => {
-                let end = rest.find(',').unwrap_or(rest.len());
+                let end = rest.bytes().position(|byte| byte == b',').unwrap_or(rest.len());
                 (Cow::Borrowed(&rest[..end]), &rest[end..])
             }
         };

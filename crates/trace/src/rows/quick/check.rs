@@ -38,12 +38,6 @@ pub(crate) fn changed(texts: Vec<Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// The lines of a file that hold its rows.
-pub(crate) fn row_lines(text: &[u8]) -> Vec<Vec<u8>> {
-    let lines = text.split(|&byte| byte == b'\n').filter(|line| line.first() == Some(&b'['));
-    lines.map(<[u8]>::to_vec).collect()
-}
-
 /// Reads a document through a buffer of this size.
 pub(crate) fn read_through<D: Document>(
     text: &[u8],

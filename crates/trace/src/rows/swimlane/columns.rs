@@ -27,6 +27,11 @@ impl Columns {
         let wanted = columns.iter().map(|column| names.iter().position(|name| name == column)).collect();
         Ok(Columns { wanted, names })
     }
+
+    /// Whether the columns of the file are just these, in this order.
+    pub(super) fn are(&self, names: &[&str]) -> bool {
+        self.names == names && self.wanted.iter().copied().eq((0..names.len()).map(Some))
+    }
 }
 
 /// A value of a row.
