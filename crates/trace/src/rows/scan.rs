@@ -181,10 +181,14 @@ impl<'s> Scanner<'s> {
         Ok(key)
     }
 
-    /// Goes past a value and gives its bytes.
+    /// Goes past a value and gives its bytes, which whoever takes them has to parse: where all of them are ready, only the end is
+    /// looked for.
     pub(crate) fn value(&mut self) -> Result<&[u8], ReadError> {
         self.peek()?;
-        let length = self.walk(Bytes::Keep)?;
+        let length = match bracketed(self.ready()) {
+            Some(length) => length,
+            None => self.walk(Bytes::Keep)?,
+        };
         let start = self.start;
         self.start += length;
         Ok(&self.buffer[start..self.start])
@@ -242,6 +246,36 @@ impl<'s> Scanner<'s> {
         }
         self.buffer.resize(longer, 0);
         Ok(())
+    }
+}
+
+/// How long the array or object at the start of a text is; `None` if it is neither or not all there. If this is no JSON, then
+/// neither is what it finds.
+fn bracketed(text: &[u8]) -> Option<usize> {
+    let (mut at, mut open) = (0, 0usize);
+    loop {
+        match text.get(at)? {
+            b'[' | b'{' => open += 1,
+            b']' | b'}' => open = open.checked_sub(1)?,
+            b'"' => at = string_end(text, at)?,
+            _ => {}
+        }
+        at += 1;
+        if open == 0 {
+            return matches!(text[0], b'[' | b'{').then_some(at);
+        }
+    }
+}
+
+/// Where the string that begins here has its closing quote.
+fn string_end(text: &[u8], quote: usize) -> Option<usize> {
+    let mut at = quote + 1;
+    loop {
+        match text.get(at)? {
+            b'"' => return Some(at),
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
     }
 }
 

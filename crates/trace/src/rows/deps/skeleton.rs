@@ -4,6 +4,7 @@ use std::path::Path;
 
 use ringlane_task::{Seq, TaskId};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::{FILE_NAME, quick};
 use crate::error::TraceError;
@@ -133,7 +134,8 @@ impl RowReader for Tensors {
         quick::tensor(text).map(drop)
     }
 
-    fn whole(&self, _text: &[u8]) -> Result<(), ReadError> {
+    fn whole(&self, text: &[u8]) -> Result<(), ReadError> {
+        serde_json::from_slice::<IgnoredAny>(text)?;
         Ok(())
     }
 }

@@ -37,7 +37,7 @@ fn written(row: &ScopeRow<'_>) -> Vec<u8> {
 /// The row's text and what follows it.
 fn row_text(row: &ScopeRow<'_>) -> Vec<u8> {
     let text = String::from_utf8(written(row)).unwrap();
-    text[text.find("{\"scope\"").unwrap()..].as_bytes().to_vec()
+    text.as_bytes()[text.find("{\"scope\"").unwrap()..].to_vec()
 }
 
 #[test]
