@@ -22,6 +22,8 @@
 #[macro_use]
 mod names;
 pub(crate) mod document;
+mod quick;
+mod scan;
 mod sections;
 mod view;
 

@@ -3,7 +3,9 @@
 //! The file is a function of the submitted program alone: two runs of one program have equal files.
 
 mod memo;
+mod quick;
 mod read;
+mod skeleton;
 mod spool;
 mod write;
 
@@ -12,6 +14,7 @@ use ringlane_task::{Access, KernelId, ScopeId, Seq, SiteId, TaskId};
 use super::ViewRow;
 pub use super::{KernelRow, RowCounts};
 pub use read::{Deps, DepsRow, read_deps};
+pub use skeleton::{SkeletonRow, read_skeleton};
 pub use write::{DepsNames, DepsWriter};
 
 /// The file's name in the run directory.

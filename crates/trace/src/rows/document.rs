@@ -1,23 +1,25 @@
 //! Reading a JSON object whose arrays may be longer than memory: row by row, with the place of what is wrong.
 //!
+//! ```text
+//! Scanner (bytes) ──▶ Document::field(key, Value) ──▶ Value::read, skip, or read_rows
+//!                                                        each row: RowReader::quick, else RowReader::whole
+//! ```
+//!
 //! The version is looked for first, so that a file of a later version is refused by its number and not by the
-//! first field that has changed. Fields that are not known are skipped.
+//! first field that has changed; where it is the first field, as our writers have it, that costs nothing. Fields
+//! that are not known are skipped.
 
-use std::cell::Cell;
-use std::fmt;
 use std::fs::File;
-use std::io::{BufReader, Seek};
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
 
+use super::quick::Quick;
+use super::scan::{ReadError, Scanner};
 use crate::error::TraceError;
-
-/// Bytes read at once.
-const BUFFER_BYTES: usize = 64 * 1024;
 
 /// An artifact while it is read.
 pub(crate) trait Document {
@@ -30,7 +32,7 @@ pub(crate) trait Document {
     /// Takes note of the version, before any field.
     fn version(&mut self, _version: u64) {}
     /// Takes the value of the field `key`, or skips it.
-    fn field<'de, A: MapAccess<'de>>(&mut self, key: &str, value: Value<'_, A>) -> Result<(), A::Error>;
+    fn field(&mut self, key: &str, value: Value<'_, '_>) -> Result<(), ReadError>;
     /// The fields that have to be there.
     fn required(&self) -> &'static [&'static str];
     /// Says what is wrong with the whole, once every field has been read: counts that do not fit the rows.
@@ -39,51 +41,96 @@ pub(crate) trait Document {
     }
 }
 
-/// The value of a field, to be taken in one of these ways.
-pub(crate) struct Value<'a, A> {
-    fields: &'a mut A,
-    place: &'a Place,
+/// How one kind of row is read.
+pub(crate) trait RowReader {
+    /// What is read.
+    type Row;
+
+    /// The row at the start of the text, if it stands there just as our writers write it. A row that is read so is the one
+    /// that `whole` would give.
+    fn quick(&self, _text: &mut Quick<'_>) -> Option<Self::Row> {
+        None
+    }
+
+    /// The row whose text this is, whatever it looks like, or what is wrong with it.
+    fn whole(&self, text: &[u8]) -> Result<Self::Row, ReadError>;
 }
 
-impl<'de, A: MapAccess<'de>> Value<'_, A> {
+/// Rows that `serde` reads.
+pub(crate) struct SerdeRows<R>(PhantomData<R>);
+
+impl<R: DeserializeOwned> RowReader for SerdeRows<R> {
+    type Row = R;
+    fn whole(&self, text: &[u8]) -> Result<R, ReadError> {
+        Ok(serde_json::from_slice(text)?)
+    }
+}
+
+/// The value of a field, to be taken in one of these ways.
+pub(crate) struct Value<'a, 's> {
+    scanner: &'a mut Scanner<'s>,
+}
+
+impl Value<'_, '_> {
     /// As a whole.
-    pub(crate) fn read<T: Deserialize<'de>>(self) -> Result<T, A::Error> {
-        self.fields.next_value()
+    pub(crate) fn read<T: DeserializeOwned>(self) -> Result<T, ReadError> {
+        self.scanner.peek()?;
+        let at = self.scanner.position();
+        serde_json::from_slice(self.scanner.value()?).map_err(|error| ReadError::from(error).at_byte(at))
     }
 
     /// Not at all.
-    pub(crate) fn skip(self) -> Result<(), A::Error> {
-        skip(self.fields)
+    pub(crate) fn skip(self) -> Result<(), ReadError> {
+        self.scanner.skip()
     }
 
     /// As the array `name`, row by row; `each` may refuse one.
-    pub(crate) fn read_rows<R: Deserialize<'de>>(
+    pub(crate) fn read_rows<R: DeserializeOwned>(
         self,
         name: &'static str,
         each: impl FnMut(R) -> Result<(), String>,
-    ) -> Result<(), A::Error> {
-        self.read_rows_with(PhantomData, name, each)
+    ) -> Result<(), ReadError> {
+        self.read_rows_with(&SerdeRows(PhantomData), name, each)
     }
 
-    /// The same, where it takes a `seed` to read a row.
-    pub(crate) fn read_rows_with<S: DeserializeSeed<'de> + Copy>(
+    /// The same, where the rows have a reader of their own.
+    pub(crate) fn read_rows_with<R: RowReader>(
         self,
-        seed: S,
+        reader: &R,
         name: &'static str,
-        each: impl FnMut(S::Value) -> Result<(), String>,
-    ) -> Result<(), A::Error> {
-        self.fields.next_value_seed(Rows { name, place: self.place, seed, each })
+        mut each: impl FnMut(R::Row) -> Result<(), String>,
+    ) -> Result<(), ReadError> {
+        let scanner = self.scanner;
+        scanner.take(b"[", &format!("an array of {name}"))?;
+        if scanner.peek()? == Some(b']') {
+            scanner.consume(1);
+            return Ok(());
+        }
+        for index in 0u64.. {
+            let in_row = |error: ReadError| error.map(|what| format!("{name} record {index}: {what}"));
+            let row = next_row(scanner, reader).map_err(in_row)?;
+            each(row).map_err(|what| in_row(what.into()))?;
+            if scanner.take(b",]", "`,` or `]`").map_err(in_row)? == b']' {
+                break;
+            }
+        }
+        Ok(())
     }
 }
 
-/// Which row is being read, for the message if it is damaged.
-#[derive(Default)]
-struct Place(Cell<Option<(&'static str, u64)>>);
-
-impl Place {
-    fn describe(&self) -> String {
-        self.0.get().map_or(String::new(), |(section, row)| format!("{section} record {row}: "))
+/// Reads quickly what is ready; a row that is not all there, or not as expected, is found and read as a whole.
+#[inline]
+fn next_row<R: RowReader>(scanner: &mut Scanner<'_>, reader: &R) -> Result<R::Row, ReadError> {
+    scanner.peek()?;
+    let ready = scanner.ready();
+    let mut text = Quick::new(ready);
+    if let Some(row) = reader.quick(&mut text) {
+        let bytes = ready.len() - text.left();
+        scanner.consume(bytes);
+        return Ok(row);
     }
+    let at = scanner.position();
+    reader.whole(scanner.value()?).map_err(|error| error.at_byte(at))
 }
 
 /// The file of an artifact, given the run directory or the file itself.
@@ -97,156 +144,109 @@ pub(crate) fn open(path: &Path) -> Result<File, TraceError> {
 }
 
 /// Reads a whole artifact, given the run directory or the file itself, into an empty document.
-pub(crate) fn read_document<D: Document>(path: &Path, mut document: D) -> Result<D, TraceError> {
+pub(crate) fn read_document<D: Document>(path: &Path, document: D) -> Result<D, TraceError> {
     let path = &locate(path, D::FILE_NAME);
-    let mut file = open(path)?;
-    let place = Place::default();
-    let version = read_version(&file, path)?;
+    read_scanned(document, || Ok(Scanner::new(File::open(path)?))).map_err(|error| error.of_file(path))
+}
+
+/// The same from any text; `scan` begins with it, and may have to begin again.
+pub(crate) fn read_scanned<'s, D: Document>(
+    mut document: D,
+    mut scan: impl FnMut() -> Result<Scanner<'s>, ReadError>,
+) -> Result<D, ReadError> {
+    let mut scanner = scan()?;
+    let (version, place) = find_version(&mut scanner)?;
     if !D::VERSIONS.contains(&version) {
-        return Err(TraceError::UnknownVersion { path: path.to_path_buf(), version, known: D::KNOWN });
+        return Err(ReadError::UnknownVersion { version, known: D::KNOWN });
     }
     document.version(version);
-    file.rewind().map_err(|source| TraceError::CannotRead { path: path.to_path_buf(), source })?;
-    let mut json = json_of(&file);
-    let object = Object { document: &mut document, place: &place };
-    let read = object.deserialize(&mut json).and_then(|()| json.end());
-    read.map_err(|error| failure(path, &place.describe(), error))?;
-    match document.check() {
-        Ok(()) => Ok(document),
-        Err(what) => Err(TraceError::Damaged { path: path.to_path_buf(), what }),
-    }
+    let seen = match place {
+        VersionPlace::First => vec!["version".to_string()],
+        VersionPlace::Later => {
+            scanner = scan()?;
+            Vec::new()
+        }
+    };
+    read_fields(&mut scanner, seen, &mut document)?;
+    document.check()?;
+    Ok(document)
 }
 
-fn json_of(file: &File) -> serde_json::Deserializer<serde_json::de::IoRead<BufReader<&File>>> {
-    serde_json::Deserializer::from_reader(BufReader::with_capacity(BUFFER_BYTES, file))
-}
-
-fn failure(path: &Path, place: &str, error: serde_json::Error) -> TraceError {
-    let path = path.to_path_buf();
-    if error.is_io() {
-        return TraceError::CannotRead { path, source: error.into() };
-    }
-    TraceError::Damaged { path, what: format!("{place}{error}") }
+/// Where the version stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum VersionPlace {
+    /// Before all other fields: reading goes on after it.
+    First,
+    /// After others: reading begins again.
+    Later,
 }
 
 /// The version, wherever it stands; reading stops there.
-fn read_version(file: &File, path: &Path) -> Result<u64, TraceError> {
-    let found = Cell::new(None);
-    let searched = VersionSearch(&found).deserialize(&mut json_of(file));
-    match (found.get(), searched) {
-        (Some(version), _) => Ok(version),
-        (None, Err(error)) => Err(failure(path, "", error)),
-        (None, Ok(())) => {
-            Err(TraceError::Damaged { path: path.to_path_buf(), what: "it has no version".to_string() })
+fn find_version(scanner: &mut Scanner<'_>) -> Result<(u64, VersionPlace), ReadError> {
+    let mut place = VersionPlace::First;
+    let mut fields = Fields::begin();
+    while let Some(key) = fields.next(scanner)? {
+        if key == "version" {
+            return Ok((Value { scanner }.read()?, place));
         }
+        scanner.skip()?;
+        place = VersionPlace::Later;
     }
+    Err("it has no version".into())
 }
 
-struct VersionSearch<'a>(&'a Cell<Option<u64>>);
-
-impl<'de> DeserializeSeed<'de> for VersionSearch<'_> {
-    type Value = ();
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
-        from.deserialize_map(self)
+/// Reads all fields but those that have been `seen`, up to the end of the file.
+fn read_fields(
+    scanner: &mut Scanner<'_>,
+    mut seen: Vec<String>,
+    document: &mut impl Document,
+) -> Result<(), ReadError> {
+    let mut fields = if seen.is_empty() { Fields::begin() } else { Fields::within() };
+    while let Some(key) = fields.next(scanner)? {
+        if seen.contains(&key) {
+            return Err(format!("duplicate field `{key}`").into());
+        }
+        document.field(&key, Value { scanner })?;
+        seen.push(key);
     }
+    scanner.finish()?;
+    let missing = document.required().iter().find(|name| !seen.iter().any(|seen| seen == *name));
+    missing.map_or(Ok(()), |name| Err(format!("missing field `{name}`").into()))
 }
 
-impl<'de> Visitor<'de> for VersionSearch<'_> {
-    type Value = ();
+/// What comes next of an object's fields.
+enum Fields {
+    Brace,
+    FirstKey,
+    Comma,
+}
 
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object with a version")
+impl Fields {
+    /// Before the object.
+    const fn begin() -> Self {
+        Fields::Brace
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
-        while let Some(key) = fields.next_key::<String>()? {
-            if key == "version" {
-                self.0.set(Some(fields.next_value()?));
-                // Ends the search; whoever asked looks at what was found.
-                return Err(A::Error::custom("found"));
+    /// After one of its fields.
+    const fn within() -> Self {
+        Fields::Comma
+    }
+
+    /// The name of the next field, up to its value; `None` after the last.
+    fn next(&mut self, scanner: &mut Scanner<'_>) -> Result<Option<String>, ReadError> {
+        if matches!(self, Fields::Brace) {
+            scanner.take(b"{", "an object")?;
+            *self = Fields::FirstKey;
+        }
+        match self {
+            Fields::FirstKey if scanner.peek()? == Some(b'}') => scanner.consume(1),
+            Fields::Comma if scanner.take(b",}", "`,` or `}`")? == b'}' => {}
+            _ => {
+                *self = Fields::Comma;
+                return scanner.key().map(Some);
             }
-            skip(&mut fields)?;
         }
-        Ok(())
-    }
-}
-
-struct Object<'a, D> {
-    document: &'a mut D,
-    place: &'a Place,
-}
-
-impl<'de, D: Document> DeserializeSeed<'de> for Object<'_, D> {
-    type Value = ();
-    fn deserialize<T: Deserializer<'de>>(self, from: T) -> Result<(), T::Error> {
-        from.deserialize_map(self)
-    }
-}
-
-impl<'de, D: Document> Visitor<'de> for Object<'_, D> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
-        let mut seen: Vec<String> = Vec::new();
-        while let Some(key) = fields.next_key::<String>()? {
-            if seen.contains(&key) {
-                return Err(A::Error::custom(format!("duplicate field `{key}`")));
-            }
-            self.document.field(&key, Value { fields: &mut fields, place: self.place })?;
-            seen.push(key);
-        }
-        let missing = self.document.required().iter().find(|name| !seen.iter().any(|seen| seen == *name));
-        missing.map_or(Ok(()), |name| Err(A::Error::missing_field(name)))
-    }
-}
-
-/// Skips the value of a field.
-fn skip<'de, A: MapAccess<'de>>(fields: &mut A) -> Result<(), A::Error> {
-    fields.next_value::<serde::de::IgnoredAny>().map(|_| ())
-}
-
-/// An array, handed on element by element. `seed` reads one of them; `each` may refuse it.
-struct Rows<'a, S, F> {
-    name: &'static str,
-    place: &'a Place,
-    seed: S,
-    each: F,
-}
-
-impl<'de, S, F> DeserializeSeed<'de> for Rows<'_, S, F>
-where
-    S: DeserializeSeed<'de> + Copy,
-    F: FnMut(S::Value) -> Result<(), String>,
-{
-    type Value = ();
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
-        from.deserialize_seq(self)
-    }
-}
-
-impl<'de, S, F> Visitor<'de> for Rows<'_, S, F>
-where
-    S: DeserializeSeed<'de> + Copy,
-    F: FnMut(S::Value) -> Result<(), String>,
-{
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "an array of {}", self.name)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut rows: A) -> Result<(), A::Error> {
-        for index in 0.. {
-            self.place.0.set(Some((self.name, index)));
-            let Some(row) = rows.next_element_seed(self.seed)? else { break };
-            (self.each)(row).map_err(A::Error::custom)?;
-        }
-        self.place.0.set(None);
-        Ok(())
+        Ok(None)
     }
 }
 
@@ -283,9 +283,9 @@ pub(crate) fn named<'de, D: Deserializer<'de>, T: Copy>(
     all: &[T],
     name_of: fn(T) -> &'static str,
 ) -> Result<T, D::Error> {
-    let name = String::deserialize(from)?;
+    let name = <std::borrow::Cow<'de, str>>::deserialize(from)?;
     let known = all.iter().copied().find(|one| name_of(*one) == name);
-    known.ok_or_else(|| D::Error::custom(format!("unknown {what} {name:?}")))
+    known.ok_or_else(|| <D::Error as serde::de::Error>::custom(format!("unknown {what} {name:?}")))
 }
 
 /// A view as the files give it.

@@ -1,5 +1,6 @@
 //! `scope_stats.json`: how full each ring was while a scope was open, what the scope needs, and who waited.
 
+mod quick;
 mod read;
 mod write;
 

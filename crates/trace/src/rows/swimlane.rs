@@ -5,6 +5,8 @@
 
 mod columns;
 mod copies;
+mod kinds;
+mod quick;
 mod read;
 mod write;
 

@@ -4,14 +4,15 @@ use std::path::Path;
 
 use ringlane_task::{Access, ScopeId, Seq, TaskId};
 use serde::Deserialize;
-use serde::de::MapAccess;
 
 use super::{
     DepsArg, DepsEdge, DepsTask, DepsTensor, EdgeCause, EdgeSource, FILE_NAME, Hazard, Inference, KernelRow,
-    Origin, Overlap, TensorIndex,
+    Origin, Overlap, TensorIndex, quick,
 };
 use crate::error::TraceError;
-use crate::rows::document::{Document, RawKernel, Value, named, read_document, view_of};
+use crate::rows::document::{Document, RawKernel, RowReader, Value, named, read_document, view_of};
+use crate::rows::quick::Quick;
+use crate::rows::scan::ReadError;
 
 /// One row of any kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,19 +57,23 @@ pub fn read_deps(path: impl AsRef<Path>, each: impl FnMut(DepsRow)) -> Result<u6
     Ok(read_document(path.as_ref(), Reader { each, dropped: 0 })?.dropped)
 }
 
-struct Reader<F> {
-    each: F,
-    dropped: u64,
+pub(super) struct Reader<F> {
+    pub(super) each: F,
+    pub(super) dropped: u64,
 }
 
 impl<F: FnMut(DepsRow)> Document for Reader<F> {
     const FILE_NAME: &'static str = FILE_NAME;
 
-    fn field<'de, A: MapAccess<'de>>(&mut self, key: &str, value: Value<'_, A>) -> Result<(), A::Error> {
+    fn field(&mut self, key: &str, value: Value<'_, '_>) -> Result<(), ReadError> {
+        let each = |row| {
+            (self.each)(row);
+            Ok(())
+        };
         match key {
-            "tasks" => value.read_rows("tasks", |raw| task_of(raw).map(&mut self.each))?,
-            "tensors" => value.read_rows("tensors", |raw| tensor_of(raw).map(&mut self.each))?,
-            "edges" => value.read_rows("edges", |raw| edge_of(raw).map(&mut self.each))?,
+            "tasks" => value.read_rows_with(&Tasks, "tasks", each)?,
+            "tensors" => value.read_rows_with(&Tensors, "tensors", each)?,
+            "edges" => value.read_rows_with(&Edges, "edges", each)?,
             "dropped" => self.dropped = value.read()?,
             _ => value.skip()?,
         }
@@ -77,6 +82,21 @@ impl<F: FnMut(DepsRow)> Document for Reader<F> {
 
     fn required(&self) -> &'static [&'static str] {
         &["tasks", "tensors", "edges"]
+    }
+}
+
+pub(super) struct Tasks;
+
+impl RowReader for Tasks {
+    type Row = DepsRow;
+
+    #[inline]
+    fn quick(&self, text: &mut Quick<'_>) -> Option<DepsRow> {
+        quick::task(text).map(DepsRow::Task)
+    }
+
+    fn whole(&self, text: &[u8]) -> Result<DepsRow, ReadError> {
+        Ok(task_of(serde_json::from_slice(text)?)?)
     }
 }
 
@@ -131,6 +151,21 @@ fn task_of(raw: RawTask) -> Result<DepsRow, String> {
     }))
 }
 
+pub(super) struct Tensors;
+
+impl RowReader for Tensors {
+    type Row = DepsRow;
+
+    #[inline]
+    fn quick(&self, text: &mut Quick<'_>) -> Option<DepsRow> {
+        quick::tensor(text).map(DepsRow::Tensor)
+    }
+
+    fn whole(&self, text: &[u8]) -> Result<DepsRow, ReadError> {
+        Ok(tensor_of(serde_json::from_slice(text)?)?)
+    }
+}
+
 #[derive(Deserialize)]
 struct RawTensor {
     tensor: u32,
@@ -140,6 +175,21 @@ struct RawTensor {
 
 fn tensor_of(raw: RawTensor) -> Result<DepsRow, String> {
     Ok(DepsRow::Tensor(DepsTensor { tensor: TensorIndex(raw.tensor), bytes: raw.bytes, origin: raw.origin }))
+}
+
+pub(super) struct Edges;
+
+impl RowReader for Edges {
+    type Row = DepsRow;
+
+    #[inline]
+    fn quick(&self, text: &mut Quick<'_>) -> Option<DepsRow> {
+        quick::edge(text).map(DepsRow::Edge)
+    }
+
+    fn whole(&self, text: &[u8]) -> Result<DepsRow, ReadError> {
+        Ok(edge_of(serde_json::from_slice(text)?)?)
+    }
 }
 
 #[derive(Deserialize)]

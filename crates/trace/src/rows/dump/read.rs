@@ -4,7 +4,6 @@ use std::path::Path;
 
 use ringlane_task::{KernelId, Scalar, Seq, TaskId};
 use serde::Deserialize;
-use serde::de::{Error, MapAccess};
 
 use super::{
     BIN_FILE, DumpCounts, DumpData, DumpRecord, DumpTensor, FILE_NAME, OwnedDumpTask, Role, Stage, Truncated,
@@ -12,6 +11,7 @@ use super::{
 use crate::error::TraceError;
 use crate::rows::KernelRow;
 use crate::rows::document::{Document, RawKernel, Value, counts_of, read_document, view_of};
+use crate::rows::scan::ReadError;
 
 /// One row of either kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,13 +73,13 @@ struct Reader<F> {
 impl<F: FnMut(DumpRow)> Document for Reader<F> {
     const FILE_NAME: &'static str = FILE_NAME;
 
-    fn field<'de, A: MapAccess<'de>>(&mut self, key: &str, value: Value<'_, A>) -> Result<(), A::Error> {
+    fn field(&mut self, key: &str, value: Value<'_, '_>) -> Result<(), ReadError> {
         let counts = &mut self.head.counts;
         match key {
             "bin_file" => {
                 let name: String = value.read()?;
                 if name != BIN_FILE {
-                    return Err(A::Error::custom(format!("bin_file {name:?} is not {BIN_FILE:?}")));
+                    return Err(format!("bin_file {name:?} is not {BIN_FILE:?}").into());
                 }
             }
             "selection" => self.head.selection = value.read()?,

@@ -1,5 +1,6 @@
 //! Reading the counters, row by row or whole.
 
+use std::borrow::Cow;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
@@ -8,6 +9,7 @@ use ringlane_task::{CoreId, KernelId, TaskId};
 use super::{FILE_NAME, HEAD_COLUMNS, LAST_COLUMN, OwnedPmuRow};
 use crate::error::TraceError;
 use crate::rows::document::{locate, open};
+use crate::rows::scan::{BUFFER_BYTES, ReadError};
 
 /// The whole file in memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,20 +40,19 @@ pub fn read_pmu(
     mut each: impl FnMut(OwnedPmuRow),
 ) -> Result<Vec<String>, TraceError> {
     let path = locate(path.as_ref(), FILE_NAME);
-    let mut file = BufReader::new(open(&path)?);
-    let mut next = |number: u64| match next_record(&mut file) {
-        Ok(Ok(fields)) => Ok(fields),
-        Ok(Err(what)) => {
-            Err(TraceError::Damaged { path: path.clone(), what: format!("row {number}: {what}") })
-        }
-        Err(source) => Err(TraceError::CannotRead { path: path.clone(), source }),
+    let failed = |error: ReadError| error.of_file(&path);
+    let mut records =
+        Records { file: BufReader::with_capacity(BUFFER_BYTES, open(&path)?), record: Vec::new() };
+    let Some(columns) = records.next().map_err(|error| failed(error.map(|what| format!("row 0: {what}"))))?
+    else {
+        return Err(failed("it has no line of column names".into()));
     };
-    let damaged = |what| TraceError::Damaged { path: path.clone(), what };
-    let columns = next(0)?.ok_or_else(|| damaged("it has no line of column names".to_string()))?;
-    let places = Places::find(&columns).map_err(damaged)?;
-    for number in 1.. {
-        let Some(fields) = next(number)? else { break };
-        each(places.row(&columns, &fields).map_err(|what| damaged(format!("row {number}: {what}")))?);
+    let columns: Vec<String> = columns.into_iter().map(Cow::into_owned).collect();
+    let places = Places::find(&columns).map_err(|what| failed(what.into()))?;
+    for number in 1u64.. {
+        let in_row = |error: ReadError| failed(error.map(|what| format!("row {number}: {what}")));
+        let Some(fields) = records.next().map_err(in_row)? else { break };
+        each(places.row(&columns, &fields).map_err(|what| in_row(what.into()))?);
     }
     Ok(columns)
 }
@@ -83,7 +84,7 @@ impl Places {
         Ok(Places { head, counters, last: place(LAST_COLUMN)? })
     }
 
-    fn row(&self, columns: &[String], fields: &[String]) -> Result<OwnedPmuRow, String> {
+    fn row(&self, columns: &[String], fields: &[Cow<'_, str>]) -> Result<OwnedPmuRow, String> {
         if fields.len() != columns.len() {
             return Err(format!("{} fields for {} columns", fields.len(), columns.len()));
         }
@@ -101,7 +102,7 @@ impl Places {
             core_id: CoreId(small(core)?),
             task_id: TaskId(number(task)?),
             func_id: KernelId(small(kernel)?),
-            core_type: fields[core_type].clone(),
+            core_type: fields[core_type].to_string(),
             pmu_total_cycles: number(cycles)?,
             counters: self.counters.iter().map(|&at| number(at)).collect::<Result<_, _>>()?,
             event_type: small(self.last)?,
@@ -109,28 +110,46 @@ impl Places {
     }
 }
 
-/// The fields of the next record; the inner error is damage, `None` the end of the file.
-fn next_record(file: &mut impl BufRead) -> std::io::Result<Result<Option<Vec<String>>, String>> {
-    let mut line = Vec::new();
-    // A line end within quotes belongs to its field: a record is whole when its quotes are in pairs.
-    while file.read_until(b'\n', &mut line)? > 0 {
-        if line.iter().filter(|&&byte| byte == b'"').count() % 2 == 0 {
-            let text = String::from_utf8(line).map_err(|_| "it is not UTF-8".to_string());
-            return Ok(text.and_then(|text| split_fields(text.trim_end_matches(['\n', '\r']))).map(Some));
-        }
-    }
-    Ok(if line.is_empty() { Ok(None) } else { Err("a quote is not closed".to_string()) })
+/// A file record by record; the memory of one is used again for the next.
+struct Records<R> {
+    file: R,
+    record: Vec<u8>,
 }
 
-fn split_fields(line: &str) -> Result<Vec<String>, String> {
-    let mut fields = Vec::new();
+impl<R: BufRead> Records<R> {
+    /// The fields of the next record; `None` at the end of the file.
+    fn next(&mut self) -> Result<Option<Vec<Cow<'_, str>>>, ReadError> {
+        self.record.clear();
+        let mut quotes = 0;
+        loop {
+            let line = self.record.len();
+            if self.file.read_until(b'\n', &mut self.record)? == 0 {
+                return if line == 0 { Ok(None) } else { Err("a quote is not closed".into()) };
+            }
+            // A line end within quotes belongs to its field: a record is whole when its quotes are in pairs.
+            quotes += self.record[line..].iter().filter(|&&byte| byte == b'"').count();
+            if quotes % 2 == 0 {
+                break;
+            }
+        }
+        let text = std::str::from_utf8(&self.record).map_err(|_| ReadError::from("it is not UTF-8"))?;
+        Ok(Some(split_fields(text.trim_end_matches(['\n', '\r']))?))
+    }
+}
+
+fn split_fields(line: &str) -> Result<Vec<Cow<'_, str>>, String> {
+    // At least as many as there are; a comma in quotes is counted too.
+    let mut fields = Vec::with_capacity(1 + line.bytes().filter(|&byte| byte == b',').count());
     let mut rest = line;
     loop {
         let (field, after) = match rest.strip_prefix('"') {
-            Some(quoted) => quoted_field(quoted)?,
+            Some(quoted) => {
+                let (field, after) = quoted_field(quoted)?;
+                (Cow::Owned(field), after)
+            }
             None => {
-                let end = rest.find(',').unwrap_or(rest.len());
-                (rest[..end].to_string(), &rest[end..])
+                let end = rest.bytes().position(|byte| byte == b',').unwrap_or(rest.len());
+                (Cow::Borrowed(&rest[..end]), &rest[end..])
             }
         };
         fields.push(field);

@@ -4,12 +4,14 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use ringlane_task::{RINGS, Resource, RingIndex, ScopeId, Ticks};
-use serde::de::{Error, MapAccess};
+use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
-use super::{FILE_NAME, Peak, RowCounts, ScopeFatal, ScopeNeed, ScopeRow, ScopeStall};
+use super::{FILE_NAME, Peak, RowCounts, ScopeFatal, ScopeNeed, ScopeRow, ScopeStall, quick};
 use crate::error::TraceError;
-use crate::rows::document::{Document, Value, counts_of, named, read_document};
+use crate::rows::document::{Document, RowReader, Value, counts_of, named, read_document};
+use crate::rows::quick::Quick;
+use crate::rows::scan::ReadError;
 
 /// Everything but the rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,25 +45,30 @@ pub fn read_scopes(
     path: impl AsRef<Path>,
     each: impl FnMut(ScopeRow<'static>),
 ) -> Result<ScopesHead, TraceError> {
-    let reader = Reader { each, head: ScopesHead::default(), total: 0, rows: 0 };
-    Ok(read_document(path.as_ref(), reader)?.head)
+    Ok(read_document(path.as_ref(), Reader::new(each))?.head)
 }
 
-struct Reader<F> {
+pub(super) struct Reader<F> {
     each: F,
     head: ScopesHead,
     total: u64,
     rows: u64,
 }
 
+impl<F: FnMut(ScopeRow<'static>)> Reader<F> {
+    pub(super) fn new(each: F) -> Self {
+        Reader { each, head: ScopesHead::default(), total: 0, rows: 0 }
+    }
+}
+
 impl<F: FnMut(ScopeRow<'static>)> Document for Reader<F> {
     const FILE_NAME: &'static str = FILE_NAME;
 
-    fn field<'de, A: MapAccess<'de>>(&mut self, key: &str, value: Value<'_, A>) -> Result<(), A::Error> {
+    fn field(&mut self, key: &str, value: Value<'_, '_>) -> Result<(), ReadError> {
         match key {
             "fatal" => self.head.fatal = value.read::<Option<RawFatal>>()?.map(fatal_of),
-            "scopes" => value.read_rows("scopes", |raw| {
-                (self.each)(scope_of(raw)?);
+            "scopes" => value.read_rows_with(&Rows, "scopes", |row| {
+                (self.each)(row);
                 self.rows += 1;
                 Ok(())
             })?,
@@ -84,6 +91,20 @@ impl<F: FnMut(ScopeRow<'static>)> Document for Reader<F> {
             return Err(format!("scopes has {rows} rows, collected says {}", counts.collected));
         }
         Ok(())
+    }
+}
+
+pub(super) struct Rows;
+
+impl RowReader for Rows {
+    type Row = ScopeRow<'static>;
+
+    fn quick(&self, text: &mut Quick<'_>) -> Option<ScopeRow<'static>> {
+        quick::scope(text)
+    }
+
+    fn whole(&self, text: &[u8]) -> Result<ScopeRow<'static>, ReadError> {
+        Ok(scope_of(serde_json::from_slice(text)?)?)
     }
 }
 
@@ -140,7 +161,7 @@ struct RawPeak(Peak);
 
 impl<'de> Deserialize<'de> for RawPeak {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(from)?;
+        let text = <Cow<'de, str>>::deserialize(from)?;
         let number = |text: &str| text.parse::<u64>().ok();
         let numbers = text.split_once('/').and_then(|(peak, capacity)| number(peak).zip(number(capacity)));
         let (peak, capacity) =

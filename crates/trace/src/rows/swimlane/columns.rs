@@ -5,6 +5,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
 
 use super::Phase;
+use crate::rows::quick::Quick;
 
 /// The most columns that a kind of row has.
 const COLUMNS_MAX: usize = 9;
@@ -25,6 +26,11 @@ impl Columns {
         }
         let wanted = columns.iter().map(|column| names.iter().position(|name| name == column)).collect();
         Ok(Columns { wanted, names })
+    }
+
+    /// Whether the columns of the file are just these, in this order.
+    pub(super) fn are(&self, names: &[&str]) -> bool {
+        self.names == names && self.wanted.iter().copied().eq((0..names.len()).map(Some))
     }
 }
 
@@ -71,6 +77,44 @@ impl Values {
             Value::Phase(phase) => Ok(phase),
             _ => Err(format!("{} is not a phase", self.names[column])),
         }
+    }
+}
+
+impl Columns {
+    /// A row of numbers, phases and `null` at the start of the text, in the simplest form (see [`Quick`]).
+    #[inline]
+    pub(super) fn quick(&self, text: &mut Quick<'_>) -> Option<Values> {
+        let mut values = Values { values: [Value::Null; COLUMNS_MAX], names: self.names };
+        text.take(b'[')?;
+        for (index, wanted) in self.wanted.iter().enumerate() {
+            if index > 0 {
+                text.take(b',')?;
+                text.space();
+            }
+            let value = quick_value(text)?;
+            if let Some(at) = *wanted {
+                values.values[at] = value;
+            }
+        }
+        text.take(b']')?;
+        Some(values)
+    }
+
+    /// The row whose text this is, or what is wrong with it.
+    pub(super) fn whole(&self, text: &[u8]) -> Result<Values, serde_json::Error> {
+        let mut json = serde_json::Deserializer::from_slice(text);
+        let values = self.deserialize(&mut json)?;
+        json.end()?;
+        Ok(values)
+    }
+}
+
+#[inline]
+fn quick_value(text: &mut Quick<'_>) -> Option<Value> {
+    match text.peek()? {
+        b'"' => Phase::from_name(text.string()?).map(Value::Phase),
+        b'n' => text.text("null").map(|()| Value::Null),
+        _ => text.number().map(Value::Number),
     }
 }
 

@@ -2,18 +2,18 @@
 
 use std::path::Path;
 
-use ringlane_task::{BlockIndex, CoreId, KernelId, Seq, TaskId, Ticks};
 use serde::Deserialize;
-use serde::de::{Error, MapAccess};
 
-use super::columns::{Columns, Values};
+use super::columns::Columns;
 use super::copies::CopyColumns;
+use super::kinds::{KINDS, KindRows};
 use super::{
     BlockRow, CopyRow, EdgeRow, FILE_NAME, PhaseRow, SubmitRow, SwimlaneCounts, SwimlaneLevel, SwimlaneMeta,
     TaskRow,
 };
 use crate::error::TraceError;
 use crate::rows::document::{Document, RawKernel, Value, counts_of, read_document};
+use crate::rows::scan::ReadError;
 use crate::rows::{KernelRow, RowCounts};
 
 /// One row of any kind.
@@ -82,73 +82,12 @@ pub fn read_swimlane(
     path: impl AsRef<Path>,
     each: impl FnMut(SwimlaneRow),
 ) -> Result<SwimlaneHead, TraceError> {
-    let reader = Reader {
-        each,
-        level: SwimlaneLevel::Blocks,
-        columns: Default::default(),
-        meta: SwimlaneMeta::default(),
-        counts: SwimlaneCounts::default(),
-        rows: [0; KINDS.len()],
-        copy_columns: None,
-        copies: None,
-    };
-    let reader = read_document(path.as_ref(), reader)?;
+    let reader = read_document(path.as_ref(), Reader::new(each))?;
     let Reader { level, meta, counts, copies, .. } = reader;
     Ok(SwimlaneHead { level, meta, counts, copies })
 }
 
-/// A kind of row: how it stands in the file and how it is made of its values.
-struct Kind {
-    columns_key: &'static str,
-    rows_key: &'static str,
-    /// The first level that has it.
-    level: SwimlaneLevel,
-    columns: &'static [&'static str],
-    make: fn(&Values) -> Result<SwimlaneRow, String>,
-}
-
-const KINDS: [Kind; 5] = [
-    Kind {
-        columns_key: "block_columns",
-        rows_key: "blocks",
-        level: SwimlaneLevel::Blocks,
-        columns: &["core", "task_id", "func_id", "lane", "block", "start", "end", "dispatch", "finish"],
-        make: block,
-    },
-    Kind {
-        columns_key: "task_columns",
-        rows_key: "tasks",
-        level: SwimlaneLevel::Tasks,
-        columns: &["task_id", "seq", "ready", "reclaim"],
-        make: task,
-    },
-    Kind {
-        columns_key: "edge_columns",
-        rows_key: "edges",
-        level: SwimlaneLevel::Tasks,
-        columns: &["pred", "succ"],
-        make: edge,
-    },
-    Kind {
-        columns_key: "phase_columns",
-        rows_key: "scheduler_phases",
-        level: SwimlaneLevel::Phases,
-        columns: &["thread", "phase", "start", "end", "loop", "tasks"],
-        make: phase,
-    },
-    Kind {
-        columns_key: "submit_columns",
-        rows_key: "orchestrator_phases",
-        level: SwimlaneLevel::Phases,
-        columns: &["task_id", "start", "end", "stall", "alloc", "lookup", "insert", "wire", "heap_bytes"],
-        make: submit,
-    },
-];
-
-/// Columns of a block at level 1: the scheduler's stamps are missing.
-const LEVEL_1_COLUMNS: usize = 7;
-
-struct Reader<F> {
+pub(super) struct Reader<F> {
     each: F,
     level: SwimlaneLevel,
     columns: [Option<Columns>; KINDS.len()],
@@ -173,10 +112,10 @@ impl<F: FnMut(SwimlaneRow)> Document for Reader<F> {
         };
     }
 
-    fn field<'de, A: MapAccess<'de>>(&mut self, key: &str, value: Value<'_, A>) -> Result<(), A::Error> {
+    fn field(&mut self, key: &str, value: Value<'_, '_>) -> Result<(), ReadError> {
         if let Some(index) = KINDS.iter().position(|kind| kind.columns_key == key) {
             let names: Vec<String> = value.read()?;
-            self.columns[index] = Some(self.find(&KINDS[index], &names).map_err(A::Error::custom)?);
+            self.columns[index] = Some(KINDS[index].find(self.level, &names)?);
             return Ok(());
         }
         if let Some(index) = KINDS.iter().position(|kind| kind.rows_key == key) {
@@ -187,26 +126,26 @@ impl<F: FnMut(SwimlaneRow)> Document for Reader<F> {
                 let level: u64 = value.read()?;
                 let version = self.level.version();
                 if level != u64::from(self.level.number()) {
-                    return Err(A::Error::custom(format!("level {level} has version {version}")));
+                    return Err(format!("level {level} has version {version}").into());
                 }
             }
             "metadata" => {
-                self.meta = value.read::<RawMeta>()?.try_into().map_err(A::Error::custom)?;
+                self.meta = value.read::<RawMeta>()?.try_into()?;
             }
             "counts" => {
                 let raw: RawAllCounts = value.read()?;
-                self.counts = raw.try_into().map_err(A::Error::custom)?;
+                self.counts = raw.try_into()?;
             }
             "copy_columns" => {
                 let names: Vec<String> = value.read()?;
-                self.copy_columns = Some(CopyColumns::find(&names).map_err(A::Error::custom)?);
+                self.copy_columns = Some(CopyColumns::find(&names)?);
             }
             "copies" => {
                 let Some(columns) = self.copy_columns.take() else {
-                    return Err(A::Error::custom("copy_columns stands after copies"));
+                    return Err("copy_columns stands after copies".into());
                 };
                 let rows: Vec<Vec<serde_json::Value>> = value.read()?;
-                self.copies = Some(columns.rows(&rows).map_err(A::Error::custom)?);
+                self.copies = Some(columns.rows(&rows)?);
             }
             _ => value.skip()?,
         }
@@ -249,89 +188,35 @@ impl<F: FnMut(SwimlaneRow)> Document for Reader<F> {
 }
 
 impl<F: FnMut(SwimlaneRow)> Reader<F> {
-    fn find(&self, kind: &Kind, names: &[String]) -> Result<Columns, String> {
-        let level_1_blocks = kind.rows_key == "blocks" && self.level == SwimlaneLevel::Blocks;
-        if !level_1_blocks {
-            return Columns::find(names, kind.columns);
-        }
-        let (wanted, above) = kind.columns.split_at(LEVEL_1_COLUMNS);
-        match names.iter().find(|name| above.contains(&name.as_str())) {
-            Some(name) => Err(format!("level 1 has the column {name:?}")),
-            None => Columns::find(names, wanted),
+    pub(super) fn new(each: F) -> Self {
+        Reader {
+            each,
+            level: SwimlaneLevel::Blocks,
+            columns: Default::default(),
+            meta: SwimlaneMeta::default(),
+            counts: SwimlaneCounts::default(),
+            rows: [0; KINDS.len()],
+            copy_columns: None,
+            copies: None,
         }
     }
 
-    fn rows<'de, A: MapAccess<'de>>(&mut self, index: usize, value: Value<'_, A>) -> Result<(), A::Error> {
+    fn rows(&mut self, index: usize, value: Value<'_, '_>) -> Result<(), ReadError> {
         let kind = &KINDS[index];
         let Some(columns) = self.columns[index].take() else {
-            return Err(A::Error::custom(format!("{} stands after {}", kind.columns_key, kind.rows_key)));
+            return Err(format!("{} stands after {}", kind.columns_key, kind.rows_key).into());
         };
         let level = self.level;
         let rows = &mut self.rows[index];
-        value.read_rows_with(&columns, kind.rows_key, |values: Values| {
+        value.read_rows_with(&KindRows::new(kind, columns), kind.rows_key, |row| {
             if kind.level > level {
                 return Err(format!("level {} holds {}", level.number(), kind.rows_key));
             }
-            (self.each)((kind.make)(&values)?);
+            (self.each)(row);
             *rows += 1;
             Ok(())
         })
     }
-}
-
-fn block(values: &Values) -> Result<SwimlaneRow, String> {
-    // At level 1 the last two columns are not there.
-    let stamp = |column| if values.has(column) { values.number(column).map(Ticks) } else { Ok(Ticks(0)) };
-    Ok(SwimlaneRow::Block(BlockRow {
-        core: CoreId(values.small(0)?),
-        task_id: TaskId(values.number(1)?),
-        func_id: KernelId(values.small(2)?),
-        lane: values.small(3)?,
-        block: BlockIndex(values.small(4)?),
-        start: Ticks(values.number(5)?),
-        end: Ticks(values.number(6)?),
-        dispatch: stamp(7)?,
-        finish: stamp(8)?,
-    }))
-}
-
-fn task(values: &Values) -> Result<SwimlaneRow, String> {
-    Ok(SwimlaneRow::Task(TaskRow {
-        task_id: TaskId(values.number(0)?),
-        seq: Seq(values.number(1)?),
-        ready: Ticks(values.number(2)?),
-        reclaim: values.number_or_null(3)?.map(Ticks),
-    }))
-}
-
-fn edge(values: &Values) -> Result<SwimlaneRow, String> {
-    Ok(SwimlaneRow::Edge(EdgeRow { pred: TaskId(values.number(0)?), succ: TaskId(values.number(1)?) }))
-}
-
-fn phase(values: &Values) -> Result<SwimlaneRow, String> {
-    Ok(SwimlaneRow::Phase(PhaseRow {
-        thread: values.small(0)?,
-        phase: values.phase(1)?,
-        start: Ticks(values.number(2)?),
-        end: Ticks(values.number(3)?),
-        loop_: values.number(4)?,
-        tasks: values.number(5)?,
-    }))
-}
-
-fn submit(values: &Values) -> Result<SwimlaneRow, String> {
-    let ticks = |column| values.number(column).map(Ticks);
-    Ok(SwimlaneRow::Submit(SubmitRow {
-        task_id: TaskId(values.number(0)?),
-        start: ticks(1)?,
-        end: ticks(2)?,
-        stall: ticks(3)?,
-        alloc: ticks(4)?,
-        lookup: ticks(5)?,
-        insert: ticks(6)?,
-        wire: ticks(7)?,
-        heap_bytes: values.number(8)?,
-    }))
 }
 
 #[derive(Deserialize)]

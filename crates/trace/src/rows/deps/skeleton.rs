@@ -1,0 +1,141 @@
+//! Only who waits for whom: for what needs neither arguments nor reasons.
+
+use std::path::Path;
+
+use ringlane_task::{Seq, TaskId};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use super::{FILE_NAME, quick};
+use crate::error::TraceError;
+use crate::rows::document::{Document, RowReader, Value, read_document};
+use crate::rows::quick::Quick;
+use crate::rows::scan::ReadError;
+
+/// A task or an edge, without all else that `deps.json` knows of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SkeletonRow {
+    /// A task.
+    Task {
+        /// The task.
+        task_id: TaskId,
+        /// Its place in the order of submission.
+        seq: Seq,
+    },
+    /// One task that waits for another.
+    Edge {
+        /// The task that has to be done first.
+        pred: TaskId,
+        /// The task that waits.
+        succ: TaskId,
+    },
+}
+
+/// Reads tasks and edges of a run row by row, given its directory or the file itself, with memory that does not grow with the
+/// rows. Tells how many tasks were lost.
+///
+/// Rows that [`super::read_deps`] refuses for fields that are not read here may pass.
+///
+/// ```
+/// use ringlane_task::{Seq, TaskId};
+/// use ringlane_trace::deps::{SkeletonRow, read_skeleton};
+/// # let path = std::env::temp_dir().join(format!("ringlane-skeleton-{}", std::process::id()));
+/// let text = r#"{"version": 1, "tasks": [{"task_id": 5, "seq": 0}], "tensors": [], "edges": [{"pred": 5, "succ": 6}]}"#;
+/// std::fs::write(&path, text).unwrap();
+/// let mut rows = Vec::new();
+/// assert_eq!(read_skeleton(&path, |row| rows.push(row))?, 0);
+/// # std::fs::remove_file(&path).unwrap();
+/// let [five, six] = [5, 6].map(TaskId);
+/// assert_eq!(rows, [SkeletonRow::Task { task_id: five, seq: Seq(0) }, SkeletonRow::Edge { pred: five, succ: six }]);
+/// # Ok::<(), ringlane_trace::TraceError>(())
+/// ```
+pub fn read_skeleton(path: impl AsRef<Path>, each: impl FnMut(SkeletonRow)) -> Result<u64, TraceError> {
+    Ok(read_document(path.as_ref(), Reader { each, dropped: 0 })?.dropped)
+}
+
+struct Reader<F> {
+    each: F,
+    dropped: u64,
+}
+
+impl<F: FnMut(SkeletonRow)> Document for Reader<F> {
+    const FILE_NAME: &'static str = FILE_NAME;
+
+    fn field(&mut self, key: &str, value: Value<'_, '_>) -> Result<(), ReadError> {
+        let each = |row| {
+            (self.each)(row);
+            Ok(())
+        };
+        match key {
+            "tasks" => value.read_rows_with(&Tasks, "tasks", each)?,
+            "tensors" => value.read_rows_with(&Tensors, "tensors", |()| Ok(()))?,
+            "edges" => value.read_rows_with(&Edges, "edges", each)?,
+            "dropped" => self.dropped = value.read()?,
+            _ => value.skip()?,
+        }
+        Ok(())
+    }
+
+    fn required(&self) -> &'static [&'static str] {
+        &["tasks", "tensors", "edges"]
+    }
+}
+
+pub(super) struct Tasks;
+
+impl RowReader for Tasks {
+    type Row = SkeletonRow;
+
+    #[inline]
+    fn quick(&self, text: &mut Quick<'_>) -> Option<SkeletonRow> {
+        quick::task_skeleton(text).map(|(task_id, seq)| SkeletonRow::Task { task_id, seq })
+    }
+
+    fn whole(&self, text: &[u8]) -> Result<SkeletonRow, ReadError> {
+        #[derive(Deserialize)]
+        struct Raw {
+            task_id: u64,
+            seq: u64,
+        }
+        let Raw { task_id, seq } = serde_json::from_slice(text)?;
+        Ok(SkeletonRow::Task { task_id: TaskId(task_id), seq: Seq(seq) })
+    }
+}
+
+pub(super) struct Edges;
+
+impl RowReader for Edges {
+    type Row = SkeletonRow;
+
+    #[inline]
+    fn quick(&self, text: &mut Quick<'_>) -> Option<SkeletonRow> {
+        quick::edge(text).map(|edge| SkeletonRow::Edge { pred: edge.pred, succ: edge.succ })
+    }
+
+    fn whole(&self, text: &[u8]) -> Result<SkeletonRow, ReadError> {
+        #[derive(Deserialize)]
+        struct Raw {
+            pred: u64,
+            succ: u64,
+        }
+        let Raw { pred, succ } = serde_json::from_slice(text)?;
+        Ok(SkeletonRow::Edge { pred: TaskId(pred), succ: TaskId(succ) })
+    }
+}
+
+/// Tensors are gone past.
+pub(super) struct Tensors;
+
+impl RowReader for Tensors {
+    type Row = ();
+
+    #[inline]
+    fn quick(&self, text: &mut Quick<'_>) -> Option<()> {
+        quick::tensor(text).map(drop)
+    }
+
+    fn whole(&self, text: &[u8]) -> Result<(), ReadError> {
+        serde_json::from_slice::<IgnoredAny>(text)?;
+        Ok(())
+    }
+}
