@@ -10,7 +10,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ringlane_trace::deps::{self, Deps, DepsRow, read_deps};
+use ringlane_trace::deps::{self, Deps, SkeletonRow, read_skeleton};
 use ringlane_trace::dump::{self, Dump};
 use ringlane_trace::pmu::{self, Pmu};
 use ringlane_trace::scopes::{self, Scopes};
@@ -75,10 +75,9 @@ impl Run {
             return Ok(None);
         }
         let mut skeleton = Skeleton::default();
-        skeleton.lost = read_deps(self.file(Instrument::Deps)?, |row| match row {
-            DepsRow::Task(task) => skeleton.tasks.push((task.seq, task.task_id)),
-            DepsRow::Edge(edge) => skeleton.edges.push((edge.pred, edge.succ)),
-            DepsRow::Tensor(_) => {}
+        skeleton.lost = read_skeleton(self.file(Instrument::Deps)?, |row| match row {
+            SkeletonRow::Task { task_id, seq } => skeleton.tasks.push((seq, task_id)),
+            SkeletonRow::Edge { pred, succ } => skeleton.edges.push((pred, succ)),
         })?;
         Ok(Some(skeleton))
     }
