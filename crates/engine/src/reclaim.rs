@@ -127,9 +127,11 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             );
         }
         if how == Reading::InPlace {
+            self.probe.step(Step::Waited);
             return self.look_at(root.space, &view, sink);
         }
         self.chip.copy_out(view.bytes());
+        self.probe.step(Step::Waited);
         // SAFETY: the writers are done and acquired; only readers of these bytes can run now.
         sink(&unsafe { gather(self.table, root.space, &view) });
         Ok(())

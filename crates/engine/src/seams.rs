@@ -106,6 +106,8 @@ pub enum Step {
     Placed,
     /// No submit: the orchestration waits for a value, or for the end of the run.
     Wait,
+    /// It has the value that it waited for.
+    Waited,
 }
 
 /// Bytes that a probe's records take where they are made: what a modelled chip needs to know of them.

@@ -120,7 +120,7 @@ impl<C: Clock> Probe for Recorder<C> {
         if !self.times_tasks {
             return;
         }
-        if matches!(step, Step::Begin | Step::Wait) {
+        if matches!(step, Step::Begin | Step::Wait | Step::Waited) {
             self.core(CoreId(0)).interrupt();
         }
         if let Some(submits) = &mut self.submitter().submits {

@@ -101,6 +101,10 @@ pub(crate) struct SubmitTime {
     pub(crate) placed: u64,
     pub(crate) wire: u64,
     pub(crate) heap_bytes: u64,
+    /// Waits of the orchestration for values since the submit before.
+    pub(crate) read: u64,
+    /// When the last of them ended; 0 if there was none.
+    pub(crate) read_end: u64,
 }
 
 /// A block's counters.

@@ -103,12 +103,28 @@ pub(crate) struct Submits {
     stall: u64,
     stall_seen: u64,
     last: u64,
+    /// When the wait for a value that goes on began.
+    waits_since: u64,
+    /// Waits for values since the last submit, and when the last of them ended.
+    read: u64,
+    read_end: u64,
 }
 
 impl Submits {
     pub(crate) fn new(writer: Writer) -> Self {
-        let (start, last) = (0, 0);
-        Submits { writer, start, admitted: 0, looked_up: 0, placed: 0, stall: 0, stall_seen: 0, last }
+        Submits {
+            writer,
+            start: 0,
+            admitted: 0,
+            looked_up: 0,
+            placed: 0,
+            stall: 0,
+            stall_seen: 0,
+            last: 0,
+            waits_since: 0,
+            read: 0,
+            read_end: 0,
+        }
     }
 
     #[inline]
@@ -118,7 +134,11 @@ impl Submits {
             Step::Admitted => (self.admitted, self.looked_up) = (self.since_last(now), 0),
             Step::LookedUp => self.looked_up = self.since_last(now),
             Step::Placed => self.placed = self.since_last(now),
-            Step::Wait => {}
+            Step::Wait => self.waits_since = now,
+            Step::Waited => {
+                self.read += now.saturating_sub(self.waits_since);
+                self.read_end = now;
+            }
         }
     }
 
@@ -143,6 +163,8 @@ impl Submits {
             placed: self.placed,
             wire,
             heap_bytes: submission.usage.heap,
+            read: core::mem::take(&mut self.read),
+            read_end: core::mem::take(&mut self.read_end),
         });
     }
 }

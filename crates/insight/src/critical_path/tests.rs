@@ -142,6 +142,33 @@ fn what_the_submitting_thread_ran_between_submits_is_compute_and_a_copy_is_data(
 }
 
 #[test]
+fn a_read_leads_to_the_task_that_was_waited_for() {
+    use Cause::{Compute, Data, Scheduler, Submit};
+    let timeline = Sample::on(&["aic", "aic"])
+        .task((0, 2), 2, &[])
+        .block(0, AIC, [2, 3, 20, 21])
+        .task((30, 32), 32, &[])
+        .read((4, 25))
+        .block(0, AIC, [32, 33, 40, 40])
+        .ends(40);
+    let expected = [
+        (0, 2, Submit),
+        (2, 3, Scheduler),
+        (3, 20, Compute),
+        (20, 25, Data),
+        (25, 30, Submit),
+        (30, 32, Submit),
+        (32, 33, Scheduler),
+        (33, 40, Compute),
+    ];
+    assert_eq!(path(&timeline), expected);
+    // A wait in which nothing ended is data all the same.
+    let alone =
+        Sample::on(&["aic"]).task((30, 32), 32, &[]).read((4, 25)).block(0, AIC, [32, 32, 40, 40]).ends(40);
+    assert_eq!(path(&alone)[..3], [(0, 4, Submit), (4, 25, Data), (25, 30, Submit)]);
+}
+
+#[test]
 fn at_every_level_the_path_adds_up() {
     for level in [SwimlaneLevel::Blocks, SwimlaneLevel::Tasks, SwimlaneLevel::Phases] {
         let timeline = Sample::on(&["aic", "aiv"])

@@ -19,6 +19,8 @@ pub(super) struct Walk<'t> {
     aside: Aside,
     /// For each core the ends of its blocks, in order.
     ends: HashMap<CoreId, Vec<Ticks>>,
+    /// The ends of all blocks, in order, and of which task each is; empty if nobody read.
+    by_end: Vec<(Ticks, TaskIndex)>,
     now: Ticks,
     /// What is explained so far, the latest first.
     segments: Vec<Segment>,
@@ -47,6 +49,7 @@ impl<'t> Walk<'t> {
             fullness: Fullness::of(timeline),
             aside: Aside::of(timeline),
             ends,
+            by_end: ends_in_order(timeline),
             now: timeline.makespan,
             segments: Vec::new(),
         }
@@ -146,6 +149,9 @@ impl<'t> Walk<'t> {
 
     /// The orchestrator before a submit: what it did since the submit before, and that one.
     fn orchestrator(&mut self, task: TaskIndex) -> Next {
+        if let Some(awaited) = self.read(task) {
+            return Next::Task(awaited);
+        }
         let mut earlier = (0..task.0).rev().map(TaskIndex);
         let before = earlier.find_map(|before| Some((before, self.timeline.task(before).submit?)));
         match before {
@@ -155,6 +161,19 @@ impl<'t> Walk<'t> {
             }
             None => Next::Begin,
         }
+    }
+
+    /// Before this submit the orchestration waited for a value: explains the time since, and that between the end of the
+    /// task that was waited for and the end of the wait. Gives that task: the last to end within the wait.
+    fn read(&mut self, task: TaskIndex) -> Option<TaskIndex> {
+        let submit = self.timeline.task(task).submit.filter(|submit| submit.read > Ticks(0))?;
+        self.on_the_way(submit.read_end, Cause::Submit, None);
+        let began = Ticks(submit.read_end.0.saturating_sub(submit.read.0));
+        let before = &self.by_end[..self.by_end.partition_point(|&(end, _)| end <= self.now)];
+        let awaited = before.last().filter(|&&(end, awaited)| end > began && awaited < task).copied();
+        let (end, awaited) = awaited.map_or((began, None), |(end, awaited)| (end, Some(awaited)));
+        self.back_to(end, Cause::Data, None);
+        awaited
     }
 
     /// Explains everything since `start`.
@@ -197,4 +216,15 @@ impl<'t> Walk<'t> {
             _ => self.segments.push(segment),
         }
     }
+}
+
+/// When blocks ended, in order; not looked up unless the orchestration waited for values.
+fn ends_in_order(timeline: &Timeline) -> Vec<(Ticks, TaskIndex)> {
+    if timeline.tasks.iter().all(|task| task.submit.is_none_or(|submit| submit.read == Ticks(0))) {
+        return Vec::new();
+    }
+    let of_task = |task: TaskIndex| timeline.blocks_of(task).iter().map(move |block| (block.end, task));
+    let mut ends: Vec<_> = timeline.indices().flat_map(of_task).collect();
+    ends.sort_unstable();
+    ends
 }

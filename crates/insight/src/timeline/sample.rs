@@ -52,6 +52,13 @@ impl Sample {
         self
     }
 
+    /// Before the last task's submit, the orchestration waited for a value.
+    pub(crate) fn read(mut self, (start, end): (u64, u64)) -> Self {
+        let submit = self.submits.last_mut().unwrap();
+        (submit.read, submit.read_end) = (Ticks(end - start), Ticks(end));
+        self
+    }
+
     /// A block of the last task.
     pub(crate) fn block(self, core: u32, kernel: u32, stamps: Stamps) -> Self {
         self.lane(core, kernel, 0, stamps)

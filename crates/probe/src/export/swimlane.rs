@@ -123,6 +123,8 @@ impl Export<'_> {
                 insert: Ticks(insert),
                 wire: Ticks(submit.wire),
                 heap_bytes: submit.heap_bytes,
+                read: Ticks(submit.read),
+                read_end: if submit.read_end == 0 { Ticks(0) } else { self.ticks(submit.read_end) },
             })
         })
     }

@@ -178,6 +178,10 @@ pub struct SubmitRow {
     pub wire: Ticks,
     /// Bytes of outputs it allocated.
     pub heap_bytes: u64,
+    /// How long the orchestration waited for values since the submit before.
+    pub read: Ticks,
+    /// When the last of these waits ended; 0 if there was none.
+    pub read_end: Ticks,
 }
 
 /// How many rows of each kind there are, and how many were lost.

@@ -129,6 +129,8 @@ pub fn submits() -> Vec<SubmitRow> {
         insert: Ticks(4),
         wire: Ticks(5),
         heap_bytes: 64,
+        read: Ticks(start / 3),
+        read_end: Ticks(start),
     };
     vec![row(SCALE, 0), row(MIX, 30), row(BARRIER, 60), row(ADD, 90)]
 }

@@ -8,7 +8,7 @@ use super::Phase;
 use crate::rows::quick::Quick;
 
 /// The most columns that a kind of row has.
-const COLUMNS_MAX: usize = 9;
+const COLUMNS_MAX: usize = 11;
 
 /// Where the wanted columns stand in a row.
 #[derive(Clone, Debug, Default)]

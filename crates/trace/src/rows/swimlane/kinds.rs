@@ -57,7 +57,19 @@ pub(super) const KINDS: [Kind; 5] = [
         columns_key: "submit_columns",
         rows_key: "orchestrator_phases",
         level: SwimlaneLevel::Phases,
-        columns: &["task_id", "start", "end", "stall", "alloc", "lookup", "insert", "wire", "heap_bytes"],
+        columns: &[
+            "task_id",
+            "start",
+            "end",
+            "stall",
+            "alloc",
+            "lookup",
+            "insert",
+            "wire",
+            "heap_bytes",
+            "read",
+            "read_end",
+        ],
         quick: quick::submit,
         make: submit,
     },
@@ -66,10 +78,17 @@ pub(super) const KINDS: [Kind; 5] = [
 /// Columns of a block at level 1: the scheduler's stamps are missing.
 const LEVEL_1_COLUMNS: usize = 7;
 
+/// Columns of a submit in a file that does not tell of reads.
+const COLUMNS_WITHOUT_READS: usize = 9;
+
 impl Kind {
     /// Where its columns stand among these, at this level.
     pub(super) fn find(&self, level: SwimlaneLevel, names: &[String]) -> Result<Columns, String> {
         let level_1_blocks = self.rows_key == "blocks" && level == SwimlaneLevel::Blocks;
+        let tells_reads = self.rows_key != "orchestrator_phases" || names.iter().any(|name| name == "read");
+        if !tells_reads {
+            return Columns::find(names, &self.columns[..COLUMNS_WITHOUT_READS]);
+        }
         if !level_1_blocks {
             return Columns::find(names, self.columns);
         }
@@ -121,8 +140,6 @@ impl RowReader for KindRows<'_> {
 }
 
 fn block(values: &Values) -> Result<SwimlaneRow, String> {
-    // At level 1 the last two columns are not there.
-    let stamp = |column| if values.has(column) { values.number(column).map(Ticks) } else { Ok(Ticks(0)) };
     Ok(SwimlaneRow::Block(BlockRow {
         core: CoreId(values.small(0)?),
         task_id: TaskId(values.number(1)?),
@@ -131,8 +148,9 @@ fn block(values: &Values) -> Result<SwimlaneRow, String> {
         block: BlockIndex(values.small(4)?),
         start: Ticks(values.number(5)?),
         end: Ticks(values.number(6)?),
-        dispatch: stamp(7)?,
-        finish: stamp(8)?,
+        // Not there at level 1.
+        dispatch: ticks_or_0(values, 7)?,
+        finish: ticks_or_0(values, 8)?,
     }))
 }
 
@@ -172,5 +190,12 @@ fn submit(values: &Values) -> Result<SwimlaneRow, String> {
         insert: ticks(6)?,
         wire: ticks(7)?,
         heap_bytes: values.number(8)?,
+        read: ticks_or_0(values, 9)?,
+        read_end: ticks_or_0(values, 10)?,
     }))
+}
+
+/// A column that may not be there.
+fn ticks_or_0(values: &Values, column: usize) -> Result<Ticks, String> {
+    if values.has(column) { values.number(column).map(Ticks) } else { Ok(Ticks(0)) }
 }

@@ -63,6 +63,8 @@ pub(super) fn submit(text: &mut Quick<'_>) -> Option<SwimlaneRow> {
         insert: Ticks(next(text)?),
         wire: Ticks(next(text)?),
         heap_bytes: next(text)?,
+        read: Ticks(next(text)?),
+        read_end: Ticks(next(text)?),
     };
     text.take(b']')?;
     Some(SwimlaneRow::Submit(row))

@@ -29,7 +29,7 @@ const OPENINGS_3: &[&str] = &[
     ),
     concat!(
         ",\n\"submit_columns\":[\"task_id\",\"start\",\"end\",\"stall\",\"alloc\",\"lookup\",\"insert\",\"wire\",",
-        "\"heap_bytes\"],\n\"orchestrator_phases\":[\n"
+        "\"heap_bytes\",\"read\",\"read_end\"],\n\"orchestrator_phases\":[\n"
     ),
 ];
 
@@ -147,7 +147,8 @@ impl<W: Write> SwimlaneWriter<W> {
         for ticks in parts {
             text.raw(",").number(ticks.0);
         }
-        text.raw(",").number(row.heap_bytes).raw("]");
+        text.raw(",").number(row.heap_bytes);
+        text.raw(",").number(row.read.0).raw(",").number(row.read_end.0).raw("]");
         Ok(())
     }
 
