@@ -119,8 +119,8 @@ pub fn phases() -> Vec<Case> {
             .blames(PERF),
         block(
             "a submit shorter than its parts",
-            "[0,0,20,2,4,5,4,5,64]",
-            "[0,0,19,2,4,5,4,5,64]",
+            "[0,0,20,2,4,5,4,5,64,0,0]",
+            "[0,0,19,2,4,5,4,5,64,0,0]",
             "parts longer than itself",
         ),
     ]
