@@ -21,6 +21,7 @@ use ringlane_task::Ticks;
 use ringlane_trace::swimlane::{BlockRow, SwimlaneLevel};
 
 use crate::timeline::{TaskIndex, Timeline};
+use crate::units::percent_text;
 use crate::waits::{Wait, waits};
 use crate::{CoreKind, InsightError, Spread};
 use counts::Moment;
@@ -106,15 +107,44 @@ pub enum Limit {
     Dependencies,
 }
 
-/// What limits a run, of which kind of core that is said, and its part of that kind's time.
+/// From this part of their time on, busy cores are what limits a run.
+const MOSTLY_BUSY: f64 = 0.5;
+
+/// What limits a run, of which kind of core that is said, and how much of the time it was so.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verdict {
     /// What limits it.
     pub limit: Limit,
     /// The kind with the most to do.
     pub kind: CoreKind,
-    /// The part of the kind's core time.
+    /// Of cores, the part of their time that they were busy; otherwise the part of the makespan in which one of them was
+    /// idle for that reason.
     pub share: f64,
+}
+
+impl Verdict {
+    /// The verdict in a sentence.
+    pub fn sentence(&self) -> String {
+        let (kind, share) = (self.kind.as_str(), percent_text(self.share));
+        match self.limit {
+            Limit::Cores => format!("Core-bound: {kind} cores were busy {share} of their time."),
+            Limit::Scheduler => {
+                format!(
+                    "Scheduler-bound: for {share} of the time a block that could run waited while an {kind} core was idle."
+                )
+            }
+            Limit::Orchestrator => {
+                format!(
+                    "Orchestrator-bound: for {share} of the time a task that could run was not submitted yet while an {kind} core was idle."
+                )
+            }
+            Limit::Dependencies => {
+                format!(
+                    "Dependency-bound: for {share} of the time an {kind} core was idle because nothing could run."
+                )
+            }
+        }
+    }
 }
 
 impl Limit {
@@ -202,20 +232,25 @@ impl KindTime {
     }
 }
 
-/// Says it of the kind that is the busiest: the others wait for it, or have nothing to do.
+/// Says it of the kind that is the busiest: the others wait for it, or have nothing to do. Cores that are busy most of their
+/// time are the limit. Otherwise it is what was most often true while they were not: of many idle cores a graph may need
+/// only one, so that the time on the clock tells more than the cores' time.
 fn verdict_of(kinds: &[KindTime]) -> Option<Verdict> {
     let busy = |kind: &KindTime| kind.time.share(kind.time.busy);
     let kind = kinds.iter().filter(|kind| kind.time.busy > 0).max_by(|a, b| busy(a).total_cmp(&busy(b)))?;
-    let Parts { busy, scheduler, orchestrator, dependencies } = kind.time;
+    let verdict = |limit, share| Some(Verdict { limit, kind: kind.kind, share });
+    if busy(kind) >= MOSTLY_BUSY {
+        return verdict(Limit::Cores, busy(kind));
+    }
+    let Parts { busy: _, scheduler, orchestrator, dependencies } = kind.instants;
     let parts = [
-        (Limit::Cores, busy),
         (Limit::Scheduler, scheduler),
         (Limit::Orchestrator, orchestrator),
         (Limit::Dependencies, dependencies),
     ];
     // Of equal parts the first.
     let (limit, part) = parts.into_iter().rev().max_by_key(|&(_, part)| part)?;
-    Some(Verdict { limit, kind: kind.kind, share: kind.time.share(part) })
+    verdict(limit, kind.instants.share(part))
 }
 
 #[cfg(test)]

@@ -40,16 +40,8 @@ impl OverheadArgs {
 }
 
 fn text_of(found: &Overhead, timeline: &Timeline) -> String {
-    let verdict = match found.verdict {
-        Some(verdict) => format!(
-            "{}: {} of the {} cores' time\n",
-            verdict.limit.as_str(),
-            percent_text(verdict.share),
-            verdict.kind.as_str()
-        ),
-        None => "nothing ran\n".to_string(),
-    };
-    let mut text = verdict + "\nCore time, of cores × makespan\n";
+    let verdict = found.verdict.map_or("Nothing ran.".to_string(), |verdict| verdict.sentence());
+    let mut text = verdict + "\n\nCore time, of cores × makespan\n";
     text += &parts_table(&found.kinds, |kind| kind.time).render();
     text += "\nTime on the clock, by what was true of the cores\n";
     text += &parts_table(&found.kinds, |kind| kind.instants).render();

@@ -23,21 +23,8 @@ pub(super) fn find(known: &Known<'_>, findings: &mut Vec<Finding>) {
 
 fn verdict(overhead: &Overhead) -> Option<Finding> {
     let verdict = overhead.verdict?;
-    let (kind, share) = (verdict.kind.as_str(), percent_text(verdict.share));
-    let text = match verdict.limit {
-        Limit::Cores => format!("Core-bound: the {kind} cores were busy {share} of their time."),
-        Limit::Scheduler => format!(
-            "Scheduler-bound: {share} of the {kind} cores' time was idle while blocks that could run waited to be handed out."
-        ),
-        Limit::Orchestrator => format!(
-            "Orchestrator-bound: {share} of the {kind} cores' time was idle while tasks that could run were not submitted yet."
-        ),
-        Limit::Dependencies => {
-            format!("Dependency-bound: {share} of the {kind} cores' time was idle because nothing could run.")
-        }
-    };
     let severity = if verdict.limit == Limit::Cores { Severity::Fact } else { Severity::Costly };
-    Some(Finding { severity, weight: verdict.share, text, target: Target::Time })
+    Some(Finding { severity, weight: verdict.share, text: verdict.sentence(), target: Target::Time })
 }
 
 /// Kernels that take less than it takes to hand them out and take them back.
