@@ -21,6 +21,7 @@ pub mod overhead;
 mod run;
 mod spread;
 mod sweep;
+pub mod scopes;
 pub mod timeline;
 pub mod units;
 pub mod waits;

@@ -257,6 +257,7 @@ fn damage_is_told_with_its_record() {
         (1, "\"0x000000003f800000\"", "\"0x100000003f800000\"", "is no float32"),
         (2, "\"scope\": 3, ", "", "tasks record 0: missing field `scope`"),
         (3, "\"exit\": 900", "\"exit\": null", "scopes record 0: a scope that ended has no exit"),
+        (3, "\"ring\": 1, \"tasks\"", "\"ring\": 9, \"tasks\"", "scopes record 0: ring 9 of 4"),
         (3, "\"resource\": \"heap\"", "\"resource\": \"air\"", "unknown resource \"air\""),
     ] {
         let (file, text) = DESIGN[example];

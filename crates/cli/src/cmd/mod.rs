@@ -11,6 +11,7 @@ mod list;
 mod model;
 mod overhead;
 mod run;
+mod scopes;
 
 use std::ffi::OsString;
 
@@ -41,6 +42,7 @@ enum Command {
     Overhead(overhead::OverheadArgs),
     CriticalPath(critical_path::CriticalPathArgs),
     Compare(compare::CompareArgs),
+    Scopes(scopes::ScopesArgs),
     Check(check::CheckArgs),
     Bench(bench::BenchArgs),
     Chips(chips::ChipsArgs),
@@ -67,6 +69,7 @@ impl Command {
             Command::Overhead(args) => args.execute(),
             Command::CriticalPath(args) => args.execute(),
             Command::Compare(args) => args.execute(),
+            Command::Scopes(args) => args.execute(),
             Command::Check(args) => args.execute(),
             Command::Bench(args) => args.execute(),
             Command::Chips(args) => args.execute(),

@@ -1,6 +1,8 @@
 //! Starts the command in a directory of its own and takes down what it answers.
 #![allow(dead_code)] // Each test file uses its part.
 
+pub mod expected;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 

@@ -135,6 +135,9 @@ fn scope_of(raw: RawScope) -> Result<ScopeRow<'static>, String> {
         (false, Some(exit)) => Some(Ticks(exit)),
         (false, None) => return Err("a scope that ended has no exit".to_string()),
     };
+    if usize::from(raw.ring) >= RINGS {
+        return Err(format!("ring {} of {RINGS}", raw.ring));
+    }
     let peaks = |raw: [RawPeak; RINGS]| raw.map(|peak| peak.0);
     Ok(ScopeRow {
         scope: ScopeId(raw.scope),

@@ -1,0 +1,305 @@
+//! `ringlane scopes`: how full the rings were, and the smallest capacities that suffice.
+
+use ringlane_insight::scopes::{PER_RING, SiteUse, StoreUse, Summary, Waits, summarize};
+use ringlane_insight::{Instrument, Run};
+use ringlane_task::Ticks;
+use ringlane_trace::RunError;
+use serde::Serialize;
+
+use crate::errors::{CliError, Exit};
+use crate::output::{self, printable};
+use crate::run_arg::{Needs, RunArg};
+use crate::summary::time;
+use crate::table::{Side, Table};
+
+const EXAMPLE: &str = "\
+Example:
+  $ ringlane run paged_attention --scope-stats
+  $ ringlane scopes
+  $ ringlane scopes outputs/paged_attention_small_20261115_093012 --json | jq -r .options
+The last line is options to paste: with less a run may end in FlowControlDeadlock. docs/commands/scopes.md says more.";
+
+/// Show how full the rings were, and the smallest capacities that suffice
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub struct ScopesArgs {
+    #[command(flatten)]
+    run: RunArg,
+    /// As JSON on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+impl ScopesArgs {
+    /// Reads the scopes and tells what they took.
+    pub fn execute(&self) -> Result<Exit, CliError> {
+        let run = self.run.open(Needs::Table(Instrument::Scopes))?;
+        let view = View { summary: summarize(&run.scopes()?), run: &run };
+        output::results(&if self.json { view.json() } else { view.text() })?;
+        Ok(Exit::Ok)
+    }
+}
+
+/// What is shown of a run.
+struct View<'a> {
+    run: &'a Run,
+    summary: Summary,
+}
+
+impl View<'_> {
+    fn us(&self, ticks: Ticks) -> f64 {
+        ticks.0 as f64 * 1e6 / self.run.manifest.clock_freq_hz.max(1) as f64
+    }
+
+    fn text(&self) -> String {
+        let Summary { scopes, open, sites, waits, .. } = &self.summary;
+        let mut text = format!("{scopes} scopes at {} places", sites.len());
+        if *open > 0 {
+            text += &format!(", {open} of them open when the run stopped");
+        }
+        text += &format!("; submits waited {} times, {} in all\n", waits.count, time(self.us(waits.ticks)));
+        text += &self.ending();
+        text += &format!("\nWhat is needed and what there is, the closest to full first\n{}", self.stores());
+        text += &format!(
+            "\nScopes by place: what one of them needs / the peak while one was open\n{}",
+            self.sites()
+        );
+        text + &self.advice()
+    }
+
+    /// Why the run ended, if not well.
+    fn ending(&self) -> String {
+        let mut text = String::new();
+        if let Some(fatal) = &self.summary.fatal {
+            let ring = fatal.ring.map_or("of all rings".to_string(), |ring| format!("of ring {ring}"));
+            text += &format!(
+                "\nscope {} ({}) exhausted the {} {ring}: {} of {} {} in use, {} needed\n",
+                fatal.scope,
+                printable(&fatal.site),
+                fatal.resource,
+                fatal.used,
+                fatal.capacity,
+                fatal.resource.unit(),
+                fatal.need
+            );
+        }
+        if let Some(error) = &self.run.manifest.error {
+            text += &format!("{}: {}\n", printable(&error.name), printable(&error.detail));
+            text += &format!("hint: {}\n", printable(&error.hint));
+        }
+        text
+    }
+
+    fn stores(&self) -> String {
+        let mut table = Table::new(vec![
+            ("ring", Side::Left),
+            ("resource", Side::Left),
+            ("need", Side::Right),
+            ("enough", Side::Right),
+            ("peak", Side::Right),
+            ("capacity", Side::Right),
+            ("enough of it", Side::Right),
+            ("waits", Side::Right),
+            ("waited", Side::Right),
+            ("most needed by", Side::Left),
+        ]);
+        for store in &self.summary.stores {
+            table.push(vec![
+                store.ring.map_or("all".to_string(), |ring| ring.to_string()),
+                store.resource.to_string(),
+                store.need.map_or("?".to_string(), |need| need.to_string()),
+                store.enough.to_string(),
+                store.peak.to_string(),
+                store.capacity.to_string(),
+                format!("{:.2} %", store.share() * 100.0),
+                store.waits.count.to_string(),
+                time(self.us(store.waits.ticks)),
+                printable(&store.site),
+            ]);
+        }
+        table.render()
+    }
+
+    fn sites(&self) -> String {
+        let mut columns = vec![("place", Side::Left), ("ring", Side::Left)];
+        columns.extend(["scopes", "tasks"].map(|name| (name, Side::Right)));
+        columns.extend(PER_RING.map(|resource| (resource.as_str(), Side::Right)));
+        columns.extend(["fan-in", "waits", "waited"].map(|name| (name, Side::Right)));
+        let mut table = Table::new(columns);
+        for site in &self.summary.sites {
+            let mut row = vec![printable(&site.site), site.ring.to_string()];
+            row.extend([site.scopes, site.tasks].map(|number| number.to_string()));
+            let peaks = PER_RING.iter().zip(&site.peaks);
+            row.extend(peaks.map(|(&resource, peak)| format!("{}/{peak}", site.need_of(resource))));
+            row.extend([site.fanin, site.waits.count].map(|number| number.to_string()));
+            row.push(time(self.us(site.waits.ticks)));
+            table.push(row);
+        }
+        table.render()
+    }
+
+    fn advice(&self) -> String {
+        let mut text = String::new();
+        for note in self.notes() {
+            text += &format!("\nnote: {note}");
+        }
+        let title = match (self.early_end(), &self.summary.fatal) {
+            (None, None) => "The smallest capacities that suffice",
+            (_, Some(_)) => "With these options it gets past this scope",
+            _ => "What it was given, and what the hint says",
+        };
+        let options = match self.options().as_str() {
+            "" => "the defaults".to_string(),
+            options => options.to_string(),
+        };
+        format!("{text}\n{title}\n  {options}\n")
+    }
+
+    fn options(&self) -> String {
+        self.summary.options(self.early_end())
+    }
+
+    /// What kept the program from being submitted to its end. Outputs are compared with the golden only after that.
+    fn early_end(&self) -> Option<&RunError> {
+        let manifest = &self.run.manifest;
+        manifest.error.as_ref().filter(|_| manifest.golden.is_none())
+    }
+
+    /// What the numbers do not say.
+    fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.summary.dropped > 0 {
+            notes.push(format!("{} scopes were lost: they may need more\n", self.summary.dropped));
+        }
+        if self.early_end().is_some() {
+            let status = self.run.manifest.status.as_str();
+            notes.push(format!("the run ended early ({status}): what comes after that may need more\n"));
+        }
+        notes
+    }
+
+    fn json(&self) -> String {
+        let Summary { scopes, open, dropped, waits, fatal, .. } = &self.summary;
+        let summary = Json {
+            run: self.run.dir.display().to_string(),
+            status: self.run.manifest.status.as_str(),
+            scopes: *scopes,
+            open: *open,
+            dropped: *dropped,
+            waits: self.waits(*waits),
+            fatal: fatal.as_ref().map(|fatal| Fatal {
+                scope: fatal.scope.0,
+                site: &fatal.site,
+                ring: fatal.ring.map(|ring| ring.0),
+                resource: fatal.resource.as_str(),
+                used: fatal.used,
+                capacity: fatal.capacity,
+                need: fatal.need,
+            }),
+            stores: self.summary.stores.iter().map(|store| self.store(store)).collect(),
+            sites: self.summary.sites.iter().map(|site| self.site(site)).collect(),
+            options: self.options(),
+        };
+        let text = serde_json::to_string(&summary).expect("strings and numbers");
+        format!("{text}\n")
+    }
+
+    fn waits(&self, waits: Waits) -> WaitsRow {
+        WaitsRow { count: waits.count, ticks: waits.ticks.0, us: self.us(waits.ticks) }
+    }
+
+    fn store<'s>(&self, store: &'s StoreUse) -> StoreRow<'s> {
+        StoreRow {
+            ring: store.ring.map(|ring| ring.0),
+            resource: store.resource.as_str(),
+            need: store.need,
+            enough: store.enough,
+            peak: store.peak,
+            capacity: store.capacity,
+            waits: self.waits(store.waits),
+            site: &store.site,
+        }
+    }
+
+    fn site<'s>(&self, site: &'s SiteUse) -> SiteRow<'s> {
+        let use_of = PER_RING.iter().zip(site.peaks).map(|(&resource, peak)| Use {
+            resource: resource.as_str(),
+            need: site.need_of(resource),
+            peak,
+        });
+        SiteRow {
+            site: &site.site,
+            ring: site.ring.0,
+            scopes: site.scopes,
+            tasks: site.tasks,
+            uses: use_of.collect(),
+            tensormap_peak: site.tensormap,
+            fanin_peak: site.fanin,
+            waits: self.waits(site.waits),
+        }
+    }
+}
+
+/// The whole answer; fields may be added, never renamed.
+#[derive(Serialize)]
+struct Json<'a> {
+    run: String,
+    status: &'static str,
+    scopes: u64,
+    open: u64,
+    dropped: u64,
+    waits: WaitsRow,
+    fatal: Option<Fatal<'a>>,
+    stores: Vec<StoreRow<'a>>,
+    sites: Vec<SiteRow<'a>>,
+    options: String,
+}
+
+#[derive(Serialize)]
+struct WaitsRow {
+    count: u64,
+    ticks: u64,
+    us: f64,
+}
+
+#[derive(Serialize)]
+struct Fatal<'a> {
+    scope: u32,
+    site: &'a str,
+    ring: Option<u8>,
+    resource: &'static str,
+    used: u64,
+    capacity: u64,
+    need: u64,
+}
+
+#[derive(Serialize)]
+struct StoreRow<'a> {
+    ring: Option<u8>,
+    resource: &'static str,
+    need: Option<u64>,
+    enough: u64,
+    peak: u64,
+    capacity: u64,
+    waits: WaitsRow,
+    site: &'a str,
+}
+
+#[derive(Serialize)]
+struct SiteRow<'a> {
+    site: &'a str,
+    ring: u8,
+    scopes: u64,
+    tasks: u64,
+    uses: Vec<Use>,
+    tensormap_peak: u64,
+    fanin_peak: u64,
+    waits: WaitsRow,
+}
+
+#[derive(Serialize)]
+struct Use {
+    resource: &'static str,
+    need: u64,
+    peak: u64,
+}
