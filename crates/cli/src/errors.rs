@@ -10,6 +10,7 @@ use ringlane_scenes::SceneError;
 use ringlane_task::{ConfigError, Explain};
 use ringlane_trace::TraceError;
 
+use crate::cmd::DumpError;
 use crate::costs::CostsError;
 use crate::output::say;
 use crate::runtime::{Platform, SetupError};
@@ -117,6 +118,9 @@ pub enum CliError {
     /// A run cannot be explained.
     #[error("{0}")]
     Insight(#[from] InsightError),
+    /// Captured arguments cannot be shown, exported or compared.
+    #[error("{0}")]
+    Dump(#[from] DumpError),
     /// Results cannot be printed.
     #[error("results cannot be printed")]
     CannotPrint(io::Error),
@@ -165,6 +169,7 @@ impl Explain for CliError {
             CliError::NoSuchRun { .. } => "NoSuchRun",
             CliError::NoRecordedRun { .. } => "NoRecordedRun",
             CliError::Insight(error) => error.name(),
+            CliError::Dump(error) => error.name(),
             CliError::CannotPrint(_) => "CannotPrint",
             CliError::NoSignals(_) => "NoSignals",
         }
@@ -205,6 +210,7 @@ impl Explain for CliError {
                 format!("no outputs/*/{file}; the newest runs: {}", listed(known))
             }
             CliError::Insight(error) => error.detail(),
+            CliError::Dump(error) => error.detail(),
             CliError::CannotPrint(error) | CliError::NoSignals(error) => error.to_string(),
         }
     }
@@ -247,6 +253,7 @@ impl Explain for CliError {
                 format!("make one with `ringlane run SCENE {option}`, or name the run's directory")
             }
             CliError::Insight(error) => error.hint(),
+            CliError::Dump(error) => error.hint(),
             CliError::CannotPrint(_) => "is there space where standard output goes?".to_string(),
             CliError::NoSignals(_) => "does the machine allow signal handlers?".to_string(),
         }

@@ -14,6 +14,7 @@ pub mod bound;
 pub mod compare;
 mod cores;
 pub mod critical_path;
+pub mod dump;
 mod error;
 pub mod findings;
 mod instrument;

@@ -12,11 +12,14 @@ use std::path::{Path, PathBuf};
 
 use ringlane_trace::deps::{self, Deps, SkeletonRow, read_skeleton};
 use ringlane_trace::dump::{self, Dump};
+use ringlane_trace::deps::{self, Deps, DepsRow, read_deps};
+use ringlane_trace::dump::{self, Dump, Payloads};
 use ringlane_trace::pmu::{self, Pmu};
 use ringlane_trace::scopes::{self, Scopes};
 use ringlane_trace::swimlane::{self, Swimlane};
-use ringlane_trace::{FileEntry, Manifest};
+use ringlane_trace::{FileEntry, Manifest, RunError};
 
+use crate::dump::Catalog;
 use crate::timeline::{Skeleton, Timeline};
 use crate::{InsightError, Instrument};
 
@@ -102,10 +105,29 @@ impl Run {
         Ok(Dump::read(self.file(Instrument::Dump)?)?)
     }
 
+    /// The same with each record's task, in the order of submission.
+    pub fn captured(&self) -> Result<Catalog, InsightError> {
+        Catalog::new(self.dump()?).map_err(|what| self.disagree(what))
+    }
+
+    /// The bytes of captured tensors.
+    pub fn payloads(&self) -> Result<Payloads, InsightError> {
+        Ok(Payloads::open(self.listed(dump::BIN_FILE_NAME, Instrument::Dump)?)?)
+    }
+
+    /// What kept the program from being submitted to its end. Outputs are compared with the golden only after that.
+    pub fn early_end(&self) -> Option<&RunError> {
+        self.manifest.error.as_ref().filter(|_| self.manifest.golden.is_none())
+    }
+
     /// The file of a table, if it is this run's.
     pub fn file(&self, instrument: Instrument) -> Result<PathBuf, InsightError> {
-        let path = self.dir.join(instrument.file_name());
-        let Some(entry) = self.entry(instrument) else {
+        self.listed(instrument.file_name(), instrument)
+    }
+
+    fn listed(&self, name: &str, instrument: Instrument) -> Result<PathBuf, InsightError> {
+        let path = self.dir.join(name);
+        let Some(entry) = self.manifest.files.iter().find(|entry| entry.path == name) else {
             return Err(InsightError::NotRecorded { path, option: instrument.option() });
         };
         match fs::metadata(&path) {

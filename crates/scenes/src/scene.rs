@@ -16,8 +16,15 @@ pub struct Param {
     pub name: &'static str,
     /// The value used when none is given, unless the case sets its own.
     pub default: &'static str,
-    /// What it means.
+    /// What it means. A parameter that says nothing is hidden: it can be given, and is listed nowhere.
     pub about: &'static str,
+}
+
+impl Param {
+    /// Whether it is for tests alone: a bug to plant, say.
+    pub const fn is_hidden(&self) -> bool {
+        self.about.is_empty()
+    }
 }
 
 /// A case: a scene with some parameters set.
@@ -144,10 +151,16 @@ impl Scene {
         })
     }
 
+    /// The parameters that users are told of.
+    pub fn listed_params(&self) -> impl Iterator<Item = &'static Param> + use<> {
+        self.params.iter().filter(|param| !param.is_hidden())
+    }
+
     /// The settings of one run: the defaults, then what the case sets, then what the user gave.
-    /// A parameter that the scene does not have is refused.
+    /// A parameter that the scene does not have is refused; one that is hidden has no default, so that runs without it do
+    /// not tell of it.
     pub fn settings(&self, case: &Case, user: &[(String, String)], seed: u64) -> SceneResult<Settings> {
-        let defaults = self.params.iter().map(|p| (p.name, p.default));
+        let defaults = self.listed_params().map(|p| (p.name, p.default));
         let given = user.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let mut settings = Settings { seed, ..Settings::default() };
         for (name, value) in defaults.chain(case.set.iter().copied()).chain(given) {
@@ -160,7 +173,7 @@ impl Scene {
     }
 
     fn unknown_param(&self, name: &str) -> SceneError {
-        let known = self.params.iter().map(|p| p.name).collect();
+        let known = self.listed_params().map(|p| p.name).collect();
         SceneError::UnknownParam { scene: self.name, name: name.to_string(), known }
     }
 }

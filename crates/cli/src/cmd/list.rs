@@ -111,7 +111,7 @@ impl SceneRow {
             name: scene.name,
             about: scene.about,
             cases: scene.cases.iter().map(case).collect(),
-            params: scene.params.iter().map(param).collect(),
+            params: scene.listed_params().map(param).collect(),
             kernels: scene.kernels.iter().map(|k| KernelRow { name: k.name(), args: k.arity() }).collect(),
         }
     }

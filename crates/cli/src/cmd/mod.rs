@@ -7,11 +7,14 @@ mod compare;
 mod completions;
 mod critical_path;
 mod dfx;
+mod dump;
 mod list;
 mod model;
 mod overhead;
 mod run;
 mod scopes;
+
+pub use dump::DumpError;
 
 use std::ffi::OsString;
 
@@ -42,6 +45,7 @@ enum Command {
     Overhead(overhead::OverheadArgs),
     CriticalPath(critical_path::CriticalPathArgs),
     Compare(compare::CompareArgs),
+    Dump(Box<dump::DumpArgs>),
     Scopes(scopes::ScopesArgs),
     Check(check::CheckArgs),
     Bench(bench::BenchArgs),
@@ -69,6 +73,7 @@ impl Command {
             Command::Overhead(args) => args.execute(),
             Command::CriticalPath(args) => args.execute(),
             Command::Compare(args) => args.execute(),
+            Command::Dump(args) => args.execute(),
             Command::Scopes(args) => args.execute(),
             Command::Check(args) => args.execute(),
             Command::Bench(args) => args.execute(),

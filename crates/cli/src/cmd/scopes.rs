@@ -3,7 +3,6 @@
 use ringlane_insight::scopes::{PER_RING, SiteUse, StoreUse, Summary, Waits, summarize};
 use ringlane_insight::{Instrument, Run};
 use ringlane_task::Ticks;
-use ringlane_trace::RunError;
 use serde::Serialize;
 
 use crate::errors::{CliError, Exit};
@@ -143,7 +142,7 @@ impl View<'_> {
         for note in self.notes() {
             text += &format!("\nnote: {note}");
         }
-        let title = match (self.early_end(), &self.summary.fatal) {
+        let title = match (self.run.early_end(), &self.summary.fatal) {
             (None, None) => "The smallest capacities that suffice",
             (_, Some(_)) => "With these options it gets past this scope",
             _ => "What it was given, and what the hint says",
@@ -156,13 +155,7 @@ impl View<'_> {
     }
 
     fn options(&self) -> String {
-        self.summary.options(self.early_end())
-    }
-
-    /// What kept the program from being submitted to its end. Outputs are compared with the golden only after that.
-    fn early_end(&self) -> Option<&RunError> {
-        let manifest = &self.run.manifest;
-        manifest.error.as_ref().filter(|_| manifest.golden.is_none())
+        self.summary.options(self.run.early_end())
     }
 
     /// What the numbers do not say.
@@ -171,7 +164,7 @@ impl View<'_> {
         if self.summary.dropped > 0 {
             notes.push(format!("{} scopes were lost: they may need more\n", self.summary.dropped));
         }
-        if self.early_end().is_some() {
+        if self.run.early_end().is_some() {
             let status = self.run.manifest.status.as_str();
             notes.push(format!("the run ended early ({status}): what comes after that may need more\n"));
         }

@@ -23,13 +23,18 @@ kernel! {
     /// Each row of scores becomes exp(s - max); its maximum and the sum of what it became are kept.
     pub(super) static SOFTMAX = aiv fn(s: ViewMut<f32, 2>, max: &mut [f32], sum: &mut [f32]) {
         let mut s = s;
-        for (i, (max, sum)) in max.iter_mut().zip(sum).enumerate() {
-            let row = s.row(&[i]);
-            *max = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-            row.iter_mut().for_each(|s| *s = (*s - *max).exp());
-            *sum = row.iter().sum();
-        }
+        softmax(&mut s, max, sum);
     } cost cost::PASS
+}
+
+/// What SOFTMAX computes.
+pub(super) fn softmax(s: &mut ViewMut<f32, 2>, max: &mut [f32], sum: &mut [f32]) {
+    for (i, (max, sum)) in max.iter_mut().zip(sum).enumerate() {
+        let row = s.row(&[i]);
+        *max = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        row.iter_mut().for_each(|s| *s = (*s - *max).exp());
+        *sum = row.iter().sum();
+    }
 }
 
 kernel! {

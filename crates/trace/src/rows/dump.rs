@@ -1,6 +1,7 @@
 //! `tensor_dump/tensor_dump.json`: what went into and came out of each task. The bytes of tensors are in
 //! `tensor_dump.bin` beside it; scalars are here.
 
+mod payload;
 mod read;
 mod scalar;
 mod write;
@@ -8,6 +9,7 @@ mod write;
 use ringlane_task::{Access, KernelId, Scalar, Seq, TaskId};
 
 use super::{RowCounts, ViewRow};
+pub use payload::Payloads;
 pub use read::{Dump, DumpHead, DumpRow, read_dump};
 pub use write::DumpWriter;
 

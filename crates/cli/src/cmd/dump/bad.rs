@@ -1,0 +1,105 @@
+//! `ringlane dump bad`: the first task that made a NaN or an infinity out of finite inputs.
+
+use ringlane_insight::Instrument;
+use ringlane_insight::dump::{Bad, BadArgument, BadTask, describe_shape, find_bad, place_in};
+use serde_json::{Value as Json, json};
+
+use super::diff::task_name;
+use super::print::{StatsRow, count, stats_line};
+use crate::errors::{CliError, Exit};
+use crate::output::{self, printable};
+use crate::run_arg::{Needs, RunArg};
+
+const EXAMPLE: &str = "\
+Example:
+  $ ringlane run paged_attention --dump-tensor
+  $ ringlane dump bad
+Exit status: 0 there is no NaN and no infinity, 1 there is.";
+
+/// Find the first task that made a NaN or an infinity out of finite inputs
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub struct BadArgs {
+    #[command(flatten)]
+    run: RunArg,
+    /// As JSON on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+impl BadArgs {
+    /// Looks, and tells what was found.
+    pub fn execute(&self) -> Result<Exit, CliError> {
+        let run = self.run.open(Needs::Table(Instrument::Dump))?;
+        let found = find_bad(&run.captured()?, &run.payloads()?)?;
+        output::results(&if self.json { json_of(&found) } else { text(&found) })?;
+        Ok(if found.maker.is_none() && found.given.is_none() { Exit::Ok } else { Exit::Failed })
+    }
+}
+
+fn text(found: &Bad) -> String {
+    let mut text = String::new();
+    if let Some(task) = &found.given {
+        text += &format!("{} is given NaN or infinity that no captured task before it made\n", name(task));
+        text += &arguments(task);
+    }
+    if let Some(task) = &found.maker {
+        text += &format!("{} makes NaN or infinity out of finite inputs\n", name(task));
+        text += &arguments(task);
+        for input in &task.inputs {
+            text += &format!("  given arg {} ({}): {}\n", input.arg, input.role, stats_line(&input.stats));
+        }
+    } else if found.given.is_some() {
+        text += "no task makes one out of finite inputs: look at where the program has this one from\n";
+    } else {
+        text += "no NaN and no infinity\n";
+    }
+    text += &format!("looked at {}", count(found.records, "record"));
+    match found.cut {
+        0 => text + "\n",
+        cut => text + &format!(", {cut} of them in part, because they are truncated\n"),
+    }
+}
+
+fn name(task: &BadTask) -> String {
+    format!("task {} (seq {}) {}", task_name(task.task), task.seq, printable(&task.kernel))
+}
+
+fn arguments(task: &BadTask) -> String {
+    let line = |bad: &BadArgument| {
+        let BadArgument { arg, role, dtype, shape, stats, first, value, .. } = bad;
+        format!(
+            "  arg {arg} ({role}, {dtype} {}): {} of {}, {} NaN and {} infinite; the first, {value}, at {:?}\n",
+            describe_shape(shape),
+            stats.bad(),
+            count(stats.elements, "element"),
+            stats.nan,
+            stats.infinite,
+            place_in(shape, *first)
+        )
+    };
+    task.bad.iter().map(line).collect()
+}
+
+fn json_of(found: &Bad) -> String {
+    let task = |task: &BadTask| {
+        let bad: Vec<_> = task.bad.iter().map(argument_json).collect();
+        let inputs = task.inputs.iter().map(|input| {
+            json!({"arg": input.arg, "role": input.role.as_str(), "dtype": input.dtype.as_str(), "shape": input.shape,
+                   "stats": StatsRow::of(&input.stats)})
+        });
+        json!({"task_id": task.task.0, "seq": task.seq.0, "kernel": task.kernel, "bad": bad,
+               "inputs": inputs.collect::<Vec<_>>()})
+    };
+    let document = json!({
+        "records": found.records, "truncated": found.cut, "maker": found.maker.as_ref().map(task),
+        "given": found.given.as_ref().map(task),
+    });
+    format!("{document}\n")
+}
+
+fn argument_json(bad: &BadArgument) -> Json {
+    json!({"arg": bad.arg, "role": bad.role.as_str(), "stage": bad.stage.as_str(), "dtype": bad.dtype.as_str(),
+           "shape": bad.shape, "first": place_in(&bad.shape, bad.first), "value": bad.value.to_string(),
+           "stats": StatsRow::of(&bad.stats)})
+}

@@ -1,0 +1,242 @@
+//! `ringlane dump diff`: the first task whose inputs agree and whose outputs differ.
+
+use std::path::PathBuf;
+
+use ringlane_insight::dump::{
+    ArgumentDiff, Comparison, Diff, Extent, Mismatch, Provenance, Side, TaskDiff, Tolerance, describe_shape,
+    diff, place_in, provenance,
+};
+use ringlane_insight::{Instrument, Run};
+use ringlane_task::TaskId;
+use ringlane_trace::deps::Origin;
+use serde_json::{Value as Json, json};
+
+use super::error::DumpError;
+use super::print::{count, seven_digits};
+use crate::errors::{CliError, Exit};
+use crate::output::{self, printable, say};
+use crate::run_arg;
+
+const EXAMPLE: &str = "\
+Example:
+  $ ringlane dump diff outputs/good outputs/wrong
+  $ ringlane dump diff outputs/cpu outputs/a2a3sim --tolerance 1e-3
+Two elements a and b agree if |a - b| <= T + T * max(|a|, |b|); NaN agrees with NaN; whole numbers must be equal.
+Exit status: 0 the runs agree, 1 they differ, 2 they cannot be compared.";
+
+/// Culprits that are printed with --all; the rest is counted.
+const SHOWN_MAX: usize = 50;
+
+/// Find the first task whose inputs agree in two runs, and whose outputs differ
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub struct DiffArgs {
+    /// A run directory, or a file in it
+    a: PathBuf,
+    /// Another run of the same program
+    b: PathBuf,
+    /// How far apart elements may be
+    #[arg(long, value_name = "T", default_value = "1e-6", value_parser = tolerance)]
+    tolerance: Tolerance,
+    /// Every task that differs though its inputs agree, not only the first
+    #[arg(long)]
+    all: bool,
+    /// As JSON on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+fn tolerance(text: &str) -> Result<Tolerance, CliError> {
+    let found = text.parse().ok().and_then(Tolerance::new);
+    found.ok_or_else(|| CliError::bad_value("--tolerance", text, "a number from 0", "--tolerance 1e-6"))
+}
+
+impl DiffArgs {
+    /// Compares and tells what differs.
+    pub fn execute(&self) -> Result<Exit, CliError> {
+        let (a, b) = (Run::open(run_arg::named(&self.a)?)?, Run::open(run_arg::named(&self.b)?)?);
+        let extent = if self.all { Extent::All } else { Extent::First };
+        let found = match diff(&Side::open(&a)?, &Side::open(&b)?, self.tolerance, extent)? {
+            Comparison::Compared(found) => found,
+            Comparison::NotComparable(why) => return Err(not_comparable(&why).into()),
+        };
+        let shown = Shown { run: &a, found: &found, tolerance: self.tolerance };
+        output::results(&if self.json { shown.json()? } else { shown.text()? })?;
+        if found.alone > 0 {
+            say(format_args!(
+                "note: {} records are in one run only: the other lost some or ended early",
+                found.alone
+            ));
+        }
+        Ok(if found.agrees() { Exit::Ok } else { Exit::Failed })
+    }
+}
+
+fn not_comparable(why: &Mismatch) -> DumpError {
+    match why {
+        Mismatch::Selections(a, b) => {
+            let name = |selection: &Option<String>| selection.clone().unwrap_or("@all".to_string());
+            let what = format!("A was captured with --dump-tensor={}, B with {}", name(a), name(b));
+            DumpError::NotComparable { what, hint: "make both runs with the same --dump-tensor" }
+        }
+        Mismatch::Programs { seq, what } => DumpError::NotComparable {
+            what: format!("the programs differ at seq {seq}: {what}"),
+            hint: "compare two runs of one scene, case, seed and parameters",
+        },
+    }
+}
+
+struct Shown<'a> {
+    run: &'a Run,
+    found: &'a Diff,
+    tolerance: Tolerance,
+}
+
+impl Shown<'_> {
+    fn text(&self) -> Result<String, CliError> {
+        let found = self.found;
+        let mut text = String::new();
+        if let Some(task) = &found.outside {
+            text += &format!(
+                "the inputs differ: {} is the first that is given something else in B, and no captured task before it made it\n",
+                name(task)
+            );
+            text += &arguments(&task.inputs);
+            text += &self.sources(task.task)?;
+        }
+        for (number, task) in found.culprits.iter().take(SHOWN_MAX).enumerate() {
+            let title = if number == 0 { "the culprit" } else { "and" };
+            let inputs = match task.inputs_compared {
+                0 => "none of its inputs were captured".to_string(),
+                1 => "its input agrees".to_string(),
+                many => format!("its {many} inputs agree"),
+            };
+            text += &format!("{title}: {}: {inputs}, and its outputs differ\n", name(task));
+            text += &arguments(&task.outputs);
+            text += &self.sources(task.task)?;
+        }
+        if found.culprits.len() > SHOWN_MAX {
+            text += &format!("and {} more\n", found.culprits.len() - SHOWN_MAX);
+        }
+        if found.agrees() {
+            text += "the runs agree\n";
+        }
+        text += &format!(
+            "compared {}, {}, {}, with a tolerance of {:e}",
+            count(found.tasks, "task"),
+            count(found.records, "record"),
+            count(found.elements, "element"),
+            self.tolerance.get()
+        );
+        if found.inherited > 0 {
+            text += &format!("; given something else: {}", count(found.inherited, "task"));
+        }
+        if found.cut > 0 {
+            text += &format!("; {} records only in part, because they are truncated", found.cut);
+        }
+        Ok(text + "\n")
+    }
+
+    /// Where a task's inputs come from, if dependencies were recorded.
+    fn provenance(&self, task: TaskId) -> Result<Vec<Provenance>, CliError> {
+        match self.run.has(Instrument::Deps) {
+            true => Ok(provenance(&self.run.dependencies()?, task)),
+            false => Ok(Vec::new()),
+        }
+    }
+
+    fn sources(&self, task: TaskId) -> Result<String, CliError> {
+        let mut text = String::new();
+        for Provenance { arg, origin, producers } in self.provenance(task)? {
+            let from: Vec<_> = producers
+                .iter()
+                .map(|made| {
+                    format!("task {} (seq {}) {}", task_name(made.task), made.seq, printable(&made.kernel))
+                })
+                .collect();
+            let from = match (from.is_empty(), origin) {
+                (false, _) => from.join(", "),
+                (true, Origin::External) => "outside: an external tensor".to_string(),
+                (true, Origin::Heap) => "an allocation that nothing has written".to_string(),
+            };
+            text += &format!("  arg {arg} comes from {from}\n");
+        }
+        Ok(text)
+    }
+
+    fn json(&self) -> Result<String, CliError> {
+        let found = self.found;
+        let verdict = match (&found.outside, found.culprits.is_empty()) {
+            (None, true) => "agree",
+            (_, false) => "culprit",
+            (Some(_), true) => "inputs_differ",
+        };
+        let tasks: Result<Vec<_>, _> = found.culprits.iter().map(|task| self.task_json(task)).collect();
+        let outside = found.outside.as_ref().map(|task| self.task_json(task)).transpose()?;
+        let document = json!({
+            "verdict": verdict, "tolerance": self.tolerance.get(), "tasks": found.tasks, "records": found.records,
+            "elements": found.elements, "truncated": found.cut, "in_one_run_only": found.alone,
+            "given_something_else": found.inherited, "outside": outside, "culprits": tasks?,
+        });
+        Ok(format!("{document}\n"))
+    }
+
+    fn task_json(&self, task: &TaskDiff) -> Result<Json, CliError> {
+        let from = self.provenance(task.task)?.into_iter().map(|found| {
+            let producers: Vec<_> = found
+                .producers
+                .iter()
+                .map(|made| json!({"task_id": made.task.0, "seq": made.seq.0, "kernel": made.kernel}))
+                .collect();
+            json!({"arg": found.arg, "origin": found.origin.as_str(), "producers": producers})
+        });
+        Ok(json!({
+            "task_id": task.task.0, "seq": task.seq.0, "kernel": task.kernel,
+            "inputs": task.inputs.iter().map(argument_json).collect::<Vec<_>>(),
+            "outputs": task.outputs.iter().map(argument_json).collect::<Vec<_>>(),
+            "inputs_from": from.collect::<Vec<_>>(),
+        }))
+    }
+}
+
+/// A task as people name it.
+pub fn task_name(task: TaskId) -> String {
+    format!("{}:{}", task.0 >> 32, task.local())
+}
+
+fn name(task: &TaskDiff) -> String {
+    format!("task {} (seq {}) {}", task_name(task.task), task.seq, printable(&task.kernel))
+}
+
+fn arguments(differing: &[ArgumentDiff]) -> String {
+    let mut text = String::new();
+    for found in differing {
+        let ArgumentDiff { arg, role, dtype, shape, compared, differing, first, worst, .. } = found;
+        text += &format!(
+            "  arg {arg} ({role}, {dtype} {}): {differing} of {} differ, the first at {:?}\n",
+            describe_shape(shape),
+            count(*compared, "element"),
+            place_in(shape, *first)
+        );
+        text += &format!(
+            "    worst at {:?}: {} in A, {} in B, {} apart\n",
+            place_in(shape, worst.element),
+            worst.a,
+            worst.b,
+            seven_digits(worst.difference())
+        );
+    }
+    text
+}
+
+fn argument_json(found: &ArgumentDiff) -> Json {
+    let worst = &found.worst;
+    let difference = Some(worst.difference()).filter(|difference| difference.is_finite());
+    json!({
+        "arg": found.arg, "role": found.role.as_str(), "stage": found.stage.as_str(), "dtype": found.dtype.as_str(),
+        "shape": found.shape, "compared": found.compared, "differing": found.differing,
+        "first": place_in(&found.shape, found.first),
+        "worst": {"at": place_in(&found.shape, worst.element), "a": worst.a.to_string(), "b": worst.b.to_string(),
+                  "difference": difference},
+    })
+}

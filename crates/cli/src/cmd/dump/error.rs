@@ -1,0 +1,56 @@
+//! What keeps captured arguments from being shown, exported or compared.
+
+use std::io::{self, ErrorKind};
+use std::path::PathBuf;
+
+use ringlane_task::Explain;
+use ringlane_trace::describe_os_error;
+
+use crate::output::printable;
+
+/// Why captured arguments are not shown, exported or compared.
+#[derive(Debug, thiserror::Error)]
+pub enum DumpError {
+    /// The filters let nothing through.
+    #[error("no captured argument is all of this")]
+    NothingSelected { there: String },
+    /// A file cannot be written.
+    #[error("an argument cannot be exported")]
+    CannotExport { path: PathBuf, source: io::Error },
+    /// Two runs are not of one program.
+    #[error("the two runs cannot be compared")]
+    NotComparable { what: String, hint: &'static str },
+}
+
+impl Explain for DumpError {
+    fn name(&self) -> &'static str {
+        match self {
+            DumpError::NothingSelected { .. } => "NothingSelected",
+            DumpError::CannotExport { .. } => "CannotExport",
+            DumpError::NotComparable { .. } => "NotComparable",
+        }
+    }
+
+    fn detail(&self) -> String {
+        match self {
+            DumpError::NothingSelected { there } => printable(there),
+            DumpError::CannotExport { path, source } => {
+                format!("{}: {}", path.display(), describe_os_error(source))
+            }
+            DumpError::NotComparable { what, .. } => printable(what),
+        }
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            DumpError::NothingSelected { .. } => {
+                "leave out a filter: `ringlane dump` lists everything".to_string()
+            }
+            DumpError::CannotExport { source, .. } => match source.kind() {
+                ErrorKind::AlreadyExists => "nothing is overwritten: -o another directory".to_string(),
+                _ => "-o a directory that can be written".to_string(),
+            },
+            DumpError::NotComparable { hint, .. } => hint.to_string(),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! The filters: which captured arguments are meant.
+
+use ringlane_insight::dump::{Filter, Kind, parse_stage, parse_task};
+use ringlane_task::TaskId;
+use ringlane_trace::dump::{Role, Stage};
+
+use crate::errors::CliError;
+
+/// Which records; those that are all of it.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Filters")]
+pub struct FilterArgs {
+    /// Of one task: its task_id, or ring:local as in the list
+    #[arg(long, value_name = "ID", value_parser = task)]
+    task: Option<TaskId>,
+    /// Of tasks that run this kernel
+    #[arg(long, value_name = "NAME")]
+    kernel: Option<String>,
+    /// One argument, by its number
+    #[arg(long, value_name = "N", value_parser = arg)]
+    arg: Option<u32>,
+    /// Captured before the task or after it: before, after
+    #[arg(long, value_name = "STAGE", value_parser = stage)]
+    stage: Option<Stage>,
+    /// What it is to the task: input, output, inout
+    #[arg(long, value_name = "ROLE", value_parser = role)]
+    role: Option<Role>,
+    /// tensor or scalar
+    #[arg(long, value_name = "KIND", value_parser = kind)]
+    kind: Option<Kind>,
+    /// One record, by its number in the list
+    #[arg(long, value_name = "N", value_parser = index)]
+    index: Option<u64>,
+}
+
+impl FilterArgs {
+    /// What is asked for.
+    pub fn filter(&self) -> Filter {
+        Filter {
+            task: self.task,
+            kernel: self.kernel.clone(),
+            arg: self.arg,
+            stage: self.stage,
+            role: self.role,
+            kind: self.kind,
+            index: self.index,
+        }
+    }
+}
+
+fn task(text: &str) -> Result<TaskId, CliError> {
+    let bad = |_| CliError::bad_value("--task", text, "a task_id, or ring:local", "--task 1:0");
+    parse_task(text).map_err(bad)
+}
+
+fn arg(text: &str) -> Result<u32, CliError> {
+    text.parse().map_err(|_| CliError::bad_value("--arg", text, "a number from 0", "--arg 0"))
+}
+
+fn index(text: &str) -> Result<u64, CliError> {
+    text.parse().map_err(|_| CliError::bad_value("--index", text, "a number from 0", "--index 0"))
+}
+
+fn stage(text: &str) -> Result<Stage, CliError> {
+    let allowed = "before, after, before_dispatch, after_completion";
+    parse_stage(text).ok_or_else(|| CliError::bad_value("--stage", text, allowed, "--stage after"))
+}
+
+fn role(text: &str) -> Result<Role, CliError> {
+    let known = [Role::Input, Role::Output, Role::InOut];
+    let found = known.into_iter().find(|role| role.as_str() == text);
+    found.ok_or_else(|| CliError::bad_value("--role", text, "input, output, inout", "--role output"))
+}
+
+fn kind(text: &str) -> Result<Kind, CliError> {
+    let found = [Kind::Tensor, Kind::Scalar].into_iter().find(|kind| kind.as_str() == text);
+    found.ok_or_else(|| CliError::bad_value("--kind", text, "tensor, scalar", "--kind tensor"))
+}

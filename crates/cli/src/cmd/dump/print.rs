@@ -1,0 +1,107 @@
+//! Statistics and first elements of captured arguments.
+
+use ringlane_insight::dump::{Captured, Stats, Value, describe_shape, stats};
+use ringlane_trace::dump::Payloads;
+use serde::Serialize;
+
+use super::list::{Row, stage_word};
+use crate::errors::CliError;
+use crate::output::printable;
+
+/// Elements shown of each record.
+const FIRST: usize = 8;
+
+#[derive(Serialize)]
+struct PrintedRow<'a> {
+    #[serde(flatten)]
+    row: Row<'a>,
+    #[serde(flatten)]
+    stats: StatsRow,
+    first: Vec<String>,
+}
+
+/// What the elements are like; numbers are strings, because JSON has no NaN and readers round large integers.
+#[derive(Serialize)]
+pub struct StatsRow {
+    elements: u64,
+    nan: u64,
+    infinite: u64,
+    min: Option<String>,
+    max: Option<String>,
+    mean: Option<f64>,
+}
+
+impl StatsRow {
+    /// As programs read it.
+    pub fn of(stats: &Stats) -> Self {
+        let text = |value: Option<Value>| value.map(|value| value.to_string());
+        StatsRow {
+            elements: stats.elements,
+            nan: stats.nan,
+            infinite: stats.infinite,
+            min: text(stats.min),
+            max: text(stats.max),
+            mean: stats.mean,
+        }
+    }
+}
+
+/// A number with the digits that are worth reading.
+pub fn seven_digits(number: f64) -> String {
+    match number as f32 {
+        // Too large or too small for it.
+        short if short.is_infinite() || (short == 0.0 && number != 0.0) => format!("{number:.6e}"),
+        short => format!("{short:?}"),
+    }
+}
+
+/// So many of something.
+pub fn count(number: u64, of: &str) -> String {
+    format!("{number} {of}{}", if number == 1 { "" } else { "s" })
+}
+
+/// What the elements are like, in one line.
+pub fn stats_line(stats: &Stats) -> String {
+    let value = |value: Option<Value>| value.map_or("-".to_string(), |value| value.to_string());
+    let mean = stats.mean.map_or("-".to_string(), seven_digits);
+    format!(
+        "{}, min {}, max {}, mean {mean}, {} NaN, {} infinite",
+        count(stats.elements, "element"),
+        value(stats.min),
+        value(stats.max),
+        stats.nan,
+        stats.infinite
+    )
+}
+
+/// Each record with its statistics and first elements.
+pub fn text(selected: &[Captured<'_>], payloads: &Payloads) -> Result<String, CliError> {
+    let mut text = String::new();
+    for captured in selected {
+        let stats = stats(captured.record, payloads, FIRST)?;
+        let first: Vec<_> = stats.first.iter().map(Value::to_string).collect();
+        let more = if stats.elements > FIRST as u64 { " …" } else { "" };
+        text += &format!("{}\n  {}\n  {}{more}\n", heading(captured), stats_line(&stats), first.join(" "));
+    }
+    Ok(text)
+}
+
+/// The same for programs.
+pub fn json(selected: &[Captured<'_>], payloads: &Payloads) -> Result<String, CliError> {
+    let mut records = Vec::with_capacity(selected.len());
+    for captured in selected {
+        let stats = stats(captured.record, payloads, FIRST)?;
+        let first = stats.first.iter().map(Value::to_string).collect();
+        records.push(PrintedRow { row: Row::of(captured), stats: StatsRow::of(&stats), first });
+    }
+    Ok(format!("{}\n", serde_json::json!({ "records": records })))
+}
+
+fn heading(captured: &Captured<'_>) -> String {
+    let Row { index, seq, kernel, arg, kind, role, dtype, shape, truncated, .. } = Row::of(captured);
+    let (task, kernel, stage) = (captured.task_name(), printable(kernel), stage_word(captured.record.stage));
+    let (shape, cut) = (describe_shape(&shape), if truncated { ", truncated" } else { "" });
+    format!(
+        "#{index} task {task} (seq {seq}) {kernel} arg {arg}: {role} {kind}, {stage}, {dtype} {shape}{cut}"
+    )
+}

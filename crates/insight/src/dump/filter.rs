@@ -1,0 +1,100 @@
+//! Which captured arguments are meant.
+
+use ringlane_task::{RingIndex, TaskId};
+use ringlane_trace::dump::{DumpData, Role, Stage};
+
+use super::catalog::Captured;
+
+/// What kind of argument a record is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Elements.
+    Tensor,
+    /// One value.
+    Scalar,
+}
+
+impl Kind {
+    /// The kind of what was found in an argument.
+    pub const fn of(data: &DumpData) -> Self {
+        match data {
+            DumpData::Tensor(_) => Kind::Tensor,
+            DumpData::Scalar(_) => Kind::Scalar,
+        }
+    }
+
+    /// The name used in every artifact.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Kind::Tensor => "tensor",
+            Kind::Scalar => "scalar",
+        }
+    }
+}
+
+/// Lets a record through if it is all that is asked for; asked for nothing, it lets all through.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// Of this task.
+    pub task: Option<TaskId>,
+    /// Of a task that runs this kernel.
+    pub kernel: Option<String>,
+    /// This argument.
+    pub arg: Option<u32>,
+    /// Captured then.
+    pub stage: Option<Stage>,
+    /// That is this to its task.
+    pub role: Option<Role>,
+    /// Of this kind.
+    pub kind: Option<Kind>,
+    /// At this place in the catalog.
+    pub index: Option<u64>,
+}
+
+impl Filter {
+    /// Whether a record is let through.
+    pub fn takes(&self, captured: &Captured<'_>) -> bool {
+        let record = captured.record;
+        let runs = |kernel: &String| {
+            captured.kernel.split('+').any(|name| name == kernel) || captured.kernel == kernel
+        };
+        self.task.is_none_or(|task| task == record.task_id)
+            && self.kernel.as_ref().is_none_or(runs)
+            && self.arg.is_none_or(|arg| arg == record.arg_index)
+            && self.stage.is_none_or(|stage| stage == record.stage)
+            && self.role.is_none_or(|role| role == record.role)
+            && self.kind.is_none_or(|kind| kind == Kind::of(&record.data))
+            && self.index.is_none_or(|index| index == captured.index)
+    }
+}
+
+/// What was given is no task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("neither a task_id nor ring:local")]
+pub struct NotATask;
+
+/// A task by its id, or by its ring and its number there.
+///
+/// ```
+/// use ringlane_insight::dump::parse_task;
+/// assert_eq!(parse_task("4294967303"), parse_task("1:7"));
+/// assert!(parse_task("1:").is_err());
+/// ```
+pub fn parse_task(text: &str) -> Result<TaskId, NotATask> {
+    match text.split_once(':') {
+        None => text.parse().map(TaskId).map_err(|_| NotATask),
+        Some((ring, local)) => {
+            let ring = ring.parse().map_err(|_| NotATask)?;
+            local.parse().map(|local| TaskId::new(RingIndex(ring), local)).map_err(|_| NotATask)
+        }
+    }
+}
+
+/// A stage by its name, or by the first word of it.
+pub fn parse_stage(text: &str) -> Option<Stage> {
+    match text {
+        "before" | "before_dispatch" => Some(Stage::BeforeDispatch),
+        "after" | "after_completion" => Some(Stage::AfterCompletion),
+        _ => None,
+    }
+}
