@@ -11,13 +11,18 @@ pub enum Side {
 
 /// Rows under named columns.
 pub struct Table {
-    columns: Vec<(&'static str, Side)>,
+    columns: Vec<(String, Side)>,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
     /// A table without rows.
     pub fn new(columns: Vec<(&'static str, Side)>) -> Self {
+        Table::named(columns.into_iter().map(|(name, side)| (name.to_string(), side)).collect())
+    }
+
+    /// The same where the names are known only when it is made.
+    pub fn named(columns: Vec<(String, Side)>) -> Self {
         Table { columns, rows: Vec::new() }
     }
 
@@ -29,7 +34,7 @@ impl Table {
 
     /// The whole text, a newline at its end.
     pub fn render(&self) -> String {
-        let names: Vec<String> = self.columns.iter().map(|(name, _)| name.to_string()).collect();
+        let names: Vec<String> = self.columns.iter().map(|(name, _)| name.clone()).collect();
         let widths: Vec<usize> = (0..names.len())
             .map(|i| self.rows.iter().chain([&names]).map(|row| width(&row[i])).max().unwrap_or(0))
             .collect();

@@ -19,6 +19,7 @@ mod error;
 pub mod findings;
 mod instrument;
 pub mod overhead;
+pub mod pmu;
 mod run;
 mod spread;
 mod sweep;

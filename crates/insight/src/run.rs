@@ -7,19 +7,22 @@
 //! This is the narrow waist between files and answers. A table that was not recorded, that belongs to another run or that
 //! is damaged is an error that says so; what can be told without it is told without it.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use ringlane_trace::deps::{self, Deps, SkeletonRow, read_skeleton};
 use ringlane_trace::dump::{self, Dump};
+use ringlane_task::KernelId;
 use ringlane_trace::deps::{self, Deps, DepsRow, read_deps};
-use ringlane_trace::dump::{self, Dump, Payloads};
-use ringlane_trace::pmu::{self, Pmu};
+use ringlane_trace::dump::{self, Dump, Payloads, read_dump};
+use ringlane_trace::pmu::{self, Pmu, read_pmu};
 use ringlane_trace::scopes::{self, Scopes};
-use ringlane_trace::swimlane::{self, Swimlane};
+use ringlane_trace::swimlane::{self, Swimlane, read_swimlane};
 use ringlane_trace::{FileEntry, Manifest, RunError};
 
 use crate::dump::Catalog;
+use crate::pmu::{Counters, Tally};
 use crate::timeline::{Skeleton, Timeline};
 use crate::{InsightError, Instrument};
 
@@ -98,6 +101,43 @@ impl Run {
     /// What the hardware counted.
     pub fn pmu(&self) -> Result<Pmu, InsightError> {
         Ok(Pmu::read(self.file(Instrument::Pmu)?)?)
+    }
+
+    /// The same by kernel, read row by row.
+    pub fn counters(&self) -> Result<Counters, InsightError> {
+        let mut tally = Tally::default();
+        let columns = read_pmu(self.file(Instrument::Pmu)?, |row| tally.add(&row))?;
+        Ok(tally.finish(&columns))
+    }
+
+    /// The names of kernels, from whichever table has them and is the smallest; none if no such table was recorded, or if
+    /// it cannot be read.
+    pub fn kernel_names(&self) -> BTreeMap<KernelId, String> {
+        let tables = [Instrument::Dump, Instrument::Swimlane, Instrument::Deps];
+        let sizes = tables.into_iter().filter_map(|table| Some((self.entry(table)?.bytes, table)));
+        let smallest = sizes.min_by_key(|&(bytes, _)| bytes).map(|(_, table)| table);
+        smallest.and_then(|table| self.names_in(table).ok()).unwrap_or_default()
+    }
+
+    fn names_in(&self, table: Instrument) -> Result<BTreeMap<KernelId, String>, InsightError> {
+        let path = self.file(table)?;
+        let mut names = BTreeMap::new();
+        let kernels = match table {
+            Instrument::Dump => read_dump(path, |_| {})?.kernels,
+            Instrument::Swimlane => read_swimlane(path, |_| {})?.meta.kernels,
+            _ => {
+                read_deps(path, |row| {
+                    if let DepsRow::Task(task) = row {
+                        names.extend(
+                            task.kernels.into_iter().map(|(kernel, _)| (kernel.func_id, kernel.name)),
+                        );
+                    }
+                })?;
+                Vec::new()
+            }
+        };
+        names.extend(kernels.into_iter().map(|kernel| (kernel.func_id, kernel.name)));
+        Ok(names)
     }
 
     /// What went into and came out of tasks.

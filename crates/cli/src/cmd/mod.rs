@@ -11,6 +11,7 @@ mod dump;
 mod list;
 mod model;
 mod overhead;
+mod pmu;
 mod run;
 mod scopes;
 
@@ -46,6 +47,7 @@ enum Command {
     CriticalPath(critical_path::CriticalPathArgs),
     Compare(compare::CompareArgs),
     Dump(Box<dump::DumpArgs>),
+    Pmu(pmu::PmuArgs),
     Scopes(scopes::ScopesArgs),
     Check(check::CheckArgs),
     Bench(bench::BenchArgs),
@@ -74,6 +76,7 @@ impl Command {
             Command::CriticalPath(args) => args.execute(),
             Command::Compare(args) => args.execute(),
             Command::Dump(args) => args.execute(),
+            Command::Pmu(args) => args.execute(),
             Command::Scopes(args) => args.execute(),
             Command::Check(args) => args.execute(),
             Command::Bench(args) => args.execute(),

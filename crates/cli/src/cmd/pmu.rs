@@ -1,0 +1,208 @@
+//! `ringlane pmu`: what the hardware counted, kernel by kernel.
+
+use std::collections::BTreeMap;
+
+use ringlane_insight::pmu::{Counters, KernelCounters, Measured, Ratio, Unit};
+use ringlane_insight::{Instrument, Run};
+use ringlane_task::KernelId;
+use serde_json::{Map, Value, json};
+
+use crate::errors::{CliError, Exit};
+use crate::output::{self, printable};
+use crate::run_arg::{Needs, RunArg};
+use crate::table::{Side, Table};
+
+const EXAMPLE: &str = "\
+Example:
+  $ ringlane run matmul --pmu=cache --dep-gen
+  $ ringlane pmu
+  $ ringlane run matmul -p a2a3sim --pmu=pipe --dep-gen -o outputs/pipe
+  $ ringlane pmu outputs/pipe --json
+Kernels have their names if the run also recorded dependencies, a swimlane or a dump.";
+
+/// Show what the hardware counted, kernel by kernel
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub struct PmuArgs {
+    #[command(flatten)]
+    run: RunArg,
+    /// As JSON on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+impl PmuArgs {
+    /// Adds up the counters and tells what follows from them.
+    pub fn execute(&self) -> Result<Exit, CliError> {
+        let run = self.run.open(Needs::Table(Instrument::Pmu))?;
+        let counters = run.counters()?;
+        let view = View { names: run.kernel_names(), ratios: counters.ratios(), run: &run, counters };
+        output::results(&if self.json { view.json() } else { view.text() })?;
+        Ok(Exit::Ok)
+    }
+}
+
+struct View<'a> {
+    run: &'a Run,
+    counters: Counters,
+    ratios: Vec<Ratio>,
+    names: BTreeMap<KernelId, String>,
+}
+
+impl View<'_> {
+    fn name(&self, kernel: KernelId) -> String {
+        self.names.get(&kernel).map_or(format!("func {kernel}"), |name| printable(name))
+    }
+
+    fn source(&self) -> &str {
+        self.run.manifest.pmu.as_ref().map_or("unknown", |pmu| &pmu.source)
+    }
+
+    /// What the numbers are, in words.
+    fn about(&self) -> String {
+        let group = self.run.manifest.pmu.as_ref().map_or(0, |pmu| pmu.group);
+        match self.source() {
+            "perf_event" => {
+                format!("Counted by the processor, group {group}: cycles of each block's own thread")
+            }
+            "model" => format!(
+                "From the cost model of {}, group {group}, not from silicon: cycles are ticks of the chip's counter, and what the model does not know is 0",
+                printable(&self.run.manifest.platform)
+            ),
+            "tsc" if self.counters.any_counted() => {
+                "Some threads had no processor counters: rows marked (time) are ticks of the run's clock, the others cycles".to_string()
+            }
+            "tsc" => {
+                let hz = self.run.manifest.clock_freq_hz;
+                format!(
+                    "No processor counters: time in ticks of the run's clock ({hz} a second) in place of cycles, and nothing else was counted"
+                )
+            }
+            other => format!("Source {:?}, group {group}", printable(other)),
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut text = format!("{}\n", self.about());
+        if let Some(lost) =
+            self.run.entry(Instrument::Pmu).and_then(|entry| entry.dropped).filter(|&lost| lost > 0)
+        {
+            text += &format!("{lost} blocks were lost, and are not in any number below\n");
+        }
+        if self.counters.kernels.is_empty() {
+            return text + "no blocks\n";
+        }
+        text += &format!("\n{}", self.cycles());
+        let columns: Vec<usize> =
+            (0..self.counters.columns.len()).filter(|&column| self.counters.counted(column)).collect();
+        if !columns.is_empty() {
+            text += &format!("\nCounters, mean of a block\n{}", self.sums(&columns));
+        }
+        let ratios: Vec<&Ratio> =
+            self.ratios.iter().filter(|ratio| ratio.tells(&self.counters.kernels)).collect();
+        if !ratios.is_empty() {
+            text += &format!("\nWhat follows from them\n{}", self.derived(&ratios));
+        }
+        let silent: Vec<_> = (0..self.counters.columns.len())
+            .filter(|column| !columns.contains(column))
+            .map(|column| printable(&self.counters.columns[column]))
+            .collect();
+        if !silent.is_empty() && self.counters.any_counted() {
+            text += &format!("\n0 everywhere: {}\n", silent.join(", "));
+        }
+        text
+    }
+
+    fn cycles(&self) -> String {
+        let numbers = ["blocks", "sum", "mean", "p50", "p95", "max", "share"];
+        let mut table = self.table(numbers.map(str::to_string).to_vec());
+        for kernel in &self.counters.kernels {
+            let spread = &kernel.cycles;
+            let mut row = self.head(kernel);
+            row.extend([
+                kernel.blocks.to_string(),
+                spread.sum.to_string(),
+                format!("{:.1}", kernel.per_block(spread.sum)),
+                spread.p50.to_string(),
+                spread.p95.to_string(),
+                spread.max.to_string(),
+                format!("{:.1} %", self.counters.share(kernel) * 100.0),
+            ]);
+            table.push(row);
+        }
+        table.render()
+    }
+
+    fn sums(&self, columns: &[usize]) -> String {
+        let mut table =
+            self.table(columns.iter().map(|&column| printable(&self.counters.columns[column])).collect());
+        for kernel in &self.counters.kernels {
+            let mut row = self.head(kernel);
+            row.extend(columns.iter().map(|&column| match kernel.measured {
+                Measured::Cycles => {
+                    format!("{:.1}", kernel.per_block(kernel.sums.get(column).copied().unwrap_or(0)))
+                }
+                Measured::Time => "-".to_string(),
+            }));
+            table.push(row);
+        }
+        table.render()
+    }
+
+    fn derived(&self, ratios: &[&Ratio]) -> String {
+        let mut table = self.table(ratios.iter().map(|ratio| printable(&ratio.name)).collect());
+        for kernel in &self.counters.kernels {
+            let mut row = self.head(kernel);
+            row.extend(ratios.iter().map(|ratio| match (ratio.of(kernel), ratio.unit) {
+                (None, _) => "-".to_string(),
+                (Some(share), Unit::Share) => format!("{:.2} %", share * 100.0),
+                (Some(value), _) => format!("{value:.3}"),
+            }));
+            table.push(row);
+        }
+        table.render()
+    }
+
+    fn table(&self, numbers: Vec<String>) -> Table {
+        let mut columns = vec![("kernel".to_string(), Side::Left), ("core".to_string(), Side::Left)];
+        columns.extend(numbers.into_iter().map(|name| (name, Side::Right)));
+        Table::named(columns)
+    }
+
+    fn head(&self, kernel: &KernelCounters) -> Vec<String> {
+        // Where some threads could count and others not, the rows say which is which.
+        let mixed = kernel.measured == Measured::Time && self.counters.any_counted();
+        let name = self.name(kernel.kernel) + if mixed { " (time)" } else { "" };
+        vec![name, printable(&kernel.core_type)]
+    }
+
+    fn json(&self) -> String {
+        let kernels: Vec<_> = self.counters.kernels.iter().map(|kernel| self.kernel_json(kernel)).collect();
+        let pmu = self.run.manifest.pmu.as_ref();
+        let document = json!({
+            "run": self.run.dir.display().to_string(), "source": self.source(),
+            "group": pmu.map(|pmu| pmu.group), "columns": self.counters.columns,
+            "dropped": self.run.entry(Instrument::Pmu).and_then(|entry| entry.dropped), "kernels": kernels,
+        });
+        format!("{document}\n")
+    }
+
+    fn kernel_json(&self, kernel: &KernelCounters) -> Value {
+        // Past 64 bits a sum is told as the nearest floating-point number.
+        let number = |sum: u128| u64::try_from(sum).map_or(json!(sum as f64), |sum| json!(sum));
+        let named = |values: Vec<Value>| -> Map<String, Value> {
+            self.counters.columns.iter().cloned().zip(values).collect()
+        };
+        let ratios: Map<String, Value> =
+            self.ratios.iter().map(|ratio| (ratio.name.clone(), json!(ratio.of(kernel)))).collect();
+        json!({
+            "func_id": kernel.kernel.0, "kernel": self.names.get(&kernel.kernel), "core_type": kernel.core_type,
+            "measured": match kernel.measured { Measured::Cycles => "cycles", Measured::Time => "time" },
+            "blocks": kernel.blocks,
+            "cycles": {"sum": number(kernel.cycles.sum), "mean": kernel.per_block(kernel.cycles.sum),
+                       "p50": kernel.cycles.p50, "p95": kernel.cycles.p95, "max": kernel.cycles.max},
+            "sums": named(kernel.sums.iter().map(|&sum| number(sum)).collect()),
+            "ratios": ratios,
+        })
+    }
+}

@@ -1,0 +1,223 @@
+//! What the hardware counted, kernel by kernel, and what follows from it.
+//!
+//! ```text
+//! rows of pmu.csv ──▶ Tally ──▶ Counters: blocks, cycles, sums by kernel and kind of core
+//!                                   └──▶ ratios: per cycle, shares of cycles, misses of accesses
+//! ```
+//!
+//! A row of the fallback has time in place of cycles and zeros in place of counts. It is kept apart from rows that count, so
+//! that no ratio mixes the two.
+
+mod ratio;
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use ringlane_task::KernelId;
+use ringlane_trace::pmu::{HEAD_COLUMNS, LAST_COLUMN, OwnedPmuRow};
+
+pub use ratio::{Ratio, Unit};
+
+/// What a row's first number is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Measured {
+    /// Cycles, with counters beside them.
+    Cycles,
+    /// Time, because nothing could be counted.
+    Time,
+}
+
+/// How the cycles (or the time) of a kernel's blocks are spread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spread {
+    /// Of all blocks together.
+    pub sum: u128,
+    /// Half of the blocks took no more.
+    pub p50: u64,
+    /// 95 of 100 blocks took no more.
+    pub p95: u64,
+    /// No block took more.
+    pub max: u64,
+}
+
+impl Spread {
+    fn of(mut values: Vec<u64>) -> Self {
+        values.sort_unstable();
+        // The smallest value that at least so many hundredths of all do not exceed.
+        let rank = |percent: usize| values.get((values.len() * percent).div_ceil(100).saturating_sub(1));
+        Spread {
+            sum: values.iter().map(|&value| u128::from(value)).sum(),
+            p50: rank(50).copied().unwrap_or(0),
+            p95: rank(95).copied().unwrap_or(0),
+            max: values.last().copied().unwrap_or(0),
+        }
+    }
+}
+
+/// What was counted while a kernel ran on one kind of core.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KernelCounters {
+    /// The kernel.
+    pub kernel: KernelId,
+    /// The kind of the cores.
+    pub core_type: String,
+    /// What the cycles are.
+    pub measured: Measured,
+    /// How many blocks ran.
+    pub blocks: u64,
+    /// Their cycles.
+    pub cycles: Spread,
+    /// What each counter says of all blocks together.
+    pub sums: Vec<u128>,
+}
+
+impl KernelCounters {
+    /// A sum over all blocks, per block.
+    pub fn per_block(&self, sum: u128) -> f64 {
+        sum as f64 / self.blocks.max(1) as f64
+    }
+}
+
+/// The counters of a run by kernel.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Counters {
+    /// The names of the counters.
+    pub columns: Vec<String>,
+    /// Kernels, those with the most cycles first; after them those of which only the time is known.
+    pub kernels: Vec<KernelCounters>,
+}
+
+impl Counters {
+    /// What follows from the counters that there are.
+    pub fn ratios(&self) -> Vec<Ratio> {
+        ratio::of(&self.columns)
+    }
+
+    /// How much of the cycles of all kernels this one took; of the time, if that is all that is known of it.
+    pub fn share(&self, of: &KernelCounters) -> f64 {
+        let alike = self.kernels.iter().filter(|kernel| kernel.measured == of.measured);
+        let all: u128 = alike.map(|kernel| kernel.cycles.sum).sum();
+        of.cycles.sum as f64 / all.max(1) as f64
+    }
+
+    /// Whether any block was counted.
+    pub fn any_counted(&self) -> bool {
+        self.kernels.iter().any(|kernel| kernel.measured == Measured::Cycles)
+    }
+
+    /// Whether a counter ever counted something.
+    pub fn counted(&self, column: usize) -> bool {
+        self.kernels.iter().any(|kernel| kernel.sums.get(column).is_some_and(|&sum| sum > 0))
+    }
+}
+
+/// Adds up rows as they come.
+///
+/// ```
+/// use ringlane_insight::pmu::Tally;
+/// use ringlane_trace::pmu::OwnedPmuRow;
+/// let mut tally = Tally::default();
+/// for cycles in [100, 300] {
+///     let row = OwnedPmuRow { pmu_total_cycles: cycles, counters: vec![200], event_type: 1, ..OwnedPmuRow::default() };
+///     tally.add(&row);
+/// }
+/// let counters = tally.finish(&["pmu_total_cycles".into(), "instructions".into(), "event_type".into()]);
+/// let kernel = &counters.kernels[0];
+/// assert_eq!((kernel.blocks, kernel.cycles.sum, kernel.cycles.p50), (2, 400, 100));
+/// assert_eq!(counters.ratios()[0].of(kernel), Some(1.0)); // instructions per cycle
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    kernels: BTreeMap<(KernelId, String, Measured), (Vec<u64>, Vec<u128>)>,
+}
+
+impl Tally {
+    /// Adds a row.
+    pub fn add(&mut self, row: &OwnedPmuRow) {
+        let measured = if row.event_type == 0 { Measured::Time } else { Measured::Cycles };
+        let key = (row.func_id, row.core_type.clone(), measured);
+        let (cycles, sums) = self.kernels.entry(key).or_default();
+        cycles.push(row.pmu_total_cycles);
+        sums.resize(sums.len().max(row.counters.len()), 0);
+        sums.iter_mut().zip(&row.counters).for_each(|(sum, &count)| *sum += u128::from(count));
+    }
+
+    /// All of it, given the columns of the file.
+    pub fn finish(self, columns: &[String]) -> Counters {
+        let is_counter = |name: &&String| *name != LAST_COLUMN && !HEAD_COLUMNS.contains(&name.as_str());
+        let kernels = self.kernels.into_iter().map(|((kernel, core_type, measured), (cycles, sums))| {
+            let (blocks, cycles) = (cycles.len() as u64, Spread::of(cycles));
+            KernelCounters { kernel, core_type, measured, blocks, cycles, sums }
+        });
+        let mut kernels: Vec<_> = kernels.collect();
+        kernels.sort_by_key(|kernel| (kernel.measured, Reverse(kernel.cycles.sum)));
+        Counters { columns: columns.iter().filter(is_counter).cloned().collect(), kernels }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(kernel: u32, cycles: u64, counters: &[u64], event_type: u32) -> OwnedPmuRow {
+        OwnedPmuRow {
+            func_id: KernelId(kernel),
+            core_type: "cpu".into(),
+            pmu_total_cycles: cycles,
+            counters: counters.to_vec(),
+            event_type,
+            ..OwnedPmuRow::default()
+        }
+    }
+
+    fn columns(names: &[&str]) -> Vec<String> {
+        HEAD_COLUMNS.iter().chain(names).chain([&LAST_COLUMN]).map(|name| name.to_string()).collect()
+    }
+
+    #[test]
+    fn percentiles_are_values_that_occurred() {
+        let spread = Spread::of((1..=100).rev().collect());
+        assert_eq!((spread.sum, spread.p50, spread.p95, spread.max), (5050, 50, 95, 100));
+        assert_eq!(Spread::of(vec![7]), Spread { sum: 7, p50: 7, p95: 7, max: 7 });
+        assert_eq!(Spread::of(Vec::new()), Spread::default());
+    }
+
+    #[test]
+    fn rows_of_the_fallback_are_kept_apart_and_sums_do_not_overflow() {
+        let mut tally = Tally::default();
+        [row(0, u64::MAX, &[u64::MAX], 2), row(0, u64::MAX, &[1], 2), row(0, 5, &[0], 0), row(1, 9, &[3], 2)]
+            .iter()
+            .for_each(|row| tally.add(row));
+        let counters = tally.finish(&columns(&["instructions"]));
+        let found: Vec<_> = counters.kernels.iter().map(|k| (k.kernel.0, k.measured, k.blocks)).collect();
+        assert_eq!(found, [(0, Measured::Cycles, 2), (1, Measured::Cycles, 1), (0, Measured::Time, 1)]);
+        assert_eq!(counters.kernels[0].sums, [1 << 64]);
+        let ratio = &counters.ratios()[0];
+        assert_eq!((ratio.of(&counters.kernels[1]), ratio.of(&counters.kernels[2])), (Some(3.0 / 9.0), None));
+    }
+
+    #[test]
+    fn ratios_follow_from_the_counters_that_are_there() {
+        let counters = Tally::default().finish(&columns(&["instructions", "branches", "branch_misses"]));
+        let names: Vec<_> = counters.ratios().iter().map(|ratio| ratio.name.clone()).collect();
+        assert_eq!(
+            names,
+            ["instructions/cycle", "branch_misses/branches", "branch_misses/1000 instructions"]
+        );
+        let mut tally = Tally::default();
+        tally.add(&row(0, 100, &[0, 20, 64], 2));
+        let counters = tally.finish(&columns(&["branches", "mte2_busy_cycles", "l2_read_bytes"]));
+        let told: Vec<_> = counters
+            .ratios()
+            .iter()
+            .map(|ratio| (ratio.name.clone(), ratio.unit, ratio.of(&counters.kernels[0])))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("mte2_busy of cycles".to_string(), Unit::Share, Some(0.2)),
+                ("l2_read_bytes/cycle".to_string(), Unit::Plain, Some(0.64)),
+            ]
+        );
+    }
+}
