@@ -73,12 +73,7 @@ fn ratios_of_counted_rows_are_right_and_rows_without_counters_are_kept_apart() {
     let desk = Desk::new();
     run(&desk, "r", &["--pmu", "--dep-gen"]);
     let rows = "0,0,0,0,cpu,100,250,50,5,3\n0,0,1,0,cpu,300,350,50,0,3\n1,1,2,0,cpu,7777,0,0,0,0\n0,0,3,1,cpu,50,0,0,0,3\n";
-    replace(
-        &desk,
-        "r",
-        &format!("{HEAD},instructions,branches,branch_misses,event_type\n{rows}"),
-        "perf_event",
-    );
+    replace(&desk, "r", &format!("{HEAD},instructions,branches,branch_misses,event_type\n{rows}"), "tsc");
     expect("pmu_branch", &desk.ringlane(&["pmu", "r"]).stdout);
     let found = desk.ringlane(&["pmu", "r", "--json"]).json();
     let row = found["kernels"].as_array().unwrap().iter().find(|row| row["cycles"]["sum"] == 400).unwrap();

@@ -128,8 +128,11 @@ impl Counters {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    kernels: BTreeMap<(KernelId, String, Measured), (Vec<u64>, Vec<u128>)>,
+    kernels: BTreeMap<(KernelId, String, Measured), Blocks>,
 }
+
+/// The cycles of each block, and the sums of its counters.
+type Blocks = (Vec<u64>, Vec<u128>);
 
 impl Tally {
     /// Adds a row.

@@ -128,7 +128,7 @@ fn npy_header(dtype: DType, shape: &[u64]) -> Vec<u8> {
     let lengths: String = shape.iter().map(|len| format!("{len},")).collect();
     let mut text =
         format!("{{'descr': '{}', 'fortran_order': False, 'shape': ({lengths}), }}", npy_type(dtype));
-    while (BEFORE + text.len() + 1) % 64 != 0 {
+    while !(BEFORE + text.len() + 1).is_multiple_of(64) {
         text.push(' ');
     }
     text.push('\n');

@@ -1,3 +1,5 @@
+//! Summaries of scopes written by hand.
+
 use std::borrow::Cow;
 
 use ringlane_task::{RINGS, ScopeId};
