@@ -13,9 +13,10 @@ mod ratio;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use ringlane_task::KernelId;
+use ringlane_task::{KernelId, Ticks};
 use ringlane_trace::pmu::{HEAD_COLUMNS, LAST_COLUMN, OwnedPmuRow};
 
+use crate::Spread;
 pub use ratio::{Ratio, Unit};
 
 /// What a row's first number is.
@@ -25,33 +26,6 @@ pub enum Measured {
     Cycles,
     /// Time, because nothing could be counted.
     Time,
-}
-
-/// How the cycles (or the time) of a kernel's blocks are spread.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Spread {
-    /// Of all blocks together.
-    pub sum: u128,
-    /// Half of the blocks took no more.
-    pub p50: u64,
-    /// 95 of 100 blocks took no more.
-    pub p95: u64,
-    /// No block took more.
-    pub max: u64,
-}
-
-impl Spread {
-    fn of(mut values: Vec<u64>) -> Self {
-        values.sort_unstable();
-        // The smallest value that at least so many hundredths of all do not exceed.
-        let rank = |percent: usize| values.get((values.len() * percent).div_ceil(100).saturating_sub(1));
-        Spread {
-            sum: values.iter().map(|&value| u128::from(value)).sum(),
-            p50: rank(50).copied().unwrap_or(0),
-            p95: rank(95).copied().unwrap_or(0),
-            max: values.last().copied().unwrap_or(0),
-        }
-    }
 }
 
 /// What was counted while a kernel ran on one kind of core.
@@ -96,8 +70,8 @@ impl Counters {
     /// How much of the cycles of all kernels this one took; of the time, if that is all that is known of it.
     pub fn share(&self, of: &KernelCounters) -> f64 {
         let alike = self.kernels.iter().filter(|kernel| kernel.measured == of.measured);
-        let all: u128 = alike.map(|kernel| kernel.cycles.sum).sum();
-        of.cycles.sum as f64 / all.max(1) as f64
+        let all: u128 = alike.map(|kernel| kernel.cycles.total).sum();
+        of.cycles.total as f64 / all.max(1) as f64
     }
 
     /// Whether any block was counted.
@@ -115,6 +89,7 @@ impl Counters {
 ///
 /// ```
 /// use ringlane_insight::pmu::Tally;
+/// use ringlane_task::Ticks;
 /// use ringlane_trace::pmu::OwnedPmuRow;
 /// let mut tally = Tally::default();
 /// for cycles in [100, 300] {
@@ -123,7 +98,7 @@ impl Counters {
 /// }
 /// let counters = tally.finish(&["pmu_total_cycles".into(), "instructions".into(), "event_type".into()]);
 /// let kernel = &counters.kernels[0];
-/// assert_eq!((kernel.blocks, kernel.cycles.sum, kernel.cycles.p50), (2, 400, 100));
+/// assert_eq!((kernel.blocks, kernel.cycles.total, kernel.cycles.p50), (2, 400, Ticks(100)));
 /// assert_eq!(counters.ratios()[0].of(kernel), Some(1.0)); // instructions per cycle
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -132,7 +107,7 @@ pub struct Tally {
 }
 
 /// The cycles of each block, and the sums of its counters.
-type Blocks = (Vec<u64>, Vec<u128>);
+type Blocks = (Vec<Ticks>, Vec<u128>);
 
 impl Tally {
     /// Adds a row.
@@ -140,7 +115,7 @@ impl Tally {
         let measured = if row.event_type == 0 { Measured::Time } else { Measured::Cycles };
         let key = (row.func_id, row.core_type.clone(), measured);
         let (cycles, sums) = self.kernels.entry(key).or_default();
-        cycles.push(row.pmu_total_cycles);
+        cycles.push(Ticks(row.pmu_total_cycles));
         sums.resize(sums.len().max(row.counters.len()), 0);
         sums.iter_mut().zip(&row.counters).for_each(|(sum, &count)| *sum += u128::from(count));
     }
@@ -153,7 +128,7 @@ impl Tally {
             KernelCounters { kernel, core_type, measured, blocks, cycles, sums }
         });
         let mut kernels: Vec<_> = kernels.collect();
-        kernels.sort_by_key(|kernel| (kernel.measured, Reverse(kernel.cycles.sum)));
+        kernels.sort_by_key(|kernel| (kernel.measured, Reverse(kernel.cycles.total)));
         Counters { columns: columns.iter().filter(is_counter).cloned().collect(), kernels }
     }
 }
@@ -175,14 +150,6 @@ mod tests {
 
     fn columns(names: &[&str]) -> Vec<String> {
         HEAD_COLUMNS.iter().chain(names).chain([&LAST_COLUMN]).map(|name| name.to_string()).collect()
-    }
-
-    #[test]
-    fn percentiles_are_values_that_occurred() {
-        let spread = Spread::of((1..=100).rev().collect());
-        assert_eq!((spread.sum, spread.p50, spread.p95, spread.max), (5050, 50, 95, 100));
-        assert_eq!(Spread::of(vec![7]), Spread { sum: 7, p50: 7, p95: 7, max: 7 });
-        assert_eq!(Spread::of(Vec::new()), Spread::default());
     }
 
     #[test]

@@ -11,10 +11,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ringlane_trace::deps::{self, Deps, SkeletonRow, read_skeleton};
-use ringlane_trace::dump::{self, Dump};
 use ringlane_task::KernelId;
-use ringlane_trace::deps::{self, Deps, DepsRow, read_deps};
+use ringlane_trace::deps::{self, Deps, DepsRow, SkeletonRow, read_deps, read_skeleton};
 use ringlane_trace::dump::{self, Dump, Payloads, read_dump};
 use ringlane_trace::pmu::{self, Pmu, read_pmu};
 use ringlane_trace::scopes::{self, Scopes};

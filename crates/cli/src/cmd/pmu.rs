@@ -121,8 +121,8 @@ impl View<'_> {
             let mut row = self.head(kernel);
             row.extend([
                 kernel.blocks.to_string(),
-                spread.sum.to_string(),
-                format!("{:.1}", kernel.per_block(spread.sum)),
+                spread.total.to_string(),
+                format!("{:.1}", kernel.per_block(spread.total)),
                 spread.p50.to_string(),
                 spread.p95.to_string(),
                 spread.max.to_string(),
@@ -199,8 +199,8 @@ impl View<'_> {
             "func_id": kernel.kernel.0, "kernel": self.names.get(&kernel.kernel), "core_type": kernel.core_type,
             "measured": match kernel.measured { Measured::Cycles => "cycles", Measured::Time => "time" },
             "blocks": kernel.blocks,
-            "cycles": {"sum": number(kernel.cycles.sum), "mean": kernel.per_block(kernel.cycles.sum),
-                       "p50": kernel.cycles.p50, "p95": kernel.cycles.p95, "max": kernel.cycles.max},
+            "cycles": {"sum": number(kernel.cycles.total), "mean": kernel.per_block(kernel.cycles.total),
+                       "p50": kernel.cycles.p50.0, "p95": kernel.cycles.p95.0, "max": kernel.cycles.max.0},
             "sums": named(kernel.sums.iter().map(|&sum| number(sum)).collect()),
             "ratios": ratios,
         })

@@ -1,6 +1,7 @@
 //! `ringlane scopes`: how full the rings were, and the smallest capacities that suffice.
 
 use ringlane_insight::scopes::{PER_RING, SiteUse, StoreUse, Summary, Waits, summarize};
+use ringlane_insight::units::time_text;
 use ringlane_insight::{Instrument, Run};
 use ringlane_task::Ticks;
 use serde::Serialize;
@@ -8,7 +9,6 @@ use serde::Serialize;
 use crate::errors::{CliError, Exit};
 use crate::output::{self, printable};
 use crate::run_arg::{Needs, RunArg};
-use crate::summary::time;
 use crate::table::{Side, Table};
 
 const EXAMPLE: &str = "\
@@ -56,7 +56,8 @@ impl View<'_> {
         if *open > 0 {
             text += &format!(", {open} of them open when the run stopped");
         }
-        text += &format!("; submits waited {} times, {} in all\n", waits.count, time(self.us(waits.ticks)));
+        text +=
+            &format!("; submits waited {} times, {} in all\n", waits.count, time_text(self.us(waits.ticks)));
         text += &self.ending();
         text += &format!("\nWhat is needed and what there is, the closest to full first\n{}", self.stores());
         text += &format!(
@@ -112,7 +113,7 @@ impl View<'_> {
                 store.capacity.to_string(),
                 format!("{:.2} %", store.share() * 100.0),
                 store.waits.count.to_string(),
-                time(self.us(store.waits.ticks)),
+                time_text(self.us(store.waits.ticks)),
                 printable(&store.site),
             ]);
         }
@@ -131,7 +132,7 @@ impl View<'_> {
             let peaks = PER_RING.iter().zip(&site.peaks);
             row.extend(peaks.map(|(&resource, peak)| format!("{}/{peak}", site.need_of(resource))));
             row.extend([site.fanin, site.waits.count].map(|number| number.to_string()));
-            row.push(time(self.us(site.waits.ticks)));
+            row.push(time_text(self.us(site.waits.ticks)));
             table.push(row);
         }
         table.render()

@@ -39,7 +39,7 @@ impl Ratio {
         let sum = |column: usize| kernel.sums.get(column).copied();
         let upper = sum(self.column)?;
         let lower = match self.per {
-            Per::Cycles => kernel.cycles.sum,
+            Per::Cycles => kernel.cycles.total,
             Per::Column(column) => sum(column)?,
             Per::Both(column) => upper.saturating_add(sum(column)?),
         };
