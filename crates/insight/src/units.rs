@@ -8,8 +8,8 @@
 /// ```
 pub fn time_text(us: f64) -> String {
     match us {
+        0.0 => "0 ns".to_string(),
         us if us < 0.0 => format!("-{}", time_text(-us)),
-        us if us == 0.0 => "0 ns".to_string(),
         us if us < 1.0 => format!("{:.1} ns", us * 1e3),
         us if us < 1e3 => format!("{us:.1} µs"),
         us if us < 1e6 => format!("{:.1} ms", us / 1e3),
@@ -56,7 +56,7 @@ pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (place, digit) in digits.char_indices() {
-        if place > 0 && (digits.len() - place) % 3 == 0 {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);

@@ -82,8 +82,8 @@ const DESIGN: [(&str, &str); 4] = [
  "task_columns": ["task_id","seq","ready","reclaim"],  "tasks": [[4294967296, 1, 90, 400]],
  "edge_columns": ["pred","succ"],  "edges": [[0, 4294967296]],
  "phase_columns": ["thread","phase","start","end","loop","tasks"],  "scheduler_phases": [[0, "complete", 100, 104, 7, 2]],
- "submit_columns": ["task_id","start","end","stall","alloc","lookup","insert","wire","heap_bytes"],
- "orchestrator_phases": [[4294967296, 10, 30, 0, 4, 8, 4, 4, 4096]],
+ "submit_columns": ["task_id","start","end","stall","alloc","lookup","insert","wire","heap_bytes","read","read_end"],
+ "orchestrator_phases": [[4294967296, 10, 30, 0, 4, 8, 4, 4, 4096, 0, 0]],
  "counts": {"blocks": {"total": 208, "collected": 1, "dropped": 207}, "tasks": {"total": 1, "collected": 1, "dropped": 0},
   "edges": {"total": 1, "collected": 1, "dropped": 0}, "phases": {"total": 1, "collected": 1, "dropped": 0},
   "submits": {"total": 1, "collected": 1, "dropped": 0}}}"#,
@@ -217,6 +217,17 @@ fn a_file_that_is_cut_short_anywhere_is_damaged_and_names_itself() {
             assert!(error.detail().contains("cut: "), "{}", error.detail());
         }
     }
+}
+
+#[test]
+fn a_swimlane_that_does_not_tell_of_reads_is_read_as_one_without_any() {
+    let dir = std::env::temp_dir().join(format!("ringlane-reads-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    let path = dir.join("l2_perf_records.json");
+    let text = DESIGN[0].1.replace(",\"read\",\"read_end\"", "").replace("4096, 0, 0]", "4096]");
+    std::fs::write(&path, &text).unwrap();
+    let submits = Swimlane::read(&path).unwrap().submits;
+    assert_eq!((submits[0].heap_bytes, submits[0].read, submits[0].read_end), (4096, Ticks(0), Ticks(0)));
 }
 
 #[test]
