@@ -6,11 +6,13 @@ mod chips;
 mod compare;
 mod completions;
 mod critical_path;
+mod deps;
 mod dfx;
 mod list;
 mod model;
 mod overhead;
 mod run;
+mod swimlane;
 
 use std::ffi::OsString;
 
@@ -38,8 +40,11 @@ struct Cli {
 enum Command {
     List(list::ListArgs),
     Run(Box<run::RunArgs>),
+    Swimlane(swimlane::SwimlaneArgs),
     Overhead(overhead::OverheadArgs),
     CriticalPath(critical_path::CriticalPathArgs),
+    Mermaid(deps::MermaidArgs),
+    Deps(deps::DepsArgs),
     Compare(compare::CompareArgs),
     Check(check::CheckArgs),
     Bench(bench::BenchArgs),
@@ -64,8 +69,11 @@ impl Command {
         match self {
             Command::List(args) => args.execute(),
             Command::Run(args) => args.execute(),
+            Command::Swimlane(args) => args.execute(),
             Command::Overhead(args) => args.execute(),
             Command::CriticalPath(args) => args.execute(),
+            Command::Mermaid(args) => args.execute(),
+            Command::Deps(args) => args.execute(),
             Command::Compare(args) => args.execute(),
             Command::Check(args) => args.execute(),
             Command::Bench(args) => args.execute(),
