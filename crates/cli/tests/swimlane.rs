@@ -24,11 +24,11 @@ fn check_both(desk: &Desk, run: &str) -> (Trace, Trace, Answer) {
     let scopes = if opened.has(Instrument::Scopes) { opened.scopes().unwrap().scopes.len() } else { 0 };
     let answer = passed(desk.ringlane(&["swimlane", run]));
     passed(desk.ringlane(&["swimlane", run, "--format", "pftrace"]));
-    let json = chrome::read(&fs::read_to_string(dir.join("merged_swimlane.json")).unwrap());
-    json.check(&timeline, scopes, |ticks| ticks);
-    let native = perfetto::read(&fs::read(dir.join("merged_swimlane.pftrace")).unwrap());
     let frequency = u128::from(timeline.clock_freq_hz);
     let ns = |ticks: u64| ((u128::from(ticks) * 1_000_000_000 + frequency / 2) / frequency) as u64;
+    let json = chrome::read(&fs::read_to_string(dir.join("merged_swimlane.json")).unwrap());
+    json.check(&timeline, scopes, ns);
+    let native = perfetto::read(&fs::read(dir.join("merged_swimlane.pftrace")).unwrap());
     native.check(&timeline, scopes, ns);
     (json, native, answer)
 }

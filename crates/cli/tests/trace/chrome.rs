@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use super::{Counter, Slice, Trace};
 
-/// The trace of a file, in ticks.
+/// The trace of a file, in ns.
 pub fn read(text: &str) -> Trace {
     let document: Value = serde_json::from_str(text).expect("JSON");
-    let frequency = document["otherData"]["clock_freq_hz"].as_f64().unwrap();
-    let ticks = |us: f64| (us * frequency / 1e6).round() as u64;
+    // As Perfetto does: times and durations are rounded each on its own.
+    let ns = |us: f64| (us * 1e3).round() as u64;
     let events = document["traceEvents"].as_array().unwrap();
     let of = |phase: &'static str| events.iter().filter(move |event| event["ph"] == phase);
     let mut names = HashMap::new();
@@ -33,8 +33,8 @@ pub fn read(text: &str) -> Trace {
         trace.slices.push(Slice {
             track: (names[&(pid, 0)].clone(), names[&(pid, tid)].clone()),
             name: event["name"].as_str().unwrap().to_string(),
-            start: ticks(start),
-            end: ticks(start + duration),
+            start: ns(start),
+            end: ns(start) + ns(duration),
             args: args.map(|(name, value)| (name.clone(), value.as_u64().unwrap())).collect(),
             arrows_out: Vec::new(),
             arrows_in: Vec::new(),
@@ -64,7 +64,7 @@ pub fn read(text: &str) -> Trace {
     for event in of("C") {
         let (name, value) =
             (event["name"].as_str().unwrap().to_string(), event["args"]["value"].as_f64().unwrap());
-        trace.counters.push(Counter { name, at: ticks(time(event)), value });
+        trace.counters.push(Counter { name, at: ns(time(event)), value });
     }
     trace
 }

@@ -95,6 +95,17 @@ impl Trace {
         shown.sort();
         blocks.sort();
         assert_eq!(shown, blocks);
+        // A clock whose ticks are shorter than a ns: blocks tell them.
+        if timeline.clock_freq_hz > 1_000_000_000 {
+            let slices = self.slices.iter().filter(|slice| slice.track.0.ends_with(" cores"));
+            let mut told: Vec<_> =
+                slices.map(|slice| (slice.args["start_ticks"], slice.args["end_ticks"])).collect();
+            let mut ticks: Vec<_> =
+                timeline.blocks.iter().map(|block| (block.start.0, block.end.0)).collect();
+            told.sort_unstable();
+            ticks.sort_unstable();
+            assert_eq!(told, ticks);
+        }
     }
 
     /// Every edge has one arrow, from the block that ended last to the one that started first.

@@ -109,9 +109,8 @@ mod tests {
         for after in 0..tasks {
             for (from, _) in pairs.iter().filter(|(_, to)| to.at() == after) {
                 before[after][from.at()] = true;
-                for earlier in 0..tasks {
-                    before[after][earlier] |= before[from.at()][earlier];
-                }
+                let earlier = before[from.at()].clone();
+                before[after].iter_mut().zip(earlier).for_each(|(known, more)| *known |= more);
             }
         }
         before

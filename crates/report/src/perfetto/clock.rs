@@ -1,9 +1,11 @@
 //! From ticks to the times of a trace.
 
-/// Digits after the point are at most these: a clock of 10^15 Hz.
-const DIGITS_MAX: u32 = 9;
+/// Digits after the point of a µs are at most these. Perfetto rounds times and durations to whole ns each on its own, so with
+/// more digits slices that touch would overlap, and it drops those.
+const DIGITS_MAX: u32 = 3;
 
-/// Ticks as whole multiples of a small unit; every tick has a number of its own if the unit is not longer than a tick.
+/// Ticks as whole multiples of a small unit. Every tick has a number of its own if the unit is not longer than a tick: on
+/// clocks of up to 1 GHz.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     numerator: u128,
@@ -14,8 +16,8 @@ pub(super) struct Clock {
 
 impl Clock {
     /// µs with so many digits after the point that no two ticks are equal: an error of half a digit is less than half a
-    /// tick.
-    pub(super) fn exact(clock_freq_hz: u64) -> Self {
+    /// tick. Beyond 1 GHz whole ns.
+    pub(super) fn microseconds(clock_freq_hz: u64) -> Self {
         let frequency = u128::from(clock_freq_hz.max(1));
         let fits = |&digits: &u32| 10u128.pow(6 + digits) >= frequency;
         Self::with_digits(frequency, (0..DIGITS_MAX).find(fits).unwrap_or(DIGITS_MAX))
@@ -43,6 +45,11 @@ impl Clock {
         u64::try_from(units).unwrap_or(u64::MAX)
     }
 
+    /// Whether every tick has a number of its own.
+    pub(super) const fn is_exact(&self) -> bool {
+        self.numerator >= self.denominator
+    }
+
     /// Digits after the point of a µs.
     pub(super) const fn digits(&self) -> usize {
         self.digits as usize
@@ -58,17 +65,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ticks_come_back_from_the_digits_of_every_usual_clock() {
-        for frequency in [1, 50_000_000, 1_000_000_000, 2_596_150_808, 3_000_000_001, 999_999_999_999] {
-            let clock = Clock::exact(frequency);
+    fn ticks_come_back_from_the_digits_of_every_clock_up_to_a_gigahertz() {
+        for frequency in [1_000, 19_200_000, 50_000_000, 999_999_937, 1_000_000_000] {
+            let clock = Clock::microseconds(frequency);
+            assert!(clock.is_exact());
             for ticks in [0, 1, 2, 3, 99, 12_345_678_901, 2_572_248_561, 1 << 45] {
-                let us = clock.units(ticks) as f64 / 10f64.powi(clock.digits() as i32);
                 let whole = u128::from(clock.units(ticks)) * u128::from(frequency);
                 let unit = 10u128.pow(6 + clock.digits() as u32);
-                assert_eq!((whole + unit / 2) / unit, u128::from(ticks), "{us} µs at {frequency} Hz");
+                assert_eq!((whole + unit / 2) / unit, u128::from(ticks), "at {frequency} Hz");
             }
         }
-        assert_eq!((Clock::exact(50_000_000).digits(), Clock::exact(2_596_150_808).digits()), (2, 4));
+        assert_eq!(
+            (Clock::microseconds(50_000_000).digits(), Clock::microseconds(2_596_150_808).digits()),
+            (2, 3)
+        );
+        assert!(!Clock::microseconds(2_596_150_808).is_exact());
     }
 
     #[test]

@@ -15,16 +15,10 @@ use super::sink::{Group, Sink, Slice, Track, TrackKind, Value};
 /// Bytes that are gathered before they are written.
 const BUFFER_BYTES: usize = 1 << 18;
 
-/// What an arrow keeps from the end of the slice that it begins in: a reader that cuts start and duration to whole ns each
-/// finds it inside.
-const MARGIN_NS: u64 = 2;
-
 pub(super) struct JsonSink<'w, W> {
     out: &'w mut W,
     text: Vec<u8>,
     clock: Clock,
-    /// The margin in the clock's unit.
-    margin: u64,
     /// Names as JSON strings.
     names: Vec<Vec<u8>>,
     tracks: u32,
@@ -38,7 +32,7 @@ pub(super) struct JsonSink<'w, W> {
 impl<'w, W: Write> JsonSink<'w, W> {
     pub(super) fn new(out: &'w mut W, source: TraceSource<'_>, names: &Names) -> io::Result<Self> {
         let clock_freq_hz = source.timeline.clock_freq_hz;
-        let clock = Clock::exact(clock_freq_hz);
+        let clock = Clock::microseconds(clock_freq_hz);
         let mut text = Vec::with_capacity(2 * BUFFER_BYTES);
         write!(text, "{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"run\":")?;
         string(&mut text, source.title);
@@ -49,11 +43,9 @@ impl<'w, W: Write> JsonSink<'w, W> {
             string(&mut text, name);
             text
         };
-        // Units of the clock in a ns: 10 to the digits it has beyond the third, and never less than one.
-        let margin = MARGIN_NS * 10u64.pow(clock.digits().saturating_sub(3) as u32);
         let names = names.all().iter().map(escaped).collect();
         let (place, counter) = (Vec::new(), Vec::new());
-        Ok(JsonSink { out, text, clock, margin, names, tracks: 0, group: None, place, counter })
+        Ok(JsonSink { out, text, clock, names, tracks: 0, group: None, place, counter })
     }
 
     fn spill(&mut self) -> io::Result<()> {
@@ -163,7 +155,8 @@ impl<W: Write> Sink for JsonSink<'_, W> {
                 start,
             );
         }
-        let leave = if end - start >= self.margin { end - self.margin } else { start };
+        // An arrow belongs to the slice around it, and a slice does not hold its own end.
+        let leave = end.saturating_sub(1).max(start);
         for &number in slice.arrows_out {
             self.arrow(b"{\"ph\":\"s\",\"cat\":\"edge\",\"name\":\"edge\",\"id\":", number, leave);
         }

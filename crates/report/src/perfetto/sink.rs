@@ -72,10 +72,12 @@ pub(super) enum Arg {
     Tasks,
     Bytes,
     Open,
+    StartTicks,
+    EndTicks,
 }
 
 impl Arg {
-    pub(super) const COUNT: usize = Arg::Open as usize + 1;
+    pub(super) const COUNT: usize = Arg::EndTicks as usize + 1;
 
     pub(super) const fn name(self) -> &'static str {
         match self {
@@ -96,6 +98,8 @@ impl Arg {
             Arg::Tasks => "tasks",
             Arg::Bytes => "bytes",
             Arg::Open => "open",
+            Arg::StartTicks => "start_ticks",
+            Arg::EndTicks => "end_ticks",
         }
     }
 }

@@ -214,6 +214,9 @@ impl<S: Sink> Walk<'_, S> {
             args.push((Arg::HeadNs, self.ns.units(block.start.0.saturating_sub(block.dispatch.0))));
             args.push((Arg::TailNs, self.ns.units(block.finish.0.saturating_sub(block.end.0))));
         }
+        if !self.ns.is_exact() {
+            args.extend([(Arg::StartTicks, block.start.0), (Arg::EndTicks, block.end.0)]);
+        }
     }
 
     /// Tasks that never ran a block, where they were ready: arrows can go through them.
