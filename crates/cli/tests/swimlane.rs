@@ -8,7 +8,7 @@ use std::path::Path;
 
 use common::{Answer, Desk};
 use ringlane_insight::{Instrument, Run};
-use ringlane_trace::swimlane;
+use ringlane_trace::swimlane::{self, BlockRow};
 use trace::{Trace, chrome, perfetto};
 
 fn passed(answer: Answer) -> Answer {
@@ -142,6 +142,36 @@ fn the_table_is_the_same_every_time_on_a_simulator() {
     let share: f64 =
         json["kernels"].as_array().unwrap().iter().map(|k| k["busy_share"].as_f64().unwrap()).sum();
     assert!((share - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn the_numbers_of_a_kernel_are_those_of_its_blocks() {
+    let desk = Desk::new();
+    passed(desk.ringlane(&["run", "cholesky", "--case", "small", "--chip-swimlane=2", "-o", "run"]));
+    let timeline = Run::open(desk.path().join("run")).unwrap().timeline().unwrap();
+    let json = passed(desk.ringlane(&["swimlane", "run", "--json"])).json();
+    let kernels = json["kernels"].as_array().unwrap();
+    assert_eq!(kernels.iter().map(|kernel| kernel["count"].as_u64().unwrap()).sum::<u64>(), 20);
+    for kernel in kernels {
+        let of_kernel = |block: &&BlockRow| u64::from(block.func_id.0) == kernel["func_id"].as_u64().unwrap();
+        let sorted = |value: fn(&BlockRow) -> u64| {
+            let mut values: Vec<u64> = timeline.blocks.iter().filter(of_kernel).map(value).collect();
+            values.sort_unstable();
+            values
+        };
+        let columns = [
+            (kernel, sorted(|block| block.end.0 - block.start.0)),
+            (&kernel["head"], sorted(|block| block.start.0 - block.dispatch.0)),
+            (&kernel["tail"], sorted(|block| block.finish.0 - block.end.0)),
+        ];
+        for (told, values) in columns {
+            let rank = |percent: usize| values[(values.len() * percent).div_ceil(100) - 1];
+            let expected = [rank(50), rank(95), rank(100)];
+            assert_eq!(["p50", "p95", "max"].map(|name| told[name].as_u64().unwrap()), expected);
+            let mean = values.iter().sum::<u64>() as f64 / values.len() as f64;
+            assert!((told["mean"].as_f64().unwrap() - mean).abs() < 1e-6);
+        }
+    }
 }
 
 #[test]

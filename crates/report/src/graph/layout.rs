@@ -42,6 +42,7 @@ pub(super) fn layout(nodes: usize, links: &[Link]) -> Vec<Place> {
             align(&mut rows[layer], lists, &mut x);
         }
     }
+    close_gaps(&mut x);
     x.into_iter().zip(layers).map(|(x, layer)| Place { x, layer }).collect()
 }
 
@@ -113,6 +114,20 @@ fn spread(row: &[usize], x: &mut [f64], wanted: impl Fn(usize, usize) -> f64) {
     }
 }
 
+/// Moves parts of the graph together that have an empty stripe, from top to bottom, between them.
+fn close_gaps(x: &mut [f64]) {
+    const GAP: f64 = 1.5;
+    let mut order: Vec<usize> = (0..x.len()).collect();
+    order.sort_by(|&a, &b| x[a].total_cmp(&x[b]));
+    let (mut before, mut shift) = (None, 0.0);
+    for node in order {
+        let wide = before.map_or(0.0, |before: f64| x[node] - before - GAP);
+        before = Some(x[node]);
+        shift += wide.max(0.0);
+        x[node] -= shift;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -136,6 +151,13 @@ mod tests {
         sorted.sort_by(|a, b| a.layer.cmp(&b.layer).then(a.x.total_cmp(&b.x)));
         let near = |pair: &[Place]| pair[0].layer == pair[1].layer && pair[1].x - pair[0].x < 1.0 - 1e-6;
         assert!(!sorted.windows(2).any(near));
+    }
+
+    #[test]
+    fn parts_that_are_far_apart_move_together() {
+        let mut x = [40.0, 0.0, 0.5, 41.0];
+        close_gaps(&mut x);
+        assert_eq!(x, [2.0, 0.0, 0.5, 3.0]);
     }
 
     #[test]

@@ -49,9 +49,11 @@
       && Math.max(a.py, b.py) > top && Math.min(a.py, b.py) < bottom;
     pen.lineWidth = Math.max(1, 0.6 / view.zoom);
     pen.strokeStyle = colours.edge;
+    pen.globalAlpha = Math.max(0.15, Math.min(1, view.zoom * 2));
     pen.beginPath();
     for (const [from, to] of data.links) if (seen(nodes[from], nodes[to])) curve(nodes[from], nodes[to]);
     pen.stroke();
+    pen.globalAlpha = 1;
     if (chosen >= 0) {
       pen.strokeStyle = colours.mark;
       pen.lineWidth *= 2;
