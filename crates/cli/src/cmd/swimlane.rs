@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use clap::ValueEnum;
-use ringlane_insight::kernels::{KernelStats, Spread, kernels};
+use ringlane_insight::kernels::{KernelStats, kernels};
 use ringlane_insight::timeline::{EdgeOrigin, Timeline};
-use ringlane_insight::{InsightError, Instrument, Run};
+use ringlane_insight::units::{bytes_text, percent_text, time_text};
+use ringlane_insight::{InsightError, Instrument, Run, Spread};
 use ringlane_report::perfetto::{
     COUNTER_CHANGES_MAX, JSON_FILE_NAME, PFTRACE_FILE_NAME, ScopeSpans, TraceCounts, TraceSource, write_json,
     write_pftrace,
@@ -20,7 +21,6 @@ use ringlane_trace::swimlane::SwimlaneLevel;
 use crate::errors::{CliError, Exit};
 use crate::output::{self, printable, say};
 use crate::run_arg::{Needs, RunArg};
-use crate::summary::{bytes, time};
 use crate::table::{Side, Table};
 use json::{Written, json};
 
@@ -64,7 +64,7 @@ impl SwimlaneArgs {
         let notes = notes(&run, &timeline, scopes.as_ref(), counts);
         let TraceCounts { slices, arrows, .. } = counts;
         let path = path.display().to_string();
-        say(format_args!("wrote {path} ({}): {slices} slices, {arrows} arrows", bytes(length)));
+        say(format_args!("wrote {path} ({}): {slices} slices, {arrows} arrows", bytes_text(length)));
         notes.iter().for_each(|note| say(format_args!("note: {note}")));
         let stats = kernels(&timeline);
         let text = match self.json {
@@ -183,38 +183,34 @@ fn text(timeline: &Timeline, stats: &[KernelStats]) -> String {
         Table::new([("kernel", Side::Left), ("on", Side::Left)].into_iter().chain(right).collect());
     let us = |ticks: f64| ticks * 1e6 / timeline.clock_freq_hz.max(1) as f64;
     let spread = |spread: Option<Spread>| match spread {
-        Some(spread) => [span(us(spread.mean)), span(us(spread.p95.0 as f64))],
+        Some(spread) => [time_text(us(spread.mean())), time_text(us(spread.p95.0 as f64))],
         None => ["-".to_string(), "-".to_string()],
     };
     for kernel in stats {
         let duration = kernel.duration;
         let times = [
-            kernel.total as f64,
-            duration.mean,
+            duration.total as f64,
+            duration.mean(),
             duration.p50.0 as f64,
             duration.p95.0 as f64,
             duration.max.0 as f64,
         ];
-        let mut row = vec![printable(&kernel.name), printable(&kernel.core_type), kernel.count.to_string()];
-        row.extend(times.map(|ticks| span(us(ticks))));
+        let mut row =
+            vec![printable(&kernel.name), printable(&kernel.core_type), kernel.duration.count.to_string()];
+        row.extend(times.map(|ticks| time_text(us(ticks))));
         row.extend(spread(kernel.head).into_iter().chain(spread(kernel.tail)));
-        row.extend([kernel.core_share, kernel.busy_share].map(|share| format!("{:.1} %", share * 100.0)));
+        row.extend([kernel.core_share, kernel.busy_share].map(percent_text));
         table.push(row);
     }
-    let sum = |share: fn(&KernelStats) -> f64| stats.iter().map(share).sum::<f64>() * 100.0;
-    let blocks: u64 = stats.iter().map(|kernel| kernel.count).sum();
+    let busy = stats.iter().map(|kernel| kernel.core_share).sum();
+    let blocks: u64 = stats.iter().map(|kernel| kernel.duration.count).sum();
     let cores = timeline.core_counts();
     let kinds: Vec<_> = cores.kinds().map(|kind| format!("{} {}", cores.of(kind), kind.as_str())).collect();
     table.render()
         + &format!(
-            "{blocks} blocks in {} on {} cores, which were busy {:.1} % of the time\n",
-            time(timeline.us(timeline.makespan)),
+            "{blocks} blocks in {} on {} cores, which were busy {} of the time\n",
+            time_text(timeline.us(timeline.makespan)),
             kinds.join(" + "),
-            sum(|kernel| kernel.core_share)
+            percent_text(busy)
         )
-}
-
-/// A time as a person reads it; kernels can be shorter than a µs.
-fn span(us: f64) -> String {
-    if us > 0.0 && us < 1.0 { format!("{:.0} ns", us * 1e3) } else { time(us) }
 }

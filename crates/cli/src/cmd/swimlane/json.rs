@@ -1,8 +1,8 @@
 //! What `ringlane swimlane --json` prints; fields may be added, never renamed.
 
-use ringlane_insight::Run;
-use ringlane_insight::kernels::{KernelStats, Spread};
+use ringlane_insight::kernels::KernelStats;
 use ringlane_insight::timeline::Timeline;
+use ringlane_insight::{Run, Spread};
 use ringlane_report::perfetto::TraceCounts;
 use serde::Serialize;
 
@@ -53,7 +53,7 @@ struct SpreadJson {
 
 impl From<Spread> for SpreadJson {
     fn from(spread: Spread) -> Self {
-        SpreadJson { mean: spread.mean, p50: spread.p50.0, p95: spread.p95.0, max: spread.max.0 }
+        SpreadJson { mean: spread.mean(), p50: spread.p50.0, p95: spread.p95.0, max: spread.max.0 }
     }
 }
 
@@ -63,8 +63,8 @@ impl<'a> From<&'a KernelStats> for KernelJson<'a> {
             func_id: kernel.func_id.0,
             name: &kernel.name,
             core_type: &kernel.core_type,
-            count: kernel.count,
-            total: kernel.total,
+            count: kernel.duration.count,
+            total: kernel.duration.total,
             duration: kernel.duration.into(),
             head: kernel.head.map(SpreadJson::from),
             tail: kernel.tail.map(SpreadJson::from),
