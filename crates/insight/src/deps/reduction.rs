@@ -8,7 +8,7 @@ use crate::timeline::{Edges, TaskIndex};
 
 /// Steps of the search after which it is given up: about ten seconds. Graphs whose edges are short, as those of tasks that
 /// hand data on, take a few steps for each edge; the worst take as many as tasks times edges.
-pub const REDUCTION_STEPS_MAX: u64 = 4_000_000_000;
+pub const REDUCTION_STEPS_MAX: u64 = 1_000_000_000;
 
 /// The reduction would take longer than anybody waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
