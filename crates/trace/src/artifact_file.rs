@@ -54,6 +54,36 @@ impl ArtifactFile {
         }
     }
 
+    /// Starts a file at any path, in a directory that is there. What stands there and is no plain file (a pipe, a device,
+    /// a link) stays what it is and is written to directly.
+    ///
+    /// ```
+    /// use std::io::Write;
+    /// use ringlane_trace::ArtifactFile;
+    /// let path = std::env::temp_dir().join(format!("ringlane-at-{}", std::process::id()));
+    /// let mut file = ArtifactFile::at(&path)?;
+    /// file.write_all(b"abc").map_err(|error| file.error(error))?;
+    /// assert!(!path.exists());
+    /// assert_eq!(file.commit()?, 3);
+    /// # std::fs::remove_file(&path).unwrap();
+    /// # Ok::<(), ringlane_trace::TraceError>(())
+    /// ```
+    pub fn at(path: impl AsRef<Path>) -> Result<Self, TraceError> {
+        let path = path.as_ref().to_path_buf();
+        let started = match fs::symlink_metadata(&path) {
+            Ok(found) if !found.is_file() => TempFile::nameless(&path),
+            _ => {
+                let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                TempFile::create(dir, &name)
+            }
+        };
+        match started {
+            Ok(temp) => Ok(ArtifactFile { buffer: Vec::with_capacity(BUFFER_BYTES), temp, path, room: None }),
+            Err(source) => Err(TraceError::CannotWrite { path, source }),
+        }
+    }
+
     /// Where the file will stand.
     pub fn path(&self) -> &Path {
         &self.path
@@ -173,6 +203,12 @@ impl TempFile {
         let path = dir.join(format!(".{name}.{}.{number}.tmp", std::process::id()));
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
         Ok(TempFile { file, path: Some(path) })
+    }
+
+    /// What stands at a path already, to be written in place: there is nothing to rename or to remove.
+    fn nameless(path: &Path) -> io::Result<Self> {
+        let file = OpenOptions::new().write(true).truncate(true).open(path)?;
+        Ok(TempFile { file, path: None })
     }
 
     pub(crate) fn rename_to(&mut self, path: &Path) -> io::Result<()> {

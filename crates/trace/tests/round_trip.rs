@@ -221,9 +221,8 @@ fn a_file_that_is_cut_short_anywhere_is_damaged_and_names_itself() {
 
 #[test]
 fn a_swimlane_that_does_not_tell_of_reads_is_read_as_one_without_any() {
-    let dir = std::env::temp_dir().join(format!("ringlane-reads-{}", std::process::id()));
-    std::fs::create_dir_all(&dir).unwrap();
-    let path = dir.join("l2_perf_records.json");
+    let root = TestDir::new();
+    let path = root.join("file");
     let text = DESIGN[0].1.replace(",\"read\",\"read_end\"", "").replace("4096, 0, 0]", "4096]");
     std::fs::write(&path, &text).unwrap();
     let submits = Swimlane::read(&path).unwrap().submits;

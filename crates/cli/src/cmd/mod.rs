@@ -6,6 +6,7 @@ mod chips;
 mod compare;
 mod completions;
 mod critical_path;
+mod deps;
 mod dfx;
 mod dump;
 mod list;
@@ -14,6 +15,7 @@ mod overhead;
 mod pmu;
 mod run;
 mod scopes;
+mod swimlane;
 
 pub use dump::DumpError;
 
@@ -43,8 +45,11 @@ struct Cli {
 enum Command {
     List(list::ListArgs),
     Run(Box<run::RunArgs>),
+    Swimlane(swimlane::SwimlaneArgs),
     Overhead(overhead::OverheadArgs),
     CriticalPath(critical_path::CriticalPathArgs),
+    Mermaid(deps::MermaidArgs),
+    Deps(deps::DepsArgs),
     Compare(compare::CompareArgs),
     Dump(Box<dump::DumpArgs>),
     Pmu(pmu::PmuArgs),
@@ -72,8 +77,11 @@ impl Command {
         match self {
             Command::List(args) => args.execute(),
             Command::Run(args) => args.execute(),
+            Command::Swimlane(args) => args.execute(),
             Command::Overhead(args) => args.execute(),
             Command::CriticalPath(args) => args.execute(),
+            Command::Mermaid(args) => args.execute(),
+            Command::Deps(args) => args.execute(),
             Command::Compare(args) => args.execute(),
             Command::Dump(args) => args.execute(),
             Command::Pmu(args) => args.execute(),

@@ -1,0 +1,223 @@
+//! `ringlane deps` and `ringlane mermaid`: which task waits for which, and why.
+
+use std::io::{self, BufWriter, ErrorKind, Write, stdout};
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use ringlane_insight::deps::{REDUCTION_STEPS_MAX, TaskGraph, reduce};
+use ringlane_insight::timeline::TaskIndex;
+use ringlane_insight::{InsightError, Instrument, Run};
+use ringlane_report::graph::{
+    HTML_NODES_MAX, MERMAID_EDGES_MAX, MERMAID_NODES_MAX, Picture, Shown, task_text, write_dot, write_html,
+    write_mermaid, write_text,
+};
+use ringlane_task::{RingIndex, TaskId};
+use ringlane_trace::ArtifactFile;
+
+use crate::errors::{CliError, Exit};
+use crate::output::say;
+use crate::run_arg::{Needs, RunArg};
+
+/// The page's name in the run directory.
+const HTML_FILE_NAME: &str = "deps.html";
+
+const EXAMPLE: &str = "\
+Example:
+  $ ringlane run paged_attention --dep-gen
+  $ ringlane deps | grep 'SOFTMAX) ->'
+  $ ringlane deps --reduce --format dot | dot -Tsvg > deps.svg
+  $ ringlane deps --task 1:7
+  $ ringlane deps --format html
+A line is: pred(seq,kernel) -> succ(seq,kernel) source hazard arg tensor overlap";
+
+const MERMAID_EXAMPLE: &str = "\
+Example:
+  $ ringlane run cholesky --dep-gen
+  $ ringlane mermaid
+  $ ringlane mermaid outputs/cholesky_small_20261115_093012 --reduce -o graph.mmd";
+
+/// Show which task waits for which, and why
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub struct DepsArgs {
+    #[command(flatten)]
+    run: RunArg,
+    /// How to show it; html goes to deps.html in the run directory
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]
+    format: Format,
+    #[command(flatten)]
+    graph: GraphArgs,
+    /// One task and its neighbours, with the regions that tie them: a task id, or ring:number
+    #[arg(long, value_name = "ID")]
+    task: Option<String>,
+}
+
+/// Show the executed graph as a Mermaid flowchart
+#[derive(clap::Args)]
+#[command(after_help = MERMAID_EXAMPLE)]
+pub struct MermaidArgs {
+    #[command(flatten)]
+    run: RunArg,
+    #[command(flatten)]
+    graph: GraphArgs,
+}
+
+#[derive(clap::Args)]
+struct GraphArgs {
+    /// Leave out edges that follow from others (the transitive reduction)
+    #[arg(long)]
+    reduce: bool,
+    /// Where to write it [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Text,
+    Html,
+    Dot,
+    Mermaid,
+}
+
+impl DepsArgs {
+    /// Reads the dependencies and shows them.
+    pub fn execute(&self) -> Result<Exit, CliError> {
+        let task = self.task.as_deref().map(parse_task).transpose()?;
+        let run = self.run.open(Needs::Table(Instrument::Deps))?;
+        show(&run, self.format, &self.graph, task)
+    }
+}
+
+impl MermaidArgs {
+    /// Reads the dependencies and shows them as a flowchart.
+    pub fn execute(&self) -> Result<Exit, CliError> {
+        let run = self.run.open(Needs::Table(Instrument::Deps))?;
+        show(&run, Format::Mermaid, &self.graph, None)
+    }
+}
+
+fn show(run: &Run, format: Format, args: &GraphArgs, task: Option<TaskId>) -> Result<Exit, CliError> {
+    let disagree = |what| InsightError::FilesDisagree { dir: run.dir.clone(), what };
+    let graph = TaskGraph::new(run.dependencies()?).map_err(disagree)?;
+    let task = task.map(|id| found(&graph, id)).transpose()?;
+    if graph.lost > 0 {
+        say(format_args!(
+            "note: {} tasks were lost when the run was recorded; their edges are not here",
+            graph.lost
+        ));
+    }
+    let all = graph.edges.len();
+    let edges: Vec<_> = match args.reduce {
+        true => reduce(graph.tasks.len(), &graph.edges).map_err(|_| too_large(&graph))?,
+        false => graph.edges.pairs().collect(),
+    };
+    if args.reduce {
+        say(format_args!("{} of {all} edges; the others follow from them", edges.len()));
+    }
+    let output = args.output.clone().or((format == Format::Html).then(|| run.dir.join(HTML_FILE_NAME)));
+    let view = View { run, graph: &graph, edges: &edges, task };
+    write_to(output, |out| view.write(format, out))?;
+    Ok(Exit::Ok)
+}
+
+/// What is shown, of which run.
+struct View<'a> {
+    run: &'a Run,
+    graph: &'a TaskGraph,
+    edges: &'a [(TaskIndex, TaskIndex)],
+    task: Option<TaskIndex>,
+}
+
+impl View<'_> {
+    fn write(&self, format: Format, mut out: &mut dyn Write) -> io::Result<()> {
+        let manifest = &self.run.manifest;
+        let title = format!("{} {}", manifest.scene, manifest.case);
+        match (format, self.task) {
+            (Format::Text, Some(task)) => out.write_all(task_text(self.graph, task).as_bytes()),
+            (Format::Text, None) => write_text(self.graph, self.edges, &mut out),
+            (Format::Dot, _) => write_dot(&self.picture(usize::MAX, usize::MAX).0, &title, &mut out),
+            (Format::Mermaid, _) => {
+                let (picture, _) = self.picture(MERMAID_NODES_MAX, MERMAID_EDGES_MAX);
+                write_mermaid(&picture, &title, &mut out)
+            }
+            (Format::Html, _) => {
+                let (picture, note) = self.picture(HTML_NODES_MAX, usize::MAX);
+                write_html(&picture, self.graph, &title, &note, &mut out)
+            }
+        }
+    }
+
+    /// The picture with at most so many nodes and edges, and what it leaves out, which is also said.
+    fn picture(&self, nodes_max: usize, edges_max: usize) -> (Picture, String) {
+        let (tasks, edges) = (self.graph.tasks.len(), self.edges.len());
+        let shown = match self.task {
+            Some(task) => Shown::Around(task),
+            None if tasks > nodes_max || edges > edges_max => Shown::Kernels,
+            None => Shown::Tasks,
+        };
+        let picture = Picture::new(self.graph, self.edges, shown);
+        if shown != Shown::Kernels {
+            return (picture, String::new());
+        }
+        let note = format!(
+            "{tasks} tasks and {edges} edges, collapsed by kernel into {} nodes",
+            picture.nodes.len()
+        );
+        say(format_args!("note: {note}"));
+        (picture, note)
+    }
+}
+
+/// Writes to a file, or to standard output if none is given; there a reader that has gone away is no error.
+fn write_to(
+    path: Option<PathBuf>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), CliError> {
+    let Some(path) = path else {
+        let mut out = BufWriter::with_capacity(1 << 16, stdout().lock());
+        return match write(&mut out).and_then(|()| out.flush()) {
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(CliError::CannotPrint(error)),
+            _ => Ok(()),
+        };
+    };
+    let mut file = ArtifactFile::at(&path)?;
+    write(&mut file).map_err(|error| file.error(error))?;
+    file.commit()?;
+    say(format_args!("wrote {}", path.display()));
+    Ok(())
+}
+
+/// A task's id as artifacts have it, or as `ring:number`.
+fn parse_task(text: &str) -> Result<TaskId, CliError> {
+    let parsed = match text.split_once(':') {
+        None => text.parse().ok().map(TaskId),
+        Some((ring, local)) => {
+            let parts = ring.parse().ok().zip(local.parse().ok());
+            parts.map(|(ring, local)| TaskId::new(RingIndex(ring), local))
+        }
+    };
+    let allowed = "a task id, or ring:number";
+    parsed
+        .ok_or_else(|| CliError::bad_value("--task", text, allowed, "as in --task 4294967299 or --task 1:3"))
+}
+
+fn found(graph: &TaskGraph, id: TaskId) -> Result<TaskIndex, CliError> {
+    graph.find(id).ok_or_else(|| {
+        let allowed = match (graph.tasks.first(), graph.tasks.last()) {
+            (Some(first), Some(last)) => {
+                format!("one of the {} tasks, from {} to {}", graph.tasks.len(), first.task_id, last.task_id)
+            }
+            _ => "none: the run has no tasks".to_string(),
+        };
+        CliError::bad_value("--task", &id.to_string(), allowed, "`ringlane deps` lists tasks with edges")
+    })
+}
+
+fn too_large(graph: &TaskGraph) -> CliError {
+    let (tasks, edges) = (graph.tasks.len(), graph.edges.len());
+    let allowed = format!(
+        "graphs that reduce within {REDUCTION_STEPS_MAX} steps; this one has {tasks} tasks and {edges} edges"
+    );
+    CliError::bad_value("--reduce", "", allowed, "leave out --reduce")
+}

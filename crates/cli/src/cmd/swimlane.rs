@@ -1,0 +1,216 @@
+//! `ringlane swimlane`: the run as a trace for Perfetto, and what each kernel cost.
+
+mod json;
+
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use clap::ValueEnum;
+use ringlane_insight::kernels::{KernelStats, kernels};
+use ringlane_insight::timeline::{EdgeOrigin, Timeline};
+use ringlane_insight::units::{bytes_text, percent_text, time_text};
+use ringlane_insight::{InsightError, Instrument, Run, Spread};
+use ringlane_report::perfetto::{
+    COUNTER_CHANGES_MAX, JSON_FILE_NAME, PFTRACE_FILE_NAME, ScopeSpans, TraceCounts, TraceSource, write_json,
+    write_pftrace,
+};
+use ringlane_trace::ArtifactFile;
+use ringlane_trace::scopes::read_scopes;
+use ringlane_trace::swimlane::SwimlaneLevel;
+
+use crate::errors::{CliError, Exit};
+use crate::output::{self, printable, say};
+use crate::run_arg::{Needs, RunArg};
+use crate::table::{Side, Table};
+use json::{Written, json};
+
+const EXAMPLE: &str = "\
+Example:
+  $ ringlane run paged_attention --dfx
+  $ ringlane swimlane
+  $ ringlane swimlane outputs/paged_attention_small_20261115_093012 --format pftrace -o /tmp/run.pftrace
+Open the file at https://ui.perfetto.dev (it stays on your machine) or, JSON only, in chrome://tracing.";
+
+/// Write the timeline for Perfetto, and show what each kernel cost
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLE)]
+pub struct SwimlaneArgs {
+    #[command(flatten)]
+    run: RunArg,
+    /// Where to write the trace [default: merged_swimlane.json or .pftrace in the run directory]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// As JSON, or in Perfetto's own format, which is about ten times smaller
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Json)]
+    format: Format,
+    /// The table as JSON on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    Json,
+    Pftrace,
+}
+
+impl SwimlaneArgs {
+    /// Writes the trace, tells where it is and what is not in it, and prints the table.
+    pub fn execute(&self) -> Result<Exit, CliError> {
+        let run = self.run.open(Needs::Table(Instrument::Swimlane))?;
+        let (timeline, scopes) = read(&run)?;
+        let path = self.output.clone().unwrap_or_else(|| run.dir.join(self.format.file_name()));
+        let (counts, length) = self.write(&path, &run, &timeline, scopes.as_ref())?;
+        let notes = notes(&run, &timeline, scopes.as_ref(), counts);
+        let TraceCounts { slices, arrows, .. } = counts;
+        let path = path.display().to_string();
+        say(format_args!("wrote {path} ({}): {slices} slices, {arrows} arrows", bytes_text(length)));
+        notes.iter().for_each(|note| say(format_args!("note: {note}")));
+        let stats = kernels(&timeline);
+        let text = match self.json {
+            true => json(&run, &timeline, &stats, Written { file: path, counts, notes }),
+            false => text(&timeline, &stats),
+        };
+        output::results(&text)?;
+        Ok(Exit::Ok)
+    }
+
+    fn write(
+        &self,
+        path: &Path,
+        run: &Run,
+        timeline: &Timeline,
+        scopes: Option<&ScopeSpans>,
+    ) -> Result<(TraceCounts, u64), CliError> {
+        let mut file = ArtifactFile::at(path)?;
+        let title = format!("{} {} on {}", run.manifest.scene, run.manifest.case, run.manifest.platform);
+        let source = TraceSource { title: &title, timeline, scopes };
+        let written = match self.format {
+            Format::Json => write_json(source, &mut file),
+            Format::Pftrace => write_pftrace(source, &mut file),
+        };
+        let counts = written.map_err(|error| file.error(error))?;
+        Ok((counts, file.commit()?))
+    }
+}
+
+impl Format {
+    const fn file_name(self) -> &'static str {
+        match self {
+            Format::Json => JSON_FILE_NAME,
+            Format::Pftrace => PFTRACE_FILE_NAME,
+        }
+    }
+}
+
+/// Reads what a trace is made of, the scopes while the timeline is read.
+fn read(run: &Run) -> Result<(Timeline, Option<ScopeSpans>), InsightError> {
+    thread::scope(|threads| {
+        let scopes = threads.spawn(|| read_spans(run));
+        let timeline = run.timeline();
+        let scopes = scopes.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        Ok((timeline?, scopes?))
+    })
+}
+
+fn read_spans(run: &Run) -> Result<Option<ScopeSpans>, InsightError> {
+    if !run.has(Instrument::Scopes) {
+        return Ok(None);
+    }
+    let mut spans = ScopeSpans::default();
+    read_scopes(run.file(Instrument::Scopes)?, |row| spans.push(&row))?;
+    Ok(Some(spans))
+}
+
+/// What the trace does not show, and why.
+fn notes(run: &Run, timeline: &Timeline, scopes: Option<&ScopeSpans>, counts: TraceCounts) -> Vec<String> {
+    let mut notes = Vec::new();
+    let mut note = |is_so: bool, text: String| {
+        if is_so {
+            notes.push(text);
+        }
+    };
+    let level = timeline.level;
+    note(
+        level == SwimlaneLevel::Blocks,
+        "level 1: no ready tasks, no scheduler lanes, no orchestrator, no ring fill (--chip-swimlane=3)"
+            .into(),
+    );
+    note(
+        level == SwimlaneLevel::Tasks,
+        "level 2: no scheduler lanes, no orchestrator, no ring fill (--chip-swimlane=3)".into(),
+    );
+    let engine = "no deps.json: arrows are the edges that the engine wired; those to tasks that were done before are not there (--dep-gen)";
+    note(timeline.edge_origin == EdgeOrigin::Engine, engine.into());
+    note(timeline.edge_origin == EdgeOrigin::Nowhere, "no deps.json: no arrows (--dep-gen)".into());
+    let hidden = (timeline.edges.len() as u64).saturating_sub(counts.arrows);
+    note(
+        hidden > 0,
+        format!(
+            "{hidden} edges have no arrow: a task at one end ran no block, and when it was ready is not known"
+        ),
+    );
+    note(scopes.is_none(), "no scope_stats.json: no scopes (--scope-stats)".into());
+    note(
+        counts.thinned > 0,
+        format!(
+            "{} counters change more than {COUNTER_CHANGES_MAX} times and are told for stretches of time",
+            counts.thinned
+        ),
+    );
+    let lost = [
+        ("blocks", timeline.counts.blocks.dropped),
+        ("tasks", timeline.lost_tasks),
+        ("phases", timeline.counts.phases.dropped),
+        ("submits", timeline.counts.submits.dropped),
+        ("copies", timeline.counts.copies.dropped),
+    ];
+    for (what, lost) in lost {
+        note(lost > 0, format!("{lost} {what} were lost when the run was recorded (--overflow block)"));
+    }
+    let status = run.manifest.status.as_str();
+    note(status != "ok", format!("the run ended as {status}: the trace ends where it did"));
+    notes
+}
+
+fn text(timeline: &Timeline, stats: &[KernelStats]) -> String {
+    let columns = [
+        "count", "total", "mean", "p50", "p95", "max", "head", "head p95", "tail", "tail p95", "of cores",
+        "of busy",
+    ];
+    let right = columns.map(|name| (name, Side::Right));
+    let mut table =
+        Table::new([("kernel", Side::Left), ("on", Side::Left)].into_iter().chain(right).collect());
+    let us = |ticks: f64| ticks * 1e6 / timeline.clock_freq_hz.max(1) as f64;
+    let spread = |spread: Option<Spread>| match spread {
+        Some(spread) => [time_text(us(spread.mean())), time_text(us(spread.p95.0 as f64))],
+        None => ["-".to_string(), "-".to_string()],
+    };
+    for kernel in stats {
+        let duration = kernel.duration;
+        let times = [
+            duration.total as f64,
+            duration.mean(),
+            duration.p50.0 as f64,
+            duration.p95.0 as f64,
+            duration.max.0 as f64,
+        ];
+        let mut row =
+            vec![printable(&kernel.name), printable(&kernel.core_type), kernel.duration.count.to_string()];
+        row.extend(times.map(|ticks| time_text(us(ticks))));
+        row.extend(spread(kernel.head).into_iter().chain(spread(kernel.tail)));
+        row.extend([kernel.core_share, kernel.busy_share].map(percent_text));
+        table.push(row);
+    }
+    let busy = stats.iter().map(|kernel| kernel.core_share).sum();
+    let blocks: u64 = stats.iter().map(|kernel| kernel.duration.count).sum();
+    let cores = timeline.core_counts();
+    let kinds: Vec<_> = cores.kinds().map(|kind| format!("{} {}", cores.of(kind), kind.as_str())).collect();
+    table.render()
+        + &format!(
+            "{blocks} blocks in {} on {} cores, which were busy {} of the time\n",
+            time_text(timeline.us(timeline.makespan)),
+            kinds.join(" + "),
+            percent_text(busy)
+        )
+}

@@ -1,0 +1,31 @@
+//! The graph of a run's tasks, to be looked at: text for grep, dot, Mermaid, and a page with pan and zoom.
+//!
+//! ```text
+//! TaskGraph ──▶ write_text
+//!          └──▶ Picture (every task, one task's neighbours, or one node for each kernel) ──▶ dot · mermaid · html
+//! ```
+//!
+//! Names come from the run and can hold anything; each format has its own way to keep them in their place.
+
+mod dot;
+mod html;
+mod layout;
+mod mermaid;
+mod picture;
+mod text;
+
+pub use dot::write_dot;
+pub use html::{HTML_NODES_MAX, write_html};
+pub use mermaid::{MERMAID_EDGES_MAX, MERMAID_NODES_MAX, write_mermaid};
+pub use picture::{Link, Node, NodeKind, Picture, Shown};
+pub use text::{task_text, view_text, write_text};
+
+/// Text of a run with the characters that a terminal or a format would obey replaced by a visible one.
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() || is_direction(c) { '\u{fffd}' } else { c }).collect()
+}
+
+/// Whether a character turns the direction of what follows it.
+const fn is_direction(c: char) -> bool {
+    matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}

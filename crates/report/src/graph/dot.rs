@@ -1,0 +1,55 @@
+//! The graph for Graphviz.
+
+use std::io::{self, Write};
+
+use super::one_line;
+use super::picture::{NodeKind, Picture};
+
+/// Writes a picture in the dot language.
+pub fn write_dot(picture: &Picture, title: &str, out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "digraph {} {{", quoted(title))?;
+    writeln!(
+        out,
+        "  node [shape=box, style=\"rounded,filled\", fillcolor=\"#eeeeee\", fontname=\"sans-serif\"];"
+    )?;
+    writeln!(out, "  edge [fontname=\"sans-serif\", fontsize=10];")?;
+    for (place, node) in picture.nodes.iter().enumerate() {
+        let label = quoted_lines(&[&node.label, &node.detail]);
+        writeln!(out, "  n{place} [label={label}, fillcolor=\"{}\"];", colour(node.kind))?;
+    }
+    for link in &picture.links {
+        writeln!(out, "  n{} -> n{} [label={}];", link.from, link.to, quoted(&link.label))?;
+    }
+    writeln!(out, "}}")
+}
+
+const fn colour(kind: NodeKind) -> &'static str {
+    match kind {
+        NodeKind::Aic => "#cfe2ff",
+        NodeKind::Aiv => "#d9f2d9",
+        NodeKind::Mixed => "#ffe8cc",
+        NodeKind::Any => "#eeeeee",
+        NodeKind::Nothing => "#ffffff",
+    }
+}
+
+fn quoted(text: &str) -> String {
+    quoted_lines(&[text])
+}
+
+/// A quoted string: in it only quotes and backslashes mean something.
+fn quoted_lines(lines: &[&str]) -> String {
+    let escaped = |text: &&str| one_line(text).replace('\\', "\\\\").replace('"', "\\\"");
+    format!("\"{}\"", lines.iter().map(escaped).collect::<Vec<_>>().join("\\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_stays_in_its_quotes() {
+        assert_eq!(quoted("a\"]; b\\"), r#""a\"]; b\\""#);
+        assert_eq!(quoted_lines(&["a\nb", "c"]), "\"a\u{fffd}b\\nc\"");
+    }
+}

@@ -1,0 +1,170 @@
+//! Where the boxes of a graph stand: in layers, each below everything that it waits for.
+//!
+//! A layer's boxes are pulled to the middle of those that they are linked to, one layer after the other, down and up a few times,
+//! and pushed apart where they would overlap. That takes a few passes over the edges: seconds are far away at 10^4 boxes.
+
+use super::picture::Link;
+
+/// Passes down and up. After eight hardly a box moves.
+const PASSES: usize = 8;
+
+/// A box's place: columns and layers, as units of one box and its margin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Place {
+    pub(super) x: f64,
+    pub(super) layer: u32,
+}
+
+/// Places for so many boxes. Links that lead to an earlier box or to the same one, as a collapsed graph can have, do not
+/// count.
+pub(super) fn layout(nodes: usize, links: &[Link]) -> Vec<Place> {
+    let forward: Vec<(usize, usize)> =
+        links.iter().filter(|link| link.from < link.to).map(|link| (link.from, link.to)).collect();
+    let layers = layers_of(nodes, &forward);
+    let mut neighbours = Neighbours::new(nodes);
+    for &(from, to) in &forward {
+        neighbours.after[from].push(to);
+        neighbours.before[to].push(from);
+    }
+    let depth = layers.iter().max().map_or(0, |&deepest| deepest as usize + 1);
+    let mut rows = vec![Vec::new(); depth];
+    layers.iter().enumerate().for_each(|(node, &layer)| rows[layer as usize].push(node));
+    let mut x = vec![0.0; nodes];
+    for row in &rows {
+        spread(row, &mut x, |place, _| place as f64 - row.len() as f64 / 2.0);
+    }
+    for pass in 0..PASSES {
+        let (lists, order): (_, Vec<usize>) = match pass % 2 {
+            0 => (&neighbours.before, (0..depth).collect()),
+            _ => (&neighbours.after, (0..depth).rev().collect()),
+        };
+        for layer in order {
+            align(&mut rows[layer], lists, &mut x);
+        }
+    }
+    close_gaps(&mut x);
+    x.into_iter().zip(layers).map(|(x, layer)| Place { x, layer }).collect()
+}
+
+struct Neighbours {
+    before: Vec<Vec<usize>>,
+    after: Vec<Vec<usize>>,
+}
+
+impl Neighbours {
+    fn new(nodes: usize) -> Self {
+        Neighbours { before: vec![Vec::new(); nodes], after: vec![Vec::new(); nodes] }
+    }
+}
+
+/// The length of the longest way to each box. Those that wait for nothing stand right above the first that waits for them.
+fn layers_of(nodes: usize, forward: &[(usize, usize)]) -> Vec<u32> {
+    let mut sorted = forward.to_vec();
+    sorted.sort_unstable_by_key(|&(from, to)| (to, from));
+    let mut layers = vec![0; nodes];
+    let mut is_source = vec![true; nodes];
+    for &(from, to) in &sorted {
+        // Links lead to later boxes, so all that lead to `from` have been seen.
+        layers[to] = layers[to].max(layers[from] + 1);
+        is_source[to] = false;
+    }
+    let mut lowest = vec![u32::MAX; nodes];
+    for &(from, to) in &sorted {
+        lowest[from] = lowest[from].min(layers[to] - 1);
+    }
+    let place =
+        |node: usize| if is_source[node] && lowest[node] != u32::MAX { lowest[node] } else { layers[node] };
+    (0..nodes).map(place).collect()
+}
+
+/// Puts the boxes of a layer into the order of where their neighbours stand, as near to those as they fit.
+fn align(row: &mut [usize], neighbours: &[Vec<usize>], x: &mut [f64]) {
+    let middle = |node: usize, x: &[f64]| match neighbours[node].as_slice() {
+        [] => x[node],
+        list => list.iter().map(|&other| x[other]).sum::<f64>() / list.len() as f64,
+    };
+    let mut wanted: Vec<(f64, usize)> = row.iter().map(|&node| (middle(node, x), node)).collect();
+    wanted.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    row.iter_mut().zip(&wanted).for_each(|(place, &(_, node))| *place = node);
+    spread(row, x, |place, _| wanted[place].0);
+}
+
+/// Gives boxes, in their order, the places nearest to those wanted at which they are one apart: groups that would overlap
+/// are merged and stand around their middle.
+fn spread(row: &[usize], x: &mut [f64], wanted: impl Fn(usize, usize) -> f64) {
+    // Each group: the sum of (wanted − number in the row), and how many.
+    let mut groups: Vec<(f64, usize)> = Vec::new();
+    for (place, &node) in row.iter().enumerate() {
+        groups.push((wanted(place, node) - place as f64, 1));
+        while let [.., (before, many), (last, more)] = groups[..]
+            && before / many as f64 >= last / more as f64
+        {
+            groups.pop();
+            if let Some(group) = groups.last_mut() {
+                *group = (before + last, many + more);
+            }
+        }
+    }
+    let mut place = 0;
+    for (sum, many) in groups {
+        for _ in 0..many {
+            x[row[place]] = sum / many as f64 + place as f64;
+            place += 1;
+        }
+    }
+}
+
+/// Moves parts of the graph together that have an empty stripe, from top to bottom, between them.
+fn close_gaps(x: &mut [f64]) {
+    const GAP: f64 = 1.5;
+    let mut order: Vec<usize> = (0..x.len()).collect();
+    order.sort_by(|&a, &b| x[a].total_cmp(&x[b]));
+    let (mut before, mut shift) = (None, 0.0);
+    for node in order {
+        let wide = before.map_or(0.0, |before: f64| x[node] - before - GAP);
+        before = Some(x[node]);
+        shift += wide.max(0.0);
+        x[node] -= shift;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn links(pairs: &[(usize, usize)]) -> Vec<Link> {
+        pairs.iter().map(|&(from, to)| Link { from, to, label: String::new() }).collect()
+    }
+
+    #[test]
+    fn every_box_stands_below_what_it_waits_for_and_none_on_another() {
+        let mut pairs = Vec::new();
+        for node in 1..400usize {
+            pairs.extend([(node * 7 % node.max(1), node), (node / 2, node)]);
+        }
+        let pairs: Vec<_> = pairs.into_iter().filter(|(from, to)| from < to).collect();
+        let places = layout(400, &links(&pairs));
+        for (from, to) in pairs {
+            assert!(places[from].layer < places[to].layer);
+        }
+        let mut sorted = places.clone();
+        sorted.sort_by(|a, b| a.layer.cmp(&b.layer).then(a.x.total_cmp(&b.x)));
+        let near = |pair: &[Place]| pair[0].layer == pair[1].layer && pair[1].x - pair[0].x < 1.0 - 1e-6;
+        assert!(!sorted.windows(2).any(near));
+    }
+
+    #[test]
+    fn parts_that_are_far_apart_move_together() {
+        let mut x = [40.0, 0.0, 0.5, 41.0];
+        close_gaps(&mut x);
+        assert_eq!(x, [2.0, 0.0, 0.5, 3.0]);
+    }
+
+    #[test]
+    fn a_chain_is_straight_and_links_backwards_do_not_count() {
+        let places = layout(3, &links(&[(0, 1), (1, 2), (2, 0), (1, 1)]));
+        assert_eq!(places.iter().map(|place| place.layer).collect::<Vec<_>>(), [0, 1, 2]);
+        assert!(places.iter().all(|place| (place.x - places[0].x).abs() < 1e-9));
+        assert!(layout(0, &[]).is_empty());
+    }
+}

@@ -1,0 +1,82 @@
+//! The names of slices, each told once.
+
+use ringlane_insight::timeline::Timeline;
+use ringlane_trace::swimlane::Phase;
+
+use super::TraceSource;
+
+/// A name, as a place in [`Names`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct NameId(pub(super) u32);
+
+/// All names of a trace.
+#[derive(Debug)]
+pub(super) struct Names {
+    all: Vec<String>,
+    kernels: u32,
+    sites: u32,
+    copies: u32,
+}
+
+/// Names that do not come from the run.
+const FIXED: [&str; 8] =
+    ["complete", "resolve", "dispatch", "reclaim", "idle", "submit", "ring full", "task without a block"];
+
+impl Names {
+    pub(super) fn new(source: TraceSource<'_>) -> Self {
+        let Timeline { kernels, copies, .. } = source.timeline;
+        let mut all: Vec<String> = FIXED.map(str::to_string).to_vec();
+        let kernels_at = all.len() as u32;
+        all.extend(kernels.iter().map(|kernel| kernel.name.clone()));
+        all.push("?".to_string());
+        all.extend(kernels.iter().map(|kernel| format!("submit {}", kernel.name)));
+        all.push("submit ?".to_string());
+        let sites_at = all.len() as u32;
+        all.extend(source.scopes.iter().flat_map(|scopes| scopes.sites()).cloned());
+        let copies_at = all.len() as u32;
+        all.extend(copies.iter().map(|copy| copy.what.clone()));
+        Names { all, kernels: kernels_at, sites: sites_at, copies: copies_at }
+    }
+
+    pub(super) fn all(&self) -> &[String] {
+        &self.all
+    }
+
+    pub(super) const fn phase(phase: Phase) -> NameId {
+        NameId(match phase {
+            Phase::Complete => 0,
+            Phase::Resolve => 1,
+            Phase::Dispatch => 2,
+            Phase::Reclaim => 3,
+            Phase::Idle => 4,
+        })
+    }
+
+    pub(super) const SUBMIT: NameId = NameId(5);
+    pub(super) const RING_FULL: NameId = NameId(6);
+    pub(super) const NO_BLOCK: NameId = NameId(7);
+
+    /// How many kernels have names, and one for those that have none.
+    const fn kernel_names(&self) -> u32 {
+        (self.sites - self.kernels) / 2
+    }
+
+    /// The name of a kernel, by its place in the timeline's list.
+    pub(super) fn kernel(&self, place: Option<usize>) -> NameId {
+        let last = self.kernel_names() - 1;
+        NameId(self.kernels + place.map_or(last, |place| place as u32))
+    }
+
+    /// The name of the submit of a task with that kernel.
+    pub(super) fn submit_of(&self, place: Option<usize>) -> NameId {
+        NameId(self.kernel(place).0 + self.kernel_names())
+    }
+
+    pub(super) const fn site(&self, site: u32) -> NameId {
+        NameId(self.sites + site)
+    }
+
+    pub(super) const fn copy(&self, copy: usize) -> NameId {
+        NameId(self.copies + copy as u32)
+    }
+}
