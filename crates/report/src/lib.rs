@@ -9,3 +9,4 @@
 
 pub mod graph;
 pub mod perfetto;
+pub mod page;

@@ -11,11 +11,11 @@ use crate::runtime::Platform;
 use crate::selection;
 
 /// What `--dfx` turns on.
-const EVERYTHING: DfxFlags = DfxFlags::SWIMLANE_PHASES
-    .with(DfxFlags::DUMP)
-    .with(DfxFlags::PMU)
-    .with(DfxFlags::DEPS)
-    .with(DfxFlags::SCOPES);
+const EVERYTHING: DfxFlags = REPORTED.with(DfxFlags::DUMP);
+
+/// What `--report` turns on if no diagnostic is asked for: all but the data of tasks, which can be large.
+const REPORTED: DfxFlags =
+    DfxFlags::SWIMLANE_PHASES.with(DfxFlags::PMU).with(DfxFlags::DEPS).with(DfxFlags::SCOPES);
 
 /// Each diagnostic leaves a file of its own beside `run.json`.
 #[derive(clap::Args)]
@@ -42,6 +42,9 @@ pub struct DfxArgs {
     /// All of them
     #[arg(long)]
     dfx: bool,
+    /// Write report.html and say where; without other diagnostics, all but --dump-tensor are on
+    #[arg(long)]
+    report: bool,
     /// What a diagnostic does when its buffers are full: wait, or count what it loses
     #[arg(long, value_name = "POLICY", default_value_t, value_parser = overflow())]
     overflow: Overflow,
@@ -75,9 +78,18 @@ impl DfxArgs {
         ];
         let flags =
             asked.into_iter().filter(|(is_on, _)| *is_on).fold(DfxFlags::NONE, |all, (_, one)| all.with(one));
-        self.chip_swimlane.map_or(flags, |level| {
-            flags.with_swimlane_level(level).expect("the level was checked when it was read")
-        })
+        match self.chip_swimlane {
+            None if self.report && flags.is_empty() => REPORTED,
+            None => flags,
+            Some(level) => {
+                flags.with_swimlane_level(level).expect("the level was checked when it was read")
+            }
+        }
+    }
+
+    /// Whether a page is written of each run.
+    pub const fn report(&self) -> bool {
+        self.report
     }
 }
 
@@ -116,6 +128,13 @@ mod tests {
         let each = ["--chip-swimlane", "--dump-tensor", "--pmu", "--dep-gen", "--scope-stats"];
         assert_eq!(each.map(|option| bits(&[option])), [0b111, 1 << 3, 1 << 4, 1 << 5, 1 << 6]);
         assert_eq!((bits(&each), bits(&["--dfx"]), bits(&[])), (0x7f, 0x7f, 0));
+    }
+
+    #[test]
+    fn a_report_without_diagnostics_has_all_but_the_data_of_tasks() {
+        assert_eq!(bits(&["--report"]), 0x77);
+        assert_eq!(bits(&["--report", "--dep-gen"]), 1 << 5);
+        assert_eq!(bits(&["--report", "--chip-swimlane=1"]), 1);
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod list;
 mod model;
 mod overhead;
 mod pmu;
+mod report;
 mod run;
 mod scopes;
 mod swimlane;
@@ -54,6 +55,7 @@ enum Command {
     Dump(Box<dump::DumpArgs>),
     Pmu(pmu::PmuArgs),
     Scopes(scopes::ScopesArgs),
+    Report(report::ReportArgs),
     Check(check::CheckArgs),
     Bench(bench::BenchArgs),
     Chips(chips::ChipsArgs),
@@ -86,6 +88,7 @@ impl Command {
             Command::Dump(args) => args.execute(),
             Command::Pmu(args) => args.execute(),
             Command::Scopes(args) => args.execute(),
+            Command::Report(args) => args.execute(),
             Command::Check(args) => args.execute(),
             Command::Bench(args) => args.execute(),
             Command::Chips(args) => args.execute(),

@@ -30,6 +30,7 @@ Example:
   $ ringlane run vector
   $ ringlane run paged_attention --case small --threads 2 --rounds 5
   $ ringlane run stream --param tasks=100000 --ring-heap 64M --json
+  $ ringlane run paged_attention --case large --platform a2a3sim --report
   $ ringlane run paged_attention --case small --dfx
   $ ringlane run cholesky --chip-swimlane=1 --dep-gen --rounds 5
   $ ringlane run paged_attention --case ragged --dump-tensor=QK,PV:2
@@ -139,6 +140,9 @@ impl RunArgs {
             match execute(job, &setup, &monitor) {
                 Ok(outcome) => {
                     tell(&outcome);
+                    if self.dfx.report() {
+                        refused = super::report::write_pages(&outcome.dir).err();
+                    }
                     outcomes.push(outcome);
                 }
                 // What there is of the cases before it is still told.

@@ -1,0 +1,121 @@
+// The lanes of the swimlane, in groups from top to bottom, and the colours of what is in them.
+
+const palette = { kernels: [], list: (names) => names };
+
+/** Kernels are coloured by how much time they took, so that the largest are told apart best. */
+function rankKernels() {
+  const order = run.kernels.map((kernel, at) => at).sort((a, b) => run.kernels[b].total - run.kernels[a].total);
+  order.forEach((kernel, rank) => { palette.kernels[kernel] = rank; });
+}
+const kernelColor = (kernel) => theme.kernel(palette.kernels[kernel] ?? kernel);
+
+const PHASES = ["complete", "resolve", "dispatch", "reclaim", "idle"];
+const KINDS = { aic: "AIC cores", aiv: "AIV cores", cpu: "CPU threads" };
+
+/** A group's colours for the kinds of its things. */
+const groupColor = {
+  path: (kind) => (kind === 0 ? theme.color("red") : theme.name === "dark" ? "#7d4640" : "#e5a49d"),
+  orchestrator: (kind) => (kind === 1 ? theme.color("red") : theme.name === "dark" ? "#8b98a8" : "#8793a1"),
+  schedulers: (kind) => theme.phase(kind),
+  cores: (kind) => kernelColor(kind),
+  scopes: (kind) => (theme.name === "dark" ? ["#323b46", "#3e4854"] : ["#dde3ea", "#cbd4de"])[kind % 2],
+  copies: () => (theme.name === "dark" ? "#b0967a" : "#a08768"),
+};
+
+const groups = [];
+
+function addGroup(key, colors, name, about, lanes, open = true) {
+  if (lanes.some((lane) => lane.length > 0)) groups.push({ key, colors, name, about, lanes, open });
+}
+
+/** Makes the lanes of what has been read. */
+function buildLanes() {
+  groups.length = 0;
+  addPathLane();
+  addOrchestrator();
+  addCopies();
+  addSchedulers();
+  addCores();
+  addScopeBand();
+}
+
+function addPathLane() {
+  const { path } = model;
+  if (!path) return;
+  const kinds = Uint8Array.from(path.cause, (cause) => (cause === 0 ? 0 : 1));
+  const lane = new Lane("path", "critical path", path.start, path.end, kinds);
+  addGroup("path", "path", "critical path", "", [lane]);
+  if (groups.length) groups[0].single = true;
+}
+
+function addOrchestrator() {
+  const { tasks } = model;
+  if (!tasks?.submit) return;
+  const rows = [];
+  for (let task = 0; task < tasks.length; task += 1) if (!Number.isNaN(tasks.submit[task])) rows.push(task);
+  const start = Float64Array.from(rows, (task) => tasks.submit[task]);
+  const end = Float64Array.from(rows, (task) => tasks.submit[task] + tasks.took[task]);
+  const kinds = Uint8Array.from(rows, (task) => (tasks.stall[task] > 0 ? 1 : 0));
+  const lane = new Lane("orchestrator", "submits", start, end, kinds);
+  lane.rows = Uint32Array.from(rows);
+  addGroup("orchestrator", "orchestrator", "orchestrator", "", [lane]);
+  groups.at(-1).single = true;
+}
+
+function addCopies() {
+  const copies = (run.timeline?.copies ?? []).slice().sort((a, b) => a.start - b.start);
+  const lane = new Lane("copies", "copies", Float64Array.from(copies, (c) => c.start), Float64Array.from(copies, (c) => c.end), new Uint8Array(copies.length));
+  lane.copies = copies;
+  addGroup("copies", "copies", "copies", "", [lane]);
+  if (copies.length) groups.at(-1).single = true;
+}
+
+function addSchedulers() {
+  const { phases } = model;
+  if (!phases) return;
+  const lanes = [];
+  for (let first = 0; first < phases.thread.length;) {
+    const thread = phases.thread[first];
+    let end = first;
+    while (end < phases.thread.length && phases.thread[end] === thread) end += 1;
+    const kinds = phases.phase.slice(first, end).map((phase) => (phase === 4 ? Lane.CLEAR : phase));
+    lanes.push(new Lane("schedulers", `thread ${thread}`, phases.start.subarray(first, end), phases.end.subarray(first, end), kinds, first));
+    first = end;
+  }
+  addGroup("schedulers", "schedulers", manifest.platform === "cpu" ? "workers' own" : "schedulers", "", lanes);
+}
+
+function addCores() {
+  const { blocks } = model;
+  if (!blocks) return;
+  const kinds = [...new Set(run.timeline.cores)];
+  for (const kind of ["aic", "aiv", "cpu"].filter((kind) => kinds.includes(kind))) {
+    const lanes = [];
+    run.timeline.cores.forEach((of, core) => {
+      if (of !== kind) return;
+      const [first, end] = [blocks.first[core], blocks.first[core] + blocks.counts[core]];
+      const colors = Uint8Array.from(blocks.kernel.subarray(first, end), (kernel) => kernel % 254);
+      const lane = new Lane("cores", `${kind} ${core}`, blocks.start.subarray(first, end), blocks.end.subarray(first, end), colors, first);
+      lane.core = core;
+      lanes.push(lane);
+    });
+    const busy = run.overview?.busy.find((series) => series.name === kind);
+    const share = busy ? busy.values.reduce((sum, value) => sum + value, 0) / busy.values.length : NaN;
+    addGroup(kind, "cores", KINDS[kind], `${lanes.length} \u00b7 ${percent(share)}`, lanes);
+  }
+}
+
+function addScopeBand() {
+  const { scopes } = model;
+  if (!scopes) return;
+  const lanes = [];
+  for (let first = 0; first < scopes.depth.length;) {
+    const depth = scopes.depth[first];
+    let end = first;
+    while (end < scopes.depth.length && scopes.depth[end] === depth) end += 1;
+    const kinds = Uint8Array.from({ length: end - first }, (_, at) => at % 2);
+    lanes.push(new Lane("scopes", `depth ${depth}`, scopes.start.subarray(first, end), scopes.end.subarray(first, end), kinds, first));
+    first = end;
+  }
+  addGroup("scopes", "scopes", "scopes", "", lanes);
+}

@@ -1,0 +1,181 @@
+// The run's tables, as the page's data gives them: columns of blocks, tasks, phases, scopes, edges and arguments.
+
+const model = { span: 1, blocks: null, tasks: null, phases: null, scopes: null, path: null, edges: null };
+
+/** Blocks, core by core in the order of time. A start is told as its distance from the end before. */
+async function loadBlocks() {
+  const counts = await columns.read("cores.blocks", Uint32Array);
+  if (!counts) return;
+  const gap = await columns.read("blocks.gap");
+  const took = await columns.read("blocks.took");
+  const start = gap;
+  const end = took;
+  const core = new Uint16Array(start.length);
+  let row = 0;
+  const first = [];
+  for (let lane = 0; lane < counts.length; lane += 1) {
+    first.push(row);
+    let before = 0;
+    for (const last = row + counts[lane]; row < last; row += 1) {
+      start[row] = before + gap[row];
+      before = end[row] = start[row] + took[row];
+      core[row] = lane;
+    }
+  }
+  const blocks = { length: start.length, start, end, core, counts, first };
+  blocks.kernel = await columns.read("blocks.kernel", Uint16Array);
+  blocks.task = await columns.read("blocks.task", Uint32Array);
+  model.blocks = blocks;
+  let latest = run.timeline.makespan;
+  for (let lane = 0; lane < counts.length; lane += 1) if (counts[lane]) latest = Math.max(latest, end[first[lane] + counts[lane] - 1]);
+  model.span = Math.max(1, latest);
+}
+
+/** What of blocks is only asked one by one. */
+async function loadBlockDetails() {
+  const { blocks } = model;
+  if (!blocks) return;
+  blocks.lane = await columns.read("blocks.lane", Uint8Array);
+  blocks.index = await columns.read("blocks.index", Uint32Array);
+  const waited = await columns.read("blocks.waited");
+  const seen = await columns.read("blocks.seen");
+  if (waited) for (let row = 0; row < waited.length; row += 1) { waited[row] = blocks.start[row] - waited[row]; seen[row] += blocks.end[row]; }
+  blocks.dispatch = waited;
+  blocks.finish = seen;
+  blocks.ofTask = grouped_by(blocks.task, model.tasks.length);
+}
+
+async function loadTasks() {
+  const ring = await columns.read("tasks.ring", Uint32Array);
+  if (!ring) return;
+  const local = await columns.read("tasks.step");
+  const last = new Map();
+  for (let task = 0; task < ring.length; task += 1) {
+    local[task] += last.get(ring[task]) ?? -1;
+    last.set(ring[task], local[task]);
+  }
+  const tasks = { length: ring.length, ring, local, seq: await columns.read("tasks.seq") };
+  tasks.submit = await columns.read("tasks.submit");
+  tasks.took = await columns.read("tasks.submit_took");
+  tasks.stall = await columns.read("tasks.stall");
+  if (tasks.submit) {
+    let before = 0;
+    for (let task = 0; task < ring.length; task += 1) {
+      if (!Number.isNaN(tasks.submit[task])) before = tasks.submit[task] += before;
+    }
+  }
+  model.tasks = tasks;
+}
+
+/** The rest of what is known of tasks: read when it is first looked at, or when nothing else is to do. */
+async function loadTaskDetails() {
+  const { tasks } = model;
+  if (!tasks) return;
+  tasks.ready = await columns.read("tasks.ready");
+  tasks.reclaim = await columns.read("tasks.reclaim");
+  if (tasks.ready) {
+    for (let task = 0; task < tasks.length; task += 1) {
+      const submitted = tasks.submit?.[task] ?? 0;
+      tasks.ready[task] += Number.isNaN(submitted) ? 0 : submitted;
+      tasks.reclaim[task] += Number.isNaN(tasks.ready[task]) ? 0 : tasks.ready[task];
+    }
+  }
+  for (const part of ["alloc", "lookup", "insert", "wire", "heap"]) tasks[part] = await columns.read(`tasks.${part}`);
+  tasks.site = await columns.read("tasks.site");
+  tasks.scope = await columns.read("tasks.scope", Uint32Array);
+  tasks.manual = await columns.read("tasks.manual", Uint8Array);
+  await loadArguments(tasks);
+  await loadEdges(tasks);
+}
+
+async function loadArguments(tasks) {
+  const counts = await columns.read("tasks.args", Uint32Array);
+  if (!counts) return;
+  const args = { first: starts_of(counts) };
+  for (const [name, Type] of [["index", Uint32Array], ["access", Uint8Array], ["tensor", Uint32Array], ["form", Uint32Array], ["offset", Float64Array]]) {
+    args[name] = await columns.read(`args.${name}`, Type);
+  }
+  tasks.args = args;
+  model.tensors = { bytes: await columns.read("tensors.bytes"), heap: await columns.read("tensors.heap", Uint8Array) };
+}
+
+async function loadEdges(tasks) {
+  const counts = await columns.read("tasks.producers", Uint32Array);
+  if (!counts) return;
+  const first = starts_of(counts);
+  const before = await columns.read("edges.back");
+  const after = new Uint32Array(before.length);
+  for (let task = 0; task < tasks.length; task += 1) {
+    for (let edge = first[task]; edge < first[task + 1]; edge += 1) { before[edge] = task - before[edge]; after[edge] = task; }
+  }
+  const edges = { first, before, after, byProducer: grouped_by(before, tasks.length) };
+  for (const [name, Type] of [["source", Uint8Array], ["hazard", Float64Array], ["overlap", Float64Array], ["arg", Uint32Array], ["tensor", Uint32Array]]) {
+    edges[name] = await columns.read(`edges.${name}`, Type);
+  }
+  model.edges = edges;
+}
+
+async function loadPhases() {
+  const thread = await columns.read("phases.thread", Uint32Array);
+  if (!thread) return;
+  const start = await columns.read("phases.start");
+  const end = await columns.read("phases.took");
+  for (let row = 0; row < end.length; row += 1) end[row] += start[row];
+  model.phases = { thread, start, end, phase: await columns.read("phases.phase", Uint8Array), tasks: await columns.read("phases.tasks") };
+}
+
+async function loadScopes() {
+  const id = await columns.read("scopes.id", Uint32Array);
+  if (!id) return;
+  const start = await columns.read("scopes.enter");
+  const end = await columns.read("scopes.took");
+  for (let row = 0; row < end.length; row += 1) end[row] = Number.isNaN(end[row]) ? model.span : start[row] + end[row];
+  model.scopes = { id, start, end, depth: await columns.read("scopes.depth", Uint32Array), site: await columns.read("scopes.site", Uint32Array),
+    tasks: await columns.read("scopes.tasks"), ring: await columns.read("scopes.ring", Uint8Array) };
+}
+
+/** The critical path: segments that follow each other without a gap. */
+async function loadPath() {
+  const end = await columns.read("path.took");
+  if (!end) return;
+  const start = new Float64Array(end.length);
+  let before = 0;
+  for (let row = 0; row < end.length; row += 1) { start[row] = before; before = end[row] += before; }
+  model.path = { length: end.length, start, end, cause: await columns.read("path.cause", Uint8Array), task: await columns.read("path.task"), core: await columns.read("path.core") };
+}
+
+/** Where each list begins, from the lengths of lists; one longer than they are. */
+function starts_of(counts) {
+  const starts = new Uint32Array(counts.length + 1);
+  for (let at = 0; at < counts.length; at += 1) starts[at + 1] = starts[at] + counts[at];
+  return starts;
+}
+
+/** Rows by what they belong to: `of(owner)` gives them, in their order. */
+function grouped_by(owners, length) {
+  const counts = new Uint32Array(length);
+  for (let row = 0; row < owners.length; row += 1) counts[owners[row]] += 1;
+  const starts = starts_of(counts);
+  const next = starts.slice();
+  const rows = new Uint32Array(owners.length);
+  for (let row = 0; row < owners.length; row += 1) rows[next[owners[row]]++] = row;
+  return (owner) => rows.subarray(starts[owner], starts[owner + 1]);
+}
+
+const taskName = (task) => `${model.tasks.ring[task]}:${model.tasks.local[task]}`;
+const taskId = (task) => (BigInt(model.tasks.ring[task]) << 32n) | BigInt(model.tasks.local[task]);
+const kernelName = (kernel) => run.kernels[kernel]?.name ?? "?";
+
+/** A task by ring and number; -1 if there is none. */
+function findTask(ring, local) {
+  const { tasks } = model;
+  for (let task = 0; task < (tasks?.length ?? 0); task += 1) if (tasks.local[task] === local && tasks.ring[task] === ring) return task;
+  return -1;
+}
+
+/** What a task ran: the names of its kernels. */
+function taskKernels(task) {
+  const names = new Set();
+  for (const block of model.blocks?.ofTask?.(task) ?? []) names.add(kernelName(model.blocks.kernel[block]));
+  return names.size ? [...names].join(" + ") : "no kernel";
+}

@@ -1,0 +1,200 @@
+//! Tasks as they were submitted: where, with which arguments, and who waits for whom and why.
+//!
+//! Sites and the shapes of views repeat, so they stand once, in [`Names`], and columns hold their places.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use ringlane_insight::timeline::{TaskIndex, Timeline};
+use ringlane_insight::{Instrument, Run};
+use ringlane_task::Access;
+use ringlane_trace::deps::{Deps, DepsArg, DepsEdge, DepsTask, Inference, Origin};
+use ringlane_trace::rows::ViewRow;
+use serde::Serialize;
+
+use super::{Detail, NoteKind, Page, exact};
+use crate::page::columns::Coding::{Delta, Maybe, Plain, Signed};
+use crate::page::columns::{Column, ColumnWriter};
+use crate::page::limits::EDGES_MAX;
+
+/// What columns refer to by its place.
+#[derive(Default, Serialize)]
+pub struct Names {
+    /// `file:line` of submits.
+    sites: Vec<String>,
+    /// Types, shapes and strides of arguments.
+    forms: Vec<Form>,
+    accesses: Vec<&'static str>,
+    sources: Vec<&'static str>,
+    hazards: Vec<&'static str>,
+    overlaps: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Form {
+    dtype: &'static str,
+    shape: Vec<u64>,
+    /// Absent where elements lie one after the other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    strides: Option<Vec<u64>>,
+}
+
+/// Numbers things in the order of first use.
+struct Places<K> {
+    known: HashMap<K, i64>,
+}
+
+impl<K: Hash + Eq> Places<K> {
+    fn new() -> Self {
+        Places { known: HashMap::new() }
+    }
+
+    /// The place of a thing; `add` is called the first time.
+    fn of(&mut self, thing: K, add: impl FnOnce()) -> i64 {
+        let next = self.known.len() as i64;
+        *self.known.entry(thing).or_insert_with(|| {
+            add();
+            next
+        })
+    }
+}
+
+impl Page {
+    /// Adds what is known of submits and edges, unless there are too many tasks.
+    pub(super) fn add_edges(&mut self, run: &Run, timeline: &Timeline, detail: Detail) {
+        if detail == Detail::Lean {
+            return;
+        }
+        match self.table(Instrument::Deps, run.dependencies()) {
+            Some(deps) => {
+                self.add_submits(timeline, &deps);
+                self.add_reasons(timeline, &deps.edges);
+            }
+            None => self.add_pairs(timeline),
+        }
+    }
+
+    fn add_submits(&mut self, timeline: &Timeline, deps: &Deps) {
+        let mut rows: Vec<Option<&DepsTask>> = vec![None; timeline.tasks.len()];
+        for task in &deps.tasks {
+            if let Some(at) = timeline.find(task.task_id) {
+                rows[at.at()] = Some(task);
+            }
+        }
+        let names = &mut self.run.names;
+        let mut sites = Places::new();
+        let mut site = ColumnWriter::new("tasks.site", Maybe);
+        for row in &rows {
+            site.push_maybe(row.map(|task| sites.of(&task.site, || names.sites.push(task.site.clone()))));
+        }
+        let of = |name, coding, of: fn(&DepsTask) -> i64| {
+            Column::of(name, coding, rows.iter().map(|row| row.map_or(0, of)))
+        };
+        self.columns.extend([
+            site.finish(),
+            of("tasks.scope", Delta, |task| i64::from(task.scope.0)),
+            of("tasks.blocks", Plain, |task| i64::from(task.block_num)),
+            of("tasks.manual", Plain, |task| i64::from(task.inference == Inference::Manual)),
+            of("tasks.args", Plain, |task| task.args.len() as i64),
+        ]);
+        self.add_args(rows.iter().flatten().flat_map(|task| &task.args));
+        let tensors = &deps.tensors;
+        self.columns.push(Column::of("tensors.bytes", Delta, tensors.iter().map(|tensor| exact(tensor.bytes))));
+        let origin = tensors.iter().map(|tensor| i64::from(tensor.origin == Origin::Heap));
+        self.columns.push(Column::of("tensors.heap", Plain, origin));
+    }
+
+    fn add_args<'a>(&mut self, args: impl Iterator<Item = &'a DepsArg> + Clone) {
+        let names = &mut self.run.names;
+        let (mut forms, mut accesses) = (Places::new(), Places::<Access>::new());
+        let mut form = ColumnWriter::new("args.form", Plain);
+        let mut access = ColumnWriter::new("args.access", Plain);
+        for arg in args.clone() {
+            // Equal but for the offset, which has a column of its own.
+            let mut view = arg.view;
+            view.offset = 0;
+            form.push(forms.of(view, || names.forms.push(Form::of(&view))));
+            access.push(accesses.of(arg.access, || names.accesses.push(arg.access.as_str())));
+        }
+        self.columns.extend([
+            Column::of("args.index", Plain, args.clone().map(|arg| i64::from(arg.index))),
+            access.finish(),
+            Column::of("args.tensor", Delta, args.clone().map(|arg| i64::from(arg.tensor.0))),
+            form.finish(),
+            Column::of("args.offset", Plain, args.map(|arg| exact(arg.view.offset))),
+        ]);
+    }
+
+    /// Edges with their reasons, by the task that waits.
+    fn add_reasons(&mut self, timeline: &Timeline, edges: &[DepsEdge]) {
+        let place = |edge: &DepsEdge| Some((timeline.find(edge.succ)?, timeline.find(edge.pred)?));
+        let mut rows: Vec<(TaskIndex, TaskIndex, &DepsEdge)> =
+            edges.iter().filter_map(|edge| place(edge).map(|(after, before)| (after, before, edge))).collect();
+        if self.too_many(rows.len()) {
+            return;
+        }
+        rows.sort_by_key(|&(after, before, _)| (after, before));
+        self.add_ends(timeline, rows.iter().map(|&(after, before, _)| (after, before)));
+        let names = &mut self.run.names;
+        let mut sources = Places::new();
+        let mut source = ColumnWriter::new("edges.source", Plain);
+        let (mut hazards, mut overlaps) = (Places::new(), Places::new());
+        let mut hazard = ColumnWriter::new("edges.hazard", Maybe);
+        let mut overlap = ColumnWriter::new("edges.overlap", Maybe);
+        for (_, _, edge) in &rows {
+            source.push(sources.of(edge.source.as_str(), || names.sources.push(edge.source.as_str())));
+            hazard.push_maybe(edge.cause.map(|cause| {
+                let name = cause.hazard.as_str();
+                hazards.of(name, || names.hazards.push(name))
+            }));
+            overlap.push_maybe(edge.cause.map(|cause| {
+                let name = cause.overlap.as_str();
+                overlaps.of(name, || names.overlaps.push(name))
+            }));
+        }
+        let cause = |of: fn(&DepsEdge) -> i64| rows.iter().map(move |(_, _, edge)| of(edge));
+        self.columns.extend([
+            source.finish(),
+            hazard.finish(),
+            overlap.finish(),
+            Column::of("edges.arg", Plain, cause(|edge| edge.cause.map_or(0, |cause| i64::from(cause.arg)))),
+            Column::of("edges.tensor", Delta, cause(|edge| edge.cause.map_or(0, |cause| i64::from(cause.tensor.0)))),
+        ]);
+    }
+
+    /// Edges without reasons, as the engine wired them.
+    fn add_pairs(&mut self, timeline: &Timeline) {
+        if timeline.edges.is_empty() || self.too_many(timeline.edges.len()) {
+            return;
+        }
+        self.add_ends(timeline, timeline.edges.pairs().map(|(before, after)| (after, before)));
+    }
+
+    /// How many edges lead to each task, and from how far back each comes.
+    fn add_ends(&mut self, timeline: &Timeline, ends: impl Iterator<Item = (TaskIndex, TaskIndex)>) {
+        let mut counts = vec![0; timeline.tasks.len()];
+        let mut back = ColumnWriter::new("edges.back", Signed);
+        for (after, before) in ends {
+            counts[after.at()] += 1;
+            back.push(i64::from(after.0) - i64::from(before.0));
+        }
+        self.columns.extend([Column::of("tasks.producers", Plain, counts), back.finish()]);
+    }
+
+    fn too_many(&mut self, edges: usize) -> bool {
+        if edges > EDGES_MAX {
+            let text = format!(
+                "{edges} edges are more than the {EDGES_MAX} that a page holds; ringlane deps --task ID shows them."
+            );
+            self.note(Instrument::Deps, NoteKind::LeftOut, text);
+        }
+        edges > EDGES_MAX
+    }
+}
+
+impl Form {
+    fn of(view: &ViewRow) -> Self {
+        let strides = (!view.is_contiguous()).then(|| view.strides().collect());
+        Form { dtype: view.dtype.as_str(), shape: view.shape().collect(), strides }
+    }
+}

@@ -1,0 +1,197 @@
+//! What goes into a page: small things as JSON, tables as columns, and notes on what is not there.
+//!
+//! Each part is made from one table of the run and then lets go of it, so that a page takes no more memory than its
+//! largest table. A table that was not recorded or is damaged becomes a note; the rest of the page stands without it.
+
+mod blocks;
+mod dump;
+mod edges;
+mod kernels;
+mod overview;
+mod phases;
+mod pmu;
+mod scopes;
+mod tasks;
+mod timeline;
+
+use ringlane_insight::timeline::Timeline;
+use ringlane_insight::{InsightError, Instrument, Run};
+use ringlane_task::{Explain, Ticks};
+use ringlane_trace::Manifest;
+use serde::Serialize;
+
+use super::columns::Column;
+use super::limits::EXACT_MAX;
+
+/// Everything on a page.
+pub struct Page {
+    /// The program, in a few words.
+    pub title: String,
+    /// What is small.
+    pub run: RunData,
+    /// What is not.
+    pub columns: Vec<Column>,
+}
+
+/// The page's JSON.
+#[derive(Serialize)]
+pub struct RunData {
+    format: u32,
+    dir: String,
+    manifest: Manifest,
+    notes: Vec<Note>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timeline: Option<timeline::TimelineData>,
+    kernels: Vec<kernels::KernelData>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    overview: Option<overview::Overview>,
+    /// Names that columns refer to by their places.
+    names: edges::Names,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scopes: Option<scopes::ScopesData>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    counters: Option<pmu::CountersData>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dump: Option<dump::DumpData>,
+}
+
+/// Something that is not on the page, and what to do about it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Note {
+    /// The instrument it is about.
+    about: &'static str,
+    /// Why it is not there.
+    kind: NoteKind,
+    /// The same in a sentence.
+    text: String,
+    /// The option that records it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    option: Option<&'static str>,
+}
+
+/// Why something is not on the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoteKind {
+    /// The run did not record it.
+    Absent,
+    /// Its file cannot be understood.
+    Damaged,
+    /// It does not fit.
+    LeftOut,
+    /// Rows were lost when it was recorded.
+    Lost,
+}
+
+impl Page {
+    /// Gathers what there is of a run.
+    pub fn of(run: &Run) -> Self {
+        let mut page = Page {
+            title: format!("{} {}", run.manifest.scene, run.manifest.case),
+            run: RunData {
+                format: 1,
+                dir: run.dir.display().to_string(),
+                manifest: run.manifest.clone(),
+                notes: Vec::new(),
+                timeline: None,
+                kernels: Vec::new(),
+                overview: None,
+                names: edges::Names::default(),
+                scopes: None,
+                counters: None,
+                dump: None,
+            },
+            columns: Vec::new(),
+        };
+        page.note_losses(run);
+        if let Some(timeline) = page.table(Instrument::Swimlane, run.timeline()) {
+            page.add_timeline(run, &timeline);
+        }
+        page.add_scopes(run);
+        page.add_counters(run);
+        page.add_dump(run);
+        page
+    }
+
+    /// How many blocks are on it.
+    pub fn blocks(&self) -> u64 {
+        self.run.timeline.as_ref().map_or(0, |timeline| timeline.blocks)
+    }
+
+    /// The notes, as sentences.
+    pub fn notes_as_text(&self) -> Vec<String> {
+        self.run.notes.iter().map(|note| note.text.clone()).collect()
+    }
+
+    fn add_timeline(&mut self, run: &Run, timeline: &Timeline) {
+        let detail = self.detail_of(timeline);
+        self.run.kernels = kernels::of(timeline);
+        self.run.overview = overview::of(timeline);
+        self.run.timeline = Some(timeline::of(timeline));
+        self.columns.extend(blocks::columns(timeline));
+        self.columns.extend(tasks::columns(timeline, detail));
+        self.add_phases(timeline);
+        self.add_edges(run, timeline, detail);
+    }
+
+    /// Takes a table, or notes why there is none.
+    fn table<T>(&mut self, instrument: Instrument, table: Result<T, InsightError>) -> Option<T> {
+        let error = match table {
+            Ok(table) => return Some(table),
+            Err(error) => error,
+        };
+        let about = instrument.as_str();
+        let note = match &error {
+            InsightError::NotRecorded { option, .. } => Note {
+                about,
+                kind: NoteKind::Absent,
+                text: format!("Not recorded: {about}. {option} records it."),
+                option: Some(option),
+            },
+            error => {
+                let text = format!("{}: {error}. {}", error.name(), error.detail());
+                Note { about, kind: NoteKind::Damaged, text, option: None }
+            }
+        };
+        self.run.notes.push(note);
+        None
+    }
+
+    fn note(&mut self, about: Instrument, kind: NoteKind, text: String) {
+        self.run.notes.push(Note { about: about.as_str(), kind, text, option: None });
+    }
+
+    /// What the manifest says was lost.
+    fn note_losses(&mut self, run: &Run) {
+        for instrument in Instrument::ALL {
+            let Some(entry) = run.entry(instrument) else { continue };
+            if let Some(dropped) = entry.dropped.filter(|&dropped| dropped > 0) {
+                let of = entry.total.unwrap_or(dropped);
+                let text = format!("{}: {dropped} of {of} rows were dropped while recording.", entry.path);
+                self.note(instrument, NoteKind::Lost, text);
+            }
+            if let Some(why) = &entry.incomplete {
+                self.note(instrument, NoteKind::Lost, format!("{} is incomplete: {why}.", entry.path));
+            }
+        }
+    }
+}
+
+/// Whether tasks are told one by one, with all that is known of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// They are.
+    Full,
+    /// There are too many.
+    Lean,
+}
+
+/// A time as the page's numbers hold it.
+fn tick(ticks: Ticks) -> i64 {
+    exact(ticks.0)
+}
+
+/// A count as the page's numbers hold it.
+fn exact(count: u64) -> i64 {
+    count.min(EXACT_MAX) as i64
+}

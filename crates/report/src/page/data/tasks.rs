@@ -1,0 +1,79 @@
+//! Tasks in the order of submission: their names and the moments of their lives.
+
+use std::collections::HashMap;
+
+use ringlane_insight::timeline::{TaskLife, Timeline};
+use ringlane_task::Ticks;
+use ringlane_trace::swimlane::{SubmitRow, SwimlaneLevel};
+
+use super::{Detail, exact, tick};
+use crate::page::columns::Coding::{Delta, Maybe, Plain, Signed};
+use crate::page::columns::{Column, ColumnWriter};
+
+/// The columns of all tasks.
+pub fn columns(timeline: &Timeline, detail: Detail) -> Vec<Column> {
+    let tasks = &timeline.tasks;
+    let mut columns = names(tasks);
+    if timeline.level >= SwimlaneLevel::Tasks {
+        let since_submit = |task: &TaskLife| task.submit.map_or(0, |submit| tick(submit.start));
+        columns.push(maybe("tasks.ready", tasks, |task| Some(tick(task.ready?) - since_submit(task))));
+        let since_ready = |task: &TaskLife| tick(task.ready.unwrap_or(Ticks(0)));
+        columns.push(maybe("tasks.reclaim", tasks, |task| Some(tick(task.reclaim?) - since_ready(task))));
+    }
+    if timeline.level >= SwimlaneLevel::Phases {
+        columns.extend(submits(tasks, detail));
+    }
+    columns
+}
+
+/// Names and places: the number within a ring is told as its distance from the last one of that ring, which is nearly
+/// always 1.
+fn names(tasks: &[TaskLife]) -> Vec<Column> {
+    let mut steps = ColumnWriter::new("tasks.step", Signed);
+    let mut last: HashMap<u64, i64> = HashMap::new();
+    for task in tasks {
+        let (ring, local) = (task.task_id.0 >> 32, i64::from(task.task_id.local()));
+        let before = last.insert(ring, local).unwrap_or(-1);
+        steps.push(local - before);
+    }
+    let seq = |task: &TaskLife| if task.seq.0 == u64::MAX { -1 } else { exact(task.seq.0) };
+    vec![
+        Column::of("tasks.ring", Plain, tasks.iter().map(|task| (task.task_id.0 >> 32) as i64)),
+        steps.finish(),
+        Column::of("tasks.seq", Delta, tasks.iter().map(seq)),
+    ]
+}
+
+/// What submitting took.
+fn submits(tasks: &[TaskLife], detail: Detail) -> Vec<Column> {
+    let mut before = 0;
+    let starts = maybe("tasks.submit", tasks, |task| {
+        let start = tick(task.submit?.start);
+        Some(start - std::mem::replace(&mut before, start))
+    });
+    let part = |name, of: fn(&SubmitRow) -> i64| {
+        let values = tasks.iter().map(|task| task.submit.as_ref().map_or(0, of));
+        Column::of(name, Plain, values)
+    };
+    let mut columns = vec![
+        starts,
+        part("tasks.submit_took", |submit| (tick(submit.end) - tick(submit.start)).max(0)),
+        part("tasks.stall", |submit| tick(submit.stall)),
+    ];
+    if detail == Detail::Full {
+        columns.extend([
+            part("tasks.alloc", |submit| tick(submit.alloc)),
+            part("tasks.lookup", |submit| tick(submit.lookup)),
+            part("tasks.insert", |submit| tick(submit.insert)),
+            part("tasks.wire", |submit| tick(submit.wire)),
+            part("tasks.heap", |submit| exact(submit.heap_bytes)),
+        ]);
+    }
+    columns
+}
+
+fn maybe(name: &'static str, tasks: &[TaskLife], mut of: impl FnMut(&TaskLife) -> Option<i64>) -> Column {
+    let mut column = ColumnWriter::new(name, Maybe);
+    tasks.iter().for_each(|task| column.push_maybe(of(task)));
+    column.finish()
+}
