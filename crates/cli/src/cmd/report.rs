@@ -5,13 +5,13 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use ringlane_insight::Run;
+use ringlane_insight::units::bytes_text;
 use ringlane_report::page::{self, PageError, PageFacts};
 use ringlane_trace::TraceError;
 
 use crate::errors::{CliError, Exit};
 use crate::output::{self, say};
 use crate::run_arg::{Needs, RunArg};
-use crate::summary;
 
 const EXAMPLE: &str = "\
 Example:
@@ -42,7 +42,7 @@ impl ReportArgs {
         let facts = write_page(&run, &path)?;
         facts.missing.iter().for_each(|missing| say(format_args!("note: {missing}")));
         output::results(&format!("{}\n", path.display()))?;
-        say(format_args!("{} blocks, {}", facts.blocks, summary::bytes(facts.bytes)));
+        say(format_args!("{} blocks, {}", facts.blocks, bytes_text(facts.bytes)));
         Ok(Exit::Ok)
     }
 }
@@ -52,7 +52,7 @@ pub fn write_pages(dir: &Path) -> Result<(), CliError> {
     for dir in observed(dir) {
         let path = dir.join(FILE_NAME);
         let facts = write_page(&Run::open(&dir)?, &path)?;
-        say(format_args!("report: {} ({})", path.display(), summary::bytes(facts.bytes)));
+        say(format_args!("report: {} ({})", path.display(), bytes_text(facts.bytes)));
     }
     Ok(())
 }

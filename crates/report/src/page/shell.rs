@@ -16,7 +16,7 @@ const STYLES: [&str; 4] = [
 ];
 
 /// Scripts, each after those it uses; they share one scope.
-const SCRIPTS: [&str; 25] = [
+const SCRIPTS: [&str; 27] = [
     include_str!("assets/dom.js"),
     include_str!("assets/format.js"),
     include_str!("assets/theme.js"),
@@ -41,6 +41,8 @@ const SCRIPTS: [&str; 25] = [
     include_str!("assets/scopes.js"),
     include_str!("assets/arguments.js"),
     include_str!("assets/compare.js"),
+    include_str!("assets/reproduce.js"),
+    include_str!("assets/keys.js"),
     include_str!("assets/main.js"),
 ];
 

@@ -1,0 +1,76 @@
+// What was run, how it ended, what was recorded and how complete that is.
+
+function drawHeader() {
+  const cores = run.timeline ? coresLine() : plural(manifest.cores, "core");
+  const params = Object.entries(manifest.params).map(([name, value]) => `${name}=${value}`).join(" ");
+  const title = h("div",
+    h("h1", manifest.scene, " ", h("span.case", manifest.case), h("span.pill." + manifest.status, manifest.status)),
+    h("p.facts",
+      h("span", manifest.platform), h("span", cores),
+      manifest.model && h("span", `policy ${manifest.model.policy}`),
+      params && h("span.mono", params),
+      h("span", `seed ${manifest.seed}`),
+      h("span", when(manifest.started_at))));
+  fill(byId("summary"), h("div.title", title, stats()), recorded(), trouble(), notes());
+}
+
+function coresLine() {
+  const kinds = new Map();
+  for (const kind of run.timeline.cores) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+  const cores = [...kinds].map(([kind, of]) => `${of} ${kind}`).join(" + ");
+  const threads = manifest.platform === "cpu" ? "" : `, ${plural(run.timeline.threads, "scheduler thread")}`;
+  return `${cores} ${run.timeline.cores.length === 1 ? "core" : "cores"}${threads}`;
+}
+
+const when = (text) => text.replace("T", " ").replace(/(:\d\d)Z$/, "$1 UTC");
+
+function stats() {
+  const busy = busyShare();
+  const entry = (name, value, unit, title) => h("div", { title }, h("dt", name), h("dd", value, unit && h("small", unit)));
+  const [makespan, unit] = timeParts(manifest.makespan_ticks);
+  return h("dl.stats",
+    entry("makespan", makespan, "\u202f" + unit, `${count(manifest.makespan_ticks)} ticks`),
+    entry("tasks", count(manifest.tasks), manifest.skipped ? `, ${count(manifest.skipped)} skipped` : null),
+    entry("blocks", count(manifest.blocks)),
+    entry("cores", count(manifest.cores)),
+    Number.isFinite(busy) && entry("busy", ...percent(busy).split("\u202f").map((part, at) => (at ? "\u202f" + part : part)), "Share of all cores' time that blocks ran"));
+}
+
+function busyShare() {
+  const series = run.overview?.busy ?? [];
+  const cores = series.reduce((sum, one) => sum + one.of, 0);
+  const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  return cores ? series.reduce((sum, one) => sum + mean(one.values) * one.of, 0) / cores : NaN;
+}
+
+const INSTRUMENTS = [["swimlane", "l2_perf_records.json"], ["deps", "deps.json"], ["scopes", "scope_stats.json"], ["pmu", "pmu.csv"], ["dump", "tensor_dump/tensor_dump.json"]];
+
+function recorded() {
+  const items = INSTRUMENTS.map(([name, path]) => {
+    const entry = manifest.files.find((file) => file.path === path);
+    const note = run.notes.find((note) => note.about === name && note.kind !== "left_out");
+    if (!entry) return h("span.off", { title: note?.text }, name, " not recorded", note?.option && [" (", h("code", note.option), ")"]);
+    const level = name === "swimlane" ? ` level ${manifest.swimlane_level}` : "";
+    const lost = entry.incomplete ? ", incomplete" : entry.dropped ? `, ${count(entry.dropped)} dropped` : "";
+    const broken = note?.kind === "damaged" ? ", cannot be read" : "";
+    return h(lost || broken ? "span.lossy" : "span", { title: `${path}, ${bytes(entry.bytes)}` },
+      h("b", name + level), ` ${plural(entry.collected ?? 0, "row")}${lost}${broken}`);
+  });
+  const golden = manifest.golden;
+  const checked = golden && h(golden.failed ? "span.lossy" : "span",
+    h("b", "golden"), golden.failed ? ` ${count(golden.failed)} of ${count(golden.checked)} wrong` : ` ${plural(golden.checked, "value")} right`);
+  return h("div.recorded", { "aria-label": "What was recorded" }, items, checked);
+}
+
+function trouble() {
+  if (manifest.status === "ok") return null;
+  const error = manifest.error ?? { name: "Interrupted", detail: "a person stopped the run", hint: "" };
+  const what = { failed: "The run failed", fatal: "The runtime stopped the run", interrupted: "The run was interrupted" }[manifest.status];
+  return h("div.trouble." + manifest.status, { role: "alert" },
+    h("p", h("strong", `${what}: ${error.name}`)), h("p", error.detail), error.hint && h("p.hint", "What to do: ", error.hint));
+}
+
+function notes() {
+  const told = run.notes.filter((note) => note.kind !== "absent");
+  return told.length ? h("ul.notes", { "aria-label": "What is not on this page" }, told.map((note) => h("li", note.text))) : null;
+}

@@ -107,7 +107,9 @@ class Lane {
     const rows = [];
     for (let at = 0; at < this.length; at += 1) if (test(this.first + at)) rows.push(at);
     const pick = (from) => from.constructor.from(rows, (at) => from[at]);
-    return new Lane(this.group, this.name, pick(this.starts), pick(this.ends), pick(this.kinds));
+    const lane = new Lane(this.group, this.name, pick(this.starts), pick(this.ends), pick(this.kinds));
+    lane.things = Uint32Array.from(rows, (at) => this.first + at);
+    return lane;
   }
 }
 

@@ -1,0 +1,70 @@
+// Puts the page together: what is small at once, then blocks, then the rest while the reader already reads.
+
+const SECTIONS = [["findings", "Findings"], ["timeline", "Timeline"], ["kernels", "Kernels"], ["counters", "Counters"], ["scopes", "Scopes"], ["arguments", "Arguments"], ["compare", "Compare"], ["reproduce", "Reproduce"]];
+
+function drawSections() {
+  drawHeader();
+  drawFindings();
+  drawTime();
+  drawKernels();
+  drawCounters();
+  drawScopes();
+  drawArguments();
+  drawReproduce();
+}
+
+async function load() {
+  const steps = [loadBlocks, loadTasks, loadPath, showLanes, loadPhases, loadScopes, showLanes, loadTaskDetails, loadBlockDetails];
+  for (const [at, step] of steps.entries()) {
+    await step();
+    await breathe();
+    if (swim.progress) swim.progress.style.width = `${((at + 1) / steps.length) * 100}%`;
+  }
+  swim.progress?.parentElement.remove();
+  recall();
+  drawArguments();
+  document.documentElement.dataset.loaded = "yes";
+}
+
+/** Makes lanes of what there is so far, and their levels, and draws. */
+async function showLanes() {
+  if (!run.timeline) return;
+  const closed = new Set(groups.filter((group) => !group.open).map((group) => group.key));
+  buildLanes();
+  for (const group of groups) {
+    group.open = !closed.has(group.key);
+    for (const lane of group.lanes) {
+      lane.index(model.span);
+      if (lane.length > 50000) await breathe();
+    }
+  }
+  if (!swim.ready) { swim.ready = true; state.from = -model.span * 0.005; state.to = model.span * 1.005; }
+  resizeSwimlane();
+  drawBrush();
+}
+
+state.on((changed) => {
+  if (changed.has("path") && swim.pathButton) swim.pathButton.setAttribute("aria-pressed", String(state.path));
+  if (changed.has("from") || changed.has("to")) drawBrush();
+  if (swim.canvas) drawSwimlane();
+  if (changed.has("task")) drawCard();
+});
+
+theme.onchange(() => {
+  drawTime();
+  drawKernels();
+  colorSwatches();
+  drawOverview();
+  drawSwimlane();
+  drawCard();
+});
+
+rankKernels();
+fill(document.querySelector(".bar nav"), SECTIONS.map(([id, name]) => h("a", { href: "#" + id, onclick: (event) => { event.preventDefault(); reveal(id); } }, name)));
+drawSections();
+drawTimelineSection();
+drawCompare();
+listenToKeys();
+addEventListener("hashchange", () => recall());
+if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", () => load());
+else load();

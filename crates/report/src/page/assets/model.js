@@ -141,7 +141,10 @@ async function loadPath() {
   const start = new Float64Array(end.length);
   let before = 0;
   for (let row = 0; row < end.length; row += 1) { start[row] = before; before = end[row] += before; }
-  model.path = { length: end.length, start, end, cause: await columns.read("path.cause", Uint8Array), task: await columns.read("path.task"), core: await columns.read("path.core") };
+  const task = await columns.read("path.task");
+  before = 0;
+  for (let row = 0; row < task.length; row += 1) if (!Number.isNaN(task[row])) before = task[row] += before;
+  model.path = { length: end.length, start, end, task, cause: await columns.read("path.cause", Uint8Array), core: await columns.read("path.core") };
 }
 
 /** Where each list begins, from the lengths of lists; one longer than they are. */

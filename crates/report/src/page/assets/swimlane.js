@@ -1,0 +1,190 @@
+// The swimlane: one canvas, its tools, and how it answers to the pointer.
+
+const swim = { canvas: null, hover: null, ready: false };
+
+function drawTimelineSection() {
+  const section = byId("timeline");
+  if (!run.timeline) {
+    absent(section, "Timeline", noteOn("swimlane"));
+    return;
+  }
+  swim.canvas = h("canvas", { tabindex: "0", role: "application", "aria-label": "Swimlane. Press ? for keys.", "aria-describedby": "swim-words" });
+  swim.holder = h("div.lanes", swim.canvas);
+  swim.progress = h("i");
+  swim.words = h("span.about", { id: "swim-words", role: "status" });
+  swim.pathButton = h("button.control.red", { type: "button", "aria-pressed": "true", title: "Critical path (c)", onclick: () => state.set({ path: !state.path }) }, "critical path");
+  const button = (text, title, action) => h("button.control", { type: "button", title, onclick: action }, text);
+  const tools = h("div.tools.right", searchNode(),
+    run.time && swim.pathButton,
+    button("\u2212", "Zoom out (-)", () => state.zoom(1.6)), button("+", "Zoom in (+)", () => state.zoom(1 / 1.6)), button("fit", "Show the whole run (f)", () => state.fit()));
+  fill(section, h("div.sheet",
+    h("div.head", h("h2", { id: "timeline-title" }, "Timeline"), swim.words, tools),
+    overviewNode(), h("div.progress", swim.progress), swim.holder, kernelLegend()));
+  pointing(swim.canvas);
+  new ResizeObserver(() => { drawOverview(); resizeSwimlane(); }).observe(swim.holder);
+}
+
+function kernelLegend() {
+  const order = run.kernels.map((_, kernel) => kernel).sort((a, b) => palette.kernels[a] - palette.kernels[b]);
+  swim.legend = h("div.legend.kernels", order.slice(0, 24).map((kernel) => h("button", { type: "button", "data-kernel": kernel, title: "Highlight its blocks",
+    onclick: () => (state.picked?.kernel === kernel && !state.picked.bar ? state.set({ picked: null }) : pickKernel(kernel)) },
+    h("i.swatch", { "data-swatch": kernel }), kernelName(kernel))));
+  colorSwatches();
+  return swim.legend;
+}
+
+/** Swatches follow the theme wherever they stand. */
+function colorSwatches() {
+  for (const swatch of document.querySelectorAll("[data-swatch]")) swatch.style.background = kernelColor(Number(swatch.dataset.swatch));
+  for (const swatch of swim.legend?.querySelectorAll("[data-swatch]") ?? []) swatch.style.background = kernelColor(Number(swatch.dataset.swatch));
+}
+
+function resizeSwimlane() {
+  if (!swim.ready) return;
+  placeRows(Math.max(340, Math.min(680, innerHeight - 380)));
+  placeToggles();
+  drawSwimlane();
+}
+
+/** Buttons that open and close groups. */
+function placeToggles() {
+  swim.holder.querySelectorAll(".toggle").forEach((button) => button.remove());
+  for (const group of groups.filter((group) => !group.single)) {
+    swim.holder.append(h("button.toggle", { type: "button", "aria-expanded": String(group.open), style: { top: `${group.y}px` },
+      title: group.open ? "Close" : "Open", onclick: () => { group.open = !group.open; resizeSwimlane(); } }, group.name, h("span", group.about)));
+  }
+}
+
+/** What is in view, in the numbers that drawing needs. */
+function currentView() {
+  const ratio = Math.min(2, devicePixelRatio || 1);
+  const width = Math.max(1, Math.round((swim.holder.clientWidth - GUTTER) * ratio));
+  return { from: state.from, perPixel: (state.to - state.from) / width, width, ratio, height: rows.height };
+}
+
+function drawSwimlane() {
+  if (!swim.ready) return;
+  const view = currentView();
+  const context = sized(swim.canvas, swim.holder.clientWidth, rows.height);
+  drawRuler(context, view);
+  const lanes = rows.list.filter((row) => row.lane);
+  prepareStrip(view.width, lanes.length + 1);
+  const picked = state.picked;
+  lanes.forEach((row, place) => drawLane(row, place, view, picked && row.group.colors === "cores" ? 0.16 : 1));
+  strip.context.putImageData(strip.image, 0, 0);
+  context.imageSmoothingEnabled = false;
+  const cssWidth = view.width / view.ratio;
+  lanes.forEach((row, place) => {
+    context.fillStyle = theme.color("lane");
+    const height = row.height > 7 ? row.height - 1.5 : row.height - 0.5;
+    context.fillRect(GUTTER, row.y, cssWidth, height);
+    context.drawImage(strip.canvas, 0, place, view.width, 1, GUTTER, row.y, cssWidth, height);
+    clipped(context, row, cssWidth, () => drawWide(context, row, view));
+    if (row.named || row.height >= 11) rowName(context, row);
+  });
+  rows.list.filter((row) => !row.lane).forEach((row) => drawClosed(context, row, view));
+  if (picked) drawPicked(context, view);
+  context.save();
+  context.beginPath();
+  context.rect(GUTTER, 0, cssWidth, rows.height);
+  context.clip();
+  drawPath(context, view);
+  drawSelection(context, view);
+  context.restore();
+  swim.words.textContent = `${time(state.to - state.from)} shown of ${time(model.span)}`;
+}
+
+function clipped(context, row, width, draw) {
+  context.save();
+  context.beginPath();
+  context.rect(GUTTER, row.y - 1, width, row.height + 2);
+  context.clip();
+  draw();
+  context.restore();
+}
+
+function rowName(context, row) {
+  context.fillStyle = theme.color(row.named ? "ink-2" : "ink-3");
+  context.font = row.named ? "600 11.5px system-ui, sans-serif" : "10.5px system-ui, sans-serif";
+  context.textBaseline = "middle";
+  context.fillText(row.named ? row.group.name : row.lane.name, row.named ? 0 : 14, row.y + row.height / 2);
+}
+
+/** Blocks that were picked, in their colours over the dimmed others. */
+function drawPicked(context, view) {
+  for (const row of rows.list) {
+    const lane = row.lane && state.picked.lanes.get(row.lane);
+    if (!lane) continue;
+    const stand = { ...row, lane };
+    prepareStrip(view.width, 1);
+    drawLane(stand, 0, view, 1);
+    strip.context.putImageData(strip.image, 0, 0, 0, 0, view.width, 1);
+    const height = row.height > 7 ? row.height - 1.5 : row.height - 0.5;
+    context.drawImage(strip.canvas, 0, 0, view.width, 1, GUTTER, row.y, view.width / view.ratio, height);
+    clipped(context, row, view.width / view.ratio, () => drawWide(context, stand, view));
+  }
+}
+
+/** Picks blocks by a test and shows how many there are. */
+function pick(name, test, more = {}) {
+  const lanes = new Map();
+  let found = 0;
+  for (const group of groups.filter((group) => group.colors === "cores")) {
+    for (const lane of group.lanes) {
+      const some = lane.filtered(test);
+      if (!some.length) continue;
+      some.index(model.span);
+      some.named = name;
+      lanes.set(lane, some);
+      found += some.length;
+    }
+  }
+  state.set({ picked: { name, lanes, found, test, ...more } });
+}
+
+const pickKernel = (kernel) => pick(kernelName(kernel), (block) => model.blocks.kernel[block] === kernel, { kernel });
+
+/** Wheel zooms at the pointer, dragging pans, a click selects. */
+function pointing(canvas) {
+  let drag = null;
+  const momentAt = (event) => {
+    const box = canvas.getBoundingClientRect();
+    return state.from + ((event.clientX - box.left - GUTTER) / (box.width - GUTTER)) * (state.to - state.from);
+  };
+  canvas.addEventListener("wheel", (event) => {
+    if (event.altKey) return;
+    event.preventDefault();
+    hideTooltip();
+    if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) return state.pan((event.deltaX || event.deltaY) / 800);
+    state.zoom(Math.exp(Math.max(-60, Math.min(60, event.deltaY)) * 0.006), momentAt(event));
+  }, { passive: false });
+  canvas.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    canvas.setPointerCapture(event.pointerId);
+    drag = { x: event.clientX, y: event.clientY, from: state.from, to: state.to, moved: false };
+  });
+  canvas.addEventListener("pointermove", (event) => {
+    if (!drag) return hover(event, momentAt(event));
+    const by = event.clientX - drag.x;
+    if (!drag.moved && Math.abs(by) < 4) return;
+    drag.moved = true;
+    canvas.classList.add("dragging");
+    hideTooltip();
+    const shift = (by / (canvas.clientWidth - GUTTER)) * (drag.to - drag.from);
+    state.show(drag.from - shift, drag.to - shift);
+  });
+  const release = (event) => {
+    canvas.classList.remove("dragging");
+    if (drag && !drag.moved && event.type === "pointerup") clicked(event, momentAt(event));
+    drag = null;
+  };
+  canvas.addEventListener("pointerup", release);
+  canvas.addEventListener("pointercancel", release);
+  canvas.addEventListener("pointerleave", hideTooltip);
+  canvas.addEventListener("dblclick", (event) => { const found = thingAt(event, momentAt(event)); if (found) zoomTo(found.start, found.end); });
+}
+
+function zoomTo(start, end) {
+  const pad = Math.max(1, (end - start) * 0.6);
+  state.show(start - pad, end + pad);
+}

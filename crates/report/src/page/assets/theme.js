@@ -8,7 +8,11 @@ const theme = {
   listeners: [],
   get name() { return document.documentElement.dataset.theme; },
   /** A variable of the style sheet. */
-  color(name) { return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim(); },
+  color(name) {
+    if (!theme.known.has(name)) theme.known.set(name, getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim());
+    return theme.known.get(name);
+  },
+  known: new Map(),
   kernel(rank) { const all = theme[theme.name]; return all[rank % all.length]; },
   phase(place) { return theme.phases[theme.name][place] ?? theme.color("ink-3"); },
   onchange(listener) { theme.listeners.push(listener); },
@@ -22,6 +26,7 @@ const theme = {
   const button = byId("theme-button");
   const apply = (name) => {
     document.documentElement.dataset.theme = name;
+    theme.known.clear();
     const dark = name === "dark";
     const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
     svg.setAttribute("viewBox", "0 0 16 16");

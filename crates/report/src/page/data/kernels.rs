@@ -9,6 +9,8 @@ use crate::page::limits::{EXACT_MAX, HISTOGRAM_BARS};
 /// A kernel and its blocks' durations, in ticks.
 #[derive(Serialize)]
 pub struct KernelData {
+    /// Its number in the run; none for blocks whose kernel is not known.
+    func_id: Option<u32>,
     name: String,
     core: String,
     count: usize,
@@ -38,7 +40,10 @@ pub fn of(timeline: &Timeline) -> Vec<KernelData> {
     let unknown = durations.pop().unwrap_or_default();
     let known = timeline.kernels.iter().zip(durations);
     let mut kernels: Vec<_> =
-        known.map(|(kernel, durations)| facts(&kernel.name, &kernel.core_type, durations)).collect();
+        known.map(|(kernel, durations)| KernelData {
+        func_id: Some(kernel.func_id.0),
+        ..facts(&kernel.name, &kernel.core_type, durations)
+    }).collect();
     if !unknown.is_empty() {
         kernels.push(facts("?", "", unknown));
     }
@@ -54,6 +59,7 @@ fn facts(name: &str, core: &str, mut durations: Vec<u64>) -> KernelData {
     durations.sort_unstable();
     let (min, max) = (durations.first().copied().unwrap_or(0), durations.last().copied().unwrap_or(0));
     KernelData {
+        func_id: None,
         name: name.to_string(),
         core: core.to_string(),
         count: durations.len(),

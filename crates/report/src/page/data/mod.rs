@@ -3,6 +3,7 @@
 //! Each part is made from one table of the run and then lets go of it, so that a page takes no more memory than its
 //! largest table. A table that was not recorded or is damaged becomes a note; the rest of the page stands without it.
 
+mod answers;
 mod blocks;
 mod dump;
 mod edges;
@@ -40,6 +41,9 @@ pub struct RunData {
     dir: String,
     manifest: Manifest,
     notes: Vec<Note>,
+    findings: Vec<answers::FindingData>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<answers::TimeData>,
     #[serde(skip_serializing_if = "Option::is_none")]
     timeline: Option<timeline::TimelineData>,
     kernels: Vec<kernels::KernelData>,
@@ -93,6 +97,8 @@ impl Page {
                 dir: run.dir.display().to_string(),
                 manifest: run.manifest.clone(),
                 notes: Vec::new(),
+                findings: Vec::new(),
+                time: None,
                 timeline: None,
                 kernels: Vec::new(),
                 overview: None,
@@ -104,10 +110,15 @@ impl Page {
             columns: Vec::new(),
         };
         page.note_losses(run);
-        if let Some(timeline) = page.table(Instrument::Swimlane, run.timeline()) {
+        let timeline = page.table(Instrument::Swimlane, run.timeline());
+        let scopes = page.table(Instrument::Scopes, run.scopes());
+        page.add_answers(timeline.as_ref(), scopes.as_ref());
+        if let Some(timeline) = timeline {
             page.add_timeline(run, &timeline);
         }
-        page.add_scopes(run);
+        if let Some(scopes) = scopes {
+            page.add_scopes(&scopes);
+        }
         page.add_counters(run);
         page.add_dump(run);
         page

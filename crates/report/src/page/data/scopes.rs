@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ringlane_insight::{Instrument, Run};
+use ringlane_insight::Instrument;
 use ringlane_task::{RINGS, Resource};
 use ringlane_trace::scopes::{Peak, ScopeFatal, ScopeRow, Scopes};
 use serde::Serialize;
@@ -73,10 +73,9 @@ struct Fatal {
 }
 
 impl Page {
-    pub(super) fn add_scopes(&mut self, run: &Run) {
-        let Some(scopes) = self.table(Instrument::Scopes, run.scopes()) else { return };
+    pub(super) fn add_scopes(&mut self, scopes: &Scopes) {
         let mut sites = Vec::new();
-        self.add_band(&scopes, &mut sites);
+        self.add_band(scopes, &mut sites);
         self.run.scopes = Some(ScopesData {
             count: scopes.scopes.len(),
             sites,

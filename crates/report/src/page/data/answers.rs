@@ -1,0 +1,153 @@
+//! What insight says of the run: findings, where time went, and the critical path.
+
+use ringlane_insight::critical_path::{Cause, CriticalPath, observed};
+use ringlane_insight::findings::{Finding, Known, Target, findings};
+use ringlane_insight::overhead::{Overhead, Parts, overhead};
+use ringlane_insight::timeline::Timeline;
+use ringlane_task::TaskId;
+use ringlane_trace::scopes::Scopes;
+use serde::Serialize;
+
+use super::{Page, exact};
+use crate::page::columns::Coding::{Maybe, Plain};
+use crate::page::columns::{Column, ColumnWriter};
+use crate::page::limits::EXACT_MAX;
+
+/// A finding, and where on the page it can be seen.
+#[derive(Serialize)]
+pub struct FindingData {
+    severity: &'static str,
+    text: String,
+    target: TargetData,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum TargetData {
+    Section(&'static str),
+    Range(u64, u64),
+    Task { ring: u64, local: u32 },
+    Kernel(u32),
+    Site(String),
+}
+
+/// Where time went: two wholes, each in parts.
+#[derive(Serialize)]
+pub struct TimeData {
+    /// Core time by kind; not known below level 2.
+    kinds: Vec<KindData>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<VerdictData>,
+    /// The critical path by cause; the parts add up to the makespan.
+    path: Vec<Part>,
+}
+
+#[derive(Serialize)]
+struct KindData {
+    kind: &'static str,
+    cores: u32,
+    parts: Vec<Part>,
+}
+
+#[derive(Serialize)]
+struct VerdictData {
+    limit: &'static str,
+    kind: &'static str,
+    share: f64,
+}
+
+#[derive(Serialize)]
+struct Part {
+    name: &'static str,
+    /// Of the whole.
+    share: f64,
+    ticks: u64,
+}
+
+impl Page {
+    /// Adds what can be said with what there is.
+    pub(super) fn add_answers(&mut self, timeline: Option<&Timeline>, scopes: Option<&Scopes>) {
+        let timeline = timeline.filter(|timeline| !timeline.blocks.is_empty());
+        let overhead = timeline.and_then(|timeline| overhead(timeline).ok());
+        let path = timeline.map(observed);
+        let found = findings(&Known {
+            manifest: &self.run.manifest,
+            timeline,
+            overhead: overhead.as_ref(),
+            path: path.as_ref(),
+            scopes,
+        });
+        self.run.findings = found.into_iter().map(FindingData::of).collect();
+        if let Some(path) = path {
+            self.columns.extend(columns(&path));
+            self.run.time = Some(TimeData::of(overhead.as_ref(), &path));
+        }
+    }
+}
+
+impl FindingData {
+    fn of(finding: Finding) -> Self {
+        let target = match finding.target {
+            Target::Header => TargetData::Section("summary"),
+            Target::Time => TargetData::Section("time"),
+            Target::Range(from, to) => TargetData::Range(from.0.min(EXACT_MAX), to.0.min(EXACT_MAX)),
+            Target::Task(TaskId(task)) => TargetData::Task { ring: task >> 32, local: task as u32 },
+            Target::Kernel(kernel) => TargetData::Kernel(kernel.0),
+            Target::Scope(site) => TargetData::Site(site),
+        };
+        FindingData { severity: finding.severity.as_str(), text: finding.text, target }
+    }
+}
+
+impl TimeData {
+    fn of(overhead: Option<&Overhead>, path: &CriticalPath) -> Self {
+        let kinds = overhead.iter().flat_map(|overhead| &overhead.kinds).map(|kind| KindData {
+            kind: kind.kind.as_str(),
+            cores: kind.cores,
+            parts: parts(&kind.time),
+        });
+        let whole = path.whole().0.max(1) as f64;
+        let cause = |cause: Cause| {
+            let ticks = path.total(cause).0;
+            Part { name: cause.as_str(), share: ticks as f64 / whole, ticks: ticks.min(EXACT_MAX) }
+        };
+        TimeData {
+            kinds: kinds.collect(),
+            verdict: overhead.and_then(|overhead| overhead.verdict).map(|verdict| VerdictData {
+                limit: verdict.limit.as_str(),
+                kind: verdict.kind.as_str(),
+                share: verdict.share,
+            }),
+            path: Cause::ALL.map(cause).into_iter().collect(),
+        }
+    }
+}
+
+fn parts(parts: &Parts) -> Vec<Part> {
+    let part = |(name, part): (&'static str, u128)| Part {
+        name,
+        share: parts.share(part),
+        ticks: part.min(u128::from(EXACT_MAX)) as u64,
+    };
+    parts.named().map(part).into_iter().collect()
+}
+
+/// The segments of the path; each begins where the one before ends.
+fn columns(path: &CriticalPath) -> [Column; 4] {
+    let segments = || path.segments.iter();
+    let mut task = ColumnWriter::new("path.task", Maybe);
+    let mut core = ColumnWriter::new("path.core", Maybe);
+    let mut before = 0;
+    for segment in segments() {
+        let at = segment.task.map(|task| i64::from(task.0));
+        task.push_maybe(at.map(|at| at - std::mem::replace(&mut before, at)));
+        core.push_maybe(segment.core.map(|core| i64::from(core.0)));
+    }
+    let place = |cause| Cause::ALL.iter().position(|&known| known == cause).unwrap_or(Cause::ALL.len());
+    [
+        Column::of("path.took", Plain, segments().map(|segment| exact(segment.ticks()))),
+        Column::of("path.cause", Plain, segments().map(|segment| place(segment.cause) as i64)),
+        task.finish(),
+        core.finish(),
+    ]
+}
