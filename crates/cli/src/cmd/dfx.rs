@@ -81,9 +81,7 @@ impl DfxArgs {
         match self.chip_swimlane {
             None if self.report && flags.is_empty() => REPORTED,
             None => flags,
-            Some(level) => {
-                flags.with_swimlane_level(level).expect("the level was checked when it was read")
-            }
+            Some(level) => flags.with_swimlane_level(level).expect("the level was checked when it was read"),
         }
     }
 

@@ -171,7 +171,8 @@ mod tests {
 
     #[test]
     fn base64_is_padded_as_everyone_expects() {
-        for (bytes, text) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")] {
+        for (bytes, text) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")]
+        {
             let mut out = Vec::new();
             base64(bytes.as_bytes(), &mut out).unwrap();
             assert_eq!(out, text.as_bytes());

@@ -13,6 +13,9 @@ pub const PHASES_MAX: usize = 300_000;
 /// Stretches that the phases of all threads are merged into, at most about.
 pub const STRETCHES_MAX: usize = 120_000;
 
+/// Segments of the critical path that are drawn one by one; above, neighbours are merged.
+pub const PATH_MAX: usize = 200_000;
+
 /// Scopes in the band below the lanes; above, the longest are kept.
 pub const SCOPES_MAX: usize = 60_000;
 

@@ -76,8 +76,13 @@ pub fn write(page: &Page, out: &mut impl Write) -> io::Result<()> {
     out.write_all(b"})();\n</script>\n")?;
     // Last, so that what is above is seen before they are read.
     for column in &page.columns {
-        write!(out, "<script type=\"text/plain\" data-column=\"{}\" data-rows=\"{}\" data-coding=\"{}\">",
-            column.name, column.rows, format!("{:?}", column.coding).to_lowercase())?;
+        write!(
+            out,
+            "<script type=\"text/plain\" data-column=\"{}\" data-rows=\"{}\" data-coding=\"{}\">",
+            column.name,
+            column.rows,
+            format!("{:?}", column.coding).to_lowercase()
+        )?;
         column.write(out)?;
         out.write_all(b"</script>\n")?;
     }

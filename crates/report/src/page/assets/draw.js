@@ -70,10 +70,15 @@ function sampleThings(lane, from, perPixel, width, wide) {
     if (ends[at] < from || kinds[at] === Lane.CLEAR) continue;
     const took = ends[at] - starts[at];
     if (took >= perPixel * 2) { wide.push(at); continue; }
-    const x = Math.floor((starts[at] - from) / perPixel);
-    if (x < 0 || x >= width) continue;
-    cover[x] = Math.min(1, cover[x] + Math.max(took / perPixel, 0.15));
-    if (x !== bestAt || took > best) { kind[x] = kinds[at]; best = took; bestAt = x; }
+    const place = (starts[at] - from) / perPixel;
+    const x = Math.floor(place);
+    // It may reach into the next pixel or the one after; what is shorter than a pixel still shows.
+    let left = Math.max(took / perPixel, 0.15);
+    for (let part = Math.min(left, x + 1 - place), to = x; left > 1e-6 && to < width; to += 1, left -= part, part = Math.min(1, left)) {
+      if (to < 0) continue;
+      cover[to] = Math.min(1, cover[to] + part);
+      if (to !== bestAt || part > best) { kind[to] = kinds[at]; best = part; bestAt = to; }
+    }
   }
 }
 
@@ -105,7 +110,7 @@ function drawWide(context, row, view) {
     const color = css[kinds[at]];
     if (color === "transparent") continue;
     context.fillStyle = color;
-    context.fillRect(GUTTER + left, row.y, Math.max(0.75, right - left - (right - left > 4 ? 0.75 : 0)), height);
+    context.fillRect(GUTTER + left, row.y, Math.max(0.75, right - left - (right - left > 4 && row.group.key !== "path" ? 0.75 : 0)), height);
     if (row.height >= 11 && right - left > 34) label(context, row, things ? things[at] : first + at, GUTTER + left, right - left);
   }
   context.globalAlpha = 1;

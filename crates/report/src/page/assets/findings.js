@@ -8,7 +8,7 @@ function drawFindings() {
   }
   const kinds = { problem: "problem", costly: "warning", fact: "" };
   sheet(section, "Findings", "what to look at first", h("ol", run.findings.map((finding) =>
-    h("li", h("button.finding." + (kinds[finding.severity] || "fact"), { type: "button", onclick: () => follow(finding.target) },
+    h("li", h("button.finding." + (kinds[finding.severity] || "fact"), { type: "button", "data-target": Object.keys(finding.target)[0], onclick: () => follow(finding.target) },
       h("span.mark", { title: finding.severity }), h("span", finding.text), h("span.go", "show \u2192"))))));
 }
 

@@ -33,7 +33,7 @@ const time = (ticks) => timeParts(ticks).join("\u202f");
 function moment(ticks, step) {
   const units = [[1, "s"], [1e3, "ms"], [1e6, "\u00b5s"], [1e9, "ns"]];
   const seconds = step / hz;
-  const [scale, unit] = units.find(([scale]) => seconds * scale >= 0.1) ?? units[3];
+  const [scale, unit] = units.find(([scale]) => seconds * scale >= 0.999) ?? units[3];
   const places = Math.max(0, Math.min(6, Math.ceil(-Math.log10(seconds * scale) - 1e-9)));
   return `${grouped.format(Number(((ticks / hz) * scale).toFixed(places)))}\u202f${unit}`;
 }

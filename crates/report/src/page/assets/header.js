@@ -3,15 +3,14 @@
 function drawHeader() {
   const cores = run.timeline ? coresLine() : plural(manifest.cores, "core");
   const params = Object.entries(manifest.params).map(([name, value]) => `${name}=${value}`).join(" ");
-  const title = h("div",
-    h("h1", manifest.scene, " ", h("span.case", manifest.case), h("span.pill." + manifest.status, manifest.status)),
-    h("p.facts",
+  const title = h("h1", manifest.scene, " ", h("span.case", manifest.case), " ", h("span.pill." + manifest.status, manifest.status));
+  const about = h("p.facts",
       h("span", manifest.platform), h("span", cores),
       manifest.model && h("span", `policy ${manifest.model.policy}`),
       params && h("span.mono", params),
       h("span", `seed ${manifest.seed}`),
-      h("span", when(manifest.started_at))));
-  fill(byId("summary"), h("div.title", title, stats()), recorded(), trouble(), notes());
+      h("span", when(manifest.started_at)));
+  fill(byId("summary"), h("div.title", title, stats()), about, recorded(), trouble(), notes());
 }
 
 function coresLine() {

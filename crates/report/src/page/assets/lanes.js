@@ -10,11 +10,11 @@ function rankKernels() {
 const kernelColor = (kernel) => theme.kernel(palette.kernels[kernel] ?? kernel);
 
 const PHASES = ["complete", "resolve", "dispatch", "reclaim", "idle"];
-const KINDS = { aic: "AIC cores", aiv: "AIV cores", cpu: "CPU threads" };
+const KINDS = { aic: "AIC", aiv: "AIV", cpu: "CPU" };
 
 /** A group's colours for the kinds of its things. */
 const groupColor = {
-  path: (kind) => (kind === 0 ? theme.color("red") : theme.name === "dark" ? "#7d4640" : "#e5a49d"),
+  path: (kind) => TIME_COLORS[run.time.path[kind]?.name]?.() ?? theme.color("ink-3"),
   orchestrator: (kind) => (kind === 1 ? theme.color("red") : theme.name === "dark" ? "#8b98a8" : "#8793a1"),
   schedulers: (kind) => theme.phase(kind),
   cores: (kind) => kernelColor(kind),
@@ -42,8 +42,7 @@ function buildLanes() {
 function addPathLane() {
   const { path } = model;
   if (!path) return;
-  const kinds = Uint8Array.from(path.cause, (cause) => (cause === 0 ? 0 : 1));
-  const lane = new Lane("path", "critical path", path.start, path.end, kinds);
+  const lane = new Lane("path", "critical path", path.start, path.end, path.cause);
   addGroup("path", "path", "critical path", "", [lane]);
   if (groups.length) groups[0].single = true;
 }
@@ -101,7 +100,7 @@ function addCores() {
     });
     const busy = run.overview?.busy.find((series) => series.name === kind);
     const share = busy ? busy.values.reduce((sum, value) => sum + value, 0) / busy.values.length : NaN;
-    addGroup(kind, "cores", KINDS[kind], `${lanes.length} \u00b7 ${percent(share)}`, lanes);
+    addGroup(kind, "cores", KINDS[kind], `\u00d7${lanes.length} \u00b7 ${percent(share)}`, lanes);
   }
 }
 

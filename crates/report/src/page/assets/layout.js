@@ -1,30 +1,38 @@
 // Where rows of the swimlane stand: groups from top to bottom, each a heading and its lanes, or one lane that stands for
 // all of them while the group is closed.
 
-const GUTTER = 132;
+const GUTTER = 150;
 const RULER = 24;
 const HEADING = 19;
+/** Lanes as high as this have their names beside them. */
+const NAMED = 11;
 
-const rows = { list: [], height: 0, visible: 0 };
+const rows = { list: [], height: 0 };
+
+/** Groups that are shown: the critical path only while it is on. */
+const shownGroups = () => groups.filter((group) => group.key !== "path" || state.path);
 
 /** Places all rows. Lanes get as high as there is room for, so that 100 of them are still seen at once. */
 function placeRows(room) {
-  const fixed = RULER + groups.reduce((sum, group) => sum + (group.single ? 22 : HEADING + 6 + (group.open ? 0 : 26)), 0);
-  const lanes = groups.reduce((sum, group) => sum + (group.open && !group.single ? group.lanes.length * weight(group) : 0), 0);
+  const fixed = RULER + shownGroups().reduce((sum, group) => sum + (group.single ? 22 : 8 + (group.open ? 0 : 26)), 0);
+  const lanes = shownGroups().reduce((sum, group) => sum + (group.open && !group.single ? group.lanes.length * weight(group) : 0), 0);
   const unit = Math.max(4.5, Math.min(20, (room - fixed) / Math.max(1, lanes)));
   let y = RULER;
   rows.list = [];
-  for (const group of groups) {
+  for (const group of shownGroups()) {
     if (group.single) {
       rows.list.push({ group, lane: group.lanes[0], y: y + 3, height: 16, named: true });
       y += 22;
       continue;
     }
     group.y = y;
-    y += HEADING;
     if (group.open) {
+      const height = Math.floor(unit * weight(group) * 2) / 2;
+      // Lanes too low for names of their own leave the room beside them to the group's.
+      const beside = height < NAMED && height * group.lanes.length >= HEADING - 6;
+      if (!beside) y += HEADING;
+      else if (height * group.lanes.length < HEADING) group.y -= 3;
       for (const lane of group.lanes) {
-        const height = Math.floor(unit * weight(group) * 2) / 2;
         rows.list.push({ group, lane, y, height });
         y += height;
       }
@@ -32,7 +40,7 @@ function placeRows(room) {
       rows.list.push({ group, lane: null, y, height: 26 });
       y += 26;
     }
-    y += 6;
+    y += 8;
   }
   rows.height = y;
 }

@@ -2,15 +2,25 @@
 
 const SECTIONS = [["findings", "Findings"], ["timeline", "Timeline"], ["kernels", "Kernels"], ["counters", "Counters"], ["scopes", "Scopes"], ["arguments", "Arguments"], ["compare", "Compare"], ["reproduce", "Reproduce"]];
 
+/** Draws a section; one that cannot be drawn says so and does not take the others with it. */
+function guarded(id, draw) {
+  try { draw(); } catch (error) {
+    console.error(error);
+    fill(byId(id), h("div.sheet.flat", h("p.bad", `This part of the page cannot be drawn: ${error.message}`)));
+  }
+}
+
 function drawSections() {
-  drawHeader();
-  drawFindings();
-  drawTime();
-  drawKernels();
-  drawCounters();
-  drawScopes();
-  drawArguments();
-  drawReproduce();
+  guarded("summary", drawHeader);
+  guarded("findings", drawFindings);
+  guarded("time", drawTime);
+  guarded("timeline", drawTimelineSection);
+  guarded("kernels", drawKernels);
+  guarded("counters", drawCounters);
+  guarded("scopes", drawScopes);
+  guarded("arguments", drawArguments);
+  guarded("compare", drawCompare);
+  guarded("reproduce", drawReproduce);
 }
 
 async function load() {
@@ -22,7 +32,7 @@ async function load() {
   }
   swim.progress?.parentElement.remove();
   recall();
-  drawArguments();
+  guarded("arguments", drawArguments);
   document.documentElement.dataset.loaded = "yes";
 }
 
@@ -44,9 +54,11 @@ async function showLanes() {
 }
 
 state.on((changed) => {
-  if (changed.has("path") && swim.pathButton) swim.pathButton.setAttribute("aria-pressed", String(state.path));
   if (changed.has("from") || changed.has("to")) drawBrush();
-  if (swim.canvas) drawSwimlane();
+  if (changed.has("path") && swim.pathButton) {
+    swim.pathButton.setAttribute("aria-pressed", String(state.path));
+    resizeSwimlane();
+  } else if (swim.canvas) drawSwimlane();
   if (changed.has("task")) drawCard();
 });
 
@@ -62,8 +74,6 @@ theme.onchange(() => {
 rankKernels();
 fill(document.querySelector(".bar nav"), SECTIONS.map(([id, name]) => h("a", { href: "#" + id, onclick: (event) => { event.preventDefault(); reveal(id); } }, name)));
 drawSections();
-drawTimelineSection();
-drawCompare();
 listenToKeys();
 addEventListener("hashchange", () => recall());
 if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", () => load());

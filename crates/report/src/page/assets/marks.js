@@ -85,29 +85,39 @@ function arrow(context, view, before, after) {
   context.fill();
 }
 
-/** The critical path over the cores: what computed is framed in red, and joined to what followed. */
+/** Segments of the critical path that are drawn over the cores, at most. */
+const PATH_SHOWN = 1500;
+
+/** The critical path over the cores: what computed is framed or filled in red, and joined to what followed. */
 function drawPath(context, view) {
   const { path } = model;
   if (!state.path || !path) return;
   const x = (moment) => GUTTER + (moment - view.from) / view.perPixel / view.ratio;
   const to = view.from + view.perPixel * view.width;
   const lane = groups.find((group) => group.key === "path")?.lanes[0];
+  // More than can be told apart would paint the lanes red; the path's own lane shows them.
+  if (!lane || lane.countIn(view.from, to) > PATH_SHOWN) return;
   context.strokeStyle = context.fillStyle = theme.color("red");
   let before = null;
-  let drawn = 0;
-  for (let at = Math.max(0, (lane?.after(view.from) ?? 1) - 1); at < path.length && path.start[at] < to; at += 1) {
+  for (let at = Math.max(0, lane.after(view.from) - 1); at < path.length && path.start[at] < to; at += 1) {
     if (Number.isNaN(path.core[at])) continue;
     const core = laneOfCore(path.core[at]);
     const row = core && rowOf(core);
     if (!row) continue;
     const [left, right] = [x(path.start[at]), x(path.end[at])];
     if (before && right - before.left < 1.5) continue;
-    context.lineWidth = 1.5;
-    context.strokeRect(left, row.y - 0.5, Math.max(1.5, right - left), Math.max(3, row.height - 0.5));
+    const frame = [left, row.y - 0.5, Math.max(1.5, right - left), Math.max(3, row.height - 0.5)];
+    // In low lanes a frame would leave nothing of the block, so the block itself is red.
+    context.fillStyle = theme.color(row.height < NAMED ? "red" : "sheet");
+    context.strokeStyle = theme.color(row.height < NAMED ? "sheet" : "red");
+    context.lineWidth = row.height < NAMED ? 1 : 2;
+    if (row.height < NAMED) context.fillRect(...frame);
+    context.strokeRect(...frame);
+    context.strokeStyle = theme.color("red");
     const middle = row.y + row.height / 2;
     if (before) {
-      context.lineWidth = 1.1;
-      context.globalAlpha = 0.75;
+      context.lineWidth = 1.3;
+      context.globalAlpha = 0.85;
       context.beginPath();
       context.moveTo(before.right, before.middle);
       context.lineTo(left, middle);
@@ -115,6 +125,5 @@ function drawPath(context, view) {
       context.globalAlpha = 1;
     }
     before = { left, right, middle };
-    if ((drawn += 1) > 2500) break;
   }
 }

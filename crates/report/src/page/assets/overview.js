@@ -23,7 +23,7 @@ function overviewNode() {
 
 function chartWords(chart) {
   const most = peakOf(chart);
-  return chart.top ? chart.series.map((s) => `${s.name} ${percent(s.values.reduce((a, b) => a + b, 0) / s.values.length)}`).join(" \u00b7 ") : `peak ${digits(most)}`;
+  return chart.top ? chart.series.map((s) => `${s.name} ${percent(s.values.reduce((a, b) => a + b, 0) / s.values.length)}`).join(" \u00b7 ") : `peak ${count(Math.round(most))}`;
 }
 
 function peakOf(chart) {

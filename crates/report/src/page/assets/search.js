@@ -2,9 +2,9 @@
 
 function searchNode() {
   swim.found = h("span.found", { role: "status" });
-  swim.search = h("input.field", { type: "search", placeholder: "kernel, task id, ring:local, seq  ( / )", "aria-label": "Search blocks and tasks", list: "kernel-names", spellcheck: "false", autocomplete: "off" });
+  swim.search = h("input.field", { type: "search", placeholder: "Search kernel, task, seq ( / )", "aria-label": "Search blocks and tasks", list: "kernel-names", spellcheck: "false", autocomplete: "off" });
   swim.search.addEventListener("keydown", (event) => {
-    if (event.key === "Enter") search(swim.search.value);
+    if (event.key === "Enter") { search(swim.search.value); swim.canvas.focus({ preventScroll: true }); }
     if (event.key === "Escape") { swim.search.value = ""; search(""); swim.canvas.focus(); }
     event.stopPropagation();
   });

@@ -80,7 +80,7 @@ function drawSwimlane() {
     context.fillRect(GUTTER, row.y, cssWidth, height);
     context.drawImage(strip.canvas, 0, place, view.width, 1, GUTTER, row.y, cssWidth, height);
     clipped(context, row, cssWidth, () => drawWide(context, row, view));
-    if (row.named || row.height >= 11) rowName(context, row);
+    if (row.named || row.height >= NAMED) rowName(context, row);
   });
   rows.list.filter((row) => !row.lane).forEach((row) => drawClosed(context, row, view));
   if (picked) drawPicked(context, view);
@@ -91,7 +91,7 @@ function drawSwimlane() {
   drawPath(context, view);
   drawSelection(context, view);
   context.restore();
-  swim.words.textContent = `${time(state.to - state.from)} shown of ${time(model.span)}`;
+  swim.words.textContent = state.to - state.from >= model.span ? `all ${time(model.span)}` : `${time(state.to - state.from)} of ${time(model.span)}`;
 }
 
 function clipped(context, row, width, draw) {

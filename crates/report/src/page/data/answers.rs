@@ -1,6 +1,7 @@
 //! What insight says of the run: findings, where time went, and the critical path.
 
-use ringlane_insight::critical_path::{Cause, CriticalPath, observed};
+use ringlane_insight::Instrument;
+use ringlane_insight::critical_path::{Cause, CriticalPath, Segment, observed};
 use ringlane_insight::findings::{Finding, Known, Target, findings};
 use ringlane_insight::overhead::{Overhead, Parts, overhead};
 use ringlane_insight::timeline::Timeline;
@@ -8,10 +9,10 @@ use ringlane_task::TaskId;
 use ringlane_trace::scopes::Scopes;
 use serde::Serialize;
 
-use super::{Page, exact};
+use super::{NoteKind, Page, exact, grouped};
 use crate::page::columns::Coding::{Maybe, Plain};
 use crate::page::columns::{Column, ColumnWriter};
-use crate::page::limits::EXACT_MAX;
+use crate::page::limits::{EXACT_MAX, PATH_MAX};
 
 /// A finding, and where on the page it can be seen.
 #[derive(Serialize)]
@@ -79,8 +80,8 @@ impl Page {
         });
         self.run.findings = found.into_iter().map(FindingData::of).collect();
         if let Some(path) = path {
-            self.columns.extend(columns(&path));
             self.run.time = Some(TimeData::of(overhead.as_ref(), &path));
+            self.add_path(path);
         }
     }
 }
@@ -132,6 +133,49 @@ fn parts(parts: &Parts) -> Vec<Part> {
     parts.named().map(part).into_iter().collect()
 }
 
+impl Page {
+    /// Adds the segments of the path; of too many, neighbours are merged.
+    fn add_path(&mut self, mut path: CriticalPath) {
+        let segments = path.segments.len();
+        if segments > PATH_MAX {
+            path.segments = merged(&path.segments, path.whole().0 / PATH_MAX as u64 * 2);
+            let text = format!(
+                "{} segments of the critical path are drawn as {}, each with the cause that took most of it; sums are exact.",
+                grouped(segments),
+                grouped(path.segments.len())
+            );
+            self.note(Instrument::Swimlane, NoteKind::LeftOut, text);
+        }
+        self.columns.extend(columns(&path));
+    }
+}
+
+/// Neighbours put together until they are at least so long; each keeps cause, task and core of its longest part.
+fn merged(segments: &[Segment], shortest: u64) -> Vec<Segment> {
+    let mut merged: Vec<Segment> = Vec::new();
+    let (mut longest, mut took) = (0, [0u64; Cause::ALL.len()]);
+    for segment in segments {
+        let Some(last) = merged.last_mut().filter(|last| last.ticks() < shortest) else {
+            (longest, took) = (segment.ticks(), [0; Cause::ALL.len()]);
+            took[place(segment.cause)] = segment.ticks();
+            merged.push(*segment);
+            continue;
+        };
+        let (start, end) = (last.start, segment.end);
+        took[place(segment.cause)] += segment.ticks();
+        if segment.ticks() > longest {
+            (longest, *last) = (segment.ticks(), *segment);
+        }
+        let most = (0..took.len()).max_by_key(|&cause| took[cause]).unwrap_or(0);
+        *last = Segment { start, end, cause: Cause::ALL[most], ..*last };
+    }
+    merged
+}
+
+fn place(cause: Cause) -> usize {
+    Cause::ALL.iter().position(|&known| known == cause).unwrap_or(0)
+}
+
 /// The segments of the path; each begins where the one before ends.
 fn columns(path: &CriticalPath) -> [Column; 4] {
     let segments = || path.segments.iter();
@@ -143,11 +187,36 @@ fn columns(path: &CriticalPath) -> [Column; 4] {
         task.push_maybe(at.map(|at| at - std::mem::replace(&mut before, at)));
         core.push_maybe(segment.core.map(|core| i64::from(core.0)));
     }
-    let place = |cause| Cause::ALL.iter().position(|&known| known == cause).unwrap_or(Cause::ALL.len());
     [
         Column::of("path.took", Plain, segments().map(|segment| exact(segment.ticks()))),
         Column::of("path.cause", Plain, segments().map(|segment| place(segment.cause) as i64)),
         task.finish(),
         core.finish(),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ringlane_task::Ticks;
+
+    #[test]
+    fn merged_segments_cover_the_same_time_and_keep_what_took_most_of_it() {
+        let segment = |start, end, cause| Segment {
+            start: Ticks(start),
+            end: Ticks(end),
+            cause,
+            task: None,
+            core: None,
+            kernel: None,
+        };
+        let path = [
+            segment(0, 4, Cause::Submit),
+            segment(4, 9, Cause::Compute),
+            segment(9, 12, Cause::Submit),
+            segment(12, 13, Cause::Compute),
+        ];
+        let facts: Vec<_> = merged(&path, 10).iter().map(|s| (s.start.0, s.end.0, s.cause)).collect();
+        assert_eq!(facts, [(0, 12, Cause::Submit), (12, 13, Cause::Compute)]);
+    }
 }

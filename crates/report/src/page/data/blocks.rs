@@ -35,12 +35,16 @@ pub fn columns(timeline: &Timeline) -> Vec<Column> {
         Column::of("blocks.kernel", Plain, rows().map(kernel)),
         Column::of("blocks.task", Delta, task_of(timeline, &order)),
     ];
-    columns.extend(rows().any(|block| block.lane > 0).then(|| {
-        Column::of("blocks.lane", Plain, rows().map(|block| i64::from(block.lane)))
-    }));
-    columns.extend(rows().any(|block| block.block.0 > 0).then(|| {
-        Column::of("blocks.index", Plain, rows().map(|block| i64::from(block.block.0)))
-    }));
+    columns.extend(
+        rows()
+            .any(|block| block.lane > 0)
+            .then(|| Column::of("blocks.lane", Plain, rows().map(|block| i64::from(block.lane)))),
+    );
+    columns.extend(
+        rows()
+            .any(|block| block.block.0 > 0)
+            .then(|| Column::of("blocks.index", Plain, rows().map(|block| i64::from(block.block.0)))),
+    );
     if timeline.level >= SwimlaneLevel::Tasks {
         let waited = rows().map(|block| tick(block.start) - tick(block.dispatch));
         columns.push(Column::of("blocks.waited", Signed, waited));

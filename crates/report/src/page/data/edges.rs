@@ -12,7 +12,7 @@ use ringlane_trace::deps::{Deps, DepsArg, DepsEdge, DepsTask, Inference, Origin}
 use ringlane_trace::rows::ViewRow;
 use serde::Serialize;
 
-use super::{Detail, NoteKind, Page, exact};
+use super::{Detail, NoteKind, Page, exact, grouped};
 use crate::page::columns::Coding::{Delta, Maybe, Plain, Signed};
 use crate::page::columns::{Column, ColumnWriter};
 use crate::page::limits::EDGES_MAX;
@@ -99,7 +99,11 @@ impl Page {
         ]);
         self.add_args(rows.iter().flatten().flat_map(|task| &task.args));
         let tensors = &deps.tensors;
-        self.columns.push(Column::of("tensors.bytes", Delta, tensors.iter().map(|tensor| exact(tensor.bytes))));
+        self.columns.push(Column::of(
+            "tensors.bytes",
+            Delta,
+            tensors.iter().map(|tensor| exact(tensor.bytes)),
+        ));
         let origin = tensors.iter().map(|tensor| i64::from(tensor.origin == Origin::Heap));
         self.columns.push(Column::of("tensors.heap", Plain, origin));
     }
@@ -128,8 +132,10 @@ impl Page {
     /// Edges with their reasons, by the task that waits.
     fn add_reasons(&mut self, timeline: &Timeline, edges: &[DepsEdge]) {
         let place = |edge: &DepsEdge| Some((timeline.find(edge.succ)?, timeline.find(edge.pred)?));
-        let mut rows: Vec<(TaskIndex, TaskIndex, &DepsEdge)> =
-            edges.iter().filter_map(|edge| place(edge).map(|(after, before)| (after, before, edge))).collect();
+        let mut rows: Vec<(TaskIndex, TaskIndex, &DepsEdge)> = edges
+            .iter()
+            .filter_map(|edge| place(edge).map(|(after, before)| (after, before, edge)))
+            .collect();
         if self.too_many(rows.len()) {
             return;
         }
@@ -158,7 +164,11 @@ impl Page {
             hazard.finish(),
             overlap.finish(),
             Column::of("edges.arg", Plain, cause(|edge| edge.cause.map_or(0, |cause| i64::from(cause.arg)))),
-            Column::of("edges.tensor", Delta, cause(|edge| edge.cause.map_or(0, |cause| i64::from(cause.tensor.0)))),
+            Column::of(
+                "edges.tensor",
+                Delta,
+                cause(|edge| edge.cause.map_or(0, |cause| i64::from(cause.tensor.0))),
+            ),
         ]);
     }
 
@@ -184,7 +194,9 @@ impl Page {
     fn too_many(&mut self, edges: usize) -> bool {
         if edges > EDGES_MAX {
             let text = format!(
-                "{edges} edges are more than the {EDGES_MAX} that a page holds; ringlane deps --task ID shows them."
+                "{} edges are more than the {} that a page holds; ringlane deps --task ID shows them.",
+                grouped(edges),
+                grouped(EDGES_MAX)
             );
             self.note(Instrument::Deps, NoteKind::LeftOut, text);
         }

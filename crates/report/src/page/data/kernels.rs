@@ -39,11 +39,12 @@ pub fn of(timeline: &Timeline) -> Vec<KernelData> {
     }
     let unknown = durations.pop().unwrap_or_default();
     let known = timeline.kernels.iter().zip(durations);
-    let mut kernels: Vec<_> =
-        known.map(|(kernel, durations)| KernelData {
-        func_id: Some(kernel.func_id.0),
-        ..facts(&kernel.name, &kernel.core_type, durations)
-    }).collect();
+    let mut kernels: Vec<_> = known
+        .map(|(kernel, durations)| KernelData {
+            func_id: Some(kernel.func_id.0),
+            ..facts(&kernel.name, &kernel.core_type, durations)
+        })
+        .collect();
     if !unknown.is_empty() {
         kernels.push(facts("?", "", unknown));
     }
@@ -99,7 +100,10 @@ mod tests {
     #[test]
     fn quantiles_are_durations_that_occurred() {
         let durations: Vec<u64> = (1..=20).collect();
-        assert_eq!((quantile(&durations, 50), quantile(&durations, 95), quantile(&durations, 99)), (10, 19, 20));
+        assert_eq!(
+            (quantile(&durations, 50), quantile(&durations, 95), quantile(&durations, 99)),
+            (10, 19, 20)
+        );
         assert_eq!((quantile(&[7], 50), quantile(&[], 50)), (7, 0));
     }
 

@@ -197,6 +197,19 @@ pub enum Detail {
     Lean,
 }
 
+/// A count as people read it: `1,000,000`.
+fn grouped(count: usize) -> String {
+    let digits = count.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// A time as the page's numbers hold it.
 fn tick(ticks: Ticks) -> i64 {
     exact(ticks.0)
@@ -205,4 +218,19 @@ fn tick(ticks: Ticks) -> i64 {
 /// A count as the page's numbers hold it.
 fn exact(count: u64) -> i64 {
     count.min(EXACT_MAX) as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_grouped_by_thousands() {
+        assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn a_moment_that_a_page_cannot_hold_is_the_last_it_can() {
+        assert_eq!((tick(Ticks(7)), tick(Ticks(u64::MAX))), (7, 1 << 53));
+    }
 }

@@ -2,8 +2,8 @@
 //!
 //! Time is cut into equal bins; a value is the average over its bin, exact whatever the width of a bin.
 
-use ringlane_insight::timeline::Timeline;
 use ringlane_insight::CoreKind;
+use ringlane_insight::timeline::Timeline;
 use ringlane_task::{RINGS, Ticks};
 use serde::Serialize;
 
@@ -78,8 +78,10 @@ fn rings(timeline: &Timeline) -> Vec<Series> {
         let bins = ring.get_or_insert_with(|| Bins::new(timeline));
         bins.add(submit.start, task.reclaim.unwrap_or(timeline.makespan));
     }
-    let series = |(ring, bins): (usize, Bins)| {
-        Series { name: format!("ring {ring}"), of: 0, values: bins.averages(1.0) }
+    let series = |(ring, bins): (usize, Bins)| Series {
+        name: format!("ring {ring}"),
+        of: 0,
+        values: bins.averages(1.0),
     };
     rings.into_iter().enumerate().filter_map(|(ring, bins)| Some((ring, bins?))).map(series).collect()
 }

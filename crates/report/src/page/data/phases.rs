@@ -5,13 +5,12 @@ use ringlane_insight::Instrument;
 use ringlane_insight::timeline::Timeline;
 use ringlane_trace::swimlane::{Phase, PhaseRow};
 
-use super::{NoteKind, Page, tick};
+use super::{NoteKind, Page, grouped, tick};
 use crate::page::columns::Coding::{Delta, Plain};
 use crate::page::columns::Column;
 use crate::page::limits::{PHASES_MAX, STRETCHES_MAX};
 
-const PHASES: [Phase; 5] =
-    [Phase::Complete, Phase::Resolve, Phase::Dispatch, Phase::Reclaim, Phase::Idle];
+const PHASES: [Phase; 5] = [Phase::Complete, Phase::Resolve, Phase::Dispatch, Phase::Reclaim, Phase::Idle];
 
 /// Some time of one thread.
 struct Stretch {
@@ -33,15 +32,16 @@ impl Page {
             let stretches = merged(phases, shortest / STRETCHES_MAX as i64 + 1);
             let text = format!(
                 "{} phases of scheduler threads are merged into {} stretches, each with the phase that took most of it.",
-                phases.len(),
-                stretches.len()
+                grouped(phases.len()),
+                grouped(stretches.len())
             );
             self.note(Instrument::Swimlane, NoteKind::LeftOut, text);
             stretches
         } else {
             phases.iter().map(Stretch::of).collect()
         };
-        let column = |name, coding, of: fn(&Stretch) -> i64| Column::of(name, coding, stretches.iter().map(of));
+        let column =
+            |name, coding, of: fn(&Stretch) -> i64| Column::of(name, coding, stretches.iter().map(of));
         self.columns.extend([
             column("phases.thread", Delta, |stretch| i64::from(stretch.thread)),
             column("phases.phase", Plain, |stretch| stretch.phase as i64),
@@ -112,14 +112,11 @@ mod tests {
             row(1, Phase::Complete, 51, 52),
         ];
         let stretches = merged(&phases, 10);
-        let facts: Vec<_> = stretches.iter().map(|s| (s.thread, PHASES[s.phase], s.start, s.end, s.tasks)).collect();
+        let facts: Vec<_> =
+            stretches.iter().map(|s| (s.thread, PHASES[s.phase], s.start, s.end, s.tasks)).collect();
         assert_eq!(
             facts,
-            [
-                (0, Phase::Dispatch, 0, 12, 3),
-                (0, Phase::Resolve, 50, 51, 1),
-                (1, Phase::Complete, 51, 52, 1)
-            ]
+            [(0, Phase::Dispatch, 0, 12, 3), (0, Phase::Resolve, 50, 51, 1), (1, Phase::Complete, 51, 52, 1)]
         );
     }
 }

@@ -41,7 +41,8 @@ impl Page {
             Ok(columns)
         });
         let Some(columns) = self.table(Instrument::Pmu, read) else { return };
-        let counters = columns.into_iter().filter(|name| name != LAST_COLUMN && !HEAD_COLUMNS.contains(&name.as_str()));
+        let counters =
+            columns.into_iter().filter(|name| name != LAST_COLUMN && !HEAD_COLUMNS.contains(&name.as_str()));
         let kernels = kernels.into_iter().map(|(kernel, (blocks, sums))| KernelCounters {
             func_id: kernel.0,
             blocks,

@@ -7,7 +7,7 @@ use ringlane_task::{RINGS, Resource};
 use ringlane_trace::scopes::{Peak, ScopeFatal, ScopeRow, Scopes};
 use serde::Serialize;
 
-use super::{NoteKind, Page, exact, tick};
+use super::{NoteKind, Page, exact, grouped, tick};
 use crate::page::columns::Coding::{Delta, Maybe, Plain};
 use crate::page::columns::{Column, ColumnWriter};
 use crate::page::limits::{EXACT_MAX, SCOPES_MAX, SITES_MAX};
@@ -92,7 +92,11 @@ impl Page {
         let took = |row: &ScopeRow<'_>| row.exit.map_or(end, tick) - tick(row.enter);
         let mut rows: Vec<&ScopeRow<'_>> = scopes.scopes.iter().collect();
         if rows.len() > SCOPES_MAX {
-            let text = format!("Of {} scopes the {SCOPES_MAX} longest are in the swimlane.", rows.len());
+            let text = format!(
+                "Of {} scopes the {} longest are in the swimlane.",
+                grouped(rows.len()),
+                grouped(SCOPES_MAX)
+            );
             self.note(Instrument::Scopes, NoteKind::LeftOut, text);
             rows.sort_by_key(|row| std::cmp::Reverse(took(row)));
             rows.truncate(SCOPES_MAX);
@@ -110,7 +114,9 @@ impl Page {
         }
         let mut exits = ColumnWriter::new("scopes.took", Maybe);
         rows.iter().for_each(|row| exits.push_maybe(row.exit.map(|_| took(row))));
-        let of = |name, coding, of: fn(&ScopeRow<'_>) -> i64| Column::of(name, coding, rows.iter().map(|row| of(row)));
+        let of = |name, coding, of: fn(&ScopeRow<'_>) -> i64| {
+            Column::of(name, coding, rows.iter().map(|row| of(row)))
+        };
         self.columns.extend([
             of("scopes.id", Delta, |row| i64::from(row.scope.0)),
             of("scopes.depth", Delta, |row| i64::from(row.depth)),
@@ -156,7 +162,8 @@ fn by_site(scopes: &[ScopeRow<'_>]) -> Vec<SiteData> {
         let own = peaks(row).filter(|limit| limit.ring.is_none_or(|ring| ring == usize::from(row.ring.0)));
         let closest = own.max_by(|a, b| a.share().total_cmp(&b.share()));
         let Some(closest) = closest else { continue };
-        let site = sites.entry((&row.site, row.ring.0)).or_insert_with(|| SiteData::new(row, closest.clone()));
+        let site =
+            sites.entry((&row.site, row.ring.0)).or_insert_with(|| SiteData::new(row, closest.clone()));
         site.add(row, closest);
     }
     let mut sites: Vec<SiteData> = sites.into_values().collect();
@@ -190,7 +197,17 @@ impl Limit {
 impl SiteData {
     fn new(row: &ScopeRow<'_>, closest: Limit) -> Self {
         let (site, ring) = (row.site.to_string(), row.ring.0);
-        SiteData { site, ring, count: 0, tasks: 0, ticks: 0, closest, need: [0; 4], stalls: 0, stall_ticks: 0 }
+        SiteData {
+            site,
+            ring,
+            count: 0,
+            tasks: 0,
+            ticks: 0,
+            closest,
+            need: [0; 4],
+            stalls: 0,
+            stall_ticks: 0,
+        }
     }
 
     fn add(&mut self, row: &ScopeRow<'_>, closest: Limit) {

@@ -3,7 +3,7 @@
 use ringlane_insight::timeline::{EdgeOrigin, Timeline};
 use serde::Serialize;
 
-use super::{Detail, NoteKind, Page};
+use super::{Detail, NoteKind, Page, grouped};
 use crate::page::limits::{DETAILED_TASKS_MAX, EXACT_MAX};
 use ringlane_insight::Instrument;
 
@@ -66,8 +66,10 @@ impl Page {
             return Detail::Full;
         }
         let text = format!(
-            "{tasks} tasks are more than the {DETAILED_TASKS_MAX} that a page tells one by one: their arguments, producers, \
-             counters and the parts of their submits are left out. ringlane deps --task ID and ringlane dump --task ID show them."
+            "{} tasks are more than the {} that a page tells one by one: their arguments, producers and the parts of their \
+             submits are left out. ringlane deps --task ID and ringlane dump --task ID show them.",
+            grouped(tasks),
+            grouped(DETAILED_TASKS_MAX)
         );
         self.note(Instrument::Deps, NoteKind::LeftOut, text);
         Detail::Lean

@@ -1,0 +1,189 @@
+// The page of a good run, as a reader uses it.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { close, open, pixelsOf, text } from "./browser.mjs";
+import { pageOfRun } from "./pages.mjs";
+
+const CASE = ["paged_attention", "--case", "small", "--platform", "a2a3sim", "--dfx"];
+let good, other;
+before(() => {
+  good = pageOfRun("good", CASE);
+  other = pageOfRun("other", [...CASE, "--policy", "critical-path"]);
+});
+after(close);
+
+const words = (page) => text(page, "#swim-words");
+const select = async (page, what) => { await page.keyboard.press("/"); await page.keyboard.type(what); await page.keyboard.press("Enter"); };
+
+test("the first screen says what was run, how it ended and what was recorded", () => open(good, async (page) => {
+  assert.match(await text(page, "h1"), /paged_attention small ok/);
+  assert.match(await text(page, "#summary"), /24 aic \+ 48 aiv cores.*swimlane level 3 \d+ rows.*golden/);
+  assert.ok(await page.locator("#findings .finding").count() >= 1);
+  assert.ok(await page.locator("#findings .finding").count() <= 7);
+}, { name: "light" }));
+
+test("each bar of where time went is a whole", () => open(good, async (page) => {
+  const sums = await page.$$eval("#time .stack", (bars) => bars.map((bar) => [...bar.children].reduce((sum, part) => sum + Number(part.style.flexGrow), 0)));
+  assert.equal(sums.length, 2);
+  for (const sum of sums) assert.ok(Math.abs(sum - 1) < 1e-6, String(sum));
+}));
+
+test("search finds a task by its place, by ring and number, by id, and a kernel by a part of its name", () => open(good, async (page) => {
+  await select(page, "seq 7");
+  const head = await text(page, "#card .card-head");
+  const [, ring, local, id] = /task (\d+):(\d+) · id (\d+)/.exec(head);
+  assert.match(head, /seq 7\b/);
+  for (const name of [`${ring}:${local}`, `id ${id}`]) {
+    await page.keyboard.press("Escape");
+    await page.locator("#card").waitFor({ state: "hidden" });
+    await select(page, name);
+    assert.equal(await text(page, "#card .card-head"), head);
+    await page.locator(".lanes canvas").focus();
+  }
+  await page.keyboard.press("Escape");
+  await select(page, "soft");
+  assert.match(await text(page, ".tools .found"), /\d+ blocks of soft/);
+  await page.locator(".lanes canvas").focus();
+  await select(page, "no such kernel");
+  assert.equal(await text(page, ".tools .found"), "nothing found");
+}));
+
+test("a click on a finding goes to what it is about", () => open(good, async (page) => {
+  for (const finding of await page.locator(".finding").all()) {
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("f");
+    await page.waitForFunction(() => document.querySelector("#swim-words").innerText.startsWith("all "));
+    await finding.click();
+    switch (await finding.getAttribute("data-target")) {
+      case "range": await page.waitForFunction(() => document.querySelector("#swim-words").innerText.includes(" of ")); break;
+      case "task": await page.locator("#card").waitFor(); break;
+      case "kernel": await page.waitForFunction(() => /blocks? of/.test(document.querySelector(".tools .found").innerText)); break;
+      case "site": await page.waitForFunction(() => document.activeElement.id === "scopes"); break;
+      default: await page.waitForFunction(() => ["summary", "time"].includes(document.activeElement.id));
+    }
+  }
+}));
+
+test("a task's card names every gap and its links lead to its producers", () => open(good, async (page) => {
+  await select(page, "seq 12");
+  const life = await text(page, "#card .life");
+  for (const gap of ["submitted → ready", "ready → dispatched", "dispatched → started", "started → ended", "ended → reclaimed"]) assert.ok(life.includes(gap), life);
+  const link = page.locator("#card .edges [data-task]").first();
+  const name = await link.getAttribute("data-task");
+  assert.match(await text(page, "#card .edges .why >> nth=0"), /argument \d+, tensor \d+ \[.+\] at/);
+  await link.click();
+  await page.waitForFunction((name) => document.querySelector("#card .card-head").innerText.includes(`task ${name} `), name);
+}, { name: "card" }));
+
+test("a click in the swimlane selects the block that is drawn there", () => open(good, async (page) => {
+  await page.locator("#timeline").scrollIntoViewIfNeeded();
+  await select(page, "seq 12");
+  const head = await text(page, "#card .card-head");
+  await page.locator("#card button:has-text('zoom to it')").click();
+  await page.locator(".lanes canvas").scrollIntoViewIfNeeded();
+  await page.keyboard.press("Escape");
+  const box = await page.locator(".lanes canvas").boundingBox();
+  let found = false;
+  for (let y = 70; y < box.height && !found; y += 3) {
+    await page.mouse.click(box.x + 150 + (box.width - 150) / 2, box.y + y);
+    await page.waitForTimeout(20);
+    found = (await page.locator("#card").isVisible()) && (await text(page, "#card .card-head")) === head;
+  }
+  assert.ok(found, `no click selected ${head}`);
+}));
+
+test("keys zoom, pan, fit, walk from block to block and show themselves", () => open(good, async (page) => {
+  const whole = await words(page);
+  await page.keyboard.press("w");
+  await page.waitForFunction((whole) => document.querySelector("#swim-words").innerText !== whole, whole);
+  await page.keyboard.press("d");
+  await page.keyboard.press("f");
+  await page.waitForFunction((whole) => document.querySelector("#swim-words").innerText.replace(/\s+/g, " ") === whole, whole);
+  await page.locator(".lanes canvas").focus();
+  await page.keyboard.press("Enter");
+  const first = await text(page, "#card .card-head");
+  for (const [on, back] of [["Tab", "Shift+Tab"], ["Shift+Tab", "Tab"]]) {
+    await page.keyboard.press(on);
+    await page.waitForTimeout(60);
+    if ((await text(page, "#card .card-head")) === first) continue;
+    await page.keyboard.press(back);
+    await page.waitForTimeout(60);
+    assert.equal(await text(page, "#card .card-head"), first, `${back} undoes ${on}`);
+  }
+  assert.ok(await page.evaluate(() => document.activeElement === document.querySelector(".lanes canvas")), "Tab stays while a block is selected");
+  await page.keyboard.press("Escape");
+  assert.ok(await page.locator("#card").isHidden());
+  await page.keyboard.press("?");
+  assert.match(await text(page, "dialog"), /critical path on, off/);
+  await page.keyboard.press("Escape");
+}));
+
+test("c takes the critical path off and puts it back", () => open(good, async (page) => {
+  const red = [0xcf, 0x33, 0x26];
+  const on = await pixelsOf(page, red);
+  await page.keyboard.press("c");
+  await page.waitForTimeout(100);
+  const off = await pixelsOf(page, red);
+  await page.keyboard.press("c");
+  await page.waitForTimeout(100);
+  assert.ok(on > off, `${on} red pixels with it, ${off} without`);
+  assert.equal(await pixelsOf(page, red), on);
+}));
+
+test("the wheel zooms at the pointer and dragging pans", () => open(good, async (page) => {
+  await page.locator(".lanes canvas").scrollIntoViewIfNeeded();
+  const box = await page.locator(".lanes canvas").boundingBox();
+  await page.mouse.move(box.x + 600, box.y + 60);
+  await page.mouse.wheel(0, -300);
+  await page.waitForFunction(() => document.querySelector("#swim-words").innerText.includes(" of "));
+  await page.waitForFunction(() => /t=\d+-\d+/.test(location.hash));
+  const hash = await page.evaluate(() => location.hash);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 450, box.y + 60, { steps: 4 });
+  await page.mouse.up();
+  await page.waitForFunction((hash) => location.hash !== hash, hash);
+}));
+
+test("a bar of a histogram picks its blocks", () => open(good, async (page) => {
+  await page.locator("#kernels [data-bar][tabindex='0']").first().click();
+  await page.waitForFunction(() => /\d+ blocks? of/.test(document.querySelector(".tools .found").innerText));
+}));
+
+test("the address brings a reader back to the task and the stretch of time", () => open(good, async (page) => {
+  await select(page, "seq 9");
+  await page.waitForFunction(() => /task=/.test(location.hash));
+  const [head, hash] = [await text(page, "#card .card-head"), await page.evaluate(() => location.hash)];
+  await page.goto(`file://${good}${hash}`);
+  await page.reload();
+  await page.waitForFunction(() => document.documentElement.dataset.loaded === "yes");
+  await page.waitForTimeout(100);
+  assert.equal(await text(page, "#card .card-head"), head);
+}));
+
+test("dark follows the system, and the button overrides it", () => open(good, async (page) => {
+  const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const dark = await paper();
+  await page.locator("#theme-button").click();
+  assert.notEqual(await paper(), dark);
+  await page.locator("#theme-button").click();
+  assert.equal(await paper(), dark);
+}, { colorScheme: "dark", name: "dark" }));
+
+test("a second report is compared kernel by kernel", () => open(good, async (page) => {
+  await page.setInputFiles("#compare-file", other);
+  await page.locator("#compare-result table").first().waitFor();
+  assert.match(await text(page, "#compare-result"), /makespan .* critical path: compute/);
+  assert.ok(await page.locator("#compare-result table >> nth=1 >> tbody tr").count() >= 4);
+  await page.setInputFiles("#compare-file", { name: "x.html", mimeType: "text/html", buffer: Buffer.from("<p>no report</p>") });
+  await page.waitForFunction(() => document.querySelector("#compare-result").innerText.includes("is not a report"));
+}));
+
+test("captured arguments can be filtered", () => open(good, async (page) => {
+  const rows = page.locator("#arguments tbody tr");
+  const all = await rows.count();
+  await page.locator("#arguments input[placeholder=kernel]").fill("SOFTMAX");
+  assert.ok((await rows.count()) < all);
+  await page.locator("#arguments select").first().selectOption("output");
+  for (const cell of await page.locator("#arguments tbody td:nth-child(4)").allInnerTexts()) assert.equal(cell, "output");
+}));
