@@ -139,7 +139,19 @@ function facts(task, own, site) {
     pair("dependencies", tasks.manual?.[task] ? "explicit only" : null),
     pair("blocks", own.length ? `${count(own.length)}${own.length > 1 ? `, longest ${time(longest)}` : ""}` : "none"),
     own.length > 0 && pair("on", [...new Set(own.slice(0, 12).map((block) => `${run.timeline.cores[blocks.core[block]]} ${blocks.core[block]}`))].join(", ") + (own.length > 12 ? " \u2026" : ""))),
-    own.length > 0 && kernelContext(blocks.kernel[own[0]], longest));
+    own.length > 0 && kernelContext(blocks.kernel[own[0]], longest), counted(task),
+    run.dump && h("p.note", "Captured values: ", h("code", `ringlane dump ${quoted(run.dir)} --task ${taskId(task)}`)));
+}
+
+/** What was counted in its blocks, together. */
+function counted(task) {
+  const rows = model.tasks.counted;
+  if (!rows || rows.first[task] === rows.first[task + 1]) return null;
+  const names = run.counters.columns;
+  const sums = names.map(() => 0);
+  for (let row = rows.first[task]; row < rows.first[task + 1]; row += 1) names.forEach((_, at) => { sums[at] += rows.values[row * names.length + at]; });
+  const fallback = manifest.pmu?.source === "tsc";
+  return [h("h3", { style: { margin: "8px 0 3px" } }, "Counters"), h("dl.pairs", names.map((name, at) => sums[at] > 0 && [h("dt", words(name, fallback)), h("dd", count(sums[at]))]))];
 }
 
 /** How long it took among the blocks of its kernel. */

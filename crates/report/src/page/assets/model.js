@@ -85,6 +85,8 @@ async function loadTaskDetails() {
   tasks.scope = await columns.read("tasks.scope", Uint32Array);
   tasks.manual = await columns.read("tasks.manual", Uint8Array);
   await loadArguments(tasks);
+  const counted = await columns.read("tasks.counted", Uint32Array);
+  if (counted) tasks.counted = { first: starts_of(counted), values: await columns.read("pmu.values") };
   await loadEdges(tasks);
 }
 

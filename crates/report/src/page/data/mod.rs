@@ -113,13 +113,13 @@ impl Page {
         let timeline = page.table(Instrument::Swimlane, run.timeline());
         let scopes = page.table(Instrument::Scopes, run.scopes());
         page.add_answers(timeline.as_ref(), scopes.as_ref());
+        page.add_counters(run, timeline.as_ref());
         if let Some(timeline) = timeline {
             page.add_timeline(run, &timeline);
         }
         if let Some(scopes) = scopes {
             page.add_scopes(&scopes);
         }
-        page.add_counters(run);
         page.add_dump(run);
         page
     }
@@ -197,17 +197,9 @@ pub enum Detail {
     Lean,
 }
 
-/// A count as people read it: `1,000,000`.
+/// A count as people read it.
 fn grouped(count: usize) -> String {
-    let digits = count.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    ringlane_insight::units::grouped(count as u64)
 }
 
 /// A time as the page's numbers hold it.
@@ -223,11 +215,6 @@ fn exact(count: u64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn counts_are_grouped_by_thousands() {
-        assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
-    }
 
     #[test]
     fn a_moment_that_a_page_cannot_hold_is_the_last_it_can() {

@@ -1,0 +1,103 @@
+//! `ringlane report` and `ringlane run --report`: a page of every run, whole or not at all.
+
+mod common;
+
+use std::fs;
+
+use common::Desk;
+use serde_json::Value;
+
+/// What a page holds as JSON.
+fn data_of(desk: &Desk, page: &str) -> Value {
+    let text = fs::read_to_string(desk.path().join(page)).unwrap();
+    let start = text.find("id=\"run\">").expect("the page has data") + "id=\"run\">".len();
+    let end = start + text[start..].find("</script>").unwrap();
+    serde_json::from_str(&text[start..end]).unwrap()
+}
+
+#[test]
+fn a_run_with_report_records_all_but_the_data_of_tasks_and_says_where_the_page_is() {
+    let desk = Desk::new();
+    let answer = desk.ringlane(&["run", "cholesky", "--case", "small", "--report", "-o", "out"]);
+    assert_eq!(answer.status, 0, "{}", answer.stderr);
+    assert!(answer.stderr.contains("report: out/report.html ("), "{}", answer.stderr);
+    let data = data_of(&desk, "out/report.html");
+    assert_eq!(data["manifest"]["dfx_flags"], "0x77");
+    assert_eq!(data["timeline"]["blocks"], 20);
+    assert!(!data["findings"].as_array().unwrap().is_empty());
+    let notes: Vec<_> = data["notes"].as_array().unwrap().iter().map(|note| &note["about"]).collect();
+    assert_eq!(notes, ["dump"], "all else is there");
+}
+
+#[test]
+fn every_observed_round_has_a_page_of_its_own() {
+    let desk = Desk::new();
+    let run =
+        ["run", "vector", "--case", "small", "--report", "--rounds", "2", "--dfx-rounds", "all", "-o", "out"];
+    assert_eq!(desk.ringlane(&run).status, 0);
+    for round in ["out/round_1/report.html", "out/round_2/report.html"] {
+        assert_eq!(data_of(&desk, round)["timeline"]["level"], 3);
+    }
+    assert!(!desk.path().join("out/report.html").exists());
+}
+
+#[test]
+fn a_report_of_a_named_run_goes_where_it_is_told_and_standard_output_has_only_the_place() {
+    let desk = Desk::new();
+    assert_eq!(desk.ringlane(&["run", "vector", "--case", "small", "-o", "out"]).status, 0);
+    let answer = desk.ringlane(&["report", "out", "-o", "page.html"]);
+    assert_eq!((answer.status, answer.stdout.as_str()), (0, "page.html\n"), "{}", answer.stderr);
+    assert!(answer.stderr.contains("--chip-swimlane records it"), "{}", answer.stderr);
+    let data = data_of(&desk, "page.html");
+    assert_eq!((&data["manifest"]["scene"], data.get("timeline")), (&Value::from("vector"), None));
+}
+
+#[test]
+fn a_run_that_the_runtime_stopped_has_a_page_that_says_which_scope_ran_out_of_what() {
+    let desk = Desk::new();
+    let run = [
+        "run",
+        "paged_attention",
+        "--case",
+        "small",
+        "-p",
+        "a2a3sim",
+        "--ring-task-window",
+        "16",
+        "--report",
+    ];
+    let answer = desk.ringlane(&[&run[..], &["-o", "out"]].concat());
+    assert_eq!(answer.status, 1, "{}", answer.stderr);
+    let data = data_of(&desk, "out/report.html");
+    assert_eq!(data["manifest"]["error"]["name"], "FlowControlDeadlock");
+    assert_eq!(data["scopes"]["fatal"]["resource"], "task_window");
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_an_error_and_leaves_nothing() {
+    let desk = Desk::new();
+    assert_eq!(desk.ringlane(&["run", "vector", "--case", "small", "-o", "out"]).status, 0);
+    let answer = desk.ringlane(&["report", "out", "-o", "nowhere/page.html"]);
+    assert_eq!(answer.status, 1, "{}", answer.stderr);
+    assert!(answer.stderr.contains("error: CannotWrite"), "{}", answer.stderr);
+    fs::create_dir(desk.path().join("taken")).unwrap();
+    assert_eq!(desk.ringlane(&["report", "out", "-o", "taken"]).status, 1);
+    let left: Vec<_> = fs::read_dir(desk.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(!left.iter().any(|name| name.to_string_lossy().ends_with(".tmp")), "{left:?}");
+}
+
+#[test]
+fn a_damaged_table_is_a_note_on_the_page_and_no_error() {
+    let desk = Desk::new();
+    assert_eq!(desk.ringlane(&["run", "cholesky", "--case", "small", "--dfx", "-o", "out"]).status, 0);
+    let deps = desk.path().join("out/scope_stats.json");
+    let size = fs::metadata(&deps).unwrap().len() as usize;
+    fs::write(&deps, "x".repeat(size)).unwrap();
+    let answer = desk.ringlane(&["report", "out"]);
+    assert_eq!(answer.status, 0, "{}", answer.stderr);
+    let data = data_of(&desk, "out/report.html");
+    let damaged: Vec<_> =
+        data["notes"].as_array().unwrap().iter().filter(|note| note["kind"] == "damaged").collect();
+    assert_eq!((damaged.len(), &damaged[0]["about"]), (1, &Value::from("scopes")));
+    assert_eq!(data["timeline"]["blocks"], 20, "the rest stands");
+}
