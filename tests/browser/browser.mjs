@@ -12,7 +12,7 @@ export async function close() { await browser?.close(); }
 /** Opens a report, waits until all of it is read, hands it to `look`, and checks that nothing went wrong meanwhile. */
 export async function open(file, look, options = {}) {
   browser ??= await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
-  const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, ...options });
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, reducedMotion: "reduce", ...options });
   const complaints = [];
   page.on("console", (message) => { if (["error", "warning"].includes(message.type())) complaints.push(message.text()); });
   page.on("pageerror", (error) => complaints.push(error.stack));
@@ -40,6 +40,9 @@ export function pixelsOf(page, [red, green, blue]) {
     return found;
   }, [red, green, blue]);
 }
+
+/** Until what was changed is drawn. */
+export const drawn = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 
 /** The text of an element, spaces made plain. */
 export const text = async (page, selector) => (await page.innerText(selector)).replace(/\s+/g, " ");

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { close, open, pixelsOf, text } from "./browser.mjs";
+import { close, drawn, open, pixelsOf, text } from "./browser.mjs";
 import { pageOfRun } from "./pages.mjs";
 
 const CASE = ["paged_attention", "--case", "small", "--platform", "a2a3sim", "--dfx"];
@@ -38,13 +38,13 @@ test("search finds a task by its place, by ring and number, by id, and a kernel 
     await page.keyboard.press("Escape");
     await page.locator("#card").waitFor({ state: "hidden" });
     await select(page, name);
+    await drawn(page);
     assert.equal(await text(page, "#card .card-head"), head);
-    await page.locator(".lanes canvas").focus();
   }
   await page.keyboard.press("Escape");
   await select(page, "soft");
+  await drawn(page);
   assert.match(await text(page, ".tools .found"), /\d+ blocks of soft/);
-  await page.locator(".lanes canvas").focus();
   await select(page, "no such kernel");
   assert.equal(await text(page, ".tools .found"), "nothing found");
 }));
@@ -86,11 +86,17 @@ test("a click in the swimlane selects the block that is drawn there", () => open
   const box = await page.locator(".lanes canvas").boundingBox();
   let found = false;
   for (let y = 70; y < box.height && !found; y += 3) {
-    await page.mouse.click(box.x + 150 + (box.width - 150) / 2, box.y + y);
-    await page.waitForTimeout(20);
+    await page.mouse.move(box.x + 150 + (box.width - 150) / 2, box.y + y);
+    await page.mouse.down();
+    await page.mouse.up();
+    await drawn(page);
     found = (await page.locator("#card").isVisible()) && (await text(page, "#card .card-head")) === head;
   }
   assert.ok(found, `no click selected ${head}`);
+  assert.match(await text(page, "#tooltip"), /SOFTMAX.*took/);
+  await page.keyboard.press("t");
+  await drawn(page);
+  assert.ok((await page.locator(".lanes canvas").boundingBox()).height > box.height, "tall lanes take more room");
 }));
 
 test("keys zoom, pan, fit, walk from block to block and show themselves", () => open(good, async (page) => {
@@ -105,10 +111,10 @@ test("keys zoom, pan, fit, walk from block to block and show themselves", () => 
   const first = await text(page, "#card .card-head");
   for (const [on, back] of [["Tab", "Shift+Tab"], ["Shift+Tab", "Tab"]]) {
     await page.keyboard.press(on);
-    await page.waitForTimeout(60);
+    await drawn(page);
     if ((await text(page, "#card .card-head")) === first) continue;
     await page.keyboard.press(back);
-    await page.waitForTimeout(60);
+    await drawn(page);
     assert.equal(await text(page, "#card .card-head"), first, `${back} undoes ${on}`);
   }
   assert.ok(await page.evaluate(() => document.activeElement === document.querySelector(".lanes canvas")), "Tab stays while a block is selected");
@@ -123,10 +129,10 @@ test("c takes the critical path off and puts it back", () => open(good, async (p
   const red = [0xcf, 0x33, 0x26];
   const on = await pixelsOf(page, red);
   await page.keyboard.press("c");
-  await page.waitForTimeout(100);
+  await drawn(page);
   const off = await pixelsOf(page, red);
   await page.keyboard.press("c");
-  await page.waitForTimeout(100);
+  await drawn(page);
   assert.ok(on > off, `${on} red pixels with it, ${off} without`);
   assert.equal(await pixelsOf(page, red), on);
 }));
@@ -157,7 +163,7 @@ test("the address brings a reader back to the task and the stretch of time", () 
   await page.goto(`file://${good}${hash}`);
   await page.reload();
   await page.waitForFunction(() => document.documentElement.dataset.loaded === "yes");
-  await page.waitForTimeout(100);
+  await drawn(page);
   assert.equal(await text(page, "#card .card-head"), head);
 }));
 

@@ -26,7 +26,7 @@ function zoomToTask(task) {
 }
 
 const GAPS = [
-  ["submitted", "ready", "waits for producers"], ["ready", "dispatched", "waits for a core"], ["dispatched", "started", "on its way to the core"],
+  ["submitted", "ready", "waits for producers"], ["ready", "dispatched", "waits to be handed out"], ["dispatched", "started", "on its way to the core"],
   ["started", "ended", "runs"], ["ended", "reclaimed", "held until its slot is free"],
 ];
 

@@ -139,27 +139,39 @@ function nameOf(row, thing) {
   }
 }
 
-/** A closed group: how many of its lanes were busy, as an area. */
+/** A closed group: how many of its lanes were busy and with what, one kind on top of the other. */
 function drawClosed(context, row, view) {
-  const { from, perPixel, width, ratio } = view;
-  const sum = new Float32Array(width);
+  const { width, ratio } = view;
   const { css } = paintOf(row.group);
-  const tops = new Uint8Array(width);
-  for (const lane of row.group.lanes) {
-    const wide = [];
-    const { cover, kind } = sampleLane(lane, from, perPixel, width, wide);
-    for (let x = 0; x < width; x += 1) if (cover[x]) { sum[x] += cover[x]; tops[x] = kind[x]; }
-    for (const at of wide) {
-      const last = Math.min(width - 1, Math.floor((lane.ends[at] - from) / perPixel));
-      for (let x = Math.max(0, Math.ceil((lane.starts[at] - from) / perPixel)); x <= last; x += 1) { sum[x] += 1; tops[x] = lane.kinds[at]; }
-    }
-  }
+  const sums = sumsByKind(row.group.lanes, view);
   context.fillStyle = theme.color("lane");
   context.fillRect(GUTTER, row.y, width / ratio, row.height);
-  for (let x = 0; x < width; x += 1) {
-    if (!sum[x]) continue;
-    const height = Math.max(1, (Math.min(1, sum[x] / row.group.lanes.length)) * row.height);
-    context.fillStyle = css[tops[x]];
-    context.fillRect(GUTTER + x / ratio, row.y + row.height - height, 1 / ratio, height);
+  const base = new Float32Array(width);
+  for (const [kind, sum] of sums) {
+    context.fillStyle = css[kind];
+    for (let x = 0; x < width; x += 1) {
+      if (!sum[x]) continue;
+      const height = Math.min(row.height - base[x], Math.max(0.5, (sum[x] / row.group.lanes.length) * row.height));
+      context.fillRect(GUTTER + x / ratio, row.y + row.height - base[x] - height, 1 / ratio, height);
+      base[x] += height;
+    }
   }
+}
+
+/** For each kind of things how many lanes were busy with it, pixel by pixel. */
+function sumsByKind(lanes, view) {
+  const { from, perPixel, width } = view;
+  const sums = new Map();
+  const sumOf = (kind) => { if (!sums.has(kind)) sums.set(kind, new Float32Array(width)); return sums.get(kind); };
+  for (const lane of lanes) {
+    const wide = [];
+    const { cover, kind } = sampleLane(lane, from, perPixel, width, wide);
+    for (let x = 0; x < width; x += 1) if (cover[x]) sumOf(kind[x])[x] += cover[x];
+    for (const at of wide) {
+      const sum = sumOf(lane.kinds[at]);
+      const last = Math.min(width - 1, Math.floor((lane.ends[at] - from) / perPixel));
+      for (let x = Math.max(0, Math.ceil((lane.starts[at] - from) / perPixel)); x <= last; x += 1) sum[x] += 1;
+    }
+  }
+  return [...sums].sort(([a], [b]) => a - b);
 }

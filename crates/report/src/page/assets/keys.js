@@ -2,7 +2,7 @@
 
 const KEYS = [
   [["w", "s"], "zoom in, out"], [["a", "d"], "pan left, right"], [["\u2190", "\u2192"], "pan, when the swimlane has the focus"], [["+", "-"], "zoom in, out"], [["f"], "show the whole run"],
-  [["/"], "search"], [["c"], "critical path on, off"], [["Enter"], "select the block in the middle, or zoom to the selected one"],
+  [["/"], "search"], [["c"], "critical path on, off"], [["t"], "lanes high enough for names"], [["Enter"], "select the block in the middle, or zoom to the selected one"],
   [["Tab", "\u21e7Tab"], "next, previous block of the core, while one is selected"], [["p", "n"], "first producer, first consumer of the task"], [["Esc"], "clear"], [["?"], "this list"],
 ];
 const POINTER = [["wheel", "zoom at the pointer"], ["drag", "pan"], ["click", "select"], ["double click", "zoom to it"], ["\u21e7 wheel", "pan"]];
@@ -19,10 +19,11 @@ function showKeys() {
 const ACTIONS = {
   w: () => state.zoom(1 / 1.4), s: () => state.zoom(1.4), a: () => state.pan(-0.18), d: () => state.pan(0.18),
   "+": () => state.zoom(1 / 1.4), "=": () => state.zoom(1 / 1.4), "-": () => state.zoom(1.4), f: () => state.fit(), "0": () => state.fit(),
+  t: () => state.set({ tall: !state.tall }),
   c: () => model.path && state.set({ path: !state.path }),
   "/": () => { swim.search?.focus(); swim.search?.select(); },
   "?": showKeys,
-  Escape: () => { hideTooltip(); state.set({ picked: null }); state.select(-1); },
+  Escape: () => { hideTooltip(); search(""); state.select(-1); },
   p: () => walkEdge(true), n: () => walkEdge(false),
 };
 const ON_CANVAS = {

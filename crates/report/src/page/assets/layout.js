@@ -16,7 +16,7 @@ const shownGroups = () => groups.filter((group) => group.key !== "path" || state
 function placeRows(room) {
   const fixed = RULER + shownGroups().reduce((sum, group) => sum + (group.single ? 22 : 8 + (group.open ? 0 : 26)), 0);
   const lanes = shownGroups().reduce((sum, group) => sum + (group.open && !group.single ? group.lanes.length * weight(group) : 0), 0);
-  const unit = Math.max(4.5, Math.min(20, (room - fixed) / Math.max(1, lanes)));
+  const unit = Math.max(state.tall ? 16 : 4.5, Math.min(20, (room - fixed) / Math.max(1, lanes)));
   let y = RULER;
   rows.list = [];
   for (const group of shownGroups()) {

@@ -55,8 +55,9 @@ async function showLanes() {
 
 state.on((changed) => {
   if (changed.has("from") || changed.has("to")) drawBrush();
-  if (changed.has("path") && swim.pathButton) {
+  if (swim.canvas && (changed.has("path") || changed.has("tall"))) {
     swim.pathButton.setAttribute("aria-pressed", String(state.path));
+    swim.tallButton.setAttribute("aria-pressed", String(state.tall));
     resizeSwimlane();
   } else if (swim.canvas) drawSwimlane();
   if (changed.has("task")) drawCard();

@@ -17,7 +17,7 @@ function search(text) {
   const wanted = text.trim();
   if (!wanted) {
     state.set({ picked: null });
-    swim.found.textContent = "";
+    if (swim.found) swim.found.textContent = "";
     return;
   }
   const task = taskNamed(wanted);

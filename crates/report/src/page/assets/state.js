@@ -2,7 +2,7 @@
 // kept and sent.
 
 const state = {
-  from: 0, to: 1, task: -1, block: -1, path: true, picked: null, scroll: 0,
+  from: 0, to: 1, task: -1, block: -1, path: true, tall: false, picked: null,
   listeners: [],
   pending: new Set(),
 
@@ -35,7 +35,14 @@ const state = {
 
   fit() { state.show(0, model.span); },
 
-  zoom(factor, at = (state.from + state.to) / 2) {
+  /** The middle of what is shown, or of the selected block if that is in sight. */
+  center() {
+    const { blocks } = model;
+    const at = state.block >= 0 ? (blocks.start[state.block] + blocks.end[state.block]) / 2 : NaN;
+    return at > state.from && at < state.to ? at : (state.from + state.to) / 2;
+  },
+
+  zoom(factor, at = state.center()) {
     const width = (state.to - state.from) * factor;
     const share = (at - state.from) / (state.to - state.from);
     const limited = Math.max(Math.min(model.span, 20), Math.min(model.span * 1.02, width));

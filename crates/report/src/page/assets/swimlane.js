@@ -13,10 +13,11 @@ function drawTimelineSection() {
   swim.progress = h("i");
   swim.words = h("span.about", { id: "swim-words", role: "status" });
   swim.pathButton = h("button.control.red", { type: "button", "aria-pressed": "true", title: "Critical path (c)", onclick: () => state.set({ path: !state.path }) }, "critical path");
+  swim.tallButton = h("button.control", { type: "button", "aria-pressed": "false", title: "Lanes high enough for names (t)", onclick: () => state.set({ tall: !state.tall }) }, "tall");
   const button = (text, title, action) => h("button.control", { type: "button", title, onclick: action }, text);
   const tools = h("div.tools.right", searchNode(),
     run.time && swim.pathButton,
-    button("\u2212", "Zoom out (-)", () => state.zoom(1.6)), button("+", "Zoom in (+)", () => state.zoom(1 / 1.6)), button("fit", "Show the whole run (f)", () => state.fit()));
+    swim.tallButton, button("\u2212", "Zoom out (-)", () => state.zoom(1.6)), button("+", "Zoom in (+)", () => state.zoom(1 / 1.6)), button("fit", "Show the whole run (f)", () => state.fit()));
   fill(section, h("div.sheet",
     h("div.head", h("h2", { id: "timeline-title" }, "Timeline"), swim.words, tools),
     overviewNode(), h("div.progress", swim.progress), swim.holder, kernelLegend()));
@@ -41,7 +42,7 @@ function colorSwatches() {
 
 function resizeSwimlane() {
   if (!swim.ready) return;
-  placeRows(Math.max(340, Math.min(680, innerHeight - 380)));
+  placeRows(Math.max(340, Math.min(620, innerHeight - 440)));
   placeToggles();
   drawSwimlane();
 }

@@ -94,5 +94,4 @@ function clicked(event, at) {
   if (row.group.colors === "cores") state.select(model.blocks.task[thing], thing, false);
   else if (row.group.colors === "orchestrator") state.select(row.lane.rows[found.place], -1, false);
   else if (row.group.colors === "path" && !Number.isNaN(model.path.task[thing])) state.select(model.path.task[thing], -1, false);
-  else zoomTo(found.start, found.end);
 }
