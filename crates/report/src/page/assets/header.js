@@ -8,7 +8,7 @@ function drawHeader() {
       h("span", manifest.platform), h("span", cores),
       manifest.model && h("span", `policy ${manifest.model.policy}`),
       params && h("span.mono", params),
-      h("span", `seed ${manifest.seed}`),
+      h("span", `seed ${run.seed}`),
       h("span", when(manifest.started_at)));
   fill(byId("summary"), h("div.title", title, stats()), about, recorded(), trouble(), notes());
 }

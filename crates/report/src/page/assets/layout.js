@@ -12,11 +12,14 @@ const rows = { list: [], height: 0 };
 /** Groups that are shown: the critical path only while it is on. */
 const shownGroups = () => groups.filter((group) => group.key !== "path" || state.path);
 
+/** A canvas can be only so high. */
+const CANVAS_MAX = 12000;
+
 /** Places all rows. Lanes get as high as there is room for, so that 100 of them are still seen at once. */
 function placeRows(room) {
   const fixed = RULER + shownGroups().reduce((sum, group) => sum + (group.single ? 22 : 8 + (group.open ? 0 : 26)), 0);
   const lanes = shownGroups().reduce((sum, group) => sum + (group.open && !group.single ? group.lanes.length * weight(group) : 0), 0);
-  const unit = Math.max(state.tall ? 16 : 4.5, Math.min(20, (room - fixed) / Math.max(1, lanes)));
+  const unit = Math.min(Math.max(state.tall ? 16 : 4.5, Math.min(20, (room - fixed) / Math.max(1, lanes))), CANVAS_MAX / Math.max(1, lanes));
   let y = RULER;
   rows.list = [];
   for (const group of shownGroups()) {

@@ -1,30 +1,54 @@
 // The command lines that make this run again, and those that dig further.
 
 function drawReproduce() {
-  const options = [];
-  const params = Object.entries(manifest.params).flatMap(([name, value]) => ["--param", `${name}=${value}`]);
-  const dfx = parseInt(manifest.dfx_flags, 16) || 0;
-  const level = manifest.swimlane_level;
-  if (dfx === 0x7f) options.push("--dfx");
-  else {
-    if (level) options.push(`--chip-swimlane=${level}`);
-    if (dfx & 8) options.push("--dump-tensor");
-    if (dfx & 16) options.push("--pmu");
-    if (dfx & 32) options.push("--dep-gen");
-    if (dfx & 64) options.push("--scope-stats");
-  }
-  const platform = manifest.platform === "cpu" ? ["--threads", String(manifest.threads)] : ["--platform", manifest.platform, ...(manifest.model?.policy ? ["--policy", manifest.model.policy] : []), ...(manifest.model?.chaos !== null && manifest.model?.chaos !== undefined ? ["--chaos", String(manifest.model.chaos)] : [])];
-  const again = ["ringlane", "run", manifest.scene, "--case", manifest.case, ...platform, "--seed", String(manifest.seed), ...params, ...options];
   const dir = quoted(run.dir);
   const lines = [
-    ["The same program, inputs and recording", again.map(quoted).join(" ")],
+    ["The same program, inputs and recording", again().map(quoted).join(" ")],
     run.timeline && ["The timeline for Perfetto and chrome://tracing", `ringlane swimlane ${dir}`],
     run.timeline && ["What the makespan was made of", `ringlane critical-path ${dir}`],
     run.timeline && ["Is the scheduler the bottleneck?", `ringlane overhead ${dir}`],
     run.scopes && ["The smallest capacities that suffice, as options", `ringlane scopes ${dir}`],
     ["Are the files true of each other?", `ringlane check ${dir}`],
   ].filter(Boolean);
-  sheet(byId("reproduce"), "Reproduce", `ringlane ${manifest.ringlane}`, h("ul.commands", lines.map(([what, line]) => h("li", h("p", what), h("pre", line), copyButton(line)))));
+  sheet(byId("reproduce"), "Reproduce", `ringlane ${manifest.ringlane}`,
+    h("ul.commands", lines.map(([what, line]) => h("li", h("p", what), h("pre", line), copyButton(line)))),
+    !run.scopes && h("p.note", "Capacities of rings are not known here: ", h("code", "--scope-stats"), " records them."));
+}
+
+/** The words of the command line that makes the run again. */
+function again() {
+  const params = Object.entries(manifest.params).flatMap(([name, value]) => ["--param", `${name}=${value}`]);
+  return ["ringlane", "run", manifest.scene, "--case", manifest.case, ...machine(), "--seed", run.seed, ...params, ...capacities(), ...recording()];
+}
+
+function machine() {
+  const { model: facts, platform, threads } = manifest;
+  if (platform === "cpu") return ["--threads", String(threads)];
+  const given = (option, value) => (value === null || value === undefined ? [] : [option, String(value)]);
+  return ["--platform", platform, ...given("--policy", facts?.policy), ...given("--chaos", facts?.chaos), ...given("--costs", facts?.costs)];
+}
+
+const DEFAULTS = { task_window: ["--ring-task-window", 16384], heap: ["--ring-heap", 268435456], dep_pool: ["--ring-dep-pool", 65536], args: ["--ring-args", 8388608], tensormap: ["--tensormap", 65536] };
+
+/** Capacities that are not what they are if nothing is said. */
+function capacities() {
+  return Object.entries(DEFAULTS).flatMap(([resource, [option, usual]]) => {
+    const found = (run.scopes?.limits ?? []).filter((limit) => limit.resource === resource).map((limit) => limit.capacity);
+    if (found.every((capacity) => capacity === usual)) return [];
+    return [option, new Set(found).size === 1 ? String(found[0]) : found.join(",")];
+  });
+}
+
+function recording() {
+  const flags = parseInt(manifest.dfx_flags, 16) || 0;
+  const selection = run.dump?.selection;
+  const group = manifest.pmu?.source === "tsc" ? 0 : manifest.pmu?.group;
+  const options = [
+    manifest.swimlane_level && `--chip-swimlane=${manifest.swimlane_level}`, flags & 8 && `--dump-tensor${selection ? `=${selection}` : ""}`,
+    flags & 16 && `--pmu${group ? `=${group}` : ""}`, flags & 32 && "--dep-gen", flags & 64 && "--scope-stats",
+  ].filter(Boolean);
+  const all = flags === 0x7f && !selection ? ["--dfx"] : options;
+  return manifest.overflow === "drop" ? [...all, "--overflow", "drop"] : all;
 }
 
 function copyButton(text) {

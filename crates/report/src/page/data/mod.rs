@@ -39,6 +39,8 @@ pub struct Page {
 pub struct RunData {
     format: u32,
     dir: String,
+    /// As text: a page's numbers hold only 53 bits.
+    seed: String,
     manifest: Manifest,
     notes: Vec<Note>,
     findings: Vec<answers::FindingData>,
@@ -95,6 +97,7 @@ impl Page {
             run: RunData {
                 format: 1,
                 dir: run.dir.display().to_string(),
+                seed: run.manifest.seed.to_string(),
                 manifest: run.manifest.clone(),
                 notes: Vec::new(),
                 findings: Vec::new(),
