@@ -119,6 +119,7 @@ test("keys zoom, pan, fit, walk from block to block and show themselves", () => 
   }
   assert.ok(await page.evaluate(() => document.activeElement === document.querySelector(".lanes canvas")), "Tab stays while a block is selected");
   await page.keyboard.press("Escape");
+  await drawn(page);
   assert.ok(await page.locator("#card").isHidden());
   await page.keyboard.press("?");
   assert.match(await text(page, "dialog"), /critical path on, off/);

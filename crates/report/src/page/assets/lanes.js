@@ -1,6 +1,6 @@
 // The lanes of the swimlane, in groups from top to bottom, and the colours of what is in them.
 
-const palette = { kernels: [], list: (names) => names };
+const palette = { kernels: [] };
 
 /** Kernels are coloured by how much time they took, so that the largest are told apart best. */
 function rankKernels() {
@@ -24,8 +24,11 @@ const groupColor = {
 
 const groups = [];
 
-function addGroup(key, colors, name, about, lanes, open = true) {
-  if (lanes.some((lane) => lane.length > 0)) groups.push({ key, colors, name, about, lanes, open });
+/** Groups of more lanes are closed at first. */
+const LANES_OPEN = 256;
+
+function addGroup(key, colors, name, about, lanes) {
+  if (lanes.some((lane) => lane.length > 0)) groups.push({ key, colors, name, about, lanes, open: true });
 }
 
 /** Makes the lanes of what has been read. */
@@ -100,7 +103,9 @@ function addCores() {
     });
     const busy = run.overview?.busy.find((series) => series.name === kind);
     const share = busy ? busy.values.reduce((sum, value) => sum + value, 0) / busy.values.length : NaN;
-    addGroup(kind, "cores", KINDS[kind], `\u00d7${lanes.length} \u00b7 ${percent(share)}`, lanes);
+    // Cores that did nothing are worth a line, and no more.
+    const open = lanes.some((lane) => lane.length > 0) && lanes.length <= LANES_OPEN;
+    groups.push({ key: kind, colors: "cores", name: KINDS[kind], about: `\u00d7${lanes.length} \u00b7 ${percent(share)}`, lanes, open });
   }
 }
 

@@ -39,10 +39,10 @@ async function load() {
 /** Makes lanes of what there is so far, and their levels, and draws. */
 async function showLanes() {
   if (!run.timeline) return;
-  const closed = new Set(groups.filter((group) => !group.open).map((group) => group.key));
+  const opened = new Map(groups.map((group) => [group.key, group.open]));
   buildLanes();
   for (const group of groups) {
-    group.open = !closed.has(group.key);
+    group.open = opened.get(group.key) ?? group.open;
     for (const lane of group.lanes) {
       lane.index(model.span);
       if (lane.length > 50000) await breathe();
