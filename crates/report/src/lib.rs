@@ -8,5 +8,5 @@
 #![deny(missing_docs)]
 
 pub mod graph;
-pub mod perfetto;
 pub mod page;
+pub mod perfetto;

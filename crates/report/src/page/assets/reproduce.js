@@ -28,16 +28,8 @@ function machine() {
   return ["--platform", platform, ...given("--policy", facts?.policy), ...given("--chaos", facts?.chaos), ...given("--costs", facts?.costs)];
 }
 
-const DEFAULTS = { task_window: ["--ring-task-window", 16384], heap: ["--ring-heap", 268435456], dep_pool: ["--ring-dep-pool", 65536], args: ["--ring-args", 8388608], tensormap: ["--tensormap", 65536] };
-
 /** Capacities that are not what they are if nothing is said. */
-function capacities() {
-  return Object.entries(DEFAULTS).flatMap(([resource, [option, usual]]) => {
-    const found = (run.scopes?.limits ?? []).filter((limit) => limit.resource === resource).map((limit) => limit.capacity);
-    if (found.every((capacity) => capacity === usual)) return [];
-    return [option, new Set(found).size === 1 ? String(found[0]) : found.join(",")];
-  });
-}
+const capacities = () => (run.scopes?.given ?? []).flatMap((option) => option.split(" "));
 
 function recording() {
   const flags = parseInt(manifest.dfx_flags, 16) || 0;

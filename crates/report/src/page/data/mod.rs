@@ -4,6 +4,7 @@
 //! largest table. A table that was not recorded or is damaged becomes a note; the rest of the page stands without it.
 
 mod answers;
+mod band;
 mod blocks;
 mod dump;
 mod edges;
