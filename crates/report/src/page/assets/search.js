@@ -17,12 +17,11 @@ function search(text) {
   const wanted = text.trim();
   if (!wanted) {
     state.set({ picked: null });
-    if (swim.found) swim.found.textContent = "";
-    return;
+    return tellFound("");
   }
   const task = taskNamed(wanted);
   if (task >= 0) {
-    swim.found.textContent = `task ${taskName(task)}`;
+    tellFound(`task ${taskName(task)}`);
     return state.select(task);
   }
   const lower = wanted.toLowerCase();
@@ -30,7 +29,13 @@ function search(text) {
   const exact = run.kernels.findIndex((kernel) => kernel.name === wanted);
   if (exact >= 0) pickKernel(exact);
   else if (kernels.size) pick(wanted, (block) => kernels.has(model.blocks.kernel[block]));
-  else { state.set({ picked: null }); swim.found.textContent = "nothing found"; }
+  else { state.set({ picked: null }); tellFound("nothing found"); }
+}
+
+/** Says what a search came to; blocks that were picked say it themselves. */
+function tellFound(words) {
+  swim.foundWords = words;
+  if (swim.found) swim.found.textContent = words;
 }
 
 /** The task that a text names; -1 if it names none. */
@@ -52,6 +57,6 @@ function taskNamed(text) {
 
 state.on((changed) => {
   if (!changed.has("picked") || !swim.found) return;
-  swim.found.textContent = state.picked ? `${plural(state.picked.found, "block")} of ${visible(state.picked.name)}` : "";
+  swim.found.textContent = state.picked ? `${plural(state.picked.found, "block")} of ${visible(state.picked.name)}` : swim.foundWords ?? "";
   for (const button of document.querySelectorAll("[data-kernel]")) button.setAttribute("aria-pressed", String(Number(button.dataset.kernel) === state.picked?.kernel && !state.picked.bar));
 });
