@@ -18,6 +18,10 @@ const SCENES: [(&str, &str); 8] = [
     ("stream", "short"),
 ];
 
+/// The commands that are about one run and need nothing else.
+const EVERY_COMMAND: [&str; 10] =
+    ["swimlane", "overhead", "critical-path", "mermaid", "deps", "dump", "pmu", "scopes", "report", "check"];
+
 fn record(desk: &Desk, scene: &str, case: &str, platform: &str, options: &[&str]) -> String {
     let out = format!("{scene}_{platform}");
     let tasks = ["--param", "tasks=2000"];
@@ -71,12 +75,20 @@ fn on_every_scene_and_both_kinds_of_chip_every_command_works_and_sums_are_exact(
             let check = json_of(&desk, &["check", &run]);
             assert_eq!(check["broken"].as_array().unwrap().len(), 0, "{check}");
             sums_are_exact(&desk, &run);
-            for command in ["overhead", "critical-path"] {
+            for command in EVERY_COMMAND {
                 let answer = desk.ringlane(&[command, &run]);
-                assert_eq!((answer.status, answer.stdout.is_empty()), (0, false), "{}", answer.stderr);
+                assert_eq!(
+                    (answer.status, answer.stdout.is_empty()),
+                    (0, false),
+                    "{command} {}",
+                    answer.stderr
+                );
             }
             let same = json_of(&desk, &["compare", &run, &run]);
             assert_eq!(same["makespan_us"]["by"], 0.0);
+            let twice = desk.ringlane(&["dump", "diff", &run, &run]);
+            assert_eq!(twice.status, 0, "{}", twice.stdout);
+            assert_eq!(desk.ringlane(&["dump", "bad", &run]).status, 0, "{scene} makes no NaN");
         }
     }
 }

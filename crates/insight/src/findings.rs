@@ -92,3 +92,6 @@ pub fn findings(known: &Known<'_>) -> Vec<Finding> {
     findings.truncate(FINDINGS_MAX);
     findings
 }
+
+#[cfg(test)]
+mod tests;

@@ -34,4 +34,4 @@ pub use cores::{CoreKind, Cores};
 pub use error::InsightError;
 pub use instrument::Instrument;
 pub use run::Run;
-pub use spread::Spread;
+pub use spread::{Spread, rank};

@@ -30,17 +30,19 @@ pub struct Spread {
 impl Spread {
     /// The spread of these values; all zero for none.
     pub fn of(mut values: Vec<Ticks>) -> Self {
-        let Some(last) = values.len().checked_sub(1) else { return Spread::default() };
         values.sort_unstable();
-        // The smallest value that so many of a hundred are not above.
-        let rank = |percent: usize| values[(values.len() * percent).div_ceil(100).max(1) - 1];
+        Spread::of_sorted(&values)
+    }
+
+    /// The same of values that stand in order.
+    pub fn of_sorted(values: &[Ticks]) -> Self {
         Spread {
             count: values.len() as u64,
             total: values.iter().map(|value| u128::from(value.0)).sum(),
-            min: values[0],
-            p50: rank(50),
-            p95: rank(95),
-            max: values[last],
+            min: rank(values, 0),
+            p50: rank(values, 50),
+            p95: rank(values, 95),
+            max: rank(values, 100),
         }
     }
 
@@ -48,6 +50,12 @@ impl Spread {
     pub fn mean(&self) -> f64 {
         if self.count == 0 { 0.0 } else { self.total as f64 / self.count as f64 }
     }
+}
+
+/// The smallest of some sorted values that so many of a hundred are not above; 0 of none.
+pub fn rank(sorted: &[Ticks], percent: usize) -> Ticks {
+    let rank = (sorted.len() * percent).div_ceil(100).max(1);
+    sorted.get(rank - 1).copied().unwrap_or_default()
 }
 
 #[cfg(test)]

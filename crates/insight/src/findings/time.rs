@@ -1,8 +1,10 @@
 //! Where the time went: what limits the run, and what its critical path is made of.
 
+use ringlane_task::Ticks;
+
 use super::{Finding, Known, Severity, Target};
 use crate::critical_path::{Cause, CriticalPath};
-use crate::overhead::{Limit, Overhead};
+use crate::overhead::Overhead;
 use crate::timeline::Timeline;
 use crate::units::{counted, percent_text, time_text};
 
@@ -23,8 +25,9 @@ pub(super) fn find(known: &Known<'_>, findings: &mut Vec<Finding>) {
 
 fn verdict(overhead: &Overhead) -> Option<Finding> {
     let verdict = overhead.verdict?;
-    let severity = if verdict.limit == Limit::Cores { Severity::Fact } else { Severity::Costly };
-    Some(Finding { severity, weight: verdict.share, text: verdict.sentence(), target: Target::Time })
+    // It is the headline: it stands before every other thing that costs.
+    let severity = Severity::Costly;
+    Some(Finding { severity, weight: f64::INFINITY, text: verdict.sentence(), target: Target::Time })
 }
 
 /// Kernels that take less than it takes to hand them out and take them back.
@@ -74,17 +77,34 @@ fn waits(timeline: &Timeline, path: &CriticalPath) -> Vec<Finding> {
             .iter()
             .filter(|segment| segment.cause == cause)
             .max_by_key(|segment| segment.ticks())?;
-        let text = format!(
-            "{} of the critical path ({}) is {}; the longest stretch takes {}.",
-            percent_text(share),
-            time_text(timeline.us(total)),
-            cause.as_str(),
-            time_text(longest.ticks() as f64 * 1e6 / timeline.clock_freq_hz.max(1) as f64)
-        );
+        let (takes, share_text) = (time_text(timeline.us(total)), percent_text(share));
+        let text = match cause {
+            Cause::Submit => submits(timeline, path, &format!("{takes}, {share_text}")),
+            _ => format!(
+                "{share_text} of the critical path ({takes}) is {}; the longest stretch takes {}.",
+                cause.as_str(),
+                time_text(timeline.us(Ticks(longest.ticks())))
+            ),
+        };
         let target = Target::Range(longest.start, longest.end);
         (share >= CAUSE_SHARE).then_some(Finding { severity: Severity::Costly, weight: share, text, target })
     });
     found.collect()
+}
+
+/// Of submits it matters how many they are, and what each takes.
+fn submits(timeline: &Timeline, path: &CriticalPath, takes: &str) -> String {
+    let tasks =
+        path.segments.iter().filter(|segment| segment.cause == Cause::Submit && segment.task.is_some());
+    let (count, ticks) = tasks.fold((0, 0), |(count, ticks), segment| (count + 1, ticks + segment.ticks()));
+    match count {
+        0 => format!("The critical path leads through the orchestration ({takes})."),
+        _ => format!(
+            "The critical path leads through {} ({takes}): {} each.",
+            counted(count, "submit"),
+            time_text(timeline.us(Ticks(ticks / count)))
+        ),
+    }
 }
 
 fn share(path: &CriticalPath, ticks: u64) -> f64 {

@@ -20,7 +20,7 @@ function drawTime() {
     ? [whole(kinds), kinds.length > 1 && h("div.legend.byKind", kinds.map((kind) =>
         h("span.dim", `${kind.cores} ${kind.kind}: `, h("b", percent(kind.parts[0].share)), " busy")))]
     : h("p.absent", "Core time needs swimlane level 2: ", h("code", "--chip-swimlane=2"), ".");
-  sheet(section, "Where time went", verdict && [h("b", verdict.limit), ` \u00b7 ${percent(verdict.share)} of ${verdict.kind} core time`],
+  sheet(section, "Where time went", verdict && h("b", { title: verdict.sentence }, verdict.limit),
     h("div.bars",
       h("figure", h("figcaption.caption", h("span", "Core time of all cores"), h("span.dim", `${manifest.cores} \u00d7 ${time(manifest.makespan_ticks)}`)), cores),
       h("figure", h("figcaption.caption", h("span", "Critical path by cause"), h("span.dim", time(manifest.makespan_ticks))), stack(path))));

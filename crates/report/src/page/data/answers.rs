@@ -53,8 +53,7 @@ struct KindData {
 #[derive(Serialize)]
 struct VerdictData {
     limit: &'static str,
-    kind: &'static str,
-    share: f64,
+    sentence: String,
 }
 
 #[derive(Serialize)]
@@ -114,11 +113,9 @@ impl TimeData {
         };
         TimeData {
             kinds: kinds.collect(),
-            verdict: overhead.and_then(|overhead| overhead.verdict).map(|verdict| VerdictData {
-                limit: verdict.limit.as_str(),
-                kind: verdict.kind.as_str(),
-                share: verdict.share,
-            }),
+            verdict: overhead
+                .and_then(|overhead| overhead.verdict)
+                .map(|verdict| VerdictData { limit: verdict.limit.as_str(), sentence: verdict.sentence() }),
             path: Cause::ALL.map(cause).into_iter().collect(),
         }
     }

@@ -1,6 +1,8 @@
 //! What each kernel took, with a histogram of its durations.
 
 use ringlane_insight::timeline::Timeline;
+use ringlane_insight::{Spread, rank};
+use ringlane_task::Ticks;
 use ringlane_trace::swimlane::BlockRow;
 use serde::Serialize;
 
@@ -13,7 +15,7 @@ pub struct KernelData {
     func_id: Option<u32>,
     name: String,
     core: String,
-    count: usize,
+    count: u64,
     total: u64,
     p50: u64,
     p95: u64,
@@ -33,9 +35,9 @@ struct Histogram {
 /// All kernels, in the order in which columns number them; the last is for blocks whose kernel is not known, if there are
 /// such.
 pub fn of(timeline: &Timeline) -> Vec<KernelData> {
-    let mut durations: Vec<Vec<u64>> = vec![Vec::new(); timeline.kernels.len() + 1];
+    let mut durations: Vec<Vec<Ticks>> = vec![Vec::new(); timeline.kernels.len() + 1];
     for block in &timeline.blocks {
-        durations[place(timeline, block)].push(block.duration().0.min(EXACT_MAX));
+        durations[place(timeline, block)].push(block.duration().min(Ticks(EXACT_MAX)));
     }
     let unknown = durations.pop().unwrap_or_default();
     let known = timeline.kernels.iter().zip(durations);
@@ -56,38 +58,34 @@ fn place(timeline: &Timeline, block: &BlockRow) -> usize {
     found.unwrap_or(timeline.kernels.len())
 }
 
-fn facts(name: &str, core: &str, mut durations: Vec<u64>) -> KernelData {
+fn facts(name: &str, core: &str, mut durations: Vec<Ticks>) -> KernelData {
     durations.sort_unstable();
-    let (min, max) = (durations.first().copied().unwrap_or(0), durations.last().copied().unwrap_or(0));
+    let spread = Spread::of_sorted(&durations);
     KernelData {
         func_id: None,
         name: name.to_string(),
         core: core.to_string(),
-        count: durations.len(),
-        total: durations.iter().fold(0u64, |sum, &took| sum.saturating_add(took)).min(EXACT_MAX),
-        p50: quantile(&durations, 50),
-        p95: quantile(&durations, 95),
-        max,
-        min,
+        count: spread.count,
+        total: spread.total.min(u128::from(EXACT_MAX)) as u64,
+        p50: spread.p50.0,
+        p95: spread.p95.0,
+        max: spread.max.0,
+        min: spread.min.0,
         histogram: histogram(&durations),
     }
 }
 
-/// The smallest duration that so many of a hundred do not exceed.
-fn quantile(sorted: &[u64], percent: usize) -> u64 {
-    let rank = (sorted.len() * percent).div_ceil(100);
-    sorted.get(rank.saturating_sub(1)).copied().unwrap_or(0)
-}
-
 /// Bars between the shortest duration and the 99th percentile; what is longer stands in the last bar, so that one outlier
 /// does not flatten all others.
-fn histogram(sorted: &[u64]) -> Histogram {
-    let (Some(&from), end) = (sorted.first(), quantile(sorted, 99)) else { return Histogram::default() };
+fn histogram(sorted: &[Ticks]) -> Histogram {
+    let (Some(from), end) = (sorted.first().map(|from| from.0), rank(sorted, 99).0) else {
+        return Histogram::default();
+    };
     let bars = ((end - from).saturating_add(1)).min(HISTOGRAM_BARS as u64) as usize;
     let width = (end - from + 1) as f64 / bars as f64;
     let mut histogram = Histogram { from, width, bars: vec![0; bars] };
     for &took in sorted {
-        let bar = ((took - from) as f64 / width) as usize;
+        let bar = ((took.0 - from) as f64 / width) as usize;
         histogram.bars[bar.min(bars - 1)] += 1;
     }
     histogram
@@ -98,19 +96,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantiles_are_durations_that_occurred() {
-        let durations: Vec<u64> = (1..=20).collect();
-        assert_eq!(
-            (quantile(&durations, 50), quantile(&durations, 95), quantile(&durations, 99)),
-            (10, 19, 20)
-        );
-        assert_eq!((quantile(&[7], 50), quantile(&[], 50)), (7, 0));
-    }
-
-    #[test]
     fn every_block_stands_in_one_bar() {
-        let mut durations = vec![5; 100];
-        durations.extend([6, 7, 1_000_000]);
+        let mut durations = vec![Ticks(5); 100];
+        durations.extend([6, 7, 1_000_000].map(Ticks));
         let histogram = histogram(&durations);
         assert_eq!(histogram.bars.iter().sum::<u64>(), 103);
         assert_eq!(histogram.bars.last(), Some(&2), "the outlier stands in the last bar");
