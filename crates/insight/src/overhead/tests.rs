@@ -43,6 +43,21 @@ fn each_idle_core_is_somebodys() {
 }
 
 #[test]
+fn a_task_whose_producers_were_done_when_it_was_submitted_waits_for_the_orchestrator_at_every_level() {
+    let sample = || {
+        Sample::on(&["aic"])
+            .task((0, 1), 1, &[])
+            .block(0, AIC, [1, 1, 10, 10])
+            .task((1, 60), 60, &[])
+            .after_done(&[0])
+            .block(0, AIC, [61, 62, 70, 70])
+    };
+    let expected = Parts { busy: 9 + 8, scheduler: 2, orchestrator: 1 + 50, dependencies: 0 };
+    assert_eq!(time(&sample().ends(70), 0), expected);
+    assert_eq!(time(&sample().at_level(SwimlaneLevel::Tasks, 70), 0), expected);
+}
+
+#[test]
 fn a_full_chip_is_core_bound_and_blocks_that_wait_for_it_are_nobodys_fault() {
     let timeline = Sample::on(&["aic"])
         .task((0, 1), 1, &[])
