@@ -85,6 +85,20 @@ fn a_mixed_task_could_use_a_vector_core_only_while_a_matrix_core_is_idle_too() {
 }
 
 #[test]
+fn a_mixed_task_that_waits_takes_as_many_cores_of_a_kind_as_it_has_blocks_for_it() {
+    let timeline = Sample::on(&["aic", "aic", "aic", "aiv", "aiv", "aiv"])
+        .task((0, 0), 0, &[])
+        .lane(0, AIC, 0, [10, 10, 20, 20])
+        .lane(3, AIV, 1, [10, 10, 20, 20])
+        .lane(4, AIV, 2, [10, 10, 20, 20])
+        .ends(20);
+    // One matrix core and two vector cores could have run it from the start; nothing could use the others.
+    let (matrix, vector) = (time(&timeline, 0), time(&timeline, 1));
+    assert_eq!((matrix.busy, matrix.scheduler, matrix.dependencies), (10, 10, 40));
+    assert_eq!((vector.busy, vector.scheduler, vector.dependencies), (20, 20, 20));
+}
+
+#[test]
 fn threads_have_a_budget_and_a_low_level_is_refused_with_the_one_that_is_needed() {
     let phase = |phase, start, end, tasks| PhaseRow {
         thread: 0,
