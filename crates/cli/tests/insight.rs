@@ -106,8 +106,22 @@ fn at_every_level_with_or_without_dependencies_a_path_adds_up() {
             assert_eq!(numbers(&path["causes"], "ticks").sum::<u64>(), makespan_of(&desk, &run));
             let overhead = desk.ringlane(&["overhead", &run]);
             assert_eq!(overhead.status, if level == "1" { 2 } else { 0 }, "{}", overhead.stderr);
+            let tells = level != "1" && deps.is_empty();
+            assert_eq!(overhead.stderr.contains("note: --dep-gen"), tells, "{}", overhead.stderr);
         }
     }
+}
+
+#[test]
+fn level_2_blames_the_same_as_level_3_although_it_does_not_know_submits() {
+    let desk = Desk::new();
+    let limit = |level: &str| {
+        let _ = std::fs::remove_dir_all(desk.path().join("cholesky_a2a3sim"));
+        let options = ["--param", "tile=8", level, "--dep-gen"];
+        let run = record(&desk, "cholesky", "small", "a2a3sim", &options);
+        json_of(&desk, &["overhead", &run])["verdict"]["limit"].clone()
+    };
+    assert_eq!(limit("--chip-swimlane=2"), limit("--chip-swimlane=3"));
 }
 
 #[test]

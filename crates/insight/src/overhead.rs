@@ -126,21 +126,22 @@ impl Verdict {
     /// The verdict in a sentence.
     pub fn sentence(&self) -> String {
         let (kind, share) = (self.kind.as_str(), percent_text(self.share));
+        let a_core = if self.kind == CoreKind::Cpu { "a cpu core" } else { &format!("an {kind} core") };
         match self.limit {
             Limit::Cores => format!("Core-bound: {kind} cores were busy {share} of their time."),
             Limit::Scheduler => {
                 format!(
-                    "Scheduler-bound: for {share} of the time a block that could run waited while an {kind} core was idle."
+                    "Scheduler-bound: for {share} of the time a block that could run waited while {a_core} was idle."
                 )
             }
             Limit::Orchestrator => {
                 format!(
-                    "Orchestrator-bound: for {share} of the time a task that could run was not submitted yet while an {kind} core was idle."
+                    "Orchestrator-bound: for {share} of the time a task that could run was not submitted yet while {a_core} was idle."
                 )
             }
             Limit::Dependencies => {
                 format!(
-                    "Dependency-bound: for {share} of the time an {kind} core was idle because nothing could run."
+                    "Dependency-bound: for {share} of the time {a_core} was idle because nothing could run."
                 )
             }
         }

@@ -16,7 +16,7 @@ use ringlane_trace::deps::{self, Deps, DepsRow, SkeletonRow, read_deps, read_ske
 use ringlane_trace::dump::{self, Dump, Payloads, read_dump};
 use ringlane_trace::pmu::{self, Pmu, read_pmu};
 use ringlane_trace::scopes::{self, Scopes};
-use ringlane_trace::swimlane::{self, Swimlane, read_swimlane};
+use ringlane_trace::swimlane::{self, Swimlane, SwimlaneMeta, read_swimlane};
 use ringlane_trace::{FileEntry, Manifest, RunError};
 
 use crate::dump::Catalog;
@@ -70,7 +70,23 @@ impl Run {
             (Swimlane::read(&file), skeleton.join())
         });
         let skeleton = skeleton.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        Timeline::new(swimlane?, skeleton, self.manifest.makespan_ticks).map_err(|what| self.disagree(what))
+        let swimlane = swimlane?;
+        self.check_clock(&swimlane.head.meta)?;
+        Timeline::new(swimlane, skeleton, self.manifest.makespan_ticks).map_err(|what| self.disagree(what))
+    }
+
+    /// Whether the swimlane's clock is the run's: where it is measured anew for each run, another run's file has another.
+    fn check_clock(&self, meta: &SwimlaneMeta) -> Result<(), InsightError> {
+        let Manifest { platform, clock_freq_hz, .. } = &self.manifest;
+        if (platform, *clock_freq_hz) == (&meta.platform, meta.clock_freq_hz) {
+            return Ok(());
+        }
+        Err(self.disagree(format!(
+            "{} is of {} with a clock of {} Hz, and run.json of {platform} with {clock_freq_hz} Hz",
+            Instrument::Swimlane.file_name(),
+            meta.platform.escape_debug(),
+            meta.clock_freq_hz
+        )))
     }
 
     /// The tasks' ids and edges, if dependencies were recorded.

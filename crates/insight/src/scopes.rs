@@ -20,6 +20,7 @@ use ringlane_trace::scopes::{ScopeFatal, Scopes};
 
 pub use capacities::Capacities;
 pub use sites::SiteUse;
+pub(crate) use sites::own_waits;
 
 /// The resources that every ring has for itself, in the order of their codes.
 pub const PER_RING: [Resource; 4] = [Resource::TaskWindow, Resource::Heap, Resource::DepPool, Resource::Args];
@@ -104,7 +105,7 @@ pub struct Summary {
 /// assert_eq!(summary.enough.option(Resource::TaskWindow), "--ring-task-window 16,4,4,4");
 /// ```
 pub fn summarize(scopes: &Scopes) -> Summary {
-    let waits = sites::own_waits(&scopes.scopes);
+    let waits = own_waits(&scopes.scopes);
     let sites = sites::by_place(&scopes.scopes, &waits);
     let given = Capacities::of_rows(&scopes.scopes);
     let mut stores: Vec<StoreUse> =

@@ -59,6 +59,9 @@ pub struct TaskLife {
     pub reclaim: Option<Ticks>,
     /// What submitting it took, from level 3 on.
     pub submit: Option<SubmitRow>,
+    /// Whether the engine made it wait for others, as far as that is known. If not, all that it depends on was done when it
+    /// was submitted, and it was ready as soon as it was.
+    pub is_wired: bool,
     /// Its blocks, in the timeline's.
     blocks: Range<u32>,
 }

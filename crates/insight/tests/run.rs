@@ -40,6 +40,8 @@ struct Run {
     edges: Vec<(u64, u64)>,
     lost: u64,
     makespan: u64,
+    /// Ticks in a second, as run.json has it.
+    clock_freq_hz: u64,
 }
 
 impl Run {
@@ -57,6 +59,7 @@ impl Run {
             edges: vec![(FIRST, MIXED), (MIXED, LAST)],
             lost: 0,
             makespan: 100,
+            clock_freq_hz: 50_000_000,
         }
     }
 
@@ -68,7 +71,7 @@ impl Run {
         let flags = DfxFlags::DEPS.with_swimlane_level(1).unwrap();
         let now = "2026-11-15T09:30:12Z".parse().unwrap();
         let mut manifest = Manifest::new("by_hand", "small", "a2a3sim", now).with_dfx_flags(flags);
-        (manifest.makespan_ticks, manifest.clock_freq_hz) = (self.makespan, 50_000_000);
+        (manifest.makespan_ticks, manifest.clock_freq_hz) = (self.makespan, self.clock_freq_hz);
         manifest.files = [swimlane::FILE_NAME, deps::FILE_NAME]
             .map(|name| FileEntry::plain(name, std::fs::metadata(dir.path().join(name)).unwrap().len()))
             .to_vec();
@@ -182,6 +185,12 @@ fn lost_rows_make_the_bound_smaller_and_are_told() {
     assert_eq!((run.lost_blocks, run.lost_tasks), (1, 1));
     assert_eq!((run.bound.longest_path, run.bound.ticks), (Ticks(20 + 20), Ticks(40)));
     assert_eq!(run.bound.all_cores, Ticks(20 + 40 / 3));
+}
+
+#[test]
+fn a_swimlane_with_another_clock_than_the_run_is_of_another_run() {
+    let refused = Run { clock_freq_hz: 49_999_999, ..Run::good() }.bound().unwrap_err();
+    assert_eq!((refused.name(), refused.detail().contains("49999999 Hz")), ("FilesDisagree", true));
 }
 
 #[test]

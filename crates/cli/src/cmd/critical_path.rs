@@ -2,14 +2,14 @@
 
 use ringlane_insight::Instrument;
 use ringlane_insight::critical_path::{Cause, CriticalPath, LongestPath, Segment, longest, observed};
-use ringlane_insight::timeline::{EdgeOrigin, Timeline};
+use ringlane_insight::timeline::Timeline;
 use ringlane_insight::units::{counted, percent_text, time_text};
 use ringlane_task::Ticks;
-use ringlane_trace::swimlane::SwimlaneLevel;
 use serde_json::json;
 
+use super::timeline_notes;
 use crate::errors::{CliError, Exit};
-use crate::output::{self, say};
+use crate::output;
 use crate::run_arg::{Needs, RunArg};
 use crate::table::{Side, Table};
 
@@ -39,7 +39,7 @@ impl CriticalPathArgs {
     pub fn execute(&self) -> Result<Exit, CliError> {
         let timeline = self.run.open(Needs::Table(Instrument::Swimlane))?.timeline()?;
         let (path, floor) = (observed(&timeline), longest(&timeline));
-        missing(&timeline);
+        timeline_notes::say_missing(&timeline);
         let text = match (self.json, self.segments) {
             (true, _) => json_of(&path, &floor, &timeline),
             (false, true) => path.segments.iter().map(|segment| line(segment, &timeline)).collect(),
@@ -47,26 +47,6 @@ impl CriticalPathArgs {
         };
         output::results(&text)?;
         Ok(Exit::Ok)
-    }
-}
-
-/// Says what the path cannot know.
-fn missing(timeline: &Timeline) {
-    if timeline.level < SwimlaneLevel::Phases {
-        say("note: --chip-swimlane=3 would also tell submits and full rings apart");
-    }
-    match timeline.edge_origin {
-        EdgeOrigin::Dependencies => {}
-        EdgeOrigin::Engine => {
-            say("note: --dep-gen would also tell dependencies on tasks that were done long before")
-        }
-        EdgeOrigin::Nowhere => say("note: without --dep-gen the path does not know what a block waited for"),
-    }
-    if timeline.counts.blocks.dropped > 0 {
-        say(format_args!(
-            "note: {} were not recorded; the path leads around them",
-            counted(timeline.counts.blocks.dropped, "block")
-        ));
     }
 }
 

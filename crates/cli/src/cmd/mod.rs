@@ -17,6 +17,7 @@ mod report;
 mod run;
 mod scopes;
 mod swimlane;
+mod timeline_notes;
 
 pub use dump::DumpError;
 

@@ -6,6 +6,7 @@ use ringlane_insight::units::{percent_text, time_text};
 use ringlane_insight::{Instrument, Spread};
 use serde_json::{Value, json};
 
+use super::timeline_notes;
 use crate::errors::{CliError, Exit};
 use crate::output;
 use crate::run_arg::{Needs, RunArg};
@@ -34,6 +35,7 @@ impl OverheadArgs {
     pub fn execute(&self) -> Result<Exit, CliError> {
         let timeline = self.run.open(Needs::Table(Instrument::Swimlane))?.timeline()?;
         let found = overhead(&timeline)?;
+        timeline_notes::say_missing(&timeline);
         output::results(&if self.json { json_of(&found, &timeline) } else { text_of(&found, &timeline) })?;
         Ok(Exit::Ok)
     }

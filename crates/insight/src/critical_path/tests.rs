@@ -44,6 +44,19 @@ fn a_chain_is_its_kernels_and_what_lies_between() {
 }
 
 #[test]
+fn without_submits_a_task_that_nobody_made_wait_waited_for_its_submit() {
+    use Cause::{Compute, Scheduler, Submit};
+    let timeline = Sample::on(&["aic"])
+        .task((0, 1), 1, &[])
+        .block(0, AIC, [1, 1, 10, 10])
+        .task((11, 60), 60, &[])
+        .after_done(&[0])
+        .block(0, AIC, [61, 62, 70, 70])
+        .at_level(SwimlaneLevel::Tasks, 70);
+    assert_eq!(path(&timeline), [(0, 60, Submit), (60, 62, Scheduler), (62, 70, Compute)]);
+}
+
+#[test]
 fn a_block_behind_others_waits_for_a_core_until_one_is_idle() {
     use Cause::{Compute, Core, Scheduler, Submit};
     let timeline = Sample::on(&["aic"])

@@ -101,6 +101,8 @@ impl<'t> Walk<'t> {
                 self.back_to(submit.end, Cause::Scheduler, Some(task));
                 self.submit(task)
             }
+            // Submits are not recorded, but nobody made it wait: that was its submit, too.
+            (_, None) if !self.timeline.task(task).is_wired => Next::Begin,
             (Some(producer), submit) => {
                 // A producer that ended within the submit: what is left of that is the orchestrator's.
                 let submitted = submit.map_or(wait.data, |submit| submit.end.max(wait.data));

@@ -2,9 +2,10 @@
 
 use ringlane_task::Ticks;
 use ringlane_trace::RunStatus;
-use ringlane_trace::scopes::{ScopeRow, Scopes};
+use ringlane_trace::scopes::{ScopeStall, Scopes};
 
 use super::{Finding, Known, Severity, Target};
+use crate::scopes::own_waits;
 use crate::units::{counted, grouped, percent_text, time_text};
 
 /// Waiting for rings is worth a word from this part of the makespan on.
@@ -67,13 +68,15 @@ fn rings(known: &Known<'_>, scopes: &Scopes, findings: &mut Vec<Finding>) {
         let target = Target::Scope(fatal.site.to_string());
         findings.push(Finding { severity: Severity::Problem, weight: 2.0, text, target });
     }
+    // A row also counts the waits of the scopes inside it.
+    let waits = own_waits(&scopes.scopes);
     let stalled =
-        |scope: &ScopeRow<'_>| scope.stalls.iter().fold(0u64, |sum, stall| sum.saturating_add(stall.ticks.0));
-    let all = scopes.scopes.iter().map(stalled).fold(0, u64::saturating_add);
+        |stalls: &[ScopeStall]| stalls.iter().fold(0u64, |sum, stall| sum.saturating_add(stall.ticks.0));
+    let all = waits.iter().map(|stalls| stalled(stalls)).fold(0, u64::saturating_add);
     let share = share_of(known, Ticks(all));
-    let worst = scopes.scopes.iter().max_by_key(|scope| stalled(scope));
-    if let Some(worst) = worst.filter(|_| share > STALL_SHARE) {
-        let longest = worst.stalls.iter().max_by_key(|stall| stall.ticks);
+    let worst = scopes.scopes.iter().zip(&waits).max_by_key(|(_, stalls)| stalled(stalls));
+    if let Some((worst, stalls)) = worst.filter(|_| share > STALL_SHARE) {
+        let longest = stalls.iter().max_by_key(|stall| stall.ticks);
         let what = longest.map_or(String::new(), |stall| {
             let on = stall.ring.map_or(String::new(), |ring| format!(" of ring {ring}"));
             format!(", most of all for the {}{on} in the scope at {}", stall.resource, worst.site)
@@ -98,4 +101,39 @@ fn share_of(known: &Known<'_>, ticks: Ticks) -> f64 {
 
 fn clock_text(known: &Known<'_>, ticks: Ticks) -> String {
     time_text(ticks.0 as f64 * 1e6 / known.manifest.clock_freq_hz.max(1) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use ringlane_task::{Resource, RingIndex, ScopeId};
+    use ringlane_trace::scopes::ScopeRow;
+    use ringlane_trace::{Manifest, UtcTime};
+
+    use super::*;
+
+    #[test]
+    fn a_wait_inside_nested_scopes_is_told_once_and_of_the_inner_one() {
+        let ring = Some(RingIndex(1));
+        let stall = ScopeStall { ring, resource: Resource::Heap, count: 3, ticks: Ticks(400) };
+        let scope = |number: u32, parent: Option<u32>, site: &'static str| ScopeRow {
+            scope: ScopeId(number),
+            parent: parent.map(ScopeId),
+            site: Cow::Borrowed(site),
+            stalls: Cow::Owned(vec![stall]),
+            ..ScopeRow::default()
+        };
+        let rows = vec![scope(0, None, "outer.rs:1"), scope(1, Some(0), "inner.rs:2")];
+        let scopes = Scopes { scopes: rows, ..Scopes::default() };
+        let mut manifest = Manifest::new("s", "c", "cpu", UtcTime::now());
+        (manifest.makespan_ticks, manifest.clock_freq_hz) = (1000, 1_000_000);
+        let known =
+            Known { manifest: &manifest, timeline: None, overhead: None, path: None, scopes: Some(&scopes) };
+        let mut findings = Vec::new();
+        rings(&known, &scopes, &mut findings);
+        assert_eq!(findings.len(), 1);
+        assert_eq!((findings[0].weight, &findings[0].target), (0.4, &Target::Scope("inner.rs:2".into())));
+        assert!(findings[0].text.starts_with("Submits waited 400.0 µs (40.0 %)"), "{}", findings[0].text);
+    }
 }

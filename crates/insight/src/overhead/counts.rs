@@ -6,15 +6,18 @@ use crate::sweep::{Stretch, Sweep};
 use crate::timeline::Timeline;
 use crate::waits::Wait;
 
-/// Counts of the sweep: running blocks and waiting ones by kind, then those that can go anywhere, and mixed tasks.
+/// Counts of the sweep: running blocks by kind, then blocks that wait and those that are not submitted, each of plain tasks
+/// and of mixed ones.
 const RUNNING: usize = 0;
 const WAITING: usize = CoreKind::COUNT;
-const UNSUBMITTED: usize = 2 * CoreKind::COUNT;
-const WAITING_ANYWHERE: usize = 3 * CoreKind::COUNT;
-const UNSUBMITTED_ANYWHERE: usize = WAITING_ANYWHERE + 1;
-const WAITING_MIXED: usize = WAITING_ANYWHERE + 2;
-const UNSUBMITTED_MIXED: usize = WAITING_ANYWHERE + 3;
-const COUNTS: usize = WAITING_ANYWHERE + 4;
+const WAITING_MIXED: usize = WAITING + PLACES;
+const UNSUBMITTED: usize = WAITING_MIXED + PLACES;
+const UNSUBMITTED_MIXED: usize = UNSUBMITTED + PLACES;
+const COUNTS: usize = UNSUBMITTED_MIXED + PLACES;
+
+/// Where a block can go: to a kind of core, or, after those, anywhere.
+const PLACES: usize = CoreKind::COUNT + 1;
+const ANYWHERE: usize = CoreKind::COUNT;
 
 /// A stretch of time in which the same blocks run and wait.
 pub(super) struct Moment<'a> {
@@ -38,20 +41,20 @@ impl Moment<'_> {
 
     /// Blocks that could run on an idle core of a kind, and that nobody gave one.
     pub(super) fn waiting(&self, kind: CoreKind) -> u64 {
-        self.usable(WAITING + kind as usize, WAITING_ANYWHERE, WAITING_MIXED)
+        self.usable(kind, WAITING, WAITING_MIXED)
     }
 
     /// Blocks that could run on an idle core of a kind, if their task were submitted.
     pub(super) fn unsubmitted(&self, kind: CoreKind) -> u64 {
-        self.usable(UNSUBMITTED + kind as usize, UNSUBMITTED_ANYWHERE, UNSUBMITTED_MIXED)
+        self.usable(kind, UNSUBMITTED, UNSUBMITTED_MIXED)
     }
 
-    fn usable(&self, of_kind: usize, anywhere: usize, mixed: usize) -> u64 {
-        let counts = &self.stretch.counts;
+    fn usable(&self, kind: CoreKind, plain: usize, mixed: usize) -> u64 {
+        let of =
+            |first: usize| self.stretch.counts[first + kind as usize] + self.stretch.counts[first + ANYWHERE];
         let partners =
             CoreKind::ALL.iter().all(|&kind| self.cores[kind as usize] == 0 || self.idle(kind) > 0);
-        let mixed = if partners { counts[mixed] } else { 0 };
-        (counts[of_kind] + counts[anywhere] + mixed).max(0) as u64
+        (of(plain) + if partners { of(mixed) } else { 0 }).max(0) as u64
     }
 }
 
@@ -69,14 +72,17 @@ fn sweep(timeline: &Timeline, waits: &[Wait]) -> Sweep<COUNTS> {
         let is_mixed = blocks.iter().any(|block| block.lane > 0);
         let wait = &waits[task.at()];
         for block in blocks {
-            let (waiting, unsubmitted) = match timeline.placement(block.func_id) {
-                _ if is_mixed => (WAITING_MIXED, UNSUBMITTED_MIXED),
-                Placement::On(kind) => (WAITING + kind as usize, UNSUBMITTED + kind as usize),
-                Placement::Anywhere => (WAITING_ANYWHERE, UNSUBMITTED_ANYWHERE),
+            let place = match timeline.placement(block.func_id) {
+                Placement::On(kind) => kind as usize,
+                Placement::Anywhere => ANYWHERE,
+            };
+            let (waiting, unsubmitted) = match is_mixed {
+                true => (WAITING_MIXED, UNSUBMITTED_MIXED),
+                false => (WAITING, UNSUBMITTED),
             };
             sweep.during(RUNNING + timeline.kind_of(block) as usize, 1, block.start, block.end);
-            sweep.during(waiting, 1, wait.runnable(), block.start);
-            sweep.during(unsubmitted, 1, wait.data, wait.runnable());
+            sweep.during(waiting + place, 1, wait.runnable(), block.start);
+            sweep.during(unsubmitted + place, 1, wait.data, wait.runnable());
         }
     }
     sweep

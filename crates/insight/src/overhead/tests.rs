@@ -43,6 +43,21 @@ fn each_idle_core_is_somebodys() {
 }
 
 #[test]
+fn a_task_whose_producers_were_done_when_it_was_submitted_waits_for_the_orchestrator_at_every_level() {
+    let sample = || {
+        Sample::on(&["aic"])
+            .task((0, 1), 1, &[])
+            .block(0, AIC, [1, 1, 10, 10])
+            .task((1, 60), 60, &[])
+            .after_done(&[0])
+            .block(0, AIC, [61, 62, 70, 70])
+    };
+    let expected = Parts { busy: 9 + 8, scheduler: 2, orchestrator: 1 + 50, dependencies: 0 };
+    assert_eq!(time(&sample().ends(70), 0), expected);
+    assert_eq!(time(&sample().at_level(SwimlaneLevel::Tasks, 70), 0), expected);
+}
+
+#[test]
 fn a_full_chip_is_core_bound_and_blocks_that_wait_for_it_are_nobodys_fault() {
     let timeline = Sample::on(&["aic"])
         .task((0, 1), 1, &[])
@@ -67,6 +82,20 @@ fn a_mixed_task_could_use_a_vector_core_only_while_a_matrix_core_is_idle_too() {
     let parts = time(&timeline, 1);
     assert_eq!(overhead(&timeline).unwrap().kinds[1].kind, Aiv);
     assert_eq!((parts.busy, parts.scheduler, parts.dependencies), (18, 2, 50));
+}
+
+#[test]
+fn a_mixed_task_that_waits_takes_as_many_cores_of_a_kind_as_it_has_blocks_for_it() {
+    let timeline = Sample::on(&["aic", "aic", "aic", "aiv", "aiv", "aiv"])
+        .task((0, 0), 0, &[])
+        .lane(0, AIC, 0, [10, 10, 20, 20])
+        .lane(3, AIV, 1, [10, 10, 20, 20])
+        .lane(4, AIV, 2, [10, 10, 20, 20])
+        .ends(20);
+    // One matrix core and two vector cores could have run it from the start; nothing could use the others.
+    let (matrix, vector) = (time(&timeline, 0), time(&timeline, 1));
+    assert_eq!((matrix.busy, matrix.scheduler, matrix.dependencies), (10, 10, 40));
+    assert_eq!((vector.busy, vector.scheduler, vector.dependencies), (20, 20, 20));
 }
 
 #[test]

@@ -87,7 +87,7 @@ impl SiteUse {
 }
 
 /// The waits of each row's own submits: a row also counts those inside it, which are on record themselves.
-pub(super) fn own_waits(rows: &[ScopeRow<'_>]) -> Vec<Vec<ScopeStall>> {
+pub(crate) fn own_waits(rows: &[ScopeRow<'_>]) -> Vec<Vec<ScopeStall>> {
     let places: HashMap<ScopeId, usize> = rows.iter().enumerate().map(|(at, row)| (row.scope, at)).collect();
     let mut own: Vec<Vec<ScopeStall>> = rows.iter().map(|row| row.stalls.to_vec()).collect();
     for row in rows {

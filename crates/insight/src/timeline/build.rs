@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use ringlane_task::{Seq, TaskId, Ticks};
-use ringlane_trace::swimlane::{BlockRow, KernelRow, Swimlane, SwimlaneLevel};
+use ringlane_trace::swimlane::{BlockRow, EdgeRow, KernelRow, Swimlane, SwimlaneHead, SwimlaneLevel};
 
 use super::{EdgeOrigin, Edges, TaskIds, TaskIndex, TaskLife, Timeline};
 use crate::CoreKind;
@@ -50,6 +50,7 @@ impl Timeline {
                 None => return Err(format!("task {} was submitted and is none", row.task_id)),
             }
         }
+        mark_wired(&mut tasks, &edges, &ids, &head);
         let positions = |task: TaskId| ids.find(task).expect("every block's task has a position");
         blocks.sort_by_cached_key(|block| (positions(block.task_id), block.start, block.lane, block.block));
         give_blocks(&mut tasks, &blocks, &ids);
@@ -143,6 +144,16 @@ fn give_blocks(tasks: &mut [TaskLife], blocks: &[BlockRow], ids: &TaskIds) {
             tasks[task.at()].blocks = Range { start: first, end };
         }
         first = end;
+    }
+}
+
+/// Tells each task whether the engine made it wait; at level 1, and where edges were lost, any task may have waited.
+fn mark_wired(tasks: &mut [TaskLife], edges: &[EdgeRow], ids: &TaskIds, head: &SwimlaneHead) {
+    if head.level == SwimlaneLevel::Blocks || head.counts.edges.dropped > 0 {
+        tasks.iter_mut().for_each(|task| task.is_wired = true);
+    }
+    for task in edges.iter().filter_map(|edge| ids.find(edge.succ)) {
+        tasks[task.at()].is_wired = true;
     }
 }
 

@@ -6,7 +6,7 @@ use ringlane_trace::swimlane::{
     SwimlaneMeta, TaskRow,
 };
 
-use super::Timeline;
+use super::{Skeleton, Timeline};
 
 /// Kernels of every sample, by number: one for each kind of core, and one for any.
 pub(crate) const AIC: u32 = 0;
@@ -22,6 +22,8 @@ pub(crate) struct Sample {
     edges: Vec<EdgeRow>,
     submits: Vec<SubmitRow>,
     phases: Vec<PhaseRow>,
+    /// Edges that the dependencies alone know.
+    done_before: Vec<(TaskId, TaskId)>,
 }
 
 /// When a block was handed out, began, ended, and was seen to have ended.
@@ -43,6 +45,13 @@ impl Sample {
             ..SubmitRow::default()
         });
         self.edges.extend(producers.iter().map(|&pred| EdgeRow { pred: TaskId(pred), succ: task_id }));
+        self
+    }
+
+    /// The last task also depends on others that were done when it was submitted: the dependencies alone know of them.
+    pub(crate) fn after_done(mut self, producers: &[u64]) -> Self {
+        let task = self.tasks.last().unwrap().task_id;
+        self.done_before.extend(producers.iter().map(|&pred| (TaskId(pred), task)));
         self
     }
 
@@ -97,6 +106,7 @@ impl Sample {
 
     /// The timeline at a level: what higher ones add is left out.
     pub(crate) fn at_level(mut self, level: SwimlaneLevel, makespan: u64) -> Timeline {
+        let skeleton = (!self.done_before.is_empty()).then(|| self.skeleton());
         if level < SwimlaneLevel::Phases {
             self.submits.clear();
         }
@@ -120,6 +130,15 @@ impl Sample {
         let head = SwimlaneHead { level, meta, counts: SwimlaneCounts::default(), copies: None };
         let (tasks, blocks, edges) = (self.tasks, self.blocks, self.edges);
         let swimlane = Swimlane { head, blocks, tasks, edges, phases: self.phases, submits: self.submits };
-        Timeline::new(swimlane, None, makespan).unwrap()
+        Timeline::new(swimlane, skeleton, makespan).unwrap()
+    }
+
+    fn skeleton(&self) -> Skeleton {
+        let wired = self.edges.iter().map(|edge| (edge.pred, edge.succ));
+        Skeleton {
+            tasks: self.tasks.iter().map(|task| (task.seq, task.task_id)).collect(),
+            edges: wired.chain(self.done_before.iter().copied()).collect(),
+            lost: 0,
+        }
     }
 }
