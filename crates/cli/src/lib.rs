@@ -61,6 +61,7 @@ mod pmu;
 mod progress;
 mod recording;
 mod register;
+mod rounds;
 mod run_arg;
 mod runtime;
 mod select;

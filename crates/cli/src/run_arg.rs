@@ -8,6 +8,7 @@ use ringlane_insight::{Instrument, Run};
 
 use crate::errors::CliError;
 use crate::output::say;
+use crate::rounds::rounds_of;
 
 /// Where `ringlane run` puts its directories if nothing else is said.
 pub const OUTPUTS: &str = "outputs";
@@ -51,22 +52,29 @@ impl RunArg {
         Ok(Run::open(self.dir(needs)?)?)
     }
 
-    /// The directory of that run, whether or not it can be opened.
+    /// The directory of that run, whether or not it can be opened. Of a run whose rounds were all observed it is the last
+    /// round, unless one of them is named.
     pub fn dir(&self, needs: Needs) -> Result<PathBuf, CliError> {
-        match &self.run {
-            Some(path) => named(path),
-            None => {
-                let dir =
-                    newest(Path::new(OUTPUTS), needs.file_name()).ok_or_else(|| CliError::NoRecordedRun {
-                        file: needs.file_name(),
-                        option: needs.option(),
-                        known: recent(Path::new(OUTPUTS)),
-                    })?;
-                say(format_args!("{}", dir.display()));
-                Ok(dir)
-            }
+        let named = self.run.as_deref().map(named).transpose()?;
+        let found = match &named {
+            Some(path) => with_file(path, needs.file_name()).unwrap_or_else(|| path.clone()),
+            None => newest(Path::new(OUTPUTS), needs.file_name()).ok_or_else(|| CliError::NoRecordedRun {
+                file: needs.file_name(),
+                option: needs.option(),
+                known: recent(Path::new(OUTPUTS)),
+            })?,
+        };
+        if named.as_ref() != Some(&found) {
+            say(format_args!("{}", found.display()));
         }
+        Ok(found)
     }
+}
+
+/// A run directory if it has the file, or else its last round that has it.
+fn with_file(dir: &Path, file_name: &str) -> Option<PathBuf> {
+    let has = |dir: &PathBuf| dir.join(file_name).is_file();
+    [dir.to_path_buf()].into_iter().find(has).or_else(|| rounds_of(dir).into_iter().rev().find(has))
 }
 
 /// A run that was named on the command line.
@@ -80,7 +88,8 @@ pub fn named(path: &Path) -> Result<PathBuf, CliError> {
 /// The directory below `parent` whose file of this name is the newest.
 fn newest(parent: &Path, file_name: &str) -> Option<PathBuf> {
     let time = |dir: &PathBuf| modified(&dir.join(file_name));
-    let dirs = fs::read_dir(parent).ok()?.flatten().map(|entry| entry.path());
+    let entries = fs::read_dir(parent).ok()?.flatten();
+    let dirs = entries.filter_map(|entry| with_file(&entry.path(), file_name));
     // Of several of one instant the last by name: runs of one second are numbered.
     dirs.filter_map(|dir| Some((time(&dir)?, dir))).max().map(|(_, dir)| dir)
 }

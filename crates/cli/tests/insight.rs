@@ -94,7 +94,7 @@ fn on_every_scene_and_both_kinds_of_chip_every_command_works_and_sums_are_exact(
 }
 
 #[test]
-fn at_every_level_with_or_without_dependencies_a_path_adds_up() {
+fn from_level_2_on_with_or_without_dependencies_a_path_adds_up_and_level_1_is_refused() {
     let desk = Desk::new();
     for level in ["1", "2", "3"] {
         for deps in [&[][..], &["--dep-gen"]] {
@@ -102,8 +102,12 @@ fn at_every_level_with_or_without_dependencies_a_path_adds_up() {
             let _ = std::fs::remove_dir_all(&dir);
             let swimlane = format!("--chip-swimlane={level}");
             let run = record(&desk, "cholesky", "small", "cpu", &[&[swimlane.as_str()], deps].concat());
-            let path = json_of(&desk, &["critical-path", &run]);
-            assert_eq!(numbers(&path["causes"], "ticks").sum::<u64>(), makespan_of(&desk, &run));
+            if level != "1" {
+                let path = json_of(&desk, &["critical-path", &run]);
+                assert_eq!(numbers(&path["causes"], "ticks").sum::<u64>(), makespan_of(&desk, &run));
+            }
+            let path = desk.ringlane(&["critical-path", &run]);
+            assert_eq!(path.status, if level == "1" { 2 } else { 0 }, "{}", path.stderr);
             let overhead = desk.ringlane(&["overhead", &run]);
             assert_eq!(overhead.status, if level == "1" { 2 } else { 0 }, "{}", overhead.stderr);
             let tells = level != "1" && deps.is_empty();
@@ -136,6 +140,11 @@ fn without_a_name_the_newest_run_that_has_the_file_is_taken_and_said() {
     let found = desk.ringlane(&["overhead"]);
     assert_eq!(found.status, 0, "{}", found.stderr);
     assert!(found.stderr.starts_with("outputs/vector_small_"), "{}", found.stderr);
+    let dir = found.stderr.lines().next().unwrap();
+    for command in ["overhead", "check"] {
+        let by_file = desk.ringlane(&[command, &format!("{dir}/run.json")]);
+        assert_eq!(by_file.status, 0, "{}", by_file.stderr);
+    }
     let checked = desk.ringlane(&["check"]);
     assert_eq!(checked.status, 0, "{}", checked.stderr);
     let wrong = desk.ringlane(&["overhead", "outputs/nowhere"]);
@@ -181,6 +190,47 @@ fn a_slower_run_fails_over_the_limit_and_another_program_is_not_compared() {
     let refused = desk.ringlane(&["compare", &fast, &other]);
     assert_eq!(refused.status, 2);
     assert!(refused.line("error: ").starts_with("NotComparable"), "{}", refused.stderr);
+}
+
+#[test]
+fn a_run_that_failed_is_not_a_faster_one() {
+    let desk = Desk::new();
+    let good = record(&desk, "paged_attention", "small", "a2a3sim", &["--chip-swimlane"]);
+    let arguments = [
+        "run",
+        "paged_attention",
+        "--case",
+        "small",
+        "-p",
+        "a2a3sim",
+        "--ring-task-window",
+        "4",
+        "-o",
+        "bad",
+    ];
+    assert_eq!(desk.ringlane(&arguments).status, 1);
+    let worse = desk.ringlane(&["compare", &good, "bad", "--fail-over", "0"]);
+    assert_eq!(worse.status, 1, "{}", worse.stdout);
+    assert!(worse.stderr.contains("the second run ended fatal"), "{}", worse.stderr);
+    assert_eq!(desk.ringlane(&["compare", "bad", &good, "--fail-over", "1000000%"]).status, 0);
+}
+
+#[test]
+fn of_a_run_whose_rounds_were_all_observed_the_last_is_taken_and_all_are_checked() {
+    let desk = Desk::new();
+    let rounds = ["run", "vector", "--case", "small", "--dfx", "--rounds", "3", "--dfx-rounds", "all"];
+    assert_eq!(desk.ringlane(&[&rounds[..], &["-o", "run"]].concat()).status, 0);
+    let last = desk.ringlane(&["overhead", "run"]);
+    assert_eq!((last.status, last.stderr.starts_with("run/round_3\n")), (0, true), "{}", last.stderr);
+    assert_eq!(desk.ringlane(&["overhead", "run/round_1"]).status, 0);
+    assert_eq!(desk.ringlane(&rounds).status, 0);
+    let newest = desk.ringlane(&["overhead"]);
+    assert!(newest.stderr.lines().next().unwrap().ends_with("/round_3"), "{}", newest.stderr);
+    let alone = json_of(&desk, &["check", "run/round_1"])["held"].as_u64().unwrap();
+    assert!(json_of(&desk, &["check", "run"])["held"].as_u64().unwrap() > 3 * alone);
+    std::fs::write(desk.path().join("run/round_2/pmu.csv"), "no counters").unwrap();
+    let broken = desk.ringlane(&["check", "run"]);
+    assert_eq!((broken.status, broken.stdout.contains("round_2/pmu.csv: ")), (1, true), "{}", broken.stdout);
 }
 
 #[test]

@@ -67,9 +67,9 @@ pub struct Comparison {
     pub makespan_us: Moved,
     /// How long they took on the wall, µs.
     pub wall_us: Moved,
-    /// The parts of the critical paths, µs; none unless both runs recorded their swimlane.
+    /// The parts of the critical paths, µs; none unless both runs recorded their swimlane at level 2 or 3.
     pub causes: Vec<(Cause, Moved)>,
-    /// Kernels, those that moved most first; as `causes`.
+    /// Kernels, those that moved most first; none unless both runs recorded their swimlane.
     pub kernels: Vec<KernelMoved>,
     /// What is not the same of the two, in words: parameters, chip, threads, …
     pub differences: Vec<String>,
@@ -99,7 +99,8 @@ pub fn compare(before: &Run, after: &Run) -> Result<Comparison, InsightError> {
 }
 
 fn causes(a: &Timeline, b: &Timeline) -> Vec<(Cause, Moved)> {
-    let (before, after) = (observed(a), observed(b));
+    // Below level 2 a run has no path: then there is nothing to compare.
+    let (Ok(before), Ok(after)) = (observed(a), observed(b)) else { return Vec::new() };
     let moved = |cause| Moved { before: a.us(before.total(cause)), after: b.us(after.total(cause)) };
     Cause::ALL.into_iter().map(|cause| (cause, moved(cause))).collect()
 }

@@ -18,7 +18,9 @@ mod longest;
 mod walk;
 
 use ringlane_task::{CoreId, KernelId, Ticks};
+use ringlane_trace::swimlane::SwimlaneLevel;
 
+use crate::InsightError;
 use crate::timeline::{TaskIndex, Timeline};
 pub use longest::{LongestPath, longest};
 
@@ -116,11 +118,11 @@ impl CriticalPath {
 
 /// The path that led to the end of a run.
 ///
-/// What is not recorded is told by the next thing that is: at level 1 nobody knows when a block was handed out, so all of
-/// the time between its last producer and its start counts as waiting for a core or the scheduler, by whether a core was
-/// idle; at level 2 nobody knows submits, so all before a task without producers counts as submit.
-pub fn observed(timeline: &Timeline) -> CriticalPath {
-    walk::Walk::new(timeline).path()
+/// The timeline has level 2 at least: level 1 does not tell a block that waited for the scheduler from one that was not
+/// submitted. At level 2 nobody knows submits, so all before a task that waited for nobody counts as submit.
+pub fn observed(timeline: &Timeline) -> Result<CriticalPath, InsightError> {
+    timeline.needs(SwimlaneLevel::Tasks)?;
+    Ok(walk::Walk::new(timeline).path())
 }
 
 #[cfg(test)]

@@ -162,12 +162,7 @@ impl Limit {
 
 /// Where the cores' time went. The timeline has level 2 at least: level 1 does not know when blocks were handed out.
 pub fn overhead(timeline: &Timeline) -> Result<Overhead, InsightError> {
-    if timeline.level < SwimlaneLevel::Tasks {
-        return Err(InsightError::LevelTooLow {
-            needs: SwimlaneLevel::Tasks.number(),
-            has: timeline.level.number(),
-        });
-    }
+    timeline.needs(SwimlaneLevel::Tasks)?;
     let waits = waits(timeline);
     let kinds = kinds_of(timeline, &waits);
     let of_blocks = |takes: fn(&BlockRow) -> (Ticks, Ticks)| {

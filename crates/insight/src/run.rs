@@ -44,12 +44,13 @@ pub struct Run {
 impl Run {
     /// Opens a run directory, or the one that a file is in.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, InsightError> {
-        let path = path.as_ref();
-        let dir = match path.is_file() {
-            true => run_of_file(path),
-            false => path.to_path_buf(),
-        };
+        let dir = Run::dir_of(path.as_ref());
         Ok(Run { manifest: Manifest::read(&dir)?, dir })
+    }
+
+    /// The run directory that a path stands for: itself, or the one that the file is in.
+    pub fn dir_of(path: &Path) -> PathBuf {
+        if path.is_file() { run_of_file(path) } else { path.to_path_buf() }
     }
 
     /// Whether the run has this table.

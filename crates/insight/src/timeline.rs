@@ -19,7 +19,7 @@ use ringlane_trace::swimlane::{
 };
 
 use crate::bound::Placement;
-use crate::{CoreKind, Cores};
+use crate::{CoreKind, Cores, InsightError};
 pub use build::Skeleton;
 pub use edges::Edges;
 use ids::TaskIds;
@@ -159,6 +159,12 @@ impl Timeline {
     /// How many cores there are of each kind.
     pub fn core_counts(&self) -> Cores {
         self.cores.iter().fold(Cores::none(), |cores, &kind| cores.with(kind, cores.of(kind) + 1))
+    }
+
+    /// An answer that needs a level is refused below it.
+    pub fn needs(&self, level: SwimlaneLevel) -> Result<(), InsightError> {
+        let (needs, has) = (level.number(), self.level.number());
+        if has >= needs { Ok(()) } else { Err(InsightError::LevelTooLow { needs, has }) }
     }
 
     /// Ticks as microseconds.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use ringlane_insight::Run;
 use ringlane_insight::compare::{Comparison, Moved, compare};
 use ringlane_insight::units::{percent_text, time_text};
+use ringlane_trace::RunStatus;
 use serde_json::{Value, json};
 
 use crate::errors::{CliError, Exit};
@@ -17,7 +18,7 @@ Example:
   $ ringlane run cholesky --dfx -o before
   $ ringlane run cholesky --dfx -o after
   $ ringlane compare before after --fail-over 5%
-Exit status: 0, or 1 if the makespan grew by more than the limit.";
+Exit status: 0, or with --fail-over 1 if the makespan grew by more, or the second run failed and the first did not.";
 
 /// Compare two runs of one program: makespan, critical path, kernels
 #[derive(clap::Args)]
@@ -43,8 +44,7 @@ impl CompareArgs {
         let before = Run::open(named(&self.before)?)?;
         let after = Run::open(named(&self.after)?)?;
         let comparison = compare(&before, &after)?;
-        let grew = comparison.makespan_us.share();
-        let is_over = self.fail_over.is_some_and(|limit| grew.is_some_and(|grew| grew > limit));
+        let is_over = self.fail_over.is_some_and(|limit| is_worse(&before, &after, &comparison, limit));
         if self.json {
             output::results(&json_of(&comparison, is_over))?;
         } else {
@@ -53,15 +53,25 @@ impl CompareArgs {
             }
             output::results(&text_of(&comparison))?;
         }
-        if let (true, Some(limit), Some(grew)) = (is_over, self.fail_over, grew) {
-            say(format_args!(
-                "the makespan grew by {}, more than {}",
-                percent_text(grew),
-                percent_text(limit)
-            ));
+        if let (true, Some(limit)) = (is_over, self.fail_over) {
+            say(match comparison.makespan_us.share().filter(|&grew| grew > limit) {
+                Some(grew) => {
+                    format!("the makespan grew by {}, more than {}", percent_text(grew), percent_text(limit))
+                }
+                None => format!("the second run ended {}", after.manifest.status.as_str()),
+            });
         }
         Ok(if is_over { Exit::Failed } else { Exit::Ok })
     }
+}
+
+/// Whether the second run is worse than the limit lets it: its makespan grew by more, or it did not end well where the first
+/// one did. A run that failed is no faster one.
+fn is_worse(before: &Run, after: &Run, comparison: &Comparison, limit: f64) -> bool {
+    let failed = |run: &Run| run.manifest.status != RunStatus::Ok;
+    let makespan = comparison.makespan_us;
+    let grew = makespan.share().map_or(makespan.after > 0.0, |grew| grew > limit);
+    grew || failed(after) && !failed(before)
 }
 
 /// A part, as a percentage or as a fraction.
@@ -81,15 +91,17 @@ fn text_of(comparison: &Comparison) -> String {
     table.push(row("makespan", comparison.makespan_us));
     table.push(row("wall", comparison.wall_us));
     let mut text = table.render();
-    if comparison.causes.is_empty() {
+    if comparison.kernels.is_empty() {
         return text + "\nWith --chip-swimlane in both runs, kernels and critical paths are compared too\n";
     }
-    text += "\nCritical path\n";
-    let mut table = moved_table("cause");
-    for (cause, moved) in comparison.causes.iter().filter(|(_, moved)| moved.before + moved.after > 0.0) {
-        table.push(row(cause.as_str(), *moved));
+    if !comparison.causes.is_empty() {
+        text += "\nCritical path\n";
+        let mut table = moved_table("cause");
+        for (cause, moved) in comparison.causes.iter().filter(|(_, moved)| moved.before + moved.after > 0.0) {
+            table.push(row(cause.as_str(), *moved));
+        }
+        text += &table.render();
     }
-    text += &table.render();
     text += "\nKernels, by what moved most\n";
     let numbers = ["blocks", "total", "→", "moved", "", "mean", "→"].map(|name| (name, Side::Right));
     let mut table = Table::new([vec![("kernel", Side::Left)], numbers.to_vec()].concat());

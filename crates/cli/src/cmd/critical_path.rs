@@ -38,7 +38,7 @@ impl CriticalPathArgs {
     /// Computes and prints.
     pub fn execute(&self) -> Result<Exit, CliError> {
         let timeline = self.run.open(Needs::Table(Instrument::Swimlane))?.timeline()?;
-        let (path, floor) = (observed(&timeline), longest(&timeline));
+        let (path, floor) = (observed(&timeline)?, longest(&timeline));
         timeline_notes::say_missing(&timeline);
         let text = match (self.json, self.segments) {
             (true, _) => json_of(&path, &floor, &timeline),

@@ -11,6 +11,7 @@ use ringlane_trace::TraceError;
 
 use crate::errors::{CliError, Exit};
 use crate::output::{self, say};
+use crate::rounds::observed;
 use crate::run_arg::{Needs, RunArg};
 
 const EXAMPLE: &str = "\
@@ -55,13 +56,6 @@ pub fn write_pages(dir: &Path) -> Result<(), CliError> {
         say(format_args!("report: {} ({})", path.display(), bytes_text(facts.bytes)));
     }
     Ok(())
-}
-
-/// The directories of the rounds that were observed: those below, or the run's own.
-fn observed(dir: &Path) -> Vec<PathBuf> {
-    let rounds = (1u32..).map(|round| dir.join(format!("round_{round}")));
-    let rounds: Vec<_> = rounds.take_while(|round| round.join("run.json").is_file()).collect();
-    if rounds.is_empty() { vec![dir.to_path_buf()] } else { rounds }
 }
 
 /// Writes a page whole or not at all.

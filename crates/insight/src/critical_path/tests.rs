@@ -1,6 +1,6 @@
 //! Paths of runs written by hand.
 
-use ringlane_task::Ticks;
+use ringlane_task::{Explain, Ticks};
 use ringlane_trace::swimlane::{CopyDirection, CopyRow, SwimlaneLevel};
 
 use super::{Cause, longest, observed};
@@ -9,7 +9,7 @@ use crate::timeline::{TaskIndex, Timeline};
 
 /// Start, end and cause of each segment, after a check that they tile the run.
 fn path(timeline: &Timeline) -> Vec<(u64, u64, Cause)> {
-    let path = observed(timeline);
+    let path = observed(timeline).unwrap();
     let ends = path.segments.iter().map(|segment| segment.end);
     assert!(
         path.segments
@@ -182,8 +182,8 @@ fn a_read_leads_to_the_task_that_was_waited_for() {
 }
 
 #[test]
-fn at_every_level_the_path_adds_up() {
-    for level in [SwimlaneLevel::Blocks, SwimlaneLevel::Tasks, SwimlaneLevel::Phases] {
+fn from_level_2_on_the_path_adds_up() {
+    for level in [SwimlaneLevel::Tasks, SwimlaneLevel::Phases] {
         let timeline = Sample::on(&["aic", "aiv"])
             .task((1, 3), 3, &[])
             .block(0, AIC, [4, 5, 25, 26])
@@ -198,6 +198,8 @@ fn at_every_level_the_path_adds_up() {
     }
     assert_eq!(path(&Sample::on(&["aic"]).ends(9)), [(0, 9, Cause::Submit)]);
     assert_eq!(path(&Sample::on(&["aic"]).ends(0)), []);
+    let refused = observed(&Sample::on(&["aic"]).at_level(SwimlaneLevel::Blocks, 9)).unwrap_err();
+    assert_eq!(refused.name(), "LevelTooLow");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use ringlane_task::{CoreId, Ticks};
-use ringlane_trace::swimlane::{BlockRow, SwimlaneLevel};
+use ringlane_trace::swimlane::BlockRow;
 
 use super::aside::Aside;
 use super::fullness::{Fullness, IsFull};
@@ -119,15 +119,12 @@ impl<'t> Walk<'t> {
         let start = block.start.min(self.now);
         let (core, kernel) = (Some(block.core), Some(block.func_id));
         self.push(Segment { start, end: self.now, cause: Cause::Compute, task: Some(task), core, kernel });
-        let has_stamps = self.timeline.level >= SwimlaneLevel::Tasks;
-        if has_stamps {
-            // Handed out ahead, it waited for the block before it on its core.
-            let ends = self.ends.get(&block.core).map_or(&[][..], Vec::as_slice);
-            let before = ends[..ends.partition_point(|&end| end <= block.start)].last().copied();
-            let free = before.unwrap_or_default().max(block.dispatch);
-            self.back_to(free, Cause::Scheduler, Some(task));
-            self.back_to(block.dispatch, Cause::Core, Some(task));
-        }
+        // Handed out ahead, it waited for the block before it on its core.
+        let ends = self.ends.get(&block.core).map_or(&[][..], Vec::as_slice);
+        let before = ends[..ends.partition_point(|&end| end <= block.start)].last().copied();
+        let free = before.unwrap_or_default().max(block.dispatch);
+        self.back_to(free, Cause::Scheduler, Some(task));
+        self.back_to(block.dispatch, Cause::Core, Some(task));
         let runnable = self.waits[task.at()].runnable().min(self.now);
         let placement = self.timeline.placement(block.func_id);
         let mut parts = Vec::new();

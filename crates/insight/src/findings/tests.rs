@@ -20,7 +20,7 @@ fn of_manifest(manifest: &Manifest, scopes: Option<&Scopes>) -> Vec<Finding> {
 }
 
 fn of_timeline(timeline: &Timeline) -> Vec<Finding> {
-    let (overhead, path) = (overhead(timeline).unwrap(), observed(timeline));
+    let (overhead, path) = (overhead(timeline).unwrap(), observed(timeline).unwrap());
     let manifest = manifest(timeline.makespan.0);
     let known = Known {
         manifest: &manifest,

@@ -69,7 +69,7 @@ impl Page {
     pub(super) fn add_answers(&mut self, timeline: Option<&Timeline>, scopes: Option<&Scopes>) {
         let timeline = timeline.filter(|timeline| !timeline.blocks.is_empty());
         let overhead = timeline.and_then(|timeline| overhead(timeline).ok());
-        let path = timeline.map(observed);
+        let path = timeline.and_then(|timeline| observed(timeline).ok());
         let found = findings(&Known {
             manifest: &self.run.manifest,
             timeline,
