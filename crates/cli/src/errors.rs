@@ -115,6 +115,9 @@ pub enum CliError {
     /// No run is named, and none has what is needed.
     #[error("no run has what this needs")]
     NoRecordedRun { file: &'static str, option: &'static str, known: Vec<String> },
+    /// What is to be written would take the place of what was recorded.
+    #[error("the output would overwrite a file of the run")]
+    OverwritesRun { output: PathBuf, file: &'static str, run: PathBuf },
     /// A run cannot be explained.
     #[error("{0}")]
     Insight(#[from] InsightError),
@@ -168,6 +171,7 @@ impl Explain for CliError {
             CliError::Costs(error) => error.name(),
             CliError::NoSuchRun { .. } => "NoSuchRun",
             CliError::NoRecordedRun { .. } => "NoRecordedRun",
+            CliError::OverwritesRun { .. } => "OverwritesRun",
             CliError::Insight(error) => error.name(),
             CliError::Dump(error) => error.name(),
             CliError::CannotPrint(_) => "CannotPrint",
@@ -208,6 +212,9 @@ impl Explain for CliError {
             }
             CliError::NoRecordedRun { file, known, .. } => {
                 format!("no outputs/*/{file}; the newest runs: {}", listed(known))
+            }
+            CliError::OverwritesRun { output, file, run } => {
+                format!("-o {} is {file} of the run {}", output.display(), run.display())
             }
             CliError::Insight(error) => error.detail(),
             CliError::Dump(error) => error.detail(),
@@ -252,6 +259,7 @@ impl Explain for CliError {
             CliError::NoRecordedRun { option, .. } => {
                 format!("make one with `ringlane run SCENE {option}`, or name the run's directory")
             }
+            CliError::OverwritesRun { .. } => "-o another file; what was recorded stays as it is".to_string(),
             CliError::Insight(error) => error.hint(),
             CliError::Dump(error) => error.hint(),
             CliError::CannotPrint(_) => "is there space where standard output goes?".to_string(),

@@ -16,6 +16,7 @@ use ringlane_trace::ArtifactFile;
 
 use crate::errors::{CliError, Exit};
 use crate::output::say;
+use crate::output_path;
 use crate::run_arg::{Needs, RunArg};
 
 /// The page's name in the run directory.
@@ -98,6 +99,8 @@ impl MermaidArgs {
 }
 
 fn show(run: &Run, format: Format, args: &GraphArgs, task: Option<TaskId>) -> Result<Exit, CliError> {
+    let output = args.output.clone().or((format == Format::Html).then(|| run.dir.join(HTML_FILE_NAME)));
+    output.iter().try_for_each(|output| output_path::check(run, output))?;
     let disagree = |what| InsightError::FilesDisagree { dir: run.dir.clone(), what };
     let graph = TaskGraph::new(run.dependencies()?).map_err(disagree)?;
     let task = task.map(|id| found(&graph, id)).transpose()?;
@@ -115,7 +118,6 @@ fn show(run: &Run, format: Format, args: &GraphArgs, task: Option<TaskId>) -> Re
     if args.reduce {
         say(format_args!("{} of {all} edges; the others follow from them", edges.len()));
     }
-    let output = args.output.clone().or((format == Format::Html).then(|| run.dir.join(HTML_FILE_NAME)));
     let view = View { run, graph: &graph, edges: &edges, task };
     write_to(output, |out| view.write(format, out))?;
     Ok(Exit::Ok)

@@ -20,6 +20,7 @@ use ringlane_trace::swimlane::SwimlaneLevel;
 
 use crate::errors::{CliError, Exit};
 use crate::output::{self, printable, say};
+use crate::output_path;
 use crate::run_arg::{Needs, RunArg};
 use crate::table::{Side, Table};
 use json::{Written, json};
@@ -58,8 +59,9 @@ impl SwimlaneArgs {
     /// Writes the trace, tells where it is and what is not in it, and prints the table.
     pub fn execute(&self) -> Result<Exit, CliError> {
         let run = self.run.open(Needs::Table(Instrument::Swimlane))?;
-        let (timeline, scopes) = read(&run)?;
         let path = self.output.clone().unwrap_or_else(|| run.dir.join(self.format.file_name()));
+        output_path::check(&run, &path)?;
+        let (timeline, scopes) = read(&run)?;
         let (counts, length) = self.write(&path, &run, &timeline, scopes.as_ref())?;
         let notes = notes(&run, &timeline, scopes.as_ref(), counts);
         let TraceCounts { slices, arrows, .. } = counts;
