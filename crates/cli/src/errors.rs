@@ -144,7 +144,10 @@ impl CliError {
         match self {
             CliError::CannotPrint(_) | CliError::NoSignals(_) => Exit::Failed,
             CliError::Costs(error) => error.exit(),
-            CliError::Trace(TraceError::CannotWrite { .. }) => Exit::Failed,
+            // What was asked for is well, and the machine does not let it be written.
+            CliError::Trace(TraceError::CannotWrite { .. }) | CliError::Dump(DumpError::CannotExport { .. }) => {
+                Exit::Failed
+            }
             _ => Exit::Usage,
         }
     }
