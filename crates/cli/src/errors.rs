@@ -12,7 +12,7 @@ use ringlane_trace::TraceError;
 
 use crate::cmd::DumpError;
 use crate::costs::CostsError;
-use crate::output::say;
+use crate::output::{printable, say};
 use crate::runtime::{Platform, SetupError};
 use crate::suggest::nearest;
 
@@ -53,9 +53,11 @@ pub fn warn(problem: &dyn Explain) {
     say(lines("warning", problem));
 }
 
-/// The three lines of an error or a warning.
+/// The three lines of an error or a warning. Names in them may be from a file.
 pub fn lines(kind: &str, error: &dyn Explain) -> String {
-    format!("{kind}: {}: {error}\ndetail: {}\nhint: {}", error.name(), error.detail(), error.hint())
+    let (what, detail, hint) = (error.to_string(), error.detail(), error.hint());
+    let [what, detail, hint] = [what, detail, hint].map(|line| printable(&line));
+    format!("{kind}: {}: {what}\ndetail: {detail}\nhint: {hint}", error.name())
 }
 
 /// Why the command does not do what it was asked.
@@ -145,9 +147,8 @@ impl CliError {
             CliError::CannotPrint(_) | CliError::NoSignals(_) => Exit::Failed,
             CliError::Costs(error) => error.exit(),
             // What was asked for is well, and the machine does not let it be written.
-            CliError::Trace(TraceError::CannotWrite { .. }) | CliError::Dump(DumpError::CannotExport { .. }) => {
-                Exit::Failed
-            }
+            CliError::Trace(TraceError::CannotWrite { .. })
+            | CliError::Dump(DumpError::CannotExport { .. }) => Exit::Failed,
             _ => Exit::Usage,
         }
     }

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::timeline_notes;
 use crate::errors::{CliError, Exit};
-use crate::output;
+use crate::output::{self, printable};
 use crate::run_arg::{Needs, RunArg};
 use crate::table::{Side, Table};
 
@@ -79,7 +79,7 @@ fn text_of(path: &CriticalPath, floor: &LongestPath, timeline: &Timeline) -> Str
         ("blocks", Side::Right),
     ]);
     for (kernel, ticks, blocks) in path.kernels() {
-        let name = timeline.kernel_name(kernel).escape_debug().to_string();
+        let name = printable(timeline.kernel_name(kernel));
         kernels.push(vec![name, time_text(timeline.us(ticks)), share(ticks), blocks.to_string()]);
     }
     format!(
@@ -97,7 +97,7 @@ fn line(segment: &Segment, timeline: &Timeline) -> String {
     let task = segment.task.map_or(String::new(), |task| format!("  task {}", timeline.task(task).task_id));
     let kernel = segment
         .kernel
-        .map_or(String::new(), |kernel| format!("  {}", timeline.kernel_name(kernel).escape_debug()));
+        .map_or(String::new(), |kernel| format!("  {}", printable(timeline.kernel_name(kernel))));
     let core = segment.core.map_or(String::new(), |core| format!("  core {core}"));
     format!(
         "{:>14}  {:>12}  {:<22}{task}{kernel}{core}\n",

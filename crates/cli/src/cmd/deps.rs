@@ -11,10 +11,11 @@ use ringlane_report::graph::{
     HTML_NODES_MAX, MERMAID_EDGES_MAX, MERMAID_NODES_MAX, Picture, Shown, task_text, write_dot, write_html,
     write_mermaid, write_text,
 };
-use ringlane_task::{RingIndex, TaskId};
+use ringlane_task::TaskId;
 use ringlane_trace::ArtifactFile;
 
 use crate::errors::{CliError, Exit};
+use crate::options;
 use crate::output::say;
 use crate::output_path;
 use crate::run_arg::{Needs, RunArg};
@@ -49,8 +50,8 @@ pub struct DepsArgs {
     #[command(flatten)]
     graph: GraphArgs,
     /// One task and its neighbours, with the regions that tie them: a task id, or ring:number
-    #[arg(long, value_name = "ID")]
-    task: Option<String>,
+    #[arg(long, value_name = "ID", value_parser = options::task)]
+    task: Option<TaskId>,
 }
 
 /// Show the executed graph as a Mermaid flowchart
@@ -84,9 +85,8 @@ enum Format {
 impl DepsArgs {
     /// Reads the dependencies and shows them.
     pub fn execute(&self) -> Result<Exit, CliError> {
-        let task = self.task.as_deref().map(parse_task).transpose()?;
         let run = self.run.open(Needs::Table(Instrument::Deps))?;
-        show(&run, self.format, &self.graph, task)
+        show(&run, self.format, &self.graph, self.task)
     }
 }
 
@@ -188,20 +188,6 @@ fn write_to(
     file.commit()?;
     say(format_args!("wrote {}", path.display()));
     Ok(())
-}
-
-/// A task's id as artifacts have it, or as `ring:number`.
-fn parse_task(text: &str) -> Result<TaskId, CliError> {
-    let parsed = match text.split_once(':') {
-        None => text.parse().ok().map(TaskId),
-        Some((ring, local)) => {
-            let parts = ring.parse().ok().zip(local.parse().ok());
-            parts.map(|(ring, local)| TaskId::new(RingIndex(ring), local))
-        }
-    };
-    let allowed = "a task id, or ring:number";
-    parsed
-        .ok_or_else(|| CliError::bad_value("--task", text, allowed, "as in --task 4294967299 or --task 1:3"))
 }
 
 fn found(graph: &TaskGraph, id: TaskId) -> Result<TaskIndex, CliError> {

@@ -6,15 +6,16 @@ use ringlane_insight::dump::{
     ArgumentDiff, Comparison, Diff, Extent, Mismatch, Provenance, Side, TaskDiff, Tolerance, describe_shape,
     diff, place_in, provenance,
 };
+use ringlane_insight::units::counted;
 use ringlane_insight::{Instrument, Run};
 use ringlane_task::TaskId;
 use ringlane_trace::deps::Origin;
 use serde_json::{Value as Json, json};
 
 use super::error::DumpError;
-use super::print::{count, seven_digits};
+use super::print::{seven_digits, task_line};
 use crate::errors::{CliError, Exit};
-use crate::output::{self, printable, say};
+use crate::output::{self, say};
 use crate::run_arg;
 
 const EXAMPLE: &str = "\
@@ -123,13 +124,13 @@ impl Shown<'_> {
         }
         text += &format!(
             "compared {}, {}, {}, with a tolerance of {:e}",
-            count(found.tasks, "task"),
-            count(found.records, "record"),
-            count(found.elements, "element"),
+            counted(found.tasks, "task"),
+            counted(found.records, "record"),
+            counted(found.elements, "element"),
             self.tolerance.get()
         );
         if found.inherited > 0 {
-            text += &format!("; given something else: {}", count(found.inherited, "task"));
+            text += &format!("; given something else: {}", counted(found.inherited, "task"));
         }
         if found.cut > 0 {
             text += &format!("; {} records only in part, because they are truncated", found.cut);
@@ -148,12 +149,8 @@ impl Shown<'_> {
     fn sources(&self, task: TaskId) -> Result<String, CliError> {
         let mut text = String::new();
         for Provenance { arg, origin, producers } in self.provenance(task)? {
-            let from: Vec<_> = producers
-                .iter()
-                .map(|made| {
-                    format!("task {} (seq {}) {}", task_name(made.task), made.seq, printable(&made.kernel))
-                })
-                .collect();
+            let from: Vec<_> =
+                producers.iter().map(|made| task_line(made.task, made.seq, &made.kernel)).collect();
             let from = match (from.is_empty(), origin) {
                 (false, _) => from.join(", "),
                 (true, Origin::External) => "outside: an external tensor".to_string(),
@@ -199,13 +196,8 @@ impl Shown<'_> {
     }
 }
 
-/// A task as people name it.
-pub fn task_name(task: TaskId) -> String {
-    format!("{}:{}", task.0 >> 32, task.local())
-}
-
 fn name(task: &TaskDiff) -> String {
-    format!("task {} (seq {}) {}", task_name(task.task), task.seq, printable(&task.kernel))
+    task_line(task.task, task.seq, &task.kernel)
 }
 
 fn arguments(differing: &[ArgumentDiff]) -> String {
@@ -215,7 +207,7 @@ fn arguments(differing: &[ArgumentDiff]) -> String {
         text += &format!(
             "  arg {arg} ({role}, {dtype} {}): {differing} of {} differ, the first at {:?}\n",
             describe_shape(shape),
-            count(*compared, "element"),
+            counted(*compared, "element"),
             place_in(shape, *first)
         );
         text += &format!(
