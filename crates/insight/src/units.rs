@@ -1,5 +1,14 @@
 //! Numbers as people read them.
 
+/// Ticks of a counter as microseconds; a clock that is not known is taken to tick once a second.
+///
+/// ```
+/// assert_eq!(ringlane_insight::units::microseconds(75.0, 50_000_000), 1.5);
+/// ```
+pub fn microseconds(ticks: f64, clock_freq_hz: u64) -> f64 {
+    ticks * 1e6 / clock_freq_hz.max(1) as f64
+}
+
 /// A time in the unit that fits it.
 ///
 /// ```

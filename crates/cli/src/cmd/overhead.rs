@@ -79,7 +79,7 @@ fn spreads(found: &Overhead, timeline: &Timeline) -> Table {
     let numbers = ["mean", "p50", "p95", "max"].map(|name| (name, Side::Right));
     let mut table = Table::new([vec![("", Side::Left)], numbers.to_vec()].concat());
     for (name, spread) in around(found) {
-        let mean = spread.mean() * 1e6 / timeline.clock_freq_hz.max(1) as f64;
+        let mean = timeline.mean_us(spread.mean());
         let ranks = [spread.p50, spread.p95, spread.max].map(|ticks| time_text(timeline.us(ticks)));
         table.push([vec![name.to_string(), time_text(mean)], ranks.to_vec()].concat());
     }
@@ -116,7 +116,7 @@ fn json_of(found: &Overhead, timeline: &Timeline) -> String {
     });
     let spreads = around(found).map(|(name, spread)| {
         let us = |ticks| timeline.us(ticks);
-        let mean = spread.mean() * 1e6 / timeline.clock_freq_hz.max(1) as f64;
+        let mean = timeline.mean_us(spread.mean());
         json!({
             "stretch": name, "mean_us": mean,
             "p50_us": us(spread.p50), "p95_us": us(spread.p95), "max_us": us(spread.max),

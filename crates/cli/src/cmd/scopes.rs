@@ -1,7 +1,7 @@
 //! `ringlane scopes`: how full the rings were, and the smallest capacities that suffice.
 
 use ringlane_insight::scopes::{PER_RING, SiteUse, StoreUse, Summary, Waits, summarize};
-use ringlane_insight::units::time_text;
+use ringlane_insight::units::{microseconds, time_text};
 use ringlane_insight::{Instrument, Run};
 use ringlane_task::Ticks;
 use serde::Serialize;
@@ -47,7 +47,7 @@ struct View<'a> {
 
 impl View<'_> {
     fn us(&self, ticks: Ticks) -> f64 {
-        ticks.0 as f64 * 1e6 / self.run.manifest.clock_freq_hz.max(1) as f64
+        microseconds(ticks.0 as f64, self.run.manifest.clock_freq_hz)
     }
 
     fn text(&self) -> String {

@@ -183,7 +183,7 @@ fn text(timeline: &Timeline, stats: &[KernelStats]) -> String {
     let right = columns.map(|name| (name, Side::Right));
     let mut table =
         Table::new([("kernel", Side::Left), ("on", Side::Left)].into_iter().chain(right).collect());
-    let us = |ticks: f64| ticks * 1e6 / timeline.clock_freq_hz.max(1) as f64;
+    let us = |ticks: f64| timeline.mean_us(ticks);
     let spread = |spread: Option<Spread>| match spread {
         Some(spread) => [time_text(us(spread.mean())), time_text(us(spread.p95.0 as f64))],
         None => ["-".to_string(), "-".to_string()],
