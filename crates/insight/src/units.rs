@@ -60,6 +60,16 @@ pub fn counted(count: u64, noun: &str) -> String {
     format!("{} {noun}{}", grouped(count), if count == 1 { "" } else { "s" })
 }
 
+/// The word that goes with a count: the first with one, the second with any other.
+///
+/// ```
+/// use ringlane_insight::units::agreeing;
+/// assert_eq!([0, 1, 2].map(|count| agreeing(count, "is", "are")), ["are", "is", "are"]);
+/// ```
+pub const fn agreeing(count: u64, one: &'static str, other: &'static str) -> &'static str {
+    if count == 1 { one } else { other }
+}
+
 /// A count with a comma after each three digits.
 pub fn grouped(count: u64) -> String {
     let digits = count.to_string();

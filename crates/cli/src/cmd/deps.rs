@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use ringlane_insight::deps::{REDUCTION_STEPS_MAX, TaskGraph, reduce};
 use ringlane_insight::timeline::TaskIndex;
+use ringlane_insight::units::{agreeing, counted};
 use ringlane_insight::{InsightError, Instrument, Run};
 use ringlane_report::graph::{
     HTML_NODES_MAX, MERMAID_EDGES_MAX, MERMAID_NODES_MAX, Picture, Shown, task_text, write_dot, write_html,
@@ -105,10 +106,9 @@ fn show(run: &Run, format: Format, args: &GraphArgs, task: Option<TaskId>) -> Re
     let graph = TaskGraph::new(run.dependencies()?).map_err(disagree)?;
     let task = task.map(|id| found(&graph, id)).transpose()?;
     if graph.lost > 0 {
-        say(format_args!(
-            "note: {} tasks were lost when the run was recorded; their edges are not here",
-            graph.lost
-        ));
+        let (lost, were) = (counted(graph.lost, "task"), agreeing(graph.lost, "was", "were"));
+        let their = agreeing(graph.lost, "its", "their");
+        say(format_args!("note: {lost} {were} lost when the run was recorded; {their} edges are not here"));
     }
     let all = graph.edges.len();
     let edges: Vec<_> = match args.reduce {
@@ -162,10 +162,9 @@ impl View<'_> {
         if shown != Shown::Kernels {
             return (picture, String::new());
         }
-        let note = format!(
-            "{tasks} tasks and {edges} edges, collapsed by kernel into {} nodes",
-            picture.nodes.len()
-        );
+        let (tasks, edges) = (counted(tasks as u64, "task"), counted(edges as u64, "edge"));
+        let nodes = counted(picture.nodes.len() as u64, "node");
+        let note = format!("{tasks} and {edges}, collapsed by kernel into {nodes}");
         say(format_args!("note: {note}"));
         (picture, note)
     }

@@ -8,7 +8,7 @@ use std::thread;
 use clap::ValueEnum;
 use ringlane_insight::kernels::{KernelStats, kernels};
 use ringlane_insight::timeline::{EdgeOrigin, Timeline};
-use ringlane_insight::units::{bytes_text, percent_text, time_text};
+use ringlane_insight::units::{agreeing, bytes_text, counted, percent_text, time_text};
 use ringlane_insight::{InsightError, Instrument, Run, Spread};
 use ringlane_report::perfetto::{
     COUNTER_CHANGES_MAX, JSON_FILE_NAME, PFTRACE_FILE_NAME, ScopeSpans, TraceCounts, TraceSource, write_json,
@@ -149,26 +149,29 @@ fn notes(run: &Run, timeline: &Timeline, scopes: Option<&ScopeSpans>, counts: Tr
     note(
         hidden > 0,
         format!(
-            "{hidden} edges have no arrow: a task at one end ran no block, and when it was ready is not known"
+            "{} {} no arrow: a task at one end ran no block, and when it was ready is not known",
+            counted(hidden, "edge"),
+            agreeing(hidden, "has", "have")
         ),
     );
     note(scopes.is_none(), "no scope_stats.json: no scopes (--scope-stats)".into());
     note(
         counts.thinned > 0,
         format!(
-            "{} counters change more than {COUNTER_CHANGES_MAX} times and are told for stretches of time",
-            counts.thinned
+            "{} of more than {COUNTER_CHANGES_MAX} changes told for stretches of time",
+            counted(counts.thinned, "counter")
         ),
     );
     let lost = [
-        ("blocks", timeline.counts.blocks.dropped),
-        ("tasks", timeline.lost_tasks),
-        ("phases", timeline.counts.phases.dropped),
-        ("submits", timeline.counts.submits.dropped),
-        ("copies", timeline.counts.copies.dropped),
+        ("block", timeline.counts.blocks.dropped),
+        ("task", timeline.lost_tasks),
+        ("phase", timeline.counts.phases.dropped),
+        ("submit", timeline.counts.submits.dropped),
+        ("copy row", timeline.counts.copies.dropped),
     ];
     for (what, lost) in lost {
-        note(lost > 0, format!("{lost} {what} were lost when the run was recorded (--overflow block)"));
+        let (rows, were) = (counted(lost, what), agreeing(lost, "was", "were"));
+        note(lost > 0, format!("{rows} {were} lost when the run was recorded (--overflow block)"));
     }
     let status = run.manifest.status.as_str();
     note(status != "ok", format!("the run ended as {status}: the trace ends where it did"));
