@@ -49,7 +49,7 @@ impl CompareArgs {
             output::results(&json_of(&comparison, is_over))?;
         } else {
             for difference in &comparison.differences {
-                say(format_args!("note: the runs differ: {difference}"));
+                say(format_args!("note: the runs differ: {}", printable(difference)));
             }
             output::results(&text_of(&comparison))?;
         }
