@@ -28,7 +28,7 @@ pub use compare::{ArgumentDiff, Tolerance, Worst};
 pub use diff::{Comparison, Diff, Extent, Mismatch, Side, TaskDiff, diff};
 pub use export::{write_npy, write_txt};
 pub use filter::{Filter, Kind, parse_stage};
-pub use provenance::{Producer, Provenance, provenance};
+pub use provenance::{Producer, Provenance, Sources};
 pub use stats::{Stats, stats};
 pub use value::Value;
 

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use ringlane_insight::dump::{
-    ArgumentDiff, Comparison, Diff, Extent, Mismatch, Provenance, Side, TaskDiff, Tolerance, describe_shape,
-    diff, place_in, provenance,
+    ArgumentDiff, Comparison, Diff, Extent, Mismatch, Provenance, Side, Sources, TaskDiff, Tolerance,
+    describe_shape, diff, place_in,
 };
 use ringlane_insight::units::counted;
 use ringlane_insight::{Instrument, Run};
@@ -61,8 +61,12 @@ impl DiffArgs {
             Comparison::Compared(found) => found,
             Comparison::NotComparable(why) => return Err(not_comparable(&why).into()),
         };
-        let shown = Shown { run: &a, found: &found, tolerance: self.tolerance };
-        output::results(&if self.json { shown.json()? } else { shown.text()? })?;
+        let sources = match a.has(Instrument::Deps) && !found.agrees() {
+            true => Sources::new(a.dependencies()?),
+            false => Sources::default(),
+        };
+        let shown = Shown { sources, found: &found, tolerance: self.tolerance };
+        output::results(&if self.json { shown.json() } else { shown.text() })?;
         if found.alone > 0 {
             say(format_args!(
                 "note: {} records are in one run only: the other lost some or ended early",
@@ -88,13 +92,14 @@ fn not_comparable(why: &Mismatch) -> DumpError {
 }
 
 struct Shown<'a> {
-    run: &'a Run,
+    /// Where inputs come from, if dependencies were recorded.
+    sources: Sources,
     found: &'a Diff,
     tolerance: Tolerance,
 }
 
 impl Shown<'_> {
-    fn text(&self) -> Result<String, CliError> {
+    fn text(&self) -> String {
         let found = self.found;
         let mut text = String::new();
         if let Some(task) = &found.outside {
@@ -103,7 +108,7 @@ impl Shown<'_> {
                 name(task)
             );
             text += &arguments(&task.inputs);
-            text += &self.sources(task.task)?;
+            text += &self.inputs_from(task.task);
         }
         for (number, task) in found.culprits.iter().take(SHOWN_MAX).enumerate() {
             let title = if number == 0 { "the culprit" } else { "and" };
@@ -114,7 +119,7 @@ impl Shown<'_> {
             };
             text += &format!("{title}: {}: {inputs}, and its outputs differ\n", name(task));
             text += &arguments(&task.outputs);
-            text += &self.sources(task.task)?;
+            text += &self.inputs_from(task.task);
         }
         if found.culprits.len() > SHOWN_MAX {
             text += &format!("and {} more\n", found.culprits.len() - SHOWN_MAX);
@@ -135,20 +140,12 @@ impl Shown<'_> {
         if found.cut > 0 {
             text += &format!("; {} records only in part, because they are truncated", found.cut);
         }
-        Ok(text + "\n")
+        text + "\n"
     }
 
-    /// Where a task's inputs come from, if dependencies were recorded.
-    fn provenance(&self, task: TaskId) -> Result<Vec<Provenance>, CliError> {
-        match self.run.has(Instrument::Deps) {
-            true => Ok(provenance(&self.run.dependencies()?, task)),
-            false => Ok(Vec::new()),
-        }
-    }
-
-    fn sources(&self, task: TaskId) -> Result<String, CliError> {
+    fn inputs_from(&self, task: TaskId) -> String {
         let mut text = String::new();
-        for Provenance { arg, origin, producers } in self.provenance(task)? {
+        for Provenance { arg, origin, producers } in self.sources.of(task) {
             let from: Vec<_> =
                 producers.iter().map(|made| task_line(made.task, made.seq, &made.kernel)).collect();
             let from = match (from.is_empty(), origin) {
@@ -158,28 +155,28 @@ impl Shown<'_> {
             };
             text += &format!("  arg {arg} comes from {from}\n");
         }
-        Ok(text)
+        text
     }
 
-    fn json(&self) -> Result<String, CliError> {
+    fn json(&self) -> String {
         let found = self.found;
         let verdict = match (&found.outside, found.culprits.is_empty()) {
             (None, true) => "agree",
             (_, false) => "culprit",
             (Some(_), true) => "inputs_differ",
         };
-        let tasks: Result<Vec<_>, _> = found.culprits.iter().map(|task| self.task_json(task)).collect();
-        let outside = found.outside.as_ref().map(|task| self.task_json(task)).transpose()?;
+        let tasks: Vec<_> = found.culprits.iter().map(|task| self.task_json(task)).collect();
+        let outside = found.outside.as_ref().map(|task| self.task_json(task));
         let document = json!({
             "verdict": verdict, "tolerance": self.tolerance.get(), "tasks": found.tasks, "records": found.records,
             "elements": found.elements, "truncated": found.cut, "in_one_run_only": found.alone,
-            "given_something_else": found.inherited, "outside": outside, "culprits": tasks?,
+            "given_something_else": found.inherited, "outside": outside, "culprits": tasks,
         });
-        Ok(format!("{document}\n"))
+        format!("{document}\n")
     }
 
-    fn task_json(&self, task: &TaskDiff) -> Result<Json, CliError> {
-        let from = self.provenance(task.task)?.into_iter().map(|found| {
+    fn task_json(&self, task: &TaskDiff) -> Json {
+        let from = self.sources.of(task.task).into_iter().map(|found| {
             let producers: Vec<_> = found
                 .producers
                 .iter()
@@ -187,12 +184,12 @@ impl Shown<'_> {
                 .collect();
             json!({"arg": found.arg, "origin": found.origin.as_str(), "producers": producers})
         });
-        Ok(json!({
+        json!({
             "task_id": task.task.0, "seq": task.seq.0, "kernel": task.kernel,
             "inputs": task.inputs.iter().map(argument_json).collect::<Vec<_>>(),
             "outputs": task.outputs.iter().map(argument_json).collect::<Vec<_>>(),
             "inputs_from": from.collect::<Vec<_>>(),
-        }))
+        })
     }
 }
 
