@@ -291,3 +291,20 @@ fn files_that_are_damaged_or_of_another_run_are_refused_with_their_name() {
         assert_eq!(desk.ringlane(&["check", &run]).status, 1);
     }
 }
+
+#[test]
+fn what_is_not_on_record_is_told_to_people_and_to_programs() {
+    let desk = Desk::new();
+    for options in [&["--chip-swimlane=2"][..], &["--chip-swimlane=3"], &["--chip-swimlane=3", "--dep-gen"]] {
+        let _ = std::fs::remove_dir_all(desk.path().join("cholesky_cpu"));
+        let run = record(&desk, "cholesky", "small", "cpu", options);
+        for command in ["overhead", "critical-path"] {
+            let answer = desk.ringlane(&[command, &run, "--json"]);
+            assert_eq!(answer.status, 0, "{}", answer.stderr);
+            let said: Vec<_> = answer.stderr.lines().filter_map(|line| line.strip_prefix("note: ")).collect();
+            assert_eq!(answer.json()["notes"], serde_json::json!(said), "{command} {options:?}");
+            let missing = usize::from(options[0].ends_with('2')) + usize::from(options.len() == 1);
+            assert_eq!(said.len(), missing, "{said:?}");
+        }
+    }
+}

@@ -35,8 +35,12 @@ impl OverheadArgs {
     pub fn execute(&self) -> Result<Exit, CliError> {
         let timeline = self.run.open(Needs::Table(Instrument::Swimlane))?.timeline()?;
         let found = overhead(&timeline)?;
-        timeline_notes::say_missing(&timeline);
-        output::results(&if self.json { json_of(&found, &timeline) } else { text_of(&found, &timeline) })?;
+        let notes = timeline_notes::say_missing(&timeline);
+        let text = match self.json {
+            true => json_of(&found, &timeline, &notes),
+            false => text_of(&found, &timeline),
+        };
+        output::results(&text)?;
         Ok(Exit::Ok)
     }
 }
@@ -103,7 +107,7 @@ fn threads(threads: &[ThreadBudget], timeline: &Timeline) -> Table {
     table
 }
 
-fn json_of(found: &Overhead, timeline: &Timeline) -> String {
+fn json_of(found: &Overhead, timeline: &Timeline, notes: &[String]) -> String {
     let parts = |parts: &Parts| -> Value {
         let named = parts.named().map(|(name, part)| (name.to_string(), json!(parts.share(part))));
         Value::Object(named.into_iter().collect())
@@ -137,7 +141,7 @@ fn json_of(found: &Overhead, timeline: &Timeline) -> String {
     });
     let all = json!({
         "verdict": verdict, "makespan_us": timeline.us(found.makespan), "kinds": kinds.collect::<Vec<_>>(),
-        "around_blocks": spreads, "threads": threads.collect::<Vec<_>>(),
+        "around_blocks": spreads, "threads": threads.collect::<Vec<_>>(), "notes": notes,
     });
     format!("{all}\n")
 }
