@@ -12,7 +12,7 @@ use ringlane_trace::TraceError;
 
 use crate::cmd::DumpError;
 use crate::costs::CostsError;
-use crate::output::say;
+use crate::output::{printable, say};
 use crate::runtime::{Platform, SetupError};
 use crate::suggest::nearest;
 
@@ -53,9 +53,11 @@ pub fn warn(problem: &dyn Explain) {
     say(lines("warning", problem));
 }
 
-/// The three lines of an error or a warning.
+/// The three lines of an error or a warning. Names in them may be from a file.
 pub fn lines(kind: &str, error: &dyn Explain) -> String {
-    format!("{kind}: {}: {error}\ndetail: {}\nhint: {}", error.name(), error.detail(), error.hint())
+    let (what, detail, hint) = (error.to_string(), error.detail(), error.hint());
+    let [what, detail, hint] = [what, detail, hint].map(|line| printable(&line));
+    format!("{kind}: {}: {what}\ndetail: {detail}\nhint: {hint}", error.name())
 }
 
 /// Why the command does not do what it was asked.
@@ -115,6 +117,9 @@ pub enum CliError {
     /// No run is named, and none has what is needed.
     #[error("no run has what this needs")]
     NoRecordedRun { file: &'static str, option: &'static str, known: Vec<String> },
+    /// What is to be written would take the place of what was recorded.
+    #[error("the output would overwrite a file of the run")]
+    OverwritesRun { output: PathBuf, file: &'static str, run: PathBuf },
     /// A run cannot be explained.
     #[error("{0}")]
     Insight(#[from] InsightError),
@@ -141,7 +146,9 @@ impl CliError {
         match self {
             CliError::CannotPrint(_) | CliError::NoSignals(_) => Exit::Failed,
             CliError::Costs(error) => error.exit(),
-            CliError::Trace(TraceError::CannotWrite { .. }) => Exit::Failed,
+            // What was asked for is well, and the machine does not let it be written.
+            CliError::Trace(TraceError::CannotWrite { .. })
+            | CliError::Dump(DumpError::CannotExport { .. }) => Exit::Failed,
             _ => Exit::Usage,
         }
     }
@@ -168,6 +175,7 @@ impl Explain for CliError {
             CliError::Costs(error) => error.name(),
             CliError::NoSuchRun { .. } => "NoSuchRun",
             CliError::NoRecordedRun { .. } => "NoRecordedRun",
+            CliError::OverwritesRun { .. } => "OverwritesRun",
             CliError::Insight(error) => error.name(),
             CliError::Dump(error) => error.name(),
             CliError::CannotPrint(_) => "CannotPrint",
@@ -208,6 +216,9 @@ impl Explain for CliError {
             }
             CliError::NoRecordedRun { file, known, .. } => {
                 format!("no outputs/*/{file}; the newest runs: {}", listed(known))
+            }
+            CliError::OverwritesRun { output, file, run } => {
+                format!("-o {} is {file} of the run {}", output.display(), run.display())
             }
             CliError::Insight(error) => error.detail(),
             CliError::Dump(error) => error.detail(),
@@ -252,6 +263,7 @@ impl Explain for CliError {
             CliError::NoRecordedRun { option, .. } => {
                 format!("make one with `ringlane run SCENE {option}`, or name the run's directory")
             }
+            CliError::OverwritesRun { .. } => "-o another file; what was recorded stays as it is".to_string(),
             CliError::Insight(error) => error.hint(),
             CliError::Dump(error) => error.hint(),
             CliError::CannotPrint(_) => "is there space where standard output goes?".to_string(),

@@ -55,6 +55,7 @@ mod memory;
 mod monitor;
 mod options;
 mod output;
+mod output_path;
 mod panics;
 mod platform;
 mod pmu;

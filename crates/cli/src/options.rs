@@ -3,7 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use ringlane_task::{RINGS, Resource, RingIndex};
+use ringlane_insight::parse_task;
+use ringlane_task::{RINGS, Resource, RingIndex, TaskId};
 
 use crate::errors::CliError;
 use crate::limits::{ROUNDS_MAX, THREADS_MAX};
@@ -98,6 +99,12 @@ pub fn directory(text: &str) -> Result<PathBuf, CliError> {
     let allowed = "a path of 1 to 1023 bytes";
     let shown: String = text.chars().take(80).collect();
     if fits { Ok(text.into()) } else { Err(CliError::bad_value("-o", &shown, allowed, "-o outputs/mine")) }
+}
+
+/// `--task ID`: a task's id as artifacts have it, or `ring:number`.
+pub fn task(text: &str) -> Result<TaskId, CliError> {
+    let hint = "as in --task 4294967299 or --task 1:3";
+    parse_task(text).map_err(|_| CliError::bad_value("--task", text, "a task id, or ring:number", hint))
 }
 
 /// `--ring-heap N|N,N,N,N` and its sisters: one capacity for all rings, or one for each.

@@ -3,7 +3,7 @@
 use ringlane_probe::{Exported, RecordingProblem};
 use ringlane_trace::DfxCost;
 
-use ringlane_insight::units::{bytes_text, time_text};
+use ringlane_insight::units::{bytes_text, microseconds, time_text};
 
 /// The recordings of all rounds of a case, added up.
 #[derive(Default)]
@@ -34,7 +34,7 @@ impl Recorded {
     /// How much there is and what it cost, for people.
     pub fn text(&self, clock_freq_hz: u64) -> String {
         let Recorded { files, file_bytes, cost, memory_bytes, .. } = self;
-        let waited_us = cost.writer_wait_ticks as f64 * 1e6 / clock_freq_hz.max(1) as f64;
+        let waited_us = microseconds(cost.writer_wait_ticks as f64, clock_freq_hz);
         let [waited, collector, export] =
             [waited_us, cost.collector_us as f64, cost.export_us as f64].map(time_text);
         let [size, memory] = [*file_bytes, *memory_bytes].map(bytes_text);

@@ -1,7 +1,7 @@
 //! What a command tells about its runs: a table for people, JSON for programs.
 
 use ringlane_chip_sim::core::CoreKind;
-use ringlane_insight::units::time_text;
+use ringlane_insight::units::{microseconds, time_text};
 use ringlane_trace::{Golden, Manifest, RunError, RunStatus};
 use serde::Serialize;
 
@@ -77,7 +77,7 @@ fn run(outcome: &Outcome) -> Run<'_> {
 }
 
 fn makespan_us(manifest: &Manifest) -> f64 {
-    manifest.makespan_ticks as f64 * 1e6 / manifest.clock_freq_hz.max(1) as f64
+    microseconds(manifest.makespan_ticks as f64, manifest.clock_freq_hz)
 }
 
 /// Wall time for each task: what a caller pays, start and end of the run included.

@@ -120,6 +120,17 @@ fn a_large_graph_is_collapsed_by_kernel_and_that_is_said() {
 }
 
 #[test]
+fn a_place_that_cannot_be_written_ends_with_1_and_is_not_called_a_file_of_the_run() {
+    let desk = desk_with("cholesky", "small");
+    for command in ["deps", "mermaid"] {
+        let answer = desk.ringlane(&[command, "run", "-o", "/proc/x"]);
+        assert_eq!(answer.status, 1, "{}", answer.stderr);
+        assert_eq!(answer.line("error: "), "CannotWrite: a file cannot be written");
+        assert!(answer.line("detail: ").starts_with("/proc/x: "), "{}", answer.stderr);
+    }
+}
+
+#[test]
 fn a_task_that_is_none_and_a_value_that_is_no_task_are_told() {
     let desk = desk_with("cholesky", "small");
     for (task, expected) in

@@ -131,13 +131,16 @@ fn nothing_is_overwritten_and_an_export_needs_a_directory() {
     assert_eq!(desk.ringlane(&export).status, 0);
     let before = fs::read(desk.path().join("d/000000_seq0_T_BOOL_arg0_before.npy")).unwrap();
     let answer = desk.ringlane(&export);
-    assert_eq!(answer.status, 2);
+    assert_eq!(answer.status, 1);
     assert_eq!(answer.line("hint: "), "nothing is overwritten: -o another directory");
     assert_eq!(fs::read(desk.path().join("d/000000_seq0_T_BOOL_arg0_before.npy")).unwrap(), before);
     assert_eq!(desk.ringlane(&["dump", "run", "--export", "npy"]).status, 2);
     assert_eq!(desk.ringlane(&["dump", "run", "-o", "e"]).status, 2);
     fs::write(desk.path().join("file"), "").unwrap();
-    assert_eq!(desk.ringlane(&["dump", "run", "--export", "txt", "-o", "file"]).status, 2);
+    for unwritable in ["file", "/proc/x"] {
+        assert_eq!(desk.ringlane(&["dump", "run", "--export", "txt", "-o", unwritable]).status, 1);
+    }
+    assert_eq!(desk.ringlane(&["dump", "run", "--export", "txt", "-o", ""]).status, 2);
 }
 
 #[test]

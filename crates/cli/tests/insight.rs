@@ -234,6 +234,42 @@ fn of_a_run_whose_rounds_were_all_observed_the_last_is_taken_and_all_are_checked
 }
 
 #[test]
+fn what_a_terminal_would_obey_is_escaped_wherever_a_file_is_quoted() {
+    let desk = Desk::new();
+    let run = record(&desk, "matmul", "small", "cpu", &["--dfx"]);
+    let edit = |from: &str, change: &dyn Fn(&mut Value)| {
+        let path = desk.path().join(&run).join(from);
+        let mut json: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        change(&mut json);
+        std::fs::write(path, json.to_string()).unwrap();
+    };
+    std::fs::create_dir(desk.path().join("other")).unwrap();
+    std::fs::copy(desk.path().join(&run).join("run.json"), desk.path().join("other/run.json")).unwrap();
+    edit("../other/run.json", &|json| {
+        json["params"]["n"] = "\u{1b}[31m7".into();
+        json["files"] = Value::Array(Vec::new());
+    });
+    let compared = desk.ringlane(&["compare", &run, "other"]);
+    assert_eq!(compared.status, 0, "{}", compared.stderr);
+    assert!(compared.stderr.contains("and \\u{1b}[31m7\n"), "{}", compared.stderr);
+    edit("scope_stats.json", &|json| {
+        json["scopes"][0]["site"] = "a\u{1b}[31m.rs:1".into();
+        json["scopes"][0]["depth"] = 9.into();
+    });
+    let checked = desk.ringlane(&["check", &run]);
+    assert_eq!(checked.status, 1, "{}", checked.stderr);
+    assert!(checked.stdout.contains("a\\u{1b}[31m.rs:1"), "{}", checked.stdout);
+    // The platform is quoted by an error.
+    edit("run.json", &|json| json["platform"] = "\u{1b}[31mcpu".into());
+    let refused = desk.ringlane(&["overhead", &run]);
+    assert_eq!(refused.status, 2);
+    assert!(refused.line("detail: ").contains("\\u{1b}[31mcpu"), "{}", refused.stderr);
+    for text in [compared.stderr, checked.stdout, refused.stderr] {
+        assert!(!text.contains('\u{1b}'), "{text:?}");
+    }
+}
+
+#[test]
 fn files_that_are_damaged_or_of_another_run_are_refused_with_their_name() {
     let desk = Desk::new();
     let run = record(&desk, "matmul", "small", "cpu", &["--dfx"]);
@@ -253,5 +289,22 @@ fn files_that_are_damaged_or_of_another_run_are_refused_with_their_name() {
             assert!(answer.line("detail: ").contains("l2_perf_records.json"), "{}", answer.stderr);
         }
         assert_eq!(desk.ringlane(&["check", &run]).status, 1);
+    }
+}
+
+#[test]
+fn what_is_not_on_record_is_told_to_people_and_to_programs() {
+    let desk = Desk::new();
+    for options in [&["--chip-swimlane=2"][..], &["--chip-swimlane=3"], &["--chip-swimlane=3", "--dep-gen"]] {
+        let _ = std::fs::remove_dir_all(desk.path().join("cholesky_cpu"));
+        let run = record(&desk, "cholesky", "small", "cpu", options);
+        for command in ["overhead", "critical-path"] {
+            let answer = desk.ringlane(&[command, &run, "--json"]);
+            assert_eq!(answer.status, 0, "{}", answer.stderr);
+            let said: Vec<_> = answer.stderr.lines().filter_map(|line| line.strip_prefix("note: ")).collect();
+            assert_eq!(answer.json()["notes"], serde_json::json!(said), "{command} {options:?}");
+            let missing = usize::from(options[0].ends_with('2')) + usize::from(options.len() == 1);
+            assert_eq!(said.len(), missing, "{said:?}");
+        }
     }
 }

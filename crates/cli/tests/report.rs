@@ -87,6 +87,48 @@ fn a_place_that_cannot_be_written_is_an_error_and_leaves_nothing() {
 }
 
 #[test]
+fn what_a_run_recorded_is_not_overwritten_and_what_was_made_of_it_may_be() {
+    let desk = Desk::new();
+    assert_eq!(desk.ringlane(&["run", "vector", "--case", "small", "--dfx", "-o", "run"]).status, 0);
+    std::os::unix::fs::symlink("run.json", desk.path().join("run/link.json")).unwrap();
+    let commands: [&[&str]; 5] = [
+        &["swimlane", "run"],
+        &["deps", "run"],
+        &["mermaid", "run"],
+        &["report", "run"],
+        &["dump", "run", "--export", "npy"],
+    ];
+    let files = [
+        "run/run.json",
+        "run/link.json",
+        "run/../run/deps.json",
+        "run/l2_perf_records.json",
+        "run/pmu.csv",
+        "run/scope_stats.json",
+        "run/tensor_dump/tensor_dump.json",
+        "run/tensor_dump/tensor_dump.bin",
+    ];
+    let read = || files.map(|file| fs::read(desk.path().join(file)).unwrap());
+    let before = read();
+    for command in commands {
+        for file in files {
+            let answer = desk.ringlane(&[command, &["-o", file]].concat());
+            assert_eq!(answer.status, 2, "{command:?} -o {file}: {}", answer.stderr);
+            assert!(answer.line("error: ").starts_with("OverwritesRun: "), "{}", answer.stderr);
+            assert!(answer.line("detail: ").starts_with(&format!("-o {file} is ")), "{}", answer.stderr);
+            assert!(answer.line("hint: ").contains("another file"), "{}", answer.stderr);
+        }
+    }
+    assert!(read() == before);
+    for command in [&["swimlane", "run"][..], &["deps", "run", "--format", "html"], &["report", "run"]] {
+        for _ in 0..2 {
+            assert_eq!(desk.ringlane(command).status, 0, "{command:?}");
+        }
+    }
+    assert_eq!(desk.ringlane(&["check", "run"]).status, 0);
+}
+
+#[test]
 fn a_damaged_table_is_a_note_on_the_page_and_no_error() {
     let desk = Desk::new();
     assert_eq!(desk.ringlane(&["run", "cholesky", "--case", "small", "--dfx", "-o", "out"]).status, 0);

@@ -9,6 +9,7 @@ use ringlane_trace::Manifest;
 
 use crate::critical_path::{Cause, observed};
 use crate::timeline::Timeline;
+use crate::units::microseconds;
 use crate::{InsightError, Instrument, Run};
 
 /// A number before and after.
@@ -82,7 +83,7 @@ pub fn compare(before: &Run, after: &Run) -> Result<Comparison, InsightError> {
         let what = format!("{} {} and {} {}", a.scene, a.case, b.scene, b.case);
         return Err(InsightError::NotComparable { what });
     }
-    let us = |run: &Manifest| run.makespan_ticks as f64 * 1e6 / run.clock_freq_hz.max(1) as f64;
+    let us = |run: &Manifest| microseconds(run.makespan_ticks as f64, run.clock_freq_hz);
     let mut comparison = Comparison {
         makespan_us: Moved { before: us(a), after: us(b) },
         wall_us: Moved { before: a.wall_us, after: b.wall_us },

@@ -27,8 +27,8 @@ pub use catalog::{Captured, Catalog, describe_shape, place_in};
 pub use compare::{ArgumentDiff, Tolerance, Worst};
 pub use diff::{Comparison, Diff, Extent, Mismatch, Side, TaskDiff, diff};
 pub use export::{write_npy, write_txt};
-pub use filter::{Filter, Kind, NotATask, parse_stage, parse_task};
-pub use provenance::{Producer, Provenance, provenance};
+pub use filter::{Filter, Kind, parse_stage};
+pub use provenance::{Producer, Provenance, Sources};
 pub use stats::{Stats, stats};
 pub use value::Value;
 

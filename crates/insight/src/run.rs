@@ -85,7 +85,7 @@ impl Run {
         Err(self.disagree(format!(
             "{} is of {} with a clock of {} Hz, and run.json of {platform} with {clock_freq_hz} Hz",
             Instrument::Swimlane.file_name(),
-            meta.platform.escape_debug(),
+            meta.platform,
             meta.clock_freq_hz
         )))
     }

@@ -19,6 +19,7 @@ use ringlane_trace::swimlane::{
 };
 
 use crate::bound::Placement;
+use crate::units::microseconds;
 use crate::{CoreKind, Cores, InsightError};
 pub use build::Skeleton;
 pub use edges::Edges;
@@ -169,6 +170,11 @@ impl Timeline {
 
     /// Ticks as microseconds.
     pub fn us(&self, ticks: Ticks) -> f64 {
-        ticks.0 as f64 * 1e6 / self.clock_freq_hz.max(1) as f64
+        self.mean_us(ticks.0 as f64)
+    }
+
+    /// A mean of ticks, which need not be whole, as microseconds.
+    pub fn mean_us(&self, ticks: f64) -> f64 {
+        microseconds(ticks, self.clock_freq_hz)
     }
 }

@@ -1,5 +1,14 @@
 //! Numbers as people read them.
 
+/// Ticks of a counter as microseconds; a clock that is not known is taken to tick once a second.
+///
+/// ```
+/// assert_eq!(ringlane_insight::units::microseconds(75.0, 50_000_000), 1.5);
+/// ```
+pub fn microseconds(ticks: f64, clock_freq_hz: u64) -> f64 {
+    ticks * 1e6 / clock_freq_hz.max(1) as f64
+}
+
 /// A time in the unit that fits it.
 ///
 /// ```
@@ -49,6 +58,16 @@ pub fn percent_text(share: f64) -> String {
 /// ```
 pub fn counted(count: u64, noun: &str) -> String {
     format!("{} {noun}{}", grouped(count), if count == 1 { "" } else { "s" })
+}
+
+/// The word that goes with a count: the first with one, the second with any other.
+///
+/// ```
+/// use ringlane_insight::units::agreeing;
+/// assert_eq!([0, 1, 2].map(|count| agreeing(count, "is", "are")), ["are", "is", "are"]);
+/// ```
+pub const fn agreeing(count: u64, one: &'static str, other: &'static str) -> &'static str {
+    if count == 1 { one } else { other }
 }
 
 /// A count with a comma after each three digits.

@@ -19,13 +19,3 @@ pub use html::{HTML_NODES_MAX, write_html};
 pub use mermaid::{MERMAID_EDGES_MAX, MERMAID_NODES_MAX, write_mermaid};
 pub use picture::{Link, Node, NodeKind, Picture, Shown};
 pub use text::{task_text, view_text, write_text};
-
-/// Text of a run with the characters that a terminal or a format would obey replaced by a visible one.
-fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() || is_direction(c) { '\u{fffd}' } else { c }).collect()
-}
-
-/// Whether a character turns the direction of what follows it.
-const fn is_direction(c: char) -> bool {
-    matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}

@@ -23,6 +23,7 @@ mod clock;
 mod counters;
 mod flows;
 mod json;
+mod lanes;
 mod names;
 mod proto;
 mod scopes;

@@ -22,7 +22,7 @@ pub enum TraceError {
     NotWritable { path: PathBuf, source: io::Error },
     #[error("a name cannot be part of a file's name")]
     UnsafeName { what: &'static str, name: String },
-    #[error("a file of the run cannot be written")]
+    #[error("a file cannot be written")]
     CannotWrite { path: PathBuf, source: io::Error },
     #[error("there is no finished run here")]
     NoManifest { path: PathBuf },
@@ -148,7 +148,9 @@ impl Explain for TraceError {
             TraceError::UnsafeName { .. } => {
                 "use letters, digits, '_', '-' and '.', not first, and at most 100 of them"
             }
-            TraceError::CannotWrite { .. } => "is there space left, and is the directory still there?",
+            TraceError::CannotWrite { .. } => {
+                "is the directory there, may you write to it, and is there space left?"
+            }
             TraceError::NoManifest { .. } => {
                 "run.json is written last: the run died, or this is no run directory"
             }

@@ -2,6 +2,7 @@
 
 use ringlane_insight::CoreKind;
 use ringlane_insight::bound::RunBound;
+use ringlane_insight::units::microseconds;
 use ringlane_task::Ticks;
 use serde::Serialize;
 
@@ -29,7 +30,7 @@ pub struct Modelled {
 impl Modelled {
     /// What a recorded run tells; `fifo_us` is the makespan of the same program with `fifo`, if this is another policy.
     pub fn of(run: &RunBound, case: String, chip: &str, policy: &'static str, fifo_us: Option<f64>) -> Self {
-        let us = |Ticks(ticks)| ticks as f64 * 1e6 / run.clock_freq_hz.max(1) as f64;
+        let us = |Ticks(ticks)| microseconds(ticks as f64, run.clock_freq_hz);
         let busy =
             |kind| run.kinds.iter().find(|used| used.kind == kind).map_or(0.0, |used| used.utilization);
         let makespan_us = us(run.makespan);

@@ -7,7 +7,7 @@ use ringlane_trace::{CheckReport, check_run};
 use serde::Serialize;
 
 use crate::errors::{CliError, Exit};
-use crate::output;
+use crate::output::{self, printable};
 use crate::rounds::rounds_of;
 use crate::run_arg::{Needs, RunArg};
 
@@ -86,7 +86,7 @@ fn json(run: String, report: &Report) -> String {
 fn text(run: &str, report: &Report) -> String {
     let mut text = format!("{run}: {} held, {} broken\n", report.held, report.broken.len());
     for (file, what) in report.broken.iter().take(SHOWN_MAX) {
-        text += &format!("  {file}: {what}\n");
+        text += &format!("  {file}: {}\n", printable(what));
     }
     if report.broken.len() > SHOWN_MAX {
         text += &format!("  and {} more\n", report.broken.len() - SHOWN_MAX);

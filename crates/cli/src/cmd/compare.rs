@@ -9,7 +9,7 @@ use ringlane_trace::RunStatus;
 use serde_json::{Value, json};
 
 use crate::errors::{CliError, Exit};
-use crate::output::{self, say};
+use crate::output::{self, printable, say};
 use crate::run_arg::named;
 use crate::table::{Side, Table};
 
@@ -49,7 +49,7 @@ impl CompareArgs {
             output::results(&json_of(&comparison, is_over))?;
         } else {
             for difference in &comparison.differences {
-                say(format_args!("note: the runs differ: {difference}"));
+                say(format_args!("note: the runs differ: {}", printable(difference)));
             }
             output::results(&text_of(&comparison))?;
         }
@@ -111,7 +111,7 @@ fn text_of(comparison: &Comparison) -> String {
             0.0 => format!("{}", blocks.after),
             _ => format!("{} → {}", blocks.before, blocks.after),
         };
-        let mut cells = vec![kernel.name.escape_debug().to_string(), blocks];
+        let mut cells = vec![printable(&kernel.name), blocks];
         cells.extend(row("", kernel.total_us).into_iter().skip(1));
         cells.extend([time_text(mean.before), time_text(mean.after)]);
         table.push(cells);

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::timeline_notes;
 use crate::errors::{CliError, Exit};
-use crate::output;
+use crate::output::{self, printable};
 use crate::run_arg::{Needs, RunArg};
 use crate::table::{Side, Table};
 
@@ -39,9 +39,9 @@ impl CriticalPathArgs {
     pub fn execute(&self) -> Result<Exit, CliError> {
         let timeline = self.run.open(Needs::Table(Instrument::Swimlane))?.timeline()?;
         let (path, floor) = (observed(&timeline)?, longest(&timeline));
-        timeline_notes::say_missing(&timeline);
+        let notes = timeline_notes::say_missing(&timeline);
         let text = match (self.json, self.segments) {
-            (true, _) => json_of(&path, &floor, &timeline),
+            (true, _) => json_of(&path, &floor, &timeline, &notes),
             (false, true) => path.segments.iter().map(|segment| line(segment, &timeline)).collect(),
             (false, false) => text_of(&path, &floor, &timeline),
         };
@@ -79,7 +79,7 @@ fn text_of(path: &CriticalPath, floor: &LongestPath, timeline: &Timeline) -> Str
         ("blocks", Side::Right),
     ]);
     for (kernel, ticks, blocks) in path.kernels() {
-        let name = timeline.kernel_name(kernel).escape_debug().to_string();
+        let name = printable(timeline.kernel_name(kernel));
         kernels.push(vec![name, time_text(timeline.us(ticks)), share(ticks), blocks.to_string()]);
     }
     format!(
@@ -97,7 +97,7 @@ fn line(segment: &Segment, timeline: &Timeline) -> String {
     let task = segment.task.map_or(String::new(), |task| format!("  task {}", timeline.task(task).task_id));
     let kernel = segment
         .kernel
-        .map_or(String::new(), |kernel| format!("  {}", timeline.kernel_name(kernel).escape_debug()));
+        .map_or(String::new(), |kernel| format!("  {}", printable(timeline.kernel_name(kernel))));
     let core = segment.core.map_or(String::new(), |core| format!("  core {core}"));
     format!(
         "{:>14}  {:>12}  {:<22}{task}{kernel}{core}\n",
@@ -107,7 +107,7 @@ fn line(segment: &Segment, timeline: &Timeline) -> String {
     )
 }
 
-fn json_of(path: &CriticalPath, floor: &LongestPath, timeline: &Timeline) -> String {
+fn json_of(path: &CriticalPath, floor: &LongestPath, timeline: &Timeline, notes: &[String]) -> String {
     let segments = path.segments.iter().map(|segment| {
         json!({
             "start": segment.start.0, "end": segment.end.0, "cause": segment.cause.as_str(),
@@ -121,7 +121,7 @@ fn json_of(path: &CriticalPath, floor: &LongestPath, timeline: &Timeline) -> Str
     let all = json!({
         "makespan_ticks": path.whole().0, "clock_freq_hz": timeline.clock_freq_hz, "causes": causes,
         "segments": segments.collect::<Vec<_>>(),
-        "longest_chain": {"ticks": floor.ticks.0, "tasks": chain},
+        "longest_chain": {"ticks": floor.ticks.0, "tasks": chain}, "notes": notes,
     });
     format!("{all}\n")
 }

@@ -6,16 +6,19 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use ringlane_insight::deps::{REDUCTION_STEPS_MAX, TaskGraph, reduce};
 use ringlane_insight::timeline::TaskIndex;
+use ringlane_insight::units::{agreeing, counted};
 use ringlane_insight::{InsightError, Instrument, Run};
 use ringlane_report::graph::{
     HTML_NODES_MAX, MERMAID_EDGES_MAX, MERMAID_NODES_MAX, Picture, Shown, task_text, write_dot, write_html,
     write_mermaid, write_text,
 };
-use ringlane_task::{RingIndex, TaskId};
+use ringlane_task::TaskId;
 use ringlane_trace::ArtifactFile;
 
 use crate::errors::{CliError, Exit};
+use crate::options;
 use crate::output::say;
+use crate::output_path;
 use crate::run_arg::{Needs, RunArg};
 
 /// The page's name in the run directory.
@@ -48,8 +51,8 @@ pub struct DepsArgs {
     #[command(flatten)]
     graph: GraphArgs,
     /// One task and its neighbours, with the regions that tie them: a task id, or ring:number
-    #[arg(long, value_name = "ID")]
-    task: Option<String>,
+    #[arg(long, value_name = "ID", value_parser = options::task)]
+    task: Option<TaskId>,
 }
 
 /// Show the executed graph as a Mermaid flowchart
@@ -83,9 +86,8 @@ enum Format {
 impl DepsArgs {
     /// Reads the dependencies and shows them.
     pub fn execute(&self) -> Result<Exit, CliError> {
-        let task = self.task.as_deref().map(parse_task).transpose()?;
         let run = self.run.open(Needs::Table(Instrument::Deps))?;
-        show(&run, self.format, &self.graph, task)
+        show(&run, self.format, &self.graph, self.task)
     }
 }
 
@@ -98,14 +100,15 @@ impl MermaidArgs {
 }
 
 fn show(run: &Run, format: Format, args: &GraphArgs, task: Option<TaskId>) -> Result<Exit, CliError> {
+    let output = args.output.clone().or((format == Format::Html).then(|| run.dir.join(HTML_FILE_NAME)));
+    output.iter().try_for_each(|output| output_path::check(run, output))?;
     let disagree = |what| InsightError::FilesDisagree { dir: run.dir.clone(), what };
     let graph = TaskGraph::new(run.dependencies()?).map_err(disagree)?;
     let task = task.map(|id| found(&graph, id)).transpose()?;
     if graph.lost > 0 {
-        say(format_args!(
-            "note: {} tasks were lost when the run was recorded; their edges are not here",
-            graph.lost
-        ));
+        let (lost, were) = (counted(graph.lost, "task"), agreeing(graph.lost, "was", "were"));
+        let their = agreeing(graph.lost, "its", "their");
+        say(format_args!("note: {lost} {were} lost when the run was recorded; {their} edges are not here"));
     }
     let all = graph.edges.len();
     let edges: Vec<_> = match args.reduce {
@@ -115,7 +118,6 @@ fn show(run: &Run, format: Format, args: &GraphArgs, task: Option<TaskId>) -> Re
     if args.reduce {
         say(format_args!("{} of {all} edges; the others follow from them", edges.len()));
     }
-    let output = args.output.clone().or((format == Format::Html).then(|| run.dir.join(HTML_FILE_NAME)));
     let view = View { run, graph: &graph, edges: &edges, task };
     write_to(output, |out| view.write(format, out))?;
     Ok(Exit::Ok)
@@ -160,10 +162,9 @@ impl View<'_> {
         if shown != Shown::Kernels {
             return (picture, String::new());
         }
-        let note = format!(
-            "{tasks} tasks and {edges} edges, collapsed by kernel into {} nodes",
-            picture.nodes.len()
-        );
+        let (tasks, edges) = (counted(tasks as u64, "task"), counted(edges as u64, "edge"));
+        let nodes = counted(picture.nodes.len() as u64, "node");
+        let note = format!("{tasks} and {edges}, collapsed by kernel into {nodes}");
         say(format_args!("note: {note}"));
         (picture, note)
     }
@@ -186,20 +187,6 @@ fn write_to(
     file.commit()?;
     say(format_args!("wrote {}", path.display()));
     Ok(())
-}
-
-/// A task's id as artifacts have it, or as `ring:number`.
-fn parse_task(text: &str) -> Result<TaskId, CliError> {
-    let parsed = match text.split_once(':') {
-        None => text.parse().ok().map(TaskId),
-        Some((ring, local)) => {
-            let parts = ring.parse().ok().zip(local.parse().ok());
-            parts.map(|(ring, local)| TaskId::new(RingIndex(ring), local))
-        }
-    };
-    let allowed = "a task id, or ring:number";
-    parsed
-        .ok_or_else(|| CliError::bad_value("--task", text, allowed, "as in --task 4294967299 or --task 1:3"))
 }
 
 fn found(graph: &TaskGraph, id: TaskId) -> Result<TaskIndex, CliError> {

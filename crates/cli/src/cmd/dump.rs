@@ -16,6 +16,7 @@ use ringlane_insight::dump::Captured;
 use crate::errors::{CliError, Exit};
 use crate::options;
 use crate::output;
+use crate::output_path;
 use crate::run_arg::{Needs, RunArg};
 pub use error::DumpError;
 use export::Format;
@@ -68,6 +69,7 @@ impl DumpArgs {
             None => {}
         }
         let run = self.run.open(Needs::Table(Instrument::Dump))?;
+        self.output.iter().try_for_each(|dir| output_path::check(&run, dir))?;
         let catalog = run.captured()?;
         let filter = self.filter.filter();
         let selected: Vec<Captured<'_>> = catalog.select(&filter).collect();

@@ -35,8 +35,12 @@ impl OverheadArgs {
     pub fn execute(&self) -> Result<Exit, CliError> {
         let timeline = self.run.open(Needs::Table(Instrument::Swimlane))?.timeline()?;
         let found = overhead(&timeline)?;
-        timeline_notes::say_missing(&timeline);
-        output::results(&if self.json { json_of(&found, &timeline) } else { text_of(&found, &timeline) })?;
+        let notes = timeline_notes::say_missing(&timeline);
+        let text = match self.json {
+            true => json_of(&found, &timeline, &notes),
+            false => text_of(&found, &timeline),
+        };
+        output::results(&text)?;
         Ok(Exit::Ok)
     }
 }
@@ -79,7 +83,7 @@ fn spreads(found: &Overhead, timeline: &Timeline) -> Table {
     let numbers = ["mean", "p50", "p95", "max"].map(|name| (name, Side::Right));
     let mut table = Table::new([vec![("", Side::Left)], numbers.to_vec()].concat());
     for (name, spread) in around(found) {
-        let mean = spread.mean() * 1e6 / timeline.clock_freq_hz.max(1) as f64;
+        let mean = timeline.mean_us(spread.mean());
         let ranks = [spread.p50, spread.p95, spread.max].map(|ticks| time_text(timeline.us(ticks)));
         table.push([vec![name.to_string(), time_text(mean)], ranks.to_vec()].concat());
     }
@@ -103,7 +107,7 @@ fn threads(threads: &[ThreadBudget], timeline: &Timeline) -> Table {
     table
 }
 
-fn json_of(found: &Overhead, timeline: &Timeline) -> String {
+fn json_of(found: &Overhead, timeline: &Timeline, notes: &[String]) -> String {
     let parts = |parts: &Parts| -> Value {
         let named = parts.named().map(|(name, part)| (name.to_string(), json!(parts.share(part))));
         Value::Object(named.into_iter().collect())
@@ -116,7 +120,7 @@ fn json_of(found: &Overhead, timeline: &Timeline) -> String {
     });
     let spreads = around(found).map(|(name, spread)| {
         let us = |ticks| timeline.us(ticks);
-        let mean = spread.mean() * 1e6 / timeline.clock_freq_hz.max(1) as f64;
+        let mean = timeline.mean_us(spread.mean());
         json!({
             "stretch": name, "mean_us": mean,
             "p50_us": us(spread.p50), "p95_us": us(spread.p95), "max_us": us(spread.max),
@@ -137,7 +141,7 @@ fn json_of(found: &Overhead, timeline: &Timeline) -> String {
     });
     let all = json!({
         "verdict": verdict, "makespan_us": timeline.us(found.makespan), "kinds": kinds.collect::<Vec<_>>(),
-        "around_blocks": spreads, "threads": threads.collect::<Vec<_>>(),
+        "around_blocks": spreads, "threads": threads.collect::<Vec<_>>(), "notes": notes,
     });
     format!("{all}\n")
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use ringlane_insight::pmu::{Counters, KernelCounters, Measured, Ratio, Unit};
+use ringlane_insight::units::counted;
 use ringlane_insight::{Instrument, Run};
 use ringlane_task::KernelId;
 use serde_json::{Map, Value, json};
@@ -87,7 +88,7 @@ impl View<'_> {
         if let Some(lost) =
             self.run.entry(Instrument::Pmu).and_then(|entry| entry.dropped).filter(|&lost| lost > 0)
         {
-            text += &format!("{lost} blocks were lost, and are not in any number below\n");
+            text += &format!("{} lost, and not in any number below\n", counted(lost, "block"));
         }
         if self.counters.kernels.is_empty() {
             return text + "no blocks\n";

@@ -11,6 +11,7 @@ use ringlane_trace::TraceError;
 
 use crate::errors::{CliError, Exit};
 use crate::output::{self, say};
+use crate::output_path;
 use crate::rounds::observed;
 use crate::run_arg::{Needs, RunArg};
 
@@ -40,6 +41,7 @@ impl ReportArgs {
     pub fn execute(&self) -> Result<Exit, CliError> {
         let run = self.run.open(Needs::Manifest)?;
         let path = self.output.clone().unwrap_or_else(|| run.dir.join(FILE_NAME));
+        output_path::check(&run, &path)?;
         let facts = write_page(&run, &path)?;
         facts.missing.iter().for_each(|missing| say(format_args!("note: {missing}")));
         output::results(&format!("{}\n", path.display()))?;

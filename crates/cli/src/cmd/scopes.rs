@@ -1,7 +1,7 @@
 //! `ringlane scopes`: how full the rings were, and the smallest capacities that suffice.
 
 use ringlane_insight::scopes::{PER_RING, SiteUse, StoreUse, Summary, Waits, summarize};
-use ringlane_insight::units::time_text;
+use ringlane_insight::units::{agreeing, counted, microseconds, time_text};
 use ringlane_insight::{Instrument, Run};
 use ringlane_task::Ticks;
 use serde::Serialize;
@@ -47,17 +47,20 @@ struct View<'a> {
 
 impl View<'_> {
     fn us(&self, ticks: Ticks) -> f64 {
-        ticks.0 as f64 * 1e6 / self.run.manifest.clock_freq_hz.max(1) as f64
+        microseconds(ticks.0 as f64, self.run.manifest.clock_freq_hz)
     }
 
     fn text(&self) -> String {
         let Summary { scopes, open, sites, waits, .. } = &self.summary;
-        let mut text = format!("{scopes} scopes at {} places", sites.len());
+        let mut text = format!("{} at {}", counted(*scopes, "scope"), counted(sites.len() as u64, "place"));
         if *open > 0 {
             text += &format!(", {open} of them open when the run stopped");
         }
-        text +=
-            &format!("; submits waited {} times, {} in all\n", waits.count, time_text(self.us(waits.ticks)));
+        text += &format!(
+            "; submits waited {}, {} in all\n",
+            counted(waits.count, "time"),
+            time_text(self.us(waits.ticks))
+        );
         text += &self.ending();
         text += &format!("\nWhat is needed and what there is, the closest to full first\n{}", self.stores());
         text += &format!(
@@ -163,7 +166,9 @@ impl View<'_> {
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.summary.dropped > 0 {
-            notes.push(format!("{} scopes were lost: they may need more\n", self.summary.dropped));
+            let (lost, were) =
+                (counted(self.summary.dropped, "scope"), agreeing(self.summary.dropped, "was", "were"));
+            notes.push(format!("{lost} {were} lost: more may be needed\n"));
         }
         if self.run.early_end().is_some() {
             let status = self.run.manifest.status.as_str();

@@ -8,7 +8,7 @@ use std::thread;
 use clap::ValueEnum;
 use ringlane_insight::kernels::{KernelStats, kernels};
 use ringlane_insight::timeline::{EdgeOrigin, Timeline};
-use ringlane_insight::units::{bytes_text, percent_text, time_text};
+use ringlane_insight::units::{agreeing, bytes_text, counted, percent_text, time_text};
 use ringlane_insight::{InsightError, Instrument, Run, Spread};
 use ringlane_report::perfetto::{
     COUNTER_CHANGES_MAX, JSON_FILE_NAME, PFTRACE_FILE_NAME, ScopeSpans, TraceCounts, TraceSource, write_json,
@@ -20,6 +20,7 @@ use ringlane_trace::swimlane::SwimlaneLevel;
 
 use crate::errors::{CliError, Exit};
 use crate::output::{self, printable, say};
+use crate::output_path;
 use crate::run_arg::{Needs, RunArg};
 use crate::table::{Side, Table};
 use json::{Written, json};
@@ -58,8 +59,9 @@ impl SwimlaneArgs {
     /// Writes the trace, tells where it is and what is not in it, and prints the table.
     pub fn execute(&self) -> Result<Exit, CliError> {
         let run = self.run.open(Needs::Table(Instrument::Swimlane))?;
-        let (timeline, scopes) = read(&run)?;
         let path = self.output.clone().unwrap_or_else(|| run.dir.join(self.format.file_name()));
+        output_path::check(&run, &path)?;
+        let (timeline, scopes) = read(&run)?;
         let (counts, length) = self.write(&path, &run, &timeline, scopes.as_ref())?;
         let notes = notes(&run, &timeline, scopes.as_ref(), counts);
         let TraceCounts { slices, arrows, .. } = counts;
@@ -147,26 +149,29 @@ fn notes(run: &Run, timeline: &Timeline, scopes: Option<&ScopeSpans>, counts: Tr
     note(
         hidden > 0,
         format!(
-            "{hidden} edges have no arrow: a task at one end ran no block, and when it was ready is not known"
+            "{} {} no arrow: a task at one end ran no block, and when it was ready is not known",
+            counted(hidden, "edge"),
+            agreeing(hidden, "has", "have")
         ),
     );
     note(scopes.is_none(), "no scope_stats.json: no scopes (--scope-stats)".into());
     note(
         counts.thinned > 0,
         format!(
-            "{} counters change more than {COUNTER_CHANGES_MAX} times and are told for stretches of time",
-            counts.thinned
+            "{} of more than {COUNTER_CHANGES_MAX} changes told for stretches of time",
+            counted(counts.thinned, "counter")
         ),
     );
     let lost = [
-        ("blocks", timeline.counts.blocks.dropped),
-        ("tasks", timeline.lost_tasks),
-        ("phases", timeline.counts.phases.dropped),
-        ("submits", timeline.counts.submits.dropped),
-        ("copies", timeline.counts.copies.dropped),
+        ("block", timeline.counts.blocks.dropped),
+        ("task", timeline.lost_tasks),
+        ("phase", timeline.counts.phases.dropped),
+        ("submit", timeline.counts.submits.dropped),
+        ("copy row", timeline.counts.copies.dropped),
     ];
     for (what, lost) in lost {
-        note(lost > 0, format!("{lost} {what} were lost when the run was recorded (--overflow block)"));
+        let (rows, were) = (counted(lost, what), agreeing(lost, "was", "were"));
+        note(lost > 0, format!("{rows} {were} lost when the run was recorded (--overflow block)"));
     }
     let status = run.manifest.status.as_str();
     note(status != "ok", format!("the run ended as {status}: the trace ends where it did"));
@@ -181,7 +186,7 @@ fn text(timeline: &Timeline, stats: &[KernelStats]) -> String {
     let right = columns.map(|name| (name, Side::Right));
     let mut table =
         Table::new([("kernel", Side::Left), ("on", Side::Left)].into_iter().chain(right).collect());
-    let us = |ticks: f64| ticks * 1e6 / timeline.clock_freq_hz.max(1) as f64;
+    let us = |ticks: f64| timeline.mean_us(ticks);
     let spread = |spread: Option<Spread>| match spread {
         Some(spread) => [time_text(us(spread.mean())), time_text(us(spread.p95.0 as f64))],
         None => ["-".to_string(), "-".to_string()],

@@ -7,17 +7,25 @@ use ringlane_trace::swimlane::SwimlaneLevel;
 
 use crate::output::say;
 
-/// Says on standard error what is not on record.
-pub fn say_missing(timeline: &Timeline) {
+/// Says on standard error what is not on record, and gives it for `--json`.
+pub fn say_missing(timeline: &Timeline) -> Vec<String> {
+    let notes = missing(timeline);
+    notes.iter().for_each(|note| say(format_args!("note: {note}")));
+    notes
+}
+
+/// What is not on record, a sentence each.
+fn missing(timeline: &Timeline) -> Vec<String> {
+    let mut notes = Vec::new();
     if timeline.level < SwimlaneLevel::Phases {
-        say("note: --chip-swimlane=3 would also tell submits and full rings apart");
+        notes.push("--chip-swimlane=3 would also tell submits and full rings apart".to_string());
     }
     match timeline.edge_origin {
         EdgeOrigin::Dependencies => {}
-        EdgeOrigin::Engine => say(
-            "note: --dep-gen would also tell dependencies on tasks that were done long before; without them time before a submit is the orchestrator's",
+        EdgeOrigin::Engine => notes.push(
+            "--dep-gen would also tell dependencies on tasks that were done long before; without them time before a submit is the orchestrator's".to_string(),
         ),
-        EdgeOrigin::Nowhere => say("note: without --dep-gen nothing tells what a block waited for"),
+        EdgeOrigin::Nowhere => notes.push("without --dep-gen nothing tells what a block waited for".to_string()),
     }
     let counts = &timeline.counts;
     let lost_tasks = timeline.lost_tasks;
@@ -29,6 +37,7 @@ pub fn say_missing(timeline: &Timeline) {
         (counts.submits.dropped, "submit"),
     ];
     for (dropped, what) in lost.into_iter().filter(|&(dropped, _)| dropped > 0) {
-        say(format_args!("note: {} not recorded: their time is given to others", counted(dropped, what)));
+        notes.push(format!("{} not recorded: their time is given to others", counted(dropped, what)));
     }
+    notes
 }

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
-use ringlane_task::{KernelId, Seq, TaskId};
+use ringlane_task::{KernelId, Seq};
 use ringlane_trace::dump::{Dump, DumpCounts, DumpData, DumpRecord, OwnedDumpTask};
 
 use super::filter::Filter;
+use crate::task_name;
 
 /// A captured argument with its task.
 #[derive(Clone, Copy, Debug)]
@@ -128,22 +129,17 @@ impl Catalog {
             "there are {} records of {} tasks, {} to {}; kernels {}; arguments 0 to {args}",
             self.len(),
             self.tasks.len(),
-            name_of(first.task_id),
-            name_of(last.task_id),
+            task_name(first.task_id),
+            task_name(last.task_id),
             kernels.join(", ")
         )
     }
 }
 
-/// A task as people name it: `ring:local`.
-pub(super) fn name_of(task: TaskId) -> String {
-    format!("{}:{}", task.0 >> 32, task.local())
-}
-
 impl Captured<'_> {
-    /// The task as people name it: `ring:local`.
+    /// The task as people name it: `ring:number`.
     pub fn task_name(&self) -> String {
-        name_of(self.task.task_id)
+        task_name(self.task.task_id)
     }
 
     /// The task's place in the order of submission.

@@ -1,6 +1,6 @@
 //! Which captured arguments are meant.
 
-use ringlane_task::{RingIndex, TaskId};
+use ringlane_task::TaskId;
 use ringlane_trace::dump::{DumpData, Role, Stage};
 
 use super::catalog::Captured;
@@ -65,28 +65,6 @@ impl Filter {
             && self.role.is_none_or(|role| role == record.role)
             && self.kind.is_none_or(|kind| kind == Kind::of(&record.data))
             && self.index.is_none_or(|index| index == captured.index)
-    }
-}
-
-/// What was given is no task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("neither a task_id nor ring:local")]
-pub struct NotATask;
-
-/// A task by its id, or by its ring and its number there.
-///
-/// ```
-/// use ringlane_insight::dump::parse_task;
-/// assert_eq!(parse_task("4294967303"), parse_task("1:7"));
-/// assert!(parse_task("1:").is_err());
-/// ```
-pub fn parse_task(text: &str) -> Result<TaskId, NotATask> {
-    match text.split_once(':') {
-        None => text.parse().map(TaskId).map_err(|_| NotATask),
-        Some((ring, local)) => {
-            let ring = ring.parse().map_err(|_| NotATask)?;
-            local.parse().map(|local| TaskId::new(RingIndex(ring), local)).map_err(|_| NotATask)
-        }
     }
 }
 

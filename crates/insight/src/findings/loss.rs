@@ -6,7 +6,7 @@ use ringlane_trace::scopes::{ScopeStall, Scopes};
 
 use super::{Finding, Known, Severity, Target};
 use crate::scopes::own_waits;
-use crate::units::{counted, grouped, percent_text, time_text};
+use crate::units::{agreeing, counted, grouped, microseconds, percent_text, time_text};
 
 /// Waiting for rings is worth a word from this part of the makespan on.
 const STALL_SHARE: f64 = 0.01;
@@ -33,7 +33,8 @@ pub(super) fn find(known: &Known<'_>, findings: &mut Vec<Finding>) {
         let dropped = entry.dropped.unwrap_or(0);
         let why = entry.incomplete.as_deref().map_or(String::new(), |why| format!(" ({why})"));
         if dropped > 0 || !why.is_empty() {
-            let text = format!("{} of {} are missing{why}.", counted(dropped, "row"), entry.path);
+            let (rows, are) = (counted(dropped, "row"), agreeing(dropped, "is", "are"));
+            let text = format!("{rows} of {} {are} missing{why}.", entry.path);
             findings.push(problem(text, Target::Header));
         }
     }
@@ -100,7 +101,7 @@ fn share_of(known: &Known<'_>, ticks: Ticks) -> f64 {
 }
 
 fn clock_text(known: &Known<'_>, ticks: Ticks) -> String {
-    time_text(ticks.0 as f64 * 1e6 / known.manifest.clock_freq_hz.max(1) as f64)
+    time_text(microseconds(ticks.0 as f64, known.manifest.clock_freq_hz))
 }
 
 #[cfg(test)]

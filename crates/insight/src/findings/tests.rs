@@ -57,6 +57,9 @@ fn what_went_wrong_comes_first() {
             "5 rows of deps.json are missing (ENOSPC)."
         ]
     );
+    manifest.files[0].dropped = Some(1);
+    let texts: Vec<_> = of_manifest(&manifest, None).into_iter().map(|finding| finding.text).collect();
+    assert_eq!(texts.last().unwrap(), "1 row of deps.json is missing (ENOSPC).");
 }
 
 #[test]

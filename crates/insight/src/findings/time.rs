@@ -38,7 +38,7 @@ fn small_kernels(timeline: &Timeline, overhead: &Overhead) -> Option<Finding> {
     if timeline.blocks.is_empty() || around < compute {
         return None;
     }
-    let us = |ticks: f64| time_text(ticks * 1e6 / timeline.clock_freq_hz.max(1) as f64);
+    let us = |ticks: f64| time_text(timeline.mean_us(ticks));
     let text = format!(
         "Blocks are small: {} on average, and {} to hand one out and take it back. Larger tiles would cost less.",
         us(compute),

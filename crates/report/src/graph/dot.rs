@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::one_line;
+use ringlane_insight::text::printable;
+
 use super::picture::{NodeKind, Picture};
 
 /// Writes a picture in the dot language.
@@ -39,7 +40,7 @@ fn quoted(text: &str) -> String {
 
 /// A quoted string: in it only quotes and backslashes mean something.
 fn quoted_lines(lines: &[&str]) -> String {
-    let escaped = |text: &&str| one_line(text).replace('\\', "\\\\").replace('"', "\\\"");
+    let escaped = |text: &&str| printable(text).replace('\\', "\\\\").replace('"', "\\\"");
     format!("\"{}\"", lines.iter().map(escaped).collect::<Vec<_>>().join("\\n"))
 }
 
@@ -50,6 +51,6 @@ mod tests {
     #[test]
     fn a_name_stays_in_its_quotes() {
         assert_eq!(quoted("a\"]; b\\"), r#""a\"]; b\\""#);
-        assert_eq!(quoted_lines(&["a\nb", "c"]), "\"a\u{fffd}b\\nc\"");
+        assert_eq!(quoted_lines(&["a\nb", "c"]), "\"a\\\\nb\\nc\"");
     }
 }

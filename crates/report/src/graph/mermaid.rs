@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::one_line;
+use ringlane_insight::text::printable;
+
 use super::picture::{NodeKind, Picture, Shown};
 
 /// Nodes beyond which a flowchart is no help; a graph with more is collapsed by kernel.
@@ -14,7 +15,7 @@ pub const MERMAID_EDGES_MAX: usize = 500;
 /// Writes a picture as a flowchart.
 pub fn write_mermaid(picture: &Picture, title: &str, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "flowchart TD")?;
-    writeln!(out, "  %% {}", one_line(title))?;
+    writeln!(out, "  %% {}", printable(title))?;
     if picture.shown == Shown::Kernels {
         writeln!(
             out,
@@ -40,7 +41,7 @@ pub fn write_mermaid(picture: &Picture, title: &str, out: &mut impl Write) -> io
 /// Text in quotes: everything that Mermaid, Markdown or HTML would take for something else is written as its number.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for c in one_line(text).chars() {
+    for c in printable(text).chars() {
         match c {
             c if c.is_alphanumeric()
                 || matches!(c, ' ' | '.' | ',' | '+' | '-' | '/' | ':' | '×' | '(' | ')') =>

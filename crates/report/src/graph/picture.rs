@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use ringlane_insight::deps::{Reason, TaskGraph, by_kernel, label, neighbourhood};
 use ringlane_insight::timeline::TaskIndex;
+use ringlane_insight::units::counted;
 use ringlane_trace::deps::DepsTask;
 
 /// Which part of a graph a picture shows.
@@ -144,7 +145,7 @@ impl Picture {
         let collapsed = by_kernel(graph, edges.iter().copied());
         let nodes = collapsed.nodes.iter().map(|node| Node {
             label: node.label.clone(),
-            detail: format!("{} tasks", node.tasks),
+            detail: counted(node.tasks, "task"),
             kind: NodeKind::of(graph.task(node.first)),
             task: None,
         });

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use ringlane_insight::deps::{Neighbourhood, Reason, TaskGraph, Tie, label, neighbourhood};
+use ringlane_insight::task_name;
+use ringlane_insight::text::printable;
 use ringlane_insight::timeline::TaskIndex;
 use ringlane_trace::deps::{DepsArg, Inference};
-
-use super::one_line;
 
 /// Writes a line for each reason of each of these edges:
 /// `pred(seq,kernel) -> succ(seq,kernel) source hazard arg tensor overlap`, with `-` for what an explicit edge does not have.
@@ -21,7 +21,7 @@ pub fn write_text(
     let wanted: Option<HashSet<_>> =
         (edges.len() < graph.edges.len()).then(|| edges.iter().copied().collect());
     // Names are few: each is made fit for a line once.
-    let labels: Vec<String> = graph.tasks.iter().map(|task| one_line(&label(task))).collect();
+    let labels: Vec<String> = graph.tasks.iter().map(|task| printable(&label(task))).collect();
     let mut line = String::new();
     for reason in &graph.reasons {
         if wanted.as_ref().is_some_and(|wanted| !wanted.contains(&(reason.before, reason.after))) {
@@ -62,7 +62,7 @@ pub fn task_text(graph: &TaskGraph, task: TaskIndex) -> String {
         "  {} {blocks}, scope {}{manual}, submitted at {}",
         row.block_num,
         row.scope,
-        one_line(&row.site)
+        printable(&row.site)
     );
     for arg in &row.args {
         let _ = writeln!(text, "  {}", arg_text(arg));
@@ -98,7 +98,7 @@ fn section(
 fn name_of(graph: &TaskGraph, task: TaskIndex) -> String {
     let row = graph.task(task);
     let id = row.task_id;
-    format!("{id} ({}:{}) seq {} {}", id.ring(), id.local(), row.seq, one_line(&label(row)))
+    format!("{id} ({}) seq {} {}", task_name(id), row.seq, printable(&label(row)))
 }
 
 /// `arg0 input t5 float32 [16, 64] strides [64, 1] offset 0`.

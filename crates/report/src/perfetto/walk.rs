@@ -10,6 +10,7 @@ use ringlane_trace::swimlane::{BlockRow, CopyDirection, Phase, SubmitRow, Swimla
 use super::clock::Clock;
 use super::counters::counters;
 use super::flows::Arrows;
+use super::lanes::lanes;
 use super::names::Names;
 use super::sink::{Arg, Group, Sink, Slice, Track, TrackKind};
 use super::{TraceCounts, TraceSource};
@@ -254,32 +255,20 @@ impl<S: Sink> Walk<'_, S> {
             let mut own: Vec<_> =
                 (0..copies.len()).filter(|&copy| copies[copy].direction == direction).collect();
             own.sort_by_key(|&copy| (copies[copy].start, copies[copy].end));
-            let mut lane = 1;
-            while !own.is_empty() {
-                self.track(Group::Copies, lane_name(direction, lane))?;
-                own = self.copies_apart(&own)?;
-                lane += 1;
+            let times = own.iter().map(|&copy| (copies[copy].start, copies[copy].end));
+            for (lane, places) in lanes(times).into_iter().enumerate() {
+                self.track(Group::Copies, lane_name(direction, lane + 1))?;
+                places.into_iter().try_for_each(|place| self.copy(own[place]))?;
             }
         }
         Ok(())
     }
 
-    /// Writes the copies that follow each other, and gives the others back.
-    fn copies_apart(&mut self, copies: &[usize]) -> io::Result<Vec<usize>> {
-        let mut others = Vec::new();
-        let mut free = Ticks(0);
-        for &place in copies {
-            let copy = &self.timeline.copies[place];
-            if copy.start < free {
-                others.push(place);
-                continue;
-            }
-            free = copy.end;
-            let (name, args) = (self.names.copy(place), [(Arg::Bytes, copy.bytes)]);
-            let (start, end) = (copy.start, copy.end);
-            self.slice(Slice { name, start, end, args: &args, arrows_out: &[], arrows_in: &[] })?;
-        }
-        Ok(others)
+    fn copy(&mut self, place: usize) -> io::Result<()> {
+        let copy = &self.timeline.copies[place];
+        let (name, args) = (self.names.copy(place), [(Arg::Bytes, copy.bytes)]);
+        let (start, end) = (copy.start, copy.end);
+        self.slice(Slice { name, start, end, args: &args, arrows_out: &[], arrows_in: &[] })
     }
 
     fn counters(&mut self) -> io::Result<()> {
@@ -309,7 +298,7 @@ const fn group_of(kind: CoreKind) -> Group {
     }
 }
 
-fn lane_name(direction: CopyDirection, lane: u32) -> String {
+fn lane_name(direction: CopyDirection, lane: usize) -> String {
     let way = match direction {
         CopyDirection::HostToDevice => "host to chip",
         CopyDirection::DeviceToHost => "chip to host",

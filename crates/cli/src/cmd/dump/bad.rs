@@ -2,12 +2,12 @@
 
 use ringlane_insight::Instrument;
 use ringlane_insight::dump::{Bad, BadArgument, BadTask, describe_shape, find_bad, place_in};
+use ringlane_insight::units::counted;
 use serde_json::{Value as Json, json};
 
-use super::diff::task_name;
-use super::print::{StatsRow, count, stats_line};
+use super::print::{StatsRow, stats_line, task_line};
 use crate::errors::{CliError, Exit};
-use crate::output::{self, printable};
+use crate::output;
 use crate::run_arg::{Needs, RunArg};
 
 const EXAMPLE: &str = "\
@@ -54,7 +54,7 @@ fn text(found: &Bad) -> String {
     } else {
         text += "no NaN and no infinity\n";
     }
-    text += &format!("looked at {}", count(found.records, "record"));
+    text += &format!("looked at {}", counted(found.records, "record"));
     match found.cut {
         0 => text + "\n",
         cut => text + &format!(", {cut} of them in part, because they are truncated\n"),
@@ -62,7 +62,7 @@ fn text(found: &Bad) -> String {
 }
 
 fn name(task: &BadTask) -> String {
-    format!("task {} (seq {}) {}", task_name(task.task), task.seq, printable(&task.kernel))
+    task_line(task.task, task.seq, &task.kernel)
 }
 
 fn arguments(task: &BadTask) -> String {
@@ -72,7 +72,7 @@ fn arguments(task: &BadTask) -> String {
             "  arg {arg} ({role}, {dtype} {}): {} of {}, {} NaN and {} infinite; the first, {value}, at {:?}\n",
             describe_shape(shape),
             stats.bad(),
-            count(stats.elements, "element"),
+            counted(stats.elements, "element"),
             stats.nan,
             stats.infinite,
             place_in(shape, *first)

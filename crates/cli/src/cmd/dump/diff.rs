@@ -3,18 +3,19 @@
 use std::path::PathBuf;
 
 use ringlane_insight::dump::{
-    ArgumentDiff, Comparison, Diff, Extent, Mismatch, Provenance, Side, TaskDiff, Tolerance, describe_shape,
-    diff, place_in, provenance,
+    ArgumentDiff, Comparison, Diff, Extent, Mismatch, Provenance, Side, Sources, TaskDiff, Tolerance,
+    describe_shape, diff, place_in,
 };
+use ringlane_insight::units::counted;
 use ringlane_insight::{Instrument, Run};
 use ringlane_task::TaskId;
 use ringlane_trace::deps::Origin;
 use serde_json::{Value as Json, json};
 
 use super::error::DumpError;
-use super::print::{count, seven_digits};
+use super::print::{seven_digits, task_line};
 use crate::errors::{CliError, Exit};
-use crate::output::{self, printable, say};
+use crate::output::{self, say};
 use crate::run_arg;
 
 const EXAMPLE: &str = "\
@@ -60,8 +61,12 @@ impl DiffArgs {
             Comparison::Compared(found) => found,
             Comparison::NotComparable(why) => return Err(not_comparable(&why).into()),
         };
-        let shown = Shown { run: &a, found: &found, tolerance: self.tolerance };
-        output::results(&if self.json { shown.json()? } else { shown.text()? })?;
+        let sources = match a.has(Instrument::Deps) && !found.agrees() {
+            true => Sources::new(a.dependencies()?),
+            false => Sources::default(),
+        };
+        let shown = Shown { sources, found: &found, tolerance: self.tolerance };
+        output::results(&if self.json { shown.json() } else { shown.text() })?;
         if found.alone > 0 {
             say(format_args!(
                 "note: {} records are in one run only: the other lost some or ended early",
@@ -87,13 +92,14 @@ fn not_comparable(why: &Mismatch) -> DumpError {
 }
 
 struct Shown<'a> {
-    run: &'a Run,
+    /// Where inputs come from, if dependencies were recorded.
+    sources: Sources,
     found: &'a Diff,
     tolerance: Tolerance,
 }
 
 impl Shown<'_> {
-    fn text(&self) -> Result<String, CliError> {
+    fn text(&self) -> String {
         let found = self.found;
         let mut text = String::new();
         if let Some(task) = &found.outside {
@@ -102,7 +108,7 @@ impl Shown<'_> {
                 name(task)
             );
             text += &arguments(&task.inputs);
-            text += &self.sources(task.task)?;
+            text += &self.inputs_from(task.task);
         }
         for (number, task) in found.culprits.iter().take(SHOWN_MAX).enumerate() {
             let title = if number == 0 { "the culprit" } else { "and" };
@@ -113,7 +119,7 @@ impl Shown<'_> {
             };
             text += &format!("{title}: {}: {inputs}, and its outputs differ\n", name(task));
             text += &arguments(&task.outputs);
-            text += &self.sources(task.task)?;
+            text += &self.inputs_from(task.task);
         }
         if found.culprits.len() > SHOWN_MAX {
             text += &format!("and {} more\n", found.culprits.len() - SHOWN_MAX);
@@ -123,37 +129,25 @@ impl Shown<'_> {
         }
         text += &format!(
             "compared {}, {}, {}, with a tolerance of {:e}",
-            count(found.tasks, "task"),
-            count(found.records, "record"),
-            count(found.elements, "element"),
+            counted(found.tasks, "task"),
+            counted(found.records, "record"),
+            counted(found.elements, "element"),
             self.tolerance.get()
         );
         if found.inherited > 0 {
-            text += &format!("; given something else: {}", count(found.inherited, "task"));
+            text += &format!("; given something else: {}", counted(found.inherited, "task"));
         }
         if found.cut > 0 {
             text += &format!("; {} records only in part, because they are truncated", found.cut);
         }
-        Ok(text + "\n")
+        text + "\n"
     }
 
-    /// Where a task's inputs come from, if dependencies were recorded.
-    fn provenance(&self, task: TaskId) -> Result<Vec<Provenance>, CliError> {
-        match self.run.has(Instrument::Deps) {
-            true => Ok(provenance(&self.run.dependencies()?, task)),
-            false => Ok(Vec::new()),
-        }
-    }
-
-    fn sources(&self, task: TaskId) -> Result<String, CliError> {
+    fn inputs_from(&self, task: TaskId) -> String {
         let mut text = String::new();
-        for Provenance { arg, origin, producers } in self.provenance(task)? {
-            let from: Vec<_> = producers
-                .iter()
-                .map(|made| {
-                    format!("task {} (seq {}) {}", task_name(made.task), made.seq, printable(&made.kernel))
-                })
-                .collect();
+        for Provenance { arg, origin, producers } in self.sources.of(task) {
+            let from: Vec<_> =
+                producers.iter().map(|made| task_line(made.task, made.seq, &made.kernel)).collect();
             let from = match (from.is_empty(), origin) {
                 (false, _) => from.join(", "),
                 (true, Origin::External) => "outside: an external tensor".to_string(),
@@ -161,28 +155,28 @@ impl Shown<'_> {
             };
             text += &format!("  arg {arg} comes from {from}\n");
         }
-        Ok(text)
+        text
     }
 
-    fn json(&self) -> Result<String, CliError> {
+    fn json(&self) -> String {
         let found = self.found;
         let verdict = match (&found.outside, found.culprits.is_empty()) {
             (None, true) => "agree",
             (_, false) => "culprit",
             (Some(_), true) => "inputs_differ",
         };
-        let tasks: Result<Vec<_>, _> = found.culprits.iter().map(|task| self.task_json(task)).collect();
-        let outside = found.outside.as_ref().map(|task| self.task_json(task)).transpose()?;
+        let tasks: Vec<_> = found.culprits.iter().map(|task| self.task_json(task)).collect();
+        let outside = found.outside.as_ref().map(|task| self.task_json(task));
         let document = json!({
             "verdict": verdict, "tolerance": self.tolerance.get(), "tasks": found.tasks, "records": found.records,
             "elements": found.elements, "truncated": found.cut, "in_one_run_only": found.alone,
-            "given_something_else": found.inherited, "outside": outside, "culprits": tasks?,
+            "given_something_else": found.inherited, "outside": outside, "culprits": tasks,
         });
-        Ok(format!("{document}\n"))
+        format!("{document}\n")
     }
 
-    fn task_json(&self, task: &TaskDiff) -> Result<Json, CliError> {
-        let from = self.provenance(task.task)?.into_iter().map(|found| {
+    fn task_json(&self, task: &TaskDiff) -> Json {
+        let from = self.sources.of(task.task).into_iter().map(|found| {
             let producers: Vec<_> = found
                 .producers
                 .iter()
@@ -190,22 +184,17 @@ impl Shown<'_> {
                 .collect();
             json!({"arg": found.arg, "origin": found.origin.as_str(), "producers": producers})
         });
-        Ok(json!({
+        json!({
             "task_id": task.task.0, "seq": task.seq.0, "kernel": task.kernel,
             "inputs": task.inputs.iter().map(argument_json).collect::<Vec<_>>(),
             "outputs": task.outputs.iter().map(argument_json).collect::<Vec<_>>(),
             "inputs_from": from.collect::<Vec<_>>(),
-        }))
+        })
     }
 }
 
-/// A task as people name it.
-pub fn task_name(task: TaskId) -> String {
-    format!("{}:{}", task.0 >> 32, task.local())
-}
-
 fn name(task: &TaskDiff) -> String {
-    format!("task {} (seq {}) {}", task_name(task.task), task.seq, printable(&task.kernel))
+    task_line(task.task, task.seq, &task.kernel)
 }
 
 fn arguments(differing: &[ArgumentDiff]) -> String {
@@ -215,7 +204,7 @@ fn arguments(differing: &[ArgumentDiff]) -> String {
         text += &format!(
             "  arg {arg} ({role}, {dtype} {}): {differing} of {} differ, the first at {:?}\n",
             describe_shape(shape),
-            count(*compared, "element"),
+            counted(*compared, "element"),
             place_in(shape, *first)
         );
         text += &format!(

@@ -6,8 +6,6 @@ use std::path::PathBuf;
 use ringlane_task::Explain;
 use ringlane_trace::describe_os_error;
 
-use crate::output::printable;
-
 /// Why captured arguments are not shown, exported or compared.
 #[derive(Debug, thiserror::Error)]
 pub enum DumpError {
@@ -33,11 +31,11 @@ impl Explain for DumpError {
 
     fn detail(&self) -> String {
         match self {
-            DumpError::NothingSelected { there } => printable(there),
+            DumpError::NothingSelected { there } => there.clone(),
             DumpError::CannotExport { path, source } => {
                 format!("{}: {}", path.display(), describe_os_error(source))
             }
-            DumpError::NotComparable { what, .. } => printable(what),
+            DumpError::NotComparable { what, .. } => what.clone(),
         }
     }
 

@@ -1,17 +1,18 @@
 //! The filters: which captured arguments are meant.
 
-use ringlane_insight::dump::{Filter, Kind, parse_stage, parse_task};
+use ringlane_insight::dump::{Filter, Kind, parse_stage};
 use ringlane_task::TaskId;
 use ringlane_trace::dump::{Role, Stage};
 
 use crate::errors::CliError;
+use crate::options;
 
 /// Which records; those that are all of it.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Filters")]
 pub struct FilterArgs {
-    /// Of one task: its task_id, or ring:local as in the list
-    #[arg(long, value_name = "ID", value_parser = task)]
+    /// Of one task: its id, or ring:number as in the list
+    #[arg(long, value_name = "ID", value_parser = options::task)]
     task: Option<TaskId>,
     /// Of tasks that run this kernel
     #[arg(long, value_name = "NAME")]
@@ -46,11 +47,6 @@ impl FilterArgs {
             index: self.index,
         }
     }
-}
-
-fn task(text: &str) -> Result<TaskId, CliError> {
-    let bad = |_| CliError::bad_value("--task", text, "a task_id, or ring:local", "--task 1:0");
-    parse_task(text).map_err(bad)
 }
 
 fn arg(text: &str) -> Result<u32, CliError> {

@@ -1,6 +1,9 @@
 //! Statistics and first elements of captured arguments.
 
 use ringlane_insight::dump::{Captured, Stats, Value, describe_shape, stats};
+use ringlane_insight::task_name;
+use ringlane_insight::units::counted;
+use ringlane_task::{Seq, TaskId};
 use ringlane_trace::dump::Payloads;
 use serde::Serialize;
 
@@ -55,9 +58,9 @@ pub fn seven_digits(number: f64) -> String {
     }
 }
 
-/// So many of something.
-pub fn count(number: u64, of: &str) -> String {
-    format!("{number} {of}{}", if number == 1 { "" } else { "s" })
+/// A task in a sentence: its name, when it was submitted, and what it runs.
+pub fn task_line(task: TaskId, seq: Seq, kernel: &str) -> String {
+    format!("task {} (seq {seq}) {}", task_name(task), printable(kernel))
 }
 
 /// What the elements are like, in one line.
@@ -66,7 +69,7 @@ pub fn stats_line(stats: &Stats) -> String {
     let mean = stats.mean.map_or("-".to_string(), seven_digits);
     format!(
         "{}, min {}, max {}, mean {mean}, {} NaN, {} infinite",
-        count(stats.elements, "element"),
+        counted(stats.elements, "element"),
         value(stats.min),
         value(stats.max),
         stats.nan,
@@ -98,10 +101,9 @@ pub fn json(selected: &[Captured<'_>], payloads: &Payloads) -> Result<String, Cl
 }
 
 fn heading(captured: &Captured<'_>) -> String {
-    let Row { index, seq, kernel, arg, kind, role, dtype, shape, truncated, .. } = Row::of(captured);
-    let (task, kernel, stage) = (captured.task_name(), printable(kernel), stage_word(captured.record.stage));
+    let Row { index, kernel, arg, kind, role, dtype, shape, truncated, .. } = Row::of(captured);
+    let (task, stage) =
+        (task_line(captured.task.task_id, captured.seq(), kernel), stage_word(captured.record.stage));
     let (shape, cut) = (describe_shape(&shape), if truncated { ", truncated" } else { "" });
-    format!(
-        "#{index} task {task} (seq {seq}) {kernel} arg {arg}: {role} {kind}, {stage}, {dtype} {shape}{cut}"
-    )
+    format!("#{index} {task} arg {arg}: {role} {kind}, {stage}, {dtype} {shape}{cut}")
 }

@@ -1,0 +1,35 @@
+//! Tasks as people name them: `ring:number`, which is shorter than the id of artifacts and says where the task lives.
+
+use ringlane_task::{RingIndex, TaskId};
+
+/// What was given is no task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("neither a task id nor ring:number")]
+pub struct NotATask;
+
+/// A task by its id, or by its ring and its number there.
+///
+/// ```
+/// use ringlane_insight::parse_task;
+/// assert_eq!(parse_task("4294967303"), parse_task("1:7"));
+/// assert!(parse_task("1:").is_err());
+/// ```
+pub fn parse_task(text: &str) -> Result<TaskId, NotATask> {
+    match text.split_once(':') {
+        None => text.parse().map(TaskId).map_err(|_| NotATask),
+        Some((ring, local)) => {
+            let ring = ring.parse().map_err(|_| NotATask)?;
+            local.parse().map(|local| TaskId::new(RingIndex(ring), local)).map_err(|_| NotATask)
+        }
+    }
+}
+
+/// A task's name, `ring:number`. An id from a damaged file may have a ring that no task is on; that is shown as it is.
+///
+/// ```
+/// use ringlane_insight::{parse_task, task_name};
+/// assert_eq!(parse_task("4294967303").map(task_name), Ok("1:7".to_string()));
+/// ```
+pub fn task_name(task: TaskId) -> String {
+    format!("{}:{}", task.0 >> 32, task.local())
+}
