@@ -118,7 +118,7 @@ pub enum CliError {
     #[error("no run has what this needs")]
     NoRecordedRun { file: &'static str, option: &'static str, known: Vec<String> },
     /// What is to be written would take the place of what was recorded.
-    #[error("the output would overwrite a file of the run")]
+    #[error("the output would overwrite what a run recorded")]
     OverwritesRun { output: PathBuf, file: &'static str, run: PathBuf },
     /// A run cannot be explained.
     #[error("{0}")]

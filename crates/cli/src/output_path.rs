@@ -1,4 +1,4 @@
-//! `-o FILE` of the commands that read a run: anywhere, but not onto what the run recorded, which cannot be made again.
+//! `-o FILE` of the commands that read a run: anywhere, but not onto what a run recorded, which cannot be made again.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,23 +8,32 @@ use ringlane_trace::dump;
 
 use crate::errors::CliError;
 
-/// Refuses a path that is a file of the run. What commands make of a run may be made anew.
+const MANIFEST: &str = "run.json";
+
+/// Refuses a path that is a file of this run or, by its name, of any other: of a sister round, of the run around rounds.
+/// What commands make of a run may be made anew.
 pub fn check(run: &Run, output: &Path) -> Result<(), CliError> {
     let given = place_of(output);
-    let is_given = |file: &&str| place_of(&run.dir.join(file)) == given;
-    match recorded().find(is_given) {
+    let owner = |file: &str| match place_of(&run.dir.join(file)) == given {
+        true => Some(run.dir.clone()),
+        false => run_around(&given, file),
+    };
+    match recorded().find_map(|file| Some((file, owner(file)?))) {
         None => Ok(()),
-        Some(file) => {
-            let (output, run) = (output.to_path_buf(), run.dir.clone());
-            Err(CliError::OverwritesRun { output, file, run })
-        }
+        Some((file, run)) => Err(CliError::OverwritesRun { output: output.to_path_buf(), file, run }),
     }
 }
 
 /// The files that a run writes, below its directory.
 fn recorded() -> impl Iterator<Item = &'static str> {
     let tables = Instrument::ALL.into_iter().map(Instrument::file_name);
-    ["run.json", dump::BIN_FILE_NAME].into_iter().chain(tables)
+    [MANIFEST, dump::BIN_FILE_NAME].into_iter().chain(tables)
+}
+
+/// The run directory that a place of this name is in, if there is a run.
+fn run_around(place: &Path, file: &str) -> Option<PathBuf> {
+    let dir = place.ends_with(file).then(|| place.ancestors().nth(Path::new(file).components().count()));
+    dir.flatten().filter(|dir| dir.join(MANIFEST).is_file()).map(Path::to_path_buf)
 }
 
 /// Where a path leads, by whatever links and detours; of a file that is not there yet, where it would be.

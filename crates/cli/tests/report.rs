@@ -129,6 +129,25 @@ fn what_a_run_recorded_is_not_overwritten_and_what_was_made_of_it_may_be() {
 }
 
 #[test]
+fn what_other_runs_recorded_is_not_overwritten_either() {
+    let desk = Desk::new();
+    let rounds = ["--dep-gen", "--rounds", "2", "--dfx-rounds", "all"];
+    assert_eq!(
+        desk.ringlane(&[&["run", "vector", "--case", "small", "-o", "run"], &rounds[..]].concat()).status,
+        0
+    );
+    for file in ["run/run.json", "run/round_1/run.json", "run/round_1/deps.json"] {
+        let before = fs::read(desk.path().join(file)).unwrap();
+        let answer = desk.ringlane(&["mermaid", "run/round_2", "-o", file]);
+        assert_eq!(answer.status, 2, "{file}: {}", answer.stderr);
+        assert!(answer.line("error: ").starts_with("OverwritesRun: "), "{}", answer.stderr);
+        assert_eq!(fs::read(desk.path().join(file)).unwrap(), before);
+    }
+    // The same name where no run is.
+    assert_eq!(desk.ringlane(&["mermaid", "run/round_2", "-o", "deps.json"]).status, 0);
+}
+
+#[test]
 fn a_damaged_table_is_a_note_on_the_page_and_no_error() {
     let desk = Desk::new();
     assert_eq!(desk.ringlane(&["run", "cholesky", "--case", "small", "--dfx", "-o", "out"]).status, 0);
