@@ -91,10 +91,14 @@ const _: () = {
 impl<const N: usize> Words<N> {
     /// Writes bytes to the start; a last word that they do not fill gets zeros. More than there is room for is cut.
     pub(crate) fn store(&self, bytes: &[u8]) {
-        for (word, chunk) in self.0.iter().zip(bytes.chunks(8)) {
-            let mut whole = [0; 8];
-            whole[..chunk.len()].copy_from_slice(chunk);
-            word.store(u64::from_le_bytes(whole), Ordering::Relaxed);
+        let (whole, rest) = bytes.as_chunks::<8>();
+        for (word, chunk) in self.0.iter().zip(whole) {
+            word.store(u64::from_le_bytes(*chunk), Ordering::Relaxed);
+        }
+        if let (Some(word), [_, ..]) = (self.0.get(whole.len()), rest) {
+            let mut last = [0; 8];
+            last[..rest.len()].copy_from_slice(rest);
+            word.store(u64::from_le_bytes(last), Ordering::Relaxed);
         }
     }
 
@@ -109,8 +113,9 @@ impl<const N: usize> Words<N> {
     pub(crate) fn get<T: FromZeros + zerocopy::FromBytes + IntoBytes>(&self) -> T {
         const { assert!(size_of::<T>() == N * 8) };
         let mut value = T::new_zeroed();
-        for (word, place) in self.0.iter().zip(value.as_mut_bytes().chunks_exact_mut(8)) {
-            place.copy_from_slice(&word.load(Ordering::Relaxed).to_le_bytes());
+        let (places, _) = value.as_mut_bytes().as_chunks_mut::<8>();
+        for (word, place) in self.0.iter().zip(places) {
+            *place = word.load(Ordering::Relaxed).to_le_bytes();
         }
         value
     }
