@@ -12,9 +12,7 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use ringlane_node::mailbox::{MAILBOX_BYTES, Region, Request, Scratch};
-use ringlane_node::task::{
-    Access, BlobTensor, BufferHandle, CallConfig, DType, Explain, Scalar, TensorView,
-};
+use ringlane_node::task::{Access, BlobTensor, BufferHandle, CallConfig, DType, Explain, Scalar, TensorView};
 use ringlane_node::{CallError, Digest};
 
 static REGION: LazyLock<Region> = LazyLock::new(|| Region::create().expect("shared memory"));
