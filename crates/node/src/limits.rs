@@ -26,9 +26,6 @@ pub const SLEEP: Duration = Duration::from_secs(1);
 /// milliseconds; a machine that is overloaded takes longer. Beyond it the child is killed.
 pub const START: Duration = Duration::from_secs(10);
 
-/// How long a child that was told to end may take. Beyond it the child is killed.
-pub const SHUTDOWN: Duration = Duration::from_secs(5);
-
 /// Bytes of what a child printed last that are kept.
 pub const LAST_WORDS_BYTES: usize = 4096;
 
