@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use ringlane_chip_sim::spec::SpecError;
 use ringlane_insight::InsightError;
+use ringlane_node::NodeError;
 use ringlane_scenes::SceneError;
 use ringlane_task::{ConfigError, Explain};
 use ringlane_trace::TraceError;
@@ -126,6 +127,9 @@ pub enum CliError {
     /// Captured arguments cannot be shown, exported or compared.
     #[error("{0}")]
     Dump(#[from] DumpError),
+    /// A worker cannot serve.
+    #[error("{0}")]
+    Node(NodeError),
     /// Results cannot be printed.
     #[error("results cannot be printed")]
     CannotPrint(io::Error),
@@ -178,6 +182,7 @@ impl Explain for CliError {
             CliError::OverwritesRun { .. } => "OverwritesRun",
             CliError::Insight(error) => error.name(),
             CliError::Dump(error) => error.name(),
+            CliError::Node(error) => error.name(),
             CliError::CannotPrint(_) => "CannotPrint",
             CliError::NoSignals(_) => "NoSignals",
         }
@@ -222,6 +227,7 @@ impl Explain for CliError {
             }
             CliError::Insight(error) => error.detail(),
             CliError::Dump(error) => error.detail(),
+            CliError::Node(error) => error.detail(),
             CliError::CannotPrint(error) | CliError::NoSignals(error) => error.to_string(),
         }
     }
@@ -266,6 +272,7 @@ impl Explain for CliError {
             CliError::OverwritesRun { .. } => "-o another file; what was recorded stays as it is".to_string(),
             CliError::Insight(error) => error.hint(),
             CliError::Dump(error) => error.hint(),
+            CliError::Node(error) => error.hint(),
             CliError::CannotPrint(_) => "is there space where standard output goes?".to_string(),
             CliError::NoSignals(_) => "does the machine allow signal handlers?".to_string(),
         }

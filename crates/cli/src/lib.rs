@@ -83,6 +83,7 @@ pub use ringlane_chip_sim::{SimOptions, Totals};
 pub use ringlane_engine as engine;
 pub use ringlane_engine::report::{Run, RunReport, Status};
 pub use ringlane_engine::{inventory, kernel};
+pub use ringlane_node as node;
 pub use ringlane_probe as probe;
 pub use ringlane_probe::{DumpSelection, SelectedKernel};
 pub use ringlane_scenes as scenes;

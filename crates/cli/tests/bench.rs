@@ -152,3 +152,18 @@ fn no_scene_beats_its_bound_with_any_policy_and_free_control_comes_within_five_p
     let bars = answer["bars"].as_array().expect("a list");
     assert!(bars.len() == 4 && bars.iter().all(|bar| bar["reached"] == true), "{bars:?}");
 }
+
+#[test]
+fn the_mailbox_is_measured_beside_a_pipe_and_a_socket() {
+    let answer = bench(&["mailbox", "--json"]);
+    assert_eq!((answer.status, answer.stderr.as_str()), (0, ""), "{}", answer.stdout);
+    let answer = answer.json();
+    let rows = answer["results"].as_array().expect("a list");
+    let names: Vec<_> = rows.iter().map(|row| row["name"].as_str().unwrap()).collect();
+    let ways = ["mailbox", "mailbox_sleep", "pipe", "socket"];
+    assert_eq!(names[..4], ways);
+    assert_eq!(names[4..], ways.map(|way| format!("{way}/first")));
+    assert!(rows.iter().all(|row| row["ns_per_task_min"].as_f64().unwrap() > 0.0), "{rows:?}");
+    assert_eq!(answer["bars"].as_array().map(Vec::len), Some(2), "{answer}");
+    assert_refused(&["mailbox", "--workload", "chain"], "BadUsage", &["bench mailbox", "--workload"]);
+}

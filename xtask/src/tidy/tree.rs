@@ -8,8 +8,9 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 
-/// Folders that hold what was built, run or fetched.
-const SKIPPED: [&str; 5] = ["target", "outputs", "node_modules", "__pycache__", "venv"];
+/// Folders that hold what was built, run, found by fuzzing or fetched.
+const SKIPPED: [&str; 7] =
+    ["target", "outputs", "corpus", "artifacts", "node_modules", "__pycache__", "venv"];
 /// Hidden folders that hold files of ours; every other hidden folder is some tool's.
 const HIDDEN: [&str; 3] = [".ci", ".cargo", ".github"];
 /// Endings of files that people write. Snapshots and other recorded output may keep their white space.

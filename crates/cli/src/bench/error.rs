@@ -2,6 +2,7 @@
 
 use ringlane_engine::Error;
 use ringlane_insight::InsightError;
+use ringlane_node::NodeError;
 use ringlane_scenes::SceneError;
 use ringlane_task::Explain;
 use ringlane_trace::TraceError;
@@ -34,6 +35,17 @@ pub enum BenchError {
         /// On this chip.
         chip: String,
     },
+    /// A child cannot be had, or a call in it failed.
+    #[error("{0}")]
+    Node(#[from] NodeError),
+    /// What a mailbox is compared with cannot be had.
+    #[error("a child cannot be reached")]
+    NoPeer {
+        /// Through this.
+        what: &'static str,
+        /// Because of this.
+        error: std::io::Error,
+    },
     /// The program's allocator does not count.
     #[error("allocations cannot be counted")]
     NotCounted,
@@ -47,6 +59,8 @@ impl Explain for BenchError {
             BenchError::Scene(error) => error.name(),
             BenchError::Scratch(error) => error.name(),
             BenchError::Bound(error) => error.name(),
+            BenchError::Node(error) => error.name(),
+            BenchError::NoPeer { .. } => "NoPeer",
             BenchError::Golden { .. } => "GoldenMismatch",
             BenchError::NotCounted => "NotCounted",
         }
@@ -59,6 +73,8 @@ impl Explain for BenchError {
             BenchError::Scene(error) => error.detail(),
             BenchError::Scratch(error) => error.detail(),
             BenchError::Bound(error) => error.detail(),
+            BenchError::Node(error) => error.detail(),
+            BenchError::NoPeer { what, error } => format!("{what}: {error}"),
             BenchError::Golden { scene, chip } => format!("{scene} on {chip}"),
             BenchError::NotCounted => "the allocator of this program does not count".to_string(),
         }
@@ -71,6 +87,8 @@ impl Explain for BenchError {
             BenchError::Scene(error) => error.hint(),
             BenchError::Scratch(error) => error.hint(),
             BenchError::Bound(error) => error.hint(),
+            BenchError::Node(error) => error.hint(),
+            BenchError::NoPeer { .. } => "does the machine allow pipes and Unix sockets?".to_string(),
             BenchError::Golden { scene, .. } => format!("ringlane run {scene} tells which values"),
             BenchError::NotCounted => "make ringlane::CountingAllocator its #[global_allocator]".to_string(),
         }

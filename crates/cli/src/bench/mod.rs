@@ -15,6 +15,7 @@ pub mod limits;
 mod measure;
 mod modelled;
 mod patient;
+mod peer;
 mod rows;
 mod scratch;
 mod spin;
@@ -53,6 +54,8 @@ pub enum Group {
     Dfx,
     /// The modelled chips: every scene and policy against the best possible, and the model's own speed.
     Sim,
+    /// A call in a child process through its mailbox, beside a pipe and a Unix socket.
+    Mailbox,
 }
 
 impl Group {
@@ -67,12 +70,13 @@ impl Group {
             Group::Memory => "memory",
             Group::Dfx => "dfx",
             Group::Sim => "sim",
+            Group::Mailbox => "mailbox",
         }
     }
 
     /// Whether it measures workloads, so that some can be chosen.
     pub const fn takes_workloads(self) -> bool {
-        !matches!(self, Group::Overlap | Group::Scaling | Group::Sim)
+        !matches!(self, Group::Overlap | Group::Scaling | Group::Sim | Group::Mailbox)
     }
 
     /// Whether it can run small and check what it runs.
@@ -132,6 +136,7 @@ impl Bench {
             (Group::Memory, _) => groups::memory::measure(self, &mut lab)?,
             (Group::Dfx, _) => groups::dfx::measure(self, &mut lab)?,
             (Group::Sim, _) => groups::sim::measure(self, &mut lab)?,
+            (Group::Mailbox, _) => groups::mailbox::measure(self, &mut lab)?,
         }
         Ok(lab.results)
     }

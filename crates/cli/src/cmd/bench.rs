@@ -16,6 +16,7 @@ Example:
   $ ringlane bench overlap --json
   $ ringlane bench dfx --threads 2 --spin 1
   $ ringlane bench sim
+  $ ringlane bench mailbox
 Times are nanoseconds per task, from the first submit to the last completion: submission, inference of dependencies
 and scopes included. Compare medians; `cargo xtask peers` puts them beside those of other runtimes.";
 

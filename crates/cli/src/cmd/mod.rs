@@ -18,6 +18,7 @@ mod run;
 mod scopes;
 mod swimlane;
 mod timeline_notes;
+mod worker;
 
 pub use dump::DumpError;
 
@@ -60,6 +61,7 @@ enum Command {
     Check(check::CheckArgs),
     Bench(bench::BenchArgs),
     Chips(chips::ChipsArgs),
+    Worker(worker::WorkerArgs),
     Completions(completions::CompletionsArgs),
 }
 
@@ -93,6 +95,7 @@ impl Command {
             Command::Check(args) => args.execute(),
             Command::Bench(args) => args.execute(),
             Command::Chips(args) => args.execute(),
+            Command::Worker(args) => args.execute(),
             Command::Completions(args) => args.execute(Cli::command()),
         }
     }

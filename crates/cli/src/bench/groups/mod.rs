@@ -2,6 +2,7 @@
 
 pub mod alloc;
 pub mod dfx;
+pub mod mailbox;
 pub mod memory;
 pub mod overlap;
 pub mod scaling;

@@ -1,0 +1,105 @@
+//! `ringlane bench mailbox`: a call of nothing in a child through its mailbox, beside a message of 64 bytes there and back
+//! through a pipe and through a Unix socket, to children of the same kind.
+//!
+//! The rows without a slash are calls one after another. Those with `/first` are one call to a child that has had nothing
+//! to do for a while and sleeps: the fixed cost of a run of calls. `mailbox_sleep` is a mailbox where nobody looks before sleeping,
+//! as it is when workers take all cores.
+
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use ringlane_node::{Child, Launch, Spin};
+use ringlane_task::CallConfig;
+
+use crate::bench::error::BenchError;
+use crate::bench::limits::REPETITIONS_MIN;
+use crate::bench::measure::{Effort, Interleaved};
+use crate::bench::peer::{EMPTY, Peer};
+use crate::bench::rows::{Bar, Ratio, Row};
+use crate::bench::{Bench, Lab};
+
+/// Calls one after another.
+const CALLS: u64 = 1000;
+/// How long a child has nothing to do before a first call: far more than it looks before it sleeps.
+const IDLE: Duration = Duration::from_millis(1);
+/// No call takes so long unless something is broken.
+const CALL_TIMEOUT: Duration = Duration::from_secs(10);
+/// The parent and one child.
+const PROCESSES: u32 = 2;
+/// Nanoseconds of one more call.
+const MARGINAL_NS_MAX: f64 = 5_000.0;
+/// Nanoseconds that a run of calls takes beyond its calls.
+const FIXED_NS_MAX: f64 = 50_000.0;
+
+const _: () = assert!(ringlane_node::limits::SPIN.as_nanos() * 10 <= IDLE.as_nanos());
+
+/// One way there and back.
+type Way = Box<dyn FnMut() -> Result<(), BenchError>>;
+
+/// Measures all ways in turn.
+pub fn measure(bench: &Bench, lab: &mut Lab) -> Result<(), BenchError> {
+    let mut ways: [(&str, Way); 4] = [
+        ("mailbox", mailbox(Spin::for_workers(1))?),
+        ("mailbox_sleep", mailbox(Spin::NONE)?),
+        ("pipe", pipe()?),
+        ("socket", socket()?),
+    ];
+    let time = bench.time_of_each(2);
+    let marginal = rows(lab, &mut ways, "", CALLS, time, |way| timed(|| (0..CALLS).try_for_each(|_| way())))?;
+    let first = rows(lab, &mut ways, "/first", 1, time, |way| {
+        sleep(IDLE);
+        timed(way)
+    })?;
+    let rows = 2 * ways.len();
+    lab.judge(Bar::at_most("mailbox: ns of one more call", marginal, MARGINAL_NS_MAX), rows);
+    let fixed = (first - marginal).max(0.0);
+    lab.judge(Bar::at_most("mailbox: ns of a run beyond its calls", fixed, FIXED_NS_MAX), rows);
+    Ok(())
+}
+
+/// A row for each way, and the median of the first.
+fn rows(
+    lab: &mut Lab,
+    ways: &mut [(&str, Way)],
+    suffix: &str,
+    calls: u64,
+    time: Duration,
+    once: impl Fn(&mut Way) -> Result<Duration, BenchError>,
+) -> Result<f64, BenchError> {
+    lab.begin(&format!("mailbox{suffix}"), PROCESSES);
+    let effort = Effort { time, rounds_min: REPETITIONS_MIN };
+    let measured = Interleaved::take(effort, &vec![calls; ways.len()], |way| once(&mut ways[way].1))?;
+    let mut median = 0.0;
+    for (index, (name, _)) in ways.iter().enumerate() {
+        let mut row = Row::new(format!("{name}{suffix}"), PROCESSES, 0, calls, &measured.samples[index]);
+        if index == 0 {
+            median = row.ns_per_task_median;
+        } else {
+            row.extra.ratio = Some(Ratio::of(&measured, index));
+        }
+        lab.done(row);
+    }
+    Ok(median)
+}
+
+fn timed(mut work: impl FnMut() -> Result<(), BenchError>) -> Result<Duration, BenchError> {
+    let start = Instant::now();
+    work()?;
+    Ok(start.elapsed())
+}
+
+fn mailbox(spin: Spin) -> Result<Way, BenchError> {
+    let mut child = Child::start(&Launch::new("mailbox").with_spin(spin))?;
+    let config = CallConfig::default();
+    Ok(Box::new(move || Ok(child.call(&EMPTY, &config, &[], CALL_TIMEOUT)?)))
+}
+
+fn pipe() -> Result<Way, BenchError> {
+    let mut peer = Peer::with_pipes()?;
+    Ok(Box::new(move || peer.round_trip().map_err(|error| BenchError::NoPeer { what: "pipe", error })))
+}
+
+fn socket() -> Result<Way, BenchError> {
+    let mut peer = Peer::with_socket()?;
+    Ok(Box::new(move || peer.round_trip().map_err(|error| BenchError::NoPeer { what: "socket", error })))
+}

@@ -1,0 +1,142 @@
+//! Children that give back what they get, through a pipe or a socket: what a mailbox is measured against.
+//!
+//! A child that echoes is one like any other, in which a callable runs that does not return: it opens the parent's pipes
+//! through `/proc`, or connects to the parent's socket, says hello, and gives back every message until there are no more.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, PipeReader, PipeWriter, Read, Write, pipe};
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::time::Duration;
+
+use ringlane_node::task::{BlobReader, CallConfig, Scalar};
+use ringlane_node::{CallError, Child, Launch, callable};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::error::BenchError;
+
+/// Bytes of a message each way: a cache line.
+const MESSAGE: usize = 64;
+
+/// Seconds that a child may take until it says hello.
+const HELLO_SECONDS: i64 = 10;
+
+callable! {
+    /// Nothing: what is measured is the way there and back.
+    pub static EMPTY = fn(_config, _arguments; tensors: 0, scalars: []) { Ok(()) }
+}
+
+callable! {
+    /// Echoes from one pipe of a process to another, given its number and those of the descriptors.
+    static ECHO_PIPES = fn(_config, arguments; tensors: 0, scalars: [UInt64, UInt64, UInt64]) {
+        let path = |index| format!("/proc/{}/fd/{}", number(arguments, 0), number(arguments, index));
+        let from = File::open(path(1)).map_err(failed)?;
+        let to = OpenOptions::new().write(true).open(path(2)).map_err(failed)?;
+        echo(from, to).map_err(failed)
+    }
+}
+
+callable! {
+    /// Echoes through the socket of a process, given its number.
+    static ECHO_SOCKET = fn(_config, arguments; tensors: 0, scalars: [UInt64]) {
+        let stream = address(number(arguments, 0)).and_then(|address| UnixStream::connect_addr(&address));
+        let stream = stream.map_err(failed)?;
+        echo(stream.try_clone().map_err(failed)?, stream).map_err(failed)
+    }
+}
+
+/// A child that echoes, and the way to it.
+pub struct Peer<R, W> {
+    _child: Child,
+    from: R,
+    to: W,
+}
+
+impl Peer<PipeReader, PipeWriter> {
+    /// Through two pipes.
+    pub fn with_pipes() -> Result<Self, BenchError> {
+        let (theirs, to) = pipe().map_err(cannot("pipe"))?;
+        let (from, answers) = pipe().map_err(cannot("pipe"))?;
+        let descriptors = [theirs.as_raw_fd(), answers.as_raw_fd()].map(|fd| Scalar::new(fd as u64));
+        let mut child = Child::start(&Launch::new("pipe"))?;
+        child.send(
+            &ECHO_PIPES,
+            &CallConfig::default(),
+            &[],
+            &[own_number(), descriptors[0], descriptors[1]],
+        )?;
+        await_hello(&mut child, &from)?;
+        // `theirs` and `answers` are the child's own from here on.
+        Peer { _child: child, from, to }.greeted("pipe")
+    }
+}
+
+impl Peer<UnixStream, UnixStream> {
+    /// Through a Unix socket.
+    pub fn with_socket() -> Result<Self, BenchError> {
+        let address = address(std::process::id().into()).map_err(cannot("socket"))?;
+        let listener = UnixListener::bind_addr(&address).map_err(cannot("socket"))?;
+        let mut child = Child::start(&Launch::new("socket"))?;
+        child.send(&ECHO_SOCKET, &CallConfig::default(), &[], &[own_number()])?;
+        await_hello(&mut child, &listener)?;
+        let (from, _) = listener.accept().map_err(cannot("socket"))?;
+        let to = from.try_clone().map_err(cannot("socket"))?;
+        Peer { _child: child, from, to }.greeted("socket")
+    }
+}
+
+impl<R: Read, W: Write> Peer<R, W> {
+    /// Takes the hello.
+    fn greeted(mut self, what: &'static str) -> Result<Self, BenchError> {
+        self.from.read_exact(&mut [0; MESSAGE]).map_err(cannot(what))?;
+        Ok(self)
+    }
+
+    /// One message there and back.
+    pub fn round_trip(&mut self) -> io::Result<()> {
+        let mut message = [7; MESSAGE];
+        self.to.write_all(&message)?;
+        self.from.read_exact(&mut message)
+    }
+}
+
+/// Waits until there is something to read. If there never is, the child's call tells why.
+fn await_hello(child: &mut Child, from: &impl AsFd) -> Result<(), BenchError> {
+    let timeout = Timespec { tv_sec: HELLO_SECONDS, tv_nsec: 0 };
+    let mut asked = [PollFd::new(from, PollFlags::IN)];
+    match poll(&mut asked, Some(&timeout)) {
+        Ok(1..) => Ok(()),
+        _ => Ok(child.wait(Duration::ZERO)?),
+    }
+}
+
+/// Says hello, and gives back whole messages until there are no more.
+fn echo(mut from: impl Read, mut to: impl Write) -> io::Result<()> {
+    let mut message = [0; MESSAGE];
+    to.write_all(&message)?;
+    while from.read_exact(&mut message).is_ok() {
+        to.write_all(&message)?;
+    }
+    Ok(())
+}
+
+fn address(process: u64) -> io::Result<SocketAddr> {
+    SocketAddr::from_abstract_name(format!("ringlane-bench-{process}"))
+}
+
+fn own_number() -> Scalar {
+    Scalar::new(u64::from(std::process::id()))
+}
+
+fn number(arguments: &BlobReader<'_>, index: usize) -> u64 {
+    arguments.scalar(index).and_then(|scalar| scalar.get()).unwrap_or_default()
+}
+
+fn failed(error: io::Error) -> CallError {
+    CallError::new("NoPeer", error.to_string(), "may this process open files below /proc, and sockets?")
+}
+
+fn cannot(what: &'static str) -> impl Fn(io::Error) -> BenchError {
+    move |error| BenchError::NoPeer { what, error }
+}

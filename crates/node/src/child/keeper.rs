@@ -1,0 +1,202 @@
+//! The thread that keeps one child: starts it, listens to it, notices its death at once and buries it.
+//!
+//! ```text
+//! spawn ─▶ poll(pidfd, output) ─┬─ output: keep the last bytes
+//!                               └─ death: reap, say how it ended, ring the parent's bell ─▶ end of the thread
+//! ```
+//! The kernel ties a child to the *thread* that made it: when that thread ends, the child is killed. This one lives exactly
+//! as long as the child, so whoever asked for the child may go. And since death rings the same bell as an answer does,
+//! a parent that waits for an answer hears of it without looking for it.
+
+use std::io::{self, PipeReader, Read};
+use std::os::fd::OwnedFd;
+use std::process;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::OFlags;
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+use super::launch::Launch;
+use super::spawn::spawn;
+use crate::error::NodeError;
+use crate::exit::{Exit, LastWords};
+use crate::mailbox::Region;
+
+/// What the thread and its owner share.
+#[derive(Debug)]
+struct Kept {
+    region: Arc<Region>,
+    /// Whether the child has ended. The release in [`Kept::bury`] pairs with the acquire in [`Keeper::is_gone`].
+    gone: AtomicBool,
+    words: Mutex<LastWords>,
+    exit: Mutex<Option<Exit>>,
+    buried: Condvar,
+}
+
+/// A child and the thread that keeps it. Dropping it kills the child and waits until it is buried.
+#[derive(Debug)]
+pub(crate) struct Keeper {
+    kept: Arc<Kept>,
+    pub(crate) pid: u32,
+    pidfd: OwnedFd,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// A process and the descriptor that stands for it and for no other that may get its number.
+type Started = (process::Child, OwnedFd, PipeReader);
+
+impl Keeper {
+    /// Starts a child with this mailbox.
+    pub(crate) fn start(launch: &Launch, region: &Arc<Region>) -> Result<Self, NodeError> {
+        let cannot = |doing| {
+            let worker = launch.name.clone();
+            move |error: io::Error| NodeError::CannotStart { worker, doing, error: error.to_string() }
+        };
+        let kept = Arc::new(Kept {
+            region: region.clone(),
+            gone: AtomicBool::new(false),
+            words: Mutex::default(),
+            exit: Mutex::default(),
+            buried: Condvar::new(),
+        });
+        let (sender, started) = channel();
+        let (theirs, launch) = (kept.clone(), launch.clone());
+        let thread = std::thread::Builder::new().name(format!("keeper of {}", launch.name));
+        let thread =
+            thread.spawn(move || theirs.keep(&launch, &sender)).map_err(cannot("a thread to keep it"))?;
+        // A keeper that ends without a word has panicked; there is no child then.
+        let ended = || Err(io::Error::other("its keeper ended"));
+        let (pid, pidfd) = started.recv().unwrap_or_else(|_| ended()).map_err(cannot("a new process"))?;
+        Ok(Keeper { kept, pid, pidfd, thread: Some(thread) })
+    }
+
+    /// Whether the child has ended.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.kept.gone.load(Ordering::Acquire)
+    }
+
+    /// What it printed last, so far.
+    pub(crate) fn last_words(&self) -> String {
+        lock(&self.kept.words).text()
+    }
+
+    /// Kills the child, at once and without asking it.
+    pub(crate) fn kill(&self) {
+        // An error means that it has ended already.
+        let _ = pidfd_send_signal(&self.pidfd, Signal::KILL);
+    }
+
+    /// Waits until the child has ended.
+    pub(crate) fn exit_within(&self, timeout: Duration) -> Option<Exit> {
+        let exit = lock(&self.kept.exit);
+        let waited = self.kept.buried.wait_timeout_while(exit, timeout, |exit| exit.is_none());
+        waited.unwrap_or_else(PoisonError::into_inner).0.clone()
+    }
+
+    /// Kills the child and tells how it ended. What is killed ends, however long the kernel takes.
+    pub(crate) fn killed(&self) -> Exit {
+        self.kill();
+        loop {
+            if let Some(exit) = self.exit_within(Duration::from_secs(1)) {
+                return exit;
+            }
+        }
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.kill();
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread was told when it happened, and there is nobody here to tell.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Kept {
+    /// The life of the thread.
+    fn keep(&self, launch: &Launch, sender: &Sender<io::Result<(u32, OwnedFd)>>) {
+        let started = start(launch, &self.region).and_then(|started| {
+            let pidfd = started.1.try_clone()?;
+            Ok((started, pidfd))
+        });
+        // Whoever asked waits for the answer, so that it is taken.
+        match started {
+            Ok((mut started, pidfd)) => {
+                let _ = sender.send(Ok((started.0.id(), pidfd)));
+                self.listen(&started.1, &mut started.2);
+                self.bury(started);
+            }
+            Err(error) => drop(sender.send(Err(error))),
+        }
+    }
+
+    /// Keeps what the child prints, until it has ended.
+    fn listen(&self, pidfd: &OwnedFd, output: &mut PipeReader) {
+        let mut is_open = true;
+        loop {
+            let mut both = [PollFd::new(pidfd, PollFlags::IN), PollFd::new(output, PollFlags::IN)];
+            let asked = if is_open { &mut both[..] } else { &mut both[..1] };
+            // An error is a signal: ask again.
+            let _ = poll(asked, None);
+            let [ended, printed] = both.map(|fd| !fd.revents().is_empty());
+            if is_open && (printed || ended) {
+                is_open = self.read(output);
+            }
+            if ended {
+                return;
+            }
+        }
+    }
+
+    /// Reads what there is; whether there may be more later.
+    fn read(&self, output: &mut PipeReader) -> bool {
+        let mut buffer = [0; 1024];
+        // A child that prints without end must not keep its own death from being noticed.
+        for _ in 0..64 {
+            match output.read(&mut buffer) {
+                Ok(0) => return false,
+                Ok(count) => lock(&self.words).add(&buffer[..count]),
+                Err(error) => return error.kind() == io::ErrorKind::WouldBlock,
+            }
+        }
+        true
+    }
+
+    fn bury(&self, (mut child, ..): Started) {
+        let pid = child.id();
+        // It has ended, so that this does not wait. An error would mean that somebody else has reaped it.
+        let status = child.wait().unwrap_or_default();
+        let last_words = lock(&self.words).text();
+        *lock(&self.exit) = Some(Exit { pid, status, last_words });
+        self.gone.store(true, Ordering::Release);
+        self.buried.notify_all();
+        self.region.layout().door.wake_parent();
+    }
+}
+
+fn start(launch: &Launch, region: &Region) -> io::Result<Started> {
+    let (output, theirs) = io::pipe()?;
+    rustix::fs::fcntl_setfl(&output, OFlags::NONBLOCK)?;
+    let mut child = spawn(launch, region, theirs)?;
+    let pid = Pid::from_child(&child);
+    match pidfd_open(pid, PidfdFlags::empty()) {
+        Ok(pidfd) => Ok((child, pidfd, output)),
+        Err(error) => {
+            child.kill()?;
+            child.wait()?;
+            Err(error.into())
+        }
+    }
+}
+
+/// A lock that is held for a moment, by code that does not panic.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

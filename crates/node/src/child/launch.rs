@@ -1,0 +1,71 @@
+//! How a child is started.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::limits;
+use crate::mailbox::Spin;
+
+/// How a child is started: by default from this very executable, with the command `worker`.
+///
+/// ```
+/// use ringlane_node::{Launch, Spin};
+/// let launch = Launch::new("chip 0").with_spin(Spin::for_workers(2));
+/// assert_eq!(launch.name(), "chip 0");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Launch {
+    pub(crate) name: String,
+    pub(crate) program: PathBuf,
+    pub(crate) arguments: Vec<OsString>,
+    pub(crate) start_timeout: Duration,
+    pub(crate) spin: Spin,
+}
+
+impl Launch {
+    /// A child with this name, which stands in errors.
+    pub fn new(name: impl Into<String>) -> Self {
+        Launch {
+            name: name.into(),
+            // What runs, even if the file on disk is another by now.
+            program: "/proc/self/exe".into(),
+            arguments: vec!["worker".into()],
+            start_timeout: limits::START,
+            spin: Spin::for_workers(1),
+        }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Another executable.
+    #[must_use]
+    pub fn with_program(mut self, program: impl Into<PathBuf>) -> Self {
+        self.program = program.into();
+        self
+    }
+
+    /// Other arguments before `--mailbox-fd N --spin-us N`, which every child gets.
+    #[must_use]
+    pub fn with_arguments(mut self, arguments: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
+        self.arguments = arguments.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// How long it may take until it is ready.
+    #[must_use]
+    pub fn with_start_timeout(mut self, timeout: Duration) -> Self {
+        self.start_timeout = timeout;
+        self
+    }
+
+    /// How long both sides look at the mailbox before they sleep: [`Spin::for_workers`] of all children there will be.
+    #[must_use]
+    pub fn with_spin(mut self, spin: Spin) -> Self {
+        self.spin = spin;
+        self
+    }
+}

@@ -1,0 +1,215 @@
+//! A child process and its mailbox, as its parent sees them.
+
+mod keeper;
+mod launch;
+pub(crate) mod spawn;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ringlane_task::{BlobTensor, CallConfig, Scalar};
+
+pub use launch::Launch;
+
+use crate::callable::Callable;
+use crate::error::NodeError;
+use crate::exit::Exit;
+use crate::mailbox::{Meaning, Patience, Region, Request, Scratch, Side, State, Waited};
+use keeper::Keeper;
+
+/// What stands in an error about a child that is not yet ready.
+const ITS_START: &str = "its start";
+
+/// A child process that runs callables, one at a time.
+///
+/// A child whose mailbox holds what cannot be, or that is late, is killed: what it would do next is not known. A child that
+/// is dead stays so until [`Child::restart`]; until then every call says how it died. Dropping it kills the process.
+#[derive(Debug)]
+pub struct Child {
+    launch: Launch,
+    region: Arc<Region>,
+    keeper: Keeper,
+    sequence: u64,
+    scratch: Scratch,
+    sent: Option<&'static str>,
+}
+
+impl Child {
+    /// Starts a child and waits until it is ready.
+    pub fn start(launch: &Launch) -> Result<Self, NodeError> {
+        let region = Arc::new(Region::create()?);
+        let keeper = Keeper::start(launch, &region)?;
+        let (launch, scratch) = (launch.clone(), Scratch::default());
+        let child = Child { launch, region, keeper, sequence: 0, scratch, sent: None };
+        child.until_ready()?;
+        Ok(child)
+    }
+
+    fn until_ready(&self) -> Result<(), NodeError> {
+        let worker = || self.launch.name.clone();
+        let after = self.launch.start_timeout;
+        match self.await_state(after, first_of_child)? {
+            Waited::For(State::Failed) => {
+                Err(NodeError::StartFailed { worker: worker(), error: self.region.read_error(0)? })
+            }
+            Waited::For(_) => Ok(()),
+            Waited::Gone(_) => Err(self.died(ITS_START)),
+            Waited::TimedOut(_) => {
+                let last_words = self.keeper.killed().last_words;
+                Err(NodeError::StartTimedOut { worker: worker(), after, last_words })
+            }
+        }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.launch.name
+    }
+
+    /// Its process.
+    pub fn pid(&self) -> u32 {
+        self.keeper.pid
+    }
+
+    /// Whether the process has not ended yet.
+    pub fn is_alive(&self) -> bool {
+        !self.keeper.is_gone()
+    }
+
+    /// Calls, and waits for the answer: [`Child::send`] and [`Child::wait`].
+    pub fn call(
+        &mut self,
+        callable: &Callable,
+        config: &CallConfig,
+        scalars: &[Scalar],
+        timeout: Duration,
+    ) -> Result<(), NodeError> {
+        self.send(callable, config, &[], scalars)?;
+        self.wait(timeout)
+    }
+
+    /// Sends a call. Whatever is wrong with it is found here, before the child hears of it.
+    pub fn send(
+        &mut self,
+        callable: &Callable,
+        config: &CallConfig,
+        tensors: &[BlobTensor],
+        scalars: &[Scalar],
+    ) -> Result<(), NodeError> {
+        if let Some(callable) = self.sent {
+            return Err(NodeError::ChildBusy { worker: self.launch.name.clone(), callable });
+        }
+        let name = callable.name();
+        callable.signature().check(name, tensors.len(), scalars.iter().map(|scalar| scalar.dtype()))?;
+        if self.keeper.is_gone() {
+            return Err(self.died(name));
+        }
+        let request = Request { digest: callable.digest()?, config, tensors, scalars };
+        self.region.write_request(self.sequence + 1, &request, &mut self.scratch)?;
+        let door = &self.region.layout().door;
+        door.step_and_ring(Side::Parent, State::Idle, State::Ready)
+            .map_err(|error| self.distrusted(error))?;
+        self.sequence += 1;
+        self.sent = Some(name);
+        Ok(())
+    }
+
+    /// Whether [`Child::wait`] would not wait: the call that was sent is answered, or never will be.
+    pub fn is_done(&self) -> bool {
+        let answered = |state| matches!(answer_of_child(state), Meaning::Take | Meaning::Wrong);
+        self.keeper.is_gone() || self.region.state().map_or(true, answered)
+    }
+
+    /// Waits for the answer to the call that was sent. A call that is not answered in time costs its child the life.
+    pub fn wait(&mut self, timeout: Duration) -> Result<(), NodeError> {
+        let worker = || self.launch.name.clone();
+        let callable = self.sent.ok_or_else(|| NodeError::NoCall { worker: worker() })?;
+        let answer = match self.await_state(timeout, answer_of_child) {
+            Ok(Waited::For(state)) => self.answer(callable, state),
+            Ok(Waited::Gone(_)) => Err(self.died(callable)),
+            Ok(Waited::TimedOut(state)) => {
+                let last_words = self.keeper.killed().last_words;
+                Err(NodeError::CallTimedOut { worker: worker(), callable, after: timeout, state, last_words })
+            }
+            Err(error) => Err(error),
+        };
+        self.sent = None;
+        answer
+    }
+
+    fn answer(&self, callable: &'static str, state: State) -> Result<(), NodeError> {
+        let layout = self.region.layout();
+        let read = || {
+            layout.check_header()?;
+            layout.check_answered(self.sequence)?;
+            let error = (state == State::Failed).then(|| self.region.read_error(self.sequence));
+            layout.door.step(state, State::Idle)?;
+            error.transpose()
+        };
+        match read().map_err(|error| self.distrusted(error))? {
+            None => Ok(()),
+            Some(error) => Err(NodeError::CallFailed { worker: self.launch.name.clone(), callable, error }),
+        }
+    }
+
+    fn await_state(&self, timeout: Duration, meaning: fn(State) -> Meaning) -> Result<Waited, NodeError> {
+        // A time beyond what the clock can tell is no deadline.
+        let patience = Patience { spin: self.launch.spin, deadline: Instant::now().checked_add(timeout) };
+        let is_gone = || self.keeper.is_gone();
+        let waited = self.region.layout().door.wait(Side::Parent, patience, meaning, is_gone);
+        waited.map_err(|error| self.distrusted(error))
+    }
+
+    /// The child wrote what cannot be: it is killed, and this is why.
+    fn distrusted(&self, error: NodeError) -> NodeError {
+        self.keeper.killed();
+        error
+    }
+
+    fn died(&self, during: &'static str) -> NodeError {
+        NodeError::ChildDied { worker: self.launch.name.clone(), during, exit: self.keeper.killed() }
+    }
+
+    /// What the child has printed last.
+    pub fn last_words(&self) -> String {
+        self.keeper.last_words()
+    }
+
+    /// Kills the process. A call that was sent fails; [`Child::wait`] says so.
+    pub fn kill(&self) {
+        self.keeper.kill();
+    }
+
+    /// Starts the child again, with a new process and a new mailbox. A call that was sent is forgotten.
+    pub fn restart(&mut self) -> Result<(), NodeError> {
+        self.keeper.killed();
+        *self = Child::start(&self.launch)?;
+        Ok(())
+    }
+
+    /// Tells the child to end and waits until it has. One that has a call, or that does not end in time, is killed.
+    pub fn shutdown(self, timeout: Duration) -> Exit {
+        let door = &self.region.layout().door;
+        let told = door.step_and_ring(Side::Parent, State::Idle, State::Shutdown);
+        let exit = told.ok().and_then(|()| self.keeper.exit_within(timeout));
+        exit.unwrap_or_else(|| self.keeper.killed())
+    }
+}
+
+/// What a state means to a parent whose child starts.
+fn first_of_child(state: State) -> Meaning {
+    match state {
+        State::Starting => Meaning::Wait,
+        State::Idle | State::Failed => Meaning::Take,
+        _ => Meaning::Wrong,
+    }
+}
+
+/// What a state means to a parent that has sent a call.
+fn answer_of_child(state: State) -> Meaning {
+    match state {
+        State::Ready | State::Accepted | State::Running => Meaning::Wait,
+        State::Done | State::Failed => Meaning::Take,
+        State::Starting | State::Idle | State::Shutdown => Meaning::Wrong,
+    }
+}

@@ -1,0 +1,149 @@
+//! What can go wrong between a node and its children.
+
+use std::time::Duration;
+
+use ringlane_task::{BlobError, ConfigError, Explain};
+use rustix::io::Errno;
+
+use crate::call_error::CallError;
+use crate::callable::Digest;
+use crate::exit::Exit;
+use crate::mailbox::State;
+
+/// Why a call, or a child, failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum NodeError {
+    #[error("a mailbox holds what cannot be")]
+    CorruptMailbox { field: &'static str, value: u64 },
+    #[error("there is no memory for a mailbox")]
+    NoMailboxMemory { error: Errno },
+    #[error("a worker was started without its mailbox")]
+    NoMailbox { descriptor: i32, error: Errno },
+    #[error("{0}")]
+    Config(ConfigError),
+    #[error("{0}")]
+    Arguments(BlobError),
+    #[error("the arguments are not what the callable takes")]
+    WrongArguments { callable: &'static str, takes: String, given: String },
+    #[error("a worker does not have the callable")]
+    UnknownCallable { digest: Digest, known: Vec<&'static str> },
+    #[error("the executable cannot be identified")]
+    NoBuildId { error: String },
+    #[error("a worker cannot be started")]
+    CannotStart { worker: String, doing: &'static str, error: String },
+    #[error("a worker could not make itself ready")]
+    StartFailed { worker: String, error: CallError },
+    #[error("a worker was not ready in time")]
+    StartTimedOut { worker: String, after: Duration, last_words: String },
+    #[error("a worker died")]
+    ChildDied { worker: String, during: &'static str, exit: Exit },
+    #[error("a call took longer than its deadline")]
+    CallTimedOut { worker: String, callable: &'static str, after: Duration, state: State, last_words: String },
+    #[error("a call failed")]
+    CallFailed { worker: String, callable: &'static str, error: CallError },
+    #[error("a worker has a call that was not waited for")]
+    ChildBusy { worker: String, callable: &'static str },
+    #[error("there is no call to wait for")]
+    NoCall { worker: String },
+}
+
+impl NodeError {
+    /// A field of a mailbox with a value that cannot be.
+    pub(crate) fn corrupt(field: &'static str, value: impl Into<u64>) -> Self {
+        NodeError::CorruptMailbox { field, value: value.into() }
+    }
+
+    pub(crate) fn no_memory(error: Errno) -> Self {
+        NodeError::NoMailboxMemory { error }
+    }
+}
+
+impl Explain for NodeError {
+    fn name(&self) -> &'static str {
+        match self {
+            NodeError::CorruptMailbox { .. } => "CorruptMailbox",
+            NodeError::NoMailboxMemory { .. } => "NoMailboxMemory",
+            NodeError::NoMailbox { .. } => "NoMailbox",
+            NodeError::Config(error) => error.name(),
+            NodeError::Arguments(error) => error.name(),
+            NodeError::WrongArguments { .. } => "WrongArguments",
+            NodeError::UnknownCallable { .. } => "UnknownCallable",
+            NodeError::NoBuildId { .. } => "NoBuildId",
+            NodeError::CannotStart { .. } => "CannotStart",
+            NodeError::StartFailed { .. } => "StartFailed",
+            NodeError::StartTimedOut { .. } => "StartTimedOut",
+            NodeError::ChildDied { .. } => "ChildDied",
+            NodeError::CallTimedOut { .. } => "CallTimedOut",
+            NodeError::CallFailed { .. } => "CallFailed",
+            NodeError::ChildBusy { .. } => "ChildBusy",
+            NodeError::NoCall { .. } => "NoCall",
+        }
+    }
+
+    fn detail(&self) -> String {
+        match self {
+            NodeError::CorruptMailbox { field, value } => format!("{field} is {value} ({value:#x})"),
+            NodeError::NoMailboxMemory { error } => error.to_string(),
+            NodeError::NoMailbox { descriptor, error } => format!("descriptor {descriptor}: {error}"),
+            NodeError::Config(error) => error.detail(),
+            NodeError::Arguments(error) => error.detail(),
+            NodeError::WrongArguments { callable, takes, given } => {
+                format!("{callable} takes {takes}; given are {given}")
+            }
+            NodeError::UnknownCallable { digest, known } => {
+                format!("digest {digest}; the worker has: {}", known.join(", "))
+            }
+            NodeError::NoBuildId { error } => format!("/proc/self/exe: {error}"),
+            NodeError::CannotStart { worker, doing, error } => format!("{worker}: {doing}: {error}"),
+            NodeError::StartFailed { worker, error } => format!("{worker}: {error}"),
+            NodeError::StartTimedOut { worker, after, last_words } => {
+                format!("{worker} was not ready after {after:?}; {}", said(last_words))
+            }
+            NodeError::ChildDied { worker, during, exit } => format!("{worker} during {during}: {exit}"),
+            NodeError::CallTimedOut { worker, callable, after, state, last_words } => {
+                let said = said(last_words);
+                format!("{callable} in {worker}: {state:?} after {after:?}, and was killed; {said}")
+            }
+            NodeError::CallFailed { worker, callable, error } => format!("{callable} in {worker}: {error}"),
+            NodeError::ChildBusy { worker, callable } => format!("{callable} in {worker}"),
+            NodeError::NoCall { worker } => worker.clone(),
+        }
+    }
+
+    fn hint(&self) -> String {
+        let text = match self {
+            NodeError::Config(error) => return error.hint(),
+            NodeError::Arguments(error) => return error.hint(),
+            NodeError::StartFailed { error, .. } | NodeError::CallFailed { error, .. } => {
+                return error.hint.clone();
+            }
+            NodeError::CorruptMailbox { .. } => {
+                "the other process wrote where it must not, or is of another version: start it anew"
+            }
+            NodeError::NoMailboxMemory { .. } => {
+                "close descriptors or free memory; `ulimit -n` tells the limit"
+            }
+            NodeError::NoMailbox { .. } => "a node starts its workers by itself; nothing else needs to",
+            NodeError::WrongArguments { .. } => "give it what it takes, in that order",
+            NodeError::UnknownCallable { .. } => {
+                "declare it with callable! in a crate that the worker's executable is built from"
+            }
+            NodeError::NoBuildId { .. } => "is /proc mounted, and may the executable be read?",
+            NodeError::CannotStart { .. } => "`ulimit -u` and `ulimit -n` tell how many there may be",
+            NodeError::StartTimedOut { .. } => {
+                "is the machine overloaded? Launch::with_start_timeout gives more"
+            }
+            NodeError::ChildDied { .. } => "Child::restart starts it again",
+            NodeError::CallTimedOut { .. } => "give it more time; Child::restart starts the worker again",
+            NodeError::ChildBusy { .. } => "wait for that call first",
+            NodeError::NoCall { .. } => "send one first",
+        };
+        text.to_string()
+    }
+}
+
+/// What a worker said last, as an error tells it.
+pub(crate) fn said(last_words: &str) -> String {
+    if last_words.is_empty() { "it said nothing".to_string() } else { format!("last words: {last_words}") }
+}

@@ -1,0 +1,39 @@
+//! Every limit of a mailbox and of a child process: its unit, its reason, and what happens when it is reached.
+
+use std::time::Duration;
+
+/// Bytes of an error's name in a mailbox. A longer one is cut at a character.
+pub const ERROR_NAME_BYTES: usize = 64;
+
+/// Bytes of an error's detail in a mailbox. A longer one is cut at a character.
+pub const ERROR_DETAIL_BYTES: usize = 1024;
+
+/// Bytes of an error's hint in a mailbox. A longer one is cut at a character.
+pub const ERROR_HINT_BYTES: usize = 512;
+
+/// How long a side looks at the mailbox before it sleeps, where each process has a core. To sleep and be woken costs about
+/// as much, so that looking never doubles the wait.
+pub const SPIN: Duration = Duration::from_micros(50);
+
+/// Looks between two looks at the clock.
+pub const SPINS_A_LOOK: u32 = 64;
+
+/// The longest sleep without a look. Nobody needs it but a mailbox whose doorbell was overwritten: there a wake-up can
+/// be lost, and this bounds how late the loss is noticed.
+pub const SLEEP: Duration = Duration::from_secs(1);
+
+/// How long a child may take until it answers for the first time, unless its launch says otherwise. Children are up in
+/// milliseconds; a machine that is overloaded takes longer. Beyond it the child is killed.
+pub const START: Duration = Duration::from_secs(10);
+
+/// Bytes of what a child printed last that are kept.
+pub const LAST_WORDS_BYTES: usize = 4096;
+
+/// Lines of what a child printed last that an error shows.
+pub const LAST_WORDS_LINES: usize = 8;
+
+/// Bytes of an executable's notes that are looked at for its build id. More is taken for no build id.
+pub const NOTES_BYTES: u64 = 1 << 16;
+
+const _: () = assert!(ERROR_NAME_BYTES.is_multiple_of(8) && ERROR_DETAIL_BYTES.is_multiple_of(8));
+const _: () = assert!(ERROR_HINT_BYTES.is_multiple_of(8));

@@ -1,0 +1,100 @@
+//! The answer in a mailbox: nothing if all went well, or three texts of bounded length.
+
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use zerocopy::IntoBytes;
+
+use super::layout::Words;
+use super::region::Region;
+use crate::call_error::CallError;
+use crate::error::NodeError;
+use crate::limits::{ERROR_DETAIL_BYTES, ERROR_HINT_BYTES, ERROR_NAME_BYTES};
+
+impl Region {
+    /// Writes why the call of this number failed. Texts that are too long are cut.
+    pub fn write_error(&self, sequence: u64, error: &CallError) {
+        let block = &self.layout().error;
+        let [name, detail, hint, reserved] = &block.lengths;
+        write(&block.name, name, &error.name);
+        write(&block.detail, detail, &error.detail);
+        write(&block.hint, hint, &error.hint);
+        reserved.store(0, Ordering::Relaxed);
+        self.layout().set_answered(sequence);
+    }
+
+    /// Reads why the call of this number failed.
+    pub fn read_error(&self, sequence: u64) -> Result<CallError, NodeError> {
+        self.layout().check_header()?;
+        self.layout().check_answered(sequence)?;
+        let block = &self.layout().error;
+        let [name, detail, hint, reserved] = &block.lengths;
+        let reserved = reserved.load(Ordering::Relaxed);
+        if reserved != 0 {
+            return Err(NodeError::corrupt("error.reserved", reserved));
+        }
+        Ok(CallError {
+            name: read::<{ ERROR_NAME_BYTES / 8 }>(&block.name, name, "error.name")?,
+            detail: read::<{ ERROR_DETAIL_BYTES / 8 }>(&block.detail, detail, "error.detail")?,
+            hint: read::<{ ERROR_HINT_BYTES / 8 }>(&block.hint, hint, "error.hint")?,
+        })
+    }
+}
+
+fn write<const N: usize>(words: &Words<N>, length: &AtomicU32, text: &str) {
+    let text = &text[..text.floor_char_boundary(N * 8)];
+    words.store(text.as_bytes());
+    length.store(text.len() as u32, Ordering::Relaxed);
+}
+
+/// A text, if its length fits and it is UTF-8; otherwise the length, or where the text is no UTF-8.
+fn read<const N: usize>(
+    words: &Words<N>,
+    length: &AtomicU32,
+    field: &'static str,
+) -> Result<String, NodeError> {
+    let length = length.load(Ordering::Relaxed);
+    let mut copy = [0u64; N];
+    words.load(&mut copy);
+    let bytes = copy.as_bytes().get(..length as usize).ok_or(NodeError::corrupt(field, length))?;
+    let text =
+        str::from_utf8(bytes).map_err(|error| NodeError::corrupt(field, error.valid_up_to() as u64))?;
+    Ok(text.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_arrives_as_it_was_written() {
+        let region = Region::create().unwrap();
+        let error = CallError::new("Odd", "a \u{1F980} walks sideways", "");
+        region.write_error(7, &error);
+        assert_eq!(region.read_error(7), Ok(error));
+        assert_eq!(region.read_error(8), Err(NodeError::CorruptMailbox { field: "answered", value: 7 }));
+    }
+
+    #[test]
+    fn a_text_that_is_too_long_is_cut_at_a_character() {
+        let region = Region::create().unwrap();
+        region.write_error(1, &CallError::new("é".repeat(100), "x".repeat(3000), "é".repeat(300)));
+        let error = region.read_error(1).unwrap();
+        assert_eq!([error.name.len(), error.detail.len(), error.hint.len()], [64, 1024, 512]);
+    }
+
+    #[test]
+    fn lengths_and_texts_that_cannot_be_are_corrupt() {
+        let region = Region::create().unwrap();
+        for (at, byte, field) in
+            [(257, 1, "error.name"), (272 + 3, 0xff, "error.name"), (268, 1, "error.reserved")]
+        {
+            region.write_error(1, &CallError::new("Name", "detail", "hint"));
+            rustix::io::pwrite(&region, &[byte], at).unwrap();
+            let error = region.read_error(1).unwrap_err();
+            assert!(
+                matches!(error, NodeError::CorruptMailbox { field: named, .. } if named == field),
+                "{at}"
+            );
+        }
+    }
+}
