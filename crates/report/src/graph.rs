@@ -12,6 +12,7 @@ mod html;
 mod layout;
 mod mermaid;
 mod picture;
+mod shelves;
 mod text;
 
 pub use dot::write_dot;

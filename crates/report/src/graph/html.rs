@@ -9,8 +9,8 @@ use ringlane_insight::deps::TaskGraph;
 use ringlane_trace::deps::Inference;
 use serde::Serialize;
 
-use super::layout::layout;
 use super::picture::{Node, Picture, Shown};
+use super::shelves::layout;
 use super::text::view_text;
 
 /// Tasks that a page shows one by one; a graph with more is collapsed by kernel.

@@ -1,0 +1,121 @@
+//! Parts of a graph that nothing links stand on shelves, one after the other, so that the whole fits a screen.
+//!
+//! Each part is laid out by itself. The shelves are as wide as makes the whole about as wide as a screen for its height.
+
+use super::layout::{Place, layout_part};
+use super::picture::Link;
+
+/// How much wider a box with its margin is than it is high; as `page.js` draws it.
+const BOX_ASPECT: f64 = 150.0 / 90.0;
+
+/// How much wider than high the whole should be.
+const SCREEN_ASPECT: f64 = 1.3;
+
+/// Empty columns between two parts, and empty layers between two shelves.
+const GAP: f64 = 1.0;
+
+/// Places for so many boxes.
+pub(super) fn layout(nodes: usize, links: &[Link]) -> Vec<Place> {
+    let parts: Vec<Part> = parts_of(nodes, links).into_iter().map(Part::new).collect();
+    let area: f64 = parts.iter().map(|part| (part.width + GAP) * (f64::from(part.layers) + GAP)).sum();
+    let widest = parts.iter().map(|part| part.width).fold(0.0, f64::max);
+    let width = (area * SCREEN_ASPECT / BOX_ASPECT).sqrt().max(widest);
+    let mut places = vec![Place { x: 0.0, layer: 0 }; nodes];
+    let (mut left, mut top, mut high) = (0.0, 0, 0);
+    for part in parts {
+        if left > 0.0 && left + part.width > width {
+            (left, top, high) = (0.0, top + high + GAP as u32, 0);
+        }
+        for (node, place) in part.nodes.into_iter().zip(part.places) {
+            places[node] = Place { x: left + place.x, layer: top + place.layer };
+        }
+        (left, high) = (left + part.width + GAP, high.max(part.layers));
+    }
+    places
+}
+
+/// A part that is laid out: its left edge is at 0.
+struct Part {
+    nodes: Vec<usize>,
+    places: Vec<Place>,
+    width: f64,
+    layers: u32,
+}
+
+impl Part {
+    fn new((nodes, links): (Vec<usize>, Vec<(usize, usize)>)) -> Self {
+        let mut places = layout_part(nodes.len(), &links);
+        let left = places.iter().map(|place| place.x).fold(f64::INFINITY, f64::min);
+        places.iter_mut().for_each(|place| place.x -= left);
+        let width = places.iter().map(|place| place.x + 1.0).fold(0.0, f64::max);
+        let layers = places.iter().map(|place| place.layer + 1).max().unwrap_or(0);
+        Part { nodes, places, width, layers }
+    }
+}
+
+/// The boxes of each part, in order, and the links between them by their places in the part. Links that lead to an earlier
+/// box or to the same one, as a collapsed graph can have, keep boxes together and are no links of the part.
+fn parts_of(nodes: usize, links: &[Link]) -> Vec<(Vec<usize>, Vec<(usize, usize)>)> {
+    let mut parents: Vec<usize> = (0..nodes).collect();
+    for link in links {
+        let (a, b) = (root(&mut parents, link.from), root(&mut parents, link.to));
+        parents[a.max(b)] = a.min(b);
+    }
+    // A root is the first box of its part, so parts stand in the order of their first boxes.
+    let mut part_of = vec![0; nodes];
+    let mut place_of = vec![0; nodes];
+    let mut parts: Vec<(Vec<usize>, Vec<(usize, usize)>)> = Vec::new();
+    for node in 0..nodes {
+        let first = root(&mut parents, node);
+        part_of[node] = if first == node { parts.len() } else { part_of[first] };
+        if first == node {
+            parts.push((Vec::new(), Vec::new()));
+        }
+        let boxes = &mut parts[part_of[node]].0;
+        place_of[node] = boxes.len();
+        boxes.push(node);
+    }
+    for link in links.iter().filter(|link| link.from < link.to) {
+        parts[part_of[link.from]].1.push((place_of[link.from], place_of[link.to]));
+    }
+    parts
+}
+
+/// The first box of the part that a box is in, as far as parts are known.
+fn root(parents: &mut [usize], mut node: usize) -> usize {
+    while parents[node] != node {
+        parents[node] = parents[parents[node]];
+        node = parents[node];
+    }
+    node
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn link(from: usize, to: usize) -> Link {
+        Link { from, to, label: String::new() }
+    }
+
+    #[test]
+    fn parts_are_what_links_hold_together_whichever_way_they_lead() {
+        let parts = parts_of(6, &[link(0, 4), link(5, 4), link(1, 3), link(2, 2)]);
+        let boxes: Vec<_> = parts.iter().map(|(boxes, _)| boxes.clone()).collect();
+        assert_eq!(boxes, [vec![0, 4, 5], vec![1, 3], vec![2]]);
+        assert_eq!(parts[0].1, [(0, 1)]);
+    }
+
+    #[test]
+    fn many_small_parts_fill_a_screen_and_none_stands_on_another() {
+        let links: Vec<_> = (0..600).filter(|node| node % 3 != 2).map(|node| link(node, node + 1)).collect();
+        let places = layout(600, &links);
+        let wide = places.iter().map(|place| place.x).fold(0.0, f64::max) * BOX_ASPECT;
+        let high = places.iter().map(|place| f64::from(place.layer)).fold(0.0, f64::max);
+        assert!(wide / high > 1.0 && wide / high < 2.5, "{wide} by {high}");
+        let mut taken: Vec<_> = places.iter().map(|place| (place.layer, (place.x * 1e6) as i64)).collect();
+        taken.sort_unstable();
+        assert!(taken.windows(2).all(|pair| pair[0].0 != pair[1].0 || pair[1].1 - pair[0].1 >= 999_999));
+        assert!(layout(0, &[]).is_empty());
+    }
+}
