@@ -16,7 +16,7 @@ const GAP: f64 = 1.0;
 
 /// Places for so many boxes.
 pub(super) fn layout(nodes: usize, links: &[Link]) -> Vec<Place> {
-    let parts: Vec<Part> = parts_of(nodes, links).into_iter().map(Part::new).collect();
+    let parts: Vec<PlacedPart> = parts_of(nodes, links).into_iter().map(PlacedPart::new).collect();
     let area: f64 = parts.iter().map(|part| (part.width + GAP) * (f64::from(part.layers) + GAP)).sum();
     let widest = parts.iter().map(|part| part.width).fold(0.0, f64::max);
     let width = (area * SCREEN_ASPECT / BOX_ASPECT).sqrt().max(widest);
@@ -34,28 +34,37 @@ pub(super) fn layout(nodes: usize, links: &[Link]) -> Vec<Place> {
     places
 }
 
-/// A part that is laid out: its left edge is at 0.
+/// Boxes that links hold together.
+#[derive(Default)]
 struct Part {
+    /// The boxes, in order.
+    nodes: Vec<usize>,
+    /// Links from an earlier to a later box, by their places in the part.
+    links: Vec<(usize, usize)>,
+}
+
+/// A part that is laid out: its left edge is at 0.
+struct PlacedPart {
     nodes: Vec<usize>,
     places: Vec<Place>,
     width: f64,
     layers: u32,
 }
 
-impl Part {
-    fn new((nodes, links): (Vec<usize>, Vec<(usize, usize)>)) -> Self {
+impl PlacedPart {
+    fn new(Part { nodes, links }: Part) -> Self {
         let mut places = layout_part(nodes.len(), &links);
         let left = places.iter().map(|place| place.x).fold(f64::INFINITY, f64::min);
         places.iter_mut().for_each(|place| place.x -= left);
         let width = places.iter().map(|place| place.x + 1.0).fold(0.0, f64::max);
         let layers = places.iter().map(|place| place.layer + 1).max().unwrap_or(0);
-        Part { nodes, places, width, layers }
+        PlacedPart { nodes, places, width, layers }
     }
 }
 
-/// The boxes of each part, in order, and the links between them by their places in the part. Links that lead to an earlier
-/// box or to the same one, as a collapsed graph can have, keep boxes together and are no links of the part.
-fn parts_of(nodes: usize, links: &[Link]) -> Vec<(Vec<usize>, Vec<(usize, usize)>)> {
+/// The parts, in the order of their first boxes. Links that lead to an earlier box or to the same one, as a collapsed graph
+/// can have, keep boxes together and are no links of the part.
+fn parts_of(nodes: usize, links: &[Link]) -> Vec<Part> {
     let mut parents: Vec<usize> = (0..nodes).collect();
     for link in links {
         let (a, b) = (root(&mut parents, link.from), root(&mut parents, link.to));
@@ -64,19 +73,19 @@ fn parts_of(nodes: usize, links: &[Link]) -> Vec<(Vec<usize>, Vec<(usize, usize)
     // A root is the first box of its part, so parts stand in the order of their first boxes.
     let mut part_of = vec![0; nodes];
     let mut place_of = vec![0; nodes];
-    let mut parts: Vec<(Vec<usize>, Vec<(usize, usize)>)> = Vec::new();
+    let mut parts: Vec<Part> = Vec::new();
     for node in 0..nodes {
         let first = root(&mut parents, node);
         part_of[node] = if first == node { parts.len() } else { part_of[first] };
         if first == node {
-            parts.push((Vec::new(), Vec::new()));
+            parts.push(Part::default());
         }
-        let boxes = &mut parts[part_of[node]].0;
+        let boxes = &mut parts[part_of[node]].nodes;
         place_of[node] = boxes.len();
         boxes.push(node);
     }
     for link in links.iter().filter(|link| link.from < link.to) {
-        parts[part_of[link.from]].1.push((place_of[link.from], place_of[link.to]));
+        parts[part_of[link.from]].links.push((place_of[link.from], place_of[link.to]));
     }
     parts
 }
@@ -101,9 +110,9 @@ mod tests {
     #[test]
     fn parts_are_what_links_hold_together_whichever_way_they_lead() {
         let parts = parts_of(6, &[link(0, 4), link(5, 4), link(1, 3), link(2, 2)]);
-        let boxes: Vec<_> = parts.iter().map(|(boxes, _)| boxes.clone()).collect();
+        let boxes: Vec<_> = parts.iter().map(|part| part.nodes.clone()).collect();
         assert_eq!(boxes, [vec![0, 4, 5], vec![1, 3], vec![2]]);
-        assert_eq!(parts[0].1, [(0, 1)]);
+        assert_eq!(parts[0].links, [(0, 1)]);
     }
 
     #[test]
