@@ -12,7 +12,7 @@ const TIME_WORDS = {
 function drawTime() {
   const section = byId("time");
   if (!run.time) {
-    absent(section, "Where time went", !run.timeline ? noteOn("swimlane") : manifest.swimlane_level < 2 ? ["This needs swimlane level 2: ", h("code", "--chip-swimlane=2"), "."] : "No block ran.");
+    absent(section, "Where time went", !run.timeline ? noteOn("swimlane") : manifest.blocks > 0 && manifest.swimlane_level < 2 ? ["This needs swimlane level 2: ", h("code", "--chip-swimlane=2"), "."] : "No block ran.");
     return;
   }
   const { kinds, verdict, path } = run.time;
