@@ -54,26 +54,45 @@ impl Deps {
 /// Reads the dependencies of a run row by row, with memory that does not grow with the rows. Tells how many tasks
 /// were lost.
 pub fn read_deps(path: impl AsRef<Path>, each: impl FnMut(DepsRow)) -> Result<u64, TraceError> {
-    Ok(read_document(path.as_ref(), Reader { each, dropped: 0 })?.dropped)
+    Ok(read_document(path.as_ref(), Reader::new(each))?.dropped)
 }
 
-pub(super) struct Reader<F> {
+/// Reads the file: each kind of row by a reader of its own, so that those who need less of a row read less of it.
+pub(super) struct Reader<F, T, N, E> {
     pub(super) each: F,
     pub(super) dropped: u64,
+    pub(super) tasks: T,
+    pub(super) tensors: N,
+    pub(super) edges: E,
 }
 
-impl<F: FnMut(DepsRow)> Document for Reader<F> {
+impl<F: FnMut(DepsRow)> Reader<F, Tasks, Tensors, Edges> {
+    /// Reads rows whole.
+    pub(super) fn new(each: F) -> Self {
+        Reader { each, dropped: 0, tasks: Tasks, tensors: Tensors, edges: Edges }
+    }
+}
+
+impl<F, T, N, E> Document for Reader<F, T, N, E>
+where
+    F: FnMut(T::Row),
+    T: RowReader,
+    N: RowReader<Row: Into<Option<T::Row>>>,
+    E: RowReader<Row = T::Row>,
+{
     const FILE_NAME: &'static str = FILE_NAME;
 
     fn field(&mut self, key: &str, value: Value<'_, '_>) -> Result<(), ReadError> {
-        let each = |row| {
+        let mut each = |row| {
             (self.each)(row);
             Ok(())
         };
         match key {
-            "tasks" => value.read_rows_with(&Tasks, "tasks", each)?,
-            "tensors" => value.read_rows_with(&Tensors, "tensors", each)?,
-            "edges" => value.read_rows_with(&Edges, "edges", each)?,
+            "tasks" => value.read_rows_with(&self.tasks, "tasks", each)?,
+            "tensors" => {
+                value.read_rows_with(&self.tensors, "tensors", |row| row.into().map_or(Ok(()), &mut each))?
+            }
+            "edges" => value.read_rows_with(&self.edges, "edges", each)?,
             "dropped" => self.dropped = value.read()?,
             _ => value.skip()?,
         }

@@ -6,9 +6,10 @@ use ringlane_task::{Seq, TaskId};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::{FILE_NAME, quick};
+use super::quick;
+use super::read::Reader;
 use crate::error::TraceError;
-use crate::rows::document::{Document, RowReader, Value, read_document};
+use crate::rows::document::{RowReader, read_document};
 use crate::rows::quick::Quick;
 use crate::rows::scan::ReadError;
 
@@ -50,35 +51,8 @@ pub enum SkeletonRow {
 /// # Ok::<(), ringlane_trace::TraceError>(())
 /// ```
 pub fn read_skeleton(path: impl AsRef<Path>, each: impl FnMut(SkeletonRow)) -> Result<u64, TraceError> {
-    Ok(read_document(path.as_ref(), Reader { each, dropped: 0 })?.dropped)
-}
-
-struct Reader<F> {
-    each: F,
-    dropped: u64,
-}
-
-impl<F: FnMut(SkeletonRow)> Document for Reader<F> {
-    const FILE_NAME: &'static str = FILE_NAME;
-
-    fn field(&mut self, key: &str, value: Value<'_, '_>) -> Result<(), ReadError> {
-        let each = |row| {
-            (self.each)(row);
-            Ok(())
-        };
-        match key {
-            "tasks" => value.read_rows_with(&Tasks, "tasks", each)?,
-            "tensors" => value.read_rows_with(&Tensors, "tensors", |()| Ok(()))?,
-            "edges" => value.read_rows_with(&Edges, "edges", each)?,
-            "dropped" => self.dropped = value.read()?,
-            _ => value.skip()?,
-        }
-        Ok(())
-    }
-
-    fn required(&self) -> &'static [&'static str] {
-        &["tasks", "tensors", "edges"]
-    }
+    let reader = Reader { each, dropped: 0, tasks: Tasks, tensors: Tensors, edges: Edges };
+    Ok(read_document(path.as_ref(), reader)?.dropped)
 }
 
 pub(super) struct Tasks;
@@ -127,15 +101,15 @@ impl RowReader for Edges {
 pub(super) struct Tensors;
 
 impl RowReader for Tensors {
-    type Row = ();
+    type Row = Option<SkeletonRow>;
 
     #[inline]
-    fn quick(&self, text: &mut Quick<'_>) -> Option<()> {
-        quick::tensor(text).map(drop)
+    fn quick(&self, text: &mut Quick<'_>) -> Option<Self::Row> {
+        quick::tensor(text).map(|_| None)
     }
 
-    fn whole(&self, text: &[u8]) -> Result<(), ReadError> {
+    fn whole(&self, text: &[u8]) -> Result<Self::Row, ReadError> {
         serde_json::from_slice::<IgnoredAny>(text)?;
-        Ok(())
+        Ok(None)
     }
 }

@@ -69,7 +69,7 @@ fn rows_of_the_writer_are_read_quickly() {
 /// All rows of a file, read through a buffer of this size.
 fn read(text: &[u8], buffer_bytes: usize) -> (Vec<DepsRow>, u64) {
     let mut rows = Vec::new();
-    let reader = Reader { each: |row| rows.push(row), dropped: 0 };
+    let reader = Reader::new(|row| rows.push(row));
     let dropped = read_through(text, buffer_bytes, reader).unwrap().dropped;
     (rows, dropped)
 }
