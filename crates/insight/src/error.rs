@@ -9,7 +9,7 @@ use ringlane_trace::TraceError;
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum InsightError {
-    #[error("a file of the run cannot be read")]
+    #[error("{0}")]
     Trace(#[from] TraceError),
     #[error("the run did not record what this needs")]
     NotRecorded { path: PathBuf, option: &'static str },

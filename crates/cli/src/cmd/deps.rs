@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use ringlane_insight::deps::{REDUCTION_STEPS_MAX, TaskGraph, reduce};
 use ringlane_insight::timeline::TaskIndex;
 use ringlane_insight::units::{agreeing, counted};
-use ringlane_insight::{InsightError, Instrument, Run};
+use ringlane_insight::{InsightError, Instrument, Run, task_name};
 use ringlane_report::graph::{
     HTML_NODES_MAX, MERMAID_EDGES_MAX, MERMAID_NODES_MAX, Picture, Shown, task_text, write_dot, write_html,
     write_mermaid, write_text,
@@ -191,13 +191,17 @@ fn write_to(
 
 fn found(graph: &TaskGraph, id: TaskId) -> Result<TaskIndex, CliError> {
     graph.find(id).ok_or_else(|| {
-        let allowed = match (graph.tasks.first(), graph.tasks.last()) {
-            (Some(first), Some(last)) => {
-                format!("one of the {} tasks, from {} to {}", graph.tasks.len(), first.task_id, last.task_id)
+        let allowed = match graph.tasks.first() {
+            Some(first) => {
+                format!(
+                    "one of the {}, such as {}",
+                    counted(graph.tasks.len() as u64, "task"),
+                    task_name(first.task_id)
+                )
             }
-            _ => "none: the run has no tasks".to_string(),
+            None => "none: the run has no tasks".to_string(),
         };
-        CliError::bad_value("--task", &id.to_string(), allowed, "`ringlane deps` lists tasks with edges")
+        CliError::bad_value("--task", &task_name(id), allowed, "`ringlane deps` lists tasks with edges")
     })
 }
 
