@@ -26,7 +26,7 @@ static GOOD: LazyLock<Vec<u8>> = LazyLock::new(|| {
     config.set_output_prefix("outputs/here").expect("a short path");
     let scalars = [Scalar::new(1.5f32), Scalar::new(7u64)];
     let request =
-        Request { digest: Digest([9; 32]), config: &config, tensors: &[tensor; 3], scalars: &scalars };
+        Request { digest: Digest([9; 32]), config: &config, member: (1, 2), tensors: &[tensor; 3], scalars: &scalars };
     region.write_request(1, &request, &mut Scratch::default()).expect("it fits");
     region.write_error(1, &CallError::new("Name", "détail", "hint"));
     let mut bytes = vec![0; MAILBOX_BYTES];

@@ -5,14 +5,15 @@
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 
+use crate::api::args::Space;
 use crate::fault::{Fault, Result};
 use crate::limits::ALIGNMENT;
 
 /// A range of zeroed bytes, aligned to a cache line.
 #[derive(Debug)]
 pub struct Arena {
-    allocation: *mut u8,
-    layout: Layout,
+    /// What is freed with it; nothing of memory that somebody else owns.
+    allocation: Option<(*mut u8, Layout)>,
     base: *mut u8,
     bytes: u64,
 }
@@ -36,7 +37,15 @@ impl Arena {
         let skip = allocation.align_offset(ALIGNMENT as usize);
         // SAFETY: `skip` is less than the alignment, by which the allocation is longer than `bytes`.
         let base = unsafe { allocation.add(skip) };
-        Ok(Arena { allocation, layout, base, bytes })
+        Ok(Arena { allocation: Some((allocation, layout)), base, bytes })
+    }
+
+    /// An arena in memory that somebody else owns.
+    ///
+    /// # Safety
+    /// The space is zeroed, aligned to a cache line, there as long as the arena, and nobody else's.
+    pub(crate) unsafe fn of(space: Space) -> Self {
+        Arena { allocation: None, base: space.base, bytes: space.bytes }
     }
 
     /// First byte.
@@ -53,7 +62,9 @@ impl Arena {
 
 impl Drop for Arena {
     fn drop(&mut self) {
-        // SAFETY: allocated in `new` with this layout, freed only here.
-        unsafe { dealloc(self.allocation, self.layout) };
+        if let Some((allocation, layout)) = self.allocation {
+            // SAFETY: allocated in `new` with this layout, freed only here.
+            unsafe { dealloc(allocation, layout) };
+        }
     }
 }

@@ -43,6 +43,17 @@ impl BlockRun<'_> {
         }
     }
 
+    /// What is done before it runs, where it is run elsewhere.
+    ///
+    /// # Safety
+    /// As for [`run`](Self::run).
+    pub(crate) unsafe fn prepare(&self) {
+        if self.has_outputs {
+            // SAFETY: the caller's promise.
+            self.zero_outputs(&unsafe { self.args() });
+        }
+    }
+
     /// What the kernel is given.
     ///
     /// # Safety

@@ -15,11 +15,13 @@ pub(crate) fn check_call(call: &Call<'_>) -> Result<()> {
     let mut next = 0;
     let (mut written, mut tensors) = (false, 0);
     for kernel in call.launch.kernels() {
-        let end = next + kernel.arity();
-        if end > call.args.len() {
+        let end = next + if kernel.is_variadic() { call.args.len() } else { kernel.arity() };
+        if end > call.args.len() || end - next < kernel.arity() {
             return Err(arg_count(call));
         }
-        let params = kernel.params().iter().filter(|p| p.kind != ParamKind::Context);
+        // The first of a variadic kernel stands for itself and what there is more.
+        let more = core::iter::repeat_n(&ParamSpec::TENSOR, end - next - kernel.arity());
+        let params = more.chain(kernel.params().iter().filter(|p| p.kind != ParamKind::Context));
         for (i, param) in (next..end).zip(params) {
             let access = check_arg(call, kernel, i, param)?;
             written |= access.is_some_and(Access::writes);
@@ -45,6 +47,11 @@ pub(crate) fn check_call(call: &Call<'_>) -> Result<()> {
 
 /// A kernel of a mixed task wants the kind of core that its lane has.
 fn check_lanes(call: &Call<'_>) -> Result<()> {
+    if let Some(kernel) = call.launch.kernels().find(|kernel| kernel.is_variadic()) {
+        let detail =
+            format!("{} takes any number of tensors, which a mixed task cannot share out", kernel.name());
+        return Err(Fault::BadLaunch { detail }.into());
+    }
     for (lane, kernel) in call.launch.lanes.iter().enumerate() {
         let (has, wants) = (if lane == 0 { CoreType::Aic } else { CoreType::Aiv }, kernel.map(|k| k.core()));
         if let (Some(kernel), Some(wants)) = (kernel, wants)
@@ -100,22 +107,23 @@ fn check_arg(call: &Call<'_>, kernel: &Kernel, i: usize, param: &ParamSpec) -> R
             return Ok(None);
         }
     };
-    let fits = match param.kind {
+    let kind = param.kind.with(access);
+    let fits = match kind {
         ParamKind::Read => matches!(access, Access::Input | Access::NoDep),
         ParamKind::Write | ParamKind::Shared => access != Access::Input,
-        ParamKind::Scalar | ParamKind::Context => false,
+        ParamKind::Tensor | ParamKind::Scalar | ParamKind::Context => false,
     };
     if !fits {
         return Err(wrong_kind(kernel, i, access.as_str(), param));
     }
-    if view.dtype() != param.dtype {
+    if param.kind != ParamKind::Tensor && view.dtype() != param.dtype {
         return Err(wrong_dtype(kernel, i, view.dtype(), param));
     }
     if param.rank.is_some_and(|rank| rank as usize != view.rank()) {
         return Err(wrong_rank(kernel, i, view, param));
     }
-    if split != NO_SPLIT || access.writes() || param.kind == ParamKind::Write {
-        check_write(call, kernel, i, param, view, split)?;
+    if split != NO_SPLIT || access.writes() || kind == ParamKind::Write {
+        check_write(call, kernel, i, kind, view, split)?;
     }
     let whole_rows = split == NO_SPLIT || view.dims()[..split as usize].iter().all(|d| d.len == 1);
     if param.contiguous && !(whole_rows && view.is_contiguous()) {
@@ -128,19 +136,19 @@ fn check_write(
     call: &Call<'_>,
     kernel: &Kernel,
     arg: usize,
-    param: &ParamSpec,
+    kind: ParamKind,
     view: &TensorView,
     split: u8,
 ) -> Result<()> {
     let blocks = call.launch.blocks;
-    if split != NO_SPLIT && (split as usize >= view.rank() || param.kind == ParamKind::Shared) {
+    if split != NO_SPLIT && (split as usize >= view.rank() || kind == ParamKind::Shared) {
         let (kernel, rank) = (kernel.name().to_string(), view.rank());
         return Err(Fault::BadSplit { kernel, arg, axis: split, rank }.into());
     }
-    if param.kind == ParamKind::Read {
+    if kind == ParamKind::Read {
         return Ok(());
     }
-    if param.kind == ParamKind::Write && blocks > 1 && split == NO_SPLIT {
+    if kind == ParamKind::Write && blocks > 1 && split == NO_SPLIT {
         return Err(Fault::UnsplitWrite { kernel: kernel.name().to_string(), arg, blocks }.into());
     }
     if view.repeats() {
@@ -154,6 +162,7 @@ fn wrong_kind(kernel: &Kernel, arg: usize, given: &'static str, param: &ParamSpe
     let wanted = match param.kind {
         ParamKind::Read => "a tensor to read",
         ParamKind::Write | ParamKind::Shared => "a tensor to write",
+        ParamKind::Tensor => "a tensor",
         ParamKind::Scalar => "a scalar",
         ParamKind::Context => "no argument",
     };

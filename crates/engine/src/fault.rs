@@ -126,6 +126,8 @@ pub enum Fault {
     StaleHandle { what: &'static str, generation: u32, current: u32 },
     #[error("a buffer is not one of this run's")]
     UnknownBuffer { buffers: usize },
+    #[error("a buffer is not in memory that the node's workers see")]
+    NotShared { buffer: usize },
     #[error("a buffer's values do not fill its shape")]
     BufferLength { elements: u64, given: u64 },
     #[error("a tensor is read as another data type")]
@@ -187,6 +189,7 @@ impl Fault {
             Fault::BadMark { .. } => "BadMark",
             Fault::StaleHandle { .. } => "StaleHandle",
             Fault::UnknownBuffer { .. } => "UnknownBuffer",
+            Fault::NotShared { .. } => "NotShared",
             Fault::BufferLength { .. } => "BufferLength",
             Fault::ReadDType { .. } => "ReadDType",
             Fault::TaskTooLarge { .. } => "TaskTooLarge",
@@ -246,6 +249,7 @@ impl Fault {
                 format!("{what} of generation {generation}, now {current}")
             }
             Fault::UnknownBuffer { buffers } => format!("the run has {buffers} buffers of its own"),
+            Fault::NotShared { buffer } => format!("buffer {buffer} of the run"),
             Fault::BufferLength { elements, given } => {
                 format!("the shape has {elements} elements, {given} given")
             }
@@ -324,6 +328,7 @@ impl Fault {
             Fault::BadMark { .. } => "`o.dump(&[…])` counts the arguments of the next submit from 0",
             Fault::StaleHandle { .. } => "keep handles inside the scope that made them",
             Fault::UnknownBuffer { .. } => "use the BufferId that this run's Buffers gave",
+            Fault::NotShared { .. } => "make the buffers with the node's own `buffers()`",
             Fault::BufferLength { .. } => "the product of the shape must equal the number of values",
             Fault::ReadDType { .. } => "ask for the type the tensor was made with",
             Fault::TooDeep { .. } => "use a loop of sibling scopes instead of nesting",

@@ -27,7 +27,7 @@ pub mod oracle;
 pub mod orchestrator;
 pub mod overlap;
 mod place;
-mod placed;
+pub mod placed;
 pub mod planted;
 mod poison;
 pub mod ready;

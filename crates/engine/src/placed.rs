@@ -4,10 +4,14 @@
 //! record ──▶ open ──▶ with_args, compute: once for each block ──▶ finish_block, true for the last ──▶ complete
 //!             └─ not to run: complete at once
 //! ```
-//! A chip whose cores take their blocks themselves calls [`run`](Executor::run) instead, which does all of it.
+//! A chip whose cores take their blocks themselves calls [`run`](Executor::run) instead, which does all of it. One whose cores
+//! are elsewhere, in another process say, has the block's arguments from [`arguments`](Executor::arguments) and says with
+//! [`begin_block`](Executor::begin_block) and [`end_block`](Executor::end_block) what it does with it, instead of `compute`.
 
-use crate::api::args::Args;
-use crate::api::kernel::Kernel;
+use ringlane_task::{Access, DType, Dim, Scalar};
+
+use crate::api::args::{Args, Record, decode};
+use crate::api::kernel::{Kernel, KernelResult};
 use crate::completion::Executor;
 use crate::seams::Probe;
 use crate::slot::{SKIPPED, SlotIndex, TaskRecord};
@@ -97,4 +101,71 @@ impl<P: Probe> Executor<'_, P> {
             self.note_failure(task, record, index, record.kernels[lane], error.0);
         }
     }
+
+    /// For a chip whose cores are elsewhere: what a block is given, in order.
+    ///
+    /// # Safety
+    /// The caller holds the task.
+    pub unsafe fn arguments(&self, record: &TaskRecord, index: u32) -> Vec<BlockArgument> {
+        let (lane, block) = self.lane_of(record, index);
+        // SAFETY: the caller's promise.
+        let run = unsafe { self.block(record, lane, block) };
+        // SAFETY: as above; nothing is read or written through it here.
+        let args = unsafe { run.args() };
+        let (mut words, mut arguments) = (args.words(), Vec::new());
+        while !words.is_empty() {
+            let (argument, used) = decode(words);
+            words = &words[used..];
+            arguments.push(match argument {
+                Record::Scalar(scalar) => BlockArgument::Scalar(scalar),
+                Record::Tensor(tensor) => {
+                    let part = args.part(&tensor);
+                    let (dtype, access) = (tensor.dtype(), tensor.access());
+                    let dims = part.dims[..part.rank].to_vec();
+                    BlockArgument::Tensor { address: part.base, dtype, dims, access }
+                }
+            });
+        }
+        arguments
+    }
+
+    /// For a chip whose cores are elsewhere: the block is about to be given away. What it makes is zeroed.
+    ///
+    /// # Safety
+    /// The caller holds the task, [`open`](Self::open) said yes, and each block begins once.
+    pub unsafe fn begin_block(&self, record: &TaskRecord, index: u32) {
+        let (lane, block) = self.lane_of(record, index);
+        self.table.board.core(self.core.0).set_running(task_id(record), record.kernels[lane]);
+        // SAFETY: the caller's promise; conflicting tasks are ordered as in `run_block`.
+        unsafe { self.block(record, lane, block).prepare() };
+    }
+
+    /// For a chip whose cores are elsewhere: the block has ended, like this.
+    pub fn end_block(&self, task: SlotIndex, record: &TaskRecord, index: u32, result: KernelResult) {
+        let (lane, _) = self.lane_of(record, index);
+        let line = self.table.board.core(self.core.0);
+        line.set_idle();
+        line.add_block();
+        if let Err(error) = result {
+            self.note_failure(task, record, index, record.kernels[lane], error.0);
+        }
+    }
+}
+
+/// An argument of one block, for whoever runs it elsewhere.
+#[derive(Clone, Debug)]
+pub enum BlockArgument {
+    /// A tensor, or the block's part of one.
+    Tensor {
+        /// Its first byte in this process.
+        address: *mut u8,
+        /// The type of its elements.
+        dtype: DType,
+        /// Its dimensions; one of them may be empty.
+        dims: Vec<Dim>,
+        /// What the task does to it.
+        access: Access,
+    },
+    /// A value.
+    Scalar(Scalar),
 }

@@ -74,18 +74,39 @@ unsafe impl Send for Table {}
 impl Table {
     /// Reserves a table with these capacities for `cores` cores.
     pub fn new(capacities: &Capacities, cores: usize) -> Result<Self> {
-        let arenas = |bytes: [u64; RINGS], what| -> Result<[Arena; RINGS]> {
-            let all: Result<Vec<Arena>> = bytes.into_iter().map(|bytes| Arena::new(bytes, what)).collect();
-            Ok(all?.try_into().expect("one arena for each ring"))
-        };
+        let heap = |bytes| Arena::new(bytes, "a heap ring");
+        Self::with_heap(capacities, cores, heap)
+    }
+
+    /// As [`new`](Self::new), with the heap rings in memory that the caller has: `heap` gives as many bytes as it is asked for.
+    ///
+    /// # Safety
+    /// Each space is zeroed, aligned to a cache line, there as long as the table, and nobody else's.
+    pub unsafe fn in_memory(
+        capacities: &Capacities,
+        cores: usize,
+        mut heap: impl FnMut(u64) -> Result<Space>,
+    ) -> Result<Self> {
+        // SAFETY: the caller's promise.
+        Self::with_heap(capacities, cores, |bytes| Ok(unsafe { Arena::of(heap(bytes)?) }))
+    }
+
+    fn with_heap(
+        capacities: &Capacities,
+        cores: usize,
+        heap: impl FnMut(u64) -> Result<Arena>,
+    ) -> Result<Self> {
+        let heap: Result<Vec<Arena>> = capacities.heap.into_iter().map(heap).collect();
+        let args = capacities.args.into_iter().map(|bytes| Arena::new(bytes.into(), "an argument ring"));
+        let args: Result<Vec<Arena>> = args.collect();
         let window = capacities.task_window;
         let slots = window.iter().map(|&n| n as usize).sum();
         Ok(Table {
             slots: Reserved::new(slots, "task windows")?,
             done: Reserved::new(slots, "task windows")?,
             edges: Reserved::new(capacities.dep_pool.iter().map(|&n| n as usize).sum(), "dependency pools")?,
-            args: arenas(capacities.args.map(u64::from), "an argument ring")?,
-            heap: arenas(capacities.heap, "a heap ring")?,
+            args: args?.try_into().expect("one arena for each ring"),
+            heap: heap?.try_into().expect("one arena for each ring"),
             capacities: *capacities,
             slot_base: prefix_sums(window),
             edge_base: prefix_sums(capacities.dep_pool),
@@ -175,7 +196,7 @@ impl Table {
     }
 
     /// Whether someone asked for the end of the run.
-    pub(crate) fn interrupted(&self) -> bool {
+    pub fn interrupted(&self) -> bool {
         self.stop.load(Ordering::Relaxed) == Stop::Interrupted as u32
     }
 

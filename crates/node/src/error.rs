@@ -18,6 +18,8 @@ pub enum NodeError {
     CorruptMailbox { field: &'static str, value: u64 },
     #[error("there is no memory for a mailbox")]
     NoMailboxMemory { error: Errno },
+    #[error("there is no memory for a node")]
+    NoNodeMemory { bytes: u64, error: Errno },
     #[error("a worker was started without its mailbox")]
     NoMailbox { descriptor: i32, error: Errno },
     #[error("{0}")]
@@ -46,6 +48,10 @@ pub enum NodeError {
     ChildBusy { worker: String, callable: &'static str },
     #[error("there is no call to wait for")]
     NoCall { worker: String },
+    #[error("a node cannot have so many workers")]
+    TooManyWorkers { count: usize },
+    #[error("a tensor is not in memory that the workers see")]
+    TensorElsewhere { index: usize },
 }
 
 impl NodeError {
@@ -64,6 +70,7 @@ impl Explain for NodeError {
         match self {
             NodeError::CorruptMailbox { .. } => "CorruptMailbox",
             NodeError::NoMailboxMemory { .. } => "NoMailboxMemory",
+            NodeError::NoNodeMemory { .. } => "NoNodeMemory",
             NodeError::NoMailbox { .. } => "NoMailbox",
             NodeError::Config(error) => error.name(),
             NodeError::Arguments(error) => error.name(),
@@ -78,6 +85,8 @@ impl Explain for NodeError {
             NodeError::CallFailed { .. } => "CallFailed",
             NodeError::ChildBusy { .. } => "ChildBusy",
             NodeError::NoCall { .. } => "NoCall",
+            NodeError::TooManyWorkers { .. } => "TooManyWorkers",
+            NodeError::TensorElsewhere { .. } => "TensorElsewhere",
         }
     }
 
@@ -85,6 +94,7 @@ impl Explain for NodeError {
         match self {
             NodeError::CorruptMailbox { field, value } => format!("{field} is {value} ({value:#x})"),
             NodeError::NoMailboxMemory { error } => error.to_string(),
+            NodeError::NoNodeMemory { bytes, error } => format!("{bytes} bytes: {error}"),
             NodeError::NoMailbox { descriptor, error } => format!("descriptor {descriptor}: {error}"),
             NodeError::Config(error) => error.detail(),
             NodeError::Arguments(error) => error.detail(),
@@ -108,6 +118,10 @@ impl Explain for NodeError {
             NodeError::CallFailed { worker, callable, error } => format!("{callable} in {worker}: {error}"),
             NodeError::ChildBusy { worker, callable } => format!("{callable} in {worker}"),
             NodeError::NoCall { worker } => worker.clone(),
+            NodeError::TooManyWorkers { count } => {
+                format!("{count} workers; a node has 1 to {}", crate::limits::WORKERS_MAX)
+            }
+            NodeError::TensorElsewhere { index } => format!("argument {index} of the call"),
         }
     }
 
@@ -124,6 +138,7 @@ impl Explain for NodeError {
             NodeError::NoMailboxMemory { .. } => {
                 "close descriptors or free memory; `ulimit -n` tells the limit"
             }
+            NodeError::NoNodeMemory { .. } => "give the node less memory; `ulimit -v` tells the limit",
             NodeError::NoMailbox { .. } => "a node starts its workers by itself; nothing else needs to",
             NodeError::WrongArguments { .. } => "give it what it takes, in that order",
             NodeError::UnknownCallable { .. } => {
@@ -138,6 +153,8 @@ impl Explain for NodeError {
             NodeError::CallTimedOut { .. } => "give it more time; Child::restart starts the worker again",
             NodeError::ChildBusy { .. } => "wait for that call first",
             NodeError::NoCall { .. } => "send one first",
+            NodeError::TooManyWorkers { .. } => "put a level between: workers that have workers",
+            NodeError::TensorElsewhere { .. } => "make the buffers with the node's own `buffers()`",
         };
         text.to_string()
     }

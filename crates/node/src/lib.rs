@@ -1,33 +1,49 @@
-//! Ringlane across processes: children of the same executable, one mailbox each, and functions to call in them.
+//! Ringlane across processes: workers that are children of the same executable, a node that schedules calls over them.
 //!
 //! ```text
-//! parent                                       child (the same executable, `worker --mailbox-fd N`)
-//!   Child::start(&Launch) ──── exec ─────────▶   serve
-//!   Child::call(&CALLABLE, …) ── mailbox ────▶   reads, checks, resolves the digest, runs
-//!          ▲ Result ◀─────────── mailbox ─────── done, or an error of three texts
-//!   a keeper thread: the child's last words, its death (pidfd), its exit
+//! Worker ─▶ Node: the engine, whose cores are workers
+//!             │ Child::send ── mailbox ──▶ Service: reads, checks, resolves the digest, runs the callable
+//!             │                              └─ Call::on_chip ─▶ Equipment: a chip, brought by the facade
+//!             │                              └─ Call::on_node ─▶ Equipment: workers of its own, recursively
+//!             ▲ answer ◀───── mailbox, and the node's bell
+//!             └ a keeper thread for each: the child's last words, its death (pidfd), its exit
 //! ```
-//! This is the lower half of a node: one call to one child. Who calls whom when is not decided here.
-// Two files are allowed some: `mailbox/region.rs` maps memory, and `child/spawn.rs` hands a descriptor to a new process.
+//! Tensors are in the node's [memory](memory), which all processes below it see as it is.
+// Some files are allowed some: `mailbox/region.rs` and `memory/mapping.rs` map memory, `child/spawn.rs` hands descriptors to a
+// new process, `callable/call.rs` and `memory/mod.rs` make slices of shared memory, and `runtime` is a chip of the engine.
 #![deny(unsafe_code)]
 #![deny(missing_docs)]
 
 mod call_error;
 mod callable;
 mod child;
+mod clock;
+mod equipment;
 mod error;
 mod exit;
 pub mod limits;
 pub mod mailbox;
+mod memory;
+mod runtime;
+mod service;
 mod sync;
-mod worker;
 
 pub use call_error::CallError;
-pub use callable::{Callable, CallableFn, Digest, Registered, Signature, registered_callables};
+pub use callable::{
+    Call, Callable, CallableFn, Digest, Kind, Registered, Signature, Tensors, registered_callables,
+};
 pub use child::{Child, Launch};
+pub use clock::{NODE_CLOCK_HZ, NodeClock, now_ns};
+pub use equipment::{ChipProgram, Equipment, NoEquipment, NodeProgram, RunOutcome, Title};
 pub use error::NodeError;
 pub use exit::Exit;
 pub use inventory;
-pub use mailbox::Spin;
+pub use mailbox::{CallTimes, ChipTimes, Recorded, Spin};
+pub use memory::{Memories, SharedBuffers};
+pub use ringlane_engine as engine;
 pub use ringlane_task as task;
-pub use worker::serve;
+pub use runtime::{
+    CallRecord, CallStatus, ClockOffset, Journal, Node, NodeOptions, NodeOrch, On, Remote, WorkerInfo,
+    WorkerRecord, WorkerSpec,
+};
+pub use service::{Inherited, Service};

@@ -35,5 +35,31 @@ pub const LAST_WORDS_LINES: usize = 8;
 /// Bytes of an executable's notes that are looked at for its build id. More is taken for no build id.
 pub const NOTES_BYTES: u64 = 1 << 16;
 
+/// Bytes of a node's memory, unless it is told otherwise: heap rings and external buffers together. They are addresses, not
+/// memory: a page exists once it is touched. Beyond it a tensor is refused with `OutOfMemory`.
+pub const MEMORY_BYTES: u64 = 1 << 36;
+
+/// The largest memory of a node: as much as fits into the addresses of a process beside those of the nodes above.
+pub const MEMORY_BYTES_MAX: u64 = 1 << 42;
+
+/// Nodes above a worker whose memory it sees: levels. More are refused with `CorruptMailbox`.
+pub const MEMORIES_MAX: usize = 8;
+
+/// Workers of one node; each is a process, a thread that keeps it and six descriptors. More are refused with `TooManyWorkers`.
+pub const WORKERS_MAX: usize = 256;
+
+/// How long a call may take, unless its node is told otherwise. A worker that is late is killed.
+pub const CALL: Duration = Duration::from_secs(600);
+
+/// How long a call may go on after its node was interrupted, before its worker is killed: a run on a chip ends at its next
+/// task and writes what was recorded.
+pub const INTERRUPTED: Duration = Duration::from_millis(700);
+
+/// Runs of one worker that are submitted and not over. One more is refused with `TooManyRuns`.
+pub const RUNS_IN_FLIGHT: usize = 2;
+
+/// Calls of one run that the timeline over processes keeps; 200 bytes each. Those after them are counted as dropped.
+pub const CALLS_RECORDED: usize = 1 << 20;
+
 const _: () = assert!(ERROR_NAME_BYTES.is_multiple_of(8) && ERROR_DETAIL_BYTES.is_multiple_of(8));
 const _: () = assert!(ERROR_HINT_BYTES.is_multiple_of(8));

@@ -17,8 +17,13 @@ fn used() -> Region {
     let mut config = CallConfig::default().with_seed(5);
     config.set_output_prefix("outputs/here").unwrap();
     let scalars = [Scalar::new(1.5f32), Scalar::new(7u64)];
-    let request =
-        Request { digest: Digest([9; 32]), config: &config, tensors: &[tensor; 3], scalars: &scalars };
+    let request = Request {
+        digest: Digest([9; 32]),
+        config: &config,
+        member: (1, 2),
+        tensors: &[tensor; 3],
+        scalars: &scalars,
+    };
     region.write_request(1, &request, &mut Scratch::default()).unwrap();
     region.write_error(1, &CallError::new("Name", "détail", "hint"));
     region

@@ -89,25 +89,30 @@ const _: () = {
     assert!(offset_of!(CallConfig, output_prefix) == 128);
 };
 
+impl CallConfig {
+    /// Every default: all zeros.
+    pub const DEFAULT: CallConfig = CallConfig {
+        dfx_flags: DfxFlags::NONE,
+        seed: 0,
+        ring_heap: [0; RINGS],
+        ring_task_window: [0; RINGS],
+        ring_dep_pool: [0; RINGS],
+        ring_args: [0; RINGS],
+        tensormap: 0,
+        reserved_100: 0,
+        workers: 0,
+        scheduler_threads: 0,
+        block_dim: 0,
+        pmu_group: 0,
+        overflow: Overflow::Block as i32,
+        reserved_124: 0,
+        output_prefix: OutputPrefix::EMPTY,
+    };
+}
+
 impl Default for CallConfig {
     fn default() -> Self {
-        CallConfig {
-            dfx_flags: DfxFlags::NONE,
-            seed: 0,
-            ring_heap: [0; RINGS],
-            ring_task_window: [0; RINGS],
-            ring_dep_pool: [0; RINGS],
-            ring_args: [0; RINGS],
-            tensormap: 0,
-            reserved_100: 0,
-            workers: 0,
-            scheduler_threads: 0,
-            block_dim: 0,
-            pmu_group: 0,
-            overflow: Overflow::Block as i32,
-            reserved_124: 0,
-            output_prefix: OutputPrefix::EMPTY,
-        }
+        Self::DEFAULT
     }
 }
 

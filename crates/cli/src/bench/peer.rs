@@ -10,7 +10,7 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::time::Duration;
 
-use ringlane_node::task::{BlobReader, CallConfig, Scalar};
+use ringlane_node::task::{CallConfig, Scalar};
 use ringlane_node::{CallError, Child, Launch, callable};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -24,23 +24,25 @@ const HELLO_SECONDS: i64 = 10;
 
 callable! {
     /// Nothing: what is measured is the way there and back.
-    pub static EMPTY = fn(_config, _arguments; tensors: 0, scalars: []) { Ok(()) }
+    pub static EMPTY = function fn(_call; tensors: 0, scalars: []) { Ok(()) }
 }
 
 callable! {
     /// Echoes from one pipe of a process to another, given its number and those of the descriptors.
-    static ECHO_PIPES = fn(_config, arguments; tensors: 0, scalars: [UInt64, UInt64, UInt64]) {
-        let path = |index| format!("/proc/{}/fd/{}", number(arguments, 0), number(arguments, index));
-        let from = File::open(path(1)).map_err(failed)?;
-        let to = OpenOptions::new().write(true).open(path(2)).map_err(failed)?;
+    static ECHO_PIPES = function fn(call; tensors: 0, scalars: [UInt64, UInt64, UInt64]) {
+        let path = |index| {
+            Ok(format!("/proc/{}/fd/{}", call.scalar::<u64>(0)?, call.scalar::<u64>(index)?))
+        };
+        let from = File::open(path(1)?).map_err(failed)?;
+        let to = OpenOptions::new().write(true).open(path(2)?).map_err(failed)?;
         echo(from, to).map_err(failed)
     }
 }
 
 callable! {
     /// Echoes through the socket of a process, given its number.
-    static ECHO_SOCKET = fn(_config, arguments; tensors: 0, scalars: [UInt64]) {
-        let stream = address(number(arguments, 0)).and_then(|address| UnixStream::connect_addr(&address));
+    static ECHO_SOCKET = function fn(call; tensors: 0, scalars: [UInt64]) {
+        let stream = address(call.scalar::<u64>(0)?).and_then(|address| UnixStream::connect_addr(&address));
         let stream = stream.map_err(failed)?;
         echo(stream.try_clone().map_err(failed)?, stream).map_err(failed)
     }
@@ -127,10 +129,6 @@ fn address(process: u64) -> io::Result<SocketAddr> {
 
 fn own_number() -> Scalar {
     Scalar::new(u64::from(std::process::id()))
-}
-
-fn number(arguments: &BlobReader<'_>, index: usize) -> u64 {
-    arguments.scalar(index).and_then(|scalar| scalar.get()).unwrap_or_default()
 }
 
 fn failed(error: io::Error) -> CallError {

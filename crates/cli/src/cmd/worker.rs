@@ -1,6 +1,6 @@
 //! `ringlane worker`: what a node starts.
 
-use ringlane_node::Spin;
+use ringlane_node::{Inherited, NoEquipment, Service, Spin};
 
 use crate::errors::{CliError, Exit};
 use crate::panics;
@@ -21,13 +21,19 @@ pub struct WorkerArgs {
     /// Microseconds to look at the mailbox before sleeping
     #[arg(long, value_name = "N", default_value_t = 0)]
     spin_us: u64,
+    /// The descriptor of a node's memory, outermost node first (repeatable)
+    #[arg(long = "memory-fd", value_name = "N")]
+    memory_fds: Vec<i32>,
 }
 
 impl WorkerArgs {
     /// Serves until the node says that it is enough.
     pub fn execute(&self) -> Result<Exit, CliError> {
         // A panic of a callable is the answer to its call.
-        let served = panics::quietly(|| ringlane_node::serve(self.mailbox_fd, Spin::from_us(self.spin_us)));
+        let inherited = Inherited { mailbox: self.mailbox_fd, memories: self.memory_fds.clone() };
+        let served = panics::quietly(|| {
+            Service::adopt(&inherited, Spin::from_us(self.spin_us))?.serve(&mut NoEquipment)
+        });
         match served {
             Ok(served) => served.map(|_| Exit::Ok).map_err(CliError::Node),
             Err(panicked) => {

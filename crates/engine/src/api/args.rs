@@ -242,6 +242,11 @@ impl<'a> Args<'a> {
         self.blocks
     }
 
+    /// The records not yet taken.
+    pub(crate) fn words(&self) -> &'a [u64] {
+        self.words
+    }
+
     /// The tensor records not yet taken.
     pub(crate) fn records(&self) -> impl Iterator<Item = TensorRecord<'a>> + use<'a> {
         tensor_records(self.words)

@@ -108,6 +108,22 @@ impl<'d> Buffers<'d> {
         Ok(self.push(values.as_ptr().cast_mut().cast(), view, Permission::Read, false))
     }
 
+    /// Lends memory that is known by its address: what another process shares, say.
+    ///
+    /// # Safety
+    /// For `'d` the bytes of the view, counted from `base`, are there, aligned for its type and valid for what is
+    /// permitted, and nobody else touches them in a way that conflicts with that.
+    pub unsafe fn lend_at(
+        &mut self,
+        base: *mut u8,
+        dtype: DType,
+        shape: &[u32],
+        permission: Permission,
+    ) -> Result<BufferId> {
+        let view = TensorView::contiguous(dtype, shape)?;
+        Ok(self.push(base, view, permission, false))
+    }
+
     fn push(&mut self, base: *mut u8, view: TensorView, permission: Permission, owned: bool) -> BufferId {
         let index = self.list.len() as u32;
         self.list.push(Buffer { space: Space { base, bytes: view.bytes() }, view, permission, owned });
@@ -144,7 +160,8 @@ impl<'d> Buffers<'d> {
         }
     }
 
-    pub(crate) fn spaces(&self) -> impl Iterator<Item = Space> + '_ {
+    /// Where the buffers are.
+    pub fn spaces(&self) -> impl Iterator<Item = Space> + '_ {
         self.list.iter().map(|b| b.space)
     }
 

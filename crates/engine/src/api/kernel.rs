@@ -52,10 +52,19 @@ impl ParamSpec {
         let (accesses, exclusive) = match kind {
             ParamKind::Read => (1 << Access::Input as u8, false),
             ParamKind::Write | ParamKind::Shared => (writes, true),
-            ParamKind::Scalar | ParamKind::Context => (0, false),
+            // A tensor of any kind is left to the full check.
+            ParamKind::Tensor | ParamKind::Scalar | ParamKind::Context => (0, false),
         };
         let signature = TensorView::signature_of(dtype, rank, contiguous, exclusive);
         ParamSpec { kind, dtype, rank, contiguous, signature, accesses }
+    }
+
+    /// A tensor of any type and shape, to read or to write. Its data type says nothing.
+    pub const TENSOR: ParamSpec = ParamSpec::new(ParamKind::Tensor, DType::UInt8, None, false);
+
+    /// A scalar of this type.
+    pub const fn scalar(dtype: DType) -> Self {
+        ParamSpec::new(ParamKind::Scalar, dtype, None, false)
     }
 
     /// Whether the parameter plainly takes a tensor: a quick yes; a no is looked into by the full check.
@@ -75,10 +84,23 @@ pub enum ParamKind {
     Write,
     /// Writes a tensor that other blocks may write at the same time, through `unsafe` accesses.
     Shared,
+    /// Reads or writes a tensor, whatever its type and shape: what the kernel does not look at itself, because it hands it on.
+    Tensor,
     /// Takes a scalar.
     Scalar,
     /// Takes no argument: the block's own index.
     Context,
+}
+
+impl ParamKind {
+    /// What it comes to with an argument of this access.
+    pub(crate) fn with(self, access: Access) -> Self {
+        match self {
+            ParamKind::Tensor if access.writes() => ParamKind::Write,
+            ParamKind::Tensor => ParamKind::Read,
+            kind => kind,
+        }
+    }
 }
 
 /// What a kernel answers: an error fails its task.
@@ -149,6 +171,8 @@ pub struct Kernel {
     core: CoreType,
     params: &'static [ParamSpec],
     arity: usize,
+    /// Whether its first parameter stands for any number of tensors, one at least.
+    is_variadic: bool,
     call: for<'a> fn(&mut Args<'a>) -> KernelResult,
     cost: Option<Cost>,
 }
@@ -166,13 +190,24 @@ impl Kernel {
             arity += !matches!(params[i].kind, ParamKind::Context) as usize;
             i += 1;
         }
-        Kernel { name, core, params, arity, call, cost: None }
+        Kernel { name, core, params, arity, is_variadic: false, call, cost: None }
     }
 
     /// The same kernel with a cost model for modelled chips.
     pub const fn with_cost(mut self, cost: Cost) -> Self {
         self.cost = Some(cost);
         self
+    }
+
+    /// The same kernel, whose first parameter takes one tensor or more. It cannot be part of a mixed task.
+    pub const fn with_many_tensors(mut self) -> Self {
+        self.is_variadic = true;
+        self
+    }
+
+    /// Whether its first parameter takes one tensor or more.
+    pub const fn is_variadic(&self) -> bool {
+        self.is_variadic
     }
 
     /// The kernel's name.
@@ -195,7 +230,7 @@ impl Kernel {
         self.cost.as_ref()
     }
 
-    /// How many arguments a submit must give.
+    /// How many arguments a submit must give; of a variadic kernel, at least.
     #[inline]
     pub const fn arity(&self) -> usize {
         self.arity

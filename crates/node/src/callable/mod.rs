@@ -4,41 +4,93 @@
 //! does not have the callable, whatever its name, and says so.
 
 mod build_id;
+mod call;
 mod digest;
 mod signature;
 
 use std::sync::OnceLock;
 
-use ringlane_task::{BlobReader, CallConfig};
+use ringlane_engine::prelude::{CoreType, Kernel, KernelError, ParamSpec};
 
+pub use call::Call;
 pub use digest::Digest;
-pub use signature::Signature;
+pub(crate) use signature::TICKET;
+pub use signature::{Signature, Tensors};
 
 use crate::call_error::CallError;
 use crate::error::NodeError;
 
-/// What a callable is: a function over a valid configuration and checked arguments.
-pub type CallableFn = fn(&CallConfig, &BlobReader<'_>) -> Result<(), CallError>;
+/// What a callable is: a function over a call, whose configuration and arguments are checked.
+pub type CallableFn = fn(&mut Call<'_>) -> Result<(), CallError>;
+
+/// The kind of worker that a callable runs in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// One for plain functions.
+    Function,
+    /// One that has a chip.
+    Chip,
+    /// One that has workers of its own.
+    Node,
+}
+
+impl Kind {
+    /// The name used in artifacts and on the command line.
+    ///
+    /// ```
+    /// assert_eq!(ringlane_node::Kind::Chip.as_str(), "chip");
+    /// ```
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Kind::Function => "function",
+            Kind::Chip => "chip",
+            Kind::Node => "node",
+        }
+    }
+}
 
 /// A function that can be called in a child. Made by [`callable!`](crate::callable!).
 #[derive(Debug)]
 pub struct Callable {
     module: &'static str,
     name: &'static str,
+    kind: Kind,
     signature: Signature,
     run: CallableFn,
+    /// What stands for it in a node's graph.
+    kernel: Kernel,
     digest: OnceLock<Digest>,
 }
 
 impl Callable {
-    /// A callable of a module (its path begins with the crate's name), with a name that is unique there.
+    /// A callable of a module (its path begins with the crate's name), with a name that is unique there. `params` are the
+    /// [`Signature::params`] of the signature.
+    #[doc(hidden)]
     pub const fn new(
         module: &'static str,
         name: &'static str,
+        kind: Kind,
         signature: Signature,
+        params: &'static [ParamSpec],
         run: CallableFn,
     ) -> Self {
-        Callable { module, name, signature, run, digest: OnceLock::new() }
+        let kernel = Kernel::new(name, CoreType::Any, params, |_| {
+            Err(KernelError::new("a callable runs in a worker of a node, and on no chip"))
+        });
+        let kernel = match signature.tensors {
+            Tensors::Exactly(_) => kernel,
+            Tensors::AtLeast(_) => kernel.with_many_tensors(),
+        };
+        Callable { module, name, kind, signature, run, kernel, digest: OnceLock::new() }
+    }
+
+    /// The kind of worker that it runs in.
+    pub const fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    pub(crate) fn kernel(&'static self) -> &'static Kernel {
+        &self.kernel
     }
 
     /// Its name.
@@ -59,6 +111,7 @@ impl Callable {
         let digest = Digest::of(&[
             self.module.as_bytes(),
             self.name.as_bytes(),
+            self.kind.as_str().as_bytes(),
             &self.signature.bytes(),
             build_id::get()?,
         ]);
@@ -66,12 +119,10 @@ impl Callable {
     }
 
     /// Runs it here. A panic is an error like any other.
-    pub(crate) fn run(&self, config: &CallConfig, arguments: &BlobReader<'_>) -> Result<(), CallError> {
-        let run = std::panic::AssertUnwindSafe(|| (self.run)(config, arguments));
+    pub(crate) fn run(&self, call: &mut Call<'_>) -> Result<(), CallError> {
+        let run = std::panic::AssertUnwindSafe(|| (self.run)(call));
         std::panic::catch_unwind(run).unwrap_or_else(|payload| {
-            let text = payload.downcast_ref::<&str>().copied();
-            let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-            let detail = text.unwrap_or("a panic without a text");
+            let detail = ringlane_engine::panic_text(&*payload);
             Err(CallError::new("CallablePanicked", detail, format!("mend {}", self.name)))
         })
     }
@@ -112,34 +163,61 @@ impl Table {
 
 /// Declares a callable: a function that a node can run in a child of the same executable.
 ///
+/// `function`, `chip` or `node` is the kind of worker that it runs in; then come how many tensors it takes (`2`, or `1 ..` for
+/// one or more) and the types of its scalars. The body has the call, and answers with a result.
+///
 /// ```
 /// use ringlane_node::{CallError, callable};
 /// callable! {
-///     /// Fails unless its argument is even.
-///     pub static EVEN = fn(_config, arguments; tensors: 0, scalars: [UInt64]) {
-///         match arguments.scalar(0).and_then(|scalar| scalar.get::<u64>()) {
-///             Some(number) if number % 2 == 0 => Ok(()),
-///             number => Err(CallError::new("Odd", format!("{number:?}"), "give an even number")),
-///         }
+///     /// y = a·x
+///     pub static SCALE = function fn(call; tensors: 2, scalars: [Float32]) {
+///         let (x, y, a) = (call.slice::<f32>(0)?, call.slice_mut::<f32>(1)?, call.scalar::<f32>(0)?);
+///         y.iter_mut().zip(x).for_each(|(y, x)| *y = a * x);
+///         Ok(())
 ///     }
 /// }
-/// assert_eq!(EVEN.name(), "EVEN");
-/// assert!(ringlane_node::registered_callables().iter().any(|callable| callable.name() == "EVEN"));
+/// assert_eq!(SCALE.name(), "SCALE");
+/// assert!(ringlane_node::registered_callables().iter().any(|callable| callable.name() == "SCALE"));
 /// ```
 #[macro_export]
 macro_rules! callable {
     ($(#[$meta:meta])* $vis:vis static $name:ident =
-        fn($config:ident, $arguments:ident; tensors: $tensors:expr, scalars: [$($scalar:ident),*]) $body:block
+        $kind:ident fn($call:ident; tensors: $tensors:literal, scalars: [$($scalar:ident),*]) $body:block
     ) => {
-        $(#[$meta])*
-        $vis static $name: $crate::Callable = $crate::Callable::new(
-            module_path!(),
-            stringify!($name),
-            $crate::Signature { tensors: $tensors, scalars: &[$($crate::task::DType::$scalar),*] },
-            |$config, $arguments| $body,
-        );
+        $crate::callable!(@declare [$(#[$meta])*] [$vis] $name $kind $call
+            ($crate::Tensors::Exactly($tensors)) [$($scalar),*] $body);
+    };
+    ($(#[$meta:meta])* $vis:vis static $name:ident =
+        $kind:ident fn($call:ident; tensors: $tensors:literal .., scalars: [$($scalar:ident),*]) $body:block
+    ) => {
+        $crate::callable!(@declare [$(#[$meta])*] [$vis] $name $kind $call
+            ($crate::Tensors::AtLeast($tensors)) [$($scalar),*] $body);
+    };
+    (@declare [$($meta:tt)*] [$vis:vis] $name:ident $kind:ident $call:ident
+        ($tensors:expr) [$($scalar:ident),*] $body:block
+    ) => {
+        $($meta)*
+        $vis static $name: $crate::Callable = {
+            const SIGNATURE: $crate::Signature = $crate::Signature {
+                tensors: $tensors,
+                scalars: &[$($crate::task::DType::$scalar),*],
+            };
+            const PARAMS: [$crate::engine::prelude::ParamSpec; SIGNATURE.param_count()] = SIGNATURE.params();
+            fn run($call: &mut $crate::Call<'_>) -> ::core::result::Result<(), $crate::CallError> $body
+            $crate::Callable::new(
+                module_path!(),
+                stringify!($name),
+                $crate::callable!(@kind $kind),
+                SIGNATURE,
+                &PARAMS,
+                run,
+            )
+        };
         $crate::inventory::submit! { $crate::Registered(&$name) }
     };
+    (@kind function) => { $crate::Kind::Function };
+    (@kind chip) => { $crate::Kind::Chip };
+    (@kind node) => { $crate::Kind::Node };
 }
 
 #[cfg(test)]
@@ -147,10 +225,7 @@ mod tests {
     use super::*;
 
     callable! {
-        static HERE = fn(_config, _arguments; tensors: 0, scalars: []) { Ok(()) }
-    }
-    callable! {
-        static LOUD = fn(_config, _arguments; tensors: 0, scalars: []) { panic!("oh {}", "no") }
+        static HERE = function fn(_call; tensors: 0, scalars: []) { Ok(()) }
     }
 
     #[test]
@@ -163,25 +238,22 @@ mod tests {
 
     #[test]
     fn every_part_of_a_callable_is_in_its_digest() {
-        let run: CallableFn = |_, _| Ok(());
-        let none = Signature { tensors: 0, scalars: &[] };
-        let digest = |module, name, signature| Callable::new(module, name, signature, run).digest().unwrap();
+        let run: CallableFn = |_| Ok(());
+        let none = Signature { tensors: Tensors::Exactly(0), scalars: &[] };
+        let of_kind = |module, name, kind, signature| {
+            Callable::new(module, name, kind, signature, &[], run).digest().unwrap()
+        };
+        let digest = |module, name, signature| of_kind(module, name, Kind::Function, signature);
         let all = [
             digest("a", "b", none),
             digest("a", "c", none),
             digest("ab", "", none),
-            digest("a", "b", Signature { tensors: 1, scalars: &[] }),
-            digest("a", "b", Signature { tensors: 0, scalars: &[ringlane_task::DType::Int32] }),
+            of_kind("a", "b", Kind::Chip, none),
+            digest("a", "b", Signature { tensors: Tensors::Exactly(1), ..none }),
+            digest("a", "b", Signature { tensors: Tensors::AtLeast(1), ..none }),
+            digest("a", "b", Signature { scalars: &[ringlane_task::DType::Int32], ..none }),
         ];
         assert_eq!(all[0], digest("a", "b", none));
         assert!((1..all.len()).all(|i| !all[..i].contains(&all[i])), "{all:?}");
-    }
-
-    #[test]
-    fn a_panic_is_an_error_of_the_call() {
-        let mut blob = [0; 8];
-        ringlane_task::write_blob(&mut blob, &[], &[]).unwrap();
-        let error = LOUD.run(&CallConfig::default(), &BlobReader::open(&blob).unwrap()).unwrap_err();
-        assert_eq!((error.name.as_str(), error.detail.as_str()), ("CallablePanicked", "oh no"));
     }
 }

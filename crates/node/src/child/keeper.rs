@@ -26,11 +26,14 @@ use super::spawn::spawn;
 use crate::error::NodeError;
 use crate::exit::{Exit, LastWords};
 use crate::mailbox::Region;
+use crate::memory::Memories;
 
 /// What the thread and its owner share.
 #[derive(Debug)]
 struct Kept {
     region: Arc<Region>,
+    /// Of the node that started it: its bell is rung too.
+    memories: Memories,
     /// Whether the child has ended. The release in [`Kept::bury`] pairs with the acquire in [`Keeper::is_gone`].
     gone: AtomicBool,
     words: Mutex<LastWords>,
@@ -59,6 +62,7 @@ impl Keeper {
         };
         let kept = Arc::new(Kept {
             region: region.clone(),
+            memories: launch.memories.clone(),
             gone: AtomicBool::new(false),
             words: Mutex::default(),
             exit: Mutex::default(),
@@ -89,6 +93,12 @@ impl Keeper {
     pub(crate) fn kill(&self) {
         // An error means that it has ended already.
         let _ = pidfd_send_signal(&self.pidfd, Signal::KILL);
+    }
+
+    /// Asks the child to end what it does.
+    pub(crate) fn interrupt(&self) {
+        // An error means that it has ended already.
+        let _ = pidfd_send_signal(&self.pidfd, Signal::INT);
     }
 
     /// Waits until the child has ended.
@@ -178,6 +188,9 @@ impl Kept {
         self.gone.store(true, Ordering::Release);
         self.buried.notify_all();
         self.region.layout().door.wake_parent();
+        if let Some(own) = self.memories.all().last() {
+            own.bell().ring_loudly();
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::limits;
 use crate::mailbox::Spin;
+use crate::memory::Memories;
 
 /// How a child is started: by default from this very executable, with the command `worker`.
 ///
@@ -21,6 +22,7 @@ pub struct Launch {
     pub(crate) arguments: Vec<OsString>,
     pub(crate) start_timeout: Duration,
     pub(crate) spin: Spin,
+    pub(crate) memories: Memories,
 }
 
 impl Launch {
@@ -33,6 +35,7 @@ impl Launch {
             arguments: vec!["worker".into()],
             start_timeout: limits::START,
             spin: Spin::for_workers(1),
+            memories: Memories::default(),
         }
     }
 
@@ -66,6 +69,13 @@ impl Launch {
     #[must_use]
     pub fn with_spin(mut self, spin: Spin) -> Self {
         self.spin = spin;
+        self
+    }
+
+    /// The memories that it inherits; the last is that of the node that starts it, whose bell it rings.
+    #[must_use]
+    pub(crate) fn with_memories(mut self, memories: Memories) -> Self {
+        self.memories = memories;
         self
     }
 }

@@ -14,7 +14,7 @@ pub use launch::Launch;
 use crate::callable::Callable;
 use crate::error::NodeError;
 use crate::exit::Exit;
-use crate::mailbox::{Meaning, Patience, Region, Request, Scratch, Side, State, Waited};
+use crate::mailbox::{CallTimes, Meaning, Patience, Region, Request, Scratch, Side, State, Waited};
 use keeper::Keeper;
 
 /// What stands in an error about a child that is not yet ready.
@@ -84,15 +84,17 @@ impl Child {
         scalars: &[Scalar],
         timeout: Duration,
     ) -> Result<(), NodeError> {
-        self.send(callable, config, &[], scalars)?;
+        self.send(callable, config, (0, 1), &[], scalars)?;
         self.wait(timeout)
     }
 
-    /// Sends a call. Whatever is wrong with it is found here, before the child hears of it.
+    /// Sends a call; `member` is which of how many calls of a group it is, 0 of 1 for one alone. Whatever is wrong with it
+    /// is found here, before the child hears of it.
     pub fn send(
         &mut self,
         callable: &Callable,
         config: &CallConfig,
+        member: (u32, u32),
         tensors: &[BlobTensor],
         scalars: &[Scalar],
     ) -> Result<(), NodeError> {
@@ -104,7 +106,7 @@ impl Child {
         if self.keeper.is_gone() {
             return Err(self.died(name));
         }
-        let request = Request { digest: callable.digest()?, config, tensors, scalars };
+        let request = Request { digest: callable.digest()?, config, member, tensors, scalars };
         self.region.write_request(self.sequence + 1, &request, &mut self.scratch)?;
         let door = &self.region.layout().door;
         door.step_and_ring(Side::Parent, State::Idle, State::Ready)
@@ -127,14 +129,26 @@ impl Child {
         let answer = match self.await_state(timeout, answer_of_child) {
             Ok(Waited::For(state)) => self.answer(callable, state),
             Ok(Waited::Gone(_)) => Err(self.died(callable)),
-            Ok(Waited::TimedOut(state)) => {
-                let last_words = self.keeper.killed().last_words;
-                Err(NodeError::CallTimedOut { worker: worker(), callable, after: timeout, state, last_words })
-            }
+            Ok(Waited::TimedOut(state)) => Err(self.late(callable, timeout, state)),
             Err(error) => Err(error),
         };
         self.sent = None;
         answer
+    }
+
+    /// Ends a call that was sent and takes longer than it may. The process is killed.
+    pub(crate) fn give_up(&mut self, after: Duration) -> NodeError {
+        let state = self.region.state();
+        match (self.sent.take(), state) {
+            (Some(callable), Ok(state)) => self.late(callable, after, state),
+            (Some(_), Err(error)) => self.distrusted(error),
+            (None, _) => NodeError::NoCall { worker: self.launch.name.clone() },
+        }
+    }
+
+    fn late(&self, callable: &'static str, after: Duration, state: State) -> NodeError {
+        let last_words = self.keeper.killed().last_words;
+        NodeError::CallTimedOut { worker: self.launch.name.clone(), callable, after, state, last_words }
     }
 
     fn answer(&self, callable: &'static str, state: State) -> Result<(), NodeError> {
@@ -168,6 +182,21 @@ impl Child {
 
     fn died(&self, during: &'static str) -> NodeError {
         NodeError::ChildDied { worker: self.launch.name.clone(), during, exit: self.keeper.killed() }
+    }
+
+    /// Whether the mailbox holds a call that the child has not accepted.
+    pub(crate) fn has_unheard_call(&self) -> bool {
+        self.region.state() == Ok(State::Ready)
+    }
+
+    /// How the last call that was answered went, as the child tells it.
+    pub fn times(&self) -> CallTimes {
+        self.region.read_times()
+    }
+
+    /// Asks the process to end what it does (SIGINT): a worker with a chip ends its run at the next task.
+    pub fn interrupt(&self) {
+        self.keeper.interrupt();
     }
 
     /// What the child has printed last.

@@ -22,28 +22,35 @@ const FIRST_FREE_DESCRIPTOR: RawFd = 3;
 /// The child is a process group of its own, so that a Ctrl-C reaches the parent only, which decides what ends when.
 pub(crate) fn spawn(launch: &Launch, region: &Region, output: PipeWriter) -> io::Result<Child> {
     let mailbox = region.as_fd().as_raw_fd();
+    let memories: Vec<RawFd> = launch.memories.all().map(|memory| memory.file().as_raw_fd()).collect();
     let parent = getpid();
     let mut command = Command::new(&launch.program);
     command.args(&launch.arguments);
     command.args(["--mailbox-fd".to_string(), mailbox.to_string()]);
     command.args(["--spin-us".to_string(), launch.spin.us().to_string()]);
+    for memory in &memories {
+        command.args(["--memory-fd".to_string(), memory.to_string()]);
+    }
     command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output).process_group(0);
     // SAFETY: `prepare` runs between fork and exec in a process of many threads, where it must not allocate or lock: it
-    // makes four system calls. `mailbox` is open then: the caller's region lives until `spawn` returns.
-    unsafe { command.pre_exec(move || prepare(mailbox, parent)) };
+    // makes a few system calls. The descriptors are open then: region and launch live until `spawn` returns.
+    unsafe { command.pre_exec(move || prepare(mailbox, &memories, parent)) };
     command.spawn()
 }
 
 /// In the new process, before it becomes another program.
-fn prepare(mailbox: RawFd, parent: Pid) -> io::Result<()> {
+fn prepare(mailbox: RawFd, memories: &[RawFd], parent: Pid) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     // A parent that died before the line above sends no signal any more.
     if getppid() != Some(parent) {
         return Err(Errno::SRCH.into());
     }
-    // SAFETY: the descriptor is open, see `spawn`.
-    let mailbox = unsafe { BorrowedFd::borrow_raw(mailbox) };
-    Ok(rustix::io::fcntl_setfd(mailbox, FdFlags::empty())?)
+    for &descriptor in memories.iter().chain(&[mailbox]) {
+        // SAFETY: the descriptor is open, see `spawn`.
+        let descriptor = unsafe { BorrowedFd::borrow_raw(descriptor) };
+        rustix::io::fcntl_setfd(descriptor, FdFlags::empty())?;
+    }
+    Ok(())
 }
 
 /// The descriptor of this number, which whoever started this process has left open for it; closed by an exec from now on.

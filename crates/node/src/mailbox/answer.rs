@@ -4,13 +4,79 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 use zerocopy::IntoBytes;
 
-use super::layout::Words;
+use super::layout::{TIMES, Words};
 use super::region::Region;
 use crate::call_error::CallError;
 use crate::error::NodeError;
 use crate::limits::{ERROR_DETAIL_BYTES, ERROR_HINT_BYTES, ERROR_NAME_BYTES};
 
+/// How a call went, as its child tells it: nanoseconds of the child's monotonic clock, 0 where it did not come so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CallTimes {
+    /// When it was read and found right.
+    pub accepted_ns: u64,
+    /// When the callable began.
+    pub run_ns: u64,
+    /// When it ended.
+    pub end_ns: u64,
+    /// The run on a chip, if the callable made one.
+    pub chip: Option<ChipTimes>,
+}
+
+/// A run on a chip, or on a node below, that a call made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ChipTimes {
+    /// When it began, in nanoseconds of the child's monotonic clock.
+    pub start_ns: u64,
+    /// How long it took, in the chip's ticks.
+    pub ticks: u64,
+    /// Ticks of the chip in a second.
+    pub freq_hz: u64,
+    /// Whether it left a directory.
+    pub recorded: Recorded,
+}
+
+/// Whether a run left a directory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Recorded {
+    /// It did not.
+    #[default]
+    No,
+    /// It did.
+    Yes,
+}
+
 impl Region {
+    /// Writes how the call went.
+    pub fn write_times(&self, times: &CallTimes) {
+        let chip = times.chip.unwrap_or_default();
+        let recorded = u64::from(chip.recorded == Recorded::Yes);
+        let all = [
+            times.accepted_ns,
+            times.run_ns,
+            times.end_ns,
+            chip.start_ns,
+            chip.ticks,
+            chip.freq_hz,
+            recorded,
+        ];
+        for (word, value) in self.layout().times.0.words.iter().zip(all) {
+            word.store(value, Ordering::Relaxed);
+        }
+    }
+
+    /// Reads how the call went. Whatever stands there is a time; who uses it sees whether it can be.
+    pub fn read_times(&self) -> CallTimes {
+        let mut all = [0; TIMES];
+        for (value, word) in all.iter_mut().zip(&self.layout().times.0.words) {
+            *value = word.load(Ordering::Relaxed);
+        }
+        let [accepted_ns, run_ns, end_ns, start_ns, ticks, freq_hz, recorded] = all;
+        let recorded = if recorded == 1 { Recorded::Yes } else { Recorded::No };
+        let chip = (freq_hz != 0).then_some(ChipTimes { start_ns, ticks, freq_hz, recorded });
+        CallTimes { accepted_ns, run_ns, end_ns, chip }
+    }
+
     /// Writes why the call of this number failed. Texts that are too long are cut.
     pub fn write_error(&self, sequence: u64, error: &CallError) {
         let block = &self.layout().error;
@@ -86,7 +152,7 @@ mod tests {
     fn lengths_and_texts_that_cannot_be_are_corrupt() {
         let region = Region::create().unwrap();
         for (at, byte, field) in
-            [(257, 1, "error.name"), (272 + 3, 0xff, "error.name"), (268, 1, "error.reserved")]
+            [(321, 1, "error.name"), (336 + 3, 0xff, "error.name"), (332, 1, "error.reserved")]
         {
             region.write_error(1, &CallError::new("Name", "detail", "hint"));
             rustix::io::pwrite(&region, &[byte], at).unwrap();

@@ -16,7 +16,7 @@ use crate::limits::{ERROR_DETAIL_BYTES, ERROR_HINT_BYTES, ERROR_NAME_BYTES};
 pub const MAGIC: u64 = u64::from_le_bytes(*b"ringlane");
 
 /// The version of this layout; another is refused.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Bytes of a digest.
 pub const DIGEST_BYTES: usize = 32;
@@ -29,6 +29,7 @@ const CONFIG_BYTES: usize = size_of::<CallConfig>().next_multiple_of(8);
 pub(crate) struct Layout {
     header: Line<Header>,
     pub(crate) door: Door,
+    pub(crate) times: Line<Times>,
     pub(crate) error: ErrorBlock,
     pub(crate) config: Words<{ CONFIG_BYTES / 8 }>,
     pub(crate) digest: Words<{ DIGEST_BYTES / 8 }>,
@@ -47,7 +48,20 @@ pub(crate) struct Header {
     answered: AtomicU64,
     argument_bytes: AtomicU32,
     reserved: AtomicU32,
+    member: AtomicU32,
+    members: AtomicU32,
 }
+
+/// What the child tells of the call's course, in nanoseconds of its monotonic clock; of a run on a chip, in the chip's
+/// ticks too. Written before the release of the answer, read after its acquire; zero is what did not happen.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Times {
+    pub(crate) words: [AtomicU64; TIMES],
+}
+
+/// Words of [`Times`].
+pub(crate) const TIMES: usize = 7;
 
 /// What a failed call leaves: the lengths of three texts, and the texts. Written before the release of
 /// [`Failed`](super::State::Failed), read after its acquire.
@@ -76,11 +90,13 @@ const _: () = {
     assert!(offset_of!(Header, version) == 8 && offset_of!(Header, bytes) == 12);
     assert!(offset_of!(Header, sequence) == 16 && offset_of!(Header, answered) == 24);
     assert!(offset_of!(Header, argument_bytes) == 32 && offset_of!(Header, reserved) == 36);
+    assert!(offset_of!(Header, member) == 40 && offset_of!(Header, members) == 44);
     assert!(offset_of!(Layout, header) == 0 && offset_of!(Layout, door) == 64);
-    assert!(size_of::<Door>() == 192 && offset_of!(Layout, error) == 256);
+    assert!(size_of::<Door>() == 192 && offset_of!(Layout, times) == 256);
+    assert!(offset_of!(Layout, error) == 320);
     assert!(offset_of!(ErrorBlock, name) == 16 && offset_of!(ErrorBlock, detail) == 80);
     assert!(offset_of!(ErrorBlock, hint) == 1104 && size_of::<ErrorBlock>() == 1616);
-    assert!(offset_of!(Layout, config) == 256 + 1616);
+    assert!(offset_of!(Layout, config) == 320 + 1616);
     assert!(offset_of!(Layout, digest) == offset_of!(Layout, config) + CONFIG_BYTES);
     assert!(offset_of!(Layout, arguments) == offset_of!(Layout, digest) + DIGEST_BYTES);
     assert!(CONFIG_BYTES == size_of::<CallConfig>() && MAX_BLOB_BYTES.is_multiple_of(8));
@@ -147,10 +163,20 @@ impl Layout {
         Ok(())
     }
 
-    /// Numbers the call that is written, and says how many bytes its arguments have.
-    pub(crate) fn set_call(&self, sequence: u64, argument_bytes: usize) {
+    /// Numbers the call that is written, and says how many bytes its arguments have and which member of how many it is.
+    pub(crate) fn set_call(&self, sequence: u64, argument_bytes: usize, (member, members): (u32, u32)) {
         self.header.0.sequence.store(sequence, Ordering::Relaxed);
         self.header.0.argument_bytes.store(argument_bytes as u32, Ordering::Relaxed);
+        self.header.0.member.store(member, Ordering::Relaxed);
+        self.header.0.members.store(members, Ordering::Relaxed);
+        self.times.0.words.iter().for_each(|word| word.store(0, Ordering::Relaxed));
+    }
+
+    /// Which member of how many the call is.
+    pub(crate) fn member(&self) -> Result<(u32, u32), NodeError> {
+        let member = self.header.0.member.load(Ordering::Relaxed);
+        let members = self.header.0.members.load(Ordering::Relaxed);
+        if member < members { Ok((member, members)) } else { Err(NodeError::corrupt("member", member)) }
     }
 
     /// The number of the call, as it stands there.

@@ -21,8 +21,10 @@ mod region;
 mod request;
 mod state;
 
+pub use answer::{CallTimes, ChipTimes, Recorded};
+pub(crate) use bell::Bell;
 pub use door::Spin;
-pub(crate) use door::{Meaning, Patience, Side, Waited};
+pub(crate) use door::{Line, Meaning, Patience, Side, Waited};
 pub use layout::{DIGEST_BYTES, MAGIC, MAILBOX_BYTES, VERSION};
 pub use region::Region;
 pub use request::{Received, Request, Scratch};

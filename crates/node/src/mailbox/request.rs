@@ -15,6 +15,8 @@ pub struct Request<'a> {
     pub digest: Digest,
     /// What is asked of its run.
     pub config: &'a CallConfig,
+    /// Which member of how many it is: 0 of 1, unless a group is called.
+    pub member: (u32, u32),
     /// Its tensors.
     pub tensors: &'a [BlobTensor],
     /// Its scalars.
@@ -42,6 +44,8 @@ pub struct Received<'s> {
     pub digest: Digest,
     /// What is asked of its run; it is valid.
     pub config: CallConfig,
+    /// Which member of how many it is.
+    pub member: (u32, u32),
     /// Its arguments.
     pub arguments: BlobReader<'s>,
 }
@@ -59,7 +63,7 @@ impl Region {
         let argument_bytes =
             write_blob(blob, request.tensors, request.scalars).map_err(NodeError::Arguments)?;
         let layout = self.layout();
-        layout.set_call(sequence, argument_bytes);
+        layout.set_call(sequence, argument_bytes, request.member);
         layout.digest.store(&request.digest.0);
         layout.config.store(request.config.as_wire());
         layout.arguments.store(&blob[..argument_bytes]);
@@ -78,7 +82,7 @@ impl Region {
         if sequence != expected {
             return Err(NodeError::corrupt("sequence", sequence));
         }
-        let argument_bytes = layout.argument_bytes()?;
+        let (argument_bytes, member) = (layout.argument_bytes()?, layout.member()?);
         let config: CallConfig = layout.config.get();
         config.validate().map_err(NodeError::Config)?;
         let digest = Digest(layout.digest.get::<[u8; DIGEST_BYTES]>());
@@ -88,7 +92,7 @@ impl Region {
         if arguments.len_bytes() != argument_bytes {
             return Err(NodeError::corrupt("argument_bytes", argument_bytes as u64));
         }
-        Ok(Received { sequence, digest, config, arguments })
+        Ok(Received { sequence, digest, config, member, arguments })
     }
 }
 
@@ -107,7 +111,8 @@ mod tests {
         let (tensors, scalars) = (vec![tensor(); tensors], vec![Scalar::new(7u64); scalars]);
         let config = CallConfig::default().with_seed(5);
         let digest = Digest([9; 32]);
-        let request = Request { digest, config: &config, tensors: &tensors, scalars: &scalars };
+        let member = (0, 1);
+        let request = Request { digest, config: &config, member, tensors: &tensors, scalars: &scalars };
         region.write_request(3, &request, &mut Scratch::default()).map(|()| region)
     }
 

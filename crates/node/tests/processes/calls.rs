@@ -2,18 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-use ringlane_node::task::{Access, BlobTensor, BufferHandle, CallConfig, DType, DfxFlags, Explain};
-use ringlane_node::task::{Scalar, TensorView};
+use ringlane_node::task::{CallConfig, DfxFlags, Explain, Scalar};
 use ringlane_node::{NodeError, Spin};
 
 use crate::Test;
-use crate::roles::{CHECK_SUM, COUNT, EMPTY, NOWHERE, PANIC, SLEEP};
+use crate::roles::{CHECK_SUM, EMPTY, NOWHERE, PANIC, SLEEP};
 use crate::support::{LONG, child, holdings, launch};
 
 pub const TESTS: &[Test] = &[
     ("a_call_comes_back_and_so_does_the_thousandth", a_call_comes_back_and_so_does_the_thousandth),
     ("a_call_comes_back_whether_its_sides_look_or_sleep", a_call_comes_back_whether_its_sides_look_or_sleep),
-    ("sixty_nine_tensors_arrive", sixty_nine_tensors_arrive),
     ("an_error_arrives_with_all_three_texts_and_the_child_lives", an_error_arrives_with_all_three_texts),
     ("a_panic_is_an_error_and_the_child_lives", a_panic_is_an_error_and_the_child_lives),
     ("an_unknown_callable_is_said_by_the_child", an_unknown_callable_is_said_by_the_child),
@@ -39,15 +37,6 @@ fn a_call_comes_back_whether_its_sides_look_or_sleep() {
             child.call(&SLEEP, &CallConfig::default(), &[Scalar::new(pause_us)], LONG).unwrap();
         }
     }
-}
-
-fn sixty_nine_tensors_arrive() {
-    let view = TensorView::contiguous(DType::Float32, &[16, 64]).unwrap();
-    let tensor = BlobTensor { view, buffer: BufferHandle { id: 3, generation: 1 }, access: Access::Input };
-    let mut child = child("wide");
-    let scalars = [Scalar::new(69 * 1024u64)];
-    child.send(&COUNT, &CallConfig::default(), &[tensor; 69], &scalars).unwrap();
-    child.wait(LONG).unwrap();
 }
 
 fn an_error_arrives_with_all_three_texts() {
@@ -86,8 +75,8 @@ fn found_before_the_child_hears_of_it() {
     let error = child.call(&SLEEP, &CallConfig::default(), &[], LONG).unwrap_err();
     assert_eq!(error.name(), "WrongArguments");
     assert_eq!(child.wait(LONG).unwrap_err().name(), "NoCall");
-    child.send(&EMPTY, &CallConfig::default(), &[], &[]).unwrap();
-    let busy = child.send(&EMPTY, &CallConfig::default(), &[], &[]).unwrap_err();
+    child.send(&EMPTY, &CallConfig::default(), (0, 1), &[], &[]).unwrap();
+    let busy = child.send(&EMPTY, &CallConfig::default(), (0, 1), &[], &[]).unwrap_err();
     assert_eq!(busy, NodeError::ChildBusy { worker: "refuses".into(), callable: "EMPTY" });
     child.wait(LONG).unwrap();
 }
@@ -96,7 +85,7 @@ fn two_mailboxes_work_at_once() {
     let mut children = [child("left"), child("right")];
     let start = Instant::now();
     for child in &mut children {
-        child.send(&SLEEP, &CallConfig::default(), &[], &[Scalar::new(300_000u64)]).unwrap();
+        child.send(&SLEEP, &CallConfig::default(), (0, 1), &[], &[Scalar::new(300_000u64)]).unwrap();
         assert!(!child.is_done());
     }
     for child in &mut children {

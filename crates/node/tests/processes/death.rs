@@ -84,7 +84,7 @@ fn killed_in_each_of_200_calls() {
         let pid = child.pid();
         // From before the call is read to after it is answered.
         let (sleep_us, kill_us) = (random.below(400), random.below(1200));
-        let sent = child.send(&SLEEP, &CallConfig::default(), &[], &[Scalar::new(sleep_us)]);
+        let sent = child.send(&SLEEP, &CallConfig::default(), (0, 1), &[], &[Scalar::new(sleep_us)]);
         std::thread::sleep(Duration::from_micros(kill_us));
         child.kill();
         let answer = sent.and_then(|()| child.wait(LONG));

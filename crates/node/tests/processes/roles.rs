@@ -3,20 +3,24 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use ringlane_node::task::{BlobReader, CallConfig, Explain};
-use ringlane_node::{CallError, Callable, Signature, Spin, callable, serve};
+use ringlane_node::engine::prelude::ParamSpec;
+use ringlane_node::task::{CallConfig, Explain};
+use ringlane_node::{
+    CallError, Callable, Equipment, Inherited, Kind, NoEquipment, NodeError, Service, Signature, Spin,
+    Tensors, callable,
+};
 
-use crate::support::{child, launch, number};
+use crate::support::{child, launch, number, numbers};
 
 callable! {
     /// Nothing.
-    pub static EMPTY = fn(_config, _arguments; tensors: 0, scalars: []) { Ok(()) }
+    pub static EMPTY = function fn(_call; tensors: 0, scalars: []) { Ok(()) }
 }
 
 callable! {
     /// Fails unless the second number is the seed plus the first.
-    pub static CHECK_SUM = fn(config, arguments; tensors: 0, scalars: [UInt64, UInt64]) {
-        let (a, sum) = (scalar(arguments, 0), scalar(arguments, 1));
+    pub static CHECK_SUM = function fn(call; tensors: 0, scalars: [UInt64, UInt64]) {
+        let (config, a, sum) = (call.config(), call.scalar::<u64>(0)?, call.scalar::<u64>(1)?);
         if config.seed + a == sum {
             return Ok(());
         }
@@ -26,58 +30,60 @@ callable! {
 
 callable! {
     /// Sleeps for so many microseconds.
-    pub static SLEEP = fn(_config, arguments; tensors: 0, scalars: [UInt64]) {
-        std::thread::sleep(Duration::from_micros(scalar(arguments, 0)));
+    pub static SLEEP = function fn(call; tensors: 0, scalars: [UInt64]) {
+        std::thread::sleep(Duration::from_micros(call.scalar(0)?));
         Ok(())
     }
 }
 
 callable! {
-    /// Counts the elements of its tensors.
-    pub static COUNT = fn(_config, arguments; tensors: 69, scalars: [UInt64]) {
-        let elements: u64 = arguments.tensors().filter_map(|t| t.resolve(0, 4096).ok()).map(|t| t.view.elements()).sum();
-        if elements == scalar(arguments, 0) { Ok(()) } else { Err(CallError::new("WrongCount", elements.to_string(), "")) }
+    /// The sum of all of its tensors but the last, into the last.
+    pub static SUM = function fn(call; tensors: 69, scalars: []) {
+        let sum = (0..68).map(|index| Ok(call.slice::<u32>(index)?.iter().sum::<u32>())).sum::<Result<u32, CallError>>()?;
+        call.slice_mut::<u32>(68)?.fill(sum);
+        Ok(())
     }
 }
 
 callable! {
     /// Panics.
-    pub static PANIC = fn(_config, _arguments; tensors: 0, scalars: []) { panic!("this callable panics") }
+    pub static PANIC = function fn(_call; tensors: 0, scalars: []) { panic!("this callable panics") }
 }
 
 callable! {
     /// Says something and ends the process with a status.
-    pub static LEAVE = fn(_config, arguments; tensors: 0, scalars: [UInt64]) {
+    pub static LEAVE = function fn(call; tensors: 0, scalars: [UInt64]) {
         eprintln!("I am leaving");
-        std::process::exit(scalar(arguments, 0) as i32)
+        std::process::exit(call.scalar::<u64>(0)? as i32)
     }
 }
 
 callable! {
     /// Writes a word over the process's own mailbox, behind the back of the code that serves it.
-    pub static SCRIBBLE = fn(_config, arguments; tensors: 0, scalars: [UInt64, UInt64]) {
+    pub static SCRIBBLE = function fn(call; tensors: 0, scalars: [UInt64, UInt64]) {
         let path = format!("/proc/self/fd/{}", number("--mailbox-fd"));
         let file = std::fs::OpenOptions::new().write(true).open(path).expect("its own mailbox");
-        let word = (scalar(arguments, 1) as u32).to_le_bytes();
-        std::os::unix::fs::FileExt::write_all_at(&file, &word, scalar(arguments, 0)).expect("room");
+        let word = (call.scalar::<u64>(1)? as u32).to_le_bytes();
+        std::os::unix::fs::FileExt::write_all_at(&file, &word, call.scalar(0)?).expect("room");
         Ok(())
     }
 }
 
 /// A callable that no child has, because it is not registered.
-pub static NOWHERE: Callable =
-    Callable::new("processes", "NOWHERE", Signature { tensors: 0, scalars: &[] }, |_, _| Ok(()));
-
-fn scalar(arguments: &BlobReader<'_>, index: usize) -> u64 {
-    arguments.scalar(index).and_then(|scalar| scalar.get()).expect("the signature says so")
-}
+pub static NOWHERE: Callable = {
+    const NOTHING: Signature = Signature { tensors: Tensors::Exactly(0), scalars: &[] };
+    const PARAMS: [ParamSpec; NOTHING.param_count()] = NOTHING.params();
+    Callable::new("processes", "NOWHERE", Kind::Function, NOTHING, &PARAMS, |_| Ok(()))
+};
 
 /// What the program does in a role.
 type Role = fn() -> ExitCode;
 
 /// The roles.
-const ROLES: [(&str, Role); 6] = [
+const ROLES: [(&str, Role); 8] = [
     ("worker", worker),
+    ("chip-worker", crate::levels::chip_worker),
+    ("node-worker", crate::levels::node_worker),
     ("dies", || {
         eprintln!("no chip\nat this address");
         ExitCode::from(3)
@@ -109,7 +115,21 @@ pub fn play(role: &str, _rest: &[String]) -> ExitCode {
 }
 
 fn worker() -> ExitCode {
-    match serve(number("--mailbox-fd") as i32, Spin::from_us(number("--spin-us"))) {
+    serve(|_| Ok(Box::new(NoEquipment)))
+}
+
+/// Serves with what the worker is equipped with.
+pub fn serve(equip: impl FnOnce(&Service) -> Result<Box<dyn Equipment>, NodeError>) -> ExitCode {
+    let memories = numbers("--memory-fd").into_iter().map(|number| number as i32).collect();
+    let inherited = Inherited { mailbox: number("--mailbox-fd") as i32, memories };
+    let served =
+        Service::adopt(&inherited, Spin::from_us(number("--spin-us"))).and_then(|service| {
+            match equip(&service) {
+                Ok(mut equipment) => service.serve(&mut *equipment),
+                Err(error) => Err(service.refuse(error)),
+            }
+        });
+    match served {
         Ok(_) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{}: {error}: {}", error.name(), error.detail());
@@ -130,8 +150,14 @@ fn scribble_state(state: u32) {
 fn parent() -> ExitCode {
     let children = std::thread::spawn(|| {
         let mut busy = child("busy");
-        busy.send(&SLEEP, &CallConfig::default(), &[], &[ringlane_node::task::Scalar::new(60_000_000u64)])
-            .unwrap();
+        busy.send(
+            &SLEEP,
+            &CallConfig::default(),
+            (0, 1),
+            &[],
+            &[ringlane_node::task::Scalar::new(60_000_000u64)],
+        )
+        .unwrap();
         [busy, ringlane_node::Child::start(&launch("idle")).unwrap()]
     });
     let mut children = children.join().expect("both start");

@@ -24,6 +24,13 @@ pub fn number(option: &str) -> u64 {
     value.and_then(|value| value.parse().ok()).unwrap_or_else(|| panic!("{option} N"))
 }
 
+/// The numbers after an option that may stand there several times.
+pub fn numbers(option: &str) -> Vec<u64> {
+    let words: Vec<String> = std::env::args().collect();
+    let values = words.windows(2).filter(|pair| pair[0] == option).map(|pair| pair[1].parse());
+    values.map(|value| value.unwrap_or_else(|_| panic!("{option} N"))).collect()
+}
+
 /// Whether a process of this number is there, be it a zombie.
 pub fn exists(pid: u32) -> bool {
     Path::new(&format!("/proc/{pid}")).exists()

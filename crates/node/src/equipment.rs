@@ -1,0 +1,67 @@
+//! What a worker has beside its callables: a chip, or workers of its own. The facade brings it, so that this crate knows no chip.
+
+use ringlane_engine::prelude::{Buffers, Orch};
+use ringlane_task::CallConfig;
+
+use crate::call_error::CallError;
+use crate::mailbox::ChipTimes;
+use crate::runtime::NodeOrch;
+
+/// What a run that a call makes is called in its `run.json`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Title<'a> {
+    /// The scene.
+    pub scene: &'a str,
+    /// The case.
+    pub case: &'a str,
+}
+
+/// An orchestration on a chip.
+pub type ChipProgram<'p> = dyn FnMut(&mut Orch<'_, '_>) -> ringlane_engine::Result<()> + 'p;
+
+/// An orchestration over workers.
+pub type NodeProgram<'p> = dyn FnMut(&mut NodeOrch<'_, '_, '_>) -> ringlane_engine::Result<()> + 'p;
+
+/// When a run was, if there was one, and how it ended.
+pub type RunOutcome = (Option<ChipTimes>, Result<(), CallError>);
+
+/// What a worker can run things on.
+///
+/// ```
+/// use ringlane_node::{Equipment, NoEquipment};
+/// let _plain: &dyn Equipment = &NoEquipment; // a worker for plain functions
+/// ```
+pub trait Equipment {
+    /// Runs an orchestration on the worker's chip.
+    fn run_chip(
+        &mut self,
+        title: Title<'_>,
+        _config: &CallConfig,
+        _buffers: &mut Buffers<'_>,
+        _program: &mut ChipProgram<'_>,
+    ) -> RunOutcome {
+        (None, Err(missing("a chip", title)))
+    }
+
+    /// Runs an orchestration over the worker's own workers.
+    fn run_node(
+        &mut self,
+        title: Title<'_>,
+        _config: &CallConfig,
+        _buffers: &mut Buffers<'_>,
+        _program: &mut NodeProgram<'_>,
+    ) -> RunOutcome {
+        (None, Err(missing("workers of its own", title)))
+    }
+}
+
+fn missing(what: &str, title: Title<'_>) -> CallError {
+    let detail = format!("{} {} needs {what}, which this worker does not have", title.scene, title.case);
+    CallError::new("WrongWorker", detail, "declare the callable with the kind of worker that it needs")
+}
+
+/// Nothing: a worker for plain functions.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoEquipment;
+
+impl Equipment for NoEquipment {}

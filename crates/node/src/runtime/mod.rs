@@ -1,0 +1,288 @@
+//! A node: an engine of its own whose cores are workers.
+//!
+//! ```text
+//! Node::run ──▶ engine::session::run ──▶ NodeChip: ready tasks ──▶ mailboxes of idle workers ──▶ answers ──▶ ready tasks …
+//! ```
+//! It is the same engine as on a chip: dependencies from tensors, rings, scopes, deadlocks with a hint, failed tasks whose
+//! dependants are skipped. Only the heap rings are in memory that the workers see.
+
+mod chip;
+mod crew;
+mod journal;
+mod orch;
+mod tickets;
+mod waiting;
+
+use core::panic::Location;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ringlane_engine::api::backend::Site;
+use ringlane_engine::api::buffers::Buffers;
+use ringlane_engine::api::kernel::Kernel;
+use ringlane_engine::orchestrator::State;
+use ringlane_engine::report::{Run, RunReport, Status};
+use ringlane_engine::seams::Probe;
+use ringlane_engine::table::{Stop, Table};
+use ringlane_engine::{Fault, Result, session};
+use ringlane_task::{CallConfig, Capacities};
+
+use chip::{Lent, NodeChip};
+use crew::Mate;
+pub use crew::{ClockOffset, WorkerSpec};
+pub use journal::{CallRecord, CallStatus, Journal, WorkerRecord};
+use orch::Desk;
+pub use orch::{NodeOrch, WorkerInfo};
+pub use tickets::On;
+use tickets::Tickets;
+
+use crate::callable::{Callable, registered_callables};
+use crate::clock::NODE_CLOCK_HZ;
+use crate::error::NodeError;
+use crate::limits;
+use crate::mailbox::Spin;
+use crate::memory::{Memories, Memory, Piece, SharedBuffers, check_shared};
+
+/// What a node is made of.
+#[derive(Clone, Debug)]
+pub struct NodeOptions {
+    /// Its workers, at least one.
+    pub workers: Vec<WorkerSpec>,
+    /// The most memory for its tensors.
+    pub memory_bytes: u64,
+    /// How long a call may take.
+    pub call_timeout: Duration,
+    /// How many worker processes there are on this machine in all, those of its workers included: who looks before sleeping
+    /// when they take all cores is in their way.
+    pub processes: usize,
+}
+
+impl NodeOptions {
+    /// A node with these workers.
+    pub fn new(workers: Vec<WorkerSpec>) -> Self {
+        let processes = workers.len();
+        NodeOptions { workers, memory_bytes: limits::MEMORY_BYTES, call_timeout: limits::CALL, processes }
+    }
+}
+
+/// How calls are made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Orders {
+    pub(crate) call_timeout: Duration,
+    pub(crate) spin: Spin,
+}
+
+/// The callables of the program by the kernels that stand for them.
+pub(crate) struct Callables(HashMap<usize, &'static Callable>);
+
+impl Callables {
+    fn new() -> Self {
+        let key = |callable: &&'static Callable| core::ptr::from_ref(callable.kernel()).addr();
+        Callables(registered_callables().into_iter().map(|callable| (key(&callable), callable)).collect())
+    }
+
+    pub(crate) fn of(&self, kernel: &'static Kernel) -> Option<&'static Callable> {
+        self.0.get(&core::ptr::from_ref(kernel).addr()).copied()
+    }
+}
+
+/// Runs orchestrations over workers. Can be used again after any outcome.
+pub struct Node {
+    // First, so that the workers are gone before the memory that they see.
+    crew: Vec<Mate>,
+    table: Arc<Table>,
+    state: State,
+    callables: Callables,
+    orders: Orders,
+    journal: Journal,
+    submit_ns: Vec<u64>,
+    memories: Memories,
+    memory: Arc<Memory>,
+    /// The heap rings of the table.
+    _heaps: Vec<Piece>,
+}
+
+/// A hand on a running [`Node`] from another thread.
+#[derive(Clone)]
+pub struct Remote {
+    table: Arc<Table>,
+    memory: Arc<Memory>,
+}
+
+impl Node {
+    /// Starts the workers and waits until all of them are ready. `above` are the memories of the nodes above, if this one is
+    /// a worker itself; `config` gives the capacities of its rings.
+    pub fn start(above: &Memories, config: &CallConfig, options: &NodeOptions) -> Result<Self, NodeError> {
+        config.validate().map_err(NodeError::Config)?;
+        let count = options.workers.len();
+        if count == 0 || count > limits::WORKERS_MAX {
+            return Err(NodeError::TooManyWorkers { count });
+        }
+        let memory = Memory::create(options.memory_bytes)?;
+        let memories = above.with_own(memory.clone());
+        let (table, heaps) = table_in(&memory, config, count)?;
+        let spin = Spin::for_workers(options.processes);
+        let start = |spec: &WorkerSpec| {
+            let launch = spec.launch.clone().with_memories(memories.clone()).with_spin(spin);
+            Mate::start(&WorkerSpec { launch, ..spec.clone() })
+        };
+        let crew = options.workers.iter().map(start).collect::<Result<Vec<_>, _>>()?;
+        let submit_ns = vec![0; table.slot_count()];
+        Ok(Node {
+            crew,
+            state: State::new(&table),
+            table: Arc::new(table),
+            callables: Callables::new(),
+            orders: Orders { call_timeout: options.call_timeout, spin },
+            journal: Journal::default(),
+            submit_ns,
+            memories,
+            memory,
+            _heaps: heaps,
+        })
+    }
+
+    /// Buffers in memory that its workers see: what its runs take.
+    pub fn buffers(&self) -> SharedBuffers {
+        SharedBuffers::new(&self.memory)
+    }
+
+    /// Its workers.
+    pub fn workers(&self) -> Vec<WorkerInfo> {
+        let info = |mate: &Mate| WorkerInfo { name: mate.child.name().to_string(), kind: mate.kind };
+        self.crew.iter().map(info).collect()
+    }
+
+    /// Runs an orchestration on these buffers. Returns when every call is over.
+    #[track_caller]
+    pub fn run<'e, R>(
+        &mut self,
+        buffers: &'e mut Buffers<'_>,
+        f: impl for<'o, 'r> FnOnce(&mut NodeOrch<'o, 'r, 'e>) -> Result<R>,
+    ) -> Run<R> {
+        self.run_at(Location::caller(), buffers, &(), "", f)
+    }
+
+    /// As [`run`](Self::run), with a probe that watches workers as it would cores, a root scope that is said to be at `site`,
+    /// and a directory below which the runs of workers leave theirs.
+    pub fn run_at<'e, R, P: Probe>(
+        &mut self,
+        site: Site,
+        buffers: &'e mut Buffers<'_>,
+        probe: &P,
+        prefix: &str,
+        f: impl for<'o, 'r> FnOnce(&mut NodeOrch<'o, 'r, 'e>) -> Result<R>,
+    ) -> Run<R> {
+        self.journal = Journal::default();
+        if let Err(error) = check_shared(&self.memories, buffers) {
+            return Run { result: Err(error), report: self.complete(RunReport::default()) };
+        }
+        for mate in &mut self.crew {
+            mate.calls = 0;
+            mate.revive();
+        }
+        let (tickets, prefix) = (Tickets::default(), prefix.to_string());
+        let desk = Desk { tickets, workers: self.workers(), prefix };
+        let chip = NodeChip::new(Lent {
+            table: &self.table,
+            probe,
+            crew: &mut self.crew,
+            journal: &mut self.journal,
+            desk: &desk,
+            memories: &self.memories,
+            callables: &self.callables,
+            orders: self.orders,
+            submit_ns: &mut self.submit_ns,
+        });
+        let f = |orch: &mut ringlane_engine::prelude::Orch<'_, 'e>| f(&mut NodeOrch { orch, desk: &desk });
+        #[allow(unsafe_code)]
+        // SAFETY: `&mut self`: no other run uses the table; the last one left no task; the chip runs each task once.
+        let run = unsafe { session::run(&self.table, &mut self.state, chip, probe, site, buffers, f) };
+        Run { report: self.complete(run.report), ..run }
+    }
+
+    /// What the engine does not know of a run.
+    fn complete(&self, report: RunReport) -> RunReport {
+        RunReport { clock_freq_hz: NODE_CLOCK_HZ, cores: self.crew.len() as u32, ..report }
+    }
+
+    /// Totals of the last run, also of one that unwound.
+    pub fn last_report(&self) -> RunReport {
+        self.complete(self.state.last_report().clone())
+    }
+
+    /// The calls of the last run.
+    pub fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
+    /// The workers as a timeline tells of them.
+    pub fn worker_records(&self) -> Vec<WorkerRecord> {
+        let record = |mate: &Mate| WorkerRecord {
+            name: mate.child.name().to_string(),
+            kind: mate.kind,
+            pid: mate.child.pid(),
+            clock: mate.clock,
+            restarts: mate.restarts,
+        };
+        self.crew.iter().map(record).collect()
+    }
+
+    /// What the last run's numbers stand for, and how large its table is.
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// A hand for other threads: interrupts the run, looks inside.
+    pub fn remote(&self) -> Remote {
+        Remote { table: self.table.clone(), memory: self.memory.clone() }
+    }
+
+    /// Tells all workers to end, and waits until they have; those that do not in time are killed.
+    pub fn shutdown(self, timeout: Duration) {
+        for mate in self.crew {
+            mate.child.shutdown(timeout);
+        }
+    }
+}
+
+/// The engine's table, with its heaps in the node's memory.
+fn table_in(
+    memory: &Arc<Memory>,
+    config: &CallConfig,
+    workers: usize,
+) -> Result<(Table, Vec<Piece>), NodeError> {
+    let mut heaps = Vec::new();
+    let heap = |bytes| {
+        let piece = memory.take(bytes)?;
+        let space = piece.space();
+        heaps.push(piece);
+        Ok(space)
+    };
+    #[allow(unsafe_code)]
+    // SAFETY: pieces are zero, begin at a page, and belong to whoever has them; the node keeps them as long as the table.
+    let table = unsafe { Table::in_memory(&Capacities::of(config), workers, heap) };
+    match table {
+        Ok(table) => Ok((table, heaps)),
+        Err(error) => match error.fault() {
+            Fault::OutOfMemory { bytes, .. } => {
+                Err(NodeError::NoNodeMemory { bytes: *bytes, error: rustix::io::Errno::NOMEM })
+            }
+            _ => Err(NodeError::NoNodeMemory { bytes: 0, error: rustix::io::Errno::INVAL }),
+        },
+    }
+}
+
+impl Remote {
+    /// Ends the run: no call begins any more, and those that go on are asked to end.
+    pub fn interrupt(&self) {
+        self.table.stop(Stop::Interrupted);
+        self.memory.mapping.bell().ring_loudly();
+    }
+
+    /// What the run is doing now.
+    pub fn status(&self) -> Status {
+        self.table.status()
+    }
+}

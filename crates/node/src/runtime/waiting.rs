@@ -1,0 +1,31 @@
+//! Waiting for the answer of any of several workers, at the one bell that all of them ring.
+
+use std::time::{Duration, Instant};
+
+use super::crew::Mate;
+use crate::limits;
+use crate::mailbox::Spin;
+use crate::memory::Memories;
+
+/// Waits until a worker has something to tell, a deadline passes, or `is_called` says that something else happened (whoever
+/// makes that true rings the bell). It may return early.
+pub(crate) fn wait_for_any(crew: &[Mate], memories: &Memories, spin: Spin, is_called: impl Fn() -> bool) {
+    let is_over = || is_called() || crew.iter().any(|mate| mate.is_ready_to_tell(Instant::now()));
+    let end = Instant::now() + Duration::from_micros(spin.us());
+    while spin != Spin::NONE && Instant::now() < end {
+        for _ in 0..limits::SPINS_A_LOOK {
+            if crew.iter().any(|mate| mate.job.is_some() && mate.child.is_done()) {
+                return;
+            }
+            core::hint::spin_loop();
+        }
+    }
+    let Some(bell) = memories.all().last().map(|own| own.bell()) else { return };
+    let seen = bell.announce();
+    if !is_over() {
+        let deadline = crew.iter().filter_map(|mate| Some(mate.job.as_ref()?.deadline)).min();
+        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        bell.sleep(seen, left.map_or(limits::SLEEP, |left| left.min(limits::SLEEP)));
+    }
+    bell.leave();
+}

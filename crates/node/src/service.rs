@@ -1,0 +1,165 @@
+//! The life of a child: wait for a call, check it, run it, answer; until the parent says that it is enough.
+
+use ringlane_task::Explain;
+
+use crate::call_error::CallError;
+use crate::callable::{Call, Callable, Table};
+use crate::child::spawn::inherited;
+use crate::clock::now_ns;
+use crate::equipment::Equipment;
+use crate::error::NodeError;
+use crate::mailbox::{CallTimes, Meaning, Patience, Received, Region, Scratch, Side, Spin, State, Waited};
+use crate::memory::Memories;
+
+/// What a worker has inherited from the node that started it: descriptors by their numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inherited {
+    /// Its mailbox.
+    pub mailbox: i32,
+    /// The memories of the nodes above it, outermost first.
+    pub memories: Vec<i32>,
+}
+
+/// A worker that is about to serve.
+#[derive(Debug)]
+pub struct Service {
+    region: Region,
+    memories: Memories,
+    spin: Spin,
+}
+
+impl Service {
+    /// Takes over what this process has inherited.
+    ///
+    /// A process calls this once, before it opens anything: the descriptors become its own here.
+    pub fn adopt(inherited_from_node: &Inherited, spin: Spin) -> Result<Self, NodeError> {
+        let region = Region::adopt(inherited(inherited_from_node.mailbox)?)?;
+        let memories = inherited_from_node.memories.iter().map(|&memory| inherited(memory));
+        let memories = memories.collect::<Result<_, _>>().and_then(Memories::adopt);
+        match memories {
+            Ok(memories) => Ok(Service { region, memories, spin }),
+            Err(error) => Err(refuse(&region, error)),
+        }
+    }
+
+    /// The memories of the nodes above.
+    pub fn memories(&self) -> &Memories {
+        &self.memories
+    }
+
+    /// Says that this worker cannot serve, and why: its parent tells it as the reason that it did not start.
+    pub fn refuse(self, error: NodeError) -> NodeError {
+        refuse(&self.region, error)
+    }
+
+    /// Serves until the parent says that it is enough; gives the number of calls. The parent's death ends the process without
+    /// a word.
+    pub fn serve(self, equipment: &mut dyn Equipment) -> Result<u64, NodeError> {
+        let table = match Table::new() {
+            Ok(table) => table,
+            Err(error) => return Err(self.refuse(error)),
+        };
+        self.step_and_ring(State::Starting, State::Idle)?;
+        let (mut calls, mut scratch) = (0, Scratch::default());
+        let patience = Patience { spin: self.spin, deadline: None };
+        loop {
+            match self.region.layout().door.wait(Side::Child, patience, call_of_parent, || false)? {
+                Waited::For(State::Ready) => {
+                    calls += 1;
+                    self.answer(&table, calls, &mut scratch, equipment)?;
+                }
+                _ => return Ok(calls),
+            }
+        }
+    }
+
+    /// Takes a step and tells the parent: at the mailbox, and at the bell of its node if it waits for several.
+    fn step_and_ring(&self, from: State, to: State) -> Result<(), NodeError> {
+        self.region.layout().door.step_and_ring(Side::Child, from, to)?;
+        if let Some(above) = self.memories.bell_above() {
+            above.bell().ring();
+        }
+        Ok(())
+    }
+
+    /// Answers the call of this number.
+    fn answer(
+        &self,
+        table: &Table,
+        sequence: u64,
+        scratch: &mut Scratch,
+        equipment: &mut dyn Equipment,
+    ) -> Result<(), NodeError> {
+        let mut times = CallTimes::default();
+        let (from, result) = self.run(table, sequence, scratch, equipment, &mut times)?;
+        self.region.write_times(&times);
+        let to = match result {
+            Ok(()) => {
+                self.region.layout().set_answered(sequence);
+                State::Done
+            }
+            Err(error) => {
+                self.region.write_error(sequence, &error);
+                State::Failed
+            }
+        };
+        self.step_and_ring(from, to)
+    }
+
+    /// Reads the call, checks it and runs it; gives the state that it came to, and its result.
+    fn run(
+        &self,
+        table: &Table,
+        sequence: u64,
+        scratch: &mut Scratch,
+        equipment: &mut dyn Equipment,
+        times: &mut CallTimes,
+    ) -> Result<(State, Result<(), CallError>), NodeError> {
+        let door = &self.region.layout().door;
+        let failed = |state, error: &dyn Explain| Ok((state, Err(CallError::of(error))));
+        let received = match self.region.read_request(sequence, scratch) {
+            Ok(received) => received,
+            Err(error) => return failed(State::Ready, &error),
+        };
+        door.step(State::Ready, State::Accepted)?;
+        times.accepted_ns = now_ns();
+        let call = resolved(table, &received).and_then(|callable| {
+            let call = Call::new(callable.name(), &received, &self.memories, equipment)?;
+            Ok((callable, call))
+        });
+        let (callable, mut call) = match call {
+            Ok(found) => found,
+            Err(error) => return failed(State::Accepted, &error),
+        };
+        door.step(State::Accepted, State::Running)?;
+        times.run_ns = now_ns();
+        let result = callable.run(&mut call);
+        (times.end_ns, times.chip) = (now_ns(), call.chip);
+        Ok((State::Running, result))
+    }
+}
+
+/// The callable that is called, if it takes what it is given.
+fn resolved(table: &Table, received: &Received<'_>) -> Result<&'static Callable, NodeError> {
+    let callable = table.resolve(received.digest)?;
+    let arguments = &received.arguments;
+    let types = (0..arguments.scalar_count()).filter_map(|index| arguments.scalar(index)).map(|s| s.dtype());
+    callable.signature().check(callable.name(), arguments.tensor_count(), types)?;
+    Ok(callable)
+}
+
+fn refuse(region: &Region, error: NodeError) -> NodeError {
+    region.write_error(0, &CallError::of(&error));
+    // A mailbox that is spoilt as well changes nothing: the worker ends either way.
+    let _ = region.layout().door.step_and_ring(Side::Child, State::Starting, State::Failed);
+    error
+}
+
+/// What a state means to a child that waits for a call.
+fn call_of_parent(state: State) -> Meaning {
+    match state {
+        State::Idle | State::Done | State::Failed => Meaning::Wait,
+        State::Ready | State::Shutdown => Meaning::Take,
+        State::Starting | State::Accepted | State::Running => Meaning::Wrong,
+    }
+}
