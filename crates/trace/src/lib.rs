@@ -35,7 +35,7 @@ mod text;
 mod time;
 
 pub use artifact_file::ArtifactFile;
-pub use check::{Broken, CheckReport, check_run};
+pub use check::{Broken, CheckReport, check_run, check_tree};
 pub use error::{TraceError, describe_os_error, errno_name};
 pub use manifest::{
     ChildRun, ClockFacts, DfxCost, FileEntry, Golden, Manifest, ModelFacts, PmuSource, RunError, RunStatus,

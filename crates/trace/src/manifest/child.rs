@@ -1,6 +1,7 @@
 //! The runs below a run: one for each call of a node's worker that left a directory.
 
 use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 
 use ringlane_task::TaskId;
 use serde::{Deserialize, Serialize};
@@ -38,6 +39,17 @@ pub struct ChildRun {
     /// How the call ended.
     #[serde(with = "super::json::call_status")]
     pub status: CallStatus,
+}
+
+impl ChildRun {
+    /// Its directory, if there is one: below the node's, wherever links lead. Whoever goes from run to run by this comes to
+    /// an end.
+    pub fn path_in(&self, node: &Path) -> Option<PathBuf> {
+        let path = node.join(&self.dir);
+        let real = path.canonicalize().ok().filter(|real| real.is_dir())?;
+        let node = node.canonicalize().ok()?;
+        (real != node && real.starts_with(&node)).then_some(path)
+    }
 }
 
 /// What cannot be true of these runs, if something is.
