@@ -8,6 +8,7 @@
 //! Memory grows with the rows: this is for finding out, not for every run.
 
 mod deps;
+mod dist;
 mod dump;
 mod hazards;
 mod manifest;
@@ -16,13 +17,14 @@ mod scopes;
 mod swimlane;
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ringlane_task::{Explain, TaskId};
 
 use crate::error::TraceError;
 use crate::manifest::{FILE_NAME as RUN_JSON, Manifest, RunStatus};
 use crate::rows::deps::{self as deps_rows, Deps};
+use crate::rows::dist::{self as dist_rows, CallStatus, Dist};
 use crate::rows::dump::{self as dump_rows, Dump};
 use crate::rows::pmu::{self as pmu_rows, Pmu};
 use crate::rows::scopes::{self as scope_rows, Scopes};
@@ -47,6 +49,7 @@ pub struct Broken {
 }
 
 /// Checks the files of a run. A file that cannot be read counts as broken; the error is for a directory that cannot.
+/// Of the runs below a node's it checks that they are there and how they ended; [`check_tree`] checks them too.
 ///
 /// ```
 /// use ringlane_trace::{Manifest, RunDir, UtcTime, check_run};
@@ -65,6 +68,7 @@ pub fn check_run(dir: impl AsRef<Path>) -> Result<CheckReport, TraceError> {
     let run = Run::read(dir, &mut checks);
     if let Some(manifest) = &run.manifest {
         manifest::check(checks.of(RUN_JSON), dir, manifest);
+        dist::check_children(checks.of(RUN_JSON), dir, &manifest.children);
     }
     if let Some(swimlane) = &run.swimlane {
         swimlane::check(checks.of(swimlane_rows::FILE_NAME), swimlane, &run);
@@ -82,7 +86,35 @@ pub fn check_run(dir: impl AsRef<Path>) -> Result<CheckReport, TraceError> {
     if let Some(scopes) = &run.scopes {
         scopes::check(checks.of(scope_rows::FILE_NAME), scopes, &run);
     }
+    if let Some(dist) = &run.dist {
+        dist::check(checks.of(dist_rows::FILE_NAME), dist, &run);
+    }
     Ok(checks.report)
+}
+
+/// Checks a run and all that workers made for it, each with its directory relative to this one; the first is the run
+/// itself. A worker that died before it wrote a manifest left nothing to check.
+pub fn check_tree(dir: impl AsRef<Path>) -> Result<Vec<(PathBuf, CheckReport)>, TraceError> {
+    let dir = dir.as_ref();
+    let mut reports = vec![(PathBuf::new(), check_run(dir)?)];
+    add_children(dir, Path::new(""), &mut reports);
+    Ok(reports)
+}
+
+fn add_children(root: &Path, below: &Path, reports: &mut Vec<(PathBuf, CheckReport)>) {
+    let Ok(manifest) = Manifest::read(root.join(below)) else { return };
+    for child in &manifest.children {
+        // One that is not there is told of where it is listed.
+        let Some(path) = child.path_in(&root.join(below)) else { continue };
+        let stopped = matches!(child.status, CallStatus::Died | CallStatus::Late);
+        if stopped && !path.join(RUN_JSON).exists() {
+            continue;
+        }
+        let Ok(report) = check_run(path) else { continue };
+        let below = below.join(&child.dir);
+        reports.push((below.clone(), report));
+        add_children(root, &below, reports);
+    }
 }
 
 /// The files of a run, as far as they are there and can be read.
@@ -93,6 +125,7 @@ struct Run {
     dump: Option<Dump>,
     pmu: Option<Pmu>,
     scopes: Option<Scopes>,
+    dist: Option<Dist>,
     /// When each task ran, from the swimlane's blocks.
     spans: HashMap<TaskId, Span>,
 }
@@ -128,6 +161,7 @@ impl Run {
             dump: load(dir, checks, dump_rows::FILE_NAME, |path| Dump::read(path)),
             pmu: load(dir, checks, pmu_rows::FILE_NAME, |path| Pmu::read(path)),
             scopes: load(dir, checks, scope_rows::FILE_NAME, |path| Scopes::read(path)),
+            dist: load(dir, checks, dist_rows::FILE_NAME, |path| Dist::read(path)),
             manifest,
             swimlane,
         }

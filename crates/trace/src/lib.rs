@@ -1,8 +1,8 @@
-//! What is kept of a run: the run directory, the rows of the five instruments, and the manifest.
+//! What is kept of a run: the run directory, the rows of the instruments, and the manifest.
 //!
 //! ```text
 //! RunDir (a directory of its own) ──▶ files, each written whole ──▶ run.json, written last
-//!                                      rows::{swimlane, dump, pmu, deps, scopes}
+//!                                      rows::{swimlane, dump, pmu, deps, scopes, dist}
 //!                                         writers ──▶ file ──▶ readers ──▶ check_run
 //! ```
 //!
@@ -35,12 +35,12 @@ mod text;
 mod time;
 
 pub use artifact_file::ArtifactFile;
-pub use check::{Broken, CheckReport, check_run};
+pub use check::{Broken, CheckReport, check_run, check_tree};
 pub use error::{TraceError, describe_os_error, errno_name};
 pub use manifest::{
-    ClockFacts, DfxCost, FileEntry, Golden, Manifest, ModelFacts, PmuSource, RunError, RunStatus,
+    ChildRun, ClockFacts, DfxCost, FileEntry, Golden, Manifest, ModelFacts, PmuSource, RunError, RunStatus,
 };
-pub use rows::{deps, dump, pmu, scopes, swimlane};
+pub use rows::{deps, dist, dump, pmu, scopes, swimlane};
 pub use run_dir::RunDir;
 pub use time::{BadTime, UtcTime};
 

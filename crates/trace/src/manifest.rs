@@ -4,6 +4,7 @@
 //! or not. Fields may be added, never renamed: a reader skips those it does not know, and refuses a version
 //! it does not know.
 
+mod child;
 mod json;
 mod rows;
 
@@ -16,6 +17,7 @@ use ringlane_task::{DfxFlags, Overflow};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+pub use child::ChildRun;
 pub use rows::{ClockFacts, DfxCost, FileEntry, Golden, ModelFacts, PmuSource, RunError, RunStatus};
 
 use crate::error::TraceError;
@@ -102,6 +104,9 @@ pub struct Manifest {
     pub golden: Option<Golden>,
     /// The files of the run, this one aside.
     pub files: Vec<FileEntry>,
+    /// The runs that the workers of a node made for it, each in a directory below this one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub children: Vec<ChildRun>,
 }
 
 /// What is read first: a later version may have other fields.
@@ -144,6 +149,7 @@ impl Manifest {
             dfx_cost: DfxCost::default(),
             golden: None,
             files: Vec::new(),
+            children: Vec::new(),
         }
     }
 
@@ -217,7 +223,7 @@ impl Manifest {
         if !agree {
             return Some(format!("status {} and error do not agree", self.status.as_str()));
         }
-        self.files.iter().find_map(FileEntry::problem)
+        self.files.iter().find_map(FileEntry::problem).or_else(|| child::problem_of(&self.children))
     }
 }
 

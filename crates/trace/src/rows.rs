@@ -1,4 +1,4 @@
-//! The rows of the five artifacts: what each holds, how it is written and how it is read.
+//! The rows of the artifacts: what each holds, how it is written and how it is read.
 //!
 //! ```text
 //! swimlane   l2_perf_records.json      when each block ran, and what the scheduler did meanwhile
@@ -6,6 +6,7 @@
 //! pmu        pmu.csv                   what the hardware counted, block by block
 //! deps       deps.json                 which task waits for which, and why
 //! scopes     scope_stats.json          how full the rings were, scope by scope
+//! dist       dist_swimlane.json        which worker of a node was called for what, and when
 //! ```
 //!
 //! A writer takes one row after the other and holds a buffer of fixed size, so that its memory does not grow with
@@ -28,6 +29,7 @@ mod sections;
 mod view;
 
 pub mod deps;
+pub mod dist;
 pub mod dump;
 pub mod pmu;
 pub mod scopes;
@@ -40,12 +42,13 @@ use ringlane_task::{DfxFlags, KernelId};
 use crate::text::Text;
 
 /// The file that stands for each diagnostic, after the flag that asks for it; a swimlane has its lowest level at least.
-pub(crate) const FILES_OF_FLAGS: [(DfxFlags, &str); 5] = [
+pub(crate) const FILES_OF_FLAGS: [(DfxFlags, &str); 6] = [
     (DfxFlags::SWIMLANE_CORES, swimlane::FILE_NAME),
     (DfxFlags::DUMP, dump::FILE_NAME),
     (DfxFlags::PMU, pmu::FILE_NAME),
     (DfxFlags::DEPS, deps::FILE_NAME),
     (DfxFlags::SCOPES, scopes::FILE_NAME),
+    (DfxFlags::NODE_SWIMLANE, dist::FILE_NAME),
 ];
 
 /// How many rows of one kind are in a file, and how many are not.

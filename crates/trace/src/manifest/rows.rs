@@ -3,6 +3,8 @@
 use ringlane_task::Explain;
 use serde::{Deserialize, Serialize};
 
+use crate::rows::dist::stays_below;
+
 /// How a run ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -149,8 +151,7 @@ impl FileEntry {
 
     /// What is wrong with the entry, if something is.
     pub(super) fn problem(&self) -> Option<String> {
-        let outside = |part: &str| part.is_empty() || part == "." || part == "..";
-        if self.path.split('/').any(outside) {
+        if !stays_below(&self.path) {
             return Some(format!("file {:?} is not inside the run directory", self.path));
         }
         match (self.total, self.collected, self.dropped) {

@@ -172,3 +172,38 @@ fn a_directory_without_a_manifest_holds_a_run_that_died() {
     fs::create_dir(root.join("run.json")).unwrap();
     assert_eq!(Manifest::read(root.path()).unwrap_err().name(), "CannotRead");
 }
+
+const CHILD: &str =
+    r#"{"worker": "chip0", "seq": 1, "dir": "chip0/1", "task_id": 4294967296, "status": "died"}"#;
+
+fn read_with_children(children: &str) -> Result<Manifest, TraceError> {
+    read_with(r#""files": ["#, &format!(r#""children": [{children}], "files": ["#))
+}
+
+#[test]
+fn the_runs_of_a_nodes_workers_are_read_back_and_not_told_where_there_are_none() {
+    let manifest = read_with_children(CHILD).unwrap();
+    let child = ChildRun {
+        worker: "chip0".to_string(),
+        seq: 1,
+        dir: "chip0/1".to_string(),
+        task_id: ringlane_task::TaskId(1 << 32),
+        status: crate::rows::dist::CallStatus::Died,
+    };
+    assert_eq!(manifest.children, [child]);
+    assert_eq!(read_text(manifest.to_json().as_bytes()).unwrap(), manifest);
+    let without = read_text(DESIGN.as_bytes()).unwrap();
+    assert!(without.children.is_empty() && !without.to_json().contains("children"));
+}
+
+#[test]
+fn a_child_that_is_not_below_the_run_or_shares_a_directory_is_refused() {
+    for dir in ["", "/tmp/run", "..", "../other", "chip0/../..", "chip0//1", "./chip0", "chip0/"] {
+        let error = read_with_children(&CHILD.replace("chip0/1", dir)).unwrap_err();
+        assert!(error.detail().contains("is not inside the run directory"), "{}", error.detail());
+    }
+    let error = read_with_children(&format!("{CHILD}, {CHILD}")).unwrap_err();
+    assert!(error.detail().contains("two children have the directory \"chip0/1\""), "{}", error.detail());
+    let error = read_with_children(&CHILD.replace("died", "dead")).unwrap_err();
+    assert!(error.detail().contains("unknown variant `dead`"), "{}", error.detail());
+}
