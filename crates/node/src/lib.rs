@@ -24,7 +24,8 @@ mod worker;
 
 pub use call_error::CallError;
 pub use callable::{Callable, CallableFn, Digest, Registered, Signature, registered_callables};
-pub use child::{Child, Launch};
+pub use child::spawn::inherited;
+pub use child::{Child, Launch, Listener, Process};
 pub use error::NodeError;
 pub use exit::Exit;
 pub use inventory;

@@ -1,11 +1,16 @@
 //! How a child is started.
 
 use std::ffi::OsString;
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::path::PathBuf;
+use std::process::Command;
 use std::time::Duration;
 
 use crate::limits;
 use crate::mailbox::Spin;
+
+/// What runs, even if the file on disk is another by now.
+pub(crate) const THIS_PROGRAM: &str = "/proc/self/exe";
 
 /// How a child is started: by default from this very executable, with the command `worker`.
 ///
@@ -28,12 +33,20 @@ impl Launch {
     pub fn new(name: impl Into<String>) -> Self {
         Launch {
             name: name.into(),
-            // What runs, even if the file on disk is another by now.
-            program: "/proc/self/exe".into(),
+            program: THIS_PROGRAM.into(),
             arguments: vec!["worker".into()],
             start_timeout: limits::START,
             spin: Spin::for_workers(1),
         }
+    }
+
+    /// The command that starts it, with a mailbox that it inherits.
+    pub(crate) fn command(&self, mailbox: BorrowedFd<'_>) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments);
+        command.args(["--mailbox-fd".to_string(), mailbox.as_raw_fd().to_string()]);
+        command.args(["--spin-us".to_string(), self.spin.us().to_string()]);
+        command
     }
 
     /// Its name.
