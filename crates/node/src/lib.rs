@@ -32,7 +32,8 @@ pub use call_error::CallError;
 pub use callable::{
     Call, Callable, CallableFn, Digest, Kind, Registered, Signature, Tensors, registered_callables,
 };
-pub use child::{Child, Launch};
+pub use child::spawn::inherited;
+pub use child::{Child, Launch, Listener, Process};
 pub use clock::{NODE_CLOCK_HZ, NodeClock, now_ns};
 pub use equipment::{ChipProgram, Equipment, NoEquipment, NodeProgram, RunOutcome, Title};
 pub use error::NodeError;

@@ -65,6 +65,7 @@ impl Peer<PipeReader, PipeWriter> {
         child.send(
             &ECHO_PIPES,
             &CallConfig::default(),
+            (0, 1),
             &[],
             &[own_number(), descriptors[0], descriptors[1]],
         )?;
@@ -80,7 +81,7 @@ impl Peer<UnixStream, UnixStream> {
         let address = address(std::process::id().into()).map_err(cannot("socket"))?;
         let listener = UnixListener::bind_addr(&address).map_err(cannot("socket"))?;
         let mut child = Child::start(&Launch::new("socket"))?;
-        child.send(&ECHO_SOCKET, &CallConfig::default(), &[], &[own_number()])?;
+        child.send(&ECHO_SOCKET, &CallConfig::default(), (0, 1), &[], &[own_number()])?;
         await_hello(&mut child, &listener)?;
         let (from, _) = listener.accept().map_err(cannot("socket"))?;
         let to = from.try_clone().map_err(cannot("socket"))?;

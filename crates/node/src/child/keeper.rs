@@ -2,13 +2,14 @@
 //!
 //! ```text
 //! spawn ─▶ poll(pidfd, output) ─┬─ output: keep the last bytes
-//!                               └─ death: reap, say how it ended, ring the parent's bell ─▶ end of the thread
+//!                               └─ death: reap, say how it ended, tell its owner ─▶ end of the thread
 //! ```
 //! The kernel ties a child to the *thread* that made it: when that thread ends, the child is killed. This one lives exactly
-//! as long as the child, so whoever asked for the child may go. And since death rings the same bell as an answer does,
-//! a parent that waits for an answer hears of it without looking for it.
+//! as long as the child, so whoever asked for the child may go. The owner of a mailbox is told of the death by the bell
+//! that an answer rings, so that a parent that waits for an answer hears of it without looking for it.
 
-use std::io::{self, PipeReader, Read};
+use std::fmt;
+use std::io::{self, PipeReader, PipeWriter, Read};
 use std::os::fd::OwnedFd;
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,19 +22,23 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::OFlags;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use super::launch::Launch;
-use super::spawn::spawn;
 use crate::error::NodeError;
 use crate::exit::{Exit, LastWords};
-use crate::mailbox::Region;
-use crate::memory::Memories;
+
+/// Whose child it is: how the child is started, and who hears of it. All of it is called on the thread that keeps it.
+pub(crate) trait Owner: fmt::Debug + Send + Sync {
+    /// Starts the process; what it prints goes to `output`.
+    fn spawn(&self, output: PipeWriter) -> io::Result<process::Child>;
+    /// The child has printed this.
+    fn heard(&self, _printed: &[u8]) {}
+    /// The child has ended; how, is known by now.
+    fn ended(&self);
+}
 
 /// What the thread and its owner share.
 #[derive(Debug)]
 struct Kept {
-    region: Arc<Region>,
-    /// Of the node that started it: its bell is rung too.
-    memories: Memories,
+    owner: Arc<dyn Owner>,
     /// Whether the child has ended. The release in [`Kept::bury`] pairs with the acquire in [`Keeper::is_gone`].
     gone: AtomicBool,
     words: Mutex<LastWords>,
@@ -54,25 +59,23 @@ pub(crate) struct Keeper {
 type Started = (process::Child, OwnedFd, PipeReader);
 
 impl Keeper {
-    /// Starts a child with this mailbox.
-    pub(crate) fn start(launch: &Launch, region: &Arc<Region>) -> Result<Self, NodeError> {
+    /// Starts a child of this name.
+    pub(crate) fn start(name: &str, owner: Arc<dyn Owner>) -> Result<Self, NodeError> {
         let cannot = |doing| {
-            let worker = launch.name.clone();
+            let worker = name.to_string();
             move |error: io::Error| NodeError::CannotStart { worker, doing, error: error.to_string() }
         };
         let kept = Arc::new(Kept {
-            region: region.clone(),
-            memories: launch.memories.clone(),
+            owner,
             gone: AtomicBool::new(false),
             words: Mutex::default(),
             exit: Mutex::default(),
             buried: Condvar::new(),
         });
         let (sender, started) = channel();
-        let (theirs, launch) = (kept.clone(), launch.clone());
-        let thread = std::thread::Builder::new().name(format!("keeper of {}", launch.name));
-        let thread =
-            thread.spawn(move || theirs.keep(&launch, &sender)).map_err(cannot("a thread to keep it"))?;
+        let theirs = kept.clone();
+        let thread = std::thread::Builder::new().name(format!("keeper of {name}"));
+        let thread = thread.spawn(move || theirs.keep(&sender)).map_err(cannot("a thread to keep it"))?;
         // A keeper that ends without a word has panicked; there is no child then.
         let ended = || Err(io::Error::other("its keeper ended"));
         let (pid, pidfd) = started.recv().unwrap_or_else(|_| ended()).map_err(cannot("a new process"))?;
@@ -91,14 +94,13 @@ impl Keeper {
 
     /// Kills the child, at once and without asking it.
     pub(crate) fn kill(&self) {
-        // An error means that it has ended already.
-        let _ = pidfd_send_signal(&self.pidfd, Signal::KILL);
+        self.signal(Signal::KILL);
     }
 
-    /// Asks the child to end what it does.
-    pub(crate) fn interrupt(&self) {
+    /// Sends the child a signal.
+    pub(crate) fn signal(&self, signal: Signal) {
         // An error means that it has ended already.
-        let _ = pidfd_send_signal(&self.pidfd, Signal::INT);
+        let _ = pidfd_send_signal(&self.pidfd, signal);
     }
 
     /// Waits until the child has ended.
@@ -131,8 +133,8 @@ impl Drop for Keeper {
 
 impl Kept {
     /// The life of the thread.
-    fn keep(&self, launch: &Launch, sender: &Sender<io::Result<(u32, OwnedFd)>>) {
-        let started = start(launch, &self.region).and_then(|started| {
+    fn keep(&self, sender: &Sender<io::Result<(u32, OwnedFd)>>) {
+        let started = start(&*self.owner).and_then(|started| {
             let pidfd = started.1.try_clone()?;
             Ok((started, pidfd))
         });
@@ -172,7 +174,10 @@ impl Kept {
         for _ in 0..64 {
             match output.read(&mut buffer) {
                 Ok(0) => return false,
-                Ok(count) => lock(&self.words).add(&buffer[..count]),
+                Ok(count) => {
+                    lock(&self.words).add(&buffer[..count]);
+                    self.owner.heard(&buffer[..count]);
+                }
                 Err(error) => return error.kind() == io::ErrorKind::WouldBlock,
             }
         }
@@ -187,17 +192,14 @@ impl Kept {
         *lock(&self.exit) = Some(Exit { pid, status, last_words });
         self.gone.store(true, Ordering::Release);
         self.buried.notify_all();
-        self.region.layout().door.wake_parent();
-        if let Some(own) = self.memories.all().last() {
-            own.bell().ring_loudly();
-        }
+        self.owner.ended();
     }
 }
 
-fn start(launch: &Launch, region: &Region) -> io::Result<Started> {
+fn start(owner: &dyn Owner) -> io::Result<Started> {
     let (output, theirs) = io::pipe()?;
     rustix::fs::fcntl_setfl(&output, OFlags::NONBLOCK)?;
-    let mut child = spawn(launch, region, theirs)?;
+    let mut child = owner.spawn(theirs)?;
     let pid = Pid::from_child(&child);
     match pidfd_open(pid, PidfdFlags::empty()) {
         Ok(pidfd) => Ok((child, pidfd, output)),

@@ -1,12 +1,17 @@
 //! How a child is started.
 
 use std::ffi::OsString;
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::path::PathBuf;
+use std::process::Command;
 use std::time::Duration;
 
 use crate::limits;
 use crate::mailbox::Spin;
 use crate::memory::Memories;
+
+/// What runs, even if the file on disk is another by now.
+pub(crate) const THIS_PROGRAM: &str = "/proc/self/exe";
 
 /// How a child is started: by default from this very executable, with the command `worker`.
 ///
@@ -30,13 +35,24 @@ impl Launch {
     pub fn new(name: impl Into<String>) -> Self {
         Launch {
             name: name.into(),
-            // What runs, even if the file on disk is another by now.
-            program: "/proc/self/exe".into(),
+            program: THIS_PROGRAM.into(),
             arguments: vec!["worker".into()],
             start_timeout: limits::START,
             spin: Spin::for_workers(1),
             memories: Memories::default(),
         }
+    }
+
+    /// The command that starts it, with a mailbox that it inherits.
+    pub(crate) fn command(&self, mailbox: BorrowedFd<'_>) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments);
+        command.args(["--mailbox-fd".to_string(), mailbox.as_raw_fd().to_string()]);
+        command.args(["--spin-us".to_string(), self.spin.us().to_string()]);
+        for memory in self.memories.all() {
+            command.args(["--memory-fd".to_string(), memory.file().as_raw_fd().to_string()]);
+        }
+        command
     }
 
     /// Its name.
@@ -51,7 +67,7 @@ impl Launch {
         self
     }
 
-    /// Other arguments before `--mailbox-fd N --spin-us N`, which every child gets.
+    /// Other arguments before `--mailbox-fd N --spin-us N --memory-fd N…`, which every child gets.
     #[must_use]
     pub fn with_arguments(mut self, arguments: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         self.arguments = arguments.into_iter().map(Into::into).collect();

@@ -2,20 +2,26 @@
 
 mod keeper;
 mod launch;
+mod process;
 pub(crate) mod spawn;
 
+use std::io::{self, PipeWriter};
+use std::os::fd::AsFd;
+use std::process as system;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ringlane_task::{BlobTensor, CallConfig, Scalar};
+use rustix::process::Signal;
 
 pub use launch::Launch;
+pub use process::{Listener, Process};
 
 use crate::callable::Callable;
 use crate::error::NodeError;
 use crate::exit::Exit;
 use crate::mailbox::{CallTimes, Meaning, Patience, Region, Request, Scratch, Side, State, Waited};
-use keeper::Keeper;
+use keeper::{Keeper, Owner};
 
 /// What stands in an error about a child that is not yet ready.
 const ITS_START: &str = "its start";
@@ -34,11 +40,36 @@ pub struct Child {
     sent: Option<&'static str>,
 }
 
+/// How a child with a mailbox is started; its death rings the bell that its answers ring.
+#[derive(Debug)]
+struct Post {
+    launch: Launch,
+    region: Arc<Region>,
+}
+
+impl Owner for Post {
+    fn spawn(&self, output: PipeWriter) -> io::Result<system::Child> {
+        let mailbox = self.region.as_fd();
+        let memories = self.launch.memories.all().map(|memory| memory.file().as_fd());
+        let inherits: Vec<_> = memories.chain([mailbox]).collect();
+        spawn::spawn(self.launch.command(mailbox), &inherits, output)
+    }
+
+    fn ended(&self) {
+        self.region.layout().door.wake_parent();
+        // A node that waits for several children waits at its own bell.
+        if let Some(own) = self.launch.memories.all().last() {
+            own.bell().ring_loudly();
+        }
+    }
+}
+
 impl Child {
     /// Starts a child and waits until it is ready.
     pub fn start(launch: &Launch) -> Result<Self, NodeError> {
         let region = Arc::new(Region::create()?);
-        let keeper = Keeper::start(launch, &region)?;
+        let keeper =
+            Keeper::start(&launch.name, Arc::new(Post { launch: launch.clone(), region: region.clone() }))?;
         let (launch, scratch) = (launch.clone(), Scratch::default());
         let child = Child { launch, region, keeper, sequence: 0, scratch, sent: None };
         child.until_ready()?;
@@ -196,7 +227,7 @@ impl Child {
 
     /// Asks the process to end what it does (SIGINT): a worker with a chip ends its run at the next task.
     pub fn interrupt(&self) {
-        self.keeper.interrupt();
+        self.keeper.signal(Signal::INT);
     }
 
     /// What the child has printed last.
