@@ -19,6 +19,11 @@ kernel! {
         match how {
             1 => Err(KernelError::new("the kernel was told to fail")),
             2 => panic!("the kernel was told to panic"),
+            8 => abort(),
+            9 => {
+                println!("a kernel printed this");
+                Ok(())
+            }
             _ => Ok(()),
         }
     }
@@ -33,7 +38,7 @@ kernel! {
 }
 
 /// What each case does wrong; its position is what the kernel is told.
-const WAYS: [&str; 8] = [
+const WAYS: [&str; 10] = [
     "nothing",
     "kernel_fails",
     "kernel_panics",
@@ -42,7 +47,15 @@ const WAYS: [&str; 8] = [
     "buffers_panic",
     "golden_differs",
     "golden_panics",
+    "kernel_aborts",
+    "kernel_prints",
 ];
+
+/// Says a last word and takes the process down.
+fn abort() -> ! {
+    eprintln!("the kernel was told to abort");
+    std::process::abort()
+}
 
 /// Adds one, `tasks` times, in one scope.
 struct Counter {
@@ -106,6 +119,8 @@ scene! {
         "buffers_panic": "the inputs panic" { "way" = "buffers_panic" },
         "golden_differs": "the golden has another answer" { "way" = "golden_differs" },
         "golden_panics": "the golden panics" { "way" = "golden_panics" },
+        "kernel_prints": "a kernel prints to standard output" { "way" = "kernel_prints" },
+        "kernel_aborts": "a kernel takes the process down" { "way" = "kernel_aborts" },
     },
     kernels: [ODD, SLOW],
     build: |settings| {
@@ -132,6 +147,18 @@ scene! {
     about: "tasks that sleep, one after another",
     params: { "tasks" = "10": "how many", "ms" = "10": "milliseconds of each" },
     cases: { "short": "a tenth of a second" },
+    kernels: [ODD, SLOW],
+    build: |settings| {
+        let (tasks, ms) = (settings.u32("tasks", 1..=1_000_000)?, settings.u32("ms", 1..=100_000)?);
+        Ok(Box::new(Counter { tasks, ms, way: "nothing", x: None }))
+    },
+}
+
+scene! {
+    name: "sleepers",
+    about: "the same, several times",
+    params: { "tasks" = "10": "how many", "ms" = "10": "milliseconds of each" },
+    cases: { "one": "the first", "two": "the second", "three": "the third", "four": "the fourth" },
     kernels: [ODD, SLOW],
     build: |settings| {
         let (tasks, ms) = (settings.u32("tasks", 1..=1_000_000)?, settings.u32("ms", 1..=100_000)?);

@@ -19,8 +19,9 @@ use ringlane_trace::{TraceError, describe_os_error};
 
 use crate::diagnostics::{Diagnostics, Place};
 use crate::errors::Exit;
-use crate::execute::{Outcome, Setup};
+use crate::execute::Setup;
 use crate::output::say;
+use crate::told::Told;
 
 /// Why costs cannot be used or recorded.
 #[derive(Debug, thiserror::Error)]
@@ -153,9 +154,9 @@ impl CostsOut {
     }
 
     /// Writes what the blocks of these runs took, all of them merged.
-    pub fn write(mut self, outcomes: &[Outcome], setup: &Setup) -> Result<(), CostsError> {
+    pub fn write(mut self, runs: &[Told], setup: &Setup) -> Result<(), CostsError> {
         let mut recorder = TableRecorder::new(setup.platform.as_str());
-        for dir in outcomes.iter().flat_map(|outcome| observed(&outcome.dir, setup)) {
+        for dir in runs.iter().flat_map(|told| observed(&told.dir, setup)) {
             record(&dir, &mut recorder).map_err(CostsError::CannotRecord)?;
         }
         let table = recorder.finish();

@@ -7,18 +7,20 @@ use std::process::ExitCode;
 use ringlane_chip_sim::spec::SpecError;
 use ringlane_insight::InsightError;
 use ringlane_node::NodeError;
-use ringlane_scenes::SceneError;
+use ringlane_scenes::{SceneError, scenes};
 use ringlane_task::{ConfigError, Explain};
 use ringlane_trace::TraceError;
+use serde::{Deserialize, Serialize};
 
 use crate::cmd::DumpError;
 use crate::costs::CostsError;
 use crate::output::{printable, say};
 use crate::runtime::{Platform, SetupError};
+use crate::select::Choice;
 use crate::suggest::nearest;
 
 /// How the command ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Exit {
     /// All well: 0.
     Ok,
@@ -93,7 +95,7 @@ pub enum CliError {
     DuplicateScene { name: &'static str },
     /// One directory is given for several cases.
     #[error("one directory cannot hold several cases")]
-    OneDirectory { scene: &'static str, cases: Vec<&'static str> },
+    OneDirectory { choices: Vec<Choice> },
     /// A runtime with these capacities cannot be had.
     #[error("{0}")]
     Setup(SetupError),
@@ -149,6 +151,8 @@ impl CliError {
     pub fn exit(&self) -> Exit {
         match self {
             CliError::CannotPrint(_) | CliError::NoSignals(_) => Exit::Failed,
+            // Processes or descriptors cannot be had: nothing is wrong with what was asked for.
+            CliError::Node(NodeError::CannotStart { .. }) => Exit::Failed,
             CliError::Costs(error) => error.exit(),
             // What was asked for is well, and the machine does not let it be written.
             CliError::Trace(TraceError::CannotWrite { .. })
@@ -203,8 +207,9 @@ impl Explain for CliError {
             CliError::MissingScene { known } => format!("there are: {}", listed(known)),
             CliError::Scene(error) => error.detail(),
             CliError::DuplicateScene { name } => name.to_string(),
-            CliError::OneDirectory { scene, cases } => {
-                format!("-o names one directory, {scene} runs {} cases: {}", cases.len(), listed(cases))
+            CliError::OneDirectory { choices } => {
+                let cases: Vec<_> = choices.iter().map(ToString::to_string).collect();
+                format!("-o names one directory, these are {} cases: {}", cases.len(), listed(&cases))
             }
             CliError::Setup(error) => error.detail(),
             CliError::Trace(error) => error.detail(),
@@ -253,9 +258,7 @@ impl Explain for CliError {
                 None => error.hint(),
             },
             CliError::DuplicateScene { .. } => "rename one of them".to_string(),
-            CliError::OneDirectory { cases, .. } => {
-                format!("--case {}", cases.first().copied().unwrap_or_default())
-            }
+            CliError::OneDirectory { choices } => one_of(choices),
             CliError::Setup(error) => error.hint(),
             CliError::Trace(error) => error.hint(),
             CliError::NotOnSimulators { option, .. } => format!("--platform cpu, or leave out {option}"),
@@ -282,7 +285,10 @@ impl Explain for CliError {
 /// The name that was probably meant, as it would be given.
 fn meant(error: &SceneError) -> Option<String> {
     match error {
-        SceneError::UnknownScene { name, known } => nearest(name, known).map(str::to_string),
+        SceneError::UnknownScene { name, known } => {
+            let is_case = scenes().iter().any(|scene| scene.case(name).is_ok());
+            nearest(name, known).map(str::to_string).or_else(|| is_case.then(|| format!("--case {name}")))
+        }
         SceneError::UnknownCase { name, known, .. } => {
             nearest(name, known).map(|near| format!("--case {near}"))
         }
@@ -293,6 +299,19 @@ fn meant(error: &SceneError) -> Option<String> {
             nearest(name, known).map(|near| format!("--dump-tensor={near}"))
         }
         SceneError::BadParam { .. } => None,
+    }
+}
+
+/// How one case is asked for instead of several.
+fn one_of(choices: &[Choice]) -> String {
+    match choices {
+        [] => "name a scene".to_string(),
+        [first, rest @ ..] if rest.iter().all(|other| other.scene.name == first.scene.name) => {
+            format!("--case {}", first.case.name)
+        }
+        [first, ..] => {
+            format!("one scene and one case, as in `{} --case {}`", first.scene.name, first.case.name)
+        }
     }
 }
 

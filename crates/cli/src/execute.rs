@@ -7,6 +7,7 @@
 //! Whatever happens after the directory exists ends in a `run.json` that tells it.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ringlane_chip_sim::Totals;
 use ringlane_engine::api::backend::Site;
@@ -19,12 +20,13 @@ use ringlane_trace::{Manifest, RunDir, RunError, RunStatus, UtcTime};
 
 use crate::diagnostics::{Diagnostics, Place};
 use crate::errors::CliError;
+use crate::jobs::{Pages, Slip};
 use crate::manifest::{status_of, tell_recording, tell_report};
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::options::GraphRuntime;
 use crate::panics::{Panicked, quietly};
-use crate::progress::Progress;
+use crate::progress::{Bar, Progress};
 use crate::recording::Recorded;
 use crate::run_arg::OUTPUTS;
 use crate::runtime::{Model, Platform, Runtime};
@@ -46,8 +48,41 @@ pub struct Setup {
     pub rounds: u32,
     /// The exact directory, if one was named.
     pub output: Option<PathBuf>,
+    /// Whether a page is written of each run.
+    pub pages: Pages,
     /// Whether people look on.
     pub progress: Progress,
+    /// Who hears of the cases.
+    pub audience: Audience,
+}
+
+/// Who hears of a case while it runs.
+#[derive(Clone, Debug)]
+pub enum Audience {
+    /// People, at a terminal or not.
+    People,
+    /// The process that wants it, through this.
+    Parent(Arc<Slip>),
+}
+
+impl Setup {
+    /// What is known of a case before it runs.
+    pub fn manifest(&self, job: &Job) -> Manifest {
+        let mut manifest =
+            Manifest::new(job.scene.name, job.case.name, self.platform.as_str(), UtcTime::now());
+        manifest.params = job.settings.params.clone();
+        manifest.runtime = self.runtime.as_str().to_string();
+        manifest.seed = self.config.seed;
+        manifest
+    }
+
+    /// A line of progress, for whoever looks on.
+    fn bar(&self, label: &str) -> Bar {
+        match &self.audience {
+            Audience::People => Bar::start(self.progress, label),
+            Audience::Parent(slip) => Bar::for_parent(slip),
+        }
+    }
 }
 
 /// What became of a case.
@@ -131,20 +166,19 @@ impl Explain for GoldenMismatch {
 
 /// Runs a case. An error means that nothing was run; a run that failed is an outcome.
 pub fn execute(mut job: Job, setup: &Setup, monitor: &Monitor) -> Result<Outcome, CliError> {
-    let started_at = UtcTime::now();
+    let mut manifest = setup.manifest(&job);
     let dir = match &setup.output {
         Some(path) => RunDir::create_exact(path)?,
-        None => RunDir::create_unique(OUTPUTS, job.scene.name, job.case.name, started_at)?,
+        None => RunDir::create_unique(OUTPUTS, job.scene.name, job.case.name, manifest.started_at)?,
     };
     if let Err(error) = setup.diagnostics.reserve_for(&dir) {
         dir.abandon();
         return Err(error.into());
     }
+    if let Audience::Parent(slip) = &setup.audience {
+        slip.begun(dir.path());
+    }
     memory::reset_peak();
-    let mut manifest = Manifest::new(job.scene.name, job.case.name, setup.platform.as_str(), started_at);
-    manifest.params = job.settings.params.clone();
-    manifest.runtime = setup.runtime.as_str().to_string();
-    manifest.seed = setup.config.seed;
     let rounds = match runtime_for(setup, dir.path()) {
         Ok(mut runtime) => {
             (manifest.threads, manifest.model) = (runtime.threads(), runtime.model_facts());
@@ -179,7 +213,7 @@ impl Stage<'_> {
         let mut rounds = Rounds::default();
         for number in 1..=self.setup.rounds {
             let place = self.setup.diagnostics.place(number, self.setup.rounds);
-            let _watch = self.monitor.watch(runtime.remote(), self.setup.progress, &label);
+            let _watch = self.monitor.watch(runtime.remote(), self.setup.bar(&label));
             let round = self.round_at(&place, job, runtime, &mut rounds.recorded);
             rounds.add(round.unwrap_or_else(Round::that_failed));
             if rounds.failure.is_some() || self.monitor.interrupted() {

@@ -12,9 +12,10 @@ use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 use crate::errors::CliError;
+use crate::execute::Audience;
 use crate::limits::{TICK, WATCHDOG_EVERY};
 use crate::output::say;
-use crate::progress::{Bar, Progress};
+use crate::progress::Bar;
 use crate::runtime::Remote;
 use crate::signals::{Inbox, Interrupted, Wish};
 use crate::watchdog::Watchdog;
@@ -48,10 +49,11 @@ impl Shared {
 
 impl Monitor {
     /// Starts the thread and catches signals from now on.
-    pub fn start() -> Result<Self, CliError> {
+    pub fn start(audience: &Audience) -> Result<Self, CliError> {
         let (inbox, interrupted) = Inbox::open()?;
         let shared = Arc::new(Shared { run: Mutex::new(None), stop: AtomicBool::new(false) });
-        let eye = Eye { shared: Arc::clone(&shared), inbox, interrupted: interrupted.clone() };
+        let audience = audience.clone();
+        let eye = Eye { shared: Arc::clone(&shared), inbox, interrupted: interrupted.clone(), audience };
         let thread = thread::Builder::new().name("ringlane-monitor".into()).spawn(move || eye.watch());
         let thread = thread.map_err(CliError::NoSignals)?;
         Ok(Monitor { shared, interrupted, thread: Some(thread) })
@@ -63,8 +65,8 @@ impl Monitor {
     }
 
     /// Watches a run until the answer is dropped.
-    pub fn watch(&self, remote: Remote, progress: Progress, label: &str) -> Watch<'_> {
-        let (bar, looked_at) = (Bar::start(progress, label), Instant::now());
+    pub fn watch(&self, remote: Remote, bar: Bar) -> Watch<'_> {
+        let looked_at = Instant::now();
         *self.shared.run() = Some(Watched { remote, bar, watchdog: Watchdog::default(), looked_at });
         Watch(self)
     }
@@ -96,12 +98,17 @@ struct Eye {
     shared: Arc<Shared>,
     inbox: Inbox,
     interrupted: Interrupted,
+    audience: Audience,
 }
 
 impl Eye {
     fn watch(mut self) {
         while !self.shared.stop.load(Ordering::Relaxed) {
-            let wishes = self.inbox.take();
+            let mut wishes = self.inbox.take();
+            if matches!(self.audience, Audience::Parent(_)) {
+                // The parent hands a Ctrl-C on to all its processes, and says so once.
+                wishes.retain(|wish| *wish != Wish::Interrupt);
+            }
             match &mut *self.shared.run() {
                 Some(run) => {
                     if self.interrupted.is_set() {
@@ -140,7 +147,7 @@ impl Watched {
             return;
         }
         let status = self.remote.status();
-        self.bar.update(status.submitted);
+        self.bar.update(status.submitted, status.running.len());
         if is_time_to_look {
             self.looked_at = now;
             self.watchdog.look(now, &status).into_iter().for_each(|line| self.bar.say(line));

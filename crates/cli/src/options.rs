@@ -7,7 +7,7 @@ use ringlane_insight::parse_task;
 use ringlane_task::{RINGS, Resource, RingIndex, TaskId};
 
 use crate::errors::CliError;
-use crate::limits::{ROUNDS_MAX, THREADS_MAX};
+use crate::limits::{JOBS_MAX, ROUNDS_MAX, THREADS_MAX};
 
 /// How the task graph is built.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -68,6 +68,11 @@ fn count(option: &str, text: &str, max: u32) -> Result<u32, CliError> {
     value.ok_or_else(|| {
         CliError::bad_value(option, text, format!("a whole number from 1 to {max}"), format!("{option} 1"))
     })
+}
+
+/// `--jobs N`.
+pub fn jobs(text: &str) -> Result<u32, CliError> {
+    count("--jobs", text, JOBS_MAX)
 }
 
 /// `--seed N`.

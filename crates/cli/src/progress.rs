@@ -2,9 +2,11 @@
 
 use std::fmt::Display;
 use std::io::{IsTerminal, stderr};
+use std::sync::Arc;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::jobs::Slip;
 use crate::output::say;
 
 /// Whether a run shows how far it is.
@@ -24,44 +26,62 @@ impl Progress {
 }
 
 /// The line of one run.
-pub struct Bar(Option<ProgressBar>);
+pub struct Bar(Line);
+
+enum Line {
+    Hidden,
+    Shown(ProgressBar),
+    /// Shown by another process, which looks here.
+    Parents(Arc<Slip>),
+}
 
 impl Bar {
     /// A line for a run of this name.
     pub fn start(progress: Progress, label: &str) -> Self {
         if progress == Progress::Hidden {
-            return Bar(None);
+            return Bar(Line::Hidden);
         }
         let bar = ProgressBar::new_spinner().with_message(label.to_string());
         let style = ProgressStyle::with_template("{spinner} {msg}: {human_pos} tasks, {per_sec}, {elapsed}");
-        Bar(Some(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))))
+        Bar(Line::Shown(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))))
     }
 
-    /// Whether there is a line to see.
+    /// A line that the process shows that wants this run.
+    pub fn for_parent(slip: &Arc<Slip>) -> Self {
+        Bar(Line::Parents(slip.clone()))
+    }
+
+    /// Whether anybody looks at the line.
     pub fn is_shown(&self) -> bool {
-        self.0.is_some()
+        !matches!(self.0, Line::Hidden)
     }
 
-    /// So many tasks are submitted.
-    pub fn update(&self, submitted: u64) {
-        if let Some(bar) = &self.0 {
-            bar.set_position(submitted);
-            bar.tick();
+    /// So many tasks are submitted, and so many run at this moment.
+    pub fn update(&self, submitted: u64, running: usize) {
+        match &self.0 {
+            Line::Hidden => {}
+            Line::Shown(bar) => {
+                bar.set_position(submitted);
+                bar.tick();
+            }
+            Line::Parents(slip) => slip.update(submitted, running),
         }
     }
 
     /// Says something on standard error, above the line.
     pub fn say(&self, text: impl Display) {
         match &self.0 {
-            Some(bar) => bar.suspend(|| say(text)),
-            None => say(text),
+            Line::Shown(bar) => bar.suspend(|| say(text)),
+            Line::Hidden | Line::Parents(_) => say(text),
         }
     }
 
     /// Takes the line away.
     pub fn clear(&self) {
-        if let Some(bar) = &self.0 {
-            bar.finish_and_clear();
+        match &self.0 {
+            Line::Hidden => {}
+            Line::Shown(bar) => bar.finish_and_clear(),
+            Line::Parents(slip) => slip.update(slip.submitted(), 0),
         }
     }
 }

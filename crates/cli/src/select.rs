@@ -2,6 +2,8 @@
 //!
 //! All of it happens before anything is written or run, so that a slip costs nothing.
 
+use std::fmt;
+
 use ringlane_scenes::{Case, Program, Scene, Settings, scenes};
 
 use crate::errors::CliError;
@@ -31,8 +33,66 @@ pub fn scene(name: &str) -> Result<&'static Scene, CliError> {
     if is_only { Ok(scene) } else { Err(CliError::DuplicateScene { name: scene.name }) }
 }
 
+/// A case of a scene.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice {
+    /// The scene.
+    pub scene: &'static Scene,
+    /// The case of it.
+    pub case: &'static Case,
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.scene.name, self.case.name)
+    }
+}
+
+/// What stands for every scene, unless one has this name.
+pub const ALL: &str = "all";
+
+/// The cases that a command line names, scene by scene in the order of their names and each once.
+///
+/// Of several scenes, those that have a case run it: a case that none has is refused, and so is a scene that has none of the
+/// cases, unless it came with [`ALL`].
+pub fn choices(scene_names: &[String], case_names: &[String]) -> Result<Vec<Choice>, CliError> {
+    let scenes = scenes_of(scene_names)?;
+    for name in case_names {
+        if let (Some(first), false) = (scenes.first(), scenes.iter().any(|scene| scene.case(name).is_ok())) {
+            first.case(name)?;
+        }
+    }
+    let mut choices = Vec::new();
+    for scene in scenes {
+        let had = case_names.iter().filter(|name| scene.case(name).is_ok()).cloned().collect::<Vec<_>>();
+        match case_names.first().filter(|_| had.is_empty()) {
+            Some(name) if scene_names.iter().any(|given| given == scene.name) => drop(scene.case(name)?),
+            Some(_) => {}
+            None => choices.extend(cases(scene, &had)?.into_iter().map(|case| Choice { scene, case })),
+        }
+    }
+    Ok(choices)
+}
+
+/// The scenes of these names, each once.
+fn scenes_of(names: &[String]) -> Result<Vec<&'static Scene>, CliError> {
+    let known = self::names();
+    let mut found: Vec<&'static Scene> = Vec::new();
+    for name in names {
+        let is_all = name == ALL && !known.contains(&ALL);
+        let meant = if is_all { known.clone() } else { vec![name.as_str()] };
+        for name in meant {
+            let scene = scene(name)?;
+            if !found.iter().any(|known| known.name == scene.name) {
+                found.push(scene);
+            }
+        }
+    }
+    Ok(found)
+}
+
 /// The cases with these names, in that order and each once; all of them if none is named.
-pub fn cases(scene: &'static Scene, names: &[String]) -> Result<Vec<&'static Case>, CliError> {
+fn cases(scene: &'static Scene, names: &[String]) -> Result<Vec<&'static Case>, CliError> {
     if names.is_empty() {
         return Ok(scene.cases.iter().collect());
     }
@@ -47,14 +107,46 @@ pub fn cases(scene: &'static Scene, names: &[String]) -> Result<Vec<&'static Cas
 }
 
 /// Makes the program of a case; the scene may refuse the parameters.
-pub fn job(
-    scene: &'static Scene,
-    case: &'static Case,
-    params: &[Assignment],
-    seed: u64,
-) -> Result<Job, CliError> {
+pub fn job(Choice { scene, case }: Choice, params: &[Assignment], seed: u64) -> Result<Job, CliError> {
     let params: Vec<_> = params.iter().map(|param| (param.name.clone(), param.value.clone())).collect();
     let settings = scene.settings(case, &params, seed)?;
     let program = (scene.build)(&settings)?;
     Ok(Job { scene, case, settings, program })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(scenes: &[&str], cases: &[&str]) -> Result<Vec<String>, CliError> {
+        let [scenes, cases] =
+            [scenes, cases].map(|names| names.iter().map(ToString::to_string).collect::<Vec<_>>());
+        Ok(choices(&scenes, &cases)?.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn cases_come_scene_by_scene_in_the_order_of_their_names_and_each_once() {
+        let expected = ["matmul small", "matmul deep", "vector small"];
+        assert_eq!(chosen(&["matmul", "vector", "matmul"], &["small", "deep", "small"]).unwrap(), expected);
+        let vector: Vec<_> =
+            scene("vector").unwrap().cases.iter().map(|case| format!("vector {}", case.name)).collect();
+        assert_eq!(chosen(&["vector"], &[]).unwrap(), vector);
+    }
+
+    #[test]
+    fn all_is_every_scene_and_those_without_the_case_are_left_out() {
+        let all = chosen(&["all"], &[]).unwrap();
+        assert_eq!(all.len(), scenes().iter().map(|scene| scene.cases.len()).sum::<usize>());
+        assert_eq!(chosen(&["all"], &["one_tile"]).unwrap(), ["cholesky one_tile"]);
+        let first = chosen(&["vector", "all"], &["small"]).unwrap();
+        assert!(first[0] == "vector small" && first.len() > 4, "{first:?}");
+    }
+
+    #[test]
+    fn a_case_that_no_scene_has_and_a_scene_that_has_no_case_are_refused() {
+        assert!(chosen(&["vector", "matmul"], &["small", "nope"]).is_err());
+        assert!(chosen(&["cholesky", "vector"], &["one_tile"]).is_err());
+        assert!(chosen(&["all"], &["nope"]).is_err());
+        assert!(chosen(&["all", "vectro"], &[]).is_err());
+    }
 }

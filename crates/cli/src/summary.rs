@@ -5,8 +5,8 @@ use ringlane_insight::units::{microseconds, time_text};
 use ringlane_trace::{Golden, Manifest, RunError, RunStatus};
 use serde::Serialize;
 
-use crate::execute::Outcome;
 use crate::table::{Side, Table};
+use crate::told::{Modelled, Told};
 
 /// `ringlane run … --json`. Fields may be added, never renamed.
 #[derive(Serialize)]
@@ -44,35 +44,32 @@ struct Utilization {
 }
 
 /// The summary as one line of JSON.
-pub fn json(outcomes: &[Outcome]) -> String {
-    let ok = outcomes.iter().all(|outcome| outcome.manifest.status == RunStatus::Ok);
-    let summary = Summary { ok, runs: outcomes.iter().map(run).collect() };
+pub fn json(runs: &[Told]) -> String {
+    let ok = runs.iter().all(|told| told.manifest.status == RunStatus::Ok);
+    let summary = Summary { ok, runs: runs.iter().map(run).collect() };
     let text = serde_json::to_string(&summary).expect("strings and numbers");
     format!("{text}\n")
 }
 
-fn run(outcome: &Outcome) -> Run<'_> {
-    let manifest = &outcome.manifest;
+fn run(told: &Told) -> Run<'_> {
+    let manifest = &told.manifest;
     Run {
         scene: &manifest.scene,
         case: &manifest.case,
         platform: &manifest.platform,
         threads: manifest.threads,
         status: manifest.status,
-        dir: outcome.dir.display().to_string(),
+        dir: told.dir.display().to_string(),
         tasks: manifest.tasks,
         blocks: manifest.blocks,
         scopes: manifest.scopes,
         wall_us: manifest.wall_us,
         makespan_us: makespan_us(manifest),
         ns_per_task: ns_per_task(manifest),
-        peak_rss_bytes: outcome.peak_rss_bytes,
+        peak_rss_bytes: told.peak_rss_bytes,
         error: manifest.error.as_ref(),
         golden: manifest.golden.as_ref(),
-        utilization: outcome.modelled.as_ref().map(|totals| Utilization {
-            aic: totals.utilization(CoreKind::Aic),
-            aiv: totals.utilization(CoreKind::Aiv),
-        }),
+        utilization: told.modelled.map(|Modelled { utilization: [aic, aiv], .. }| Utilization { aic, aiv }),
     }
 }
 
@@ -86,8 +83,8 @@ fn ns_per_task(manifest: &Manifest) -> f64 {
 }
 
 /// The summary as a table.
-pub fn table(outcomes: &[Outcome]) -> String {
-    let has_rounds = outcomes.iter().any(|outcome| outcome.walls_us.len() > 1);
+pub fn table(runs: &[Told]) -> String {
+    let has_rounds = runs.iter().any(|told| told.walls_us.len() > 1);
     let mut columns = vec![
         ("case", Side::Left),
         ("platform", Side::Left),
@@ -101,8 +98,8 @@ pub fn table(outcomes: &[Outcome]) -> String {
         columns.insert(5, ("median", Side::Right));
     }
     let mut table = Table::new(columns);
-    for outcome in outcomes {
-        let manifest = &outcome.manifest;
+    for told in runs {
+        let manifest = &told.manifest;
         let mut row = vec![
             format!("{} {}", manifest.scene, manifest.case),
             manifest.platform.clone(),
@@ -113,19 +110,19 @@ pub fn table(outcomes: &[Outcome]) -> String {
             verdict(manifest),
         ];
         if has_rounds {
-            row.insert(5, time_text(median(&outcome.walls_us)));
+            row.insert(5, time_text(median(&told.walls_us)));
         }
         table.push(row);
     }
-    let lines = outcomes.iter().flat_map(|outcome| modelled(outcome).into_iter().chain(recorded(outcome)));
+    let lines = runs.iter().flat_map(|told| modelled(told).into_iter().chain(recorded(told)));
     lines.fold(table.render(), |text, line| text + &line)
 }
 
 /// How long a case took in a modelled chip's own time, and how busy its cores were.
-fn modelled(outcome: &Outcome) -> Option<String> {
-    let (manifest, totals) = (&outcome.manifest, outcome.modelled.as_ref()?);
+fn modelled(told: &Told) -> Option<String> {
+    let (manifest, chip) = (&told.manifest, told.modelled?);
     let busy = CoreKind::ALL.map(|kind| {
-        let (cores, share) = (totals.cores[kind as usize], totals.utilization(kind) * 100.0);
+        let (cores, share) = (chip.cores[kind as usize], chip.utilization[kind as usize] * 100.0);
         format!("{cores} {} {share:.1} % busy", kind.as_str())
     });
     let makespan = time_text(makespan_us(manifest));
@@ -139,9 +136,9 @@ fn modelled(outcome: &Outcome) -> Option<String> {
 }
 
 /// What the diagnostics of a case left, and what they cost.
-fn recorded(outcome: &Outcome) -> Option<String> {
-    let (manifest, recorded) = (&outcome.manifest, outcome.recorded.as_ref()?);
-    let (dir, text) = (outcome.dir.display(), recorded.text(manifest.clock_freq_hz));
+fn recorded(told: &Told) -> Option<String> {
+    let (manifest, text) = (&told.manifest, told.recorded.as_ref()?);
+    let dir = told.dir.display();
     Some(format!("{} {}: {dir}: {text}\n", manifest.scene, manifest.case))
 }
 
@@ -169,20 +166,19 @@ mod tests {
     use crate::recording::Recorded;
     use ringlane_trace::UtcTime;
 
-    fn outcome() -> Outcome {
+    fn told() -> Told {
         let mut manifest = Manifest::new("vector", "small", "cpu", UtcTime::from_unix_seconds(0));
         (manifest.threads, manifest.tasks, manifest.blocks, manifest.scopes) = (2, 5, 5, 2);
         (manifest.wall_us, manifest.makespan_ticks) = (81.0, 60_200);
         let output_hash = "h".to_string();
         manifest.golden = Some(Golden { checked: 1, failed: 0, max_abs_error: 0.0, output_hash });
-        Outcome {
+        Told {
             manifest,
             dir: "outputs/x".into(),
             walls_us: vec![90.0, 70.0, 81.0],
             peak_rss_bytes: 9_437_184,
             recorded: None,
             modelled: None,
-            failure: None,
         }
     }
 
@@ -195,12 +191,12 @@ mod tests {
             r#""golden":{"checked":1,"failed":0,"max_abs_error":0.0,"output_hash":"h"}}]}"#,
             "\n"
         );
-        assert_eq!(json(&[outcome()]), expected);
+        assert_eq!(json(&[told()]), expected);
     }
 
     #[test]
     fn the_table_shows_the_last_round_and_the_median_of_all() {
-        let text = table(&[outcome()]);
+        let text = table(&[told()]);
         assert!(
             text.starts_with("case          platform  tasks  scopes     wall   median  ns/task  golden\n")
         );
@@ -210,11 +206,11 @@ mod tests {
 
     #[test]
     fn what_was_recorded_follows_the_table() {
-        let recorded = Some(Recorded::default());
-        let text = table(&[Outcome { recorded, ..outcome() }, outcome()]);
+        let recorded = Some(Recorded::default().text(1));
+        let text = table(&[Told { recorded, ..told() }, told()]);
         let last = text.lines().last().unwrap();
         assert!(last.starts_with("vector small: outputs/x: 0 files, "), "{last}");
-        assert_eq!(text.lines().count(), table(&[outcome(), outcome()]).lines().count() + 1);
+        assert_eq!(text.lines().count(), table(&[told(), told()]).lines().count() + 1);
     }
 
     #[test]

@@ -120,7 +120,9 @@ fn unknown_options_commands_and_words_are_refused_in_the_same_form() {
         "did you mean --threads?"
     );
     assert!(refused(&["rnu"], "UnknownCommand").line("detail: ").contains("list, run"));
-    refused(&["run", "vector", "small"], "BadUsage");
+    let answer = refused(&["run", "vector", "small"], "UnknownScene");
+    assert!(answer.line("hint: ").starts_with("did you mean --case small? "), "{}", answer.stderr);
+    refused(&["list", "vector"], "BadUsage");
     refused(&["run", "vector", "--case"], "MissingArgument");
     refused(&["run", "vector", "--json", "--json"], "BadUsage");
     refused(&["completions", "tcsh"], "BadValue");
@@ -150,7 +152,7 @@ fn a_diagnostic_asked_for_wrongly_is_refused_before_anything_runs() {
         assert!(answer.line("hint: ").starts_with(hint), "{}", answer.stderr);
     }
     // A level is joined to its option: what follows a bare one is a word of its own.
-    refused(&["run", "vector", "--chip-swimlane", "4"], "BadUsage");
+    refused(&["run", "vector", "--chip-swimlane", "4"], "UnknownScene");
 }
 
 fn own((name, value): (&str, &str)) -> (String, String) {

@@ -159,7 +159,7 @@ impl Lab {
     /// A measurement of this name begins.
     fn begin(&mut self, name: &str, threads: u32) {
         let bar = progress::Bar::start(self.progress, &format!("{name}, --threads {threads}"));
-        bar.update(self.results.rows.iter().map(|row| row.tasks).sum());
+        bar.update(self.results.rows.iter().map(|row| row.tasks).sum(), 0);
         self.bar = Some(bar);
     }
 

@@ -21,6 +21,7 @@ mod timeline_notes;
 mod worker;
 
 pub use dump::DumpError;
+pub use report::write_pages;
 
 use std::ffi::OsString;
 

@@ -50,12 +50,12 @@ impl ReportArgs {
     }
 }
 
-/// Writes the pages of a run that has just ended, one for each directory that it left, and says where they are.
-pub fn write_pages(dir: &Path) -> Result<(), CliError> {
+/// Writes the pages of a run that has just ended, one for each directory that it left, and tells where they are.
+pub fn write_pages(dir: &Path, tell: &mut dyn FnMut(String)) -> Result<(), CliError> {
     for dir in observed(dir) {
         let path = dir.join(FILE_NAME);
         let facts = write_page(&Run::open(&dir)?, &path)?;
-        say(format_args!("report: {} ({})", path.display(), bytes_text(facts.bytes)));
+        tell(format!("report: {} ({})", path.display(), bytes_text(facts.bytes)));
     }
     Ok(())
 }

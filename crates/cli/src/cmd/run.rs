@@ -1,29 +1,32 @@
-//! `ringlane run SCENE`: runs a scene's cases, writes one directory for each, prints a summary.
+//! `ringlane run SCENE…`: runs the cases of scenes, writes one directory for each, prints a summary.
 //!
 //! ```text
 //! check everything ──▶ for each case: directory, rounds, what they recorded, run.json ──▶ summary, exit status
+//!                      in turn, or with --jobs side by side
 //! ```
 
+use std::ops::RangeBounds;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::rc::Rc;
+use std::sync::Arc;
 
-use ringlane_insight::units::bytes_text;
-use ringlane_probe::RecordingProblem;
+use ringlane_scenes::Scene;
 use ringlane_task::{CallConfig, Resource};
 use ringlane_trace::RunStatus;
 
 use super::dfx::DfxArgs;
 use super::model::ModelArgs;
 use crate::costs::CostsOut;
-use crate::errors::{CliError, Exit, print, warn};
-use crate::execute::{Outcome, Setup, execute};
-use crate::monitor::Monitor;
+use crate::errors::{CliError, Exit, warn};
+use crate::execute::{Audience, Setup};
+use crate::jobs::{self, Pages, Place, Plan, Slip};
 use crate::options::{self, Assignment, GraphRuntime, PerRing};
 use crate::output::{self, say};
 use crate::progress::Progress;
-use crate::runtime::{self, Platform};
-use crate::select::{self, Job};
+use crate::runtime::{self, Model, Platform};
+use crate::select::{self, Choice};
 use crate::summary;
+use crate::told::Told;
 
 const EXAMPLE: &str = "\
 Example:
@@ -37,23 +40,33 @@ Example:
   $ ringlane run cholesky --chip-swimlane=1 --costs-out costs.json
   $ ringlane run paged_attention --platform a2a3sim --chip-swimlane --policy critical-path
   $ ringlane run moe --case small --scope-stats --pmu --rounds 3 --dfx-rounds all
+  $ ringlane run cholesky matmul vector --jobs 4 --dfx
+  $ ringlane run all --case small --jobs 2 --platform a5sim
 A run's directory is named on standard error; run.json in it tells how the run went and which files it left.
 Ctrl-C ends a run at its next task (again: at once); SIGUSR1 prints what it is doing.";
 
-/// Run a scene's cases, write one directory for each, and print a summary
+/// Run the cases of scenes, write one directory for each, and print a summary
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub struct RunArgs {
-    /// The scene; `list` shows them
-    scene: String,
-    /// This case only (repeatable) [default: all cases]
+    /// The scenes, or `all` of them; `list` shows them
+    #[arg(value_name = "SCENE", required = true)]
+    scenes: Vec<String>,
+    /// This case only, of the scenes that have it (repeatable) [default: all cases]
     #[arg(long = "case", value_name = "NAME")]
     cases: Vec<String>,
     /// Repeat each case; the last round is reported, or the one that is observed
     #[arg(long, value_name = "N", default_value = "1", allow_negative_numbers = true)]
     #[arg(value_parser = options::rounds)]
     rounds: u32,
-    /// Threads of the cpu, the submitting one included [default: all cores]
+    /// Run so many cases side by side, each in a process of its own
+    #[arg(short, long, value_name = "N", default_value = "1", allow_negative_numbers = true)]
+    #[arg(value_parser = options::jobs)]
+    jobs: u32,
+    /// Which case of all a process runs for the one that started it, and where it leaves its answer
+    #[arg(long, hide = true, value_name = "I:FD", value_parser = Place::parse)]
+    case_of_parent: Option<Place>,
+    /// Threads of the cpu, the submitting one included [default: all cores; with --jobs a case's share of them]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     #[arg(value_parser = options::threads)]
     threads: Option<i32>,
@@ -128,115 +141,143 @@ impl RingArgs {
 impl RunArgs {
     /// Runs the cases.
     pub fn execute(&self) -> Result<Exit, CliError> {
-        let (jobs, setup) = (self.jobs()?, self.setup()?);
+        if let Some(place) = self.case_of_parent {
+            return self.execute_for_parent(place);
+        }
+        let plans = self.plans(&self.choices()?, 0.., &Audience::People)?;
+        let Some(setup) = plans.first().map(|plan| plan.setup.clone()) else { return Ok(Exit::Ok) };
         let costs_out = self.costs_out.as_deref();
         let costs_out = costs_out.map(|path| CostsOut::reserve(path, &setup.diagnostics)).transpose()?;
-        if let Some(unused) = self.model.unused_costs(&setup.model, select::scene(&self.scene)?) {
-            warn(&unused);
+        self.warn_of_unused_costs(&plans);
+        let ended = match self.jobs {
+            1 => jobs::in_turn(plans)?,
+            workers => jobs::side_by_side(plans, workers as usize, setup.progress)?,
+        };
+        if !ended.told.is_empty() {
+            output::results(&self.summary(&ended.told))?;
         }
-        let monitor = Monitor::start()?;
-        let (mut outcomes, mut refused) = (Vec::new(), None);
+        match ended.refusal {
+            Some(refusal) => {
+                say(refusal.text);
+                Ok(refusal.exit)
+            }
+            None if ended.interrupted => Ok(Exit::Interrupted),
+            None => finish(&ended.told, &setup, costs_out),
+        }
+    }
+
+    /// Runs the one case that a parent wants, and leaves the answer to it.
+    fn execute_for_parent(&self, place: Place) -> Result<Exit, CliError> {
+        let slip = Arc::new(Slip::of_this_process(place.descriptor)?);
+        let only = place.case..=place.case;
+        let mut plans = self.plans(&self.choices()?, only, &Audience::Parent(slip.clone()))?;
+        match plans.pop() {
+            Some(plan) => jobs::run_for_parent(plan, &slip),
+            None => Err(Place::refuse(&format!("{}:{}", place.case, place.descriptor))),
+        }
+    }
+
+    /// The cases to run, in order.
+    fn choices(&self) -> Result<Vec<Choice>, CliError> {
+        let choices = select::choices(&self.scenes, &self.cases)?;
+        if self.output.is_some() && choices.len() != 1 {
+            return Err(CliError::OneDirectory { choices });
+        }
+        Ok(choices)
+    }
+
+    /// Some of the cases, with how they are run. Everything that a command line can get wrong is found here.
+    fn plans(
+        &self,
+        choices: &[Choice],
+        which: impl RangeBounds<usize>,
+        audience: &Audience,
+    ) -> Result<Vec<Plan>, CliError> {
+        let wanted = choices.iter().enumerate().filter(|(index, _)| which.contains(index));
+        let jobs = wanted.map(|(_, choice)| select::job(*choice, &self.params, self.seed));
+        let jobs = jobs.collect::<Result<Vec<_>, _>>()?;
+        let (config, model) = (self.config(choices.len())?, self.model.model(self.platform)?);
+        let mut plans: Vec<Plan> = Vec::new();
         for job in jobs {
-            match execute(job, &setup, &monitor) {
-                Ok(outcome) => {
-                    tell(&outcome);
-                    if self.dfx.report() {
-                        refused = super::report::write_pages(&outcome.dir).err();
-                    }
-                    outcomes.push(outcome);
-                }
-                // What there is of the cases before it is still told.
-                Err(error) => refused = Some(error),
-            }
-            if refused.is_some() || monitor.interrupted() {
-                break;
-            }
+            let setup = match plans.last() {
+                Some(last) if last.job.scene.name == job.scene.name => last.setup.clone(),
+                _ => Rc::new(self.setup(job.scene, config, model.clone(), audience)?),
+            };
+            plans.push(Plan { job, setup });
         }
-        if !outcomes.is_empty() {
-            output::results(&self.summary(&outcomes))?;
-        }
-        match refused {
-            Some(error) => Err(error),
-            None if monitor.interrupted() => Ok(Exit::Interrupted),
-            None => finish(&outcomes, &setup, costs_out),
-        }
+        Ok(plans)
     }
 
-    /// The programs to run, in order. Everything that names can get wrong is found here.
-    fn jobs(&self) -> Result<Vec<Job>, CliError> {
-        let scene = select::scene(&self.scene)?;
-        let cases = select::cases(scene, &self.cases)?;
-        if self.output.is_some() && cases.len() != 1 {
-            let cases = cases.iter().map(|case| case.name).collect();
-            return Err(CliError::OneDirectory { scene: scene.name, cases });
-        }
-        cases.into_iter().map(|case| select::job(scene, case, &self.params, self.seed)).collect()
-    }
-
-    fn setup(&self) -> Result<Setup, CliError> {
+    fn config(&self, cases: usize) -> Result<CallConfig, CliError> {
         if self.threads.is_some() && self.platform.is_modelled() {
             return Err(CliError::NotOnSimulators { option: "--threads", platform: self.platform });
         }
-        let config = CallConfig::default().with_seed(self.seed).with_workers(self.threads.unwrap_or(0));
-        let config = self.rings.apply(config);
+        let threads = self.threads.unwrap_or_else(|| self.threads_of_a_case(cases));
+        let config = self.rings.apply(CallConfig::default().with_seed(self.seed).with_workers(threads));
         runtime::check(self.platform, &config).map_err(CliError::Setup)?;
+        Ok(config)
+    }
+
+    /// The cores are shared among the cases that run at once: a thread without a core of its own makes every case wait for
+    /// the others, and their times tell of nothing then. 0 is all cores.
+    fn threads_of_a_case(&self, cases: usize) -> i32 {
+        let at_once = (self.jobs as usize).min(cases);
+        if at_once <= 1 || self.platform.is_modelled() {
+            return 0;
+        }
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        i32::try_from(cores / at_once).unwrap_or(i32::MAX).max(1)
+    }
+
+    fn setup(
+        &self,
+        scene: &'static Scene,
+        config: CallConfig,
+        model: Model,
+        audience: &Audience,
+    ) -> Result<Setup, CliError> {
         Ok(Setup {
-            diagnostics: self.dfx.diagnostics(select::scene(&self.scene)?, self.platform)?,
+            diagnostics: self.dfx.diagnostics(scene, self.platform)?,
             platform: self.platform,
-            model: self.model.model(self.platform)?,
+            model,
             runtime: self.runtime,
             config,
             rounds: self.rounds,
             output: self.output.clone(),
+            pages: if self.dfx.report() { Pages::Written } else { Pages::None },
             progress: if self.json { Progress::Hidden } else { Progress::for_people() },
+            audience: audience.clone(),
         })
     }
 
-    fn summary(&self, outcomes: &[Outcome]) -> String {
-        if self.json { summary::json(outcomes) } else { summary::table(outcomes) }
-    }
-}
-
-/// Warns of what a recording lacks; of the processor's counters in one line, and once.
-fn warn_of(problem: &RecordingProblem) {
-    static TOLD: AtomicBool = AtomicBool::new(false);
-    let RecordingProblem::Pmu(why) = problem else { return warn(problem) };
-    if !TOLD.swap(true, Ordering::Relaxed) {
-        say(format_args!("warning: {why}; pmu.csv has ticks of the clock instead"));
-    }
-}
-
-/// Says where a run's files are, and why it did not end well.
-fn tell(outcome: &Outcome) {
-    let (manifest, dir) = (&outcome.manifest, outcome.dir.display());
-    let peak = bytes_text(outcome.peak_rss_bytes);
-    say(format_args!("{} {}: {dir} (peak memory {peak})", manifest.scene, manifest.case));
-    outcome.recorded.iter().flat_map(|recorded| &recorded.problems).for_each(warn_of);
-    if let Some(totals) = &outcome.modelled {
-        totals.draws.iter().for_each(|draw| say(format_args!("chaos: {draw}")));
-        let untold = totals.draw_count - totals.draws.len() as u64;
-        if untold > 0 {
-            say(format_args!("chaos: and {untold} more"));
+    /// Warns once for each scene.
+    fn warn_of_unused_costs(&self, plans: &[Plan]) {
+        for of_one_scene in plans.chunk_by(|one, other| one.job.scene.name == other.job.scene.name) {
+            let Plan { job, setup } = &of_one_scene[0];
+            if let Some(unused) = self.model.unused_costs(&setup.model, job.scene) {
+                warn(&unused);
+            }
         }
     }
-    if let Some(failure) = &outcome.failure {
-        print(&*failure.error);
+
+    fn summary(&self, runs: &[Told]) -> String {
+        if self.json { summary::json(runs) } else { summary::table(runs) }
     }
 }
 
 /// Records costs, if that was asked for and all runs went well, and tells how the command ends.
-fn finish(outcomes: &[Outcome], setup: &Setup, costs_out: Option<CostsOut>) -> Result<Exit, CliError> {
-    let exit = exit_of(outcomes);
+fn finish(runs: &[Told], setup: &Setup, costs_out: Option<CostsOut>) -> Result<Exit, CliError> {
+    let exit = exit_of(runs);
     match costs_out {
-        Some(out) if exit == Exit::Ok => out.write(outcomes, setup)?,
+        Some(out) if exit == Exit::Ok => out.write(runs, setup)?,
         Some(_) => say("no costs are written: not all runs went well"),
         None => {}
     }
     Ok(exit)
 }
 
-fn exit_of(outcomes: &[Outcome]) -> Exit {
-    let has = |status| outcomes.iter().any(|outcome| outcome.manifest.status == status);
+fn exit_of(runs: &[Told]) -> Exit {
+    let has = |status| runs.iter().any(|told| told.manifest.status == status);
     if has(RunStatus::Interrupted) {
         Exit::Interrupted
     } else if has(RunStatus::Failed) || has(RunStatus::Fatal) {

@@ -1,0 +1,278 @@
+//! Cases side by side: so many workers, each with one case at a time in a process of its own.
+//!
+//! ```text
+//! every event, and every tick:  printed ─▶ whole lines        ended ─▶ its answer, or how it died; the next case
+//!                               Ctrl-C  ─▶ on to all          SIGUSR1 ─▶ on to all
+//!                               slips   ─▶ lines of progress
+//! ```
+//! A process is in a group of its own, so that a Ctrl-C on the terminal reaches this one only, which hands it on: a case
+//! then ends at its next task and writes what it has. A second Ctrl-C ends this process, and the kernel ends the others
+//! with it, as it does whenever this process dies.
+
+use std::ffi::OsString;
+use std::os::fd::AsRawFd;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
+
+use ringlane_node::{Exit, Listener, NodeError, Process};
+use ringlane_trace::{Manifest, RunError, RunStatus};
+use rustix::process::Signal;
+
+use super::death::CaseEnd;
+use super::screen::{Printed, Screen};
+use super::slip::Slip;
+use super::{Ended, Plan};
+use crate::errors::CliError;
+use crate::limits::{CASE_EVENTS, CTRL_C_GRACE, TICK};
+use crate::output::say;
+use crate::progress::Progress;
+use crate::signals::{Inbox, Interrupted, Wish};
+use crate::told::{Answer, Note, Refusal, Told, Voice};
+
+/// What a process is heard of.
+enum Event {
+    Printed(usize, Vec<u8>),
+    Ended(usize),
+}
+
+/// Hears of the process of one worker.
+#[derive(Debug)]
+struct Ear {
+    worker: usize,
+    events: SyncSender<Event>,
+}
+
+impl Listener for Ear {
+    fn heard(&self, printed: &[u8]) {
+        // An error means that nobody wants to know any more.
+        let _ = self.events.send(Event::Printed(self.worker, printed.to_vec()));
+    }
+
+    fn ended(&self) {
+        let _ = self.events.send(Event::Ended(self.worker));
+    }
+}
+
+/// A case in its process.
+struct AtWork {
+    case: usize,
+    process: Process,
+    slip: Slip,
+    printed: Printed,
+    /// Whether it was killed because it did not end after Ctrl-C.
+    is_killed: bool,
+}
+
+struct Crew {
+    /// Dropped before the workers, so that nothing waits to be heard when they are.
+    events: Receiver<Event>,
+    sender: SyncSender<Event>,
+    workers: Vec<Option<AtWork>>,
+    /// What is known of each case beforehand.
+    cases: Vec<Manifest>,
+    next: usize,
+    told: Vec<Option<Told>>,
+    refusal: Option<Refusal>,
+    voice: Voice,
+    screen: Screen,
+    inbox: Inbox,
+    interrupted: Interrupted,
+    patience: Option<Instant>,
+}
+
+/// Runs cases side by side, so many at a time.
+pub fn side_by_side(plans: Vec<Plan>, workers: usize, progress: Progress) -> Result<Ended, CliError> {
+    // The programs are made anew in their processes; here they would only take room.
+    let cases: Vec<_> = plans.into_iter().map(|plan| plan.setup.manifest(&plan.job)).collect();
+    let workers = workers.min(cases.len());
+    let (inbox, interrupted) = Inbox::open()?;
+    let (sender, events) = sync_channel(CASE_EVENTS);
+    let crew = Crew {
+        events,
+        sender,
+        workers: (0..workers).map(|_| None).collect(),
+        next: 0,
+        told: vec![None; cases.len()],
+        refusal: None,
+        voice: Voice::default(),
+        screen: Screen::new(progress, workers, cases.len()),
+        cases,
+        inbox,
+        interrupted,
+        patience: None,
+    };
+    Ok(crew.run())
+}
+
+impl Crew {
+    fn run(mut self) -> Ended {
+        loop {
+            self.start_cases();
+            if self.workers.iter().all(Option::is_none) {
+                break;
+            }
+            let event = self.events.recv_timeout(TICK).ok();
+            event.into_iter().for_each(|event| self.hear(event));
+            while let Ok(event) = self.events.try_recv() {
+                self.hear(event);
+            }
+            self.heed_signals();
+            self.look();
+        }
+        let told = self.told.into_iter().flatten().collect();
+        Ended { told, refusal: self.refusal, interrupted: self.interrupted.is_set() }
+    }
+
+    /// Gives each worker that has none a case, as long as there are some and nobody wants to stop.
+    fn start_cases(&mut self) {
+        for worker in 0..self.workers.len() {
+            let is_over =
+                self.next == self.cases.len() || self.refusal.is_some() || self.interrupted.is_set();
+            if is_over || self.workers[worker].is_some() {
+                continue;
+            }
+            match self.start(worker, self.next) {
+                Ok(at_work) => self.workers[worker] = Some(at_work),
+                Err(error) => self.refusal = Some(Refusal::of(&CliError::Node(error))),
+            }
+            self.next += 1;
+        }
+    }
+
+    fn start(&self, worker: usize, case: usize) -> Result<AtWork, NodeError> {
+        let label = label(&self.cases[case]);
+        let cannot = |error: std::io::Error| NodeError::CannotStart {
+            worker: label.clone(),
+            doing: "memory that it shares",
+            error: error.to_string(),
+        };
+        let slip = Slip::create().map_err(cannot)?;
+        let descriptor = slip.descriptor().map_err(cannot)?;
+        let place = format!("{case}:{}", descriptor.as_raw_fd());
+        let ear = Arc::new(Ear { worker, events: self.sender.clone() });
+        let process = Process::start(&label, arguments(&place), Arc::new(descriptor), ear)?;
+        self.screen.begin(worker, &label);
+        Ok(AtWork { case, process, slip, printed: Printed::by(&label), is_killed: false })
+    }
+
+    fn hear(&mut self, event: Event) {
+        match event {
+            Event::Printed(worker, bytes) => {
+                if let Some(at_work) = &mut self.workers[worker] {
+                    at_work.printed.add(&bytes, &self.screen);
+                }
+            }
+            Event::Ended(worker) => {
+                if let Some(at_work) = self.workers[worker].take() {
+                    self.bury(worker, at_work);
+                }
+            }
+        }
+    }
+
+    /// Takes the answer of a process that has ended.
+    fn bury(&mut self, worker: usize, mut at_work: AtWork) {
+        at_work.printed.finish(&self.screen);
+        self.screen.end(worker);
+        let answer = self.answer(&at_work);
+        self.screen.above(|| answer.notes.into_iter().for_each(|note| self.voice.tell(note)));
+        self.told[at_work.case] = answer.told;
+        self.refusal = self.refusal.take().or(answer.refusal);
+    }
+
+    fn answer(&self, at_work: &AtWork) -> Answer {
+        // It has ended, so that there is no wait.
+        let exit = at_work.process.exit_within(Duration::ZERO);
+        match (at_work.slip.answer(), exit) {
+            (Some(answer), Some(exit)) => with_its_end(answer, &exit, &self.cases[at_work.case]),
+            (Some(answer), None) => answer,
+            (None, Some(exit)) => self.death(at_work, exit),
+            (None, None) => Answer::default(),
+        }
+    }
+
+    /// What a case tells whose process ended without an answer.
+    fn death(&self, at_work: &AtWork, exit: Exit) -> Answer {
+        let (mut manifest, dir) = (self.cases[at_work.case].clone(), at_work.slip.dir());
+        if dir.is_none() && self.interrupted.is_set() {
+            // It had not begun: a case like those that were not started any more.
+            return Answer::default();
+        }
+        let (scene, case) = (manifest.scene.clone(), manifest.case.clone());
+        let (status, end) = if at_work.is_killed {
+            (RunStatus::Interrupted, CaseEnd::Killed { scene, case, after: CTRL_C_GRACE, exit })
+        } else {
+            (RunStatus::Failed, CaseEnd::Died { scene, case, exit, dir: dir.clone() })
+        };
+        manifest.fail(status, RunError::of(&end));
+        manifest.tasks = at_work.slip.submitted();
+        let dir = dir.unwrap_or_default();
+        let told =
+            Told { manifest, dir, walls_us: vec![], peak_rss_bytes: 0, recorded: None, modelled: None };
+        Answer { told: Some(told), notes: vec![Note::error(&end)], refusal: None }
+    }
+
+    fn heed_signals(&mut self) {
+        for wish in self.inbox.take() {
+            match wish {
+                Wish::Interrupt => {
+                    self.screen.above(|| {
+                        say("interrupted: the cases end at their next tasks; Ctrl-C again ends them at once");
+                    });
+                    self.patience = Instant::now().checked_add(CTRL_C_GRACE);
+                    self.signal_all(Signal::INT);
+                }
+                Wish::Look => self.signal_all(Signal::USR1),
+            }
+        }
+        if self.patience.is_some_and(|until| Instant::now() >= until) {
+            self.kill_those_in_a_task();
+        }
+    }
+
+    fn signal_all(&self, signal: Signal) {
+        self.workers.iter().flatten().for_each(|at_work| at_work.process.signal(signal));
+    }
+
+    /// Ends those that do not hear. The others write what they have, which may take as long as it takes.
+    fn kill_those_in_a_task(&mut self) {
+        for at_work in self.workers.iter_mut().flatten() {
+            if at_work.slip.is_in_task() && !at_work.is_killed {
+                at_work.is_killed = true;
+                at_work.process.signal(Signal::KILL);
+            }
+        }
+    }
+
+    /// Shows how far the cases are.
+    fn look(&self) {
+        for (worker, at_work) in self.workers.iter().enumerate() {
+            if let Some(at_work) = at_work {
+                self.screen.update(worker, at_work.slip.submitted());
+            }
+        }
+        self.screen.tick();
+    }
+}
+
+/// The answer of a process that came to a bad end after it had given it: the case is what it says, and its end is told.
+fn with_its_end(mut answer: Answer, exit: &Exit, case: &Manifest) -> Answer {
+    if !exit.status.success() {
+        let label = label(case);
+        answer.notes.push(Note::Say(format!("warning: {label}: after the case was over, its {exit}")));
+    }
+    answer
+}
+
+fn label(case: &Manifest) -> String {
+    format!("{} {}", case.scene, case.case)
+}
+
+/// This command's own arguments with one more, so that a child reads exactly what was read here. It stands right after the
+/// name of the command, where nothing before it can make a value of it.
+fn arguments(place: &str) -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    arguments.insert(1.min(arguments.len()), format!("--case-of-parent={place}").into());
+    arguments
+}

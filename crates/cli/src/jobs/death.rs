@@ -1,0 +1,78 @@
+//! A case whose process ended without an answer.
+
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ringlane_node::Exit;
+use ringlane_task::Explain;
+
+/// What `kill -9` sends, and the kernel when memory runs out.
+const SIGKILL: i32 = 9;
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum CaseEnd {
+    /// The process died of itself, or something killed it.
+    #[error("the process of a case died")]
+    Died {
+        /// The scene.
+        scene: String,
+        /// The case of it.
+        case: String,
+        /// How.
+        exit: Exit,
+        /// The directory of the run, unless it died before it had one.
+        dir: Option<PathBuf>,
+    },
+    /// A person wanted it to end, and it did not.
+    #[error("a case did not end after Ctrl-C, and was killed")]
+    Killed {
+        /// The scene.
+        scene: String,
+        /// The case of it.
+        case: String,
+        /// How long it had.
+        after: Duration,
+        /// How it ended.
+        exit: Exit,
+    },
+}
+
+impl Explain for CaseEnd {
+    fn name(&self) -> &'static str {
+        match self {
+            CaseEnd::Died { .. } => "CaseDied",
+            CaseEnd::Killed { .. } => "Interrupted",
+        }
+    }
+
+    fn detail(&self) -> String {
+        match self {
+            CaseEnd::Died { scene, case, exit, dir: None } => format!("{scene} {case}: {exit}"),
+            CaseEnd::Died { scene, case, exit, dir: Some(dir) } => {
+                format!("{scene} {case}: {exit}; there is no run.json in {}", dir.display())
+            }
+            CaseEnd::Killed { scene, case, after, exit: Exit { pid, .. } } => {
+                format!(
+                    "{scene} {case}: process {pid} was in a task {after:?} after Ctrl-C; it left no run.json"
+                )
+            }
+        }
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            CaseEnd::Died { exit, .. } if exit.status.signal() == Some(SIGKILL) => {
+                "did the machine run out of memory? a smaller --jobs takes less of it".to_string()
+            }
+            CaseEnd::Died { scene, case, .. } => {
+                format!("run it alone, in a debugger if need be: `ringlane run {scene} --case {case}`")
+            }
+            CaseEnd::Killed { .. } => {
+                "with --jobs 1 a command waits for the end of the task, and keeps what was recorded"
+                    .to_string()
+            }
+        }
+    }
+}

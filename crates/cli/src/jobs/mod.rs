@@ -1,0 +1,97 @@
+//! Runs the cases of a command: one after another in this process, or side by side, each in a process of its own.
+//!
+//! ```text
+//! --jobs 1   case ─▶ case ─▶ case                                  in_turn
+//! --jobs 2   worker 1: case ─▶ case     each case a new process:   side_by_side
+//!            worker 2: case ─▶ …          the same command line and `--case-of-parent I:FD`
+//!                        │                run_for_parent: exactly what `in_turn` does with one case
+//!                        └─▶ a slip of memory: how far it is, where its files are, its answer
+//! ```
+//! Both ways give the same: what each case told, in the order of the cases. A case that takes its process down is a case
+//! that failed.
+
+mod crew;
+mod death;
+mod screen;
+mod slip;
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+pub use crew::side_by_side;
+pub use slip::{Place, Slip};
+
+use crate::cmd::write_pages;
+use crate::errors::{CliError, Exit};
+use crate::execute::{Audience, Setup, execute};
+use crate::monitor::Monitor;
+use crate::select::Job;
+use crate::told::{Answer, Note, Refusal, Told, Voice};
+
+/// A case, and how it is run.
+pub struct Plan {
+    /// The case.
+    pub job: Job,
+    /// How; one for all cases of a scene.
+    pub setup: Rc<Setup>,
+}
+
+/// Whether a page is written of each run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pages {
+    /// It is.
+    Written,
+    /// It is not.
+    None,
+}
+
+/// How the cases of a command ended.
+#[derive(Debug, Default)]
+pub struct Ended {
+    /// What those told that began, in the order of the cases.
+    pub told: Vec<Told>,
+    /// Why not all cases were run, if that is no wish of a person.
+    pub refusal: Option<Refusal>,
+    /// Whether a person asked to stop.
+    pub interrupted: bool,
+}
+
+/// Runs cases one after another in this process.
+pub fn in_turn(plans: Vec<Plan>) -> Result<Ended, CliError> {
+    let monitor = Monitor::start(&Audience::People)?;
+    let (mut voice, mut ended) = (Voice::default(), Ended::default());
+    for plan in plans {
+        let answer = run(plan, &monitor, &mut |note| voice.tell(note));
+        ended.told.extend(answer.told);
+        ended.refusal = answer.refusal;
+        ended.interrupted = monitor.interrupted();
+        if ended.refusal.is_some() || ended.interrupted {
+            break;
+        }
+    }
+    Ok(ended)
+}
+
+/// Runs the case that a parent wants of this process, and hands it the answer.
+pub fn run_for_parent(plan: Plan, slip: &Arc<Slip>) -> Result<Exit, CliError> {
+    let monitor = Monitor::start(&plan.setup.audience)?;
+    let mut notes = Vec::new();
+    let answer = run(plan, &monitor, &mut |note| notes.push(note));
+    slip.hand_over(&Answer { notes, ..answer }).map_err(CliError::CannotPrint)?;
+    Ok(Exit::Ok)
+}
+
+/// Runs a case; what there is to say of it is told at once.
+fn run(plan: Plan, monitor: &Monitor, tell: &mut dyn FnMut(Note)) -> Answer {
+    let refused = |error| Some(Refusal::of(&error));
+    let outcome = match execute(plan.job, &plan.setup, monitor) {
+        Ok(outcome) => outcome,
+        Err(error) => return Answer { refusal: refused(error), ..Answer::default() },
+    };
+    Note::of(&outcome).into_iter().for_each(&mut *tell);
+    let pages = match plan.setup.pages {
+        Pages::Written => write_pages(&outcome.dir, &mut |line| tell(Note::Say(line))),
+        Pages::None => Ok(()),
+    };
+    Answer { told: Some(Told::from(&outcome)), refusal: pages.err().and_then(refused), ..Answer::default() }
+}
