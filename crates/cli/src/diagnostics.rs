@@ -11,11 +11,15 @@ use ringlane_probe::DumpSelection;
 use ringlane_task::{CallConfig, DfxFlags, Overflow};
 use ringlane_trace::{RunDir, TraceError};
 
+use crate::workers::node_flags;
+
 /// Which diagnostics are on, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diagnostics {
     /// Which.
     pub flags: DfxFlags,
+    /// Whose directory the run's is.
+    pub of: Recorder,
     /// What they do when their buffers are full.
     pub overflow: Overflow,
     /// Group of hardware counters; 0 is the chip's default.
@@ -24,6 +28,16 @@ pub struct Diagnostics {
     pub dump: DumpSelection,
     /// In which rounds they are on.
     pub rounds: DfxRounds,
+}
+
+/// Who records into the directory of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Recorder {
+    /// The chip that the run is on.
+    #[default]
+    Chip,
+    /// A node: its workers record the rest, in directories below.
+    Node,
 }
 
 /// In which of several rounds the diagnostics are on.
@@ -67,8 +81,21 @@ impl Diagnostics {
         match self.rounds {
             _ if self.flags.is_empty() => Ok(()),
             DfxRounds::All => dir.reserve_manifest(),
-            DfxRounds::First | DfxRounds::Last => dir.reserve(self.flags),
+            DfxRounds::First | DfxRounds::Last => dir.reserve(self.own_flags()),
         }
+    }
+
+    /// What is recorded into the directory of the run itself.
+    pub fn own_flags(&self) -> DfxFlags {
+        match self.of {
+            Recorder::Chip => self.flags,
+            Recorder::Node => node_flags(self.flags),
+        }
+    }
+
+    /// What `run.json` tells of them.
+    pub fn told(&self) -> CallConfig {
+        self.apply(CallConfig::default()).with_dfx_flags(self.own_flags())
     }
 
     /// The configuration of an observed round.

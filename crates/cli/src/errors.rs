@@ -108,6 +108,15 @@ pub enum CliError {
     /// An option of the machine's own cores is given for a simulator.
     #[error("an option is for the machine's own cores")]
     NotOnSimulators { option: &'static str, platform: Platform },
+    /// An option of runs over workers is given for another.
+    #[error("an option is for runs over workers")]
+    OnlyWithWorkers { option: &'static str },
+    /// An option cannot be had over workers.
+    #[error("an option is not for runs over workers")]
+    NotWithWorkers { option: &'static str },
+    /// A scene cannot be shared out to workers.
+    #[error("a scene cannot be run in parts")]
+    NotDivisible { scene: &'static str, known: Vec<&'static str> },
     /// A chip's file cannot be used.
     #[error("{0}")]
     Chip(#[from] SpecError),
@@ -179,6 +188,9 @@ impl Explain for CliError {
             CliError::Trace(error) => error.name(),
             CliError::OnlyOnSimulators { .. } => "OnlyOnSimulators",
             CliError::NotOnSimulators { .. } => "NotOnSimulators",
+            CliError::OnlyWithWorkers { .. } => "OnlyWithWorkers",
+            CliError::NotWithWorkers { .. } => "NotWithWorkers",
+            CliError::NotDivisible { .. } => "NotDivisible",
             CliError::Chip(error) => error.name(),
             CliError::Costs(error) => error.name(),
             CliError::NoSuchRun { .. } => "NoSuchRun",
@@ -218,6 +230,11 @@ impl Explain for CliError {
             }
             CliError::OnlyOnSimulators { option, platform } => {
                 format!("{option} with --platform {platform}, which takes the time it takes")
+            }
+            CliError::OnlyWithWorkers { option } => format!("{option} without --workers"),
+            CliError::NotWithWorkers { option } => format!("{option} and --workers"),
+            CliError::NotDivisible { scene, known } => {
+                format!("--workers and {scene}; these can be: {}", known.join(", "))
             }
             CliError::Chip(error) => error.detail(),
             CliError::Costs(error) => error.detail(),
@@ -263,6 +280,9 @@ impl Explain for CliError {
             CliError::Trace(error) => error.hint(),
             CliError::NotOnSimulators { option, .. } => format!("--platform cpu, or leave out {option}"),
             CliError::OnlyOnSimulators { option, .. } => format!("--platform a2a3sim, or leave out {option}"),
+            CliError::OnlyWithWorkers { .. } => "add --workers 2, or leave it out".to_string(),
+            CliError::NotWithWorkers { .. } => "leave one of them out".to_string(),
+            CliError::NotDivisible { .. } => "leave out --workers, or implement `Program::parts`".to_string(),
             CliError::Chip(error) => error.hint(),
             CliError::Costs(error) => error.hint(),
             CliError::NoSuchRun { known, .. } => match known.first() {

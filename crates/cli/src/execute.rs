@@ -10,17 +10,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ringlane_chip_sim::Totals;
-use ringlane_engine::api::backend::Site;
 use ringlane_engine::report::RunReport;
 use ringlane_engine::{Error, Fault};
 use ringlane_probe::Exported;
-use ringlane_scenes::{Golden, Program};
+use ringlane_scenes::Golden;
 use ringlane_task::{CallConfig, Explain};
-use ringlane_trace::{Manifest, RunDir, RunError, RunStatus, UtcTime};
+use ringlane_trace::{ChildRun, Manifest, RunDir, RunError, RunStatus, UtcTime};
 
 use crate::diagnostics::{Diagnostics, Place};
 use crate::errors::CliError;
 use crate::jobs::{Pages, Slip};
+use crate::machine::Machine;
 use crate::manifest::{status_of, tell_recording, tell_report};
 use crate::memory;
 use crate::monitor::Monitor;
@@ -29,8 +29,9 @@ use crate::panics::{Panicked, quietly};
 use crate::progress::{Bar, Progress};
 use crate::recording::Recorded;
 use crate::run_arg::OUTPUTS;
-use crate::runtime::{Model, Platform, Runtime};
+use crate::runtime::{Model, Platform};
 use crate::select::Job;
+use crate::workers;
 
 /// How the cases of a command are run.
 pub struct Setup {
@@ -44,6 +45,8 @@ pub struct Setup {
     pub diagnostics: Diagnostics,
     /// How a modelled chip is run.
     pub model: Model,
+    /// The workers that each case is shared out to, if it is.
+    pub workers: Option<workers::Plan>,
     /// How often.
     pub rounds: u32,
     /// The exact directory, if one was named.
@@ -118,6 +121,7 @@ struct Round {
     report: RunReport,
     golden: Option<Golden>,
     recording: Option<Exported>,
+    children: Vec<ChildRun>,
     modelled: Option<Totals>,
     failure: Option<Failure>,
 }
@@ -179,10 +183,10 @@ pub fn execute(mut job: Job, setup: &Setup, monitor: &Monitor) -> Result<Outcome
         slip.begun(dir.path());
     }
     memory::reset_peak();
-    let rounds = match runtime_for(setup, dir.path()) {
-        Ok(mut runtime) => {
-            (manifest.threads, manifest.model) = (runtime.threads(), runtime.model_facts());
-            Stage { setup, monitor, dir: &dir, manifest: &manifest }.rounds(&mut job, &mut runtime)
+    let rounds = match machine_for(setup, dir.path()) {
+        Ok(mut machine) => {
+            (manifest.threads, manifest.model) = (machine.threads(), machine.model_facts());
+            Stage { setup, monitor, dir: &dir, manifest: &manifest }.rounds(&mut job, &mut machine)
         }
         Err(failure) => Rounds { failure: Some(failure), ..Rounds::default() },
     };
@@ -194,10 +198,9 @@ pub fn execute(mut job: Job, setup: &Setup, monitor: &Monitor) -> Result<Outcome
     Ok(Outcome { manifest, dir, walls_us, peak_rss_bytes, recorded, modelled, failure })
 }
 
-fn runtime_for(setup: &Setup, dir: &Path) -> Result<Runtime, Failure> {
+fn machine_for(setup: &Setup, dir: &Path) -> Result<Machine, Failure> {
     let config = config_in(dir, setup.config)?;
-    let platform = Runtime::on(setup.platform).model(setup.model.clone());
-    platform.with(&config).map_err(|error| Failure::of(error.into()))
+    Machine::new(setup, &config).map_err(|error| Failure { status: RunStatus::Fatal, error })
 }
 
 fn config_in(dir: &Path, mut config: CallConfig) -> Result<CallConfig, Failure> {
@@ -208,13 +211,13 @@ fn config_in(dir: &Path, mut config: CallConfig) -> Result<CallConfig, Failure> 
 
 impl Stage<'_> {
     /// Runs all rounds, or as many as go well.
-    fn rounds(&self, job: &mut Job, runtime: &mut Runtime) -> Rounds {
+    fn rounds(&self, job: &mut Job, machine: &mut Machine) -> Rounds {
         let label = format!("{} {}", job.scene.name, job.case.name);
         let mut rounds = Rounds::default();
         for number in 1..=self.setup.rounds {
             let place = self.setup.diagnostics.place(number, self.setup.rounds);
-            let _watch = self.monitor.watch(runtime.remote(), self.setup.bar(&label));
-            let round = self.round_at(&place, job, runtime, &mut rounds.recorded);
+            let _watch = self.monitor.watch(machine.remote(), self.setup.bar(&label));
+            let round = self.round_at(&place, job, machine, &mut rounds.recorded);
             rounds.add(round.unwrap_or_else(Round::that_failed));
             if rounds.failure.is_some() || self.monitor.interrupted() {
                 break;
@@ -228,13 +231,13 @@ impl Stage<'_> {
         &self,
         place: &Place,
         job: &mut Job,
-        runtime: &mut Runtime,
+        machine: &mut Machine,
         recorded: &mut Option<Recorded>,
     ) -> Result<Round, Failure> {
         let own_dir = match place {
             Place::Below(name) => {
                 let dir = RunDir::create_exact(self.dir.path().join(name)).map_err(Failure::fatal)?;
-                dir.reserve(self.setup.diagnostics.flags).map_err(Failure::fatal)?;
+                dir.reserve(self.setup.diagnostics.own_flags()).map_err(Failure::fatal)?;
                 Some(dir)
             }
             Place::Run | Place::Nowhere => None,
@@ -243,11 +246,10 @@ impl Stage<'_> {
         let observed = *place != Place::Nowhere;
         if observed {
             let config = config_in(dir.path(), self.setup.diagnostics.apply(self.setup.config))?;
-            runtime.observe(&config).map_err(|error| Failure::of(error.into()))?;
-            runtime.select_dump(self.setup.diagnostics.dump.clone());
+            let dump = &self.setup.diagnostics.dump;
+            machine.observe(&config, dump).map_err(|error| Failure::of(error.into()))?;
         }
-        let (program, site) = (&mut *job.program, job.scene.site);
-        let mut round = round(program, site, runtime, observed.then_some(dir), self.monitor);
+        let mut round = round(job, machine, observed.then_some(dir), self.monitor);
         if let Some(recording) = &mut round.recording {
             recorded.get_or_insert_default().add(recording);
         }
@@ -279,14 +281,8 @@ impl Round {
 }
 
 /// Runs one round, recorded into a directory or not.
-fn round(
-    program: &mut dyn Program,
-    site: Site,
-    runtime: &mut Runtime,
-    dir: Option<&RunDir>,
-    monitor: &Monitor,
-) -> Round {
-    let mut buffers = match quietly(|| program.buffers()) {
+fn round(job: &mut Job, machine: &mut Machine, dir: Option<&RunDir>, monitor: &Monitor) -> Round {
+    let mut buffers = match quietly(|| job.program.buffers()) {
         Ok(Ok(buffers)) => buffers,
         Ok(Err(error)) => return Round::that_failed(Failure::of(error)),
         Err(panic) => return Round::that_failed(Failure::fatal(panic)),
@@ -294,19 +290,19 @@ fn round(
     if monitor.interrupted() {
         return Round::that_failed(Failure::of(Fault::Interrupted { tasks: 0 }.into()));
     }
-    let watched = match quietly(|| runtime.run_in(dir, site, &mut buffers, |o| program.orchestrate(o))) {
-        Ok(watched) => watched,
+    let (watched, children) = match quietly(|| machine.run(dir, job, &mut buffers)) {
+        Ok(ran) => ran,
         Err(panic) => return Round::that_failed(Failure::fatal(panic)),
     };
     let mut round = Round { wall_us: watched.wall.as_nanos() as f64 / 1e3, ..Round::default() };
-    (round.report, round.recording) = (watched.report, watched.recording);
-    round.modelled = runtime.modelled().cloned();
+    (round.report, round.recording, round.children) = (watched.report, watched.recording, children);
+    round.modelled = machine.modelled().cloned();
     match watched.result {
         Ok(result) => round.failure = result.err().map(Failure::of),
         Err(_) => round.failure = Some(Failure::fatal(Panicked::last())),
     }
     if round.failure.is_none() {
-        match quietly(|| program.golden(&buffers)) {
+        match quietly(|| job.program.golden(&buffers)) {
             Ok(Ok(golden)) => {
                 round.failure = (!golden.passed()).then(|| Failure::failed(GoldenMismatch(golden.clone())));
                 round.golden = Some(golden);
@@ -326,6 +322,7 @@ fn filled(
     diagnostics: &Diagnostics,
 ) -> Manifest {
     manifest = tell_report(manifest, &round.report);
+    manifest.children = round.children.clone();
     manifest.wall_us = round.wall_us;
     manifest.golden = round.golden.as_ref().map(|golden| ringlane_trace::Golden {
         checked: golden.checked,
@@ -337,7 +334,7 @@ fn filled(
         manifest.fail(*status, RunError::of(&**error));
     }
     match &round.recording {
-        Some(recording) => tell_recording(manifest, recording, &diagnostics.apply(CallConfig::default())),
+        Some(recording) => tell_recording(manifest, recording, &diagnostics.told()),
         None => manifest,
     }
 }

@@ -51,6 +51,7 @@ mod errors;
 mod execute;
 mod jobs;
 mod limits;
+mod machine;
 mod manifest;
 mod memory;
 mod monitor;
@@ -76,6 +77,7 @@ mod told;
 mod usage;
 mod watchdog;
 mod watched;
+mod workers;
 
 use std::process::ExitCode;
 

@@ -42,6 +42,8 @@ pub struct Runtime {
     chip: Chip,
     observing: Observing,
     recording: Option<Exported>,
+    /// What `run.json` calls the program and the case.
+    title: (String, String),
 }
 
 enum Chip {
@@ -119,6 +121,11 @@ impl Runtime {
         Ok(())
     }
 
+    /// Sets what `run.json` calls the program and the case of the runs to come.
+    pub fn entitle(&mut self, scene: &str, case: &str) {
+        self.title = (scene.to_string(), case.to_string());
+    }
+
     /// Chooses which arguments are captured where they are (`DfxFlags::DUMP`); everything, unless this is called.
     pub fn select_dump(&mut self, selection: DumpSelection) {
         self.observing.dump = selection;
@@ -182,7 +189,8 @@ impl Runtime {
         }
         let Watched { result, report, wall, recording } =
             self.run_in(Some(&dir), Location::caller(), buffers, f);
-        let mut manifest = Manifest::new("program", "run", self.platform().as_str(), started_at);
+        let (scene, case) = &self.title;
+        let mut manifest = Manifest::new(scene, case, self.platform().as_str(), started_at);
         (manifest.threads, manifest.model) = (self.threads(), self.model_facts());
         manifest.seed = self.observing.config.seed;
         manifest.wall_us = wall.as_nanos() as f64 / 1e3;
@@ -278,7 +286,8 @@ impl OnPlatform {
             }
         };
         let observing = Observing { config: *config, dump: DumpSelection::default(), pool: Pool::default() };
-        Ok(Runtime { chip, observing, recording: None })
+        let title = ("program".to_string(), "run".to_string());
+        Ok(Runtime { chip, observing, recording: None, title })
     }
 }
 
@@ -308,6 +317,8 @@ pub enum Remote {
     Cpu(ringlane_chip_cpu::Remote),
     #[doc(hidden)]
     Sim(ringlane_chip_sim::Remote),
+    #[doc(hidden)]
+    Node(ringlane_node::Remote),
 }
 
 impl Remote {
@@ -316,6 +327,7 @@ impl Remote {
         match self {
             Remote::Cpu(cpu) => cpu.interrupt(),
             Remote::Sim(sim) => sim.interrupt(),
+            Remote::Node(node) => node.interrupt(),
         }
     }
 
@@ -324,6 +336,7 @@ impl Remote {
         match self {
             Remote::Cpu(cpu) => cpu.status(),
             Remote::Sim(sim) => sim.status(),
+            Remote::Node(node) => node.status(),
         }
     }
 }

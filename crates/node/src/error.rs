@@ -48,6 +48,8 @@ pub enum NodeError {
     ChildBusy { worker: String, callable: &'static str },
     #[error("there is no call to wait for")]
     NoCall { worker: String },
+    #[error("a worker cannot have what it needs")]
+    CannotEquip { error: CallError },
     #[error("a node cannot have so many workers")]
     TooManyWorkers { count: usize },
     #[error("a tensor is not in memory that the workers see")]
@@ -85,6 +87,7 @@ impl Explain for NodeError {
             NodeError::CallFailed { .. } => "CallFailed",
             NodeError::ChildBusy { .. } => "ChildBusy",
             NodeError::NoCall { .. } => "NoCall",
+            NodeError::CannotEquip { .. } => "CannotEquip",
             NodeError::TooManyWorkers { .. } => "TooManyWorkers",
             NodeError::TensorElsewhere { .. } => "TensorElsewhere",
         }
@@ -118,6 +121,7 @@ impl Explain for NodeError {
             NodeError::CallFailed { worker, callable, error } => format!("{callable} in {worker}: {error}"),
             NodeError::ChildBusy { worker, callable } => format!("{callable} in {worker}"),
             NodeError::NoCall { worker } => worker.clone(),
+            NodeError::CannotEquip { error } => error.to_string(),
             NodeError::TooManyWorkers { count } => {
                 format!("{count} workers; a node has 1 to {}", crate::limits::WORKERS_MAX)
             }
@@ -129,7 +133,9 @@ impl Explain for NodeError {
         let text = match self {
             NodeError::Config(error) => return error.hint(),
             NodeError::Arguments(error) => return error.hint(),
-            NodeError::StartFailed { error, .. } | NodeError::CallFailed { error, .. } => {
+            NodeError::StartFailed { error, .. }
+            | NodeError::CallFailed { error, .. }
+            | NodeError::CannotEquip { error } => {
                 return error.hint.clone();
             }
             NodeError::CorruptMailbox { .. } => {

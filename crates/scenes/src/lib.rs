@@ -38,6 +38,7 @@ mod golden;
 mod matmul;
 mod moe;
 mod paged_attention;
+mod parts;
 mod registry;
 mod rng;
 mod scene;
@@ -49,6 +50,7 @@ mod wavefront;
 
 pub use error::{SceneError, SceneResult};
 pub use golden::{Check, Golden, Tolerance, Value};
+pub use parts::{PartAccess, PartArgument, Parts, share_out};
 pub use registry::scenes;
 pub use rng::Rng;
 pub use scene::{Case, Param, Program, Scene};

@@ -5,11 +5,14 @@
 //!
 //! Golden: plain loops in f64; the absolute tolerance is `3e-7 · K` (inputs lie in -1..1).
 
+use core::ops::Range;
+
 use ringlane_engine::prelude::*;
 
 use crate::arith::axpy;
 use crate::cost;
 use crate::golden::{Golden, Tolerance};
+use crate::parts::{PartArgument, Parts};
 use crate::rng::Rng;
 use crate::scene::{Case, Param, Program, Scene, made};
 use crate::scopes::{in_scopes, pieces};
@@ -82,6 +85,12 @@ struct Matmul {
 }
 
 impl Matmul {
+    /// The rows of some rows of tiles.
+    fn rows(&self, tiles: &Range<u32>) -> Range<u32> {
+        let at = |tile: u32| (u64::from(tile) * u64::from(self.tile)).min(self.m.into()) as u32;
+        at(tiles.start)..at(tiles.end)
+    }
+
     fn inputs(&self) -> (Vec<f32>, Vec<f32>) {
         let mut rng = Rng::new(self.seed);
         (rng.signed((self.m * self.k) as usize), rng.signed((self.k * self.n) as usize))
@@ -99,17 +108,12 @@ impl Program for Matmul {
 
     fn orchestrate(&self, o: &mut Orch<'_, '_>) -> Result<()> {
         let ids = made(&self.ids)?;
-        let (a, b, c) = (o.external(ids.a)?, o.external(ids.b)?, o.external(ids.c)?);
-        for (i, rows) in pieces(self.m, self.tile) {
-            for (j, cols) in pieces(self.n, self.tile) {
-                let c = c.tile(&[i, j], &[rows, cols])?;
-                in_scopes(o, pieces(self.k, self.k_tile), TASKS_PER_SCOPE, |o, (k, depth)| {
-                    let (a, b) = (a.tile(&[i, k], &[rows, depth])?, b.tile(&[k, j], &[depth, cols])?);
-                    o.submit(&MATMUL, [a.read(), b.read(), c.inout()]).map(drop)
-                })?;
-            }
-        }
-        Ok(())
+        let tensors = [o.external(ids.a)?, o.external(ids.b)?, o.external(ids.c)?];
+        self.orchestrate_part(o, 0..self.units(), &tensors)
+    }
+
+    fn parts(&self) -> Option<&dyn Parts> {
+        Some(self)
     }
 
     fn golden(&self, data: &Buffers<'_>) -> Result<Golden> {
@@ -127,5 +131,42 @@ impl Program for Matmul {
 
     fn outputs(&self) -> Vec<BufferId> {
         self.ids.iter().map(|ids| ids.c).collect()
+    }
+}
+
+/// A part is some rows of tiles.
+impl Parts for Matmul {
+    fn units(&self) -> u32 {
+        self.m.div_ceil(self.tile)
+    }
+
+    fn part_buffers(&self) -> Result<Vec<BufferId>> {
+        made(&self.ids).map(|ids| vec![ids.a, ids.b, ids.c])
+    }
+
+    fn arguments(&self, tiles: Range<u32>) -> Vec<PartArgument> {
+        let rows = &self.rows(&tiles);
+        vec![PartArgument::rows(rows), PartArgument::WHOLE, PartArgument::rows(rows).updated()]
+    }
+
+    fn orchestrate_part<'s>(
+        &self,
+        o: &mut Orch<'s, '_>,
+        tiles: Range<u32>,
+        tensors: &[Tensor<'s>],
+    ) -> Result<()> {
+        let &[a, b, c] = tensors else {
+            return Err(Error::user(format!("a product has three tensors, not {}", tensors.len())));
+        };
+        for (i, rows) in pieces(self.rows(&tiles).len() as u32, self.tile) {
+            for (j, cols) in pieces(self.n, self.tile) {
+                let c = c.tile(&[i, j], &[rows, cols])?;
+                in_scopes(o, pieces(self.k, self.k_tile), TASKS_PER_SCOPE, |o, (k, depth)| {
+                    let (a, b) = (a.tile(&[i, k], &[rows, depth])?, b.tile(&[k, j], &[depth, cols])?);
+                    o.submit(&MATMUL, [a.read(), b.read(), c.inout()]).map(drop)
+                })?;
+            }
+        }
+        Ok(())
     }
 }

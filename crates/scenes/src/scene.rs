@@ -6,6 +6,7 @@ use ringlane_engine::prelude::*;
 
 use crate::error::{SceneError, SceneResult};
 use crate::golden::Golden;
+use crate::parts::Parts;
 use crate::registry::scenes;
 use crate::settings::Settings;
 
@@ -105,6 +106,10 @@ pub trait Program {
     /// The buffers that hold the results, once [`buffers`](Self::buffers) has made them.
     fn outputs(&self) -> Vec<BufferId> {
         Vec::new()
+    }
+    /// How it is run in parts, on several chips; `None` if it cannot be.
+    fn parts(&self) -> Option<&dyn Parts> {
+        None
     }
 }
 

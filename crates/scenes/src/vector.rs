@@ -10,10 +10,13 @@
 //!
 //! Golden: f64, absolute tolerance 1e-5 (the values stay below 15).
 
+use core::ops::Range;
+
 use ringlane_engine::prelude::*;
 
 use crate::cost;
 use crate::golden::{Golden, Tolerance};
+use crate::parts::{PartArgument, Parts};
 use crate::rng::Rng;
 use crate::scene::{Case, Param, Program, Scene, made};
 use crate::scopes::pieces;
@@ -82,6 +85,17 @@ struct Vector {
 }
 
 impl Vector {
+    /// Elements of a chunk; the last may have fewer.
+    fn chunk(&self) -> u32 {
+        self.n.div_ceil(self.chunks)
+    }
+
+    /// The elements of some chunks.
+    fn rows(&self, chunks: &Range<u32>) -> Range<u32> {
+        let at = |chunk: u32| (u64::from(chunk) * u64::from(self.chunk())).min(self.n.into()) as u32;
+        at(chunks.start)..at(chunks.end)
+    }
+
     fn inputs(&self) -> (Vec<f32>, Vec<f32>) {
         let mut rng = Rng::new(self.seed);
         (rng.signed(self.n as usize), rng.signed(self.n as usize))
@@ -100,20 +114,12 @@ impl Program for Vector {
 
     fn orchestrate(&self, o: &mut Orch<'_, '_>) -> Result<()> {
         let ids = made(&self.ids)?;
-        let (a, b, result) = (o.external(ids.a)?, o.external(ids.b)?, o.external(ids.out)?);
-        for (start, len) in pieces(self.n, self.n.div_ceil(self.chunks)) {
-            let shape = [len];
-            let (a, b, result) =
-                (a.slice(0, start, len)?, b.slice(0, start, len)?, result.slice(0, start, len)?);
-            let f = o.submit(&VECTOR_ADD, [a.read(), b.read(), out(f32, shape)])?.out(0);
-            o.scope(|o| {
-                let g = o.submit(&VECTOR_SHIFT, [f.read(), out(f32, shape), scalar(1.0f32)])?.out(0);
-                let h = o.submit(&VECTOR_SHIFT, [f.read(), out(f32, shape), scalar(2.0f32)])?.out(0);
-                let i = o.submit(&VECTOR_MUL, [g.read(), h.read(), out(f32, shape)])?.out(0);
-                o.submit(&VECTOR_ADD, [i.read(), f.read(), result.write()]).map(drop)
-            })?;
-        }
-        Ok(())
+        let tensors = [o.external(ids.a)?, o.external(ids.b)?, o.external(ids.out)?];
+        self.orchestrate_part(o, 0..self.units(), &tensors)
+    }
+
+    fn parts(&self) -> Option<&dyn Parts> {
+        Some(self)
     }
 
     fn golden(&self, data: &Buffers<'_>) -> Result<Golden> {
@@ -126,5 +132,45 @@ impl Program for Vector {
 
     fn outputs(&self) -> Vec<BufferId> {
         self.ids.iter().map(|ids| ids.out).collect()
+    }
+}
+
+/// A part is some chunks.
+impl Parts for Vector {
+    fn units(&self) -> u32 {
+        self.n.div_ceil(self.chunk())
+    }
+
+    fn part_buffers(&self) -> Result<Vec<BufferId>> {
+        made(&self.ids).map(|ids| vec![ids.a, ids.b, ids.out])
+    }
+
+    fn arguments(&self, chunks: Range<u32>) -> Vec<PartArgument> {
+        let rows = &self.rows(&chunks);
+        vec![PartArgument::rows(rows), PartArgument::rows(rows), PartArgument::rows(rows).written()]
+    }
+
+    fn orchestrate_part<'s>(
+        &self,
+        o: &mut Orch<'s, '_>,
+        chunks: Range<u32>,
+        tensors: &[Tensor<'s>],
+    ) -> Result<()> {
+        let &[a, b, result] = tensors else {
+            return Err(Error::user(format!("a vector program has three tensors, not {}", tensors.len())));
+        };
+        for (start, len) in pieces(self.rows(&chunks).len() as u32, self.chunk()) {
+            let shape = [len];
+            let (a, b, result) =
+                (a.slice(0, start, len)?, b.slice(0, start, len)?, result.slice(0, start, len)?);
+            let f = o.submit(&VECTOR_ADD, [a.read(), b.read(), out(f32, shape)])?.out(0);
+            o.scope(|o| {
+                let g = o.submit(&VECTOR_SHIFT, [f.read(), out(f32, shape), scalar(1.0f32)])?.out(0);
+                let h = o.submit(&VECTOR_SHIFT, [f.read(), out(f32, shape), scalar(2.0f32)])?.out(0);
+                let i = o.submit(&VECTOR_MUL, [g.read(), h.read(), out(f32, shape)])?.out(0);
+                o.submit(&VECTOR_ADD, [i.read(), f.read(), result.write()]).map(drop)
+            })?;
+        }
+        Ok(())
     }
 }

@@ -4,7 +4,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use ringlane_scenes::Scene;
 use ringlane_task::{DfxFlags, Overflow};
 
-use crate::diagnostics::{DfxRounds, Diagnostics};
+use crate::diagnostics::{DfxRounds, Diagnostics, Recorder};
 use crate::errors::CliError;
 use crate::pmu;
 use crate::runtime::Platform;
@@ -39,6 +39,9 @@ pub struct DfxArgs {
     /// What each scope took of the rings
     #[arg(long, visible_alias = "enable-scope-stats")]
     scope_stats: bool,
+    /// When each worker got, ran and answered which call; needs --workers
+    #[arg(long)]
+    dist_swimlane: bool,
     /// All of them
     #[arg(long)]
     dfx: bool,
@@ -54,12 +57,19 @@ pub struct DfxArgs {
 }
 
 impl DfxArgs {
-    /// What is observed of a scene.
-    pub fn diagnostics(&self, scene: &Scene, platform: Platform) -> Result<Diagnostics, CliError> {
+    /// What is observed of a scene, on a chip or by a node.
+    pub fn diagnostics(
+        &self,
+        scene: &Scene,
+        platform: Platform,
+        of: Recorder,
+    ) -> Result<Diagnostics, CliError> {
+        self.check_for(of)?;
         let pmu_group = self.pmu.as_deref().map(|text| pmu::group(text, platform)).transpose()?;
         let dump = self.dump_tensor.as_deref().map(|text| selection::parse(text, scene)).transpose()?;
         Ok(Diagnostics {
-            flags: self.flags(),
+            flags: self.flags(of),
+            of,
             overflow: self.overflow,
             pmu_group: pmu_group.unwrap_or_default(),
             dump: dump.unwrap_or_default(),
@@ -67,10 +77,28 @@ impl DfxArgs {
         })
     }
 
+    /// Refuses what only a chip, or only a node, can do.
+    fn check_for(&self, of: Recorder) -> Result<(), CliError> {
+        match of {
+            Recorder::Chip if self.dist_swimlane => {
+                Err(CliError::OnlyWithWorkers { option: "--dist-swimlane" })
+            }
+            Recorder::Node if self.dump_tensor.as_deref().is_some_and(|text| text != selection::ALL) => {
+                Err(CliError::NotWithWorkers { option: "--dump-tensor=KERNEL" })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// An option of its own says more than `--dfx`: with both, the swimlane has the level that it names.
-    fn flags(&self) -> DfxFlags {
+    fn flags(&self, of: Recorder) -> DfxFlags {
+        let by_node = match of {
+            Recorder::Chip => DfxFlags::NONE,
+            Recorder::Node => DfxFlags::NODE_SWIMLANE,
+        };
         let asked = [
-            (self.dfx, EVERYTHING),
+            (self.dfx, EVERYTHING.with(by_node)),
+            (self.dist_swimlane, DfxFlags::NODE_SWIMLANE),
             (self.dump_tensor.is_some(), DfxFlags::DUMP),
             (self.pmu.is_some(), DfxFlags::PMU),
             (self.dep_gen, DfxFlags::DEPS),
@@ -79,7 +107,7 @@ impl DfxArgs {
         let flags =
             asked.into_iter().filter(|(is_on, _)| *is_on).fold(DfxFlags::NONE, |all, (_, one)| all.with(one));
         match self.chip_swimlane {
-            None if self.report && flags.is_empty() => REPORTED,
+            None if self.report && flags.is_empty() => REPORTED.with(by_node),
             None => flags,
             Some(level) => flags.with_swimlane_level(level).expect("the level was checked when it was read"),
         }
@@ -114,7 +142,21 @@ mod tests {
 
     fn diagnostics(options: &[&str]) -> Diagnostics {
         let command = Command::try_parse_from([&["run"], options].concat()).unwrap_or_else(|e| panic!("{e}"));
-        command.dfx.diagnostics(Scene::find("vector").unwrap(), Platform::Cpu).unwrap()
+        command.dfx.diagnostics(Scene::find("vector").unwrap(), Platform::Cpu, Recorder::Chip).unwrap()
+    }
+
+    #[test]
+    fn a_node_has_a_diagnostic_of_its_own_and_a_chip_does_not() {
+        let flags = |options: &[&str], of| {
+            let command = Command::try_parse_from([&["run"], options].concat()).unwrap();
+            let scene = Scene::find("vector").unwrap();
+            command.dfx.diagnostics(scene, Platform::Cpu, of).map(|diagnostics| diagnostics.flags.bits())
+        };
+        assert_eq!(flags(&["--dfx"], Recorder::Node).unwrap(), 0xff);
+        assert_eq!(flags(&["--report"], Recorder::Node).unwrap(), 0xf7);
+        assert_eq!(flags(&["--dist-swimlane"], Recorder::Node).unwrap(), 0x80);
+        assert!(flags(&["--dist-swimlane"], Recorder::Chip).is_err());
+        assert!(flags(&["--dump-tensor=VECTOR_MUL"], Recorder::Node).is_err());
     }
 
     fn bits(options: &[&str]) -> u64 {

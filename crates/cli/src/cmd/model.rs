@@ -1,5 +1,6 @@
 //! The options of `run` that say how a modelled chip is run.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -51,6 +52,19 @@ impl ModelArgs {
         let chip = self.chip.as_deref().map(spec::load).transpose()?;
         let options = SimOptions { policy: self.policy.unwrap_or_default(), chaos: self.chaos, costs };
         Ok(Model { chip, options })
+    }
+
+    /// The same options again, for another process.
+    pub fn arguments(&self) -> Vec<OsString> {
+        let mut arguments: Vec<OsString> = Vec::new();
+        let mut add = |option: &str, value: Option<OsString>| {
+            arguments.extend(value.into_iter().flat_map(|value| [option.into(), value]));
+        };
+        add("--chip", self.chip.as_ref().map(OsString::from));
+        add("--policy", self.policy.map(|policy| policy.as_str().into()));
+        add("--chaos", self.chaos.map(|seed| seed.to_string().into()));
+        add("--costs", self.costs.as_ref().map(OsString::from));
+        arguments
     }
 
     /// Whether costs are given that are of no use to a scene. `model` is what [`model`](Self::model) gave.

@@ -17,6 +17,7 @@ use ringlane_trace::RunStatus;
 use super::dfx::DfxArgs;
 use super::model::ModelArgs;
 use crate::costs::CostsOut;
+use crate::diagnostics::Recorder;
 use crate::errors::{CliError, Exit, warn};
 use crate::execute::{Audience, Setup};
 use crate::jobs::{self, Pages, Place, Plan, Slip};
@@ -27,6 +28,7 @@ use crate::runtime::{self, Model, Platform};
 use crate::select::{self, Choice};
 use crate::summary;
 use crate::told::Told;
+use crate::workers::{self, shape::Shape};
 
 const EXAMPLE: &str = "\
 Example:
@@ -36,6 +38,7 @@ Example:
   $ ringlane run paged_attention --case large --platform a2a3sim --report
   $ ringlane run paged_attention --case small --dfx
   $ ringlane run cholesky --chip-swimlane=1 --dep-gen --rounds 5
+  $ ringlane run paged_attention --case large --platform a2a3sim --workers 2 --report
   $ ringlane run paged_attention --case ragged --dump-tensor=QK,PV:2
   $ ringlane run cholesky --chip-swimlane=1 --costs-out costs.json
   $ ringlane run paged_attention --platform a2a3sim --chip-swimlane --policy critical-path
@@ -63,6 +66,9 @@ pub struct RunArgs {
     #[arg(short, long, value_name = "N", default_value = "1", allow_negative_numbers = true)]
     #[arg(value_parser = options::jobs)]
     jobs: u32,
+    /// Share each case out to N chips, each in a process of its own; NxM: to N nodes of M chips
+    #[arg(long, value_name = "N[xM]", allow_negative_numbers = true, value_parser = Shape::parse)]
+    workers: Option<Shape>,
     /// Which case of all a process runs for the one that started it, and where it leaves its answer
     #[arg(long, hide = true, value_name = "I:FD", value_parser = Place::parse)]
     case_of_parent: Option<Place>,
@@ -144,6 +150,9 @@ impl RunArgs {
         if let Some(place) = self.case_of_parent {
             return self.execute_for_parent(place);
         }
+        if self.workers.is_some() && self.costs_out.is_some() {
+            return Err(CliError::NotWithWorkers { option: "--costs-out" });
+        }
         let plans = self.plans(&self.choices()?, 0.., &Audience::People)?;
         let Some(setup) = plans.first().map(|plan| plan.setup.clone()) else { return Ok(Exit::Ok) };
         let costs_out = self.costs_out.as_deref();
@@ -196,6 +205,9 @@ impl RunArgs {
         let wanted = choices.iter().enumerate().filter(|(index, _)| which.contains(index));
         let jobs = wanted.map(|(_, choice)| select::job(*choice, &self.params, self.seed));
         let jobs = jobs.collect::<Result<Vec<_>, _>>()?;
+        if self.workers.is_some() {
+            jobs.iter().try_for_each(select::check_divisible)?;
+        }
         let (config, model) = (self.config(choices.len())?, self.model.model(self.platform)?);
         let mut plans: Vec<Plan> = Vec::new();
         for job in jobs {
@@ -221,7 +233,8 @@ impl RunArgs {
     /// The cores are shared among the cases that run at once: a thread without a core of its own makes every case wait for
     /// the others, and their times tell of nothing then. 0 is all cores.
     fn threads_of_a_case(&self, cases: usize) -> i32 {
-        let at_once = (self.jobs as usize).min(cases);
+        let chips = self.workers.as_ref().map_or(1, |shape| shape.chips() as usize);
+        let at_once = (self.jobs as usize).min(cases).saturating_mul(chips);
         if at_once <= 1 || self.platform.is_modelled() {
             return 0;
         }
@@ -236,8 +249,15 @@ impl RunArgs {
         model: Model,
         audience: &Audience,
     ) -> Result<Setup, CliError> {
+        let of = if self.workers.is_some() { Recorder::Node } else { Recorder::Chip };
+        let workers = self.workers.as_ref().map(|shape| workers::Plan {
+            shape: shape.clone(),
+            platform: self.platform,
+            chip_arguments: self.model.arguments(),
+        });
         Ok(Setup {
-            diagnostics: self.dfx.diagnostics(scene, self.platform)?,
+            diagnostics: self.dfx.diagnostics(scene, self.platform, of)?,
+            workers,
             platform: self.platform,
             model,
             runtime: self.runtime,

@@ -1,13 +1,20 @@
 //! `ringlane worker`: what a node starts.
 
-use ringlane_node::{Inherited, NoEquipment, Service, Spin};
+use ringlane_node::{Equipment, Inherited, Kind, NoEquipment, NodeError, Service, Spin};
 
+use super::model::ModelArgs;
 use crate::errors::{CliError, Exit};
+use crate::execute::Audience;
+use crate::monitor::Monitor;
 use crate::panics;
+use crate::runtime::{Model, Platform};
+use crate::workers::equipment::{OneChip, OwnNode};
+use crate::workers::shape::Shape;
+use crate::workers::{NodeRuntime, Plan};
 
 const EXAMPLE: &str = "\
 Example:
-  $ ringlane worker --mailbox-fd 5
+  $ ringlane worker --mailbox-fd 5 --kind chip --platform a2a3sim
 A node starts its workers itself, with a mailbox that they inherit as an open descriptor; there is no use in starting one by
 hand. A worker ends with its node.";
 
@@ -24,22 +31,53 @@ pub struct WorkerArgs {
     /// The descriptor of a node's memory, outermost node first (repeatable)
     #[arg(long = "memory-fd", value_name = "N")]
     memory_fds: Vec<i32>,
+    /// What it has: nothing, a chip, or workers of its own
+    #[arg(long, value_name = "KIND", default_value = "function", value_parser = ["function", "chip", "node"])]
+    kind: String,
+    /// What its chips are
+    #[arg(short, long, value_name = "NAME", default_value_t)]
+    platform: Platform,
+    /// How many chips it has, if it is a node
+    #[arg(long, value_name = "N[xM]", default_value = "1", value_parser = Shape::parse)]
+    workers: Shape,
+    #[command(flatten)]
+    model: ModelArgs,
 }
 
 impl WorkerArgs {
     /// Serves until the node says that it is enough.
     pub fn execute(&self) -> Result<Exit, CliError> {
-        // A panic of a callable is the answer to its call.
         let inherited = Inherited { mailbox: self.mailbox_fd, memories: self.memory_fds.clone() };
-        let served = panics::quietly(|| {
-            Service::adopt(&inherited, Spin::from_us(self.spin_us))?.serve(&mut NoEquipment)
-        });
-        match served {
+        let service = Service::adopt(&inherited, Spin::from_us(self.spin_us)).map_err(CliError::Node)?;
+        let mut equipment = match self.equipment(&service) {
+            Ok(equipment) => equipment,
+            Err(error) => return Err(CliError::Node(service.refuse(error))),
+        };
+        // A panic of a callable is the answer to its call.
+        match panics::quietly(|| service.serve(&mut *equipment)) {
             Ok(served) => served.map(|_| Exit::Ok).map_err(CliError::Node),
             Err(panicked) => {
                 crate::errors::print(&panicked);
                 Ok(Exit::Failed)
             }
         }
+    }
+
+    /// What this worker has.
+    fn equipment(&self, service: &Service) -> Result<Box<dyn Equipment>, NodeError> {
+        if self.kind == Kind::Function.as_str() {
+            return Ok(Box::new(NoEquipment));
+        }
+        let cannot = |error: CliError| NodeError::CannotEquip { error: ringlane_node::CallError::of(&error) };
+        let monitor = Monitor::start(&Audience::People).map_err(cannot)?;
+        let (platform, model): (Platform, Model) =
+            (self.platform, self.model.model(self.platform).map_err(cannot)?);
+        if self.kind == Kind::Chip.as_str() {
+            return Ok(Box::new(OneChip { platform, model, runtime: None, monitor }));
+        }
+        let chip_arguments = self.model.arguments();
+        let plan = Plan { shape: self.workers.clone(), platform, chip_arguments };
+        let runtime = NodeRuntime::start(service.memories(), &plan)?;
+        Ok(Box::new(OwnNode { runtime, monitor }))
     }
 }

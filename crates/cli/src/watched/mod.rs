@@ -36,7 +36,7 @@ pub(crate) struct Watched<R> {
 }
 
 /// What every recording is asked for; the chip says what its cores are.
-fn settings(observing: &Observing, table: &Table, cores: Cores) -> Result<Settings> {
+pub(crate) fn settings(observing: &Observing, table: &Table, cores: Cores) -> Result<Settings> {
     let config = &observing.config;
     Ok(Settings {
         flags: config.dfx_flags,
@@ -49,22 +49,22 @@ fn settings(observing: &Observing, table: &Table, cores: Cores) -> Result<Settin
 }
 
 /// A run that did not begin, because it could not be recorded.
-fn refused<R>(error: Error) -> Watched<R> {
+pub(crate) fn refused<R>(error: Error) -> Watched<R> {
     let (report, wall) = (RunReport::default(), Duration::ZERO);
     Watched { result: Ok(Err(error)), report, wall, recording: None }
 }
 
 /// A chip's part in what the files tell beside the records.
-struct ChipFacts {
-    platform: String,
-    core_types: Vec<String>,
-    threads: u32,
-    core_to_thread: Vec<u32>,
-    copies: Option<Copies>,
+pub(crate) struct ChipFacts {
+    pub(crate) platform: String,
+    pub(crate) core_types: Vec<String>,
+    pub(crate) threads: u32,
+    pub(crate) core_to_thread: Vec<u32>,
+    pub(crate) copies: Option<Copies>,
 }
 
 /// What the files tell beside the records.
-fn facts<R>(
+pub(crate) fn facts<R>(
     chip: ChipFacts,
     table: &Table,
     report: &RunReport,

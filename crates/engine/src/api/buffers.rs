@@ -141,6 +141,28 @@ impl<'d> Buffers<'d> {
         Ok(unsafe { core::slice::from_raw_parts(space.base.cast(), view.elements() as usize) })
     }
 
+    /// What a buffer is, and its bytes.
+    pub fn bytes(&self, id: BufferId) -> Result<(TensorView, &[u8])> {
+        let Buffer { space, view, .. } = &self.list[self.index_of(id)?];
+        // SAFETY: the buffer has so many bytes, all of them written; no run borrows it while `&self` lives.
+        Ok((*view, unsafe { core::slice::from_raw_parts(space.base, view.bytes() as usize) }))
+    }
+
+    /// Overwrites a buffer with another of the same type and shape.
+    pub fn copy_from(&mut self, id: BufferId, from: &Buffers<'_>, other: BufferId) -> Result<()> {
+        let Buffer { space, view, permission, .. } = &self.list[self.index_of(id)?];
+        let (given, bytes) = from.bytes(other)?;
+        if given != *view {
+            return Err(Fault::BufferLength { elements: view.elements(), given: given.elements() }.into());
+        }
+        if *permission == Permission::Read {
+            return Err(Fault::ReadOnly { kernel: "a copy".to_string(), arg: id.index as usize }.into());
+        }
+        // SAFETY: the buffer has so many bytes, `&mut self` is all there is of it, and values of one type are copied.
+        unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), space.base, bytes.len()) };
+        Ok(())
+    }
+
     /// Number of buffers.
     pub fn len(&self) -> usize {
         self.list.len()

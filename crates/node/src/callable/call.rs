@@ -79,6 +79,16 @@ impl<'c> Call<'c> {
         Ok(unsafe { core::slice::from_raw_parts(start, len) })
     }
 
+    /// The values of a tensor that the call only reads. The tensor can still be had, or go to a run.
+    pub fn peek<T: Element>(&mut self, index: usize) -> Result<&'c [T], CallError> {
+        if self.tensors.get(index).is_none_or(|tensor| tensor.tensor.access.writes()) {
+            return Err(self.wrong("WrongTensor", format!("tensor {index} was not given to be read")));
+        }
+        let values = self.slice(index)?;
+        self.tensors[index].is_taken = false;
+        Ok(values)
+    }
+
     /// The values of a tensor, which the call may write. Each tensor can be had once.
     pub fn slice_mut<T: Element>(&mut self, index: usize) -> Result<&'c mut [T], CallError> {
         let writes = self.tensors.get(index).is_some_and(|tensor| tensor.tensor.access.writes());

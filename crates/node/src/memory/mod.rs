@@ -163,6 +163,14 @@ impl SharedBuffers {
         Ok(id)
     }
 
+    /// Adds a copy of another run's buffer.
+    pub fn add_copy(&mut self, from: &Buffers<'_>, id: BufferId) -> Result<BufferId> {
+        let (view, _) = from.bytes(id)?;
+        let copy = self.add_zeroed(view.dtype(), &view.shape())?;
+        self.buffers.copy_from(copy, from, id)?;
+        Ok(copy)
+    }
+
     /// The values of a buffer.
     pub fn get<T: Element>(&self, id: BufferId) -> Result<&[T]> {
         self.buffers.get(id)

@@ -259,6 +259,7 @@ impl<'n, P: Probe> NodeChip<'n, P> {
         for mate in self.crew.iter_mut() {
             if let Some(job) = &mut mate.job {
                 mate.child.interrupt();
+                mate.is_spent = true;
                 job.deadline = job.deadline.min(last);
             }
         }

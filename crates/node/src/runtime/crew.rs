@@ -108,6 +108,8 @@ pub(crate) struct Mate {
     pub(crate) calls: u64,
     pub(crate) restarts: u32,
     pub(crate) clock: ClockOffset,
+    /// Whether it was told to end what it did: it is started anew before it gets more.
+    pub(crate) is_spent: bool,
     /// Why it could not be started again.
     pub(crate) lost: Option<NodeError>,
 }
@@ -116,7 +118,7 @@ impl Mate {
     pub(crate) fn start(spec: &WorkerSpec) -> Result<Self, NodeError> {
         let child = Child::start(&spec.launch)?;
         let (kind, clock) = (spec.kind, ClockOffset::default());
-        Ok(Mate { kind, child, job: None, calls: 0, restarts: 0, clock, lost: None })
+        Ok(Mate { kind, child, job: None, calls: 0, restarts: 0, clock, is_spent: false, lost: None })
     }
 
     pub(crate) fn is_idle(&self) -> bool {
@@ -146,13 +148,13 @@ impl Mate {
         Some(Ended { job, times, done_ns, result, heard })
     }
 
-    /// Starts the process again if it is dead.
+    /// Starts the process again if it is dead, or was told to end.
     pub(crate) fn revive(&mut self) {
-        if self.child.is_alive() || self.lost.is_some() {
+        if (self.child.is_alive() && !self.is_spent) || self.lost.is_some() {
             return;
         }
         match self.child.restart() {
-            Ok(()) => self.restarts += 1,
+            Ok(()) => (self.restarts, self.is_spent) = (self.restarts + 1, false),
             Err(error) => self.lost = Some(error),
         }
     }

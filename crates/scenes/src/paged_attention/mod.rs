@@ -16,12 +16,15 @@ mod inputs;
 mod kernels;
 mod planted;
 
+use core::ops::Range;
+
 use ringlane_engine::prelude::*;
 
 use self::inputs::{Shape, Table, Values};
 use self::kernels::{NORMALISE, PV, QK, SOFTMAX, UPDATE};
 use crate::error::SceneResult;
 use crate::golden::{Golden, Tolerance};
+use crate::parts::{PartArgument, Parts};
 use crate::scene::{Case, Param, Program, Scene, made};
 use crate::scopes::{in_scopes, pieces};
 use crate::settings::Settings;
@@ -152,13 +155,15 @@ impl PagedAttention {
         (self.shape.dim as f32).sqrt().recip()
     }
 
-    /// One query block: `rows` queries from `first`, over the whole context of their sequence.
+    /// One query block: `rows` queries from `first`, over the whole context of their sequence. `softmax` is the kernel for a
+    /// block of it.
     fn query_block<'s>(
         &self,
         o: &mut Orch<'s, '_>,
         t: Tensors<'s>,
         sequence: usize,
         (first, rows): (u32, u32),
+        softmax: impl Fn(u32) -> &'static Kernel,
     ) -> Result<()> {
         o.scope(|o| {
             let queries = t.queries.slice(0, first, rows)?;
@@ -169,8 +174,7 @@ impl PagedAttention {
             };
             in_scopes(o, self.table.used(&self.shape, sequence), BLOCKS_PER_SCOPE, |o, (block, held)| {
                 let part = |pool: Tensor<'s>| pool.slice(0, block * self.shape.block, held);
-                let softmax = self.softmax(sequence, first, block);
-                self.key_block(o, softmax, queries, (part(t.keys)?, part(t.values)?), running)
+                self.key_block(o, softmax(block), queries, (part(t.keys)?, part(t.values)?), running)
             })?;
             let target = t.out.slice(0, first, rows)?;
             o.submit(&NORMALISE, [running.acc.read(), running.sum.read(), target.write()]).map(drop)
@@ -178,11 +182,10 @@ impl PagedAttention {
     }
 
     /// SOFTMAX; or what is planted, for the first queries of the middle sequence and the middle block of its context.
-    fn softmax(&self, sequence: usize, first: u32, block: u32) -> &'static Kernel {
+    fn softmax(&self, sequence: usize, head: u32, block: u32) -> &'static Kernel {
         let blocks = &self.table.blocks[sequence];
-        let middle = sequence == self.shape.batch as usize / 2
-            && first == sequence as u32 * self.shape.heads
-            && block == blocks[blocks.len() / 2];
+        let middle =
+            sequence == self.shape.batch as usize / 2 && head == 0 && block == blocks[blocks.len() / 2];
         self.planted.filter(|_| middle).unwrap_or(&SOFTMAX)
     }
 
@@ -248,19 +251,13 @@ impl Program for PagedAttention {
 
     fn orchestrate(&self, o: &mut Orch<'_, '_>) -> Result<()> {
         let ids = made(&self.ids)?;
-        let tensors = Tensors {
-            queries: o.external(ids.queries)?,
-            keys: o.external(ids.keys)?,
-            values: o.external(ids.values)?,
-            out: o.external(ids.out)?,
-        };
-        for sequence in 0..self.shape.batch {
-            for (head, rows) in pieces(self.shape.heads, self.shape.query_tile) {
-                let first = sequence * self.shape.heads + head;
-                self.query_block(o, tensors, sequence as usize, (first, rows))?;
-            }
-        }
-        Ok(())
+        let tensors = [ids.queries, ids.keys, ids.values, ids.out].map(|id| o.external(id));
+        let [queries, keys, values, out] = tensors;
+        self.orchestrate_part(o, 0..self.shape.batch, &[queries?, keys?, values?, out?])
+    }
+
+    fn parts(&self) -> Option<&dyn Parts> {
+        Some(self)
     }
 
     fn golden(&self, data: &Buffers<'_>) -> Result<Golden> {
@@ -276,6 +273,44 @@ impl Program for PagedAttention {
 
     fn outputs(&self) -> Vec<BufferId> {
         self.ids.iter().map(|ids| ids.out).collect()
+    }
+}
+
+/// A part is some sequences: their rows of queries and results, and the whole pool.
+impl Parts for PagedAttention {
+    fn units(&self) -> u32 {
+        self.shape.batch
+    }
+
+    fn part_buffers(&self) -> Result<Vec<BufferId>> {
+        made(&self.ids).map(|ids| vec![ids.queries, ids.keys, ids.values, ids.out])
+    }
+
+    fn arguments(&self, sequences: Range<u32>) -> Vec<PartArgument> {
+        let rows = &(sequences.start * self.shape.heads..sequences.end * self.shape.heads);
+        let (queries, out) = (PartArgument::rows(rows), PartArgument::rows(rows).written());
+        vec![queries, PartArgument::WHOLE, PartArgument::WHOLE, out]
+    }
+
+    fn orchestrate_part<'s>(
+        &self,
+        o: &mut Orch<'s, '_>,
+        sequences: Range<u32>,
+        tensors: &[Tensor<'s>],
+    ) -> Result<()> {
+        let &[queries, keys, values, out] = tensors else {
+            return Err(Error::user(format!("attention has four tensors, not {}", tensors.len())));
+        };
+        let tensors = Tensors { queries, keys, values, out };
+        let before = sequences.start * self.shape.heads;
+        for sequence in sequences {
+            for (head, rows) in pieces(self.shape.heads, self.shape.query_tile) {
+                let first = sequence * self.shape.heads + head - before;
+                let softmax = |block| self.softmax(sequence as usize, head, block);
+                self.query_block(o, tensors, sequence as usize, (first, rows), softmax)?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -1,0 +1,158 @@
+//! What `ringlane worker` brings to its calls: a chip, or a node of its own.
+
+use ringlane_chip_cpu::CpuClock;
+use ringlane_engine::prelude::{Buffers, Orch};
+use ringlane_engine::report::{Run, RunReport};
+use ringlane_engine::seams::Clock;
+use ringlane_node::{
+    CallError, ChipProgram, ChipTimes, Equipment, NODE_CLOCK_HZ, NodeProgram, Recorded, RunOutcome, Title,
+    now_ns,
+};
+use ringlane_task::CallConfig;
+use ringlane_trace::{Manifest, RunDir, UtcTime};
+
+use super::{NodeRun, NodeRuntime, node_flags};
+use crate::manifest::tell;
+use crate::monitor::Monitor;
+use crate::progress::{Bar, Progress};
+use crate::runtime::{Model, Platform, Remote, Runtime};
+use crate::watched::Watched;
+
+/// One chip.
+pub struct OneChip {
+    pub(crate) platform: Platform,
+    pub(crate) model: Model,
+    /// The runtime of the last call, and what it was made with.
+    pub(crate) runtime: Option<(CallConfig, Runtime)>,
+    pub(crate) monitor: Monitor,
+}
+
+impl OneChip {
+    /// The runtime for a configuration: the last one, if it would be made alike.
+    fn runtime(&mut self, config: &CallConfig) -> Result<&mut Runtime, CallError> {
+        let mut made_with = *config;
+        (made_with.dfx_flags, made_with.pmu_group) = (CallConfig::DEFAULT.dfx_flags, 0);
+        made_with.set_output_prefix("").map_err(|error| CallError::of(&error))?;
+        let made_with = made_with.with_overflow(Default::default());
+        if self.runtime.as_ref().is_none_or(|(last, _)| *last != made_with) {
+            let platform = Runtime::on(self.platform).model(self.model.clone());
+            let runtime = platform.with(&made_with).map_err(|error| CallError::of(&error))?;
+            self.runtime = Some((made_with, runtime));
+        }
+        Ok(&mut self.runtime.as_mut().expect("just made").1)
+    }
+}
+
+impl Equipment for OneChip {
+    fn run_chip(
+        &mut self,
+        title: Title<'_>,
+        config: &CallConfig,
+        buffers: &mut Buffers<'_>,
+        program: &mut ChipProgram<'_>,
+    ) -> RunOutcome {
+        let runtime = match self.runtime(config) {
+            Ok(runtime) => runtime,
+            Err(error) => return (None, Err(error)),
+        };
+        if let Err(error) = runtime.observe(config) {
+            return (None, Err(CallError::of(&error)));
+        }
+        runtime.entitle(title.scene, title.case);
+        let (remote, is_modelled, begun_ns) = (runtime.remote(), self.platform.is_modelled(), now_ns());
+        let _watch = self.monitor.watch(remote, Bar::start(Progress::Hidden, title.scene));
+        let runtime = &mut self.runtime.as_mut().expect("made above").1;
+        let Run { result, report } = runtime.run(buffers, |o: &mut Orch<'_, '_>| program(o));
+        let start_ns = if is_modelled { begun_ns } else { on_node_clock(report.started_ticks) };
+        // A run that could not begin has no clock.
+        let times = (report.clock_freq_hz != 0).then_some(ChipTimes {
+            start_ns,
+            ticks: report.makespan_ticks,
+            freq_hz: report.clock_freq_hz,
+            recorded: if config.dfx_flags.is_empty() { Recorded::No } else { Recorded::Yes },
+        });
+        (times, result.map_err(|error| CallError::of(&error)))
+    }
+}
+
+/// A stamp of the processor's clock on the clock that all processes share: both are read once more, and the distance counts.
+fn on_node_clock(ticks: u64) -> u64 {
+    let clock = CpuClock::get();
+    let (now, ns) = (clock.now().0, now_ns());
+    let ago = u128::from(now.saturating_sub(ticks)) * u128::from(NODE_CLOCK_HZ) / u128::from(clock.freq_hz());
+    ns.saturating_sub(ago as u64)
+}
+
+/// A node of its own.
+pub struct OwnNode {
+    pub(crate) runtime: NodeRuntime,
+    pub(crate) monitor: Monitor,
+}
+
+impl Equipment for OwnNode {
+    fn run_node(
+        &mut self,
+        title: Title<'_>,
+        config: &CallConfig,
+        buffers: &mut Buffers<'_>,
+        program: &mut NodeProgram<'_>,
+    ) -> RunOutcome {
+        let _watch = self
+            .monitor
+            .watch(Remote::Node(self.runtime.remote()), Bar::start(Progress::Hidden, title.scene));
+        let dir = match config.output_prefix() {
+            _ if config.dfx_flags.is_empty() => None,
+            Ok(prefix) => match directory(prefix.unwrap_or_default(), config) {
+                Ok(dir) => Some(dir),
+                Err(error) => return (None, Err(error)),
+            },
+            Err(error) => return (None, Err(CallError::of(&error))),
+        };
+        let (started_at, site) = (UtcTime::now(), core::panic::Location::caller());
+        let run = self.runtime.run_in(dir.as_ref(), config, site, buffers, |o| program(o));
+        let recorded = match &dir {
+            Some(dir) => write_manifest(title, dir, started_at, &self.runtime, config, &run),
+            None => Recorded::No,
+        };
+        let Watched { result, report: RunReport { started_ticks, makespan_ticks, .. }, .. } = run.watched;
+        let times =
+            ChipTimes { start_ns: started_ticks, ticks: makespan_ticks, freq_hz: NODE_CLOCK_HZ, recorded };
+        let result = match result {
+            Ok(result) => result.map_err(|error| CallError::of(&error)),
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        (Some(times), result)
+    }
+}
+
+fn directory(prefix: &str, config: &CallConfig) -> Result<RunDir, CallError> {
+    let dir = RunDir::create_exact(prefix).map_err(|error| CallError::of(&error))?;
+    match dir.reserve(node_flags(config.dfx_flags)) {
+        Ok(()) => Ok(dir),
+        Err(error) => {
+            dir.abandon();
+            Err(CallError::of(&error))
+        }
+    }
+}
+
+fn write_manifest(
+    title: Title<'_>,
+    dir: &RunDir,
+    started_at: UtcTime,
+    runtime: &NodeRuntime,
+    config: &CallConfig,
+    run: &NodeRun<()>,
+) -> Recorded {
+    let Watched { result, report, wall, recording } = &run.watched;
+    let mut manifest = Manifest::new(title.scene, title.case, runtime.platform().as_str(), started_at);
+    (manifest.threads, manifest.seed) = (runtime.workers(), config.seed);
+    manifest.wall_us = wall.as_nanos() as f64 / 1e3;
+    manifest.children = run.children.clone();
+    let config = (*config).with_dfx_flags(node_flags(config.dfx_flags));
+    let manifest = tell(manifest, report, result.as_ref(), recording.as_ref(), &config);
+    match manifest.write(dir) {
+        Ok(()) => Recorded::Yes,
+        Err(_) => Recorded::No,
+    }
+}

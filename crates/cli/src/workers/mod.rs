@@ -1,0 +1,168 @@
+//! Runs over workers: a node and what it is made of, for `run --workers` and for workers that are nodes themselves.
+
+mod dist;
+pub mod equipment;
+pub mod parts;
+pub mod shape;
+
+use std::ffi::OsString;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
+
+use ringlane_engine::api::backend::Site;
+use ringlane_engine::prelude::{Buffers, Result};
+use ringlane_node::{
+    Kind, Launch, Memories, Node, NodeClock, NodeError, NodeOptions, NodeOrch, SharedBuffers, WorkerSpec,
+};
+use ringlane_probe::{Cores, DumpSelection, ModelCounters, Pool, Recorder};
+use ringlane_task::{CallConfig, DfxFlags};
+use ringlane_trace::{ChildRun, RunDir};
+
+use crate::runtime::Platform;
+use crate::watched::{ChipFacts, Observing, Watched, cannot_record, facts, refused, settings};
+use dist::Told;
+use shape::{Below, Shape};
+
+/// What a node records of a run with these flags itself: its tasks as its workers ran them, their graph and its scopes. What
+/// happens inside of a call, and what data goes where, is for the workers to record; their own phases and counters too.
+pub fn node_flags(flags: DfxFlags) -> DfxFlags {
+    let kept = DfxFlags::DEPS.with(DfxFlags::SCOPES).with(DfxFlags::NODE_SWIMLANE).bits();
+    let own = DfxFlags::from_bits(flags.bits() & kept).expect("fewer bits than there were");
+    own.with_swimlane_level(flags.swimlane_level().min(2)).expect("a level from 0 to 2")
+}
+
+/// How the workers of a node are made.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// How many, level by level.
+    pub shape: Shape,
+    /// What their chips are.
+    pub platform: Platform,
+    /// How these are run: options of `ringlane worker`.
+    pub chip_arguments: Vec<OsString>,
+}
+
+impl Plan {
+    fn options(&self) -> NodeOptions {
+        let worker = |kind: Kind, name: String, more: &[OsString]| {
+            let kind_of = ["worker".into(), "--kind".into(), kind.as_str().into()];
+            let chip = ["--platform".into(), self.platform.as_str().into()];
+            let arguments = kind_of.into_iter().chain(chip).chain(self.chip_arguments.iter().cloned());
+            let launch = Launch::new(name).with_arguments(arguments.chain(more.iter().cloned()));
+            WorkerSpec { kind, launch }
+        };
+        let workers = match self.shape.below() {
+            Below::Chips(chips) => {
+                let function = worker(Kind::Function, "function0".to_string(), &[]);
+                let chips = (0..chips).map(|i| worker(Kind::Chip, format!("chip{i}"), &[]));
+                chips.chain([function]).collect()
+            }
+            Below::Nodes(nodes, shape) => {
+                let shape = ["--workers".into(), shape.to_string().into()];
+                (0..nodes).map(|i| worker(Kind::Node, format!("node{i}"), &shape)).collect()
+            }
+        };
+        NodeOptions { processes: self.shape.processes(), ..NodeOptions::new(workers) }
+    }
+}
+
+/// A node, and what is recorded of its runs.
+pub struct NodeRuntime {
+    node: Node,
+    plan: Plan,
+    observing: Observing,
+}
+
+/// A node's run, and the runs of its workers.
+pub struct NodeRun<R> {
+    pub(crate) watched: Watched<R>,
+    pub(crate) children: Vec<ChildRun>,
+}
+
+impl NodeRuntime {
+    /// Starts the workers.
+    pub fn start(above: &Memories, plan: &Plan) -> core::result::Result<Self, NodeError> {
+        let config = CallConfig::default();
+        let node = Node::start(above, &config, &plan.options())?;
+        let observing = Observing { config, dump: DumpSelection::default(), pool: Pool::default() };
+        Ok(NodeRuntime { node, plan: plan.clone(), observing })
+    }
+
+    /// What its chips are.
+    pub fn platform(&self) -> Platform {
+        self.plan.platform
+    }
+
+    /// How many workers it has.
+    pub fn workers(&self) -> u32 {
+        self.node.workers().len() as u32
+    }
+
+    /// Buffers that its workers see.
+    pub fn buffers(&self) -> SharedBuffers {
+        self.node.buffers()
+    }
+
+    /// A hand for other threads.
+    pub fn remote(&self) -> ringlane_node::Remote {
+        self.node.remote()
+    }
+
+    /// Runs an orchestration, recording into a directory or nowhere. `config` tells what is recorded.
+    pub(crate) fn run_in<'e, R>(
+        &mut self,
+        dir: Option<&RunDir>,
+        config: &CallConfig,
+        site: Site,
+        buffers: &'e mut Buffers<'_>,
+        f: impl for<'o, 'r> FnOnce(&mut NodeOrch<'o, 'r, 'e>) -> Result<R>,
+    ) -> NodeRun<R> {
+        self.observing.config = config.with_dfx_flags(node_flags(config.dfx_flags));
+        let recorder = match dir.map(|dir| self.recorder(dir)).transpose() {
+            Ok(recorder) => recorder,
+            Err(error) => return NodeRun { watched: refused(error), children: Vec::new() },
+        };
+        let prefix = dir.and_then(|dir| dir.path().to_str()).unwrap_or_default();
+        let (start, node) = (Instant::now(), &mut self.node);
+        let run = catch_unwind(AssertUnwindSafe(|| match &recorder {
+            Some(recorder) => node.run_at(site, buffers, recorder, prefix, f),
+            None => node.run_at(site, buffers, &(), prefix, f),
+        }));
+        let wall = start.elapsed();
+        let (report, result) = (self.node.last_report(), run.map(|run| run.result));
+        let recording = recorder.zip(dir).map(|(recorder, dir)| {
+            let facts = facts(self.chip_facts(), self.node.table(), &report, &result);
+            let mut exported = recorder.export(&facts);
+            if self.observing.config.dfx_flags.contains(DfxFlags::NODE_SWIMLANE) {
+                let (node, platform, level) = (&self.node, self.plan.platform, self.plan.shape.level());
+                dist::export(&Told { node, platform, level, report: &report }, dir, &mut exported);
+            }
+            exported
+        });
+        let watched = Watched { result, report, wall, recording };
+        NodeRun { watched, children: dist::children(&self.node) }
+    }
+
+    fn recorder(&self, dir: &RunDir) -> Result<Recorder<NodeClock>> {
+        let cores = Cores::Modelled { count: self.workers(), counters: ModelCounters::default() };
+        let mut settings = settings(&self.observing, self.node.table(), cores)?;
+        // The timeline over processes is the node's own.
+        let recorded = settings.flags.bits() & !DfxFlags::NODE_SWIMLANE.bits();
+        settings.flags = DfxFlags::from_bits(recorded).expect("fewer bits than there were");
+        // SAFETY: it is used by `run_at` of a `Node` alone, which does everything on this thread.
+        #[allow(unsafe_code)]
+        let recorder = unsafe { Recorder::start(NodeClock, dir, settings) };
+        recorder.map_err(|error| cannot_record(&error))
+    }
+
+    fn chip_facts(&self) -> ChipFacts {
+        let workers = self.node.workers();
+        ChipFacts {
+            platform: self.plan.platform.as_str().to_string(),
+            core_types: workers.iter().map(|worker| worker.kind.as_str().to_string()).collect(),
+            threads: 1,
+            core_to_thread: vec![0; workers.len()],
+            copies: None,
+        }
+    }
+}

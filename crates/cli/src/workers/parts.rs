@@ -1,0 +1,177 @@
+//! A scene's program over workers: what they are called for.
+//!
+//! ```text
+//! SCENE_PARTS (node) ─▶ SCENE_PART (chip) ─▶ CHECK_FINITE (function)      for each part of the scene, if it has parts
+//! ```
+//! A worker makes the program itself, from its name and settings, which lie in a tensor of their own: what travels is what a
+//! part touches.
+
+use core::ops::Range;
+
+use ringlane_engine::prelude::{Arg, Element, Result, Tensor, scalar};
+use ringlane_engine::{Error, Fault};
+use ringlane_node::{Call, CallError, Callable, Kind, NodeOrch, On, Title, callable};
+use ringlane_scenes::{PartAccess, PartArgument, Parts, Program, Scene, SceneError, Settings, share_out};
+use ringlane_task::{CallConfig, DfxFlags};
+use serde::{Deserialize, Serialize};
+
+/// Parts for each chip: several, so that one that is done early takes over from one that is not.
+const PARTS_A_CHIP: u32 = 2;
+
+callable! {
+    /// The units of a scene from one number to another, on a chip. Tensors: who the scene is, and what the units touch.
+    pub(super) static SCENE_PART = chip fn(call; tensors: 2 .., scalars: [UInt32, UInt32]) {
+        let (given, units) = (Given::read(call.slice(0)?)?, units_of(call)?);
+        let program = given.program()?;
+        let parts = parts_of(&*program, &given.scene).map_err(|error| CallError::of(&error))?;
+        call.on_chip(given.title(), |o, ids| {
+            let tensors = ids.iter().map(|&id| o.external(id)).collect::<Result<Vec<_>>>()?;
+            parts.orchestrate_part(o, units.clone(), &tensors)
+        })
+    }
+}
+
+callable! {
+    /// The same over the workers of a node.
+    pub(super) static SCENE_PARTS = node fn(call; tensors: 2 .., scalars: [UInt32, UInt32]) {
+        let (given, units, config) = (Given::read(call.peek(0)?)?, units_of(call)?, *call.config());
+        let program = given.program()?;
+        let parts = parts_of(&*program, &given.scene).map_err(|error| CallError::of(&error))?;
+        call.on_node(given.title(), |o, ids| {
+            let tensors = ids.iter().map(|&id| o.external(id)).collect::<Result<Vec<_>>>()?;
+            spread(o, parts, units.clone(), &tensors, &config)
+        })
+    }
+}
+
+callable! {
+    /// Fails if a result is no finite number, and says which.
+    pub(super) static CHECK_FINITE = function fn(call; tensors: 1, scalars: [UInt32, UInt32]) {
+        let (from, to) = (call.scalar::<u32>(0)?, call.scalar::<u32>(1)?);
+        let values = call.slice::<f32>(0)?;
+        match values.iter().position(|value| !value.is_finite()) {
+            None => Ok(()),
+            Some(at) => {
+                let detail = format!("value {at} of the result of units {from} to {to} is {}", values[at]);
+                Err(CallError::new("NotFinite", detail, "`ringlane dump bad` on the part's run names the task"))
+            }
+        }
+    }
+}
+
+/// Who a scene is, as a worker is told.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Given {
+    scene: String,
+    case: String,
+    seed: u64,
+    params: std::collections::BTreeMap<String, String>,
+}
+
+impl Given {
+    /// Who a program was made from.
+    pub fn new(scene: &str, case: &str, settings: &Settings) -> Self {
+        let Settings { seed, params } = settings.clone();
+        Given { scene: scene.to_string(), case: case.to_string(), seed, params }
+    }
+
+    /// As bytes.
+    pub fn bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("strings and numbers")
+    }
+
+    fn read(bytes: &[u8]) -> core::result::Result<Self, CallError> {
+        serde_json::from_slice(bytes)
+            .map_err(|error| CallError::new("BadSettings", error.to_string(), "nodes write them themselves"))
+    }
+
+    fn title(&self) -> Title<'_> {
+        Title { scene: &self.scene, case: &self.case }
+    }
+
+    /// Makes the program again.
+    fn program(&self) -> core::result::Result<Box<dyn Program>, CallError> {
+        let make = || -> core::result::Result<_, SceneError> {
+            let settings = Settings { seed: self.seed, params: self.params.clone() };
+            (Scene::find(&self.scene)?.build)(&settings)
+        };
+        make().map_err(|error| CallError::of(&error))
+    }
+}
+
+fn units_of(call: &Call<'_>) -> core::result::Result<Range<u32>, CallError> {
+    Ok(call.scalar::<u32>(0)?..call.scalar::<u32>(1)?)
+}
+
+/// How a program is run in parts; an error if it cannot be.
+pub fn parts_of<'p>(program: &'p dyn Program, scene: &str) -> Result<&'p dyn Parts> {
+    program.parts().ok_or_else(|| Error::user(format!("{scene} cannot be run in parts")))
+}
+
+/// Submits these units to the workers of a node: to its chips, or to its nodes. The first tensor tells who the scene is, the
+/// others are what the units touch.
+pub fn spread<'s>(
+    o: &mut NodeOrch<'_, 's, '_>,
+    parts: &dyn Parts,
+    units: Range<u32>,
+    tensors: &[Tensor<'s>],
+    config: &CallConfig,
+) -> Result<()> {
+    let (given, tensors) =
+        tensors.split_first().ok_or_else(|| Error::user("a scene without its settings"))?;
+    let whole = parts.arguments(units.clone());
+    let (callable, count, config): (&'static Callable, u32, CallConfig) = match o.count(Kind::Chip) {
+        0 => (&SCENE_PARTS, o.count(Kind::Node), *config),
+        chips => (&SCENE_PART, chips.saturating_mul(PARTS_A_CHIP), chip_config(config)),
+    };
+    for part in share_out(units, count) {
+        let touched = parts.arguments(part.clone());
+        let views = views(tensors, &whole, &touched)?;
+        let ends = [scalar(part.start), scalar(part.end)];
+        let args = core::iter::once(given.read()).chain(views.iter().map(|(_, arg)| *arg)).chain(ends);
+        o.submit(callable, &args.collect::<Vec<_>>(), &config, On::Any)?;
+        if o.count(Kind::Function) > 0 {
+            for (view, _) in
+                views.iter().zip(&touched).filter(|(_, t)| t.access != PartAccess::Read).map(|(v, _)| v)
+            {
+                if view.dtype() == f32::DTYPE && view.view().is_contiguous() {
+                    let args = [view.read(), scalar(part.start), scalar(part.end)];
+                    o.submit(&CHECK_FINITE, &args, &config, On::Any)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What a call on a chip is asked for: a chip has no workers to tell of.
+fn chip_config(config: &CallConfig) -> CallConfig {
+    let flags = config.dfx_flags.bits() & !DfxFlags::NODE_SWIMLANE.bits();
+    let flags = DfxFlags::from_bits(flags).expect("fewer bits than there were");
+    (*config).with_dfx_flags(flags)
+}
+
+/// What a part touches of tensors that are themselves what `whole` tells of the buffers.
+fn views<'s>(
+    tensors: &[Tensor<'s>],
+    whole: &[PartArgument],
+    part: &[PartArgument],
+) -> Result<Vec<(Tensor<'s>, Arg<'s>)>> {
+    if tensors.len() != whole.len() || part.len() != whole.len() {
+        let (given, wanted) = (tensors.len(), whole.len());
+        return Err(Fault::ArgCount { kernel: "a part of a scene".to_string(), given, wanted }.into());
+    }
+    let each = tensors.iter().zip(whole).zip(part).map(|((tensor, whole), part)| {
+        let view = match (&whole.rows, &part.rows) {
+            (Some(whole), Some(part)) => tensor.slice(0, part.start - whole.start, part.len() as u32)?,
+            _ => *tensor,
+        };
+        let arg = match part.access {
+            PartAccess::Read => view.read(),
+            PartAccess::Write => view.write(),
+            PartAccess::InOut => view.inout(),
+        };
+        Ok((view, arg))
+    });
+    each.collect()
+}
