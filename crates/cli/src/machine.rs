@@ -21,7 +21,7 @@ pub enum Machine {
     /// A chip in this process.
     Chip(Box<Runtime>),
     /// Workers; the configuration is what each of their runs is asked for.
-    Workers(Box<NodeRuntime>, CallConfig),
+    Workers(Box<(NodeRuntime, CallConfig)>),
 }
 
 impl Machine {
@@ -36,7 +36,7 @@ impl Machine {
             Some(plan) => {
                 let started = NodeRuntime::start(&Memories::default(), plan);
                 let runtime = started.map_err(|error| Box::new(error) as Box<dyn Explain>)?;
-                Ok(Machine::Workers(Box::new(runtime), *config))
+                Ok(Machine::Workers(Box::new((runtime, *config))))
             }
         }
     }
@@ -45,7 +45,7 @@ impl Machine {
     pub fn threads(&self) -> u32 {
         match self {
             Machine::Chip(runtime) => runtime.threads(),
-            Machine::Workers(runtime, _) => runtime.workers(),
+            Machine::Workers(workers) => workers.0.workers(),
         }
     }
 
@@ -61,7 +61,7 @@ impl Machine {
     pub fn remote(&self) -> Remote {
         match self {
             Machine::Chip(runtime) => runtime.remote(),
-            Machine::Workers(runtime, _) => Remote::Node(runtime.remote()),
+            Machine::Workers(workers) => Remote::Node(workers.0.remote()),
         }
     }
 
@@ -76,7 +76,7 @@ impl Machine {
                 runtime.observe(config)?;
                 runtime.select_dump(dump.clone());
             }
-            Machine::Workers(_, calls) => *calls = *config,
+            Machine::Workers(workers) => workers.1 = *config,
         }
         Ok(())
     }
@@ -101,7 +101,8 @@ impl Machine {
                 let watched = runtime.run_in(dir, job.scene.site, buffers, |o| job.program.orchestrate(o));
                 (watched, Vec::new())
             }
-            Machine::Workers(runtime, config) => {
+            Machine::Workers(workers) => {
+                let (runtime, config) = &mut **workers;
                 let config = match dir {
                     Some(_) => *config,
                     None => config.with_dfx_flags(CallConfig::DEFAULT.dfx_flags),

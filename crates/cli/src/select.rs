@@ -114,6 +114,20 @@ pub fn job(Choice { scene, case }: Choice, params: &[Assignment], seed: u64) -> 
     Ok(Job { scene, case, settings, program })
 }
 
+/// Refuses a case that cannot be run in parts.
+pub fn check_divisible(job: &Job) -> Result<(), CliError> {
+    if job.program.parts().is_some() {
+        return Ok(());
+    }
+    let divisible = |scene: &&'static Scene| {
+        let settings = scene.settings(scene.default_case(), &[], 0).ok();
+        let program = settings.and_then(|settings| (scene.build)(&settings).ok());
+        program.is_some_and(|program| program.parts().is_some())
+    };
+    let known = scenes().iter().copied().filter(divisible).map(|scene| scene.name).collect();
+    Err(CliError::NotDivisible { scene: job.scene.name, known })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,18 +163,4 @@ mod tests {
         assert!(chosen(&["all"], &["nope"]).is_err());
         assert!(chosen(&["all", "vectro"], &[]).is_err());
     }
-}
-
-/// Refuses a case that cannot be run in parts.
-pub fn check_divisible(job: &Job) -> Result<(), CliError> {
-    if job.program.parts().is_some() {
-        return Ok(());
-    }
-    let divisible = |scene: &&'static Scene| {
-        let settings = scene.settings(scene.default_case(), &[], 0).ok();
-        let program = settings.and_then(|settings| (scene.build)(&settings).ok());
-        program.is_some_and(|program| program.parts().is_some())
-    };
-    let known = scenes().iter().copied().filter(divisible).map(|scene| scene.name).collect();
-    Err(CliError::NotDivisible { scene: job.scene.name, known })
 }

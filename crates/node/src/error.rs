@@ -50,8 +50,14 @@ pub enum NodeError {
     NoCall { worker: String },
     #[error("a worker cannot have what it needs")]
     CannotEquip { error: CallError },
+    #[error("a worker cannot run this kind of callable")]
+    WrongKind { callable: &'static str, kind: &'static str },
+    #[error("a worker has as many runs as it takes")]
+    TooManyRuns { limit: usize },
     #[error("a node cannot have so many workers")]
     TooManyWorkers { count: usize },
+    #[error("a call would write a buffer that was lent for reading")]
+    ReadOnlyBuffer { index: usize },
     #[error("a tensor is not in memory that the workers see")]
     TensorElsewhere { index: usize },
 }
@@ -88,7 +94,10 @@ impl Explain for NodeError {
             NodeError::ChildBusy { .. } => "ChildBusy",
             NodeError::NoCall { .. } => "NoCall",
             NodeError::CannotEquip { .. } => "CannotEquip",
+            NodeError::WrongKind { .. } => "WrongKind",
+            NodeError::TooManyRuns { .. } => "TooManyRuns",
             NodeError::TooManyWorkers { .. } => "TooManyWorkers",
+            NodeError::ReadOnlyBuffer { .. } => "ReadOnlyBuffer",
             NodeError::TensorElsewhere { .. } => "TensorElsewhere",
         }
     }
@@ -122,10 +131,14 @@ impl Explain for NodeError {
             NodeError::ChildBusy { worker, callable } => format!("{callable} in {worker}"),
             NodeError::NoCall { worker } => worker.clone(),
             NodeError::CannotEquip { error } => error.to_string(),
+            NodeError::WrongKind { callable, kind } => format!("{callable} needs a {kind} worker"),
+            NodeError::TooManyRuns { limit } => format!("{limit} runs are submitted and not over"),
             NodeError::TooManyWorkers { count } => {
                 format!("{count} workers; a node has 1 to {}", crate::limits::WORKERS_MAX)
             }
-            NodeError::TensorElsewhere { index } => format!("argument {index} of the call"),
+            NodeError::ReadOnlyBuffer { index } | NodeError::TensorElsewhere { index } => {
+                format!("argument {index} of the call")
+            }
         }
     }
 
@@ -159,7 +172,10 @@ impl Explain for NodeError {
             NodeError::CallTimedOut { .. } => "give it more time; Child::restart starts the worker again",
             NodeError::ChildBusy { .. } => "wait for that call first",
             NodeError::NoCall { .. } => "send one first",
+            NodeError::WrongKind { .. } => "call it through a node that has such a worker",
+            NodeError::TooManyRuns { .. } => "wait for one of them first",
             NodeError::TooManyWorkers { .. } => "put a level between: workers that have workers",
+            NodeError::ReadOnlyBuffer { .. } => "lend the buffer with `lend_mut`",
             NodeError::TensorElsewhere { .. } => "make the buffers with the node's own `buffers()`",
         };
         text.to_string()

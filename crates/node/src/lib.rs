@@ -17,6 +17,7 @@
 mod call_error;
 mod callable;
 mod child;
+mod chip_worker;
 mod clock;
 mod equipment;
 mod error;
@@ -27,6 +28,7 @@ mod memory;
 mod runtime;
 mod service;
 mod sync;
+mod worker;
 
 pub use call_error::CallError;
 pub use callable::{
@@ -34,6 +36,7 @@ pub use callable::{
 };
 pub use child::spawn::inherited;
 pub use child::{Child, Launch, Listener, Process};
+pub use chip_worker::ChipWorker;
 pub use clock::{NODE_CLOCK_HZ, NodeClock, now_ns};
 pub use equipment::{ChipProgram, Equipment, NoEquipment, NodeProgram, RunOutcome, Title};
 pub use error::NodeError;
@@ -48,3 +51,4 @@ pub use runtime::{
     WorkerRecord, WorkerSpec,
 };
 pub use service::{Inherited, Service};
+pub use worker::{Finished, RunHandle, Worker};

@@ -148,6 +148,12 @@ impl<'d> Buffers<'d> {
         Ok((*view, unsafe { core::slice::from_raw_parts(space.base, view.bytes() as usize) }))
     }
 
+    /// What a buffer is, where it is, and what may be done to it there.
+    pub fn place(&mut self, id: BufferId) -> Result<(TensorView, Space, Permission)> {
+        let Buffer { space, view, permission, .. } = &self.list[self.index_of(id)?];
+        Ok((*view, *space, *permission))
+    }
+
     /// Overwrites a buffer with another of the same type and shape.
     pub fn copy_from(&mut self, id: BufferId, from: &Buffers<'_>, other: BufferId) -> Result<()> {
         let Buffer { space, view, permission, .. } = &self.list[self.index_of(id)?];

@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use ringlane_engine::api::buffers::{BufferId, Buffers, Permission};
 use ringlane_engine::overlap::{Region, Relation, relation};
 use ringlane_engine::prelude::{Element, Orch};
-use ringlane_task::{Access, BlobTensor, CallConfig, Scalar};
+use ringlane_task::{Access, BlobTensor, BufferHandle, CallConfig, Scalar};
 
 use crate::call_error::CallError;
 use crate::equipment::{Equipment, Title};
@@ -46,6 +46,34 @@ impl<'c> Call<'c> {
         let scalars = received.arguments.scalars().collect();
         let (config, member) = (received.config, received.member);
         Ok(Call { name, config, member, scalars, tensors, equipment, chip: None, life: PhantomData })
+    }
+
+    /// A call in this process, on buffers of this process.
+    pub(crate) fn here(
+        name: &'static str,
+        config: &CallConfig,
+        buffers: &'c mut Buffers<'_>,
+        tensors: &[(BufferId, Access)],
+        scalars: &[Scalar],
+        equipment: &'c mut dyn Equipment,
+    ) -> Result<Self, NodeError> {
+        let mut placed: Vec<CallTensor> = Vec::new();
+        for (index, &(id, access)) in tensors.iter().enumerate() {
+            let (view, bytes) = buffers.bytes(id).map_err(|_| NodeError::TensorElsewhere { index })?;
+            let twice = tensors[..index]
+                .iter()
+                .any(|(other, before)| *other == id && (access.writes() || before.writes()));
+            if twice {
+                return Err(NodeError::corrupt("tensor that overlaps another", index as u64));
+            }
+            let buffer = BufferHandle { id: index as u32, generation: 0 };
+            let tensor = BlobTensor { view, buffer, access };
+            // What is written is the caller's alone: `buffers` is borrowed mutably for as long as the call.
+            placed.push(CallTensor { address: space.base, tensor, is_taken: false });
+        }
+        let (config, scalars) = (*config, scalars.to_vec());
+        let (member, life) = ((0, 1), PhantomData);
+        Ok(Call { name, config, member, scalars, tensors: placed, equipment, chip: None, life })
     }
 
     /// What is asked of its run; it is valid.

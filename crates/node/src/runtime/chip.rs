@@ -310,9 +310,10 @@ impl<'n, P: Probe> NodeChip<'n, P> {
             On::Worker(worker) => vec![*worker as usize],
             On::Workers(workers) => workers.iter().map(|&worker| worker as usize).collect(),
         };
-        let lost = wanted.iter().filter_map(|&worker| self.crew[worker].lost.as_ref());
-        if wanted.len() - lost.clone().count() < members
-            && let Some(error) = lost.last()
+        let lost: Vec<&NodeError> =
+            wanted.iter().filter_map(|&worker| self.crew[worker].lost.as_ref()).collect();
+        if wanted.len() - lost.len() < members
+            && let Some(&error) = lost.last()
         {
             return Placement::Never(error.clone());
         }

@@ -148,6 +148,10 @@ impl Node {
         SharedBuffers::new(&self.memory)
     }
 
+    pub(crate) fn memory(&self) -> &Arc<Memory> {
+        &self.memory
+    }
+
     /// Its workers.
     pub fn workers(&self) -> Vec<WorkerInfo> {
         let info = |mate: &Mate| WorkerInfo { name: mate.child.name().to_string(), kind: mate.kind };

@@ -5,21 +5,24 @@ use std::time::Duration;
 
 use ringlane_chip_cpu::CpuRuntime;
 use ringlane_node::engine::prelude::*;
-use ringlane_node::task::{CallConfig, Explain};
+use ringlane_node::task::{Access, CallConfig, Explain};
 use ringlane_node::{
-    CallError, ChipProgram, ChipTimes, Equipment, Kind, Launch, Memories, NODE_CLOCK_HZ, Node, NodeError,
-    NodeOptions, NodeProgram, On, RunOutcome, Title, WorkerSpec, callable, now_ns,
+    CallError, ChipProgram, ChipTimes, ChipWorker, Equipment, Kind, Launch, Memories, NODE_CLOCK_HZ, Node,
+    NodeError, NodeOptions, NodeProgram, On, RunOutcome, Title, Worker, WorkerSpec, callable, now_ns,
 };
 
 use crate::Test;
 use crate::node::{ADD, functions};
-use crate::roles::serve;
-use crate::support::{exists, within};
+use crate::roles::{SLEEP, serve};
+use crate::support::{LONG, exists, within};
 
 pub const TESTS: &[Test] = &[
     ("a_chip_worker_runs_an_orchestration_on_its_chip", a_chip_worker_runs),
     ("level_four_over_three_over_two_computes_in_the_memory_of_the_first", level_four_over_three_over_two),
     ("a_chip_call_in_a_plain_worker_is_refused_by_it", a_chip_call_in_a_plain_worker),
+    ("a_chip_worker_in_this_process_runs_the_same_callable", a_chip_worker_in_this_process),
+    ("two_runs_are_in_flight_in_order_and_a_third_is_refused", two_runs_in_flight),
+    ("a_worker_that_goes_interrupts_its_runs", a_worker_that_goes),
     ("when_the_outermost_is_killed_all_levels_die", when_the_outermost_is_killed),
 ];
 
@@ -204,4 +207,72 @@ fn when_the_outermost_is_killed() {
     let pid = rustix::process::Pid::from_raw(worker as i32).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
     assert!(within(Duration::from_secs(5), || !below.iter().any(|&pid| exists(pid))), "{below:?}");
+}
+
+fn a_chip_worker_in_this_process() {
+    let runtime = CpuRuntime::new(&CallConfig::default().with_workers(1)).unwrap();
+    let mut worker = ChipWorker::new(Chip(runtime));
+    let mut data = Buffers::new();
+    let x = data.add(&[8, 8], &values()).unwrap();
+    let y = data.add_zeroed(DType::UInt32, &[8, 8]).unwrap();
+    let tensors = [(x, Access::Input), (y, Access::OutputExisting)];
+    let times = worker.call(&DOUBLE, &CallConfig::DEFAULT, &mut data, &tensors, &[]).unwrap();
+    assert!(times.is_some_and(|times| times.ticks > 0));
+    assert!(data.get::<u32>(y).unwrap().iter().copied().eq(values().into_iter().map(|x| 2 * x)));
+    let twice = [(y, Access::Input), (y, Access::InOut)];
+    let error = worker.call(&DOUBLE, &CallConfig::DEFAULT, &mut data, &twice, &[]).unwrap_err();
+    assert_eq!(error.name(), "CorruptMailbox");
+    let error = worker.call(&FAIL, &CallConfig::DEFAULT, &mut data, &tensors, &[]).unwrap_err();
+    assert_eq!(error.name(), "WrongKind");
+    let error = worker.call(&DOUBLE, &CallConfig::DEFAULT, &mut data, &[], &[]).unwrap_err();
+    assert_eq!(error.name(), "WrongArguments");
+}
+
+fn two_runs_in_flight() {
+    let worker =
+        Worker::start(&Memories::default(), &CallConfig::DEFAULT, &NodeOptions::new(functions(2))).unwrap();
+    let submit = |add: u32, sleep_us: u64| {
+        let mut data = worker.buffers();
+        let x = data.add(&[1], &[1u32]).unwrap();
+        worker.submit(&CallConfig::DEFAULT, data, move |o| {
+            let x = o.external(x)?;
+            o.submit(&SLEEP, &[scalar(sleep_us)], &CallConfig::DEFAULT, On::Any)?;
+            let y = o
+                .submit(&ADD, &[x.read(), out(u32, [1]), scalar(add)], &CallConfig::DEFAULT, On::Any)?
+                .out(0);
+            o.read::<u32>(y)
+        })
+    };
+    for round in 0..5 {
+        let first = submit(round, 30_000).unwrap();
+        let second = submit(round + 1, 0).unwrap();
+        assert_eq!(submit(0, 0).unwrap_err().name(), "TooManyRuns");
+        let first = first.wait(Duration::ZERO).unwrap_err();
+        let second = second.wait(LONG).unwrap();
+        assert!(first.done());
+        let first = first.wait(Duration::ZERO).unwrap();
+        assert_eq!(
+            (first.run.result.unwrap(), second.run.result.unwrap()),
+            (vec![3 + round], vec![4 + round])
+        );
+        assert_eq!((first.journal.calls.len(), first.run.report.tasks), (2, 2));
+    }
+    let recorded = CallConfig::DEFAULT.with_dfx_flags(ringlane_node::task::DfxFlags::DEPS);
+    let error = worker.submit(&recorded, worker.buffers(), |_| Ok(())).unwrap_err();
+    assert_eq!(error.name(), "MissingOutputPrefix");
+}
+
+fn a_worker_that_goes() {
+    let worker =
+        Worker::start(&Memories::default(), &CallConfig::DEFAULT, &NodeOptions::new(functions(1))).unwrap();
+    let sleep = || {
+        worker.submit(&CallConfig::DEFAULT, worker.buffers(), |o| {
+            o.submit(&SLEEP, &[scalar(60_000_000u64)], &CallConfig::DEFAULT, On::Any).map(drop)
+        })
+    };
+    let runs = [sleep().unwrap(), sleep().unwrap()];
+    drop(worker);
+    for run in runs {
+        assert_eq!(run.wait(Duration::ZERO).unwrap().run.result.unwrap_err().name(), "Interrupted");
+    }
 }
