@@ -59,7 +59,11 @@ impl<'c> Call<'c> {
     ) -> Result<Self, NodeError> {
         let mut placed: Vec<CallTensor> = Vec::new();
         for (index, &(id, access)) in tensors.iter().enumerate() {
-            let (view, bytes) = buffers.bytes(id).map_err(|_| NodeError::TensorElsewhere { index })?;
+            let placed_at = buffers.place(id).map_err(|_| NodeError::TensorElsewhere { index });
+            let (view, space, permission) = placed_at?;
+            if access.writes() && permission == Permission::Read {
+                return Err(NodeError::ReadOnlyBuffer { index });
+            }
             let twice = tensors[..index]
                 .iter()
                 .any(|(other, before)| *other == id && (access.writes() || before.writes()));
