@@ -34,11 +34,23 @@ pub enum ClockSource {
     Monotonic,
 }
 
+/// The clock of this process.
+static CLOCK: OnceLock<CpuClock> = OnceLock::new();
+
 impl CpuClock {
     /// This process's clock; the first call measures its rate.
     pub fn get() -> Self {
-        static CLOCK: OnceLock<CpuClock> = OnceLock::new();
         *CLOCK.get_or_init(|| if tsc::is_even() { Self::calibrated() } else { Self::monotonic() })
+    }
+
+    /// Takes a rate that another process has measured on this machine since it was started, so that this one need not. It is
+    /// ignored if this process has a clock already, or has no use for a rate.
+    pub fn adopt(freq_hz: u64, error_ppm: f64) {
+        if freq_hz > 0 && tsc::is_even() {
+            let clock = CpuClock { source: ClockSource::Tsc, freq_hz, error_ppm, epoch: Instant::now() };
+            // Refused where there is one already.
+            let _ = CLOCK.set(clock);
+        }
     }
 
     fn monotonic() -> Self {

@@ -14,8 +14,12 @@ const MISSING: u8 = 2;
 
 static MODE: AtomicU8 = AtomicU8::new(UNKNOWN);
 
-/// Registers the process for `membarrier`; called before any worker starts.
-pub(crate) fn register() {
+/// Makes the process ready for the threads of a [`CpuRuntime`](crate::CpuRuntime), which does this itself if nobody has.
+///
+/// It registers the process for `membarrier`. The kernel does that at once for a process of one thread, and for one of
+/// more it waits until every core has been through its scheduler, which takes milliseconds: a program whose runs are
+/// short calls this before it starts a thread.
+pub fn prepare_process() {
     let mode = match membarrier(MembarrierCommand::RegisterPrivateExpedited) {
         Ok(()) => EXPEDITED,
         Err(_) => MISSING,

@@ -34,4 +34,5 @@ mod sync;
 mod worker;
 
 pub use clock::{ClockSource, CpuClock};
+pub use fence::prepare_process;
 pub use runtime::{CpuRuntime, Remote};

@@ -52,7 +52,7 @@ impl CpuRuntime {
         let company = if workers == 1 { Company::Alone } else { Company::Shared };
         let (sleep, shifts) = (Sleep::new(workers), Shifts::new());
         let shared = Arc::new(Shared { table, queues, sleep, shifts, looks, company, grain: Grain::new() });
-        fence::register();
+        fence::prepare_process();
         // The first call measures the clock: not in the first run.
         CpuClock::get();
         let mut runtime = CpuRuntime { shared, state, helpers: Vec::new() };

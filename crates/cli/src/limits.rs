@@ -9,7 +9,7 @@ pub const THREADS_MAX: u32 = 1024;
 /// Rounds that can be asked for; one wall time (8 bytes) is kept of each. More is refused as a bad value.
 pub const ROUNDS_MAX: u32 = 1_000_000;
 
-/// Cases that can be asked to run side by side. Each takes a process, a thread of this one and six descriptors; more than
+/// Cases that can be asked to run side by side. Each takes a process, a thread of this one and five descriptors; more than
 /// this is a slip of the finger. More is refused as a bad value.
 pub const JOBS_MAX: u32 = 256;
 

@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
@@ -97,13 +98,17 @@ fn side_by_side_on_the_cpu_cases_compute_the_same_and_leave_the_same_files() {
     let [(in_turn, first), (side_by_side, second)] =
         in_both_ways(&[&EIGHT[..], &["--threads", "1", "--dfx"]].concat(), "4");
     assert_eq!(first.len(), 8);
+    let mut clocks = BTreeSet::new();
     for (one, other) in first.iter().zip(&second) {
         assert_eq!(one["golden"]["output_hash"], other["golden"]["output_hash"]);
         for file in ["deps.json", "tensor_dump/tensor_dump.bin"] {
             assert!(read(&in_turn, one, file) == read(&side_by_side, other, file), "{file} of {one}");
         }
-        common::checked(&side_by_side.path().join(other["dir"].as_str().unwrap()));
+        let manifest = common::checked(&side_by_side.path().join(other["dir"].as_str().unwrap()));
+        clocks.insert(manifest.clock_freq_hz);
     }
+    // Measured once, as in turn: else no two would be the same.
+    assert_eq!(clocks.len(), 1, "{clocks:?}");
 }
 
 #[test]

@@ -147,6 +147,10 @@ impl RingArgs {
 impl RunArgs {
     /// Runs the cases.
     pub fn execute(&self) -> Result<Exit, CliError> {
+        if !self.platform.is_modelled() {
+            // Before there is a second thread, the one that waits for signals.
+            ringlane_chip_cpu::prepare_process();
+        }
         if let Some(place) = self.case_of_parent {
             return self.execute_for_parent(place);
         }

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
+use ringlane_chip_cpu::CpuClock;
 use ringlane_node::{Exit, Listener, NodeError, Process};
 use ringlane_trace::{Manifest, RunError, RunStatus};
 use rustix::process::Signal;
@@ -72,6 +73,8 @@ struct Crew {
     /// What is known of each case beforehand.
     cases: Vec<Manifest>,
     next: usize,
+    /// The clock of the machine, if the cases run on it.
+    clock: Option<CpuClock>,
     told: Vec<Option<Told>>,
     refusal: Option<Refusal>,
     voice: Voice,
@@ -83,6 +86,7 @@ struct Crew {
 
 /// Runs cases side by side, so many at a time.
 pub fn side_by_side(plans: Vec<Plan>, workers: usize, progress: Progress) -> Result<Ended, CliError> {
+    let is_modelled = plans.iter().all(|plan| plan.setup.platform.is_modelled());
     // The programs are made anew in their processes; here they would only take room.
     let cases: Vec<_> = plans.into_iter().map(|plan| plan.setup.manifest(&plan.job)).collect();
     let workers = workers.min(cases.len());
@@ -93,6 +97,7 @@ pub fn side_by_side(plans: Vec<Plan>, workers: usize, progress: Progress) -> Res
         sender,
         workers: (0..workers).map(|_| None).collect(),
         next: 0,
+        clock: (!is_modelled).then(CpuClock::get),
         told: vec![None; cases.len()],
         refusal: None,
         voice: Voice::default(),
@@ -148,6 +153,7 @@ impl Crew {
             error: error.to_string(),
         };
         let slip = Slip::create().map_err(cannot)?;
+        self.clock.iter().try_for_each(|clock| slip.tell_clock(clock)).map_err(cannot)?;
         let descriptor = slip.descriptor().map_err(cannot)?;
         let place = format!("{case}:{}", descriptor.as_raw_fd());
         let ear = Arc::new(Ear { worker, events: self.sender.clone() });

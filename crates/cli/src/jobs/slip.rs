@@ -1,10 +1,11 @@
 //! What a case in a process of its own hands to its parent: a file in memory that both have open.
 //!
 //! ```text
-//! 0           8            16          24      4120
-//! │ submitted │ in a task  │ length of │ path  │ answer, as JSON, once the case is over
+//! 0           8           16          24             40     4136
+//! │ submitted │ in a task │ length of │ rate of the │ path │ answer, as JSON, once the case is over
+//! │           │           │ path      │ clock       │      │
 //! ```
-//! The child writes, the parent reads whenever it likes: no one waits for the other, and what a process that died has written
+//! But for the clock the child writes and the parent reads whenever it likes: no one waits for the other, and what a process that died has written
 //! stays. A number that is half written is a wrong picture on a screen and nothing worse; an answer that is half written
 //! is no JSON, and so none.
 
@@ -16,6 +17,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use ringlane_chip_cpu::{ClockSource, CpuClock};
 use ringlane_node::inherited;
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 
@@ -25,7 +27,9 @@ use crate::told::Answer;
 const SUBMITTED_AT: u64 = 0;
 const IN_TASK_AT: u64 = 8;
 const DIR_LENGTH_AT: u64 = 16;
-const DIR_AT: u64 = 24;
+const CLOCK_HZ_AT: u64 = 24;
+const CLOCK_ERROR_AT: u64 = 32;
+const DIR_AT: u64 = 40;
 /// Longer than any path that a run directory can have: a configuration holds 1,023 bytes.
 const DIR_BYTES_MAX: u64 = 4096;
 const ANSWER_AT: u64 = DIR_AT + DIR_BYTES_MAX;
@@ -73,9 +77,26 @@ impl Slip {
         Ok(Slip { file: memory.into() })
     }
 
+    /// Tells the child the rate of this machine's clock: to measure it takes a good part of the time of a short case, and so
+    /// all cases of a command have the same.
+    pub fn tell_clock(&self, clock: &CpuClock) -> io::Result<()> {
+        if clock.source() == ClockSource::Tsc {
+            self.file.write_all_at(&clock.freq_hz().to_ne_bytes(), CLOCK_HZ_AT)?;
+            self.file.write_all_at(&clock.error_ppm().to_bits().to_ne_bytes(), CLOCK_ERROR_AT)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the rate of the clock, if it is told.
+    fn adopt_clock(&self) {
+        CpuClock::adopt(self.word(CLOCK_HZ_AT), f64::from_bits(self.word(CLOCK_ERROR_AT)));
+    }
+
     /// The one that this process was started with. Called once, before anything is opened.
     pub fn of_this_process(descriptor: i32) -> Result<Self, CliError> {
-        Ok(Slip { file: inherited(descriptor).map_err(CliError::Node)?.into() })
+        let slip = Slip { file: inherited(descriptor).map_err(CliError::Node)?.into() };
+        slip.adopt_clock();
+        Ok(slip)
     }
 
     /// A descriptor of it for a child to inherit.
