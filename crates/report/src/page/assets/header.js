@@ -42,7 +42,7 @@ function busyShare() {
   return cores ? series.reduce((sum, one) => sum + mean(one.values) * one.of, 0) / cores : NaN;
 }
 
-const INSTRUMENTS = [["swimlane", "l2_perf_records.json"], ["deps", "deps.json"], ["scopes", "scope_stats.json"], ["pmu", "pmu.csv"], ["dump", "tensor_dump/tensor_dump.json"]];
+const INSTRUMENTS = [...(manifest.children?.length || run.node ? [["dist", "dist_swimlane.json"]] : []), ["swimlane", "l2_perf_records.json"], ["deps", "deps.json"], ["scopes", "scope_stats.json"], ["pmu", "pmu.csv"], ["dump", "tensor_dump/tensor_dump.json"]];
 
 function recorded() {
   const items = INSTRUMENTS.map(([name, path]) => {
