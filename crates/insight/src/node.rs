@@ -11,6 +11,7 @@
 //! counts a time of its own, which has nothing to do with how long the model took: its makespan is stretched over the
 //! time that its call ran, and the factor is told.
 
+mod blocks;
 mod clock;
 
 use std::collections::HashMap;
@@ -20,6 +21,7 @@ use ringlane_task::{Explain, Ticks};
 use ringlane_trace::dist::{CallRow, CallStatus, DistWorker, WorkerKind};
 
 use crate::{InsightError, Run};
+pub use blocks::ChipBlocks;
 pub use clock::ClockMap;
 
 /// Levels of nodes that are followed; directories that lead deeper are not a node's.

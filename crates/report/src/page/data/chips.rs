@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 
 use ringlane_insight::node::{Node, PlacedRun};
-use ringlane_insight::{CoreKind, InsightError, Instrument};
+use ringlane_insight::{CoreKind, InsightError};
 use ringlane_task::{Explain, KernelId};
-use ringlane_trace::swimlane::{BlockRow, SwimlaneHead, SwimlaneRow, read_swimlane};
+use ringlane_trace::dist::WorkerKind;
 
-use super::node::{KernelData, LaneData, has_chip};
+use super::node::{KernelData, LaneData};
 use super::tick;
 use crate::page::columns::Coding::{Plain, Signed};
 use crate::page::columns::{Column, ColumnWriter};
@@ -40,47 +40,30 @@ struct Stretch {
 impl Chips {
     /// Adds the blocks of a run; the error is why there are none.
     pub(super) fn add(&mut self, placed: &PlacedRun, node: &Node) -> Result<(), String> {
-        let (Ok(run), true) = (&placed.run, has_chip(&node.workers[placed.worker])) else { return Ok(()) };
-        let mut blocks = Vec::new();
-        let read = run.file(Instrument::Swimlane).and_then(|file| {
-            Ok(read_swimlane(file, |row| {
-                if let SwimlaneRow::Block(block) = row {
-                    blocks.push(block);
-                }
-            })?)
-        });
-        let head = read.map_err(|error| match error {
+        // The cores of a node are its workers, which have lanes of their own.
+        if node.workers[placed.worker].facts.kind == WorkerKind::Node {
+            return Ok(());
+        }
+        let chip = placed.blocks().map_err(|error| match error {
             InsightError::NotRecorded { .. } => "no swimlane was recorded".to_string(),
             error => format!("{}: {}", error.name(), error.detail()),
         })?;
-        self.place(placed, &head, &blocks)
-    }
-
-    fn place(&mut self, placed: &PlacedRun, head: &SwimlaneHead, blocks: &[BlockRow]) -> Result<(), String> {
-        let kinds: Option<Vec<CoreKind>> =
-            head.meta.core_types.iter().map(|kind| CoreKind::from_name(kind)).collect();
-        let kinds = kinds.ok_or("its swimlane has cores of a kind that is not known")?;
-        if let Some(block) = blocks.iter().find(|block| block.core.0 as usize >= kinds.len()) {
-            return Err(format!("a block ran on core {}, and there are {}", block.core, kinds.len()));
-        }
-        for (core, &kind) in (0..).zip(&kinds) {
+        for (core, &kind) in (0..).zip(&chip.cores) {
             let lane = || ChipLane { kind, stretches: Vec::new() };
             self.lanes.entry((placed.worker, core)).or_insert_with(lane);
         }
         let kernels: HashMap<KernelId, usize> =
-            head.meta.kernels.iter().map(|kernel| (kernel.func_id, self.kernel(&kernel.name))).collect();
-        let unknown = self.kernel("?");
-        for block in blocks {
-            let (start, end) = (tick(placed.clock.at(block.start)), tick(placed.clock.at(block.end)));
-            let kernel = kernels.get(&block.func_id).copied().unwrap_or(unknown);
-            let end = end.max(start);
+            chip.kernels.iter().map(|(&id, name)| (id, self.kernel(name))).collect();
+        for block in &chip.blocks {
+            let (start, end) = (tick(block.start), tick(block.end));
+            let kernel = kernels.get(&block.func_id).copied().unwrap_or_else(|| self.kernel("?"));
             let total = &mut self.kernels[kernel].total;
             *total = (*total + (end - start) as u64).min(EXACT_MAX);
             if let Some(lane) = self.lanes.get_mut(&(placed.worker, block.core.0)) {
                 lane.stretches.push(Stretch { start, end, kernel });
             }
         }
-        self.blocks += blocks.len();
+        self.blocks += chip.blocks.len();
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use ringlane_insight::node::{Call, Node, PlacedRun, Worker};
 use ringlane_insight::{Instrument, Run};
 use ringlane_task::Ticks;
-use ringlane_trace::dist::{CallStatus, WorkerKind};
+use ringlane_trace::dist::CallStatus;
 use serde::Serialize;
 
 use super::chips::Chips;
@@ -228,9 +228,4 @@ fn run_data(node: &Run, placed: &PlacedRun, problem: Option<String>, place: Plac
         report: linked.then_some(report),
         problem,
     }
-}
-
-/// Whether the cores of a worker's chip are shown: those of a node are its workers, which have lanes of their own.
-pub(super) fn has_chip(worker: &Worker) -> bool {
-    worker.facts.kind != WorkerKind::Node
 }
