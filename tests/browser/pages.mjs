@@ -10,7 +10,7 @@ export const scratch = fs.mkdtempSync(path.join(os.tmpdir(), "ringlane-browser-"
 process.on("exit", () => fs.rmSync(scratch, { recursive: true, force: true }));
 
 /** Runs ringlane; a run that is meant to fail still leaves its directory. */
-function call(args, expected = 0) {
+export function call(args, expected = 0) {
   try {
     execFileSync(ringlane, args, { cwd: scratch, stdio: ["ignore", "pipe", "pipe"] });
   } catch (error) {
@@ -42,14 +42,14 @@ export function pageOfFiles(name, { manifest = {}, swimlane = null }) {
   return path.join(dir, "report.html");
 }
 
-const emptyManifest = (recorded) => ({
+export const emptyManifest = (recorded) => ({
   version: 1, ringlane: "0.1.0", scene: "made_up", case: "by_hand", params: {}, platform: "cpu", runtime: "tensormap_and_ringbuffer", seed: 0, threads: 1,
   started_at: "2026-11-15T09:30:12Z", wall_us: 1, makespan_ticks: 1000, clock_freq_hz: 1000000000, status: "ok", error: null, cores: 1, tasks: 0, blocks: 0,
   scopes: 1, skipped: 0, peak_heap_bytes: 0, dfx_flags: recorded ? "0x1" : "0x0", swimlane_level: recorded ? 1 : 0, overflow: "block", pmu: null,
   dfx_cost: { writer_wait_ticks: 0, bytes: 0, collector_us: 0, export_us: 0 }, golden: null,
 });
 
-const emptySwimlane = () => ({
+export const emptySwimlane = () => ({
   version: 0, chip_swimlane_level: 1,
   metadata: { platform: "cpu", clock_freq_hz: 1000000000, num_cores: 1, core_types: ["cpu"], num_scheduler_threads: 1, core_to_thread: [0], kernels: [] },
   block_columns: ["core", "task_id", "func_id", "lane", "block", "start", "end"], blocks: [],

@@ -1,4 +1,4 @@
-//! The five instruments, by the noun that names them everywhere.
+//! The instruments, by the noun that names them everywhere.
 
 /// Something that a run can record of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -13,12 +13,20 @@ pub enum Instrument {
     Deps,
     /// What scopes took of the rings.
     Scopes,
+    /// What the workers of a node were called for.
+    Dist,
 }
 
 impl Instrument {
     /// All of them, in the order of a run's options.
-    pub const ALL: [Instrument; 5] =
-        [Instrument::Swimlane, Instrument::Dump, Instrument::Pmu, Instrument::Deps, Instrument::Scopes];
+    pub const ALL: [Instrument; 6] = [
+        Instrument::Swimlane,
+        Instrument::Dump,
+        Instrument::Pmu,
+        Instrument::Deps,
+        Instrument::Scopes,
+        Instrument::Dist,
+    ];
 
     /// Its noun.
     pub const fn as_str(self) -> &'static str {
@@ -28,6 +36,7 @@ impl Instrument {
             Instrument::Pmu => "pmu",
             Instrument::Deps => "deps",
             Instrument::Scopes => "scopes",
+            Instrument::Dist => "dist",
         }
     }
 
@@ -39,6 +48,7 @@ impl Instrument {
             Instrument::Pmu => "--pmu",
             Instrument::Deps => "--dep-gen",
             Instrument::Scopes => "--scope-stats",
+            Instrument::Dist => "--dist-swimlane",
         }
     }
 }

@@ -20,6 +20,7 @@ mod error;
 pub mod findings;
 mod instrument;
 pub mod kernels;
+pub mod node;
 pub mod overhead;
 pub mod pmu;
 mod run;

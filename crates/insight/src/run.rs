@@ -1,7 +1,7 @@
 //! A run directory, as everything here meets it: the manifest, and one table for each artifact that was asked for.
 //!
 //! ```text
-//! Run::open(dir) ──▶ .timeline()  .dependencies()  .scopes()  .pmu()  .dump()
+//! Run::open(dir) ──▶ .timeline()  .dependencies()  .scopes()  .pmu()  .dump()  .calls()  .children()
 //! ```
 //!
 //! This is the narrow waist between files and answers. A table that was not recorded, that belongs to another run or that
@@ -13,11 +13,12 @@ use std::path::{Path, PathBuf};
 
 use ringlane_task::KernelId;
 use ringlane_trace::deps::{self, Deps, DepsRow, SkeletonRow, read_deps, read_skeleton};
+use ringlane_trace::dist::{self, Dist};
 use ringlane_trace::dump::{self, Dump, Payloads, read_dump};
 use ringlane_trace::pmu::{self, Pmu, read_pmu};
 use ringlane_trace::scopes::{self, Scopes};
 use ringlane_trace::swimlane::{self, Swimlane, SwimlaneMeta, read_swimlane};
-use ringlane_trace::{FileEntry, Manifest, RunError};
+use ringlane_trace::{ChildRun, FileEntry, Manifest, RunError};
 
 use crate::dump::Catalog;
 use crate::pmu::{Counters, Tally};
@@ -111,6 +112,31 @@ impl Run {
     /// What each scope took of the rings.
     pub fn scopes(&self) -> Result<Scopes, InsightError> {
         Ok(Scopes::read(self.file(Instrument::Scopes)?)?)
+    }
+
+    /// What the workers of a node were called for.
+    pub fn calls(&self) -> Result<Dist, InsightError> {
+        let dist = Dist::read(self.file(Instrument::Dist)?)?;
+        let (hz, own) = (dist.head.meta.clock_freq_hz, self.manifest.clock_freq_hz);
+        if hz == own {
+            return Ok(dist);
+        }
+        Err(self
+            .disagree(format!("{} has a clock of {hz} Hz, and run.json one of {own} Hz", dist::FILE_NAME)))
+    }
+
+    /// The runs that a node's workers made for it, as far as they came to an end.
+    pub fn children(&self) -> Vec<(&ChildRun, Result<Run, InsightError>)> {
+        let child = |child| (child, self.child(child));
+        self.manifest.children.iter().map(child).collect()
+    }
+
+    /// One of them.
+    pub(crate) fn child(&self, child: &ChildRun) -> Result<Run, InsightError> {
+        match child.path_in(&self.dir) {
+            Some(path) => Run::open(path),
+            None => Err(self.disagree(format!("run.json lists {}, which is not there", child.dir))),
+        }
     }
 
     /// What the hardware counted.
@@ -219,6 +245,7 @@ impl Instrument {
             Instrument::Pmu => pmu::FILE_NAME,
             Instrument::Deps => deps::FILE_NAME,
             Instrument::Scopes => scopes::FILE_NAME,
+            Instrument::Dist => dist::FILE_NAME,
         }
     }
 }

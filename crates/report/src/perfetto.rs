@@ -14,6 +14,7 @@
 //! | tasks without a block | allocations, barriers and skipped tasks, at the moment they were ready |
 //! | copies | between host and chip |
 //! | counters | busy cores of each kind, ready tasks, tasks in flight of each ring |
+//! | each worker of a node | its calls step by step, and the blocks of each core of its chip |
 //!
 //! An arrow leads from the block of the producer that ended last to the block of the consumer that started first: one
 //! for each edge, however many blocks the two have. Nothing is gathered before it is written; memory grows with the
@@ -25,6 +26,7 @@ mod flows;
 mod json;
 mod lanes;
 mod names;
+mod node;
 mod proto;
 mod scopes;
 mod sink;
@@ -36,6 +38,7 @@ use std::io::{self, Write};
 use ringlane_insight::timeline::Timeline;
 
 pub use counters::EXACT_MAX as COUNTER_CHANGES_MAX;
+pub use node::NodeTrace;
 pub use scopes::ScopeSpans;
 
 /// The name of the JSON trace in the run directory.
@@ -53,6 +56,8 @@ pub struct TraceSource<'a> {
     pub timeline: &'a Timeline,
     /// The scopes, if they were recorded.
     pub scopes: Option<&'a ScopeSpans>,
+    /// The workers, if it is a node's run.
+    pub node: Option<&'a NodeTrace>,
 }
 
 /// What went into a trace.
@@ -62,6 +67,8 @@ pub struct TraceCounts {
     pub slices: u64,
     /// Arrows; fewer than edges where a task has no block and no moment at which it was ready.
     pub arrows: u64,
+    /// Arrows from a worker's call to the run that it made.
+    pub call_arrows: u64,
     /// Values of counters.
     pub samples: u64,
     /// Whether a counter has fewer values than it had changes.

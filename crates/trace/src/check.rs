@@ -87,7 +87,7 @@ pub fn check_run(dir: impl AsRef<Path>) -> Result<CheckReport, TraceError> {
         scopes::check(checks.of(scope_rows::FILE_NAME), scopes, &run);
     }
     if let Some(dist) = &run.dist {
-        dist::check(checks.of(dist_rows::FILE_NAME), dist, &run);
+        dist::check(checks.of(dist_rows::FILE_NAME), dir, dist, &run);
     }
     Ok(checks.report)
 }

@@ -177,6 +177,11 @@ impl Manifest {
         self.swimlane_level
     }
 
+    /// Whether its ticks are those of a model. A node's are of the clock that everybody has, whatever its chips are.
+    pub fn has_model_time(&self) -> bool {
+        self.children.is_empty() && (self.model.is_some() || self.platform.ends_with("sim"))
+    }
+
     /// The text of the file.
     pub fn to_json(&self) -> String {
         let mut json = serde_json::to_string(self).expect("strings, numbers and maps of strings");

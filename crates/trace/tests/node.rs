@@ -171,7 +171,12 @@ const TIMES: &[Case] = &[
         "the run of call 1 of chip0 began at 96, outside it",
     ),
     dist(
-        &[(DIST, "a2a3sim", "cpu"), (RUN, "a2a3sim", "cpu")],
+        &[("chip0/1/run.json", "\"makespan_ticks\":1000", "\"makespan_ticks\":1001")],
+        "has another length than its run.json, 1001 ticks of 50000000 Hz",
+    ),
+    dist(&[(DIST, ",41,1000,50000000]", ",41,1000,50000001]")], "has another length than its run.json"),
+    dist(
+        &[("chip0/1/run.json", "a2a3sim", "cpu")],
         "the run of call 1 of chip0 took 1000 ticks, and 54 were left",
     ),
     dist(&[(DIST, ",91,260,270,", ",91,208,270,")], "call 2 of chip1 was sent before call 1 was done"),

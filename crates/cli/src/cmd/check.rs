@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use ringlane_insight::Run;
-use ringlane_trace::{CheckReport, check_run};
+use ringlane_trace::{CheckReport, check_tree};
 use serde::Serialize;
 
 use crate::errors::{CliError, Exit};
@@ -16,6 +16,7 @@ Example:
   $ ringlane run matmul --dfx
   $ ringlane check
   $ ringlane check outputs/matmul_small_20261115_093012 --json
+The runs of a node's workers, below it, are checked with it.
 Exit status: 0 all holds, 1 something does not.";
 
 /// Broken invariants that are printed; the rest is counted.
@@ -32,18 +33,29 @@ pub struct CheckArgs {
     json: bool,
 }
 
-/// What was found in a run and its rounds: how much holds, and in which files what does not.
+/// What was found in a run, its rounds and the runs of its workers: how much holds, and in which files what does not.
 #[derive(Default)]
 struct Report {
     held: u64,
     broken: Vec<(String, String)>,
+    /// The runs of a node's workers, and how much holds in each.
+    workers: Vec<WorkerRow>,
 }
 
 #[derive(Serialize)]
 struct Summary<'a> {
     run: String,
     held: u64,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    workers: &'a [WorkerRow],
     broken: Vec<BrokenRow<'a>>,
+}
+
+#[derive(Serialize)]
+struct WorkerRow {
+    run: String,
+    held: u64,
+    broken: usize,
 }
 
 #[derive(Serialize)]
@@ -63,28 +75,41 @@ impl CheckArgs {
     }
 }
 
-/// Checks a run and, where all of its rounds were observed, each of them.
+/// Checks a run, the runs of its workers and, where all of its rounds were observed, each of them.
 fn check_all(dir: &Path) -> Result<Report, CliError> {
     let mut all = Report::default();
     for run in [dir.to_path_buf()].into_iter().chain(rounds_of(dir)) {
-        let CheckReport { held, broken } = check_run(&run)?;
-        let below = run.strip_prefix(dir).unwrap_or(Path::new(""));
-        let file = |file: &str| below.join(file).display().to_string();
-        all.held += held;
-        all.broken.extend(broken.into_iter().map(|broken| (file(broken.file), broken.what)));
+        let round = run.strip_prefix(dir).unwrap_or(Path::new(""));
+        for (below, CheckReport { held, broken }) in check_tree(&run)? {
+            let place = round.join(&below);
+            let file = |file: &str| place.join(file).display().to_string();
+            if !below.as_os_str().is_empty() {
+                let run = place.display().to_string();
+                all.workers.push(WorkerRow { run, held, broken: broken.len() });
+            }
+            all.held += held;
+            all.broken.extend(broken.into_iter().map(|broken| (file(broken.file), broken.what)));
+        }
     }
     Ok(all)
 }
 
 fn json(run: String, report: &Report) -> String {
     let broken = report.broken.iter().map(|(file, what)| BrokenRow { file, what });
-    let summary = Summary { run, held: report.held, broken: broken.collect() };
+    let workers = &report.workers;
+    let summary = Summary { run, held: report.held, workers, broken: broken.collect() };
     let text = serde_json::to_string(&summary).expect("strings and numbers");
     format!("{text}\n")
 }
 
 fn text(run: &str, report: &Report) -> String {
     let mut text = format!("{run}: {} held, {} broken\n", report.held, report.broken.len());
+    for worker in report.workers.iter().take(SHOWN_MAX) {
+        text += &format!("  {}: {} held, {} broken\n", printable(&worker.run), worker.held, worker.broken);
+    }
+    if report.workers.len() > SHOWN_MAX {
+        text += &format!("  and {} more runs of workers\n", report.workers.len() - SHOWN_MAX);
+    }
     for (file, what) in report.broken.iter().take(SHOWN_MAX) {
         text += &format!("  {file}: {}\n", printable(what));
     }

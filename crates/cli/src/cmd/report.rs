@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use ringlane_insight::Run;
 use ringlane_insight::units::bytes_text;
-use ringlane_report::page::{self, PageError, PageFacts};
+use ringlane_report::page::{self, PageError, PageFacts, Place};
 use ringlane_trace::TraceError;
 
 use crate::errors::{CliError, Exit};
@@ -20,7 +20,8 @@ Example:
   $ ringlane run paged_attention --case large --platform a2a3sim --report
   $ ringlane report
   $ ringlane report outputs/cholesky_small_20261115_093012 -o cholesky.html
-The page opens in any browser, from file:// and offline. What the run did not record is named on it, with the option that does.";
+The page opens in any browser, from file:// and offline. What the run did not record is named on it, with the option that does.
+The page of a run over several workers shows them and their chips on one clock, and links to the pages of their own runs.";
 
 /// The page's name in a run directory.
 pub const FILE_NAME: &str = "report.html";
@@ -60,6 +61,15 @@ pub fn write_pages(dir: &Path, tell: &mut dyn FnMut(String)) -> Result<(), CliEr
     Ok(())
 }
 
+/// Whether a page stands in the directory of its run.
+fn place_of(run: &Run, path: &Path) -> Place {
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match (dir.canonicalize(), run.dir.canonicalize()) {
+        (Ok(page), Ok(run)) if page == run => Place::InRun,
+        _ => Place::Elsewhere,
+    }
+}
+
 /// Writes a page whole or not at all.
 fn write_page(run: &Run, path: &Path) -> Result<PageFacts, CliError> {
     let mut partial = path.as_os_str().to_owned();
@@ -67,7 +77,7 @@ fn write_page(run: &Run, path: &Path) -> Result<PageFacts, CliError> {
     let partial = PathBuf::from(partial);
     let written = File::create(&partial).map_err(PageError::from).and_then(|file| {
         let mut out = BufWriter::with_capacity(1 << 18, file);
-        let facts = page::write(run, &mut out)?;
+        let facts = page::write_for(run, place_of(run, path), &mut out)?;
         out.flush()?;
         fs::rename(&partial, path)?;
         Ok(facts)

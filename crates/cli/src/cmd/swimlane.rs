@@ -11,8 +11,8 @@ use ringlane_insight::timeline::{EdgeOrigin, Timeline};
 use ringlane_insight::units::{agreeing, bytes_text, counted, percent_text, time_text};
 use ringlane_insight::{InsightError, Instrument, Run, Spread};
 use ringlane_report::perfetto::{
-    COUNTER_CHANGES_MAX, JSON_FILE_NAME, PFTRACE_FILE_NAME, ScopeSpans, TraceCounts, TraceSource, write_json,
-    write_pftrace,
+    COUNTER_CHANGES_MAX, JSON_FILE_NAME, NodeTrace, PFTRACE_FILE_NAME, ScopeSpans, TraceCounts, TraceSource,
+    write_json, write_pftrace,
 };
 use ringlane_trace::ArtifactFile;
 use ringlane_trace::scopes::read_scopes;
@@ -30,7 +30,11 @@ Example:
   $ ringlane run paged_attention --dfx
   $ ringlane swimlane
   $ ringlane swimlane outputs/paged_attention_small_20261115_093012 --format pftrace -o /tmp/run.pftrace
+The trace of a run over several workers has a process for each, with the cores of its chip, on the node's clock.
 Open the file at https://ui.perfetto.dev (it stays on your machine) or, JSON only, in chrome://tracing.";
+
+/// Runs of workers that are told of one by one where they cannot be shown.
+const MISSING_MAX: usize = 5;
 
 /// Write the timeline for Perfetto, and show what each kernel cost
 #[derive(clap::Args)]
@@ -61,32 +65,31 @@ impl SwimlaneArgs {
         let run = self.run.open(Needs::Table(Instrument::Swimlane))?;
         let path = self.output.clone().unwrap_or_else(|| run.dir.join(self.format.file_name()));
         output_path::check(&run, &path)?;
-        let (timeline, scopes) = read(&run)?;
-        let (counts, length) = self.write(&path, &run, &timeline, scopes.as_ref())?;
-        let notes = notes(&run, &timeline, scopes.as_ref(), counts);
-        let TraceCounts { slices, arrows, .. } = counts;
+        let read = read(&run)?;
+        let (counts, length) = self.write(&path, &run, &read)?;
+        let notes = notes(&run, &read, counts);
+        let Read { timeline, node, .. } = read;
+        let TraceCounts { slices, arrows, call_arrows, .. } = counts;
+        let arrows = arrows + call_arrows;
         let path = path.display().to_string();
         say(format_args!("wrote {path} ({}): {slices} slices, {arrows} arrows", bytes_text(length)));
         notes.iter().for_each(|note| say(format_args!("note: {note}")));
         let stats = kernels(&timeline);
         let text = match self.json {
             true => json(&run, &timeline, &stats, Written { file: path, counts, notes }),
+            false if !run.has(Instrument::Swimlane) => String::new(),
             false => text(&timeline, &stats),
         };
-        output::results(&text)?;
+        let workers = node.filter(|_| !self.json).map(|node| workers_text(&timeline, &node));
+        output::results(&(text + &workers.unwrap_or_default()))?;
         Ok(Exit::Ok)
     }
 
-    fn write(
-        &self,
-        path: &Path,
-        run: &Run,
-        timeline: &Timeline,
-        scopes: Option<&ScopeSpans>,
-    ) -> Result<(TraceCounts, u64), CliError> {
+    fn write(&self, path: &Path, run: &Run, read: &Read) -> Result<(TraceCounts, u64), CliError> {
         let mut file = ArtifactFile::at(path)?;
         let title = format!("{} {} on {}", run.manifest.scene, run.manifest.case, run.manifest.platform);
-        let source = TraceSource { title: &title, timeline, scopes };
+        let Read { timeline, scopes, node } = read;
+        let source = TraceSource { title: &title, timeline, scopes: scopes.as_ref(), node: node.as_ref() };
         let written = match self.format {
             Format::Json => write_json(source, &mut file),
             Format::Pftrace => write_pftrace(source, &mut file),
@@ -105,13 +108,26 @@ impl Format {
     }
 }
 
-/// Reads what a trace is made of, the scopes while the timeline is read.
-fn read(run: &Run) -> Result<(Timeline, Option<ScopeSpans>), InsightError> {
+/// What a trace is made of.
+struct Read {
+    timeline: Timeline,
+    scopes: Option<ScopeSpans>,
+    node: Option<NodeTrace>,
+}
+
+/// Reads it, the scopes while the timeline is read. A node whose own timeline was not recorded has its workers'.
+fn read(run: &Run) -> Result<Read, InsightError> {
+    let node = NodeTrace::read(run)?;
     thread::scope(|threads| {
         let scopes = threads.spawn(|| read_spans(run));
-        let timeline = run.timeline();
+        let timeline = match (run.has(Instrument::Swimlane), &node) {
+            (false, Some(_)) => {
+                Ok(Timeline::unrecorded(run.manifest.clock_freq_hz, run.manifest.makespan_ticks))
+            }
+            _ => run.timeline(),
+        };
         let scopes = scopes.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        Ok((timeline?, scopes?))
+        Ok(Read { timeline: timeline?, scopes: scopes?, node })
     })
 }
 
@@ -125,16 +141,20 @@ fn read_spans(run: &Run) -> Result<Option<ScopeSpans>, InsightError> {
 }
 
 /// What the trace does not show, and why.
-fn notes(run: &Run, timeline: &Timeline, scopes: Option<&ScopeSpans>, counts: TraceCounts) -> Vec<String> {
+fn notes(run: &Run, read: &Read, counts: TraceCounts) -> Vec<String> {
+    let Read { timeline, scopes, node } = read;
     let mut notes = Vec::new();
     let mut note = |is_so: bool, text: String| {
         if is_so {
             notes.push(text);
         }
     };
-    let level = timeline.level;
+    let (level, is_recorded) = (timeline.level, run.has(Instrument::Swimlane));
+    let unrecorded =
+        "no l2_perf_records.json of the node itself: only its workers are shown (--chip-swimlane)";
+    note(!is_recorded, unrecorded.into());
     note(
-        level == SwimlaneLevel::Blocks,
+        level == SwimlaneLevel::Blocks && is_recorded,
         "level 1: no ready tasks, no scheduler lanes, no orchestrator, no ring fill (--chip-swimlane=3)"
             .into(),
     );
@@ -144,7 +164,10 @@ fn notes(run: &Run, timeline: &Timeline, scopes: Option<&ScopeSpans>, counts: Tr
     );
     let engine = "no deps.json: arrows are the edges that the engine wired; those to tasks that were done before are not there (--dep-gen)";
     note(timeline.edge_origin == EdgeOrigin::Engine, engine.into());
-    note(timeline.edge_origin == EdgeOrigin::Nowhere, "no deps.json: no arrows (--dep-gen)".into());
+    note(
+        timeline.edge_origin == EdgeOrigin::Nowhere && is_recorded,
+        "no deps.json: no arrows (--dep-gen)".into(),
+    );
     let hidden = (timeline.edges.len() as u64).saturating_sub(counts.arrows);
     note(
         hidden > 0,
@@ -173,9 +196,20 @@ fn notes(run: &Run, timeline: &Timeline, scopes: Option<&ScopeSpans>, counts: Tr
         let (rows, were) = (counted(lost, what), agreeing(lost, "was", "were"));
         note(lost > 0, format!("{rows} {were} lost when the run was recorded (--overflow block)"));
     }
+    let missing: Vec<&String> = node.iter().flat_map(NodeTrace::missing).collect();
+    for what in missing.iter().take(MISSING_MAX) {
+        note(true, format!("not shown: {what}"));
+    }
+    let more = missing.len().saturating_sub(MISSING_MAX) as u64;
+    note(more > 0, format!("not shown: {}", counted(more, "more run")));
     let status = run.manifest.status.as_str();
     note(status != "ok", format!("the run ended as {status}: the trace ends where it did"));
     notes
+}
+
+fn workers_text(timeline: &Timeline, node: &NodeTrace) -> String {
+    let (calls, workers) = (counted(node.calls() as u64, "call"), counted(node.workers() as u64, "worker"));
+    format!("{calls} of {workers} in {}\n", time_text(timeline.us(timeline.makespan)))
 }
 
 fn text(timeline: &Timeline, stats: &[KernelStats]) -> String {

@@ -1,4 +1,5 @@
 //! A trace read back from either format, and what has to hold of it and the run's tables.
+#![allow(dead_code)] // Each test file uses its part.
 
 pub mod chrome;
 pub mod perfetto;

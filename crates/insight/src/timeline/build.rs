@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use ringlane_task::{Seq, TaskId, Ticks};
-use ringlane_trace::swimlane::{BlockRow, EdgeRow, KernelRow, Swimlane, SwimlaneHead, SwimlaneLevel};
+use ringlane_trace::swimlane::{
+    BlockRow, EdgeRow, KernelRow, Swimlane, SwimlaneCounts, SwimlaneHead, SwimlaneLevel, SwimlaneMeta,
+};
 
 use super::{EdgeOrigin, Edges, TaskIds, TaskIndex, TaskLife, Timeline};
 use crate::CoreKind;
@@ -21,6 +23,17 @@ pub struct Skeleton {
 }
 
 impl Timeline {
+    /// The timeline of a run that recorded none: a clock, how long the run was, and nothing else.
+    pub fn unrecorded(clock_freq_hz: u64, makespan: u64) -> Self {
+        let meta = SwimlaneMeta { clock_freq_hz, ..SwimlaneMeta::default() };
+        let counts = SwimlaneCounts::default();
+        let head = SwimlaneHead { level: SwimlaneLevel::Blocks, meta, counts, copies: None };
+        let rows = (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (blocks, tasks, edges, phases, submits) = rows;
+        let nothing = Swimlane { head, blocks, tasks, edges, phases, submits };
+        Timeline::new(nothing, None, makespan).expect("nothing agrees with nothing")
+    }
+
     /// The timeline of a swimlane and, if they were recorded, the dependencies. The error says how the two disagree.
     pub fn new(swimlane: Swimlane, skeleton: Option<Skeleton>, makespan: u64) -> Result<Self, String> {
         let Swimlane { head, mut blocks, tasks: rows, edges, mut phases, submits } = swimlane;

@@ -31,6 +31,15 @@ pub const OVERVIEW_BINS: usize = 600;
 /// Bars of a kernel's histogram.
 pub const HISTOGRAM_BARS: usize = 24;
 
+/// Calls of a node's workers; above, the first of each worker are kept. Each costs about 15 bytes of page.
+pub const CALLS_MAX: usize = 200_000;
+
+/// Runs of a node's workers that are listed one by one; above, the first are. Their blocks are on the lanes all the same.
+pub const CHIP_RUNS_MAX: usize = 1_000;
+
+/// Blocks on all chips of a node that are kept one by one; above, neighbours are merged.
+pub const CHIP_BLOCKS_MAX: usize = 400_000;
+
 /// The largest whole number that a page's numbers hold exactly, 2^53; what is larger is told as this.
 pub const EXACT_MAX: u64 = 1 << 53;
 

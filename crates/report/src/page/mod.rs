@@ -60,9 +60,24 @@ impl Explain for PageError {
     }
 }
 
-/// Writes the page of a run. What a run did not record, or what of it is damaged, is told on the page and is no error.
+/// Where a page is to stand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Place {
+    /// In the run's directory: pages of the runs below it are linked.
+    #[default]
+    InRun,
+    /// Elsewhere: the directories of the runs below are named.
+    Elsewhere,
+}
+
+/// Writes the page of a run, to stand in its directory. What a run did not record, or what of it is damaged, is told on the page and is no error.
 pub fn write(run: &Run, out: &mut impl Write) -> Result<PageFacts, PageError> {
-    let page = data::Page::of(run);
+    write_for(run, Place::InRun, out)
+}
+
+/// Writes the page of a run, to stand in some place.
+pub fn write_for(run: &Run, place: Place, out: &mut impl Write) -> Result<PageFacts, PageError> {
+    let page = data::Page::of(run, place);
     let mut out = Counting { out, bytes: 0 };
     shell::write(&page, &mut out)?;
     out.flush()?;

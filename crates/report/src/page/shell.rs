@@ -16,7 +16,7 @@ const STYLES: [&str; 4] = [
 ];
 
 /// Scripts, each after those it uses; they share one scope.
-const SCRIPTS: [&str; 27] = [
+const SCRIPTS: [&str; 29] = [
     include_str!("assets/dom.js"),
     include_str!("assets/format.js"),
     include_str!("assets/theme.js"),
@@ -24,6 +24,7 @@ const SCRIPTS: [&str; 27] = [
     include_str!("assets/lane.js"),
     include_str!("assets/model.js"),
     include_str!("assets/lanes.js"),
+    include_str!("assets/node.js"),
     include_str!("assets/state.js"),
     include_str!("assets/header.js"),
     include_str!("assets/findings.js"),
@@ -36,6 +37,7 @@ const SCRIPTS: [&str; 27] = [
     include_str!("assets/tooltip.js"),
     include_str!("assets/search.js"),
     include_str!("assets/card.js"),
+    include_str!("assets/workers.js"),
     include_str!("assets/kernels.js"),
     include_str!("assets/counters.js"),
     include_str!("assets/scopes.js"),

@@ -115,7 +115,7 @@ impl<W: Write> Sink for JsonSink<'_, W> {
         self.tracks += 1;
         if self.group != Some(track.group) {
             self.group = Some(track.group);
-            self.metadata("process_name", Some(track.group.name()), 0);
+            self.metadata("process_name", Some(&track.family), 0);
             self.metadata("process_sort_index", None, pid(track.group));
         }
         if track.kind == TrackKind::Slices {
@@ -187,7 +187,7 @@ impl<W: Write> Sink for JsonSink<'_, W> {
 
 /// Processes are numbered from 1: 0 is the idle process to some readers.
 const fn pid(group: Group) -> u32 {
-    group as u32 + 1
+    group.order() + 1
 }
 
 /// A number of units with a point before the last digits.

@@ -16,11 +16,23 @@ pub(super) struct Names {
     kernels: u32,
     sites: u32,
     copies: u32,
+    node: u32,
 }
 
 /// Names that do not come from the run.
-const FIXED: [&str; 8] =
-    ["complete", "resolve", "dispatch", "reclaim", "idle", "submit", "ring full", "task without a block"];
+const FIXED: [&str; 11] = [
+    "complete",
+    "resolve",
+    "dispatch",
+    "reclaim",
+    "idle",
+    "submit",
+    "ring full",
+    "task without a block",
+    "in the mailbox",
+    "taken, not begun",
+    "until the node saw it",
+];
 
 impl Names {
     pub(super) fn new(source: TraceSource<'_>) -> Self {
@@ -35,7 +47,9 @@ impl Names {
         all.extend(source.scopes.iter().flat_map(|scopes| scopes.sites()).cloned());
         let copies_at = all.len() as u32;
         all.extend(copies.iter().map(|copy| copy.what.clone()));
-        Names { all, kernels: kernels_at, sites: sites_at, copies: copies_at }
+        let node_at = all.len() as u32;
+        all.extend(source.node.iter().flat_map(|node| node.names()).cloned());
+        Names { all, kernels: kernels_at, sites: sites_at, copies: copies_at, node: node_at }
     }
 
     pub(super) fn all(&self) -> &[String] {
@@ -55,6 +69,9 @@ impl Names {
     pub(super) const SUBMIT: NameId = NameId(5);
     pub(super) const RING_FULL: NameId = NameId(6);
     pub(super) const NO_BLOCK: NameId = NameId(7);
+    pub(super) const MAILBOX: NameId = NameId(8);
+    pub(super) const TAKEN: NameId = NameId(9);
+    pub(super) const SEEN: NameId = NameId(10);
 
     /// How many kernels have names, and one for those that have none.
     const fn kernel_names(&self) -> u32 {
@@ -74,6 +91,11 @@ impl Names {
 
     pub(super) const fn site(&self, site: u32) -> NameId {
         NameId(self.sites + site)
+    }
+
+    /// A name of the workers' own, by its place there.
+    pub(super) const fn of_node(&self, place: usize) -> NameId {
+        NameId(self.node + place as u32)
     }
 
     pub(super) const fn copy(&self, copy: usize) -> NameId {

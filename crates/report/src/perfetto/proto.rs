@@ -83,7 +83,7 @@ const BOOT_CLOCK: u64 = 6;
 /// The track that holds all others, and after it those that stand for the lanes.
 const ROOT_UUID: u64 = 1;
 const GROUP_UUIDS: u64 = 2;
-const TRACK_UUIDS: u64 = 100;
+const TRACK_UUIDS: u64 = 1 << 32;
 
 pub(super) struct ProtoSink<'w, W> {
     out: &'w mut W,
@@ -235,11 +235,11 @@ impl<'w, W: Write> ProtoSink<'w, W> {
 impl<W: Write> Sink for ProtoSink<'_, W> {
     fn track(&mut self, track: &Track) -> io::Result<()> {
         self.track += 1;
-        let (rank, kind) = (track.group as u64, track.kind);
+        let (rank, kind) = (u64::from(track.group.order()), track.kind);
         let group = GROUP_UUIDS + rank;
         if self.group != Some(track.group) {
             self.group = Some(track.group);
-            self.descriptor(group, track.group.name(), Some((ROOT_UUID, rank)), TrackKind::Slices)?;
+            self.descriptor(group, &track.family, Some((ROOT_UUID, rank)), TrackKind::Slices)?;
         }
         self.descriptor(TRACK_UUIDS + self.track, &track.name, Some((group, self.track)), kind)?;
         self.sequence()

@@ -1,5 +1,6 @@
 //! What a format has to be able to write.
 
+use std::borrow::Cow;
 use std::io;
 
 use ringlane_task::Ticks;
@@ -8,7 +9,6 @@ use super::names::NameId;
 
 /// A family of tracks, shown together; in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
 pub(super) enum Group {
     Orchestrator,
     Scopes,
@@ -19,6 +19,8 @@ pub(super) enum Group {
     NoBlock,
     Copies,
     Counters,
+    /// A worker of a node, by its place.
+    Worker(u32),
 }
 
 impl Group {
@@ -33,6 +35,23 @@ impl Group {
             Group::NoBlock => "tasks without a block",
             Group::Copies => "copies",
             Group::Counters => "counters",
+            Group::Worker(_) => "worker",
+        }
+    }
+
+    /// Its place among all families.
+    pub(super) const fn order(self) -> u32 {
+        match self {
+            Group::Orchestrator => 0,
+            Group::Scopes => 1,
+            Group::Schedulers => 2,
+            Group::Aic => 3,
+            Group::Aiv => 4,
+            Group::Cpu => 5,
+            Group::NoBlock => 6,
+            Group::Copies => 7,
+            Group::Counters => 8,
+            Group::Worker(place) => 9 + place,
         }
     }
 }
@@ -41,6 +60,8 @@ impl Group {
 #[derive(Clone, Debug)]
 pub(super) struct Track {
     pub(super) group: Group,
+    /// What the family is called.
+    pub(super) family: Cow<'static, str>,
     pub(super) name: String,
     pub(super) kind: TrackKind,
 }
@@ -74,10 +95,12 @@ pub(super) enum Arg {
     Open,
     StartTicks,
     EndTicks,
+    Call,
+    StretchThousandths,
 }
 
 impl Arg {
-    pub(super) const COUNT: usize = Arg::EndTicks as usize + 1;
+    pub(super) const COUNT: usize = Arg::StretchThousandths as usize + 1;
 
     pub(super) const fn name(self) -> &'static str {
         match self {
@@ -100,6 +123,8 @@ impl Arg {
             Arg::Open => "open",
             Arg::StartTicks => "start_ticks",
             Arg::EndTicks => "end_ticks",
+            Arg::Call => "call",
+            Arg::StretchThousandths => "stretch_thousandths",
         }
     }
 }

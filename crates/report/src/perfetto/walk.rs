@@ -12,6 +12,7 @@ use super::counters::counters;
 use super::flows::Arrows;
 use super::lanes::lanes;
 use super::names::Names;
+use super::node;
 use super::sink::{Arg, Group, Sink, Slice, Track, TrackKind};
 use super::{TraceCounts, TraceSource};
 
@@ -34,6 +35,12 @@ pub(super) fn walk<S: Sink>(
     drop(arrows);
     walk.copies()?;
     walk.counters()?;
+    if let Some(node) = source.node {
+        let first_arrow = source.timeline.edges.len() as u64 + 1;
+        let counts = node::write(node, first_arrow, &walk.names, &mut walk.sink)?;
+        walk.counts.slices += counts.slices;
+        walk.counts.call_arrows = counts.call_arrows;
+    }
     walk.sink.finish()?;
     Ok(walk.counts)
 }
@@ -49,7 +56,7 @@ struct Walk<'a, S> {
 
 impl<S: Sink> Walk<'_, S> {
     fn track(&mut self, group: Group, name: String) -> io::Result<()> {
-        self.sink.track(&Track { group, name, kind: TrackKind::Slices })
+        self.sink.track(&Track { group, family: group.name().into(), name, kind: TrackKind::Slices })
     }
 
     fn slice(&mut self, slice: Slice<'_>) -> io::Result<()> {
@@ -274,7 +281,7 @@ impl<S: Sink> Walk<'_, S> {
     fn counters(&mut self) -> io::Result<()> {
         for counter in counters(self.timeline) {
             let (group, name) = (Group::Counters, counter.name.clone());
-            self.sink.track(&Track { group, name, kind: TrackKind::Values })?;
+            self.sink.track(&Track { group, family: group.name().into(), name, kind: TrackKind::Values })?;
             let (sink, mut samples, mut result) = (&mut self.sink, 0, Ok(()));
             counter.values(|at, value| {
                 if result.is_ok() {

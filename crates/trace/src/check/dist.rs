@@ -14,7 +14,7 @@ use crate::rows::dist::{CallRow, CallStatus, ChipSpan, Dist, WorkerIndex};
 /// How far the rates of two processes' clocks, each measured by its process, may differ: one part in this many.
 const RATE_ERROR: u64 = 1000;
 
-pub(super) fn check(checks: &mut Checks, dist: &Dist, run: &Run) {
+pub(super) fn check(checks: &mut Checks, dir: &Path, dist: &Dist, run: &Run) {
     // The reader refuses counts that do not add up or differ from the rows, workers that share a name, and rows of
     // workers or callables that there are not.
     checks.held(3);
@@ -28,6 +28,10 @@ pub(super) fn check(checks: &mut Checks, dist: &Dist, run: &Run) {
     for call in &dist.calls {
         check_steps(checks, dist, call);
         check_order(checks, dist, call);
+        if let Some(chip) = &call.chip {
+            let own = call.dir.as_deref().and_then(|below| Manifest::read(dir.join(below)).ok());
+            check_chip(checks, dist, call, chip, own.as_ref());
+        }
         let task = call.task_id;
         if let Some(tasks) = &tasks {
             checks.that(tasks.contains(&task), || {
@@ -139,18 +143,24 @@ fn check_order(checks: &mut Checks, dist: &Dist, call: &CallRow<'_>) {
     checks.that(last <= until.saturating_add(slack), || {
         format!("{} has {step} at {last}, outside the run's {until} ticks", name(dist, call))
     });
-    if let Some(chip) = &call.chip {
-        check_chip(checks, dist, call, chip);
-    }
 }
 
-/// A chip's run lies within its call, as far as its time is the node's.
-fn check_chip(checks: &mut Checks, dist: &Dist, call: &CallRow<'_>, chip: &ChipSpan) {
+/// A chip's run lies within its call, and is as long as it says itself.
+fn check_chip(checks: &mut Checks, dist: &Dist, call: &CallRow<'_>, chip: &ChipSpan, own: Option<&Manifest>) {
     let start = chip.start.0;
-    let after = call.run.is_none_or(|run| run.0 <= start) && call.end.is_none_or(|end| start <= end.0);
-    checks.that(after, || format!("the run of {} began at {start}, outside it", name(dist, call)));
+    let within = call.run.is_none_or(|run| run.0 <= start) && call.end.is_none_or(|end| start <= end.0);
+    checks.that(within, || format!("the run of {} began at {start}, outside it", name(dist, call)));
+    let Some(own) = own else { return };
+    let same = (own.makespan_ticks, own.clock_freq_hz) == (chip.ticks, chip.freq_hz);
+    checks.that(same, || {
+        let (ticks, hz) = (own.makespan_ticks, own.clock_freq_hz);
+        format!(
+            "the run of {} has another length than its run.json, {ticks} ticks of {hz} Hz",
+            name(dist, call)
+        )
+    });
+    let (Some(end), false) = (call.end, own.has_model_time()) else { return };
     let meta = &dist.head.meta;
-    let (Some(end), false) = (call.end, meta.platform.ends_with("sim")) else { return };
     let took = u128::from(chip.ticks) * u128::from(meta.clock_freq_hz) / u128::from(chip.freq_hz.max(1));
     let room = u128::from(end.0.saturating_sub(start));
     let slack = room / u128::from(RATE_ERROR) + 1;

@@ -135,6 +135,8 @@ function nameOf(row, thing) {
     case "scopes": return run.scopes.sites[model.scopes.site[thing]] ?? "";
     case "copies": return row.lane.copies[thing].what;
     case "path": return run.time.path[model.path.cause[thing]]?.name ?? "";
+    case "workers": return callName(row.lane, thing);
+    case "chips": return chipKernelName(model.chips.kernel[thing]);
     default: return "";
   }
 }

@@ -1,7 +1,7 @@
 // What was run, how it ended, what was recorded and how complete that is.
 
 function drawHeader() {
-  const cores = run.timeline ? coresLine() : plural(manifest.cores, "core");
+  const cores = run.node ? workersLine() : run.timeline ? coresLine() : plural(manifest.cores, "core");
   const params = Object.entries(manifest.params).map(([name, value]) => `${name}=${value}`).join(" ");
   const title = h("h1", manifest.scene, " ", h("span.case", manifest.case), " ", h("span.pill." + manifest.status, manifest.status));
   const about = h("p.facts",
@@ -21,6 +21,14 @@ function coresLine() {
   return `${cores} ${run.timeline.cores.length === 1 ? "core" : "cores"}${threads}`;
 }
 
+/** The workers of a node, by what they do. */
+function workersLine() {
+  const words = { chip: "chip", function: "function worker", node: "node" };
+  const own = run.node.workers.filter((worker) => worker.depth === 0);
+  const kinds = Object.keys(words).flatMap((kind) => { const of = own.filter((worker) => worker.kind === kind).length; return of ? [plural(of, words[kind])] : []; });
+  return `level-${run.node.level} run over ${kinds.join(" + ")}`;
+}
+
 const when = (text) => text.replace("T", " ").replace(/(:\d\d)Z$/, "$1 UTC");
 
 function stats() {
@@ -31,7 +39,7 @@ function stats() {
     entry("makespan", makespan, "\u202f" + unit, `${count(manifest.makespan_ticks)} ticks`),
     entry("tasks", count(manifest.tasks), manifest.skipped ? `, ${count(manifest.skipped)} skipped` : null),
     entry("blocks", count(manifest.blocks)),
-    entry("cores", count(manifest.cores)),
+    entry(run.node ? "workers" : "cores", count(manifest.cores)),
     Number.isFinite(busy) && entry("busy", ...percent(busy).split("\u202f").map((part, at) => (at ? "\u202f" + part : part)), "Share of all cores' time that blocks ran"));
 }
 
@@ -42,7 +50,7 @@ function busyShare() {
   return cores ? series.reduce((sum, one) => sum + mean(one.values) * one.of, 0) / cores : NaN;
 }
 
-const INSTRUMENTS = [["swimlane", "l2_perf_records.json"], ["deps", "deps.json"], ["scopes", "scope_stats.json"], ["pmu", "pmu.csv"], ["dump", "tensor_dump/tensor_dump.json"]];
+const INSTRUMENTS = [...(manifest.children?.length || run.node ? [["dist", "dist_swimlane.json"]] : []), ["swimlane", "l2_perf_records.json"], ["deps", "deps.json"], ["scopes", "scope_stats.json"], ["pmu", "pmu.csv"], ["dump", "tensor_dump/tensor_dump.json"]];
 
 function recorded() {
   const items = INSTRUMENTS.map(([name, path]) => {

@@ -19,6 +19,8 @@ const groupColor = {
   schedulers: (kind) => theme.phase(kind),
   cores: (kind) => kernelColor(kind),
   scopes: (kind) => (theme.name === "dark" ? ["#323b46", "#3e4854"] : ["#dde3ea", "#cbd4de"])[kind % 2],
+  workers: (kind) => callColor(kind),
+  chips: (kind) => chipColor(kind),
   copies: () => (theme.name === "dark" ? "#b0967a" : "#a08768"),
 };
 
@@ -38,8 +40,10 @@ function buildLanes() {
   addOrchestrator();
   addCopies();
   addSchedulers();
+  addWorkers();
   addCores();
   addScopeBand();
+  addChips();
 }
 
 function addPathLane() {
@@ -104,8 +108,8 @@ function addCores() {
     const busy = run.overview?.busy.find((series) => series.name === kind);
     const share = busy ? busy.values.reduce((sum, value) => sum + value, 0) / busy.values.length : NaN;
     // Cores that did nothing are worth a line, and no more.
-    const open = lanes.some((lane) => lane.length > 0) && lanes.length <= LANES_OPEN;
-    groups.push({ key: kind, colors: "cores", name: KINDS[kind], about: `\u00d7${lanes.length} \u00b7 ${percent(share)}`, lanes, open });
+    const open = lanes.some((lane) => lane.length > 0) && lanes.length <= LANES_OPEN && !run.node;
+    groups.push({ key: kind, colors: "cores", name: run.node ? "node's tasks" : KINDS[kind], about: `\u00d7${lanes.length} \u00b7 ${percent(share)}`, lanes, open });
   }
 }
 

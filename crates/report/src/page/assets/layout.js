@@ -18,8 +18,9 @@ const CANVAS_MAX = 12000;
 /** Places all rows. Lanes get as high as there is room for, so that 100 of them are still seen at once. */
 function placeRows(room) {
   const fixed = RULER + shownGroups().reduce((sum, group) => sum + (group.single ? 22 : 8 + (group.open ? 0 : 26)), 0);
-  const lanes = shownGroups().reduce((sum, group) => sum + (group.open && !group.single ? group.lanes.length * weight(group) : 0), 0);
-  const unit = Math.min(Math.max(state.tall ? 16 : 4.5, Math.min(20, (room - fixed) / Math.max(1, lanes))), CANVAS_MAX / Math.max(1, lanes));
+  const workerLanes = shownGroups().reduce((sum, group) => sum + (group.open && group.laneHeight ? group.lanes.length * group.laneHeight + HEADING : 0), 0);
+  const lanes = shownGroups().reduce((sum, group) => sum + (group.open && !group.single && !group.laneHeight ? group.lanes.length * weight(group) : 0), 0);
+  const unit = Math.min(Math.max(state.tall ? 16 : 4.5, Math.min(20, (room - fixed - workerLanes) / Math.max(1, lanes))), CANVAS_MAX / Math.max(1, lanes));
   let y = RULER;
   rows.list = [];
   for (const group of shownGroups()) {
@@ -30,7 +31,7 @@ function placeRows(room) {
     }
     group.y = y;
     if (group.open) {
-      const height = Math.floor(unit * weight(group) * 2) / 2;
+      const height = group.laneHeight ?? Math.floor(unit * weight(group) * 2) / 2;
       // Lanes too low for names of their own leave the room beside them to the group's.
       const beside = height < NAMED && height * group.lanes.length >= HEADING - 6;
       if (!beside) y += HEADING;

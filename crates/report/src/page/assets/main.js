@@ -1,6 +1,6 @@
 // Puts the page together: what is small at once, then blocks, then the rest while the reader already reads.
 
-const SECTIONS = [["findings", "Findings"], ["timeline", "Timeline"], ["kernels", "Kernels"], ["counters", "Counters"], ["scopes", "Scopes"], ["arguments", "Arguments"], ["compare", "Compare"], ["reproduce", "Reproduce"]];
+const SECTIONS = [["findings", "Findings"], ["timeline", "Timeline"], ["workers", "Workers"], ["kernels", "Kernels"], ["counters", "Counters"], ["scopes", "Scopes"], ["arguments", "Arguments"], ["compare", "Compare"], ["reproduce", "Reproduce"]];
 
 /** Draws a section; one that cannot be drawn says so and does not take the others with it. */
 function guarded(id, draw) {
@@ -15,6 +15,7 @@ function drawSections() {
   guarded("findings", drawFindings);
   guarded("time", drawTime);
   guarded("timeline", drawTimelineSection);
+  guarded("workers", drawWorkers);
   guarded("kernels", drawKernels);
   guarded("counters", drawCounters);
   guarded("scopes", drawScopes);
@@ -24,7 +25,7 @@ function drawSections() {
 }
 
 async function load() {
-  const steps = [loadBlocks, loadTasks, loadPath, showLanes, loadPhases, loadScopes, showLanes, loadTaskDetails, loadBlockDetails];
+  const steps = [loadBlocks, loadTasks, loadPath, loadCalls, showLanes, loadPhases, loadScopes, loadChips, showLanes, loadTaskDetails, loadBlockDetails];
   for (const [at, step] of steps.entries()) {
     await step();
     await breathe();
@@ -38,7 +39,7 @@ async function load() {
 
 /** Makes lanes of what there is so far, and their levels, and draws. */
 async function showLanes() {
-  if (!run.timeline) return;
+  if (!run.timeline && !run.node) return;
   const opened = new Map(groups.map((group) => [group.key, group.open]));
   buildLanes();
   for (const group of groups) {
@@ -73,7 +74,8 @@ theme.onchange(() => {
 });
 
 rankKernels();
-fill(document.querySelector(".bar nav"), SECTIONS.map(([id, name]) => h("a", { href: "#" + id, onclick: (event) => { event.preventDefault(); reveal(id); } }, name)));
+rankChipKernels();
+fill(document.querySelector(".bar nav"), SECTIONS.filter(([id]) => id !== "workers" || run.node).map(([id, name]) => h("a", { href: "#" + id, onclick: (event) => { event.preventDefault(); reveal(id); } }, name)));
 drawSections();
 listenToKeys();
 addEventListener("hashchange", () => recall());

@@ -4,7 +4,7 @@ function drawReproduce() {
   const dir = quoted(run.dir);
   const lines = [
     ["The same program, inputs and recording", again().map(quoted).join(" ")],
-    run.timeline && ["The timeline for Perfetto and chrome://tracing", `ringlane swimlane ${dir}`],
+    (run.timeline || run.node) && ["The timeline for Perfetto and chrome://tracing", `ringlane swimlane ${dir}`],
     run.timeline && ["What the makespan was made of", `ringlane critical-path ${dir}`],
     run.timeline && ["Is the scheduler the bottleneck?", `ringlane overhead ${dir}`],
     run.scopes && ["The smallest capacities that suffice, as options", `ringlane scopes ${dir}`],
@@ -18,7 +18,7 @@ function drawReproduce() {
 /** The words of the command line that makes the run again. */
 function again() {
   const params = Object.entries(manifest.params).flatMap(([name, value]) => ["--param", `${name}=${value}`]);
-  return ["ringlane", "run", manifest.scene, "--case", manifest.case, ...machine(), "--seed", run.seed, ...params, ...capacities(), ...recording()];
+  return ["ringlane", "run", manifest.scene, "--case", manifest.case, ...machine(), ...workerCounts(), "--seed", run.seed, ...params, ...capacities(), ...recording()];
 }
 
 function machine() {
@@ -26,6 +26,14 @@ function machine() {
   if (platform === "cpu") return ["--threads", String(threads)];
   const given = (option, value) => (value === null || value === undefined ? [] : [option, String(value)]);
   return ["--platform", platform, ...given("--policy", facts?.policy), ...given("--chaos", facts?.chaos), ...given("--costs", facts?.costs)];
+}
+
+/** How many workers: chips of a node, or nodes times their chips. */
+function workerCounts() {
+  const chips = (depth) => (run.node?.workers ?? []).filter((worker) => worker.kind === "chip" && worker.depth === depth).length;
+  const nodes = (run.node?.workers ?? []).filter((worker) => worker.kind === "node" && worker.depth === 0).length;
+  if (!run.node) return [];
+  return ["--workers", nodes ? `${nodes}x${chips(1) / nodes}` : String(chips(0))];
 }
 
 /** Capacities that are not what they are if nothing is said. */
@@ -37,9 +45,9 @@ function recording() {
   const group = manifest.pmu?.source === "tsc" ? 0 : manifest.pmu?.group;
   const options = [
     manifest.swimlane_level && `--chip-swimlane=${manifest.swimlane_level}`, flags & 8 && `--dump-tensor${selection ? `=${selection}` : ""}`,
-    flags & 16 && `--pmu${group ? `=${group}` : ""}`, flags & 32 && "--dep-gen", flags & 64 && "--scope-stats",
+    flags & 16 && `--pmu${group ? `=${group}` : ""}`, flags & 32 && "--dep-gen", flags & 64 && "--scope-stats", flags & 128 && "--dist-swimlane",
   ].filter(Boolean);
-  const all = flags === 0x7f && !selection ? ["--dfx"] : options;
+  const all = (flags & 0x7f) === 0x7f && !selection ? ["--dfx"] : options;
   return manifest.overflow === "drop" ? [...all, "--overflow", "drop"] : all;
 }
 

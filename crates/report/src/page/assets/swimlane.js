@@ -4,7 +4,7 @@ const swim = { canvas: null, hover: null, ready: false };
 
 function drawTimelineSection() {
   const section = byId("timeline");
-  if (!run.timeline) {
+  if (!run.timeline && !run.node) {
     absent(section, "Timeline", noteOn("swimlane"));
     return;
   }
@@ -20,7 +20,7 @@ function drawTimelineSection() {
     swim.tallButton, button("\u2212", "Zoom out (-)", () => state.zoom(1.6)), button("+", "Zoom in (+)", () => state.zoom(1 / 1.6)), button("fit", "Show the whole run (f)", () => state.fit()));
   fill(section, h("div.sheet",
     h("div.head", h("h2", { id: "timeline-title" }, "Timeline"), swim.words, tools),
-    overviewNode(), h("div.progress", swim.progress), swim.holder, kernelLegend()));
+    overviewNode(), h("div.progress", swim.progress), swim.holder, kernelLegend(), run.node && nodeLegend()));
   pointing(swim.canvas);
   new ResizeObserver(() => { drawOverview(); resizeSwimlane(); }).observe(swim.holder);
 }
@@ -34,8 +34,21 @@ function kernelLegend() {
   return swim.legend;
 }
 
+/** What the colours of calls and of the chips' kernels stand for. */
+function nodeLegend() {
+  const swatch = (color, name) => h("span", h("i.swatch", { style: { background: color() }, onrecolor: (event) => { event.target.style.background = color(); } }), name);
+  const order = run.node.kernels.map((_, at) => at).filter((at) => run.node.kernels[at].total > 0).sort((a, b) => palette.chips[a] - palette.chips[b]);
+  const callables = run.node.callables.map((name, at) => [name, at]).filter(([name]) => !run.kernels.some((kernel) => kernel.name === name));
+  return [
+    h("div.legend.kernels", h("span.dim", "calls"), swatch(() => callColor(MAILBOX), "in the mailbox"), swatch(() => callColor(TAKEN), "taken, not begun"),
+      callables.slice(0, 12).map(([name, at]) => swatch(() => callColor(CALLABLE + at), name)), swatch(() => callColor(ANSWER), "until the node saw it"), swatch(() => callColor(BAD), "not ok")),
+    order.length > 0 && h("div.legend.kernels", h("span.dim", "on the chips"), order.slice(0, 24).map((at) => swatch(() => chipColor(at), chipKernelName(at)))),
+  ];
+}
+
 /** Swatches follow the theme wherever they stand. */
 function colorSwatches() {
+  for (const swatch of document.querySelectorAll(".legend i.swatch:not([data-swatch])")) swatch.dispatchEvent(new Event("recolor"));
   for (const swatch of document.querySelectorAll("[data-swatch]")) swatch.style.background = kernelColor(Number(swatch.dataset.swatch));
   for (const swatch of swim.legend?.querySelectorAll("[data-swatch]") ?? []) swatch.style.background = kernelColor(Number(swatch.dataset.swatch));
 }
@@ -52,7 +65,7 @@ function placeToggles() {
   swim.holder.querySelectorAll(".toggle").forEach((button) => button.remove());
   for (const group of groups.filter((group) => !group.single)) {
     swim.holder.append(h("button.toggle", { type: "button", "aria-expanded": String(group.open), style: { top: `${group.y}px` },
-      title: group.open ? "Close" : "Open", onclick: () => { group.open = !group.open; resizeSwimlane(); } }, group.name, h("span", group.about)));
+      title: `${group.open ? "Close" : "Open"}${group.title ? ` \u00b7 ${group.title}` : ""}`, onclick: () => { group.open = !group.open; resizeSwimlane(); } }, group.name, h("span", group.about)));
   }
 }
 

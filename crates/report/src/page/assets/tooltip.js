@@ -48,6 +48,8 @@ function describe(found, at) {
     case "scopes": return [h("b", nameOf(row, thing)), h("dl", fact("scope", String(model.scopes.id[thing])), fact("ring", String(model.scopes.ring[thing])), start, took, fact("tasks", count(model.scopes.tasks[thing])))];
     case "path": return pathWords(thing, start, took);
     case "copies": return [h("b", row.lane.copies[found.place].what), h("dl", fact("bytes", bytes(row.lane.copies[found.place].bytes)), start, took)];
+    case "workers": return describeCall(found);
+    case "chips": return describeChip(found);
     default: return null;
   }
 }
@@ -60,7 +62,7 @@ function merged(found, at) {
   const first = row.lane.after(at - pixel / 2);
   const tally = new Map();
   for (let place = first; place < Math.min(row.lane.length, first + 500) && row.lane.starts[place] <= at + pixel / 2; place += 1) {
-    const name = nameOf(row, row.lane.first + place) || "submit";
+    const name = nameOf(row, row.lane.first + place) || (row.group.colors === "workers" ? "step of a call" : "submit");
     tally.set(name, (tally.get(name) ?? 0) + 1);
   }
   const names = [...tally].sort((a, b) => b[1] - a[1]).slice(0, 4);
@@ -93,5 +95,6 @@ function clicked(event, at) {
   const { row, thing } = found;
   if (row.group.colors === "cores") state.select(model.blocks.task[thing], thing, false);
   else if (row.group.colors === "orchestrator") state.select(row.lane.rows[found.place], -1, false);
+  else if (row.group.colors === "workers") { const call = row.lane.calls[found.place]; state.select(findTask(model.calls.ring[call], model.calls.local[call]), -1, false); }
   else if (row.group.colors === "path" && !Number.isNaN(model.path.task[thing])) state.select(model.path.task[thing], -1, false);
 }

@@ -6,9 +6,11 @@
 mod answers;
 mod band;
 mod blocks;
+mod chips;
 mod dump;
 mod edges;
 mod kernels;
+mod node;
 mod overview;
 mod phases;
 mod pmu;
@@ -22,6 +24,7 @@ use ringlane_task::{Explain, Ticks};
 use ringlane_trace::Manifest;
 use serde::Serialize;
 
+use super::Place;
 use super::columns::Column;
 use super::limits::EXACT_MAX;
 
@@ -60,6 +63,8 @@ pub struct RunData {
     counters: Option<pmu::CountersData>,
     #[serde(skip_serializing_if = "Option::is_none")]
     dump: Option<dump::DumpData>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    node: Option<node::NodeData>,
 }
 
 /// Something that is not on the page, and what to do about it.
@@ -92,7 +97,7 @@ pub enum NoteKind {
 
 impl Page {
     /// Gathers what there is of a run.
-    pub fn of(run: &Run) -> Self {
+    pub fn of(run: &Run, place: Place) -> Self {
         let mut page = Page {
             title: format!("{} {}", run.manifest.scene, run.manifest.case),
             run: RunData {
@@ -110,6 +115,7 @@ impl Page {
                 scopes: None,
                 counters: None,
                 dump: None,
+                node: None,
             },
             columns: Vec::new(),
         };
@@ -125,12 +131,14 @@ impl Page {
             page.add_scopes(&scopes);
         }
         page.add_dump(run);
+        page.add_node(run, place);
         page
     }
 
-    /// How many blocks are on it.
+    /// How many blocks are on it, those of a node's chips included.
     pub fn blocks(&self) -> u64 {
-        self.run.timeline.as_ref().map_or(0, |timeline| timeline.blocks)
+        let own = self.run.timeline.as_ref().map_or(0, |timeline| timeline.blocks);
+        own.saturating_add(self.run.node.as_ref().map_or(0, |node| node.blocks))
     }
 
     /// The notes, as sentences.
