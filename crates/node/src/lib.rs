@@ -21,6 +21,7 @@ mod clock;
 mod equipment;
 mod error;
 mod exit;
+pub mod frame;
 pub mod limits;
 pub mod mailbox;
 mod memory;
