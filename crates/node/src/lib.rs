@@ -25,6 +25,7 @@ pub mod frame;
 pub mod limits;
 pub mod mailbox;
 mod memory;
+pub mod remote;
 mod runtime;
 mod service;
 mod sync;

@@ -18,6 +18,14 @@ use crate::limits::{ERROR_DETAIL_BYTES, ERROR_HINT_BYTES, ERROR_NAME_BYTES};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HostTime(pub u64);
 
+impl HostTime {
+    /// Now, on this host's monotonic clock.
+    pub fn now() -> Self {
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+        HostTime(now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64)
+    }
+}
+
 /// When a call was where, on the worker's clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Times {

@@ -51,6 +51,7 @@ const _: () = assert!(size_of::<Head>() as u64 == MIN_FRAME_BYTES);
 
 /// One message between a scheduler and a worker on another host.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "one at a time is on the stack, and most are calls")]
 pub enum Frame<'f> {
     /// A worker introduces itself.
     Hello(Hello<'f>),
@@ -119,7 +120,7 @@ impl<'f> Frame<'f> {
         }
     }
 
-    const fn sequence(&self) -> u64 {
+    pub(crate) const fn sequence(&self) -> u64 {
         match self {
             Frame::Call(call) => call.sequence,
             Frame::Answer(answer) => answer.sequence,
