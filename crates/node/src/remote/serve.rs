@@ -104,12 +104,16 @@ impl<T: Transport, S: Service> Worker<'_, T, S> {
             result.inspect_err(|_| self.store.take_back(&call.buffers))
         });
         let times = Times { accepted, started, ended: HostTime::now() };
-        let went_well = result.is_ok();
+        let (sequence, failed) = (call.sequence, result.is_err());
         let result = result.map(|()| self.store.outcomes(&call.buffers));
-        let bytes = encode_answer(Answer { sequence: call.sequence, times, result })?;
-        if went_well {
-            let left = call.buffers.iter().filter(|buffer| !buffer.leaves.keeps());
-            left.for_each(|buffer| self.store.forget(buffer.handle));
+        let (bytes, sent) = encode_answer(Answer { sequence, times, result })?;
+        match sent {
+            Sent::Result if failed => {}
+            Sent::Result => {
+                let left = call.buffers.iter().filter(|buffer| !buffer.leaves.keeps());
+                left.for_each(|buffer| self.store.forget(buffer.handle));
+            }
+            Sent::Refusal => self.store.take_back(&call.buffers),
         }
         self.send_bytes(bytes)
     }
@@ -120,7 +124,7 @@ impl<T: Transport, S: Service> Worker<'_, T, S> {
             Some(buffer) => Ok(vec![AnswerBuffer { handle, outcome: Outcome::ValueAndKept(buffer.bytes()) }]),
             None => Err(lost(handle, "not here")),
         };
-        let bytes = encode_answer(Answer { sequence, times, result })?;
+        let (bytes, _) = encode_answer(Answer { sequence, times, result })?;
         self.send_bytes(bytes)
     }
 
@@ -139,16 +143,22 @@ impl<T: Transport, S: Service> Worker<'_, T, S> {
     }
 }
 
+/// What an answer says.
+enum Sent {
+    /// What came of the call.
+    Result,
+    /// That this is too large for a frame; to the scheduler the call has failed.
+    Refusal,
+}
+
 /// An answer as bytes; one that is too large for a frame becomes the error that says so.
-fn encode_answer(answer: Answer<'_>) -> Result<Vec<u8>, RemoteError> {
+fn encode_answer(answer: Answer<'_>) -> Result<(Vec<u8>, Sent), RemoteError> {
     let mut bytes = Vec::new();
     let (sequence, times) = (answer.sequence, answer.times);
-    let encoded = Frame::Answer(answer).encode(&mut bytes);
-    let encoded = encoded.or_else(|error| {
-        let result = Err(CallError::of(&error));
-        Frame::Answer(Answer { sequence, times, result }).encode(&mut bytes)
-    });
-    encoded.map(|()| bytes).map_err(|error| RemoteError::Unsendable { error })
+    let Err(error) = Frame::Answer(answer).encode(&mut bytes) else { return Ok((bytes, Sent::Result)) };
+    let result = Err(CallError::of(&error));
+    let encoded = Frame::Answer(Answer { sequence, times, result }).encode(&mut bytes);
+    encoded.map(|()| (bytes, Sent::Refusal)).map_err(|error| RemoteError::Unsendable { error })
 }
 
 /// The name of this host; where it cannot be had, that is all there is to say.
