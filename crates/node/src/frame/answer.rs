@@ -21,8 +21,7 @@ pub struct HostTime(pub u64);
 impl HostTime {
     /// Now, on this host's monotonic clock.
     pub fn now() -> Self {
-        let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-        HostTime(now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64)
+        HostTime(crate::clock::now_ns())
     }
 }
 
