@@ -12,10 +12,10 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use ringlane_node::frame::{
-    Answer, AnswerBuffer, Arrival, Call, CallBuffer, Frame, Goodbye, Hello, HostTime, Leaving, Outcome, Times,
+    Answer, AnswerBuffer, Arrival, Call, CallBuffer, Frame, Goodbye, Hello, HostTime, Leaving, Outcome,
 };
 use ringlane_node::task::{Access, BlobTensor, BufferHandle, CallConfig, DType, Explain, Scalar, TensorView};
-use ringlane_node::{CallError, Digest};
+use ringlane_node::{CallError, CallTimes, ChipTimes, Digest, Recorded};
 
 fn handle(id: u32) -> BufferHandle {
     BufferHandle { id, generation: 1 }
@@ -31,6 +31,7 @@ fn call() -> Frame<'static> {
         sequence: 1,
         digest: Digest([9; 32]),
         config,
+        member: (0, 1),
         tensors: vec![tensor(1, Access::Input), tensor(2, Access::InOut), tensor(3, Access::Output)],
         scalars: vec![Scalar::new(1.5f32), Scalar::new(7u64)],
         buffers: vec![
@@ -44,7 +45,8 @@ fn call() -> Frame<'static> {
 /// A frame of every kind.
 static GOOD: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let error = CallError::new("Name", "détail", "hint");
-    let (times, sent) = (Times::default(), HostTime(5));
+    let chip = ChipTimes { start_ns: 4, ticks: 5, freq_hz: 6, recorded: Recorded::Yes };
+    let (times, sent) = (CallTimes { chip: Some(chip), ..CallTimes::default() }, HostTime(5));
     let outcomes = [Outcome::Value(&[1; 9]), Outcome::Kept { bytes: 8 }, Outcome::ValueAndKept(&[2; 8])];
     let buffers = (1..).zip(outcomes).map(|(id, outcome)| AnswerBuffer { handle: handle(id), outcome });
     let build = Digest([9; 32]);

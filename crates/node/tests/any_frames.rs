@@ -4,10 +4,10 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use ringlane_node::frame::{
     Answer, AnswerBuffer, Arrival, Call, CallBuffer, Frame, FrameError, Goodbye, Hello, HostTime, Leaving,
-    Outcome, Times,
+    Outcome,
 };
 use ringlane_node::task::{Access, BlobTensor, BufferHandle, CallConfig, DType, Explain, Scalar, TensorView};
-use ringlane_node::{CallError, Digest};
+use ringlane_node::{CallError, CallTimes, ChipTimes, Digest, Recorded};
 
 /// What a frame borrows.
 fn values() -> impl Strategy<Value = Vec<Vec<u8>>> {
@@ -47,7 +47,8 @@ fn call<'f>(sequence: u64, values: &'f [Vec<u8>], codes: &[u8], scalars: Vec<Sca
     let mut config = CallConfig::default().with_seed(sequence).with_workers(2);
     config.set_output_prefix("outputs/here").unwrap();
     let (tensors, buffers) = (tensors.collect(), buffers.collect());
-    Frame::Call(Call { sequence, digest: Digest([codes[0]; 32]), config, tensors, scalars, buffers })
+    let (digest, member) = (Digest([codes[0]; 32]), (codes[0].into(), 256));
+    Frame::Call(Call { sequence, digest, config, member, tensors, scalars, buffers })
 }
 
 fn answer<'f>(sequence: u64, values: &'f [Vec<u8>], codes: &[u8]) -> Frame<'f> {
@@ -57,8 +58,10 @@ fn answer<'f>(sequence: u64, values: &'f [Vec<u8>], codes: &[u8]) -> Frame<'f> {
         let outcome = outcomes[usize::from(codes[index % codes.len()] % 3)];
         AnswerBuffer { handle: handle(index, 1), outcome }
     });
-    let [accepted, started, ended] = [1, 2, 3].map(HostTime);
-    let times = Times { accepted, started, ended };
+    let recorded = if codes[0] % 2 == 0 { Recorded::Yes } else { Recorded::No };
+    let chip = ChipTimes { start_ns: 4, ticks: sequence, freq_hz: 6, recorded };
+    let chip = (codes[0] % 3 != 0).then_some(chip);
+    let times = CallTimes { accepted_ns: 1, run_ns: 2, end_ns: 3, chip };
     Frame::Answer(Answer { sequence, times, result: Ok(buffers.collect()) })
 }
 
@@ -71,7 +74,7 @@ fn frames<'f>(
     error: CallError,
     host: &'f str,
 ) -> Vec<Frame<'f>> {
-    let times = Times::default();
+    let times = CallTimes::default();
     let hello = Hello {
         build: Digest([codes[0]; 32]),
         host,

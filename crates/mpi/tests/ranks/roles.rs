@@ -7,7 +7,7 @@ use ringlane_mpi::Mpi;
 use ringlane_node::frame::{Arrival, Call, CallBuffer, Leaving};
 use ringlane_node::remote::{Offer, Rank, Ranks, RemoteError, Request, Service, Store, Transport, serve};
 use ringlane_node::task::{Access, BlobTensor, BufferHandle, CallConfig, DType, Explain, Scalar, TensorView};
-use ringlane_node::{CallError, Digest};
+use ringlane_node::{CallError, ChipTimes, Digest};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 const DOUBLE: Digest = Digest([1; 32]);
@@ -67,13 +67,13 @@ impl Service for Doubler {
         Offer { level: 3, chips: 1, functions: 1 }
     }
 
-    fn run(&mut self, call: &Call<'_>, store: &mut Store) -> Result<(), CallError> {
+    fn run(&mut self, call: &Call<'_>, store: &mut Store) -> (Option<ChipTimes>, Result<(), CallError>) {
         if call.digest == HANG || self.is_deaf {
             std::thread::sleep(Duration::from_secs(600));
         }
         let buffer = store.get_mut(call.tensors[0].buffer).expect("it was placed");
         buffer.bytes_mut().iter_mut().for_each(|byte| *byte = byte.wrapping_mul(2));
-        Ok(())
+        (None, Ok(()))
     }
 }
 
@@ -90,6 +90,7 @@ fn request<'a>(digest: Digest, id: u32, value: &'a [u8]) -> Request<'a> {
         name: "in a call",
         digest,
         config: CallConfig::default(),
+        member: (0, 1),
         tensors: vec![BlobTensor { view, buffer: handle, access: Access::InOut }],
         scalars: vec![Scalar::new(1u8)],
         buffers: vec![CallBuffer { handle, arrives: Arrival::Value(value), leaves: Leaving::Returned }],

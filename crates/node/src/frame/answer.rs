@@ -12,6 +12,7 @@ use super::layout::{AnswerBody, BufferRecord, Texts};
 use super::limits::CALL_BUFFERS_BYTES;
 use crate::call_error::CallError;
 use crate::limits::{ERROR_DETAIL_BYTES, ERROR_HINT_BYTES, ERROR_NAME_BYTES};
+use crate::mailbox::{CallTimes, ChipTimes, Recorded};
 
 /// A moment on the clock of the host that wrote it: nanoseconds since some start of its own. Moments of two hosts are
 /// comparable only after the offset between their clocks was measured, with pings.
@@ -23,17 +24,6 @@ impl HostTime {
     pub fn now() -> Self {
         HostTime(crate::clock::now_ns())
     }
-}
-
-/// When a call was where, on the worker's clock.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Times {
-    /// The frame was read and found to be a call.
-    pub accepted: HostTime,
-    /// The callable began.
-    pub started: HostTime,
-    /// The callable ended.
-    pub ended: HostTime,
 }
 
 /// How a buffer of an answer comes back.
@@ -91,8 +81,8 @@ pub struct AnswerBuffer<'f> {
 pub struct Answer<'f> {
     /// The number of the call.
     pub sequence: u64,
-    /// When it was where.
-    pub times: Times,
+    /// When it was where, on the worker's clock.
+    pub times: CallTimes,
     /// The buffers that are returned or kept, or why the call failed.
     pub result: Result<Vec<AnswerBuffer<'f>>, CallError>,
 }
@@ -104,10 +94,16 @@ impl<'f> Answer<'f> {
             Err(error) => (1, &[][..], Some(error)),
         };
         check(buffers)?;
+        check_times(&self.times)?;
+        let chip = self.times.chip.unwrap_or_default();
         writer.fixed(&AnswerBody {
-            accepted_ns: self.times.accepted.0,
-            started_ns: self.times.started.0,
-            ended_ns: self.times.ended.0,
+            accepted_ns: self.times.accepted_ns,
+            run_ns: self.times.run_ns,
+            end_ns: self.times.end_ns,
+            chip_start_ns: chip.start_ns,
+            chip_ticks: chip.ticks,
+            chip_freq_hz: chip.freq_hz,
+            recorded: u64::from(chip.recorded == Recorded::Yes),
             status,
             buffers: buffers.len() as u32,
             texts: lengths(error),
@@ -128,11 +124,7 @@ impl<'f> Answer<'f> {
 
     pub(super) fn read(sequence: u64, reader: &mut Reader<'f>) -> Result<Self, FrameError> {
         let body: AnswerBody = reader.fixed("answer")?;
-        let times = Times {
-            accepted: HostTime(body.accepted_ns),
-            started: HostTime(body.started_ns),
-            ended: HostTime(body.ended_ns),
-        };
+        let times = read_times(&body)?;
         let error = read_error(body.status, body.texts, reader)?;
         let most = if error.is_some() { 0 } else { MAX_TENSORS };
         if body.buffers as usize > most {
@@ -142,6 +134,29 @@ impl<'f> Answer<'f> {
         check(&buffers)?;
         Ok(Answer { sequence, times, result: error.map_or(Ok(buffers), Err) })
     }
+}
+
+/// A chip without a frequency cannot have run.
+fn check_times(times: &CallTimes) -> Result<(), FrameError> {
+    match times.chip {
+        Some(ChipTimes { freq_hz: 0, .. }) => Err(FrameError::corrupt("chip_freq_hz", 0u64)),
+        _ => Ok(()),
+    }
+}
+
+fn read_times(body: &AnswerBody) -> Result<CallTimes, FrameError> {
+    let recorded = match body.recorded {
+        0 => Recorded::No,
+        1 => Recorded::Yes,
+        other => return Err(FrameError::corrupt("recorded", other)),
+    };
+    let (start_ns, ticks, freq_hz) = (body.chip_start_ns, body.chip_ticks, body.chip_freq_hz);
+    let chip = ChipTimes { start_ns, ticks, freq_hz, recorded };
+    if freq_hz == 0 && chip != ChipTimes::default() {
+        return Err(FrameError::corrupt("chip_freq_hz", freq_hz));
+    }
+    let chip = (freq_hz != 0).then_some(chip);
+    Ok(CallTimes { accepted_ns: body.accepted_ns, run_ns: body.run_ns, end_ns: body.end_ns, chip })
 }
 
 fn check(buffers: &[AnswerBuffer<'_>]) -> Result<(), FrameError> {

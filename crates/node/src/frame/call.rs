@@ -110,6 +110,8 @@ pub struct Call<'f> {
     pub digest: Digest,
     /// What is asked of its run; valid.
     pub config: CallConfig,
+    /// Which member of how many it is: 0 of 1, unless a group is called.
+    pub member: (u32, u32),
     /// Its tensors: views of the buffers, within their bounds.
     pub tensors: Vec<BlobTensor>,
     /// Its scalars.
@@ -121,6 +123,7 @@ pub struct Call<'f> {
 impl<'f> Call<'f> {
     pub(super) fn write(&self, writer: &mut Writer<'_>) -> Result<(), FrameError> {
         self.config.validate().map_err(FrameError::Config)?;
+        let (member, members) = check_member(self.member)?;
         check_buffers(&self.buffers)?;
         self.check_tensors()?;
         let mut blob = [0; MAX_BLOB_BYTES];
@@ -129,6 +132,8 @@ impl<'f> Call<'f> {
             digest: self.digest.0,
             argument_bytes: used as u32,
             buffers: self.buffers.len() as u32,
+            member,
+            members,
         });
         writer.fixed(&self.config);
         writer.padded(&blob[..used]);
@@ -157,6 +162,7 @@ impl<'f> Call<'f> {
         if body.buffers as usize > MAX_TENSORS {
             return Err(FrameError::corrupt("buffers", body.buffers));
         }
+        let member = check_member((body.member, body.members))?;
         let config: CallConfig = reader.fixed("config")?;
         config.validate().map_err(FrameError::Config)?;
         let blob = reader.padded("arguments", body.argument_bytes.into())?;
@@ -169,7 +175,8 @@ impl<'f> Call<'f> {
         let tensors = arguments.tensors().enumerate().map(|(index, tensor)| resolve(tensor, index, &buffers));
         let tensors = tensors.collect::<Result<_, _>>()?;
         let scalars = arguments.scalars().collect();
-        Ok(Call { sequence, digest: Digest(body.digest), config, tensors, scalars, buffers })
+        let digest = Digest(body.digest);
+        Ok(Call { sequence, digest, config, member, tensors, scalars, buffers })
     }
 
     /// What a reader would refuse is not sent.
@@ -179,6 +186,10 @@ impl<'f> Call<'f> {
             .map(|(index, tensor)| resolve(tensor, index, &self.buffers))
             .try_for_each(|tensor| tensor.map(drop))
     }
+}
+
+fn check_member((member, members): (u32, u32)) -> Result<(u32, u32), FrameError> {
+    if member < members { Ok((member, members)) } else { Err(FrameError::corrupt("member", member)) }
 }
 
 /// What both sides hold the buffers of a call to.

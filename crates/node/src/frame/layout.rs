@@ -43,6 +43,8 @@ pub(super) struct CallBody {
     pub digest: [u8; 32],
     pub argument_bytes: u32,
     pub buffers: u32,
+    pub member: u32,
+    pub members: u32,
 }
 
 /// An answer; then an error's three texts, the buffers, and the bytes of those that come back by value.
@@ -50,8 +52,13 @@ pub(super) struct CallBody {
 #[repr(C)]
 pub(super) struct AnswerBody {
     pub accepted_ns: u64,
-    pub started_ns: u64,
-    pub ended_ns: u64,
+    pub run_ns: u64,
+    pub end_ns: u64,
+    /// The run on a chip that the call made; all zero if it made none.
+    pub chip_start_ns: u64,
+    pub chip_ticks: u64,
+    pub chip_freq_hz: u64,
+    pub recorded: u64,
     pub status: u32,
     pub buffers: u32,
     pub texts: Texts,
@@ -114,7 +121,7 @@ pub(super) struct GoodbyeBody {
 
 const _: () = {
     assert!(size_of::<Head>() == 32 && size_of::<HelloBody>() == 64);
-    assert!(size_of::<CallBody>() == 40 && size_of::<AnswerBody>() == 48);
+    assert!(size_of::<CallBody>() == 48 && size_of::<AnswerBody>() == 80);
     assert!(size_of::<BufferRecord>() == 24 && size_of::<WireHandle>() == 8);
     assert!(size_of::<Moments>() == 16 && size_of::<ForgetBody>() == 8 && size_of::<GoodbyeBody>() == 32);
 };

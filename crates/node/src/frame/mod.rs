@@ -37,7 +37,7 @@ mod tests;
 use ringlane_task::BufferHandle;
 use zerocopy::{FromBytes, IntoBytes};
 
-pub use answer::{Answer, AnswerBuffer, HostTime, Outcome, Times};
+pub use answer::{Answer, AnswerBuffer, HostTime, Outcome};
 pub use call::{Arrival, Call, CallBuffer, Leaving};
 pub use error::FrameError;
 pub use greeting::{Goodbye, Hello};

@@ -5,6 +5,7 @@ use ringlane_task::{Access, BlobTensor, CallConfig, DType, DfxFlags, Explain, Sc
 use super::*;
 use crate::call_error::CallError;
 use crate::callable::Digest;
+use crate::mailbox::{CallTimes, ChipTimes};
 
 const A: BufferHandle = BufferHandle { id: 1, generation: 0 };
 const B: BufferHandle = BufferHandle { id: 2, generation: 5 };
@@ -19,6 +20,7 @@ fn call() -> Call<'static> {
         sequence: 3,
         digest: Digest([7; 32]),
         config: CallConfig::default().with_seed(9),
+        member: (1, 2),
         tensors: vec![tensor(A, Access::Input), tensor(B, Access::Output)],
         scalars: vec![Scalar::new(2.5f32)],
         buffers: vec![
@@ -106,7 +108,7 @@ fn a_tensor_outside_of_its_buffer_or_of_no_buffer_is_refused_on_both_sides() {
     );
     // The first buffer record stands behind head, body, configuration and blob; its size is at 8.
     let bytes = encoded(&Frame::Call(call()));
-    let record = 32 + 40 + 1152 + ringlane_task::blob_bytes(2, 1);
+    let record = 32 + 48 + 1152 + ringlane_task::blob_bytes(2, 1);
     let error = changed(&bytes, record + 24 + 8, 15);
     assert_eq!(error.name(), "ViewOutOfBounds");
     let error = changed(&bytes, record, 9);
@@ -146,14 +148,14 @@ fn a_configuration_that_is_not_valid_is_refused_on_both_sides() {
     wrong.config.dfx_flags = DfxFlags::DEPS;
     assert_eq!(refused(&Frame::Call(wrong)).name(), "MissingOutputPrefix");
     let bytes = encoded(&Frame::Call(call()));
-    assert_eq!(changed(&bytes, 32 + 40, DfxFlags::DEPS.bits() as u8).name(), "MissingOutputPrefix");
+    assert_eq!(changed(&bytes, 32 + 48, DfxFlags::DEPS.bits() as u8).name(), "MissingOutputPrefix");
 }
 
 #[test]
 fn an_error_that_is_too_long_is_cut_at_a_character() {
     let error = CallError::new("é".repeat(100), "x".repeat(3000), "é".repeat(300));
     let result = Err(error);
-    let bytes = encoded(&Frame::Answer(Answer { sequence: 1, times: Times::default(), result }));
+    let bytes = encoded(&Frame::Answer(Answer { sequence: 1, times: CallTimes::default(), result }));
     let Ok(Frame::Answer(Answer { result: Err(error), .. })) = Frame::decode(&bytes) else {
         panic!("another frame");
     };
@@ -163,10 +165,10 @@ fn an_error_that_is_too_long_is_cut_at_a_character() {
 #[test]
 fn an_answer_that_is_both_good_and_bad_is_refused() {
     let result = Ok(vec![AnswerBuffer { handle: B, outcome: Outcome::Kept { bytes: 16 } }]);
-    let bytes = encoded(&Frame::Answer(Answer { sequence: 1, times: Times::default(), result }));
-    assert_eq!(changed(&bytes, 32 + 24, 1), FrameError::CorruptFrame { field: "buffers", value: 1 });
-    assert_eq!(changed(&bytes, 32 + 24, 2), FrameError::CorruptFrame { field: "status", value: 2 });
-    let error = changed(&bytes, 32 + 32, 1);
+    let bytes = encoded(&Frame::Answer(Answer { sequence: 1, times: CallTimes::default(), result }));
+    assert_eq!(changed(&bytes, 32 + 56, 1), FrameError::CorruptFrame { field: "buffers", value: 1 });
+    assert_eq!(changed(&bytes, 32 + 56, 2), FrameError::CorruptFrame { field: "status", value: 2 });
+    let error = changed(&bytes, 32 + 64, 1);
     assert_eq!(error, FrameError::CorruptFrame { field: "error of a success", value: 1 });
 }
 
@@ -186,4 +188,22 @@ fn a_level_beyond_the_highest_is_refused_on_both_sides() {
         FrameError::CorruptFrame { field: "level", value: 9 }
     );
     assert_eq!(refused(&Frame::Hello(Hello { level: 8, ..hello })).name(), "FrameTooLarge");
+}
+
+#[test]
+fn a_member_beyond_its_group_and_a_chip_without_a_frequency_are_refused_on_both_sides() {
+    let mut lonely = call();
+    lonely.member = (2, 2);
+    assert_eq!(refused(&Frame::Call(lonely)), FrameError::CorruptFrame { field: "member", value: 2 });
+    let error = changed(&encoded(&Frame::Call(call())), 32 + 40, 3);
+    assert_eq!(error, FrameError::CorruptFrame { field: "member", value: 3 });
+    let answer = |chip| {
+        let times = CallTimes { chip, ..CallTimes::default() };
+        Frame::Answer(Answer { sequence: 1, times, result: Ok(Vec::new()) })
+    };
+    let error = refused(&answer(Some(ChipTimes::default())));
+    assert_eq!(error, FrameError::CorruptFrame { field: "chip_freq_hz", value: 0 });
+    let bytes = encoded(&answer(None));
+    assert_eq!(changed(&bytes, 32 + 32, 1), FrameError::CorruptFrame { field: "chip_freq_hz", value: 0 });
+    assert_eq!(changed(&bytes, 32 + 48, 2), FrameError::CorruptFrame { field: "recorded", value: 2 });
 }

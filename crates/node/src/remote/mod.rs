@@ -11,7 +11,6 @@
 //! [`Transport`]: MPI in `ringlane-mpi`, channels between threads in tests. A rank that dies ends the run with
 //! [`RemoteError::RankDied`], which names it: ranks are not started again.
 
-mod clock;
 mod error;
 mod peer;
 mod ranks;
@@ -21,7 +20,6 @@ mod store;
 mod tests;
 mod transport;
 
-pub use clock::ClockOffset;
 pub use error::RemoteError;
 pub use peer::Peer;
 pub use ranks::{Answered, Ranks, Request};

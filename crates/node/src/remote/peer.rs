@@ -1,10 +1,10 @@
 //! What a scheduler knows of a worker on another host.
 
-use super::clock::ClockOffset;
 use super::error::RemoteError;
 use super::transport::Rank;
 use crate::callable::Digest;
 use crate::frame::Hello;
+use crate::runtime::ClockOffset;
 
 /// A rank that has introduced itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ impl Peer {
             level: hello.level,
             chips: hello.chips,
             functions: hello.functions,
-            clock: ClockOffset { add_ns: 0, within_ns: u64::MAX },
+            clock: ClockOffset::default(),
         };
         if hello.build != ours {
             let (place, theirs) = (peer.place(), hello.build);

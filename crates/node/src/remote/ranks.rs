@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use ringlane_task::{BlobTensor, BufferHandle, CallConfig, Scalar};
 
-use super::clock::ClockOffset;
 use super::error::RemoteError;
 use super::peer::Peer;
 use super::transport::{Rank, Transport, TransportError};
@@ -13,6 +12,7 @@ use crate::call_error::CallError;
 use crate::callable::{Digest, this_build};
 use crate::frame::limits::FORGET_HANDLES;
 use crate::frame::{Answer, Call, CallBuffer, Frame, HostTime, Leaving, Outcome};
+use crate::mailbox::CallTimes;
 
 /// Pings for each clock. The shortest round trip of them counts.
 const PINGS: u64 = 8;
@@ -26,6 +26,8 @@ pub struct Request<'a> {
     pub digest: Digest,
     /// What is asked of its run.
     pub config: CallConfig,
+    /// Which member of how many it is: 0 of 1, unless a group is called.
+    pub member: (u32, u32),
     /// Its tensors: views of the buffers.
     pub tensors: Vec<BlobTensor>,
     /// Its scalars.
@@ -132,11 +134,10 @@ impl<T: Transport> Ranks<T> {
                     Frame::Pong { sequence: number, sent: echo, echoed }
                         if number == sequence && echo == sent =>
                     {
-                        let clock = ClockOffset::of(sent, echoed, heard);
-                        let best = &mut self.peers[index].clock;
-                        if clock.within_ns < best.within_ns {
-                            *best = clock;
-                        }
+                        // A ping is a call that takes no time.
+                        let (accepted_ns, end_ns) = (echoed.0, echoed.0);
+                        let times = CallTimes { accepted_ns, end_ns, ..CallTimes::default() };
+                        self.peers[index].clock.learn(sent.0, &times, heard.0);
                     }
                     frame => return Err(self.unexpected(from, &frame)),
                 }
@@ -152,8 +153,11 @@ impl<T: Transport> Ranks<T> {
         let left = request.buffers.iter().filter(|buffer| buffer.leaves != Leaving::Forgotten);
         let expected =
             left.map(|buffer| (buffer.handle, Some(buffer.arrives.bytes()), buffer.leaves)).collect();
-        let Request { name, digest, config, tensors, scalars, buffers } = request;
-        self.send_frame(to, &Frame::Call(Call { sequence, digest, config, tensors, scalars, buffers }))?;
+        let Request { name, digest, config, member, tensors, scalars, buffers } = request;
+        self.send_frame(
+            to,
+            &Frame::Call(Call { sequence, digest, config, member, tensors, scalars, buffers }),
+        )?;
         self.pending.insert(sequence, Pending { rank: to, name: name.to_string(), expected });
         Ok(sequence)
     }

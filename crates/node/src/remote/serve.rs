@@ -9,7 +9,9 @@ use super::store::{Store, lost};
 use super::transport::{Rank, Transport, TransportError};
 use crate::call_error::CallError;
 use crate::callable::this_build;
-use crate::frame::{Answer, AnswerBuffer, Call, Frame, Goodbye, Hello, HostTime, Outcome, Times};
+use crate::clock::now_ns;
+use crate::frame::{Answer, AnswerBuffer, Call, Frame, Goodbye, Hello, HostTime, Outcome};
+use crate::mailbox::{CallTimes, ChipTimes};
 
 /// How long one wait for a frame is; it only bounds how often the loop goes round.
 const WAIT: Duration = Duration::from_secs(1);
@@ -30,8 +32,9 @@ pub trait Service {
     /// What it offers.
     fn offer(&self) -> Offer;
 
-    /// Runs a call. Its buffers are in the store, each with the size that the call says.
-    fn run(&mut self, call: &Call<'_>, store: &mut Store) -> Result<(), CallError>;
+    /// Runs a call. Its buffers are in the store, each with the size that the call says. A run on a chip that it makes is
+    /// told beside the result.
+    fn run(&mut self, call: &Call<'_>, store: &mut Store) -> (Option<ChipTimes>, Result<(), CallError>);
 }
 
 /// Serves the scheduler until it says that it is enough; gives the number of calls.
@@ -71,11 +74,11 @@ impl<T: Transport, S: Service> Worker<'_, T, S> {
         loop {
             let received = self.transport.receive(WAIT).map_err(|error| self.broken(error))?;
             let Some((from, bytes)) = received else { continue };
-            let accepted = HostTime::now();
+            let accepted_ns = now_ns();
             let frame = Frame::decode(&bytes).map_err(|error| RemoteError::BadFrame { rank: from, error })?;
             match frame {
-                Frame::Call(call) => self.call(&call, accepted)?,
-                Frame::Fetch { sequence, handle } => self.fetch(sequence, handle, accepted)?,
+                Frame::Call(call) => self.call(&call, accepted_ns)?,
+                Frame::Fetch { sequence, handle } => self.fetch(sequence, handle, accepted_ns)?,
                 Frame::Forget(handles) => handles.iter().for_each(|&handle| self.store.forget(handle)),
                 Frame::Ping { sequence, sent } => {
                     self.send(&Frame::Pong { sequence, sent, echoed: HostTime::now() })?;
@@ -95,31 +98,31 @@ impl<T: Transport, S: Service> Worker<'_, T, S> {
         }
     }
 
-    fn call(&mut self, call: &Call<'_>, accepted: HostTime) -> Result<(), RemoteError> {
+    fn call(&mut self, call: &Call<'_>, accepted_ns: u64) -> Result<(), RemoteError> {
         self.calls += 1;
-        let placed = self.store.place(call);
-        let started = HostTime::now();
-        let result = placed.and_then(|()| {
-            let result = self.service.run(call, &mut self.store);
-            result.inspect_err(|_| self.store.take_back(&call.buffers))
-        });
-        let times = Times { accepted, started, ended: HostTime::now() };
-        let (sequence, failed) = (call.sequence, result.is_err());
+        let sequence = call.sequence;
+        if let Err(error) = self.store.place(call) {
+            let times = CallTimes { accepted_ns, ..CallTimes::default() };
+            let (bytes, _) = encode_answer(Answer { sequence, times, result: Err(error) })?;
+            return self.send_bytes(bytes);
+        }
+        let run_ns = now_ns();
+        let (chip, result) = self.service.run(call, &mut self.store);
+        let times = CallTimes { accepted_ns, run_ns, end_ns: now_ns(), chip };
         let result = result.map(|()| self.store.outcomes(&call.buffers));
-        let (bytes, sent) = encode_answer(Answer { sequence, times, result })?;
-        match sent {
-            Sent::Result if failed => {}
-            Sent::Result => {
+        let (bytes, said) = encode_answer(Answer { sequence, times, result })?;
+        match said {
+            Said::Success => {
                 let left = call.buffers.iter().filter(|buffer| !buffer.leaves.keeps());
                 left.for_each(|buffer| self.store.forget(buffer.handle));
             }
-            Sent::Refusal => self.store.take_back(&call.buffers),
+            Said::Failure => self.store.take_back(&call.buffers),
         }
         self.send_bytes(bytes)
     }
 
-    fn fetch(&mut self, sequence: u64, handle: BufferHandle, at: HostTime) -> Result<(), RemoteError> {
-        let times = Times { accepted: at, started: at, ended: HostTime::now() };
+    fn fetch(&mut self, sequence: u64, handle: BufferHandle, at_ns: u64) -> Result<(), RemoteError> {
+        let times = CallTimes { accepted_ns: at_ns, run_ns: at_ns, end_ns: now_ns(), chip: None };
         let result = match self.store.get(handle) {
             Some(buffer) => Ok(vec![AnswerBuffer { handle, outcome: Outcome::ValueAndKept(buffer.bytes()) }]),
             None => Err(lost(handle, "not here")),
@@ -144,21 +147,21 @@ impl<T: Transport, S: Service> Worker<'_, T, S> {
 }
 
 /// What an answer says.
-enum Sent {
-    /// What came of the call.
-    Result,
-    /// That this is too large for a frame; to the scheduler the call has failed.
-    Refusal,
+enum Said {
+    Success,
+    Failure,
 }
 
 /// An answer as bytes; one that is too large for a frame becomes the error that says so.
-fn encode_answer(answer: Answer<'_>) -> Result<(Vec<u8>, Sent), RemoteError> {
+fn encode_answer(answer: Answer<'_>) -> Result<(Vec<u8>, Said), RemoteError> {
     let mut bytes = Vec::new();
     let (sequence, times) = (answer.sequence, answer.times);
-    let Err(error) = Frame::Answer(answer).encode(&mut bytes) else { return Ok((bytes, Sent::Result)) };
+    let said = if answer.result.is_ok() { Said::Success } else { Said::Failure };
+    let Err(error) = Frame::Answer(answer).encode(&mut bytes) else { return Ok((bytes, said)) };
+    let times = CallTimes { chip: None, ..times };
     let result = Err(CallError::of(&error));
     let encoded = Frame::Answer(Answer { sequence, times, result }).encode(&mut bytes);
-    encoded.map(|()| (bytes, Sent::Refusal)).map_err(|error| RemoteError::Unsendable { error })
+    encoded.map(|()| (bytes, Said::Failure)).map_err(|error| RemoteError::Unsendable { error })
 }
 
 /// The name of this host; where it cannot be had, that is all there is to say.

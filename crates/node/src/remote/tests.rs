@@ -8,12 +8,15 @@ use ringlane_task::{Access, BlobTensor, BufferHandle, CallConfig, DType, Explain
 use super::*;
 use crate::call_error::CallError;
 use crate::callable::Digest;
-use crate::frame::{Answer, AnswerBuffer, Arrival, Call, CallBuffer, Frame, Leaving, Outcome, Times};
+use crate::frame::{Answer, AnswerBuffer, Arrival, Call, CallBuffer, Frame, Leaving, Outcome};
+use crate::mailbox::{CallTimes, ChipTimes};
 
 const PATIENCE: Duration = Duration::from_secs(10);
 const ADD: Digest = Digest([1; 32]);
 const FAIL: Digest = Digest([2; 32]);
 const DIE: Digest = Digest([3; 32]);
+const CHIP: ChipTimes =
+    ChipTimes { start_ns: 7, ticks: 8, freq_hz: 9, recorded: crate::mailbox::Recorded::Yes };
 
 fn handle(id: u32) -> BufferHandle {
     BufferHandle { id, generation: 0 }
@@ -27,17 +30,17 @@ impl Service for Adder {
         Offer { level: 3, chips: 2, functions: 1 }
     }
 
-    fn run(&mut self, call: &Call<'_>, store: &mut Store) -> Result<(), CallError> {
+    fn run(&mut self, call: &Call<'_>, store: &mut Store) -> (Option<ChipTimes>, Result<(), CallError>) {
         match call.digest {
             ADD => {}
             DIE => panic!("as a process that is killed"),
-            _ => return Err(CallError::new("Wrong", "so it is", "do not ask")),
+            _ => return (None, Err(CallError::new("Wrong", "so it is", "do not ask"))),
         }
         let amount = call.scalars[0].get::<u8>().unwrap();
         let [from, to] = [0, 1].map(|index| call.tensors[index].buffer);
         let sums: Vec<u8> = store.get(from).unwrap().bytes().iter().map(|byte| byte + amount).collect();
         store.get_mut(to).unwrap().bytes_mut().copy_from_slice(&sums);
-        Ok(())
+        (Some(CHIP), Ok(()))
     }
 }
 
@@ -68,6 +71,7 @@ fn add<'a>(digest: Digest, amount: u8, from: CallBuffer<'a>, to: CallBuffer<'a>)
         name: "add",
         digest,
         config: CallConfig::default(),
+        member: (0, 1),
         tensors: vec![tensor(from.handle, Access::Input), tensor(to.handle, Access::Output)],
         scalars: vec![Scalar::new(amount)],
         buffers: vec![from, to],
@@ -100,8 +104,9 @@ fn tensors_travel_by_value_to_every_rank_and_back() {
                 answer.result,
                 Ok(vec![AnswerBuffer { handle: handle(2), outcome: Outcome::Value(&sums) }])
             );
-            let Times { accepted, started, ended } = answer.times;
-            assert!(accepted <= started && started <= ended);
+            let CallTimes { accepted_ns, run_ns, end_ns, chip } = answer.times;
+            assert!(0 < accepted_ns && accepted_ns <= run_ns && run_ns <= end_ns);
+            assert_eq!(chip, Some(CHIP));
         }
         Ok(())
     });
@@ -166,7 +171,7 @@ fn a_rank_introduces_itself_and_its_clock_is_measured() {
         for (peer, rank) in ranks.peers().iter().zip(1..) {
             assert_eq!((peer.rank, peer.process, peer.level, peer.chips), (Rank(rank), process, 3, 2));
             // Threads of one process have one clock.
-            assert!(peer.clock.add_ns.unsigned_abs() <= peer.clock.within_ns, "{:?}", peer.clock);
+            assert!(peer.clock.offset_ns == 0 && peer.clock.error_ns.is_some(), "{:?}", peer.clock);
         }
         Ok(())
     });
@@ -239,7 +244,7 @@ fn an_answer_that_does_not_fit_its_call_is_refused() {
                 Frame::Ping { sequence, sent } => Frame::Pong { sequence, sent, echoed: sent },
                 frame => {
                     let buffer = AnswerBuffer { handle: handle(2), outcome: Outcome::Value(&[1]) };
-                    let (sequence, times) = (frame.sequence(), Times::default());
+                    let (sequence, times) = (frame.sequence(), CallTimes::default());
                     Frame::Answer(Answer { sequence, times, result: Ok(vec![buffer]) })
                         .encode(&mut out)
                         .unwrap();
