@@ -11,7 +11,7 @@ use super::metadata::{Metadata, Package};
 use super::tree::File;
 
 /// What each crate may depend on, directly; what those depend on is allowed too.
-const UPSTREAM: [(&str, &[&str]); 11] = [
+const UPSTREAM: [(&str, &[&str]); 12] = [
     ("ringlane-task", &[]),
     ("ringlane-engine", &["ringlane-task"]),
     ("ringlane-chip-cpu", &["ringlane-engine"]),
@@ -22,6 +22,7 @@ const UPSTREAM: [(&str, &[&str]); 11] = [
     ("ringlane-insight", &["ringlane-trace"]),
     ("ringlane-report", &["ringlane-insight"]),
     ("ringlane-node", &["ringlane-engine", "ringlane-probe", "ringlane-trace"]),
+    ("ringlane-mpi", &["ringlane-node"]),
     ("ringlane-scenes", &["ringlane-engine"]),
 ];
 /// The ends of the river, which may use everything.

@@ -1,0 +1,38 @@
+//! What rank 0 tells the others so that they can connect to it.
+
+/// Bytes of an invitation: a fixed size, because it goes to all ranks in one broadcast.
+pub const INVITATION_BYTES: usize = 2 + TOKEN_BYTES + 1 + HOST_BYTES;
+
+pub(super) const TOKEN_BYTES: usize = 16;
+const HOST_BYTES: usize = 255;
+
+/// Where rank 0 listens, and what to say there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Invitation {
+    pub(super) port: u16,
+    pub(super) token: [u8; TOKEN_BYTES],
+    pub(super) host: String,
+}
+
+impl Invitation {
+    /// As it is broadcast. A host's name that is too long is cut; it then leads nowhere.
+    pub fn to_bytes(&self) -> [u8; INVITATION_BYTES] {
+        let mut bytes = [0; INVITATION_BYTES];
+        let host = &self.host.as_bytes()[..self.host.len().min(HOST_BYTES)];
+        bytes[..2].copy_from_slice(&self.port.to_le_bytes());
+        bytes[2..18].copy_from_slice(&self.token);
+        bytes[18] = host.len() as u8;
+        bytes[19..19 + host.len()].copy_from_slice(host);
+        bytes
+    }
+
+    /// As it was received; `None` if the host's name is no text.
+    pub fn from_bytes(bytes: &[u8; INVITATION_BYTES]) -> Option<Self> {
+        let host = bytes.get(19..19 + usize::from(bytes[18]))?;
+        Some(Invitation {
+            port: u16::from_le_bytes([bytes[0], bytes[1]]),
+            token: std::array::from_fn(|index| bytes[2 + index]),
+            host: str::from_utf8(host).ok()?.to_string(),
+        })
+    }
+}

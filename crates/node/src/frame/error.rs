@@ -1,0 +1,73 @@
+//! What can be wrong with a frame, at its writer or at its reader.
+
+use ringlane_task::{BlobError, ConfigError, Explain};
+
+use super::layout::VERSION;
+
+/// Why a frame is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum FrameError {
+    #[error("a frame from another host holds what cannot be")]
+    CorruptFrame { field: &'static str, value: u64 },
+    #[error("a frame from another host is of another version")]
+    UnknownFrameVersion { version: u32 },
+    #[error("a frame from another host is cut short")]
+    FrameTruncated { field: &'static str, need_bytes: u64, have_bytes: u64 },
+    #[error("a call or an answer is too large for one frame")]
+    FrameTooLarge { field: &'static str, value: u64, most: u64 },
+    #[error("{0}")]
+    Config(ConfigError),
+    #[error("{0}")]
+    Arguments(BlobError),
+}
+
+impl FrameError {
+    /// A field with a value that cannot be.
+    pub(super) fn corrupt(field: &'static str, value: impl Into<u64>) -> Self {
+        FrameError::CorruptFrame { field, value: value.into() }
+    }
+}
+
+impl Explain for FrameError {
+    fn name(&self) -> &'static str {
+        match self {
+            FrameError::CorruptFrame { .. } => "CorruptFrame",
+            FrameError::UnknownFrameVersion { .. } => "UnknownFrameVersion",
+            FrameError::FrameTruncated { .. } => "FrameTruncated",
+            FrameError::FrameTooLarge { .. } => "FrameTooLarge",
+            FrameError::Config(error) => error.name(),
+            FrameError::Arguments(error) => error.name(),
+        }
+    }
+
+    fn detail(&self) -> String {
+        match self {
+            FrameError::CorruptFrame { field, value } => format!("{field} is {value} ({value:#x})"),
+            FrameError::UnknownFrameVersion { version } => {
+                format!("version {version}; this build reads version {VERSION}")
+            }
+            FrameError::FrameTruncated { field, need_bytes, have_bytes } => {
+                format!("{field} takes {need_bytes} bytes, there are {have_bytes}")
+            }
+            FrameError::FrameTooLarge { field, value, most } => format!("{field}: {value}, at most {most}"),
+            FrameError::Config(error) => error.detail(),
+            FrameError::Arguments(error) => error.detail(),
+        }
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            FrameError::CorruptFrame { .. } | FrameError::FrameTruncated { .. } => {
+                "the sender is damaged: were both ranks started from the same build?"
+            }
+            FrameError::UnknownFrameVersion { .. } => "start the same build of the program on every host",
+            FrameError::FrameTooLarge { .. } => {
+                "send less in one call: split the task, or keep its tensors where they were made"
+            }
+            FrameError::Config(error) => return error.hint(),
+            FrameError::Arguments(error) => return error.hint(),
+        }
+        .to_string()
+    }
+}

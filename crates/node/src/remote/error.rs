@@ -1,0 +1,132 @@
+//! What can go wrong between a scheduler and its workers on other hosts.
+
+use std::time::Duration;
+
+use ringlane_task::{BufferHandle, Explain};
+
+use super::transport::{Rank, TransportError};
+use crate::call_error::CallError;
+use crate::callable::Digest;
+use crate::error::NodeError;
+use crate::frame::FrameError;
+
+/// Why a run over several hosts ends.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum RemoteError {
+    #[error("a rank died")]
+    RankDied { rank: Rank, place: String, during: String },
+    #[error("a rank cannot go on")]
+    RankLeft { rank: Rank, place: String, error: CallError },
+    #[error("a rank did not answer in time")]
+    RankSilent { rank: Rank, place: String, during: String, after: Duration },
+    #[error("a rank was started from another build")]
+    UnlikeBuilds { rank: Rank, place: String, ours: Digest, theirs: Digest },
+    #[error("a rank sent what cannot be")]
+    BadFrame { rank: Rank, error: FrameError },
+    #[error("a rank said what nobody asked")]
+    UnexpectedFrame { rank: Rank, kind: &'static str, sequence: u64 },
+    #[error("an answer does not fit its call")]
+    WrongAnswer { rank: Rank, sequence: u64, handle: BufferHandle },
+    #[error("a call cannot be sent")]
+    Unsendable { error: FrameError },
+    #[error("a run was told to end")]
+    RanksTerminated { during: String },
+    #[error("there is no such rank")]
+    NoSuchRank { rank: Rank, ranks: u32 },
+    #[error("the ranks cannot be reached")]
+    RanksUnreachable { doing: &'static str, error: String },
+    #[error("{0}")]
+    Node(NodeError),
+}
+
+impl Explain for RemoteError {
+    fn name(&self) -> &'static str {
+        match self {
+            RemoteError::RankDied { .. } => "RankDied",
+            RemoteError::RankLeft { .. } => "RankLeft",
+            RemoteError::RankSilent { .. } => "RankSilent",
+            RemoteError::UnlikeBuilds { .. } => "UnlikeBuilds",
+            RemoteError::BadFrame { error, .. } | RemoteError::Unsendable { error } => error.name(),
+            RemoteError::UnexpectedFrame { .. } => "UnexpectedFrame",
+            RemoteError::WrongAnswer { .. } => "WrongAnswer",
+            RemoteError::RanksTerminated { .. } => "RanksTerminated",
+            RemoteError::NoSuchRank { .. } => "NoSuchRank",
+            RemoteError::RanksUnreachable { .. } => "RanksUnreachable",
+            RemoteError::Node(error) => error.name(),
+        }
+    }
+
+    fn detail(&self) -> String {
+        match self {
+            RemoteError::RankDied { rank, place, during } => format!("{rank} ({place}) during {during}"),
+            RemoteError::RankLeft { rank, place, error } => format!("{rank} ({place}): {error}"),
+            RemoteError::RankSilent { rank, place, during, after } => {
+                format!("{rank} ({place}): no answer to {during} after {after:?}")
+            }
+            RemoteError::UnlikeBuilds { rank, place, ours, theirs } => {
+                format!("{rank} ({place}) is build {theirs}, rank 0 is build {ours}")
+            }
+            RemoteError::BadFrame { rank, error } => format!("from {rank}: {}", error.detail()),
+            RemoteError::UnexpectedFrame { rank, kind, sequence } => {
+                format!("{rank}: {kind} with the number {sequence}")
+            }
+            RemoteError::WrongAnswer { rank, sequence, handle } => {
+                let BufferHandle { id, generation } = handle;
+                format!("{rank}, call {sequence}: buffer {id} of generation {generation}")
+            }
+            RemoteError::Unsendable { error } => error.detail(),
+            RemoteError::RanksTerminated { during } => format!("SIGTERM during {during}"),
+            RemoteError::NoSuchRank { rank, ranks } => format!("{rank}; there are {ranks}"),
+            RemoteError::RanksUnreachable { doing, error } => format!("{doing}: {error}"),
+            RemoteError::Node(error) => error.detail(),
+        }
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            RemoteError::RankDied { .. } => {
+                "mpirun says how it ended; was it killed for memory? A new mpirun starts all ranks again"
+            }
+            RemoteError::RankLeft { error, .. } => return error.hint.clone(),
+            RemoteError::RankSilent { .. } => "is its host overloaded, or the callable in an endless loop?",
+            RemoteError::UnlikeBuilds { .. } => "start the same executable on every host",
+            RemoteError::BadFrame { error, .. } | RemoteError::Unsendable { error } => return error.hint(),
+            RemoteError::UnexpectedFrame { .. } | RemoteError::WrongAnswer { .. } => {
+                "the sender is damaged: were all ranks started from the same build?"
+            }
+            RemoteError::RanksTerminated { .. } => "nothing; mpirun or somebody else ended the run",
+            RemoteError::NoSuchRank { .. } => "start more ranks: mpirun -n N",
+            RemoteError::RanksUnreachable { .. } => {
+                "can every host reach the host of rank 0, and was each rank started by the same mpirun?"
+            }
+            RemoteError::Node(error) => return error.hint(),
+        }
+        .to_string()
+    }
+}
+
+impl RemoteError {
+    /// What a transport's error means here; `place` tells where a rank is.
+    pub(super) fn of(
+        error: TransportError,
+        ranks: u32,
+        during: &str,
+        place: impl Fn(Rank) -> String,
+    ) -> Self {
+        let during = during.to_string();
+        match error {
+            TransportError::Died(rank) => RemoteError::RankDied { rank, place: place(rank), during },
+            TransportError::Terminated => RemoteError::RanksTerminated { during },
+            TransportError::NoSuchRank(rank) => RemoteError::NoSuchRank { rank, ranks },
+            TransportError::TooLarge { from, bytes } => {
+                let error = match crate::frame::check_size(bytes) {
+                    Err(error) => error,
+                    Ok(()) => FrameError::CorruptFrame { field: "bytes of a message", value: bytes },
+                };
+                RemoteError::BadFrame { rank: from, error }
+            }
+            TransportError::Failed { doing, error } => RemoteError::RanksUnreachable { doing, error },
+        }
+    }
+}
