@@ -4,46 +4,18 @@ mod common;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::process::{Child, Command};
-use std::time::{Duration, Instant};
+use std::process::Child;
+use std::time::Duration;
 
+use common::processes::{children, lives, signal, within};
 use common::{Answer, Desk, odd_scenes};
 use serde_json::Value;
-
-const LONG: Duration = Duration::from_secs(30);
 
 /// Eight small cases of three scenes.
 const EIGHT: [&str; 14] = [
     "run", "vector", "matmul", "cholesky", "--case", "small", "--case", "one", "--case", "ragged", "--case",
     "deep", "--case", "one_tile",
 ];
-
-fn within(what: &str, mut is_so: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !is_so() {
-        assert!(start.elapsed() < LONG, "{what} does not come true");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
-fn signal(pid: u32, name: &str) {
-    let sent = Command::new("kill").args(["-s", name, &pid.to_string()]).status().expect("kill exists");
-    assert!(sent.success());
-}
-
-/// The processes that a process has started and that have not ended.
-fn children(pid: u32) -> Vec<u32> {
-    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
-    let of = |thread: fs::DirEntry| fs::read_to_string(thread.path().join("children")).unwrap_or_default();
-    let lists: Vec<String> = threads.flatten().map(of).collect();
-    lists.iter().flat_map(|list| list.split_whitespace()).map(|pid| pid.parse().unwrap()).collect()
-}
-
-/// Whether it exists and is no zombie, which its new parent has yet to bury.
-fn lives(pid: u32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
-}
 
 /// A run's directory without the time of its start: what two commands have in common.
 fn name_of(dir: &str) -> String {

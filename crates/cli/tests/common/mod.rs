@@ -2,6 +2,7 @@
 #![allow(dead_code)] // Each test file uses its part.
 
 pub mod expected;
+pub mod processes;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

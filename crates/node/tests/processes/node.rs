@@ -252,7 +252,7 @@ fn a_worker_that_is_late() {
 
 /// `KILLS` runs, in each of which a worker is killed at a random moment.
 fn killed_at_any_moment() {
-    let kills: u32 = std::env::var("KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(60);
+    let kills: u32 = std::env::var("KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(1000);
     let seed = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
     let (mut random, mut node) = (Random(seed), node(2));
     let mut failures = 0;

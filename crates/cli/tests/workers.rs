@@ -1,0 +1,208 @@
+//! `--workers`: one case over chips in processes, level by level.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::process::Child;
+use std::time::Instant;
+
+use common::processes::{children, descendants, lives, signal, within};
+use common::{ALL_FILES, Answer, Desk, checked, listed};
+use ringlane_trace::{Manifest, RunStatus};
+
+const ATTENTION: [&str; 4] = ["run", "paged_attention", "--case", "small"];
+
+/// A case that takes long enough to be disturbed.
+const LONG_ATTENTION: [&str; 6] = ["run", "paged_attention", "--case", "scopes", "--param", "context=2048"];
+
+fn run(desk: &Desk, options: &[&str]) -> Answer {
+    desk.ringlane(&[&ATTENTION[..], options].concat())
+}
+
+fn hash(answer: &Answer) -> String {
+    let json = answer.json();
+    assert_eq!(json["runs"][0]["status"], "ok", "{}", answer.stderr);
+    json["runs"][0]["golden"]["output_hash"].as_str().expect("a hash").to_string()
+}
+
+/// Checks a run and all runs below it; gives all of them, outermost first.
+fn checked_with_children(dir: &Path) -> Vec<(PathBuf, Manifest)> {
+    let manifest = checked(dir);
+    let below = manifest.children.iter().flat_map(|child| checked_with_children(&dir.join(&child.dir)));
+    let below: Vec<_> = below.collect();
+    [vec![(dir.to_path_buf(), manifest)], below].concat()
+}
+
+#[test]
+fn any_shape_of_workers_gives_the_values_of_one_chip() {
+    for platform in ["cpu", "a2a3sim"] {
+        let desk = Desk::new();
+        let alone = hash(&run(&desk, &["--json", "-p", platform]));
+        for shape in ["1", "2", "3", "2x2"] {
+            assert_eq!(hash(&run(&desk, &["--json", "-p", platform, "--workers", shape])), alone, "{shape}");
+        }
+    }
+}
+
+#[test]
+fn every_scene_that_has_parts_gives_the_values_of_one_chip() {
+    let desk = Desk::new();
+    for arguments in [
+        ["run", "vector", "--case", "chunked"],
+        ["run", "matmul", "--case", "ragged"],
+        ["run", "paged_attention", "--case", "ragged"],
+    ] {
+        let alone = hash(&desk.ringlane(&[&arguments[..], &["--json"]].concat()));
+        let shared = hash(&desk.ringlane(&[&arguments[..], &["--json", "--workers", "2"]].concat()));
+        assert_eq!(alone, shared, "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_run_of_level_3_leaves_its_own_directory_and_one_for_each_call_on_a_chip() {
+    for platform in ["cpu", "a2a3sim"] {
+        let desk = Desk::new();
+        let answer = run(&desk, &["--dfx", "-p", platform, "--workers", "2", "-o", "out"]);
+        assert_eq!(answer.status, 0, "{}", answer.stderr);
+        let runs = checked_with_children(&desk.path().join("out"));
+        let (node, calls) = runs.split_first().unwrap();
+        let own = ["deps.json", "dist_swimlane.json", "l2_perf_records.json", "scope_stats.json"];
+        assert_eq!((listed(&node.1), node.1.dfx_flags().bits()), (own.to_vec(), 0xe3));
+        // Two parts for each chip, and a check of each in the worker for functions.
+        assert_eq!((node.1.tasks, calls.len()), (8, 4));
+        for (dir, call) in calls {
+            assert_eq!((call.scene.as_str(), call.case.as_str()), ("paged_attention", "small"));
+            assert_eq!(listed(call), ALL_FILES, "{}", dir.display());
+        }
+        assert_eq!(desk.ringlane(&["check", "out"]).status, 0);
+    }
+}
+
+#[test]
+fn a_run_of_level_4_is_level_3_once_more() {
+    let desk = Desk::new();
+    let answer = run(&desk, &["--dfx", "-p", "a2a3sim", "--workers", "2x2", "-o", "out", "--report"]);
+    assert_eq!(answer.status, 0, "{}", answer.stderr);
+    let runs = checked_with_children(&desk.path().join("out"));
+    let depth = |dir: &Path| dir.strip_prefix(desk.path()).unwrap().components().count();
+    let at = |depth_wanted| runs.iter().filter(|(dir, _)| depth(dir) == depth_wanted).count();
+    assert_eq!((at(1), at(3), at(5)), (1, 2, 4));
+    let page = std::fs::read_to_string(desk.path().join("out/report.html")).unwrap();
+    for lane in ["node0", "node1", "chip0", "chip1", "function0"] {
+        assert!(page.contains(lane), "{lane}");
+    }
+}
+
+#[test]
+fn one_diagnostic_of_chips_alone_is_recorded_by_them_alone() {
+    let desk = Desk::new();
+    assert_eq!(run(&desk, &["--pmu", "--workers", "2", "-o", "out"]).status, 0);
+    let runs = checked_with_children(&desk.path().join("out"));
+    assert_eq!(listed(&runs[0].1), [""; 0]);
+    assert!(runs[1..].iter().all(|(_, run)| listed(run) == ["pmu.csv"]));
+    assert_eq!(run(&desk, &["--dist-swimlane", "--workers", "2", "-o", "two"]).status, 0);
+    let runs = checked_with_children(&desk.path().join("two"));
+    assert_eq!((runs.len(), listed(&runs[0].1)), (1, vec!["dist_swimlane.json"]));
+}
+
+#[test]
+fn rounds_are_run_by_the_same_workers() {
+    let desk = Desk::new();
+    let options = ["--workers", "2", "--rounds", "3", "--dfx-rounds", "all", "--dep-gen", "-o", "out"];
+    assert_eq!(run(&desk, &options).status, 0);
+    for round in 1..=3 {
+        assert_eq!(checked_with_children(&desk.path().join(format!("out/round_{round}"))).len(), 5);
+    }
+}
+
+#[test]
+fn a_result_that_is_no_number_fails_the_part_that_has_it() {
+    let desk = Desk::new();
+    let answer = run(&desk, &["--param", "plant=nan", "--workers", "2"]);
+    assert_eq!(answer.status, 1);
+    let detail = answer.line("detail: ");
+    assert!(detail.contains("CHECK_FINITE") && detail.contains("NotFinite"), "{detail}");
+}
+
+#[test]
+fn what_workers_cannot_do_is_refused_before_anything_runs() {
+    let desk = Desk::new();
+    let long = "2x".repeat(9) + "2";
+    for (options, name) in [
+        (vec!["--workers", "0"], "BadValue"),
+        (vec!["--workers", "-1"], "BadValue"),
+        (vec!["--workers", "two"], "BadValue"),
+        (vec!["--workers", "2x"], "BadValue"),
+        (vec!["--workers", "9999"], "BadValue"),
+        (vec!["--workers", &long], "BadValue"),
+        (vec!["--dist-swimlane"], "OnlyWithWorkers"),
+        (vec!["--workers", "2", "--dump-tensor=QK"], "NotWithWorkers"),
+        (vec!["--workers", "2", "--chip-swimlane", "--costs-out", "costs.json"], "NotWithWorkers"),
+    ] {
+        let answer = run(&desk, &options);
+        assert_eq!(answer.status, 2, "{options:?}: {}", answer.stderr);
+        assert!(answer.line("error: ").starts_with(name), "{options:?}: {}", answer.stderr);
+    }
+    let answer = desk.ringlane(&["run", "cholesky", "--workers", "2"]);
+    assert!(answer.status == 2 && answer.line("detail: ").contains("paged_attention"), "{}", answer.stderr);
+    assert_eq!(desk.files(), [""; 0]);
+}
+
+/// A long run over workers that has begun its calls.
+fn begun(desk: &Desk, options: &[&str]) -> (Child, Vec<u32>) {
+    let ringlane = Path::new(env!("CARGO_BIN_EXE_ringlane"));
+    let arguments = [&LONG_ATTENTION[..], options].concat();
+    let run = desk.command(ringlane, &arguments).spawn().expect("the command starts");
+    within("calls on chips", || {
+        desk.files().iter().filter(|path| path.ends_with("chip0/1") || path.ends_with("chip1/1")).count() >= 2
+    });
+    let workers = descendants(run.id());
+    (run, workers)
+}
+
+#[test]
+fn ctrl_c_ends_all_levels_and_leaves_what_was_recorded() {
+    for (shape, calls) in
+        [("2", ["out/chip0/1", "out/chip1/1"]), ("1x2", ["out/node0/1/chip0/1", "out/node0/1/chip1/1"])]
+    {
+        let desk = Desk::new();
+        let (run, workers) =
+            begun(&desk, &["--chip-swimlane=1", "--dep-gen", "--workers", shape, "-o", "out"]);
+        let pressed = Instant::now();
+        signal(run.id(), "INT");
+        let answer = Answer::of(run.wait_with_output().expect("it ends"));
+        assert_eq!(answer.status, 130, "{shape}: {}", answer.stderr);
+        println!("{shape}: {:?} after Ctrl-C", pressed.elapsed());
+        assert_eq!(checked(&desk.path().join("out")).status, RunStatus::Interrupted);
+        for call in calls {
+            assert_eq!(checked(&desk.path().join(call)).status, RunStatus::Interrupted, "{call}");
+        }
+        within("the end of all workers", || !workers.iter().any(|&pid| lives(pid)));
+    }
+}
+
+#[test]
+fn a_command_that_is_killed_leaves_no_worker() {
+    let desk = Desk::new();
+    let (mut run, workers) = begun(&desk, &["--dep-gen", "--workers", "1x2", "-o", "out"]);
+    assert_eq!(workers.len(), 4, "{workers:?}");
+    run.kill().unwrap();
+    run.wait().unwrap();
+    within("the end of all workers", || !workers.iter().any(|&pid| lives(pid)));
+}
+
+#[test]
+fn a_worker_that_is_killed_fails_its_part_and_the_others_finish() {
+    let desk = Desk::new();
+    let (run, _) = begun(&desk, &["--dep-gen", "--workers", "2", "-o", "out"]);
+    let chip = children(run.id())[0];
+    signal(chip, "KILL");
+    let answer = Answer::of(run.wait_with_output().expect("it ends"));
+    assert_eq!(answer.status, 1, "{}", answer.stderr);
+    let detail = answer.line("detail: ");
+    for told in ["task ", "SCENE_PART", "ChildDied", "SIGKILL"] {
+        assert!(detail.contains(told), "{told}: {detail}");
+    }
+    let node = checked(&desk.path().join("out"));
+    assert_eq!((node.status, node.skipped, node.children.len()), (RunStatus::Failed, 1, 3));
+}
