@@ -58,9 +58,9 @@ fn answer<'f>(sequence: u64, values: &'f [Vec<u8>], codes: &[u8]) -> Frame<'f> {
         let outcome = outcomes[usize::from(codes[index % codes.len()] % 3)];
         AnswerBuffer { handle: handle(index, 1), outcome }
     });
-    let recorded = if codes[0] % 2 == 0 { Recorded::Yes } else { Recorded::No };
+    let recorded = if codes[0].is_multiple_of(2) { Recorded::Yes } else { Recorded::No };
     let chip = ChipTimes { start_ns: 4, ticks: sequence, freq_hz: 6, recorded };
-    let chip = (codes[0] % 3 != 0).then_some(chip);
+    let chip = (!codes[0].is_multiple_of(3)).then_some(chip);
     let times = CallTimes { accepted_ns: 1, run_ns: 2, end_ns: 3, chip };
     Frame::Answer(Answer { sequence, times, result: Ok(buffers.collect()) })
 }
