@@ -24,7 +24,7 @@ const groupsOf = (page) => page.$$eval(".lanes .toggle", (all) => all.sort((a, b
 const [MAILBOX, TAKEN, DECODE] = [[0xb9, 0xcb, 0xe8], [0x5b, 0x86, 0xd6], [0x1f, 0x9e, 0x89]];
 
 test("workers stand above the cores of their chips, and each step of a call has its colour", () => open(sim, async (page) => {
-  assert.deepEqual(await groupsOf(page), ["workers", "node's tasks", "chip0", "chip1"]);
+  assert.deepEqual(await groupsOf(page), ["workers", "tasks on chips", "functions", "chip0", "chip1"]);
   assert.match(await text(page, "#summary"), /level-3 run over 2 chips \+ 1 function worker.*dist 5 rows/);
   for (const color of [MAILBOX, TAKEN, DECODE]) assert.ok(await pixelsOf(page, color) > 200, String(color));
   assert.match(await text(page, "#timeline .legend:last-of-type"), /on the chips .*QK/);
@@ -73,7 +73,7 @@ test("a run of the list is shown when its moment is clicked, and a page of its o
 });
 
 test("level 4: nodes, below them their workers, below those the chips", () => open(four, async (page) => {
-  assert.deepEqual(await groupsOf(page), ["workers", "node0", "node1", "node's tasks", "node0 \u203a chip0", "node0 \u203a chip1", "node1 \u203a chip0", "node1 \u203a chip1"]);
+  assert.deepEqual(await groupsOf(page), ["workers", "node0", "node1", "tasks on nodes", "node0 \u203a chip0", "node0 \u203a chip1", "node1 \u203a chip0", "node1 \u203a chip1"]);
   assert.match(await text(page, "#workers"), /level 4 · 8 workers/);
   assert.match(await text(page, "#workers table.runs"), /node0\/1\/chip1\/2/);
   assert.match(await text(page, "#reproduce"), /--workers 2x2/);

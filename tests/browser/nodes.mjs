@@ -48,7 +48,7 @@ export function writeNode(dir, { level = 3, workers, calls, platform = "cpu", st
   const dist = { version: 1, metadata: { platform, clock_freq_hz: HZ, makespan_ticks: makespan, level, workers: workers.map(([name, kind], at) => worker(name, kind, at)), callables },
     call_columns: COLUMNS, calls: rows, total: rows.length, collected: rows.length, dropped: 0 };
   const files = [write(dir, "dist_swimlane.json", dist, rows.length)];
-  if (swimlane) files.push(write(dir, "l2_perf_records.json", ownSwimlane(rows, callables, workers.length, platform), rows.length));
+  if (swimlane) files.push(write(dir, "l2_perf_records.json", ownSwimlane(rows, callables, workers.map(([, kind]) => kind), platform), rows.length));
   const failed = rows.some((row) => row[11] !== "ok");
   const manifest = { ...emptyManifest(swimlane), scene: "decode_tokens", case: "two_chips", platform, makespan_ticks: makespan, clock_freq_hz: HZ, cores: workers.length, tasks: rows.length, blocks: rows.length,
     dfx_flags: swimlane ? "0x81" : "0x80", status: failed ? "failed" : "ok", error: failed ? { name: "WorkerDied", detail: "chip1 died", hint: "look at its last words" } : null, files, children };
@@ -63,8 +63,9 @@ function write(dir, name, value, rows) {
 }
 
 /** What the node itself recorded: its cores are the workers, its blocks their calls. */
-function ownSwimlane(rows, callables, cores, platform) {
-  const metadata = { platform, clock_freq_hz: HZ, num_cores: cores, core_types: Array(cores).fill("cpu"), num_scheduler_threads: 1, core_to_thread: Array(cores).fill(0),
+function ownSwimlane(rows, callables, kinds, platform) {
+  const cores = kinds.length;
+  const metadata = { platform, clock_freq_hz: HZ, num_cores: cores, core_types: kinds, num_scheduler_threads: 1, core_to_thread: Array(cores).fill(0),
     kernels: callables.map((name, func_id) => ({ func_id, name, core_type: "any" })) };
   const blocks = rows.map((row) => [row[0], row[2], row[4], 0, 0, row[6], row[10]]);
   return { ...emptySwimlane(), metadata, blocks, counts: { blocks: { total: rows.length, collected: rows.length, dropped: 0 } } };

@@ -1,4 +1,4 @@
-//! The kinds of cores that chips have, and how many of each.
+//! The kinds of cores that chips have, and how many of each. The cores of a node are its workers.
 
 /// A kind of core, as the swimlane names it.
 ///
@@ -15,6 +15,12 @@ pub enum CoreKind {
     Aiv,
     /// A thread of the machine's own processor.
     Cpu,
+    /// A worker of a node that runs graphs on one chip.
+    Chip,
+    /// A worker of a node that calls plain functions.
+    Function,
+    /// A worker of a node that is a node itself.
+    Node,
 }
 
 impl CoreKind {
@@ -22,7 +28,8 @@ impl CoreKind {
     pub const COUNT: usize = CoreKind::ALL.len();
 
     /// Every kind, in the order in which they are reported.
-    pub const ALL: [CoreKind; 3] = [CoreKind::Aic, CoreKind::Aiv, CoreKind::Cpu];
+    pub const ALL: [CoreKind; 6] =
+        [CoreKind::Aic, CoreKind::Aiv, CoreKind::Cpu, CoreKind::Chip, CoreKind::Function, CoreKind::Node];
 
     /// The name used in every artifact.
     pub const fn as_str(self) -> &'static str {
@@ -30,6 +37,21 @@ impl CoreKind {
             CoreKind::Aic => "aic",
             CoreKind::Aiv => "aiv",
             CoreKind::Cpu => "cpu",
+            CoreKind::Chip => "chip",
+            CoreKind::Function => "function",
+            CoreKind::Node => "node",
+        }
+    }
+
+    /// What one of them is called, and several.
+    pub const fn nouns(self) -> (&'static str, &'static str) {
+        match self {
+            CoreKind::Aic => ("an aic core", "aic cores"),
+            CoreKind::Aiv => ("an aiv core", "aiv cores"),
+            CoreKind::Cpu => ("a cpu core", "cpu cores"),
+            CoreKind::Chip => ("a chip", "chips"),
+            CoreKind::Function => ("a function worker", "function workers"),
+            CoreKind::Node => ("a node", "nodes"),
         }
     }
 

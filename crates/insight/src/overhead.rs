@@ -125,10 +125,9 @@ pub struct Verdict {
 impl Verdict {
     /// The verdict in a sentence.
     pub fn sentence(&self) -> String {
-        let (kind, share) = (self.kind.as_str(), percent_text(self.share));
-        let a_core = if self.kind == CoreKind::Cpu { "a cpu core" } else { &format!("an {kind} core") };
+        let ((a_core, cores), share) = (self.kind.nouns(), percent_text(self.share));
         match self.limit {
-            Limit::Cores => format!("Core-bound: {kind} cores were busy {share} of their time."),
+            Limit::Cores => format!("Core-bound: {cores} were busy {share} of their time."),
             Limit::Scheduler => {
                 format!(
                     "Scheduler-bound: for {share} of the time a block that could run waited while {a_core} was idle."

@@ -141,7 +141,7 @@ pub(super) fn counters(timeline: &Timeline) -> impl Iterator<Item = Counter> + '
 fn busy(timeline: &Timeline, kind: CoreKind) -> Counter {
     let blocks = timeline.blocks.iter().filter(|block| timeline.kind_of(block) == kind);
     let spans = blocks.map(|block| (block.start, block.end));
-    Counter::new(format!("busy {} cores", kind.as_str()), Thinned::Mean, spans)
+    Counter::new(format!("busy {}", kind.nouns().1), Thinned::Mean, spans)
 }
 
 /// Tasks that could run and of which no block was handed out yet.

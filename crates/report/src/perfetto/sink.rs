@@ -16,6 +16,8 @@ pub(super) enum Group {
     Aic,
     Aiv,
     Cpu,
+    /// The workers of a node, as the node saw them.
+    Workers,
     NoBlock,
     Copies,
     Counters,
@@ -32,6 +34,7 @@ impl Group {
             Group::Aic => "aic cores",
             Group::Aiv => "aiv cores",
             Group::Cpu => "cpu cores",
+            Group::Workers => "tasks on workers",
             Group::NoBlock => "tasks without a block",
             Group::Copies => "copies",
             Group::Counters => "counters",
@@ -48,10 +51,11 @@ impl Group {
             Group::Aic => 3,
             Group::Aiv => 4,
             Group::Cpu => 5,
-            Group::NoBlock => 6,
-            Group::Copies => 7,
-            Group::Counters => 8,
-            Group::Worker(place) => 9 + place,
+            Group::Workers => 6,
+            Group::NoBlock => 7,
+            Group::Copies => 8,
+            Group::Counters => 9,
+            Group::Worker(place) => 10 + place,
         }
     }
 }

@@ -302,6 +302,7 @@ const fn group_of(kind: CoreKind) -> Group {
         CoreKind::Aic => Group::Aic,
         CoreKind::Aiv => Group::Aiv,
         CoreKind::Cpu => Group::Cpu,
+        CoreKind::Chip | CoreKind::Function | CoreKind::Node => Group::Workers,
     }
 }
 

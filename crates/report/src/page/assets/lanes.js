@@ -10,7 +10,7 @@ function rankKernels() {
 const kernelColor = (kernel) => theme.kernel(palette.kernels[kernel] ?? kernel);
 
 const PHASES = ["complete", "resolve", "dispatch", "reclaim", "idle"];
-const KINDS = { aic: "AIC", aiv: "AIV", cpu: "CPU" };
+const KINDS = { aic: "AIC", aiv: "AIV", cpu: "CPU", chip: "tasks on chips", function: "functions", node: "tasks on nodes" };
 
 /** A group's colours for the kinds of its things. */
 const groupColor = {
@@ -95,7 +95,7 @@ function addCores() {
   const { blocks } = model;
   if (!blocks) return;
   const kinds = [...new Set(run.timeline.cores)];
-  for (const kind of ["aic", "aiv", "cpu"].filter((kind) => kinds.includes(kind))) {
+  for (const kind of Object.keys(KINDS).filter((kind) => kinds.includes(kind))) {
     const lanes = [];
     run.timeline.cores.forEach((of, core) => {
       if (of !== kind) return;
@@ -109,7 +109,7 @@ function addCores() {
     const share = busy ? busy.values.reduce((sum, value) => sum + value, 0) / busy.values.length : NaN;
     // Cores that did nothing are worth a line, and no more.
     const open = lanes.some((lane) => lane.length > 0) && lanes.length <= LANES_OPEN && !run.node;
-    groups.push({ key: kind, colors: "cores", name: run.node ? "node's tasks" : KINDS[kind], about: `\u00d7${lanes.length} \u00b7 ${percent(share)}`, lanes, open });
+    groups.push({ key: kind, colors: "cores", name: KINDS[kind], about: `\u00d7${lanes.length} \u00b7 ${percent(share)}`, lanes, open });
   }
 }
 

@@ -5,10 +5,10 @@ const overview = { charts: [], brush: null };
 function overviewNode() {
   if (!run.overview) return null;
   const { busy, ready, rings } = run.overview;
-  const kinds = ["aic", "aiv", "cpu"];
+  const kinds = Object.keys(KINDS);
   const charts = [];
   charts.push({ label: run.node ? "busy workers" : "busy cores", about: busy.map((s) => s.name).join(", "), height: 40, top: 1, format: (v) => percent(v), stacked: false,
-    series: busy.map((s) => ({ ...s, color: () => theme.kernel([0, 3, 0][kinds.indexOf(s.name)] ?? 0) })) });
+    series: busy.map((s) => ({ ...s, color: () => theme.kernel([0, 3, 0, 0, 2, 0][kinds.indexOf(s.name)] ?? 0) })) });
   if (ready) charts.push({ label: "ready tasks", height: 26, series: [{ name: "ready", values: ready, color: () => theme.color("accent") }], format: digits });
   if (rings.length) charts.push({ label: "tasks in rings", about: rings.map((s) => s.name).join(", "), height: 26, format: digits, stacked: true,
     series: rings.map((s, at) => ({ ...s, color: () => [theme.kernel(6), theme.kernel(2), theme.kernel(3), theme.kernel(4)][at % 4] })) });

@@ -83,13 +83,21 @@ impl Chips {
         if self.blocks <= CHIP_BLOCKS_MAX {
             return None;
         }
-        let span = self.lanes.values().filter_map(|lane| lane.stretches.last()).map(|last| last.end).max();
-        let shortest =
-            span.unwrap_or(0).saturating_mul(self.lanes.len() as i64) / CHIP_BLOCKS_MAX as i64 * 2 + 1;
-        for lane in self.lanes.values_mut() {
-            lane.stretches = merged(&lane.stretches, shortest);
+        let busy = |lane: &ChipLane| lane.stretches.iter().map(|one| one.end - one.start).sum::<i64>();
+        let busy = self.lanes.values().map(busy).fold(0, i64::saturating_add);
+        // As short as keeps the limit: blocks that stand far apart take more than their own length.
+        let mut shortest = busy / CHIP_BLOCKS_MAX as i64 + 1;
+        while self.stretches() > CHIP_BLOCKS_MAX && shortest < i64::MAX {
+            for lane in self.lanes.values_mut() {
+                lane.stretches = merged(&lane.stretches, shortest);
+            }
+            shortest = shortest.saturating_mul(2);
         }
-        Some((self.blocks, self.lanes.values().map(|lane| lane.stretches.len()).sum()))
+        Some((self.blocks, self.stretches()))
+    }
+
+    fn stretches(&self) -> usize {
+        self.lanes.values().map(|lane| lane.stretches.len()).sum()
     }
 
     /// The lanes, the kernels, how many blocks there were, and the columns of what is on the lanes.

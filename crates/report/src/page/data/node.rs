@@ -99,6 +99,7 @@ impl Page {
         if !run.has(Instrument::Dist) && run.manifest.children.is_empty() {
             return;
         }
+        self.run.manifest.children.truncate(CHIP_RUNS_MAX);
         let Some(node) = self.table(Instrument::Dist, run.node()) else { return };
         let mut chips = Chips::default();
         let mut problems = Vec::new();
@@ -164,11 +165,8 @@ impl Page {
             column.finish()
         };
         // Since the submit, which is small.
-        const fn since(call: &Call, step: Option<Ticks>) -> Option<i64> {
-            match step {
-                Some(ticks) => Some(ticks.0.saturating_sub(call.row.submit.0) as i64),
-                None => None,
-            }
+        fn since(call: &Call, step: Option<Ticks>) -> Option<i64> {
+            step.map(|ticks| exact(ticks.0.saturating_sub(call.row.submit.0)))
         }
         self.columns.extend([
             maybe("calls.sent", |call| since(call, call.row.sent)),

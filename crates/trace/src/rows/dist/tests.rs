@@ -115,6 +115,22 @@ fn what_is_damaged_is_refused_with_what_is_wrong() {
 }
 
 #[test]
+fn whatever_a_byte_becomes_the_file_is_read_or_refused() {
+    let text = written(0).into_bytes();
+    let dir = TestDir::new();
+    let path = dir.join(FILE_NAME);
+    for at in 0..text.len() {
+        let mut damaged = text.clone();
+        damaged[at] = [b'0', b'9', b'"', b',', b'-', b'{', 0, 0xff][at % 8];
+        std::fs::write(&path, &damaged).unwrap();
+        if let Ok(dist) = Dist::read(&path) {
+            // What was read can be asked.
+            dist.calls.iter().for_each(|call| drop((dist.worker(call), dist.callable(call))));
+        }
+    }
+}
+
+#[test]
 fn a_file_that_is_cut_off_anywhere_is_refused() {
     let text = written(0);
     for end in 0..text.trim_end().len() {
