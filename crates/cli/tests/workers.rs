@@ -45,6 +45,14 @@ fn any_shape_of_workers_gives_the_values_of_one_chip() {
 }
 
 #[test]
+fn a_program_of_its_own_has_workers_too() {
+    let desk = Desk::new();
+    let example = Path::new(env!("CARGO_BIN_EXE_ringlane")).with_file_name("examples").join("two_workers");
+    let answer = Answer::of(desk.command(&example, &[]).output().expect("built beside the command"));
+    assert_eq!((answer.status, answer.stdout.as_str()), (0, "[0.5, 2.0, 4.5, 8.0]\n"), "{}", answer.stderr);
+}
+
+#[test]
 fn every_scene_that_has_parts_gives_the_values_of_one_chip() {
     let desk = Desk::new();
     for arguments in [

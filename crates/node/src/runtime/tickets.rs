@@ -30,6 +30,8 @@ pub(crate) struct Tickets {
     all: RefCell<Vec<Ticket>>,
     /// By what they say.
     numbers: RefCell<HashMap<(Vec<u8>, On), u64>>,
+    /// The one that was asked for last: most ask for the same again.
+    last: Cell<Option<u64>>,
     /// When the submit that goes on began.
     submitting_ns: Cell<u64>,
 }
@@ -37,12 +39,18 @@ pub(crate) struct Tickets {
 impl Tickets {
     /// The number of a ticket that says this.
     pub(crate) fn number(&self, config: &CallConfig, on: &On) -> u64 {
+        let says_so = |ticket: &Ticket| ticket.config == *config && ticket.on == *on;
+        if let Some(last) = self.last.get().filter(|&last| says_so(&self.all.borrow()[last as usize])) {
+            return last;
+        }
         let key = (config.as_wire().to_vec(), on.clone());
-        *self.numbers.borrow_mut().entry(key).or_insert_with(|| {
+        let number = *self.numbers.borrow_mut().entry(key).or_insert_with(|| {
             let mut all = self.all.borrow_mut();
             all.push(Ticket { config: *config, on: on.clone() });
             all.len() as u64 - 1
-        })
+        });
+        self.last.set(Some(number));
+        number
     }
 
     /// The ticket with this number.

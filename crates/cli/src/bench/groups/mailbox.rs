@@ -3,12 +3,13 @@
 //!
 //! The rows without a slash are calls one after another. Those with `/first` are one call to a child that has had nothing
 //! to do for a while and sleeps: the fixed cost of a run of calls. `mailbox_sleep` is a mailbox where nobody looks before sleeping,
-//! as it is when workers take all cores.
+//! as it is when workers take all cores. `node` is a whole run of a node with one worker: each call is a task of its graph,
+//! submitted, scheduled and reclaimed.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use ringlane_node::{Child, Launch, Spin};
+use ringlane_node::{Child, Kind, Launch, Memories, Node, NodeOptions, On, Spin, WorkerSpec};
 use ringlane_task::CallConfig;
 
 use crate::bench::error::BenchError;
@@ -33,31 +34,34 @@ const FIXED_NS_MAX: f64 = 50_000.0;
 
 const _: () = assert!(ringlane_node::limits::SPIN.as_nanos() * 10 <= IDLE.as_nanos());
 
-/// One way there and back.
-type Way = Box<dyn FnMut() -> Result<(), BenchError>>;
+/// So many times there and back, one after another.
+type Way = Box<dyn FnMut(u64) -> Result<(), BenchError>>;
 
 /// Measures all ways in turn.
 pub fn measure(bench: &Bench, lab: &mut Lab) -> Result<(), BenchError> {
-    let mut ways: [(&str, Way); 4] = [
+    let mut ways: [(&str, Way); 5] = [
         ("mailbox", mailbox(Spin::for_workers(1))?),
+        ("node", node()?),
         ("mailbox_sleep", mailbox(Spin::NONE)?),
         ("pipe", pipe()?),
         ("socket", socket()?),
     ];
     let time = bench.time_of_each(2);
-    let marginal = rows(lab, &mut ways, "", CALLS, time, |way| timed(|| (0..CALLS).try_for_each(|_| way())))?;
+    let marginal = rows(lab, &mut ways, "", CALLS, time, |way| timed(|| way(CALLS)))?;
     let first = rows(lab, &mut ways, "/first", 1, time, |way| {
         sleep(IDLE);
-        timed(way)
+        timed(|| way(1))
     })?;
     let rows = 2 * ways.len();
-    lab.judge(Bar::at_most("mailbox: ns of one more call", marginal, MARGINAL_NS_MAX), rows);
-    let fixed = (first - marginal).max(0.0);
-    lab.judge(Bar::at_most("mailbox: ns of a run beyond its calls", fixed, FIXED_NS_MAX), rows);
+    for (way, name) in ["mailbox", "node"].into_iter().enumerate() {
+        let (marginal, fixed) = (marginal[way], (first[way] - marginal[way]).max(0.0));
+        lab.judge(Bar::at_most(format!("{name}: ns of one more call"), marginal, MARGINAL_NS_MAX), rows);
+        lab.judge(Bar::at_most(format!("{name}: ns of a run beyond its calls"), fixed, FIXED_NS_MAX), rows);
+    }
     Ok(())
 }
 
-/// A row for each way, and the median of the first.
+/// A row for each way, and their medians.
 fn rows(
     lab: &mut Lab,
     ways: &mut [(&str, Way)],
@@ -65,21 +69,20 @@ fn rows(
     calls: u64,
     time: Duration,
     once: impl Fn(&mut Way) -> Result<Duration, BenchError>,
-) -> Result<f64, BenchError> {
+) -> Result<Vec<f64>, BenchError> {
     lab.begin(&format!("mailbox{suffix}"), PROCESSES);
     let effort = Effort { time, rounds_min: REPETITIONS_MIN };
     let measured = Interleaved::take(effort, &vec![calls; ways.len()], |way| once(&mut ways[way].1))?;
-    let mut median = 0.0;
+    let mut medians = Vec::new();
     for (index, (name, _)) in ways.iter().enumerate() {
         let mut row = Row::new(format!("{name}{suffix}"), PROCESSES, 0, calls, &measured.samples[index]);
-        if index == 0 {
-            median = row.ns_per_task_median;
-        } else {
+        medians.push(row.ns_per_task_median);
+        if index > 0 {
             row.extra.ratio = Some(Ratio::of(&measured, index));
         }
         lab.done(row);
     }
-    Ok(median)
+    Ok(medians)
 }
 
 fn timed(mut work: impl FnMut() -> Result<(), BenchError>) -> Result<Duration, BenchError> {
@@ -91,15 +94,36 @@ fn timed(mut work: impl FnMut() -> Result<(), BenchError>) -> Result<Duration, B
 fn mailbox(spin: Spin) -> Result<Way, BenchError> {
     let mut child = Child::start(&Launch::new("mailbox").with_spin(spin))?;
     let config = CallConfig::default();
-    Ok(Box::new(move || Ok(child.call(&EMPTY, &config, &[], CALL_TIMEOUT)?)))
+    Ok(Box::new(
+        move |calls| Ok((0..calls).try_for_each(|_| child.call(&EMPTY, &config, &[], CALL_TIMEOUT))?),
+    ))
+}
+
+fn node() -> Result<Way, BenchError> {
+    let worker = WorkerSpec { kind: Kind::Function, launch: Launch::new("function0") };
+    let mut node =
+        Node::start(&Memories::default(), &CallConfig::default(), &NodeOptions::new(vec![worker]))?;
+    let (mut data, config) = (node.buffers(), CallConfig::default());
+    Ok(Box::new(move |calls| {
+        let run = node.run(data.buffers(), |o| {
+            (0..calls).try_for_each(|_| o.submit(&EMPTY, &[], &config, On::Any).map(drop))
+        });
+        run.result.map_err(BenchError::Run)
+    }))
 }
 
 fn pipe() -> Result<Way, BenchError> {
     let mut peer = Peer::with_pipes()?;
-    Ok(Box::new(move || peer.round_trip().map_err(|error| BenchError::NoPeer { what: "pipe", error })))
+    Ok(Box::new(move |calls| {
+        let there_and_back = (0..calls).try_for_each(|_| peer.round_trip());
+        there_and_back.map_err(|error| BenchError::NoPeer { what: "pipe", error })
+    }))
 }
 
 fn socket() -> Result<Way, BenchError> {
     let mut peer = Peer::with_socket()?;
-    Ok(Box::new(move || peer.round_trip().map_err(|error| BenchError::NoPeer { what: "socket", error })))
+    Ok(Box::new(move |calls| {
+        let there_and_back = (0..calls).try_for_each(|_| peer.round_trip());
+        there_and_back.map_err(|error| BenchError::NoPeer { what: "socket", error })
+    }))
 }
