@@ -109,7 +109,7 @@ function addCores() {
     const share = busy ? busy.values.reduce((sum, value) => sum + value, 0) / busy.values.length : NaN;
     // Cores that did nothing are worth a line, and no more.
     const open = lanes.some((lane) => lane.length > 0) && lanes.length <= LANES_OPEN && !run.node;
-    groups.push({ key: kind, colors: "cores", name: KINDS[kind], about: `\u00d7${lanes.length} \u00b7 ${percent(share)}`, lanes, open });
+    groups.push({ key: kind, colors: "cores", name: KINDS[kind], about: `\u00d7${lanes.length}${run.node ? "" : ` \u00b7 ${percent(share)}`}`, lanes, open });
   }
 }
 
