@@ -48,7 +48,7 @@ fn write_dist(path: &Path, manifest: &Manifest, tasks: &[TaskId]) -> (FileEntry,
         kind,
         pid: 4711,
         clock_offset_ticks,
-        clock_error_ticks: 100,
+        clock_error_ticks: Some(100),
         restarts: 0,
     };
     let meta = DistMeta {

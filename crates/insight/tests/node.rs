@@ -45,7 +45,7 @@ fn manifest(platform: &str, flags: DfxFlags) -> Manifest {
 
 fn worker(name: &str, kind: WorkerKind) -> DistWorker {
     let name = name.to_string();
-    DistWorker { name, kind, pid: 1, clock_offset_ticks: -5, clock_error_ticks: 4, restarts: 0 }
+    DistWorker { name, kind, pid: 1, clock_offset_ticks: -5, clock_error_ticks: Some(4), restarts: 0 }
 }
 
 /// A call of worker `at` whose callable ran from `run` for 500 ticks, and whose own run began 7 ticks into it.

@@ -77,7 +77,7 @@ fn worker_row(worker: &WorkerRecord) -> DistWorker {
         },
         pid: worker.pid,
         clock_offset_ticks: worker.clock.offset_ns,
-        clock_error_ticks: worker.clock.error_ns.unwrap_or(0),
+        clock_error_ticks: worker.clock.error_ns,
         restarts: worker.restarts,
     }
 }

@@ -117,8 +117,8 @@ pub struct DistWorker {
     pub pid: u32,
     /// What is added to its clock to get the node's.
     pub clock_offset_ticks: i64,
-    /// How far that may be off: half of the shortest round trip that it was measured by.
-    pub clock_error_ticks: u64,
+    /// How far that may be off: half of the shortest round trip that it was measured by; `None` if there was none.
+    pub clock_error_ticks: Option<u64>,
     /// How often it was started again.
     pub restarts: u32,
 }

@@ -28,7 +28,7 @@ function clockTable(workers) {
     h("td", h("span", { style: { paddingLeft: `${worker.depth * 18}px` } }, worker.name), h("span.dim", ` ${KINDS_OF_WORKER[worker.kind] ?? worker.kind}`)),
     h("td.num", String(worker.pid)), h("td.num", count(worker.calls), worker.bad > 0 && h("span.bad", `, ${count(worker.bad)} not ok`)),
     h("td.num", h("div.share", h("div.meter", h("i", { style: { width: `${Math.min(100, (worker.busy / Math.max(1, manifest.makespan_ticks)) * 100)}%` } })), percent(worker.busy / Math.max(1, manifest.makespan_ticks)))),
-    h("td.num", worker.waited === null ? "\u2013" : time(worker.waited)), h("td.num", offsetText(worker.offset)), h("td.num", `\u00b1\u202f${time(worker.error)}`),
+    h("td.num", worker.waited === null ? "\u2013" : time(worker.waited)), h("td.num", offsetText(worker.offset)), h("td.num", worker.error === null ? "\u2013" : `\u00b1\u202f${time(worker.error)}`),
     h(worker.restarts ? "td.num.bad" : "td.num", count(worker.restarts)))))));
 }
 

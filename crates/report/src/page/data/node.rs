@@ -37,7 +37,7 @@ struct WorkerData {
     restarts: u32,
     /// In ticks of the node at the top, as all times here.
     offset: f64,
-    error: f64,
+    error: Option<f64>,
     calls: usize,
     bad: usize,
     /// How long its callables ran, all together.
@@ -194,7 +194,7 @@ fn worker_data(worker: &Worker) -> WorkerData {
         depth: worker.depth,
         restarts: facts.restarts,
         offset: facts.clock_offset_ticks as f64 * worker.tick,
-        error: facts.clock_error_ticks as f64 * worker.tick,
+        error: facts.clock_error_ticks.map(|ticks| ticks as f64 * worker.tick),
         calls: worker.calls.len(),
         bad: worker.calls.iter().filter(|call| call.row.status != CallStatus::Ok).count(),
         busy: busy.fold(0, u64::saturating_add).min(EXACT_MAX),

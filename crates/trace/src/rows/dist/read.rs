@@ -217,7 +217,7 @@ struct RawWorker {
     kind: WorkerKind,
     pid: u32,
     clock_offset_ticks: i64,
-    clock_error_ticks: u64,
+    clock_error_ticks: Option<u64>,
     restarts: u32,
 }
 

@@ -11,7 +11,7 @@ fn meta() -> DistMeta {
         kind,
         pid: 4711,
         clock_offset_ticks,
-        clock_error_ticks: 9,
+        clock_error_ticks: Some(9),
         restarts: 1,
     };
     DistMeta {

@@ -21,7 +21,7 @@ const OPENINGS: &[&str] = &[concat!(
 ///     kind: WorkerKind::Chip,
 ///     pid: 4711,
 ///     clock_offset_ticks: -12,
-///     clock_error_ticks: 900,
+///     clock_error_ticks: Some(900),
 ///     restarts: 0,
 /// };
 /// let meta = DistMeta { level: 3, workers: vec![worker], callables: vec!["decode".into()], ..DistMeta::default() };
@@ -91,7 +91,7 @@ fn write_worker(text: &mut Text, worker: &DistWorker) {
     text.raw("\n  {\"name\":").string(&worker.name).raw(",\"kind\":\"").raw(worker.kind.as_str());
     text.raw("\",\"pid\":").number(worker.pid);
     text.raw(",\"clock_offset_ticks\":").number(worker.clock_offset_ticks);
-    text.raw(",\"clock_error_ticks\":").number(worker.clock_error_ticks);
+    text.raw(",\"clock_error_ticks\":").number_or_null(worker.clock_error_ticks);
     text.raw(",\"restarts\":").number(worker.restarts).raw("}");
 }
 
