@@ -17,11 +17,11 @@ use ringlane_scenes::Golden;
 use ringlane_task::{CallConfig, Explain};
 use ringlane_trace::{ChildRun, Manifest, RunDir, RunError, RunStatus, UtcTime};
 
-use crate::diagnostics::{Diagnostics, Place};
+use crate::diagnostics::{Diagnostics, Place, Recorder};
 use crate::errors::CliError;
 use crate::jobs::{Pages, Slip};
 use crate::machine::Machine;
-use crate::manifest::{status_of, tell_recording, tell_report};
+use crate::manifest::{node_clock, status_of, tell_recording, tell_report};
 use crate::memory;
 use crate::monitor::Monitor;
 use crate::options::GraphRuntime;
@@ -322,6 +322,9 @@ fn filled(
     diagnostics: &Diagnostics,
 ) -> Manifest {
     manifest = tell_report(manifest, &round.report);
+    if diagnostics.of == Recorder::Node {
+        manifest.clock = Some(node_clock());
+    }
     manifest.children = round.children.clone();
     manifest.wall_us = round.wall_us;
     manifest.golden = round.golden.as_ref().map(|golden| ringlane_trace::Golden {

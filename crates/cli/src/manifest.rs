@@ -54,6 +54,11 @@ pub(crate) fn tell_report(mut manifest: Manifest, report: &RunReport) -> Manifes
     manifest
 }
 
+/// What a node's times are taken from, whatever its chips are: the clock that all processes of a machine read alike.
+pub(crate) fn node_clock() -> ClockFacts {
+    ClockFacts { source: "monotonic".to_string(), error_ppm: 0.0 }
+}
+
 /// What a platform's times are taken from. A model's are as exact as the model.
 fn clock_of(platform: &str) -> ClockFacts {
     if platform != Platform::Cpu.as_str() {

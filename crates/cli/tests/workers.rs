@@ -114,6 +114,29 @@ fn one_diagnostic_of_chips_alone_is_recorded_by_them_alone() {
 }
 
 #[test]
+fn a_node_tells_of_its_own_clock_and_its_chips_of_theirs() {
+    let desk = Desk::new();
+    for (platform, of_chips) in [("cpu", None), ("a2a3sim", Some("virtual"))] {
+        for (options, runs) in [(&["--dep-gen"][..], 7), (&["--dist-swimlane"], 3)] {
+            let out = format!("{platform}{runs}");
+            let shared = ["-p", platform, "--workers", "2x1", "-o", &out];
+            assert_eq!(run(&desk, &[&shared[..], options].concat()).status, 0);
+            let all = checked_with_children(&desk.path().join(&out));
+            assert_eq!(all.len(), runs, "{options:?}");
+            for (dir, run) in &all {
+                let is_chip = dir.parent().unwrap().ends_with("chip0");
+                let source = run.clock.as_ref().map(|clock| clock.source.as_str());
+                if !is_chip {
+                    assert_eq!((source, run.has_model_time()), (Some("monotonic"), false), "{}", dir.display());
+                } else if of_chips.is_some() {
+                    assert_eq!((source, run.has_model_time()), (of_chips, true), "{}", dir.display());
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn rounds_are_run_by_the_same_workers() {
     let desk = Desk::new();
     let options = ["--workers", "2", "--rounds", "3", "--dfx-rounds", "all", "--dep-gen", "-o", "out"];

@@ -179,7 +179,10 @@ impl Manifest {
 
     /// Whether its ticks are those of a model. A node's are of the clock that everybody has, whatever its chips are.
     pub fn has_model_time(&self) -> bool {
-        self.children.is_empty() && (self.model.is_some() || self.platform.ends_with("sim"))
+        match &self.clock {
+            Some(clock) => clock.source == "virtual",
+            None => self.children.is_empty() && (self.model.is_some() || self.platform.ends_with("sim")),
+        }
     }
 
     /// The text of the file.

@@ -12,7 +12,7 @@ use ringlane_task::CallConfig;
 use ringlane_trace::{Manifest, RunDir, UtcTime};
 
 use super::{NodeRun, NodeRuntime, node_flags};
-use crate::manifest::tell;
+use crate::manifest::{node_clock, tell};
 use crate::monitor::Monitor;
 use crate::progress::{Bar, Progress};
 use crate::runtime::{Model, Platform, Remote, Runtime};
@@ -150,7 +150,8 @@ fn write_manifest(
     manifest.wall_us = wall.as_nanos() as f64 / 1e3;
     manifest.children = run.children.clone();
     let config = (*config).with_dfx_flags(node_flags(config.dfx_flags));
-    let manifest = tell(manifest, report, result.as_ref(), recording.as_ref(), &config);
+    let mut manifest = tell(manifest, report, result.as_ref(), recording.as_ref(), &config);
+    manifest.clock = Some(node_clock());
     match manifest.write(dir) {
         Ok(()) => Recorded::Yes,
         Err(_) => Recorded::No,

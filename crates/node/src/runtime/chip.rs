@@ -49,6 +49,8 @@ struct Outgoing {
     callable: &'static Callable,
     config: CallConfig,
     attempt: Attempt,
+    /// Its number on its worker, which is that of its directory, however often it is sent.
+    seq: u64,
 }
 
 /// Where a waiting task can go.
@@ -190,11 +192,12 @@ impl<'n, P: Probe> NodeChip<'n, P> {
         any
     }
 
-    /// A call has ended. One that its worker never began, because it was dead by then, is sent once more.
+    /// A call has ended. One that its worker never began, because it was dead by then, is sent once more, unless the run is
+    /// to end.
     fn end(&mut self, worker: usize, ended: Ended) {
-        if ended.heard == Heard::No && ended.job.attempt == Attempt::First {
-            let Job { task, record, index, callable, config, .. } = ended.job;
-            let call = Outgoing { task, record, index, callable, config, attempt: Attempt::Second };
+        if ended.heard == Heard::No && ended.job.attempt == Attempt::First && !self.table.stopped() {
+            let Job { task, record, index, callable, config, seq, .. } = ended.job;
+            let call = Outgoing { task, record, index, callable, config, attempt: Attempt::Second, seq };
             if let Err(error) = self.send(worker, call) {
                 self.end_block(worker, task, &record, index, Err(error));
             }
@@ -271,7 +274,9 @@ impl<'n, P: Probe> NodeChip<'n, P> {
         let (mut kept, mut did, mut at) = (Vec::new(), false, 0);
         while at < self.ready.len() {
             let idle = |worker: usize| self.crew[worker].is_idle() && !kept.contains(&worker);
-            if !(0..self.crew.len()).any(idle) && !self.table.stopped() {
+            // Tasks that only lost workers could run, and those of a run that is to end, are waiting for nobody.
+            let is_any_lost = self.crew.iter().any(|mate| mate.lost.is_some());
+            if !(0..self.crew.len()).any(idle) && !is_any_lost && !self.table.stopped() {
                 break;
             }
             match self.placement(&self.ready[at], &idle) {
@@ -352,9 +357,11 @@ impl<'n, P: Probe> NodeChip<'n, P> {
             unsafe {
                 self.executor(worker).begin_block(record, index);
             }
-            let sent = self.config_for(waiting, worker).and_then(|config| {
+            self.crew[worker].calls += 1;
+            let (seq, attempt) = (self.crew[worker].calls, Attempt::First);
+            let sent = self.config_for(waiting, worker, seq).and_then(|config| {
                 let (task, record, callable) = (*task, *record, waiting.callable);
-                self.send(worker, Outgoing { task, record, index, callable, config, attempt: Attempt::First })
+                self.send(worker, Outgoing { task, record, index, callable, config, attempt, seq })
             });
             if let Err(error) = sent {
                 self.end_block(worker, *task, record, index, Err(error));
@@ -364,7 +371,7 @@ impl<'n, P: Probe> NodeChip<'n, P> {
 
     /// Sends a call. A worker that has died since its last call is started again first.
     fn send(&mut self, worker: usize, call: Outgoing) -> Result<(), NodeError> {
-        let Outgoing { task, record, index, callable, config, attempt } = call;
+        let Outgoing { task, record, index, callable, config, attempt, seq } = call;
         #[allow(unsafe_code)]
         // SAFETY: the chip holds the task until its blocks are finished.
         let arguments = unsafe { self.executor(worker).arguments(&record, index) };
@@ -381,10 +388,7 @@ impl<'n, P: Probe> NodeChip<'n, P> {
             return self.send(worker, Outgoing { attempt: Attempt::Second, ..call });
         }
         sent?;
-        if attempt == Attempt::First || mate.calls == 0 {
-            mate.calls += 1;
-        }
-        let (seq, limit) = (mate.calls, self.orders.call_timeout);
+        let limit = self.orders.call_timeout;
         let deadline = Instant::now().checked_add(limit).unwrap_or_else(far_away);
         let submit_ns = self.submit_ns[task.0 as usize].min(sent_ns);
         mate.job = Some(Job {
@@ -404,14 +408,14 @@ impl<'n, P: Probe> NodeChip<'n, P> {
     }
 
     /// The configuration of a call: the submit's, in a directory of its own. Plain functions leave no files.
-    fn config_for(&self, waiting: &Waiting, worker: usize) -> Result<CallConfig, NodeError> {
+    fn config_for(&self, waiting: &Waiting, worker: usize, seq: u64) -> Result<CallConfig, NodeError> {
         let (mut config, mate) = (waiting.ticket.config, &self.crew[worker]);
         if waiting.callable.kind() == Kind::Function {
             config.dfx_flags = DfxFlags::NONE;
         }
         let mut prefix = String::new();
         if !config.dfx_flags.is_empty() {
-            prefix = format!("{}/{}", self.desk.prefix, directory(mate.child.name(), mate.calls + 1));
+            prefix = format!("{}/{}", self.desk.prefix, directory(mate.child.name(), seq));
         }
         config.set_output_prefix(&prefix).map_err(NodeError::Config)?;
         Ok(config)

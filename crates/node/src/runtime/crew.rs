@@ -1,4 +1,4 @@
-//! The workers of a node: each a child process, idle, at work, or lost for good.
+//! The workers of a node: each a child process, idle, at work, or lost until the next run.
 
 use std::time::{Duration, Instant};
 
@@ -110,7 +110,7 @@ pub(crate) struct Mate {
     pub(crate) clock: ClockOffset,
     /// Whether it was told to end what it did: it is started anew before it gets more.
     pub(crate) is_spent: bool,
-    /// Why it could not be started again.
+    /// Why it could not be started again. The next run tries once more.
     pub(crate) lost: Option<NodeError>,
 }
 
@@ -130,7 +130,8 @@ impl Mate {
         self.job.as_ref().is_some_and(|job| self.child.is_done() || job.deadline <= now)
     }
 
-    /// Takes the answer to its call, which is over or late. A process that did not survive it is started again.
+    /// Takes the answer to its call, which is over or late. A process that did not survive it is started again; one that was
+    /// told to end, by the run that needs it next.
     pub(crate) fn take_answer(&mut self) -> Option<Ended> {
         let job = self.job.take()?;
         let result = if self.child.is_done() {
@@ -144,7 +145,9 @@ impl Mate {
         let answered = matches!(result, Ok(()) | Err(NodeError::CallFailed { .. }));
         let times = if answered { self.child.times() } else { CallTimes::default() };
         self.clock.learn(job.sent_ns, &times, done_ns);
-        self.revive();
+        if !self.is_spent {
+            self.revive();
+        }
         Some(Ended { job, times, done_ns, result, heard })
     }
 

@@ -74,6 +74,7 @@ pub(crate) struct Orders {
 }
 
 /// The callables of the program by the kernels that stand for them.
+#[derive(Debug)]
 pub(crate) struct Callables(HashMap<usize, &'static Callable>);
 
 impl Callables {
@@ -93,7 +94,7 @@ pub struct Node {
     crew: Vec<Mate>,
     table: Arc<Table>,
     state: State,
-    callables: Callables,
+    callables: Arc<Callables>,
     orders: Orders,
     journal: Journal,
     submit_ns: Vec<u64>,
@@ -133,7 +134,7 @@ impl Node {
             crew,
             state: State::new(&table),
             table: Arc::new(table),
-            callables: Callables::new(),
+            callables: Arc::new(Callables::new()),
             orders: Orders { call_timeout: options.call_timeout, spin },
             journal: Journal::default(),
             submit_ns,
@@ -183,11 +184,11 @@ impl Node {
             return Run { result: Err(error), report: self.complete(RunReport::default()) };
         }
         for mate in &mut self.crew {
-            mate.calls = 0;
+            (mate.calls, mate.lost) = (0, None);
             mate.revive();
         }
         let (tickets, prefix) = (Tickets::default(), prefix.to_string());
-        let desk = Desk { tickets, workers: self.workers(), prefix };
+        let desk = Desk { tickets, workers: self.workers(), callables: self.callables.clone(), prefix };
         let chip = NodeChip::new(Lent {
             table: &self.table,
             probe,

@@ -1,10 +1,13 @@
 //! The orchestrator's face one level up: tasks are calls in workers.
 
+use std::sync::Arc;
+
 use ringlane_engine::Fault;
 use ringlane_engine::api::orch::SubmittedSlice;
 use ringlane_engine::prelude::{Arg, BufferId, DType, Element, Launch, Orch, Result, Task, Tensor, scalar};
 use ringlane_task::{CallConfig, DfxFlags};
 
+use super::Callables;
 use super::tickets::{On, Tickets};
 use crate::callable::{Callable, Kind};
 use crate::clock::now_ns;
@@ -23,6 +26,7 @@ pub struct WorkerInfo {
 pub(crate) struct Desk {
     pub(crate) tickets: Tickets,
     pub(crate) workers: Vec<WorkerInfo>,
+    pub(crate) callables: Arc<Callables>,
     /// The directory of the node's run, below which those of its children are; empty if it has none.
     pub(crate) prefix: String,
 }
@@ -138,11 +142,14 @@ impl Desk {
     }
 
     /// Whether there are workers that could ever run it.
-    fn check_workers(&self, callable: &Callable, members: u32, on: &On) -> Result<()> {
+    fn check_workers(&self, callable: &'static Callable, members: u32, on: &On) -> Result<()> {
         let kind = callable.kind();
         let bad = |detail: String| {
             Err(Fault::BadLaunch { detail: format!("{}: {detail}", callable.name()) }.into())
         };
+        if self.callables.of(callable.kernel()).is_none() {
+            return bad("no worker knows it: declare it with callable!".to_string());
+        }
         let is_right = |worker: &u32| self.workers.get(*worker as usize).is_some_and(|w| w.kind == kind);
         match on {
             On::Any => {

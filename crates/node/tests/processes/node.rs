@@ -183,7 +183,8 @@ fn refused_at_submit() {
     assert_eq!(run.report.tasks, 0);
     // A callable that is not registered has no worker that knows it.
     let run = node.run(data.buffers(), |o| o.submit(&NOWHERE, &[], &ANY, On::Any).map(drop));
-    assert_eq!(run.report.skipped, 1);
+    let error = run.result.unwrap_err();
+    assert!(error.name() == launch && error.detail().contains("NOWHERE: no worker knows it"), "{error:?}");
     // Buffers of its own are in no worker's memory.
     let mut elsewhere = Buffers::new();
     elsewhere.add(&[1], &[1u32]).unwrap();
