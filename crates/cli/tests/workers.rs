@@ -127,7 +127,12 @@ fn a_node_tells_of_its_own_clock_and_its_chips_of_theirs() {
                 let is_chip = dir.parent().unwrap().ends_with("chip0");
                 let source = run.clock.as_ref().map(|clock| clock.source.as_str());
                 if !is_chip {
-                    assert_eq!((source, run.has_model_time()), (Some("monotonic"), false), "{}", dir.display());
+                    assert_eq!(
+                        (source, run.has_model_time()),
+                        (Some("monotonic"), false),
+                        "{}",
+                        dir.display()
+                    );
                 } else if of_chips.is_some() {
                     assert_eq!((source, run.has_model_time()), (of_chips, true), "{}", dir.display());
                 }
@@ -210,6 +215,22 @@ fn ctrl_c_ends_all_levels_and_leaves_what_was_recorded() {
         }
         within("the end of all workers", || !workers.iter().any(|&pid| lives(pid)));
     }
+}
+
+#[test]
+fn ctrl_c_ends_a_level_whose_worker_does_not_and_leaves_what_it_recorded() {
+    let desk = Desk::new();
+    let (run, _) = begun(&desk, &["--dep-gen", "--workers", "1x2", "-o", "out"]);
+    let stopped = children(children(run.id())[0])[0];
+    signal(stopped, "STOP");
+    signal(run.id(), "INT");
+    let answer = Answer::of(run.wait_with_output().expect("it ends"));
+    assert_eq!(answer.status, 130, "{}", answer.stderr);
+    for (dir, calls) in [("out", 1), ("out/node0/1", 1)] {
+        let run = checked(&desk.path().join(dir));
+        assert_eq!((run.status, run.children.len()), (RunStatus::Interrupted, calls), "{dir}");
+    }
+    within("the end of the worker", || !lives(stopped));
 }
 
 #[test]

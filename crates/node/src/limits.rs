@@ -52,7 +52,7 @@ pub const WORKERS_MAX: usize = 256;
 pub const CALL: Duration = Duration::from_secs(600);
 
 /// How long a call may go on after its node was interrupted, before its worker is killed: a run on a chip ends at its next
-/// task and writes what was recorded.
+/// task and writes what was recorded. A node below another gives its workers half of it, one below that a third.
 pub const INTERRUPTED: Duration = Duration::from_millis(700);
 
 /// Runs of one worker that are submitted and not over. One more is refused with `TooManyRuns`.

@@ -120,11 +120,14 @@ impl Worker {
         // The thread takes runs until this end of the channel is dropped.
         match self.jobs.as_ref().map(|jobs| jobs.send(job)) {
             Some(Ok(())) => Ok(RunHandle { shared }),
-            _ => Err(NodeError::CannotStart {
-                worker: "node".to_string(),
-                doing: "a run",
-                error: "its thread has ended".to_string(),
-            }),
+            _ => {
+                self.in_flight.fetch_sub(1, Ordering::Relaxed);
+                Err(NodeError::CannotStart {
+                    worker: "node".to_string(),
+                    doing: "a run",
+                    error: "its thread has ended".to_string(),
+                })
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 //! A run borrows them mutably, so nothing else can touch the data while tasks do; after the run they hold the
 //! results.
 
+use core::any::Any;
 use core::marker::PhantomData;
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -34,7 +35,18 @@ struct Buffer {
     space: Space,
     view: TensorView,
     permission: Permission,
-    owned: bool,
+    owner: Owner,
+}
+
+/// Who a buffer's memory belongs to.
+#[derive(Debug)]
+enum Owner {
+    /// Whoever lent it.
+    Lender,
+    /// The buffer: it is freed with it.
+    Buffer,
+    /// This, which goes with the buffer and gives the memory back then.
+    Kept { _keeper: Box<dyn Any + Send + Sync> },
 }
 
 /// The external buffers of a run.
@@ -93,19 +105,19 @@ impl<'d> Buffers<'d> {
         if base.is_null() {
             handle_alloc_error(layout);
         }
-        Ok(self.push(base, view, Permission::ReadWrite, true))
+        Ok(self.push(base, view, Permission::ReadWrite, Owner::Buffer))
     }
 
     /// Lends a slice that tasks may read and write in place.
     pub fn lend_mut<T: Element>(&mut self, shape: &[u32], values: &'d mut [T]) -> Result<BufferId> {
         let view = checked_view::<T>(shape, values.len())?;
-        Ok(self.push(values.as_mut_ptr().cast(), view, Permission::ReadWrite, false))
+        Ok(self.push(values.as_mut_ptr().cast(), view, Permission::ReadWrite, Owner::Lender))
     }
 
     /// Lends a slice that tasks may only read; a submit that writes it is refused.
     pub fn lend<T: Element>(&mut self, shape: &[u32], values: &'d [T]) -> Result<BufferId> {
         let view = checked_view::<T>(shape, values.len())?;
-        Ok(self.push(values.as_ptr().cast_mut().cast(), view, Permission::Read, false))
+        Ok(self.push(values.as_ptr().cast_mut().cast(), view, Permission::Read, Owner::Lender))
     }
 
     /// Lends memory that is known by its address: what another process shares, say.
@@ -121,12 +133,28 @@ impl<'d> Buffers<'d> {
         permission: Permission,
     ) -> Result<BufferId> {
         let view = TensorView::contiguous(dtype, shape)?;
-        Ok(self.push(base, view, permission, false))
+        Ok(self.push(base, view, permission, Owner::Lender))
     }
 
-    fn push(&mut self, base: *mut u8, view: TensorView, permission: Permission, owned: bool) -> BufferId {
+    /// As [`lend_at`](Self::lend_at), of memory that is there as long as `keeper`, which goes with the buffer.
+    ///
+    /// # Safety
+    /// As for `lend_at`, as long as `keeper` is there.
+    pub unsafe fn keep_at(
+        &mut self,
+        base: *mut u8,
+        dtype: DType,
+        shape: &[u32],
+        permission: Permission,
+        keeper: Box<dyn Any + Send + Sync>,
+    ) -> Result<BufferId> {
+        let view = TensorView::contiguous(dtype, shape)?;
+        Ok(self.push(base, view, permission, Owner::Kept { _keeper: keeper }))
+    }
+
+    fn push(&mut self, base: *mut u8, view: TensorView, permission: Permission, owner: Owner) -> BufferId {
         let index = self.list.len() as u32;
-        self.list.push(Buffer { space: Space { base, bytes: view.bytes() }, view, permission, owned });
+        self.list.push(Buffer { space: Space { base, bytes: view.bytes() }, view, permission, owner });
         BufferId { set: self.set, index }
     }
 
@@ -200,7 +228,7 @@ impl<'d> Buffers<'d> {
 
 impl Drop for Buffers<'_> {
     fn drop(&mut self) {
-        for buffer in self.list.iter().filter(|b| b.owned) {
+        for buffer in self.list.iter().filter(|b| matches!(b.owner, Owner::Buffer)) {
             let layout = layout_of(buffer.space.bytes).expect("the layout existed when it was allocated");
             // SAFETY: allocated by `add_zeroed` with this layout, and freed only here.
             unsafe { dealloc(buffer.space.base, layout) };

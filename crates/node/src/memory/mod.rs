@@ -124,13 +124,12 @@ impl Memories {
 #[derive(Debug)]
 pub struct SharedBuffers {
     buffers: Buffers<'static>,
-    pieces: Vec<Piece>,
     memory: Arc<Memory>,
 }
 
 impl SharedBuffers {
     pub(crate) fn new(memory: &Arc<Memory>) -> Self {
-        SharedBuffers { buffers: Buffers::new(), pieces: Vec::new(), memory: memory.clone() }
+        SharedBuffers { buffers: Buffers::new(), memory: memory.clone() }
     }
 
     /// Adds a buffer of this shape and copies `values` into it.
@@ -141,7 +140,7 @@ impl SharedBuffers {
             return Err(Fault::BufferLength { elements, given }.into());
         }
         let id = self.add_zeroed(T::DTYPE, shape)?;
-        let space = self.pieces.last().expect("just added").space();
+        let (_, space, _) = self.buffers.place(id)?;
         #[allow(unsafe_code)]
         // SAFETY: the new piece has exactly the bytes of `values`, and is ours alone.
         unsafe {
@@ -156,11 +155,11 @@ impl SharedBuffers {
         let piece = self.memory.take(view.bytes())?;
         let base = piece.space().base;
         #[allow(unsafe_code)]
-        // SAFETY: the piece begins at a page, has the bytes of the view and lives in `self`, longer than the buffers; nobody
-        // has it but the run that borrows them.
-        let id = unsafe { self.buffers.lend_at(base, dtype, shape, Permission::ReadWrite) }?;
-        self.pieces.push(piece);
-        Ok(id)
+        // SAFETY: the piece begins at a page and has the bytes of the view as long as it is there, and it goes with the
+        // buffer, wherever that goes; nobody has it but the run that borrows them.
+        unsafe {
+            self.buffers.keep_at(base, dtype, shape, Permission::ReadWrite, Box::new(piece))
+        }
     }
 
     /// Adds a copy of another run's buffer.
@@ -195,6 +194,11 @@ pub(crate) fn check_shared(memories: &Memories, buffers: &Buffers<'_>) -> Result
 mod tests {
     use super::*;
 
+    fn offset_of(buffers: &mut SharedBuffers, id: BufferId) -> u64 {
+        let (_, space, _) = buffers.buffers.place(id).unwrap();
+        buffers.memory.mapping.offset_of(space.base).unwrap()
+    }
+
     #[test]
     fn a_piece_is_zero_when_it_is_had_again() {
         let memory = Memory::create(1 << 20).unwrap();
@@ -202,11 +206,24 @@ mod tests {
             let mut buffers = SharedBuffers::new(&memory);
             let id = buffers.add(&[2000], &[7u32; 2000]).unwrap();
             assert_eq!(buffers.get::<u32>(id).unwrap(), [7; 2000]);
-            buffers.pieces[0].offset
+            offset_of(&mut buffers, id)
         };
         let mut buffers = SharedBuffers::new(&memory);
         let id = buffers.add_zeroed(DType::UInt32, &[2000]).unwrap();
-        assert_eq!((buffers.pieces[0].offset, buffers.get::<u32>(id).unwrap()), (first, &[0; 2000][..]));
+        assert_eq!(offset_of(&mut buffers, id), first);
+        assert_eq!(buffers.get::<u32>(id).unwrap(), [0; 2000]);
+    }
+
+    #[test]
+    fn buffers_that_are_taken_out_keep_their_memory() {
+        let memory = Memory::create(1 << 20).unwrap();
+        let mut buffers = SharedBuffers::new(&memory);
+        let id = buffers.add(&[2], &[7u32, 8]).unwrap();
+        let taken = core::mem::take(buffers.buffers());
+        drop(buffers);
+        let mut others = SharedBuffers::new(&memory);
+        others.add(&[2], &[1u32, 2]).unwrap();
+        assert_eq!(taken.get::<u32>(id).unwrap(), [7, 8]);
     }
 
     #[test]
@@ -224,9 +241,9 @@ mod tests {
         let file = above.mapping.file().try_clone().unwrap();
         let memories = Memories::adopt(vec![file]).unwrap().with_own(own.clone());
         let mut shared = SharedBuffers::new(&own);
-        shared.add_zeroed(DType::UInt8, &[5]).unwrap();
-        let address = shared.pieces[0].space().base;
-        assert_eq!(memories.locate(address), Some((1, shared.pieces[0].offset)));
+        let id = shared.add_zeroed(DType::UInt8, &[5]).unwrap();
+        let (_, space, _) = shared.buffers().place(id).unwrap();
+        assert_eq!(memories.locate(space.base), Some((1, offset_of(&mut shared, id))));
         assert_eq!(memories.get(0).unwrap().bytes(), 1 << 20);
         assert!(check_shared(&memories, shared.buffers()).is_ok());
         let mut elsewhere = Buffers::new();

@@ -252,18 +252,22 @@ impl<'n, P: Probe> NodeChip<'n, P> {
         });
     }
 
-    /// Once the run is interrupted, calls are too: they have a moment to end.
+    /// Once the run is interrupted, calls are too: they have a moment to end, a shorter one with each level, so that a node
+    /// that kills its workers still has time to write what it recorded before it is killed itself.
     fn hear_interrupt(&mut self) {
         if self.is_interrupted || !self.table.interrupted() {
             return;
         }
         self.is_interrupted = true;
-        let last = Instant::now() + limits::INTERRUPTED;
+        let moment = limits::INTERRUPTED / self.memories.all().len().max(1) as u32;
+        let last = Instant::now() + moment;
         for mate in self.crew.iter_mut() {
             if let Some(job) = &mut mate.job {
                 mate.child.interrupt();
                 mate.is_spent = true;
-                job.deadline = job.deadline.min(last);
+                if last < job.deadline {
+                    (job.deadline, job.limit) = (last, moment);
+                }
             }
         }
     }

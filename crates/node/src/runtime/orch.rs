@@ -129,7 +129,8 @@ impl<'s, 'p: 's> NodeOrch<'_, 's, 'p> {
 }
 
 impl Desk {
-    /// The configuration of a call is checked as it will be sent: with a directory below that of the node's run.
+    /// The configuration of a call is checked with the directory of the node's run. That of the call, which is below it, is
+    /// known once the call has a worker: one that is too long fails the call.
     fn check_config(&self, callable: &Callable, config: &CallConfig) -> Result<()> {
         let mut config = *config;
         if callable.kind() != Kind::Node && config.dfx_flags.contains(DfxFlags::NODE_SWIMLANE) {

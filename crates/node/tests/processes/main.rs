@@ -9,6 +9,7 @@
 mod calls;
 mod death;
 mod faults;
+mod leaks;
 mod levels;
 mod node;
 mod roles;
@@ -30,7 +31,8 @@ fn main() -> ExitCode {
 /// Runs the tests whose names contain a word of the command line; options of the usual harness are ignored.
 fn run(arguments: &[String]) -> ExitCode {
     let words: Vec<_> = arguments.iter().filter(|word| !word.starts_with('-')).collect();
-    let all: Vec<Test> = [calls::TESTS, death::TESTS, faults::TESTS, node::TESTS, levels::TESTS].concat();
+    let all: Vec<Test> =
+        [calls::TESTS, death::TESTS, faults::TESTS, leaks::TESTS, node::TESTS, levels::TESTS].concat();
     if arguments.iter().any(|word| word == "--list") {
         all.iter().for_each(|(name, _)| println!("{name}: test"));
         return ExitCode::SUCCESS;
