@@ -12,7 +12,7 @@ pub enum InsightError {
     #[error("{0}")]
     Trace(#[from] TraceError),
     #[error("the run did not record what this needs")]
-    NotRecorded { path: PathBuf, option: &'static str },
+    NotRecorded { path: PathBuf, option: &'static str, below: Option<PathBuf> },
     #[error("the swimlane does not tell enough")]
     LevelTooLow { needs: u8, has: u8 },
     #[error("two runs are not of one program")]
@@ -57,6 +57,9 @@ impl Explain for InsightError {
     fn hint(&self) -> String {
         match self {
             InsightError::Trace(error) => error.hint(),
+            InsightError::NotRecorded { below: Some(run), .. } => {
+                format!("workers recorded it; name the run of one of them, as {}", run.display())
+            }
             InsightError::NotRecorded { option, .. } => format!("make the run again with {option}"),
             InsightError::LevelTooLow { needs, .. } => {
                 format!("make the run again with --chip-swimlane={needs}")

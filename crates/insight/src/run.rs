@@ -206,10 +206,21 @@ impl Run {
         self.listed(instrument.file_name(), instrument)
     }
 
+    /// The first run of its workers, or of theirs, that has this file.
+    fn recorded_below(&self, name: &str) -> Option<PathBuf> {
+        self.manifest.children.iter().filter_map(|child| child.path_in(&self.dir)).find_map(|dir| {
+            if dir.join(name).exists() {
+                return Some(dir);
+            }
+            Run::open(&dir).ok()?.recorded_below(name)
+        })
+    }
+
     fn listed(&self, name: &str, instrument: Instrument) -> Result<PathBuf, InsightError> {
         let path = self.dir.join(name);
         let Some(entry) = self.manifest.files.iter().find(|entry| entry.path == name) else {
-            return Err(InsightError::NotRecorded { path, option: instrument.option() });
+            let (option, below) = (instrument.option(), self.recorded_below(name));
+            return Err(InsightError::NotRecorded { path, option, below });
         };
         match fs::metadata(&path) {
             Ok(found) if found.len() == entry.bytes => Ok(path),

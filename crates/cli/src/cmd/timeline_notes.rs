@@ -1,6 +1,7 @@
 //! What a timeline does not tell, for the commands that say where time went: with less on record an instant is given to the
 //! next cause that is, so who reads the numbers has to know.
 
+use ringlane_insight::CoreKind;
 use ringlane_insight::timeline::{EdgeOrigin, Timeline};
 use ringlane_insight::units::counted;
 use ringlane_trace::swimlane::SwimlaneLevel;
@@ -17,7 +18,12 @@ pub fn say_missing(timeline: &Timeline) -> Vec<String> {
 /// What is not on record, a sentence each.
 fn missing(timeline: &Timeline) -> Vec<String> {
     let mut notes = Vec::new();
-    if timeline.level < SwimlaneLevel::Phases {
+    let is_worker = |kind: &CoreKind| matches!(kind, CoreKind::Chip | CoreKind::Function | CoreKind::Node);
+    if timeline.cores.iter().any(is_worker) {
+        notes.push(
+            "the cores are workers; what they did in a call is in its own run, below this one".to_string(),
+        );
+    } else if timeline.level < SwimlaneLevel::Phases {
         notes.push("--chip-swimlane=3 would also tell submits and full rings apart".to_string());
     }
     match timeline.edge_origin {

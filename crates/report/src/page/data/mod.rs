@@ -165,6 +165,12 @@ impl Page {
         };
         let about = instrument.as_str();
         let note = match &error {
+            InsightError::NotRecorded { below: Some(_), .. } => Note {
+                about,
+                kind: NoteKind::Absent,
+                text: format!("Not recorded by the node: {about}. The runs of its workers have it."),
+                option: None,
+            },
             InsightError::NotRecorded { option, .. } => Note {
                 about,
                 kind: NoteKind::Absent,
