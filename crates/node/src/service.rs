@@ -20,6 +20,18 @@ pub struct Inherited {
     pub memories: Vec<i32>,
 }
 
+impl Inherited {
+    /// Refuses a descriptor that stands twice: it would have two owners, and the second would close what is not open any more.
+    fn check_each_once(&self) -> Result<(), NodeError> {
+        let mut all = [&[self.mailbox], &self.memories[..]].concat();
+        all.sort_unstable();
+        match all.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => Err(NodeError::corrupt("descriptor that is given twice", pair[0].unsigned_abs())),
+            None => Ok(()),
+        }
+    }
+}
+
 /// A worker that is about to serve.
 #[derive(Debug)]
 pub struct Service {
@@ -33,6 +45,7 @@ impl Service {
     ///
     /// A process calls this once, before it opens anything: the descriptors become its own here.
     pub fn adopt(inherited_from_node: &Inherited, spin: Spin) -> Result<Self, NodeError> {
+        inherited_from_node.check_each_once()?;
         let region = Region::adopt(inherited(inherited_from_node.mailbox)?)?;
         let memories = inherited_from_node.memories.iter().map(|&memory| inherited(memory));
         let memories = memories.collect::<Result<_, _>>().and_then(Memories::adopt);
@@ -161,5 +174,23 @@ fn call_of_parent(state: State) -> Meaning {
         State::Idle | State::Done | State::Failed => Meaning::Wait,
         State::Ready | State::Shutdown => Meaning::Take,
         State::Starting | State::Accepted | State::Running => Meaning::Wrong,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_descriptor_that_is_given_twice_is_refused_before_it_is_taken() {
+        for (mailbox, memories) in [(901, vec![901]), (901, vec![902, 903, 902])] {
+            let refused = Service::adopt(&Inherited { mailbox, memories }, Spin::NONE).unwrap_err();
+            assert!(matches!(
+                refused,
+                NodeError::CorruptMailbox { field: "descriptor that is given twice", .. }
+            ));
+        }
+        let missing = Service::adopt(&Inherited { mailbox: 901, memories: vec![902] }, Spin::NONE);
+        assert!(matches!(missing.unwrap_err(), NodeError::NoMailbox { descriptor: 901, .. }));
     }
 }

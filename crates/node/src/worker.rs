@@ -94,6 +94,7 @@ impl Worker {
 
     /// Submits a run and returns at once. The configuration is checked here: its output prefix is the directory below which
     /// the runs of workers leave theirs.
+    #[track_caller]
     pub fn submit<R: Send + 'static>(
         &self,
         config: &CallConfig,

@@ -22,6 +22,7 @@ pub const TESTS: &[Test] = &[
     ("a_chip_call_in_a_plain_worker_is_refused_by_it", a_chip_call_in_a_plain_worker),
     ("a_chip_worker_in_this_process_runs_the_same_callable", a_chip_worker_in_this_process),
     ("two_runs_are_in_flight_in_order_and_a_third_is_refused", two_runs_in_flight),
+    ("a_submitted_run_is_where_it_was_submitted", a_submitted_run_is_where_it_was_submitted),
     ("a_worker_that_goes_interrupts_its_runs", a_worker_that_goes),
     ("when_the_outermost_is_killed_all_levels_die", when_the_outermost_is_killed),
 ];
@@ -260,6 +261,17 @@ fn two_runs_in_flight() {
     let recorded = CallConfig::DEFAULT.with_dfx_flags(ringlane_node::task::DfxFlags::DEPS);
     let error = worker.submit(&recorded, worker.buffers(), |_| Ok(())).unwrap_err();
     assert_eq!(error.name(), "MissingOutputPrefix");
+}
+
+fn a_submitted_run_is_where_it_was_submitted() {
+    let worker =
+        Worker::start(&Memories::default(), &CallConfig::default(), &NodeOptions::new(functions(1))).unwrap();
+    let handle = worker.submit(&CallConfig::default(), worker.buffers(), |o| {
+        o.submit(&SLEEP, &[scalar(0u64)], &CallConfig::default(), On::Any)?;
+        o.submit(&crate::roles::PANIC, &[], &CallConfig::default(), On::Any).map(drop)
+    });
+    let detail = handle.unwrap().wait(LONG).expect("it ends").run.result.unwrap_err().detail();
+    assert!(detail.contains("scope at crates/node/tests/processes/levels.rs"), "{detail}");
 }
 
 fn a_worker_that_goes() {
