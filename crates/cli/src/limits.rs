@@ -23,6 +23,9 @@ pub const PRINTED_LINE_BYTES: usize = 1 << 16;
 /// What is heard of processes and not yet taken up: at most a kilobyte of print each. A process that prints more waits.
 pub const CASE_EVENTS: usize = 64;
 
+/// Seconds that a worker can be given for one call: a month. More is refused as a bad value.
+pub const CALL_TIMEOUT_MAX: u32 = 86_400 * 31;
+
 /// How long a core may be in one task before a line is printed, and again whenever the time has doubled.
 /// Nothing is ended: a long kernel is no fault.
 pub const WATCHDOG_AFTER: Duration = Duration::from_secs(10);

@@ -2,12 +2,13 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use ringlane_insight::parse_task;
 use ringlane_task::{RINGS, Resource, RingIndex, TaskId};
 
 use crate::errors::CliError;
-use crate::limits::{JOBS_MAX, ROUNDS_MAX, THREADS_MAX};
+use crate::limits::{CALL_TIMEOUT_MAX, JOBS_MAX, ROUNDS_MAX, THREADS_MAX};
 
 /// How the task graph is built.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -61,6 +62,11 @@ pub fn threads(text: &str) -> Result<i32, CliError> {
 /// `--rounds N`.
 pub fn rounds(text: &str) -> Result<u32, CliError> {
     count("--rounds", text, ROUNDS_MAX)
+}
+
+/// `--call-timeout SECONDS`.
+pub fn call_timeout(text: &str) -> Result<Duration, CliError> {
+    count("--call-timeout", text, CALL_TIMEOUT_MAX).map(|seconds| Duration::from_secs(seconds.into()))
 }
 
 fn count(option: &str, text: &str, max: u32) -> Result<u32, CliError> {

@@ -158,18 +158,28 @@ impl Runtime {
         buffers: &'e mut Buffers<'_>,
         f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
     ) -> Run<R> {
-        if self.observing.config.dfx_flags.is_empty() {
-            return match &mut self.chip {
-                Chip::Cpu(cpu) => cpu.run(buffers, f),
-                Chip::Sim(_, sim) => sim.run(buffers, f),
-            };
-        }
-        self.run_into_directory(buffers, f)
+        self.run_from(Location::caller(), buffers, f)
     }
 
-    #[track_caller]
+    /// As [`run`](Self::run), with a root scope that is said to be at `site`.
+    pub(crate) fn run_from<'e, R>(
+        &mut self,
+        site: Site,
+        buffers: &'e mut Buffers<'_>,
+        f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
+    ) -> Run<R> {
+        if self.observing.config.dfx_flags.is_empty() {
+            return match &mut self.chip {
+                Chip::Cpu(cpu) => cpu.run_at(site, buffers, &(), f),
+                Chip::Sim(_, sim) => sim.run_at(site, buffers, &(), f),
+            };
+        }
+        self.run_into_directory(site, buffers, f)
+    }
+
     fn run_into_directory<'e, R>(
         &mut self,
+        site: Site,
         buffers: &'e mut Buffers<'_>,
         f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
     ) -> Run<R> {
@@ -187,8 +197,7 @@ impl Runtime {
             dir.abandon();
             return failed(cannot_record(&error));
         }
-        let Watched { result, report, wall, recording } =
-            self.run_in(Some(&dir), Location::caller(), buffers, f);
+        let Watched { result, report, wall, recording } = self.run_in(Some(&dir), site, buffers, f);
         let (scene, case) = &self.title;
         let mut manifest = Manifest::new(scene, case, self.platform().as_str(), started_at);
         (manifest.threads, manifest.model) = (self.threads(), self.model_facts());

@@ -7,7 +7,7 @@ use std::process::Child;
 use std::time::Instant;
 
 use common::processes::{children, descendants, lives, signal, within};
-use common::{ALL_FILES, Answer, Desk, checked, listed};
+use common::{ALL_FILES, Answer, Desk, checked, example, listed};
 use ringlane_trace::{Manifest, RunStatus};
 
 const ATTENTION: [&str; 4] = ["run", "paged_attention", "--case", "small"];
@@ -47,7 +47,7 @@ fn any_shape_of_workers_gives_the_values_of_one_chip() {
 #[test]
 fn a_program_of_its_own_has_workers_too() {
     let desk = Desk::new();
-    let example = Path::new(env!("CARGO_BIN_EXE_ringlane")).with_file_name("examples").join("two_workers");
+    let example = example("two_workers");
     let answer = Answer::of(desk.command(&example, &[]).output().expect("built beside the command"));
     assert_eq!((answer.status, answer.stdout.as_str()), (0, "[0.5, 2.0, 4.5, 8.0]\n"), "{}", answer.stderr);
 }
@@ -169,6 +169,7 @@ fn what_workers_cannot_do_is_refused_before_anything_runs() {
         (vec!["--workers", "-1"], "BadValue"),
         (vec!["--workers", "two"], "BadValue"),
         (vec!["--workers", "2x"], "BadValue"),
+        (vec!["--workers", "2", "--call-timeout", "0"], "BadValue"),
         (vec!["--workers", "9999"], "BadValue"),
         (vec!["--workers", &long], "BadValue"),
         (vec!["--dist-swimlane"], "OnlyWithWorkers"),

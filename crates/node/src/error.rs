@@ -20,7 +20,7 @@ pub enum NodeError {
     NoMailboxMemory { error: Errno },
     #[error("there is no memory for a node")]
     NoNodeMemory { bytes: u64, error: Errno },
-    #[error("a worker was started without its mailbox")]
+    #[error("a worker was started without a descriptor that it needs")]
     NoMailbox { descriptor: i32, error: Errno },
     #[error("{0}")]
     Config(ConfigError),
@@ -56,6 +56,8 @@ pub enum NodeError {
     TooManyRuns { limit: usize },
     #[error("a node cannot have so many workers")]
     TooManyWorkers { count: usize },
+    #[error("a call is given one buffer twice, to write it")]
+    BufferTwice { index: usize },
     #[error("a call would write a buffer that was lent for reading")]
     ReadOnlyBuffer { index: usize },
     #[error("a tensor is not in memory that the workers see")]
@@ -97,6 +99,7 @@ impl Explain for NodeError {
             NodeError::WrongKind { .. } => "WrongKind",
             NodeError::TooManyRuns { .. } => "TooManyRuns",
             NodeError::TooManyWorkers { .. } => "TooManyWorkers",
+            NodeError::BufferTwice { .. } => "BufferTwice",
             NodeError::ReadOnlyBuffer { .. } => "ReadOnlyBuffer",
             NodeError::TensorElsewhere { .. } => "TensorElsewhere",
         }
@@ -136,7 +139,9 @@ impl Explain for NodeError {
             NodeError::TooManyWorkers { count } => {
                 format!("{count} workers; a node has 1 to {}", crate::limits::WORKERS_MAX)
             }
-            NodeError::ReadOnlyBuffer { index } | NodeError::TensorElsewhere { index } => {
+            NodeError::BufferTwice { index }
+            | NodeError::ReadOnlyBuffer { index }
+            | NodeError::TensorElsewhere { index } => {
                 format!("argument {index} of the call")
             }
         }
@@ -175,6 +180,7 @@ impl Explain for NodeError {
             NodeError::WrongKind { .. } => "call it through a node that has such a worker",
             NodeError::TooManyRuns { .. } => "wait for one of them first",
             NodeError::TooManyWorkers { .. } => "put a level between: workers that have workers",
+            NodeError::BufferTwice { .. } => "give it once, to be read and written",
             NodeError::ReadOnlyBuffer { .. } => "lend the buffer with `lend_mut`",
             NodeError::TensorElsewhere { .. } => "make the buffers with the node's own `buffers()`",
         };

@@ -93,7 +93,7 @@ impl Worker {
     }
 
     /// Submits a run and returns at once. The configuration is checked here: its output prefix is the directory below which
-    /// the runs of workers leave theirs.
+    /// the runs of workers leave theirs. Each run that leaves some needs a prefix of its own, as any run does.
     #[track_caller]
     pub fn submit<R: Send + 'static>(
         &self,

@@ -9,6 +9,7 @@ use std::ops::RangeBounds;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use ringlane_scenes::Scene;
 use ringlane_task::{CallConfig, Resource};
@@ -69,6 +70,10 @@ pub struct RunArgs {
     /// Share each case out to N chips, each in a process of its own; NxM: to N nodes of M chips
     #[arg(long, value_name = "N[xM]", allow_negative_numbers = true, value_parser = Shape::parse)]
     workers: Option<Shape>,
+    /// Seconds that a worker may take for one part, before it is killed
+    #[arg(long, value_name = "SECONDS", default_value = "600", allow_negative_numbers = true)]
+    #[arg(value_parser = options::call_timeout)]
+    call_timeout: Duration,
     /// Which case of all a process runs for the one that started it, and where it leaves its answer
     #[arg(long, hide = true, value_name = "I:FD", value_parser = Place::parse)]
     case_of_parent: Option<Place>,
@@ -258,6 +263,7 @@ impl RunArgs {
             shape: shape.clone(),
             platform: self.platform,
             chip_arguments: self.model.arguments(),
+            call_timeout: self.call_timeout,
         });
         Ok(Setup {
             diagnostics: self.dfx.diagnostics(scene, self.platform, of)?,

@@ -1,11 +1,14 @@
 //! `ringlane worker`: what a node starts.
 
+use std::time::Duration;
+
 use ringlane_node::{Equipment, Inherited, Kind, NoEquipment, NodeError, Service, Spin};
 
 use super::model::ModelArgs;
 use crate::errors::{CliError, Exit};
 use crate::execute::Audience;
 use crate::monitor::Monitor;
+use crate::options;
 use crate::panics;
 use crate::runtime::{Model, Platform};
 use crate::workers::equipment::{OneChip, OwnNode};
@@ -40,6 +43,9 @@ pub struct WorkerArgs {
     /// How many chips it has, if it is a node
     #[arg(long, value_name = "N[xM]", default_value = "1", value_parser = Shape::parse)]
     workers: Shape,
+    /// Seconds that a worker of its own may take for a call
+    #[arg(long, value_name = "SECONDS", default_value = "600", value_parser = options::call_timeout)]
+    call_timeout: Duration,
     #[command(flatten)]
     model: ModelArgs,
 }
@@ -76,7 +82,8 @@ impl WorkerArgs {
             return Ok(Box::new(OneChip { platform, model, runtime: None, monitor }));
         }
         let chip_arguments = self.model.arguments();
-        let plan = Plan { shape: self.workers.clone(), platform, chip_arguments };
+        let call_timeout = self.call_timeout;
+        let plan = Plan { shape: self.workers.clone(), platform, chip_arguments, call_timeout };
         let runtime = NodeRuntime::start(service.memories(), &plan)?;
         Ok(Box::new(OwnNode { runtime, monitor }))
     }

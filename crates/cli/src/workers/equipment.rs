@@ -1,6 +1,7 @@
 //! What `ringlane worker` brings to its calls: a chip, or a node of its own.
 
 use ringlane_chip_cpu::CpuClock;
+use ringlane_engine::api::backend::Site;
 use ringlane_engine::prelude::{Buffers, Orch};
 use ringlane_engine::report::{Run, RunReport};
 use ringlane_engine::seams::Clock;
@@ -8,10 +9,12 @@ use ringlane_node::{
     CallError, ChipProgram, ChipTimes, Equipment, NODE_CLOCK_HZ, NodeProgram, Recorded, RunOutcome, Title,
     now_ns,
 };
+use ringlane_scenes::Scene;
 use ringlane_task::CallConfig;
 use ringlane_trace::{Manifest, RunDir, UtcTime};
 
 use super::{NodeRun, NodeRuntime, node_flags};
+use crate::errors::warn;
 use crate::manifest::{node_clock, tell};
 use crate::monitor::Monitor;
 use crate::progress::{Bar, Progress};
@@ -62,16 +65,35 @@ impl Equipment for OneChip {
         let (remote, is_modelled, begun_ns) = (runtime.remote(), self.platform.is_modelled(), now_ns());
         let _watch = self.monitor.watch(remote, Bar::start(Progress::Hidden, title.scene));
         let runtime = &mut self.runtime.as_mut().expect("made above").1;
-        let Run { result, report } = runtime.run(buffers, |o: &mut Orch<'_, '_>| program(o));
+        let Run { result, report } =
+            runtime.run_from(site_of(title), buffers, |o: &mut Orch<'_, '_>| program(o));
+        runtime
+            .recording()
+            .iter()
+            .flat_map(|recording| &recording.problems)
+            .for_each(|problem| warn(problem));
         let start_ns = if is_modelled { begun_ns } else { on_node_clock(report.started_ticks) };
         // A run that could not begin has no clock.
         let times = (report.clock_freq_hz != 0).then_some(ChipTimes {
             start_ns,
             ticks: report.makespan_ticks,
             freq_hz: report.clock_freq_hz,
-            recorded: if config.dfx_flags.is_empty() { Recorded::No } else { Recorded::Yes },
+            recorded: recorded(config),
         });
         (times, result.map_err(|error| CallError::of(&error)))
+    }
+}
+
+/// Where the root scope of a run is said to be: where its scene is written, if it is one.
+fn site_of(title: Title<'_>) -> Site {
+    Scene::find(title.scene).map_or(core::panic::Location::caller(), |scene| scene.site)
+}
+
+/// Whether a run has left its directory, complete with `run.json`.
+fn recorded(config: &CallConfig) -> Recorded {
+    match config.output_prefix() {
+        Ok(Some(prefix)) if !config.dfx_flags.is_empty() && Manifest::read(prefix).is_ok() => Recorded::Yes,
+        _ => Recorded::No,
     }
 }
 
@@ -108,7 +130,7 @@ impl Equipment for OwnNode {
             },
             Err(error) => return (None, Err(CallError::of(&error))),
         };
-        let (started_at, site) = (UtcTime::now(), core::panic::Location::caller());
+        let (started_at, site) = (UtcTime::now(), site_of(title));
         let run = self.runtime.run_in(dir.as_ref(), config, site, buffers, |o| program(o));
         let recorded = match &dir {
             Some(dir) => write_manifest(title, dir, started_at, &self.runtime, config, &run),

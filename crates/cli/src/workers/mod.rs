@@ -7,10 +7,11 @@ pub mod shape;
 
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ringlane_engine::api::backend::Site;
 use ringlane_engine::prelude::{Buffers, Result};
+use ringlane_node::limits::START;
 use ringlane_node::{
     Kind, Launch, Memories, Node, NodeClock, NodeError, NodeOptions, NodeOrch, SharedBuffers, WorkerSpec,
 };
@@ -40,6 +41,8 @@ pub struct Plan {
     pub platform: Platform,
     /// How these are run: options of `ringlane worker`.
     pub chip_arguments: Vec<OsString>,
+    /// How long a call may take.
+    pub call_timeout: Duration,
 }
 
 impl Plan {
@@ -49,6 +52,9 @@ impl Plan {
             let chip = ["--platform".into(), self.platform.as_str().into()];
             let arguments = kind_of.into_iter().chain(chip).chain(self.chip_arguments.iter().cloned());
             let launch = Launch::new(name).with_arguments(arguments.chain(more.iter().cloned()));
+            // One that is a node waits for workers of its own first, and should be heard if they do not come.
+            let levels = u32::from(self.shape.level()) - if kind == Kind::Node { 2 } else { 1 };
+            let launch = launch.with_start_timeout(START * levels.max(1));
             WorkerSpec { kind, launch }
         };
         let workers = match self.shape.below() {
@@ -58,11 +64,14 @@ impl Plan {
                 chips.chain([function]).collect()
             }
             Below::Nodes(nodes, shape) => {
-                let shape = ["--workers".into(), shape.to_string().into()];
-                (0..nodes).map(|i| worker(Kind::Node, format!("node{i}"), &shape)).collect()
+                let seconds = self.call_timeout.as_secs().to_string();
+                let own =
+                    ["--workers".into(), shape.to_string().into(), "--call-timeout".into(), seconds.into()];
+                (0..nodes).map(|i| worker(Kind::Node, format!("node{i}"), &own)).collect()
             }
         };
-        NodeOptions { processes: self.shape.processes(), ..NodeOptions::new(workers) }
+        let (processes, call_timeout) = (self.shape.processes(), self.call_timeout);
+        NodeOptions { processes, call_timeout, ..NodeOptions::new(workers) }
     }
 }
 

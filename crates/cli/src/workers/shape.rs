@@ -30,7 +30,9 @@ const PROCESSES_MAX: usize = WORKERS_MAX;
 impl Shape {
     /// What an option says.
     pub fn parse(text: &str) -> Result<Self, CliError> {
-        let counts = text.split('x').map(|part| part.parse().ok().filter(|&count| count > 0));
+        let digits = |part: &&str| part.bytes().all(|byte| byte.is_ascii_digit());
+        let number = |part: &str| Some(part).filter(digits)?.parse().ok().filter(|&count| count > 0);
+        let counts = text.split('x').map(number);
         let shape = counts.collect::<Option<Vec<u32>>>().map(Shape);
         let fits = |shape: &Shape| shape.0.len() < MEMORIES_MAX && shape.processes() <= PROCESSES_MAX;
         shape.filter(fits).ok_or_else(|| {
@@ -89,7 +91,9 @@ mod tests {
 
     #[test]
     fn what_is_no_shape_is_refused() {
-        for text in ["", "0", "2x", "x2", "2x0", "-1", "two", "1000", "99999999999", "2x2x2x2x2x2x2x2x2"] {
+        for text in
+            ["", "0", "+2", "2x", "x2", "2x0", "-1", "two", "1000", "99999999999", "2x2x2x2x2x2x2x2x2"]
+        {
             assert!(Shape::parse(text).is_err(), "{text}");
         }
     }

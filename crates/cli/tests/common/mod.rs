@@ -103,8 +103,13 @@ fn collect(root: &Path, dir: &Path, found: &mut Vec<String>) {
 
 /// The example is built by `cargo test` beside the command.
 pub fn odd_scenes() -> PathBuf {
+    example("odd_scenes")
+}
+
+/// An example, which is built by `cargo test` beside the command.
+pub fn example(name: &str) -> PathBuf {
     let ringlane = Path::new(env!("CARGO_BIN_EXE_ringlane"));
-    let path = ringlane.with_file_name("examples").join("odd_scenes");
+    let path = ringlane.with_file_name("examples").join(name);
     assert!(path.exists(), "{}: build it with `cargo build -p ringlane --examples`", path.display());
     path
 }

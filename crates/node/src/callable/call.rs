@@ -68,7 +68,7 @@ impl<'c> Call<'c> {
                 .iter()
                 .any(|(other, before)| *other == id && (access.writes() || before.writes()));
             if twice {
-                return Err(NodeError::corrupt("tensor that overlaps another", index as u64));
+                return Err(NodeError::BufferTwice { index });
             }
             let buffer = BufferHandle { id: index as u32, generation: 0 };
             let tensor = BlobTensor { view, buffer, access };

@@ -35,6 +35,9 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 3] = [Kind::Function, Kind::Chip, Kind::Node];
+
     /// The name used in artifacts and on the command line.
     ///
     /// ```

@@ -8,8 +8,10 @@
 
 mod chip;
 mod crew;
+mod dispatch;
 mod journal;
 mod orch;
+mod sending;
 mod tickets;
 mod waiting;
 
@@ -98,6 +100,8 @@ pub struct Node {
     orders: Orders,
     journal: Journal,
     submit_ns: Vec<u64>,
+    /// Whether the last run was refused before it began.
+    is_refused: bool,
     memories: Memories,
     memory: Arc<Memory>,
     /// The heap rings of the table.
@@ -138,6 +142,7 @@ impl Node {
             orders: Orders { call_timeout: options.call_timeout, spin },
             journal: Journal::default(),
             submit_ns,
+            is_refused: false,
             memories,
             memory,
             _heaps: heaps,
@@ -180,7 +185,9 @@ impl Node {
         f: impl for<'o, 'r> FnOnce(&mut NodeOrch<'o, 'r, 'e>) -> Result<R>,
     ) -> Run<R> {
         self.journal = Journal::default();
+        self.is_refused = false;
         if let Err(error) = check_shared(&self.memories, buffers) {
+            self.is_refused = true;
             return Run { result: Err(error), report: self.complete(RunReport::default()) };
         }
         for mate in &mut self.crew {
@@ -214,7 +221,8 @@ impl Node {
 
     /// Totals of the last run, also of one that unwound.
     pub fn last_report(&self) -> RunReport {
-        self.complete(self.state.last_report().clone())
+        let last = if self.is_refused { RunReport::default() } else { self.state.last_report().clone() };
+        self.complete(last)
     }
 
     /// The calls of the last run.

@@ -222,7 +222,7 @@ fn a_chip_worker_in_this_process() {
     assert!(data.get::<u32>(y).unwrap().iter().copied().eq(values().into_iter().map(|x| 2 * x)));
     let twice = [(y, Access::Input), (y, Access::InOut)];
     let error = worker.call(&DOUBLE, &CallConfig::DEFAULT, &mut data, &twice, &[]).unwrap_err();
-    assert_eq!(error.name(), "CorruptMailbox");
+    assert_eq!(error.name(), "BufferTwice");
     let error = worker.call(&FAIL, &CallConfig::DEFAULT, &mut data, &tensors, &[]).unwrap_err();
     assert_eq!(error.name(), "WrongKind");
     let error = worker.call(&DOUBLE, &CallConfig::DEFAULT, &mut data, &[], &[]).unwrap_err();
