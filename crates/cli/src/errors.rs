@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use ringlane_chip_sim::spec::SpecError;
 use ringlane_insight::InsightError;
 use ringlane_node::NodeError;
+use ringlane_node::remote::RemoteError;
 use ringlane_scenes::{SceneError, scenes};
 use ringlane_task::{ConfigError, Explain};
 use ringlane_trace::TraceError;
@@ -141,6 +142,20 @@ pub enum CliError {
     /// A worker cannot serve.
     #[error("{0}")]
     Node(NodeError),
+    /// The ranks of an MPI run are not there, or no longer.
+    #[error("{0}")]
+    #[cfg_attr(not(feature = "mpi"), allow(dead_code))]
+    Remote(RemoteError),
+    /// A worker is neither that of a node nor a rank among others.
+    #[error("a worker has nobody to work for")]
+    NoRanks { ranks: u32 },
+    /// This command was built without MPI.
+    #[error("this command was built without MPI")]
+    #[cfg_attr(feature = "mpi", allow(dead_code))]
+    NoMpi,
+    /// An option cannot be had over ranks.
+    #[error("an option is not for runs over ranks")]
+    NotWithRanks { option: &'static str },
     /// Results cannot be printed.
     #[error("results cannot be printed")]
     CannotPrint(io::Error),
@@ -159,7 +174,7 @@ impl CliError {
     /// The exit status that follows.
     pub fn exit(&self) -> Exit {
         match self {
-            CliError::CannotPrint(_) | CliError::NoSignals(_) => Exit::Failed,
+            CliError::CannotPrint(_) | CliError::NoSignals(_) | CliError::Remote(_) => Exit::Failed,
             // Processes or descriptors cannot be had: nothing is wrong with what was asked for.
             CliError::Node(NodeError::CannotStart { .. }) => Exit::Failed,
             CliError::Costs(error) => error.exit(),
@@ -199,6 +214,10 @@ impl Explain for CliError {
             CliError::Insight(error) => error.name(),
             CliError::Dump(error) => error.name(),
             CliError::Node(error) => error.name(),
+            CliError::Remote(error) => error.name(),
+            CliError::NoRanks { .. } => "NoRanks",
+            CliError::NoMpi => "NoMpi",
+            CliError::NotWithRanks { .. } => "NotWithRanks",
             CliError::CannotPrint(_) => "CannotPrint",
             CliError::NoSignals(_) => "NoSignals",
         }
@@ -250,6 +269,11 @@ impl Explain for CliError {
             CliError::Insight(error) => error.detail(),
             CliError::Dump(error) => error.detail(),
             CliError::Node(error) => error.detail(),
+            CliError::Remote(error) => error.detail(),
+            CliError::NoRanks { ranks: 0 } => "neither --mailbox-fd nor mpirun".to_string(),
+            CliError::NoRanks { ranks } => format!("{ranks} rank; rank 0 needs others that work"),
+            CliError::NoMpi => "`ringlane worker` without --mailbox-fd is a rank of an MPI run".to_string(),
+            CliError::NotWithRanks { option } => format!("{option} in a run over ranks"),
             CliError::CannotPrint(error) | CliError::NoSignals(error) => error.to_string(),
         }
     }
@@ -296,6 +320,18 @@ impl Explain for CliError {
             CliError::Insight(error) => error.hint(),
             CliError::Dump(error) => error.hint(),
             CliError::Node(error) => error.hint(),
+            CliError::Remote(error) => error.hint(),
+            CliError::NoRanks { .. } => {
+                "a node starts its workers itself; ranks: `mpirun -n 4 ringlane worker -- run SCENE`".to_string()
+            }
+            CliError::NoMpi => {
+                "`cargo build --release -p ringlane --features mpi`; on one machine, `ringlane run SCENE --workers N`"
+                    .to_string()
+            }
+            CliError::NotWithRanks { option: "--workers" } => {
+                "give it before the `--`: it is how many chips each rank has".to_string()
+            }
+            CliError::NotWithRanks { .. } => "leave it out".to_string(),
             CliError::CannotPrint(_) => "is there space where standard output goes?".to_string(),
             CliError::NoSignals(_) => "does the machine allow signal handlers?".to_string(),
         }

@@ -257,8 +257,8 @@ impl Stage<'_> {
             let manifest =
                 filled(self.manifest.clone(), &round, round.failure.as_ref(), &self.setup.diagnostics);
             manifest.write(&dir).map_err(Failure::fatal)?;
-            // Its files are told of where they are.
-            round.recording = None;
+            // Its files, and the runs of its workers, are told of where they are.
+            (round.recording, round.children) = (None, Vec::new());
         }
         Ok(round)
     }

@@ -149,6 +149,8 @@ fn rounds_are_run_by_the_same_workers() {
     for round in 1..=3 {
         assert_eq!(checked_with_children(&desk.path().join(format!("out/round_{round}"))).len(), 5);
     }
+    // Their runs are told of in the rounds that they are of.
+    assert_eq!(checked_with_children(&desk.path().join("out")).len(), 1);
 }
 
 #[test]

@@ -9,6 +9,7 @@ use crate::call_error::CallError;
 use crate::callable::Digest;
 use crate::exit::Exit;
 use crate::mailbox::State;
+use crate::remote::RemoteError;
 
 /// Why a call, or a child, failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -40,6 +41,8 @@ pub enum NodeError {
     StartTimedOut { worker: String, after: Duration, last_words: String },
     #[error("a worker died")]
     ChildDied { worker: String, during: &'static str, exit: Exit },
+    #[error("{error}")]
+    RankLost { error: Box<RemoteError> },
     #[error("a call took longer than its deadline")]
     CallTimedOut { worker: String, callable: &'static str, after: Duration, state: State, last_words: String },
     #[error("a call failed")]
@@ -91,6 +94,7 @@ impl Explain for NodeError {
             NodeError::StartFailed { .. } => "StartFailed",
             NodeError::StartTimedOut { .. } => "StartTimedOut",
             NodeError::ChildDied { .. } => "ChildDied",
+            NodeError::RankLost { error } => error.name(),
             NodeError::CallTimedOut { .. } => "CallTimedOut",
             NodeError::CallFailed { .. } => "CallFailed",
             NodeError::ChildBusy { .. } => "ChildBusy",
@@ -126,6 +130,7 @@ impl Explain for NodeError {
                 format!("{worker} was not ready after {after:?}; {}", said(last_words))
             }
             NodeError::ChildDied { worker, during, exit } => format!("{worker} during {during}: {exit}"),
+            NodeError::RankLost { error } => error.detail(),
             NodeError::CallTimedOut { worker, callable, after, state, last_words } => {
                 let said = said(last_words);
                 format!("{callable} in {worker}: {state:?} after {after:?}, and was killed; {said}")
@@ -151,6 +156,7 @@ impl Explain for NodeError {
         let text = match self {
             NodeError::Config(error) => return error.hint(),
             NodeError::Arguments(error) => return error.hint(),
+            NodeError::RankLost { error } => return error.hint(),
             NodeError::StartFailed { error, .. }
             | NodeError::CallFailed { error, .. }
             | NodeError::CannotEquip { error } => {

@@ -10,7 +10,8 @@
 //! ```
 //! Tensors are in the node's [memory](memory), which all processes below it see as it is.
 // Some files are allowed some: `mailbox/region.rs` and `memory/mapping.rs` map memory, `child/spawn.rs` hands descriptors to a
-// new process, `callable/call.rs` and `memory/mod.rs` make slices of shared memory, and `runtime` is a chip of the engine.
+// new process, `callable/call.rs`, `memory/mod.rs` and `memory/dense.rs` make slices of shared memory, `remote/bridge.rs` copies
+// tensors, and `runtime` is a chip of the engine.
 #![deny(unsafe_code)]
 #![deny(missing_docs)]
 

@@ -154,11 +154,9 @@ impl Service {
 
 /// The callable that is called, if it takes what it is given.
 fn resolved(table: &Table, received: &Received<'_>) -> Result<&'static Callable, NodeError> {
-    let callable = table.resolve(received.digest)?;
     let arguments = &received.arguments;
     let types = (0..arguments.scalar_count()).filter_map(|index| arguments.scalar(index)).map(|s| s.dtype());
-    callable.signature().check(callable.name(), arguments.tensor_count(), types)?;
-    Ok(callable)
+    table.resolve_for(received.digest, arguments.tensor_count(), types)
 }
 
 fn refuse(region: &Region, error: NodeError) -> NodeError {

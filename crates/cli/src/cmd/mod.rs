@@ -13,6 +13,7 @@ mod list;
 mod model;
 mod overhead;
 mod pmu;
+mod ranks;
 mod report;
 mod run;
 mod scopes;

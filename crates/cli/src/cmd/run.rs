@@ -11,6 +11,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ringlane_node::remote::RankLink;
 use ringlane_scenes::Scene;
 use ringlane_task::{CallConfig, Resource};
 use ringlane_trace::RunStatus;
@@ -77,6 +78,9 @@ pub struct RunArgs {
     /// Which case of all a process runs for the one that started it, and where it leaves its answer
     #[arg(long, hide = true, value_name = "I:FD", value_parser = Place::parse)]
     case_of_parent: Option<Place>,
+    /// The ranks that a case is shared out to, if this process is rank 0 of several.
+    #[arg(skip)]
+    ranks: Option<OverRanks>,
     /// Threads of the cpu, the submitting one included [default: all cores; with --jobs a case's share of them]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     #[arg(value_parser = options::threads)]
@@ -109,6 +113,25 @@ pub struct RunArgs {
     dfx: DfxArgs,
     #[command(flatten)]
     rings: RingArgs,
+}
+
+/// The ranks of an MPI run, and what each of them has.
+#[derive(Clone)]
+pub struct OverRanks {
+    /// All ranks but this one.
+    pub links: Vec<RankLink>,
+    /// What each of them has.
+    pub each: Shape,
+}
+
+impl OverRanks {
+    /// The most chips on one host.
+    fn chips_of_a_host(&self) -> usize {
+        let host = |link: &RankLink| link.peer().host.clone();
+        let on = |wanted: &RankLink| self.links.iter().filter(|link| host(link) == host(wanted)).count();
+        let ranks = self.links.iter().map(on).max().unwrap_or(1);
+        ranks.saturating_mul(self.each.chips() as usize)
+    }
 }
 
 /// Capacities; each is a power of two, for all four rings or one for each.
@@ -159,7 +182,7 @@ impl RunArgs {
         if let Some(place) = self.case_of_parent {
             return self.execute_for_parent(place);
         }
-        if self.workers.is_some() && self.costs_out.is_some() {
+        if self.shape().is_some() && self.costs_out.is_some() {
             return Err(CliError::NotWithWorkers { option: "--costs-out" });
         }
         let plans = self.plans(&self.choices()?, 0.., &Audience::People)?;
@@ -181,6 +204,33 @@ impl RunArgs {
             }
             None if ended.interrupted => Ok(Exit::Interrupted),
             None => finish(&ended.told, &setup, costs_out),
+        }
+    }
+
+    /// The same over ranks, which are its workers.
+    #[cfg_attr(not(feature = "mpi"), allow(dead_code))]
+    pub fn execute_over(mut self, ranks: OverRanks) -> Result<Exit, CliError> {
+        let given = [("--workers", self.workers.is_some()), ("--jobs", self.jobs != 1)];
+        if let Some((option, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
+            return Err(CliError::NotWithRanks { option });
+        }
+        self.ranks = Some(ranks);
+        self.execute()
+    }
+
+    /// What the chips of ranks are, and how they are run: options of `ringlane worker`.
+    pub fn plan_of_a_rank(&self, shape: &Shape) -> workers::Plan {
+        let chip_arguments = self.model.arguments();
+        let call_timeout = self.call_timeout;
+        let (shape, ranks) = (shape.clone(), Vec::new());
+        workers::Plan { shape, platform: self.platform, chip_arguments, call_timeout, ranks }
+    }
+
+    /// The workers that a case is shared out to, if it is.
+    fn shape(&self) -> Option<Shape> {
+        match &self.ranks {
+            Some(ranks) => Some(ranks.each.under(ranks.links.len() as u32)),
+            None => self.workers.clone(),
         }
     }
 
@@ -214,7 +264,7 @@ impl RunArgs {
         let wanted = choices.iter().enumerate().filter(|(index, _)| which.contains(index));
         let jobs = wanted.map(|(_, choice)| select::job(*choice, &self.params, self.seed));
         let jobs = jobs.collect::<Result<Vec<_>, _>>()?;
-        if self.workers.is_some() {
+        if self.shape().is_some() {
             jobs.iter().try_for_each(select::check_divisible)?;
         }
         let (config, model) = (self.config(choices.len())?, self.model.model(self.platform)?);
@@ -242,7 +292,10 @@ impl RunArgs {
     /// The cores are shared among the cases that run at once: a thread without a core of its own makes every case wait for
     /// the others, and their times tell of nothing then. 0 is all cores.
     fn threads_of_a_case(&self, cases: usize) -> i32 {
-        let chips = self.workers.as_ref().map_or(1, |shape| shape.chips() as usize);
+        let chips = match &self.ranks {
+            Some(ranks) => ranks.chips_of_a_host(),
+            None => self.workers.as_ref().map_or(1, |shape| shape.chips() as usize),
+        };
         let at_once = (self.jobs as usize).min(cases).saturating_mul(chips);
         if at_once <= 1 || self.platform.is_modelled() {
             return 0;
@@ -258,13 +311,9 @@ impl RunArgs {
         model: Model,
         audience: &Audience,
     ) -> Result<Setup, CliError> {
-        let of = if self.workers.is_some() { Recorder::Node } else { Recorder::Chip };
-        let workers = self.workers.as_ref().map(|shape| workers::Plan {
-            shape: shape.clone(),
-            platform: self.platform,
-            chip_arguments: self.model.arguments(),
-            call_timeout: self.call_timeout,
-        });
+        let ranks = self.ranks.as_ref().map(|ranks| ranks.links.clone()).unwrap_or_default();
+        let workers = self.shape().map(|shape| workers::Plan { ranks, ..self.plan_of_a_rank(&shape) });
+        let of = if workers.is_some() { Recorder::Node } else { Recorder::Chip };
         Ok(Setup {
             diagnostics: self.dfx.diagnostics(scene, self.platform, of)?,
             workers,

@@ -1,10 +1,12 @@
 //! `ringlane worker`: what a node starts.
 
+use std::ffi::OsString;
 use std::time::Duration;
 
 use ringlane_node::{Equipment, Inherited, Kind, NoEquipment, NodeError, Service, Spin};
 
 use super::model::ModelArgs;
+use super::ranks;
 use crate::errors::{CliError, Exit};
 use crate::execute::Audience;
 use crate::monitor::Monitor;
@@ -18,16 +20,19 @@ use crate::workers::{NodeRuntime, Plan};
 const EXAMPLE: &str = "\
 Example:
   $ ringlane worker --mailbox-fd 5 --kind chip --platform a2a3sim
+  $ mpirun -n 4 ringlane worker -- run paged_attention --case small --dfx
 A node starts its workers itself, with a mailbox that they inherit as an open descriptor; there is no use in starting one by
-hand. A worker ends with its node.";
+hand. A worker ends with its node.
+Without a mailbox it is a rank of an MPI run: rank 0 runs what follows `--` over the others, each of which has --workers chips
+(this needs a build with --features mpi).";
 
-/// Serve calls from a mailbox; a node starts this
+/// Serve calls from a mailbox, which a node starts, or as a rank, which mpirun starts
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub struct WorkerArgs {
     /// The descriptor of the mailbox, as it was inherited
     #[arg(long, value_name = "N")]
-    mailbox_fd: i32,
+    mailbox_fd: Option<i32>,
     /// Microseconds to look at the mailbox before sleeping
     #[arg(long, value_name = "N", default_value_t = 0)]
     spin_us: u64,
@@ -40,7 +45,7 @@ pub struct WorkerArgs {
     /// What its chips are
     #[arg(short, long, value_name = "NAME", default_value_t)]
     platform: Platform,
-    /// How many chips it has, if it is a node
+    /// How many chips it has, if it is a node or a rank
     #[arg(long, value_name = "N[xM]", default_value = "1", value_parser = Shape::parse)]
     workers: Shape,
     /// Seconds that a worker of its own may take for a call
@@ -48,12 +53,22 @@ pub struct WorkerArgs {
     call_timeout: Duration,
     #[command(flatten)]
     model: ModelArgs,
+    /// What rank 0 runs over the other ranks, and on which chips: a command line of `run`
+    #[arg(last = true, value_name = "run SCENE…")]
+    command: Vec<OsString>,
 }
 
 impl WorkerArgs {
-    /// Serves until the node says that it is enough.
+    /// Serves until the node, or rank 0, says that it is enough.
     pub fn execute(&self) -> Result<Exit, CliError> {
-        let inherited = Inherited { mailbox: self.mailbox_fd, memories: self.memory_fds.clone() };
+        match self.mailbox_fd {
+            Some(mailbox) => self.serve(mailbox),
+            None => ranks::execute(&self.workers, &self.command),
+        }
+    }
+
+    fn serve(&self, mailbox: i32) -> Result<Exit, CliError> {
+        let inherited = Inherited { mailbox, memories: self.memory_fds.clone() };
         let service = Service::adopt(&inherited, Spin::from_us(self.spin_us)).map_err(CliError::Node)?;
         let mut equipment = match self.equipment(&service) {
             Ok(equipment) => equipment,
@@ -82,8 +97,8 @@ impl WorkerArgs {
             return Ok(Box::new(OneChip { platform, model, runtime: None, monitor }));
         }
         let chip_arguments = self.model.arguments();
-        let call_timeout = self.call_timeout;
-        let plan = Plan { shape: self.workers.clone(), platform, chip_arguments, call_timeout };
+        let (call_timeout, ranks) = (self.call_timeout, Vec::new());
+        let plan = Plan { shape: self.workers.clone(), platform, chip_arguments, call_timeout, ranks };
         let runtime = NodeRuntime::start(service.memories(), &plan)?;
         Ok(Box::new(OwnNode { runtime, monitor }))
     }

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use ringlane_engine::api::backend::Site;
 use ringlane_engine::prelude::{Buffers, Result};
 use ringlane_node::limits::START;
+use ringlane_node::remote::RankLink;
 use ringlane_node::{
     Kind, Launch, Memories, Node, NodeClock, NodeError, NodeOptions, NodeOrch, SharedBuffers, WorkerSpec,
 };
@@ -43,6 +44,8 @@ pub struct Plan {
     pub chip_arguments: Vec<OsString>,
     /// How long a call may take.
     pub call_timeout: Duration,
+    /// The ranks that its nodes are, if they are no processes of this machine.
+    pub ranks: Vec<RankLink>,
 }
 
 impl Plan {
@@ -62,6 +65,10 @@ impl Plan {
                 let function = worker(Kind::Function, "function0".to_string(), &[]);
                 let chips = (0..chips).map(|i| worker(Kind::Chip, format!("chip{i}"), &[]));
                 chips.chain([function]).collect()
+            }
+            Below::Nodes(..) if !self.ranks.is_empty() => {
+                let rank = |link| WorkerSpec { kind: Kind::Node, launch: Launch::on_rank(link) };
+                self.ranks.iter().map(rank).collect()
             }
             Below::Nodes(nodes, shape) => {
                 let seconds = self.call_timeout.as_secs().to_string();

@@ -42,6 +42,11 @@ impl Shape {
         })
     }
 
+    /// So many nodes, each of this shape.
+    pub fn under(&self, nodes: u32) -> Self {
+        Shape([&[nodes], &self.0[..]].concat())
+    }
+
     /// The level of the outermost node: 3 over chips.
     pub fn level(&self) -> u8 {
         2 + self.0.len() as u8

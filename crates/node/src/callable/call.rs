@@ -31,7 +31,7 @@ pub struct Call<'c> {
 #[derive(Clone, Copy)]
 pub(crate) struct CallTensor {
     address: *mut u8,
-    tensor: BlobTensor,
+    pub(crate) tensor: BlobTensor,
     is_taken: bool,
 }
 
@@ -210,7 +210,7 @@ impl<'c> Call<'c> {
 
 /// The tensors of a call in this process, each of them checked: its memory is there, it lies inside, and no bytes that are
 /// written are those of another.
-fn located(received: &Received<'_>, memories: &Memories) -> Result<Vec<CallTensor>, NodeError> {
+pub(crate) fn located(received: &Received<'_>, memories: &Memories) -> Result<Vec<CallTensor>, NodeError> {
     let mut tensors: Vec<CallTensor> = Vec::new();
     for (index, wire) in received.arguments.tensors().enumerate() {
         let number = wire.buffer().id;

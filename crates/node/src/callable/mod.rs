@@ -10,9 +10,10 @@ mod signature;
 
 use std::sync::OnceLock;
 
-use ringlane_engine::prelude::{CoreType, Kernel, KernelError, ParamSpec};
+use ringlane_engine::prelude::{CoreType, DType, Kernel, KernelError, ParamSpec};
 
 pub use call::Call;
+pub(crate) use call::located;
 pub use digest::Digest;
 pub(crate) use signature::TICKET;
 pub use signature::{Signature, Tensors};
@@ -166,6 +167,18 @@ impl Table {
             let known = registered_callables().iter().map(|callable| callable.name).collect();
             NodeError::UnknownCallable { digest, known }
         })
+    }
+
+    /// The callable, if it takes so many tensors and such scalars.
+    pub(crate) fn resolve_for(
+        &self,
+        digest: Digest,
+        tensors: usize,
+        scalars: impl Iterator<Item = DType> + Clone,
+    ) -> Result<&'static Callable, NodeError> {
+        let callable = self.resolve(digest)?;
+        callable.signature().check(callable.name(), tensors, scalars)?;
+        Ok(callable)
     }
 }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::limits;
 use crate::mailbox::Spin;
 use crate::memory::Memories;
+use crate::remote::RankLink;
 
 /// What runs, even if the file on disk is another by now.
 pub(crate) const THIS_PROGRAM: &str = "/proc/self/exe";
@@ -28,6 +29,8 @@ pub struct Launch {
     pub(crate) start_timeout: Duration,
     pub(crate) spin: Spin,
     pub(crate) memories: Memories,
+    /// The rank that it is, if it is no process of this machine.
+    pub(crate) rank: Option<RankLink>,
 }
 
 impl Launch {
@@ -40,7 +43,14 @@ impl Launch {
             start_timeout: limits::START,
             spin: Spin::for_workers(1),
             memories: Memories::default(),
+            rank: None,
         }
+    }
+
+    /// A rank of an MPI run, which is there already. It is not started again when it dies.
+    pub fn on_rank(link: &RankLink) -> Self {
+        let launch = Launch::new(format!("rank{}", link.peer().rank.0));
+        Launch { rank: Some(link.clone()), ..launch }
     }
 
     /// The command that starts it, with a mailbox that it inherits.

@@ -1,7 +1,8 @@
-//! A child process and its mailbox, as its parent sees them.
+//! A child and its mailbox, as its parent sees them: a process, or a rank of an MPI run.
 
 mod keeper;
 mod launch;
+mod life;
 mod process;
 pub(crate) mod spawn;
 
@@ -12,7 +13,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ringlane_task::{BlobTensor, CallConfig, Scalar};
-use rustix::process::Signal;
 
 pub use launch::Launch;
 pub use process::{Listener, Process};
@@ -22,6 +22,7 @@ use crate::error::NodeError;
 use crate::exit::Exit;
 use crate::mailbox::{CallTimes, Meaning, Patience, Region, Request, Scratch, Side, State, Waited};
 use keeper::{Keeper, Owner};
+use life::Life;
 
 /// What stands in an error about a child that is not yet ready.
 const ITS_START: &str = "its start";
@@ -34,7 +35,7 @@ const ITS_START: &str = "its start";
 pub struct Child {
     launch: Launch,
     region: Arc<Region>,
-    keeper: Keeper,
+    life: Life,
     sequence: u64,
     scratch: Scratch,
     sent: Option<&'static str>,
@@ -68,10 +69,15 @@ impl Child {
     /// Starts a child and waits until it is ready.
     pub fn start(launch: &Launch) -> Result<Self, NodeError> {
         let region = Arc::new(Region::create()?);
-        let keeper =
-            Keeper::start(&launch.name, Arc::new(Post { launch: launch.clone(), region: region.clone() }))?;
+        let life = match &launch.rank {
+            Some(rank) => Life::Rank(rank.take(&region, &launch.memories)?),
+            None => {
+                let post = Post { launch: launch.clone(), region: region.clone() };
+                Life::Process(Keeper::start(&launch.name, Arc::new(post))?)
+            }
+        };
         let (launch, scratch) = (launch.clone(), Scratch::default());
-        let child = Child { launch, region, keeper, sequence: 0, scratch, sent: None };
+        let child = Child { launch, region, life, sequence: 0, scratch, sent: None };
         child.until_ready()?;
         Ok(child)
     }
@@ -86,7 +92,7 @@ impl Child {
             Waited::For(_) => Ok(()),
             Waited::Gone(_) => Err(self.died(ITS_START)),
             Waited::TimedOut(_) => {
-                let last_words = self.keeper.killed().last_words;
+                let last_words = self.life.killed();
                 Err(NodeError::StartTimedOut { worker: worker(), after, last_words })
             }
         }
@@ -99,12 +105,12 @@ impl Child {
 
     /// Its process.
     pub fn pid(&self) -> u32 {
-        self.keeper.pid
+        self.life.pid()
     }
 
     /// Whether the process has not ended yet.
     pub fn is_alive(&self) -> bool {
-        !self.keeper.is_gone()
+        !self.life.is_gone()
     }
 
     /// Calls, and waits for the answer: [`Child::send`] and [`Child::wait`].
@@ -134,7 +140,7 @@ impl Child {
         }
         let name = callable.name();
         callable.signature().check(name, tensors.len(), scalars.iter().map(|scalar| scalar.dtype()))?;
-        if self.keeper.is_gone() {
+        if self.life.is_gone() {
             return Err(self.died(name));
         }
         let request = Request { digest: callable.digest()?, config, member, tensors, scalars };
@@ -142,6 +148,7 @@ impl Child {
         let door = &self.region.layout().door;
         door.step_and_ring(Side::Parent, State::Idle, State::Ready)
             .map_err(|error| self.distrusted(error))?;
+        self.life.ring();
         self.sequence += 1;
         self.sent = Some(name);
         Ok(())
@@ -150,7 +157,7 @@ impl Child {
     /// Whether [`Child::wait`] would not wait: the call that was sent is answered, or never will be.
     pub fn is_done(&self) -> bool {
         let answered = |state| matches!(answer_of_child(state), Meaning::Take | Meaning::Wrong);
-        self.keeper.is_gone() || self.region.state().map_or(true, answered)
+        self.life.is_gone() || self.region.state().map_or(true, answered)
     }
 
     /// Waits for the answer to the call that was sent. A call that is not answered in time costs its child the life.
@@ -178,7 +185,7 @@ impl Child {
     }
 
     fn late(&self, callable: &'static str, after: Duration, state: State) -> NodeError {
-        let last_words = self.keeper.killed().last_words;
+        let last_words = self.life.killed();
         NodeError::CallTimedOut { worker: self.launch.name.clone(), callable, after, state, last_words }
     }
 
@@ -200,19 +207,19 @@ impl Child {
     fn await_state(&self, timeout: Duration, meaning: fn(State) -> Meaning) -> Result<Waited, NodeError> {
         // A time beyond what the clock can tell is no deadline.
         let patience = Patience { spin: self.launch.spin, deadline: Instant::now().checked_add(timeout) };
-        let is_gone = || self.keeper.is_gone();
+        let is_gone = || self.life.is_gone();
         let waited = self.region.layout().door.wait(Side::Parent, patience, meaning, is_gone);
         waited.map_err(|error| self.distrusted(error))
     }
 
     /// The child wrote what cannot be: it is killed, and this is why.
     fn distrusted(&self, error: NodeError) -> NodeError {
-        self.keeper.killed();
+        self.life.killed();
         error
     }
 
     fn died(&self, during: &'static str) -> NodeError {
-        NodeError::ChildDied { worker: self.launch.name.clone(), during, exit: self.keeper.killed() }
+        self.life.death(&self.launch.name, during)
     }
 
     /// Whether the mailbox holds a call that the child has not accepted.
@@ -227,22 +234,22 @@ impl Child {
 
     /// Asks the process to end what it does (SIGINT): a worker with a chip ends its run at the next task.
     pub fn interrupt(&self) {
-        self.keeper.signal(Signal::INT);
+        self.life.interrupt();
     }
 
     /// What the child has printed last.
     pub fn last_words(&self) -> String {
-        self.keeper.last_words()
+        self.life.last_words()
     }
 
     /// Kills the process. A call that was sent fails; [`Child::wait`] says so.
     pub fn kill(&self) {
-        self.keeper.kill();
+        self.life.kill();
     }
 
     /// Starts the child again, with a new process and a new mailbox. A call that was sent is forgotten.
     pub fn restart(&mut self) -> Result<(), NodeError> {
-        self.keeper.killed();
+        self.life.killed();
         *self = Child::start(&self.launch)?;
         Ok(())
     }
@@ -251,8 +258,8 @@ impl Child {
     pub fn shutdown(self, timeout: Duration) -> Exit {
         let door = &self.region.layout().door;
         let told = door.step_and_ring(Side::Parent, State::Idle, State::Shutdown);
-        let exit = told.ok().and_then(|()| self.keeper.exit_within(timeout));
-        exit.unwrap_or_else(|| self.keeper.killed())
+        let timeout = if told.is_ok() { timeout } else { Duration::ZERO };
+        self.life.end_within(timeout)
     }
 }
 

@@ -8,6 +8,7 @@
 //! A process has the memories of all nodes above it, in order, and its own if it is a node. A tensor is named by the number of
 //! its memory and an offset, which are the same in every process that has it.
 
+mod dense;
 mod mapping;
 mod pieces;
 
@@ -19,6 +20,7 @@ use ringlane_engine::prelude::{Element, Result};
 use ringlane_engine::{Error, Fault};
 use ringlane_task::{DType, TensorView};
 
+pub(crate) use dense::{gather, scatter};
 pub(crate) use mapping::Mapping;
 use pieces::Pieces;
 
@@ -147,6 +149,28 @@ impl SharedBuffers {
             core::ptr::copy_nonoverlapping(values.as_ptr().cast(), space.base, view.bytes() as usize);
         }
         Ok(id)
+    }
+
+    /// Adds a buffer and copies its bytes into it.
+    pub(crate) fn add_bytes(&mut self, dtype: DType, shape: &[u32], bytes: &[u8]) -> Result<BufferId> {
+        let view = TensorView::contiguous(dtype, shape)?;
+        if view.bytes() != bytes.len() as u64 {
+            let (elements, given) = (view.elements(), (bytes.len() / dtype.size_bytes()) as u64);
+            return Err(Fault::BufferLength { elements, given }.into());
+        }
+        let id = self.add_zeroed(dtype, shape)?;
+        let (_, space, _) = self.buffers.place(id)?;
+        #[allow(unsafe_code)]
+        // SAFETY: the new piece has exactly so many bytes, and is ours alone.
+        unsafe {
+            core::ptr::copy_nonoverlapping(bytes.as_ptr(), space.base, bytes.len());
+        }
+        Ok(id)
+    }
+
+    /// None yet, in the same memory.
+    pub(crate) fn none_yet(&self) -> Self {
+        SharedBuffers::new(&self.memory)
     }
 
     /// Adds a buffer of this shape, all zero.

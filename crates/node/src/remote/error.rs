@@ -20,6 +20,8 @@ pub enum RemoteError {
     RankLeft { rank: Rank, place: String, error: CallError },
     #[error("a rank did not answer in time")]
     RankSilent { rank: Rank, place: String, during: String, after: Duration },
+    #[error("a rank has a call that nobody waits for any more")]
+    RankGivenUp { rank: Rank, place: String, during: String },
     #[error("a rank was started from another build")]
     UnlikeBuilds { rank: Rank, place: String, ours: Digest, theirs: Digest },
     #[error("a rank sent what cannot be")]
@@ -46,6 +48,7 @@ impl Explain for RemoteError {
             RemoteError::RankDied { .. } => "RankDied",
             RemoteError::RankLeft { .. } => "RankLeft",
             RemoteError::RankSilent { .. } => "RankSilent",
+            RemoteError::RankGivenUp { .. } => "RankGivenUp",
             RemoteError::UnlikeBuilds { .. } => "UnlikeBuilds",
             RemoteError::BadFrame { error, .. } | RemoteError::Unsendable { error } => error.name(),
             RemoteError::UnexpectedFrame { .. } => "UnexpectedFrame",
@@ -59,7 +62,8 @@ impl Explain for RemoteError {
 
     fn detail(&self) -> String {
         match self {
-            RemoteError::RankDied { rank, place, during } => format!("{rank} ({place}) during {during}"),
+            RemoteError::RankDied { rank, place, during }
+            | RemoteError::RankGivenUp { rank, place, during } => format!("{rank} ({place}) during {during}"),
             RemoteError::RankLeft { rank, place, error } => format!("{rank} ({place}): {error}"),
             RemoteError::RankSilent { rank, place, during, after } => {
                 format!("{rank} ({place}): no answer to {during} after {after:?}")
@@ -90,6 +94,7 @@ impl Explain for RemoteError {
             }
             RemoteError::RankLeft { error, .. } => return error.hint.clone(),
             RemoteError::RankSilent { .. } => "is its host overloaded, or the callable in an endless loop?",
+            RemoteError::RankGivenUp { .. } => "nothing: rank 0 ends it with itself",
             RemoteError::UnlikeBuilds { .. } => "start the same executable on every host",
             RemoteError::BadFrame { error, .. } | RemoteError::Unsendable { error } => return error.hint(),
             RemoteError::UnexpectedFrame { .. } | RemoteError::WrongAnswer { .. } => {
@@ -107,6 +112,11 @@ impl Explain for RemoteError {
 }
 
 impl RemoteError {
+    /// What an error of a transport means before anybody has said hello.
+    pub fn at_start(error: TransportError) -> Self {
+        RemoteError::of(error, 0, "the start", |_| "not yet heard of".to_string())
+    }
+
     /// What a transport's error means here; `place` tells where a rank is.
     pub(super) fn of(
         error: TransportError,

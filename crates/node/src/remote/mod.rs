@@ -11,7 +11,12 @@
 //! [`Transport`]: MPI in `ringlane-mpi`, channels between threads in tests. A rank that dies ends the run with
 //! [`RemoteError::RankDied`], which names it: ranks are not started again.
 
+mod bridge;
+#[cfg(test)]
+mod bridge_tests;
+mod calls;
 mod error;
+mod link;
 mod peer;
 mod ranks;
 mod serve;
@@ -20,9 +25,13 @@ mod store;
 mod tests;
 mod transport;
 
+pub use bridge::{Bridged, bridge};
+pub use calls::CallService;
 pub use error::RemoteError;
+pub(crate) use link::Berth;
+pub use link::RankLink;
 pub use peer::Peer;
 pub use ranks::{Answered, Ranks, Request};
-pub use serve::{Offer, Service, serve};
+pub use serve::{Offer, Service, refuse, serve};
 pub use store::{Buffer, Store};
 pub use transport::{LocalRank, Rank, Transport, TransportError};

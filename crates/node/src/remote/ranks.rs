@@ -95,10 +95,7 @@ impl<T: Transport> Ranks<T> {
                 Frame::Hello(hello) if peers.get(rank.0 as usize).is_some_and(Option::is_none) => {
                     peers[rank.0 as usize] = Some(Peer::new(rank, &hello, ours)?);
                 }
-                frame => {
-                    let (kind, sequence) = (frame.kind(), frame.sequence());
-                    return Err(RemoteError::UnexpectedFrame { rank, kind, sequence });
-                }
+                frame => return Err(unexpected(rank, place(rank), &frame)),
             }
         }
         let peers = peers.into_iter().flatten().collect();
@@ -258,16 +255,19 @@ impl<T: Transport> Ranks<T> {
         RemoteError::of(error, self.transport.ranks(), during, |rank| self.place(rank))
     }
 
-    /// A frame that nobody asked for: a rank's last words are told, others are named.
     fn unexpected(&self, rank: Rank, frame: &Frame<'_>) -> RemoteError {
-        if let Frame::Goodbye(goodbye) = frame {
-            let early =
-                || CallError::new("EarlyGoodbye", format!("after {} calls", goodbye.calls), "report it");
-            let error = goodbye.error.clone().unwrap_or_else(early);
-            return RemoteError::RankLeft { rank, place: self.place(rank), error };
-        }
-        RemoteError::UnexpectedFrame { rank, kind: frame.kind(), sequence: frame.sequence() }
+        unexpected(rank, self.place(rank), frame)
     }
+}
+
+/// A frame that nobody asked for: a rank's last words are told, others are named.
+fn unexpected(rank: Rank, place: String, frame: &Frame<'_>) -> RemoteError {
+    if let Frame::Goodbye(goodbye) = frame {
+        let early = || CallError::new("EarlyGoodbye", format!("after {} calls", goodbye.calls), "report it");
+        let error = goodbye.error.clone().unwrap_or_else(early);
+        return RemoteError::RankLeft { rank, place, error };
+    }
+    RemoteError::UnexpectedFrame { rank, kind: frame.kind(), sequence: frame.sequence() }
 }
 
 /// Holds an answer to its call: the buffers that were asked for, of their sizes, and no others.

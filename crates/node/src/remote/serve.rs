@@ -37,6 +37,16 @@ pub trait Service {
     fn run(&mut self, call: &Call<'_>, store: &mut Store) -> (Option<ChipTimes>, Result<(), CallError>);
 }
 
+/// Says that this rank cannot serve, and why: the scheduler tells it as the reason that the run did not begin.
+pub fn refuse(transport: &mut impl Transport, error: CallError) -> Result<(), RemoteError> {
+    let mut bytes = Vec::new();
+    let goodbye = Frame::Goodbye(Goodbye { calls: 0, error: Some(error) });
+    goodbye.encode(&mut bytes).map_err(|error| RemoteError::Unsendable { error })?;
+    let ranks = transport.ranks();
+    let broken = |error| RemoteError::of(error, ranks, "the start", |_| "the scheduler".to_string());
+    transport.send(Rank::SCHEDULER, bytes).map_err(broken)
+}
+
 /// Serves the scheduler until it says that it is enough; gives the number of calls.
 pub fn serve(transport: &mut impl Transport, service: &mut impl Service) -> Result<u64, RemoteError> {
     let mut worker = Worker { transport, service, store: Store::default(), calls: 0 };

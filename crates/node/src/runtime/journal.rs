@@ -127,7 +127,9 @@ fn status_of(result: &Result<(), NodeError>) -> CallStatus {
     match result {
         Ok(()) => CallStatus::Ok,
         Err(NodeError::CallTimedOut { .. }) => CallStatus::Late,
-        Err(NodeError::ChildDied { .. } | NodeError::CorruptMailbox { .. }) => CallStatus::Died,
+        Err(NodeError::ChildDied { .. } | NodeError::RankLost { .. } | NodeError::CorruptMailbox { .. }) => {
+            CallStatus::Died
+        }
         Err(_) => CallStatus::Failed,
     }
 }

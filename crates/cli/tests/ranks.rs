@@ -1,0 +1,189 @@
+//! `mpirun -n 4 ringlane worker -- run …`: one case over ranks. Needs mpirun: `cargo test -p ringlane --features mpi --test ranks`.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::time::Instant;
+
+use common::processes::{children, descendants, lives, signal, within};
+use common::{ALL_FILES, Answer, Desk, checked, listed};
+use ringlane_trace::{Manifest, RunStatus};
+
+const ATTENTION: [&str; 4] = ["run", "paged_attention", "--case", "small"];
+
+/// A case that takes long enough to be disturbed, and whose tensors are small.
+const LONG_ATTENTION: [&str; 6] = ["run", "paged_attention", "--case", "scopes", "--param", "context=512"];
+
+/// mpirun, with more ranks than there may be cores.
+fn mpirun(desk: &Desk, ranks: u32, worker: &[&str], run: &[&str]) -> Command {
+    let ranks = ranks.to_string();
+    let own = ["--oversubscribe", "-n", &ranks, env!("CARGO_BIN_EXE_ringlane"), "worker"];
+    let mut command = desk.command(Path::new("mpirun"), &[&own[..], worker, &["--"], run].concat());
+    // Tests may run as root, in a container.
+    command.envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]);
+    command
+}
+
+fn run(desk: &Desk, worker: &[&str], options: &[&str]) -> Answer {
+    let output = mpirun(desk, 4, worker, &[&ATTENTION[..], options].concat()).output();
+    Answer::of(output.expect("mpirun: is openmpi-bin installed?"))
+}
+
+fn hash(answer: &Answer) -> String {
+    let json = answer.json();
+    assert_eq!(json["runs"][0]["status"], "ok", "{}", answer.stderr);
+    json["runs"][0]["golden"]["output_hash"].as_str().expect("a hash").to_string()
+}
+
+/// Checks a run and all runs below it; gives all of them, outermost first.
+fn checked_with_children(dir: &Path) -> Vec<(PathBuf, Manifest)> {
+    let manifest = checked(dir);
+    let below = manifest.children.iter().flat_map(|child| checked_with_children(&dir.join(&child.dir)));
+    let below: Vec<_> = below.collect();
+    [vec![(dir.to_path_buf(), manifest)], below].concat()
+}
+
+#[test]
+fn four_ranks_give_the_values_of_one_process() {
+    for platform in ["cpu", "a2a3sim"] {
+        let desk = Desk::new();
+        let alone = desk.ringlane(&[&ATTENTION[..], &["--json", "-p", platform]].concat());
+        for chips in ["1", "2"] {
+            let over_ranks = run(&desk, &["--workers", chips], &["--json", "-p", platform]);
+            assert_eq!(hash(&over_ranks), hash(&alone), "{platform}, {chips} chips a rank");
+        }
+    }
+}
+
+#[test]
+fn all_cases_of_a_scene_and_all_rounds_are_run_by_the_same_ranks() {
+    let desk = Desk::new();
+    let run = ["run", "vector", "--rounds", "3", "--json"];
+    let answer = Answer::of(mpirun(&desk, 3, &[], &run).output().expect("mpirun"));
+    assert_eq!(answer.status, 0, "{}", answer.stderr);
+    let alone = desk.ringlane(&["run", "vector", "--json"]);
+    let hashes = |answer: &Answer| {
+        let runs = answer.json()["runs"].as_array().expect("runs").clone();
+        runs.iter().map(|run| run["golden"]["output_hash"].clone()).collect::<Vec<_>>()
+    };
+    assert!(hashes(&alone).len() > 1);
+    assert_eq!(hashes(&answer), hashes(&alone));
+}
+
+#[test]
+fn every_rank_and_every_chip_of_it_leaves_a_directory_that_checks_out() {
+    for platform in ["cpu", "a2a3sim"] {
+        let desk = Desk::new();
+        let answer = run(&desk, &[], &["--dfx", "-p", platform, "-o", "out"]);
+        assert_eq!(answer.status, 0, "{}", answer.stderr);
+        let runs = checked_with_children(&desk.path().join("out"));
+        let depth = |dir: &Path| dir.strip_prefix(desk.path()).unwrap().components().count();
+        let at = |wanted| runs.iter().filter(move |(dir, _)| depth(dir) == wanted).map(|(_, run)| run);
+        let own = ["deps.json", "dist_swimlane.json", "l2_perf_records.json", "scope_stats.json"];
+        assert!(at(1).chain(at(3)).all(|run| listed(run) == own), "{runs:?}");
+        assert!(at(5).all(|run| listed(run) == ALL_FILES), "{runs:?}");
+        let workers: Vec<_> = runs[0].1.children.iter().map(|child| child.worker.as_str()).collect();
+        assert!(["rank1", "rank2", "rank3"].iter().all(|rank| workers.contains(rank)), "{workers:?}");
+        assert!(at(1).count() == 1 && at(3).count() == 3 && at(5).count() >= 3, "{runs:?}");
+        assert_eq!(desk.ringlane(&["check", "out"]).status, 0);
+    }
+}
+
+/// A long run whose ranks have calls on their chips: mpirun, its ranks in order, and all processes.
+fn begun(desk: &Desk) -> (Child, Vec<u32>, Vec<u32>) {
+    // However fast the machine is, there are rounds to come.
+    let options = ["--dep-gen", "--rounds", "5", "--dfx-rounds", "all", "-o", "out"];
+    let run = mpirun(desk, 4, &[], &[&LONG_ATTENTION[..], &options].concat()).spawn().expect("mpirun");
+    within("calls on chips of all ranks", || {
+        let began = |rank: &u32| desk.path().join(format!("out/round_1/rank{rank}/1/chip0/1")).exists();
+        (1..=3u32).all(|rank| began(&rank))
+    });
+    let mut ranks = children(run.id());
+    ranks.sort_unstable();
+    let all = descendants(run.id());
+    assert!(ranks.len() == 4 && all.len() == 4 + 3 * 2, "{ranks:?} {all:?}");
+    (run, ranks, all)
+}
+
+#[test]
+fn a_rank_that_is_killed_is_named_ends_the_run_and_leaves_nobody() {
+    let desk = Desk::new();
+    let (run, ranks, all) = begun(&desk);
+    signal(ranks[2], "KILL");
+    let killed = Instant::now();
+    let answer = Answer::of(run.wait_with_output().expect("it ends"));
+    println!("ended {:?} after the kill", killed.elapsed());
+    // mpirun's own status is that of the rank that was killed.
+    assert_ne!(answer.status, 0, "{}", answer.stderr);
+    assert!(answer.line("error: ").starts_with("TaskFailed"), "{}", answer.stderr);
+    let (detail, named) = (answer.line("detail: "), format!("(process {} on ", ranks[2]));
+    for told in ["SCENE_PARTS", "RankDied: rank 2", &named] {
+        assert!(detail.contains(told), "{told}: {detail}");
+    }
+    within("the end of all ranks and their chips", || !all.iter().any(|&pid| lives(pid)));
+    let manifest = checked(&desk.path().join("out"));
+    assert_eq!(manifest.status, RunStatus::Failed);
+    assert!(manifest.error.expect("an error").detail.contains("RankDied: rank 2"));
+}
+
+#[test]
+fn ctrl_c_on_mpirun_ends_everything() {
+    for name in ["INT", "TERM"] {
+        let desk = Desk::new();
+        let (run, _, all) = begun(&desk);
+        signal(run.id(), name);
+        let answer = Answer::of(run.wait_with_output().expect("it ends"));
+        assert_ne!(answer.status, 0, "{}", answer.stderr);
+        within("the end of all ranks and their chips", || !all.iter().any(|&pid| lives(pid)));
+    }
+}
+
+#[test]
+fn when_rank_0_is_killed_nobody_stays() {
+    let desk = Desk::new();
+    let (run, ranks, all) = begun(&desk);
+    signal(ranks[0], "KILL");
+    let answer = Answer::of(run.wait_with_output().expect("it ends"));
+    assert_ne!(answer.status, 0, "{}", answer.stderr);
+    within("the end of all ranks and their chips", || !all.iter().any(|&pid| lives(pid)));
+}
+
+#[test]
+fn what_is_wrong_with_a_command_line_is_told_once() {
+    let desk = Desk::new();
+    for (ranks, arguments, name) in [
+        (2, vec![], "MissingArgument"),
+        (2, vec!["list"], "MissingArgument"),
+        (2, vec!["run", "nosuch"], "UnknownScene"),
+        (2, vec!["run", "vector", "--nosuch"], "UnknownOption"),
+        (2, vec!["run", "cholesky"], "NotDivisible"),
+        (2, vec!["run", "vector", "--workers", "2"], "NotWithRanks"),
+        (2, vec!["run", "vector", "--jobs", "2"], "NotWithRanks"),
+        (1, vec!["run", "vector"], "NoRanks"),
+    ] {
+        let answer = Answer::of(mpirun(&desk, ranks, &[], &arguments).output().expect("mpirun"));
+        assert_eq!(answer.status, 2, "{arguments:?}: {}", answer.stderr);
+        assert!(answer.line("error: ").starts_with(name), "{arguments:?}: {}", answer.stderr);
+        assert_eq!(answer.stderr.matches("error: ").count(), 1, "{}", answer.stderr);
+    }
+    assert_eq!(desk.files(), [""; 0]);
+}
+
+#[test]
+fn a_rank_that_cannot_have_its_chips_says_why() {
+    let desk = Desk::new();
+    let run = ["run", "vector", "-p", "a2a3sim", "--chip", "nosuch.toml"];
+    let answer = Answer::of(mpirun(&desk, 2, &[], &run).output().expect("mpirun"));
+    assert_eq!(answer.status, 1, "{}", answer.stderr);
+    assert!(answer.line("error: ").starts_with("RankLeft"), "{}", answer.stderr);
+    let detail = answer.line("detail: ");
+    assert!(detail.contains("rank 1") && detail.contains("nosuch.toml"), "{detail}");
+}
+
+#[test]
+fn without_mpirun_a_worker_says_how_ranks_are_started() {
+    let answer = Desk::new().ringlane(&["worker", "--", "run", "vector"]);
+    assert_eq!((answer.status, answer.line("error: ").starts_with("NoRanks: ")), (2, true));
+    assert!(answer.line("hint: ").contains("mpirun -n 4"), "{}", answer.stderr);
+}

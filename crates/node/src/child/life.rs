@@ -1,0 +1,97 @@
+//! What is behind a child: a process that its parent has started, or a rank that mpirun has.
+
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use super::keeper::Keeper;
+use crate::error::NodeError;
+use crate::exit::Exit;
+use crate::remote::Berth;
+
+/// What is behind a child.
+#[derive(Debug)]
+pub(crate) enum Life {
+    Process(Keeper),
+    Rank(Berth),
+}
+
+impl Life {
+    /// Whether nothing can come of it any more.
+    pub(crate) fn is_gone(&self) -> bool {
+        match self {
+            Life::Process(keeper) => keeper.is_gone(),
+            Life::Rank(berth) => berth.is_gone(),
+        }
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        match self {
+            Life::Process(keeper) => keeper.pid,
+            Life::Rank(berth) => berth.process(),
+        }
+    }
+
+    /// Says that a call is in the mailbox, to who does not see that by itself.
+    pub(crate) fn ring(&self) {
+        if let Life::Rank(berth) = self {
+            berth.ring();
+        }
+    }
+
+    /// Asks it to end what it does. A rank cannot be asked from here; mpirun can.
+    pub(crate) fn interrupt(&self) {
+        if let Life::Process(keeper) = self {
+            keeper.signal(Signal::INT);
+        }
+    }
+
+    /// What it printed last. What a rank prints goes to mpirun.
+    pub(crate) fn last_words(&self) -> String {
+        match self {
+            Life::Process(keeper) => keeper.last_words(),
+            Life::Rank(_) => String::new(),
+        }
+    }
+
+    /// Ends it at once, without asking. A rank is given up: rank 0 ends it with itself.
+    pub(crate) fn kill(&self) {
+        match self {
+            Life::Process(keeper) => keeper.kill(),
+            Life::Rank(berth) => berth.give_up(),
+        }
+    }
+
+    /// Ends it, and tells what it said last.
+    pub(crate) fn killed(&self) -> String {
+        match self {
+            Life::Process(keeper) => keeper.killed().last_words,
+            Life::Rank(berth) => {
+                berth.give_up();
+                String::new()
+            }
+        }
+    }
+
+    /// How it died during that.
+    pub(crate) fn death(&self, worker: &str, during: &'static str) -> NodeError {
+        match self {
+            Life::Process(keeper) => {
+                NodeError::ChildDied { worker: worker.to_string(), during, exit: keeper.killed() }
+            }
+            Life::Rank(berth) => berth.lost(during),
+        }
+    }
+
+    /// Waits until it has ended; what does not in time is killed. A rank serves the next: it has not ended.
+    pub(crate) fn end_within(&self, timeout: Duration) -> Exit {
+        match self {
+            Life::Process(keeper) => keeper.exit_within(timeout).unwrap_or_else(|| keeper.killed()),
+            Life::Rank(berth) => {
+                let (pid, last_words) = (berth.process(), String::new());
+                Exit { pid, status: ExitStatus::default(), last_words }
+            }
+        }
+    }
+}
