@@ -8,7 +8,7 @@
 //!             ▲ answer ◀───── mailbox, and the node's bell
 //!             └ a keeper thread for each: the child's last words, its death (pidfd), its exit
 //! ```
-//! Tensors are in the node's [memory](memory), which all processes below it see as it is.
+//! Tensors are in the node's memory, which all processes below it see as it is.
 // Some files are allowed some: `mailbox/region.rs` and `memory/mapping.rs` map memory, `child/spawn.rs` hands descriptors to a
 // new process, `callable/call.rs`, `memory/mod.rs` and `memory/dense.rs` make slices of shared memory, `remote/bridge.rs` copies
 // tensors, and `runtime` is a chip of the engine.
