@@ -18,6 +18,10 @@ pub const SPIN: Duration = Duration::from_micros(50);
 /// Looks between two looks at the clock.
 pub const SPINS_A_LOOK: u32 = 64;
 
+/// Looks between two offers of the core to others: a few microseconds, so that two processes that were put on one core do
+/// not wait for each other's whole [`SPIN`].
+pub const SPINS_A_YIELD: u32 = SPINS_A_LOOK;
+
 /// The longest sleep without a look. Nobody needs it but a mailbox whose doorbell was overwritten: there a wake-up can
 /// be lost, and this bounds how late the loss is noticed.
 pub const SLEEP: Duration = Duration::from_secs(1);

@@ -191,4 +191,10 @@ impl Lab {
         let bar = bar.judged_by(&self.results.rows[first..]);
         self.results.bars.push(bar);
     }
+
+    /// Judges by the rows with these names: what it is compared with may be disturbed.
+    fn judge_by(&mut self, bar: Bar, names: &[String]) {
+        let bar = bar.judged_by(self.results.rows.iter().filter(|row| names.contains(&row.name)));
+        self.results.bars.push(bar);
+    }
 }

@@ -180,8 +180,8 @@ impl Bar {
     }
 
     /// The same bar, open if one of the rows that it is about was disturbed.
-    pub fn judged_by(mut self, rows: &[Row]) -> Self {
-        self.reached = self.reached.filter(|_| !rows.iter().any(Row::is_disturbed));
+    pub fn judged_by<'r>(mut self, rows: impl IntoIterator<Item = &'r Row>) -> Self {
+        self.reached = self.reached.filter(|_| !rows.into_iter().any(Row::is_disturbed));
         self
     }
 

@@ -134,10 +134,7 @@ impl Drop for Keeper {
 impl Kept {
     /// The life of the thread.
     fn keep(&self, sender: &Sender<io::Result<(u32, OwnedFd)>>) {
-        let started = start(&*self.owner).and_then(|started| {
-            let pidfd = started.1.try_clone()?;
-            Ok((started, pidfd))
-        });
+        let started = start(&*self.owner);
         // Whoever asked waits for the answer, so that it is taken.
         match started {
             Ok((mut started, pidfd)) => {
@@ -196,17 +193,19 @@ impl Kept {
     }
 }
 
-fn start(owner: &dyn Owner) -> io::Result<Started> {
+/// Starts the process; gives a second descriptor of it, for whoever owns the keeper.
+fn start(owner: &dyn Owner) -> io::Result<(Started, OwnedFd)> {
     let (output, theirs) = io::pipe()?;
     rustix::fs::fcntl_setfl(&output, OFlags::NONBLOCK)?;
     let mut child = owner.spawn(theirs)?;
     let pid = Pid::from_child(&child);
-    match pidfd_open(pid, PidfdFlags::empty()) {
-        Ok(pidfd) => Ok((child, pidfd, output)),
+    let pidfd = pidfd_open(pid, PidfdFlags::empty()).map_err(io::Error::from);
+    match pidfd.and_then(|pidfd| Ok((pidfd.try_clone()?, pidfd))) {
+        Ok((pidfd, theirs)) => Ok(((child, pidfd, output), theirs)),
         Err(error) => {
             child.kill()?;
             child.wait()?;
-            Err(error.into())
+            Err(error)
         }
     }
 }

@@ -176,18 +176,42 @@ impl Door {
         if limit.is_zero() {
             return once();
         }
-        let end = Instant::now() + limit;
+        let mut pause = Pause::for_at_most(limit);
         loop {
-            for _ in 0..limits::SPINS_A_LOOK {
-                if let Some(waited) = once()? {
-                    return Ok(Some(waited));
-                }
-                core::hint::spin_loop();
+            if let Some(waited) = once()? {
+                return Ok(Some(waited));
             }
-            if Instant::now() >= end {
+            if pause.is_over() {
                 return Ok(None);
             }
         }
+    }
+}
+
+/// A pause between two looks, for as long as it is worth to look.
+pub(crate) struct Pause {
+    end: Instant,
+    looks: u32,
+}
+
+impl Pause {
+    /// For no longer than this.
+    pub(crate) fn for_at_most(limit: Duration) -> Self {
+        Pause { end: Instant::now() + limit, looks: 0 }
+    }
+
+    /// Pauses; whether that was the last time. Now and then the core is offered to others: the one that is waited for may have
+    /// been put on the same core, and cannot get on before the one that waits is off it.
+    pub(crate) fn is_over(&mut self) -> bool {
+        core::hint::spin_loop();
+        self.looks += 1;
+        if !self.looks.is_multiple_of(limits::SPINS_A_LOOK) {
+            return false;
+        }
+        if self.looks.is_multiple_of(limits::SPINS_A_YIELD) {
+            std::thread::yield_now();
+        }
+        Instant::now() >= self.end
     }
 }
 

@@ -24,7 +24,7 @@ mod state;
 pub use answer::{CallTimes, ChipTimes, Recorded};
 pub(crate) use bell::Bell;
 pub use door::Spin;
-pub(crate) use door::{Line, Meaning, Patience, Side, Waited};
+pub(crate) use door::{Line, Meaning, Patience, Pause, Side, Waited};
 pub use layout::{DIGEST_BYTES, MAGIC, MAILBOX_BYTES, VERSION};
 pub use region::Region;
 pub use request::{Received, Request, Scratch};

@@ -4,20 +4,22 @@ use std::time::{Duration, Instant};
 
 use super::crew::Mate;
 use crate::limits;
-use crate::mailbox::Spin;
+use crate::mailbox::{Pause, Spin};
 use crate::memory::Memories;
 
 /// Waits until a worker has something to tell, a deadline passes, or `is_called` says that something else happened (whoever
 /// makes that true rings the bell). It may return early.
 pub(crate) fn wait_for_any(crew: &[Mate], memories: &Memories, spin: Spin, is_called: impl Fn() -> bool) {
     let is_over = || is_called() || crew.iter().any(|mate| mate.is_ready_to_tell(Instant::now()));
-    let end = Instant::now() + Duration::from_micros(spin.us());
-    while spin != Spin::NONE && Instant::now() < end {
-        for _ in 0..limits::SPINS_A_LOOK {
+    if spin != Spin::NONE {
+        let mut pause = Pause::for_at_most(Duration::from_micros(spin.us()));
+        loop {
             if crew.iter().any(|mate| mate.job.is_some() && mate.child.is_done()) {
                 return;
             }
-            core::hint::spin_loop();
+            if pause.is_over() {
+                break;
+            }
         }
     }
     let Some(bell) = memories.all().last().map(|own| own.bell()) else { return };
