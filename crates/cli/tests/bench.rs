@@ -160,10 +160,11 @@ fn the_mailbox_is_measured_beside_a_pipe_and_a_socket() {
     let answer = answer.json();
     let rows = answer["results"].as_array().expect("a list");
     let names: Vec<_> = rows.iter().map(|row| row["name"].as_str().unwrap()).collect();
-    let ways = ["mailbox", "mailbox_sleep", "pipe", "socket"];
-    assert_eq!(names[..4], ways);
-    assert_eq!(names[4..], ways.map(|way| format!("{way}/first")));
+    let ways = ["mailbox", "node", "mailbox_sleep", "pipe", "socket"];
+    assert_eq!(names[..5], ways);
+    assert_eq!(names[5..10], ways.map(|way| format!("{way}/run")));
+    assert_eq!(names[10..], ways.map(|way| format!("{way}/first")));
     assert!(rows.iter().all(|row| row["ns_per_task_min"].as_f64().unwrap() > 0.0), "{rows:?}");
-    assert_eq!(answer["bars"].as_array().map(Vec::len), Some(2), "{answer}");
+    assert_eq!(answer["bars"].as_array().map(Vec::len), Some(4), "{answer}");
     assert_refused(&["mailbox", "--workload", "chain"], "BadUsage", &["bench mailbox", "--workload"]);
 }
