@@ -15,7 +15,8 @@ pub fn results(text: &str) -> Result<(), CliError> {
     }
 }
 
-/// Says something on standard error; there is nobody to tell if that fails.
+/// Says something on standard error, in one piece, so that nothing that others say gets in between; there is nobody to tell if
+/// that fails.
 pub fn say(text: impl Display) {
-    let _ = writeln!(stderr().lock(), "{text}");
+    let _ = stderr().lock().write_all(format!("{text}\n").as_bytes());
 }

@@ -29,7 +29,9 @@ pub fn play(role: &str) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             if rank == Rank::SCHEDULER {
-                eprintln!("error: {}: {}", error.name(), error.detail());
+                // In one piece: mpirun says something at the same time.
+                let line = format!("error: {}: {}\n", error.name(), error.detail());
+                let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
             }
             ExitCode::FAILURE
         }
