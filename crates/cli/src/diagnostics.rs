@@ -19,7 +19,7 @@ pub struct Diagnostics {
     /// Which.
     pub flags: DfxFlags,
     /// Whose directory the run's is.
-    pub of: Recorder,
+    pub of: RecordedBy,
     /// What they do when their buffers are full.
     pub overflow: Overflow,
     /// Group of hardware counters; 0 is the chip's default.
@@ -32,7 +32,7 @@ pub struct Diagnostics {
 
 /// Who records into the directory of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Recorder {
+pub enum RecordedBy {
     /// The chip that the run is on.
     #[default]
     Chip,
@@ -88,8 +88,8 @@ impl Diagnostics {
     /// What is recorded into the directory of the run itself.
     pub fn own_flags(&self) -> DfxFlags {
         match self.of {
-            Recorder::Chip => self.flags,
-            Recorder::Node => node_flags(self.flags),
+            RecordedBy::Chip => self.flags,
+            RecordedBy::Node => node_flags(self.flags),
         }
     }
 

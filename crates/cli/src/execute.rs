@@ -17,7 +17,7 @@ use ringlane_scenes::Golden;
 use ringlane_task::{CallConfig, Explain};
 use ringlane_trace::{ChildRun, Manifest, RunDir, RunError, RunStatus, UtcTime};
 
-use crate::diagnostics::{Diagnostics, Place, Recorder};
+use crate::diagnostics::{Diagnostics, Place, RecordedBy};
 use crate::errors::CliError;
 use crate::jobs::{Pages, Slip};
 use crate::machine::Machine;
@@ -322,7 +322,7 @@ fn filled(
     diagnostics: &Diagnostics,
 ) -> Manifest {
     manifest = tell_report(manifest, &round.report);
-    if diagnostics.of == Recorder::Node {
+    if diagnostics.of == RecordedBy::Node {
         manifest.clock = Some(node_clock());
     }
     manifest.children = round.children.clone();

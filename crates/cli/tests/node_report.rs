@@ -12,7 +12,6 @@ use ringlane_insight::Run;
 use ringlane_task::{DfxFlags, TaskId, Ticks};
 use ringlane_trace::dist::*;
 use ringlane_trace::{ChildRun, FileEntry, Manifest, RunDir};
-use serde_json::Value;
 use trace::{Trace, chrome, perfetto};
 
 /// When the callables ran, on the node's clock: long enough for what is run on cpu.
@@ -96,13 +95,6 @@ fn call(path: &Path, at: u32, task_id: TaskId, start: u64, dir: Option<String>) 
     }
 }
 
-fn data_of(desk: &Desk, page: &str) -> Value {
-    let text = fs::read_to_string(desk.path().join(page)).unwrap();
-    let start = text.find("id=\"run\">").expect("the page has data") + "id=\"run\">".len();
-    let end = start + text[start..].find("</script>").unwrap();
-    serde_json::from_str(&text[start..end]).unwrap()
-}
-
 #[test]
 fn the_page_of_a_node_has_its_workers_their_chips_and_how_the_clocks_fit() {
     let desk = Desk::new();
@@ -110,7 +102,7 @@ fn the_page_of_a_node_has_its_workers_their_chips_and_how_the_clocks_fit() {
     assert_eq!(desk.ringlane(&["report", "node/chip0/1"]).status, 0);
     let answer = desk.ringlane(&["report", "node"]);
     assert_eq!((answer.status, answer.stdout.as_str()), (0, "node/report.html\n"), "{}", answer.stderr);
-    let data = data_of(&desk, "node/report.html");
+    let data = desk.page_data("node/report.html");
     let node = &data["node"];
     let paths: Vec<_> = node["workers"].as_array().unwrap().iter().map(|worker| &worker["path"]).collect();
     assert_eq!(paths, ["chip0", "chip1", "function0"]);
@@ -139,7 +131,7 @@ fn a_page_that_stands_elsewhere_names_directories_and_does_not_link_them() {
     write_node(&desk, ["a2a3sim", "a2a3sim"]);
     assert_eq!(desk.ringlane(&["report", "node/chip0/1"]).status, 0);
     assert_eq!(desk.ringlane(&["report", "node", "-o", "page.html"]).status, 0);
-    let data = data_of(&desk, "page.html");
+    let data = desk.page_data("page.html");
     assert_eq!(
         (&data["node"]["runs"][0]["dir"], data["node"]["runs"][0].get("report")),
         (&"chip0/1".into(), None)

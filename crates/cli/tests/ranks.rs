@@ -2,13 +2,13 @@
 
 mod common;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command};
 use std::time::Instant;
 
 use common::processes::{children, descendants, lives, signal, within};
-use common::{ALL_FILES, Answer, Desk, checked, listed};
-use ringlane_trace::{Manifest, RunStatus};
+use common::{ALL_FILES, Answer, Desk, checked, checked_with_children, listed};
+use ringlane_trace::RunStatus;
 
 const ATTENTION: [&str; 4] = ["run", "paged_attention", "--case", "small"];
 
@@ -30,20 +30,6 @@ fn run(desk: &Desk, worker: &[&str], options: &[&str]) -> Answer {
     Answer::of(output.expect("mpirun: is openmpi-bin installed?"))
 }
 
-fn hash(answer: &Answer) -> String {
-    let json = answer.json();
-    assert_eq!(json["runs"][0]["status"], "ok", "{}", answer.stderr);
-    json["runs"][0]["golden"]["output_hash"].as_str().expect("a hash").to_string()
-}
-
-/// Checks a run and all runs below it; gives all of them, outermost first.
-fn checked_with_children(dir: &Path) -> Vec<(PathBuf, Manifest)> {
-    let manifest = checked(dir);
-    let below = manifest.children.iter().flat_map(|child| checked_with_children(&dir.join(&child.dir)));
-    let below: Vec<_> = below.collect();
-    [vec![(dir.to_path_buf(), manifest)], below].concat()
-}
-
 #[test]
 fn four_ranks_give_the_values_of_one_process() {
     for platform in ["cpu", "a2a3sim"] {
@@ -51,7 +37,7 @@ fn four_ranks_give_the_values_of_one_process() {
         let alone = desk.ringlane(&[&ATTENTION[..], &["--json", "-p", platform]].concat());
         for chips in ["1", "2"] {
             let over_ranks = run(&desk, &["--workers", chips], &["--json", "-p", platform]);
-            assert_eq!(hash(&over_ranks), hash(&alone), "{platform}, {chips} chips a rank");
+            assert_eq!(over_ranks.output_hash(), alone.output_hash(), "{platform}, {chips} chips a rank");
         }
     }
 }

@@ -7,21 +7,13 @@ use std::fs;
 use common::Desk;
 use serde_json::Value;
 
-/// What a page holds as JSON.
-fn data_of(desk: &Desk, page: &str) -> Value {
-    let text = fs::read_to_string(desk.path().join(page)).unwrap();
-    let start = text.find("id=\"run\">").expect("the page has data") + "id=\"run\">".len();
-    let end = start + text[start..].find("</script>").unwrap();
-    serde_json::from_str(&text[start..end]).unwrap()
-}
-
 #[test]
 fn a_run_with_report_records_all_but_the_data_of_tasks_and_says_where_the_page_is() {
     let desk = Desk::new();
     let answer = desk.ringlane(&["run", "cholesky", "--case", "small", "--report", "-o", "out"]);
     assert_eq!(answer.status, 0, "{}", answer.stderr);
     assert!(answer.stderr.contains("report: out/report.html ("), "{}", answer.stderr);
-    let data = data_of(&desk, "out/report.html");
+    let data = desk.page_data("out/report.html");
     assert_eq!(data["manifest"]["dfx_flags"], "0x77");
     assert_eq!(data["timeline"]["blocks"], 20);
     assert!(!data["findings"].as_array().unwrap().is_empty());
@@ -36,7 +28,7 @@ fn every_observed_round_has_a_page_of_its_own() {
         ["run", "vector", "--case", "small", "--report", "--rounds", "2", "--dfx-rounds", "all", "-o", "out"];
     assert_eq!(desk.ringlane(&run).status, 0);
     for round in ["out/round_1/report.html", "out/round_2/report.html"] {
-        assert_eq!(data_of(&desk, round)["timeline"]["level"], 3);
+        assert_eq!(desk.page_data(round)["timeline"]["level"], 3);
     }
     assert!(!desk.path().join("out/report.html").exists());
 }
@@ -48,7 +40,7 @@ fn a_report_of_a_named_run_goes_where_it_is_told_and_standard_output_has_only_th
     let answer = desk.ringlane(&["report", "out", "-o", "page.html"]);
     assert_eq!((answer.status, answer.stdout.as_str()), (0, "page.html\n"), "{}", answer.stderr);
     assert!(answer.stderr.contains("--chip-swimlane records it"), "{}", answer.stderr);
-    let data = data_of(&desk, "page.html");
+    let data = desk.page_data("page.html");
     assert_eq!((&data["manifest"]["scene"], data.get("timeline")), (&Value::from("vector"), None));
 }
 
@@ -68,7 +60,7 @@ fn a_run_that_the_runtime_stopped_has_a_page_that_says_which_scope_ran_out_of_wh
     ];
     let answer = desk.ringlane(&[&run[..], &["-o", "out"]].concat());
     assert_eq!(answer.status, 1, "{}", answer.stderr);
-    let data = data_of(&desk, "out/report.html");
+    let data = desk.page_data("out/report.html");
     assert_eq!(data["manifest"]["error"]["name"], "FlowControlDeadlock");
     assert_eq!(data["scopes"]["fatal"]["resource"], "task_window");
 }
@@ -156,7 +148,7 @@ fn a_damaged_table_is_a_note_on_the_page_and_no_error() {
     fs::write(&deps, "x".repeat(size)).unwrap();
     let answer = desk.ringlane(&["report", "out"]);
     assert_eq!(answer.status, 0, "{}", answer.stderr);
-    let data = data_of(&desk, "out/report.html");
+    let data = desk.page_data("out/report.html");
     let damaged: Vec<_> =
         data["notes"].as_array().unwrap().iter().filter(|note| note["kind"] == "damaged").collect();
     assert_eq!((damaged.len(), &damaged[0]["about"]), (1, &Value::from("scopes")));

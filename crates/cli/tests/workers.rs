@@ -2,13 +2,13 @@
 
 mod common;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Child;
 use std::time::Instant;
 
 use common::processes::{children, descendants, lives, signal, within};
-use common::{ALL_FILES, Answer, Desk, checked, example, listed};
-use ringlane_trace::{Manifest, RunStatus};
+use common::{ALL_FILES, Answer, Desk, checked, checked_with_children, example, listed};
+use ringlane_trace::RunStatus;
 
 const ATTENTION: [&str; 4] = ["run", "paged_attention", "--case", "small"];
 
@@ -19,27 +19,17 @@ fn run(desk: &Desk, options: &[&str]) -> Answer {
     desk.ringlane(&[&ATTENTION[..], options].concat())
 }
 
-fn hash(answer: &Answer) -> String {
-    let json = answer.json();
-    assert_eq!(json["runs"][0]["status"], "ok", "{}", answer.stderr);
-    json["runs"][0]["golden"]["output_hash"].as_str().expect("a hash").to_string()
-}
-
-/// Checks a run and all runs below it; gives all of them, outermost first.
-fn checked_with_children(dir: &Path) -> Vec<(PathBuf, Manifest)> {
-    let manifest = checked(dir);
-    let below = manifest.children.iter().flat_map(|child| checked_with_children(&dir.join(&child.dir)));
-    let below: Vec<_> = below.collect();
-    [vec![(dir.to_path_buf(), manifest)], below].concat()
-}
-
 #[test]
 fn any_shape_of_workers_gives_the_values_of_one_chip() {
     for platform in ["cpu", "a2a3sim"] {
         let desk = Desk::new();
-        let alone = hash(&run(&desk, &["--json", "-p", platform]));
+        let alone = run(&desk, &["--json", "-p", platform]).output_hash();
         for shape in ["1", "2", "3", "2x2"] {
-            assert_eq!(hash(&run(&desk, &["--json", "-p", platform, "--workers", shape])), alone, "{shape}");
+            assert_eq!(
+                run(&desk, &["--json", "-p", platform, "--workers", shape]).output_hash(),
+                alone,
+                "{shape}"
+            );
         }
     }
 }
@@ -60,8 +50,8 @@ fn every_scene_that_has_parts_gives_the_values_of_one_chip() {
         ["run", "matmul", "--case", "ragged"],
         ["run", "paged_attention", "--case", "ragged"],
     ] {
-        let alone = hash(&desk.ringlane(&[&arguments[..], &["--json"]].concat()));
-        let shared = hash(&desk.ringlane(&[&arguments[..], &["--json", "--workers", "2"]].concat()));
+        let alone = desk.ringlane(&[&arguments[..], &["--json"]].concat()).output_hash();
+        let shared = desk.ringlane(&[&arguments[..], &["--json", "--workers", "2"]].concat()).output_hash();
         assert_eq!(alone, shared, "{arguments:?}");
     }
 }

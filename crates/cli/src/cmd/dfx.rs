@@ -4,7 +4,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use ringlane_scenes::Scene;
 use ringlane_task::{DfxFlags, Overflow};
 
-use crate::diagnostics::{DfxRounds, Diagnostics, Recorder};
+use crate::diagnostics::{DfxRounds, Diagnostics, RecordedBy};
 use crate::errors::CliError;
 use crate::pmu;
 use crate::runtime::Platform;
@@ -62,7 +62,7 @@ impl DfxArgs {
         &self,
         scene: &Scene,
         platform: Platform,
-        of: Recorder,
+        of: RecordedBy,
     ) -> Result<Diagnostics, CliError> {
         self.check_for(of)?;
         let pmu_group = self.pmu.as_deref().map(|text| pmu::group(text, platform)).transpose()?;
@@ -78,12 +78,12 @@ impl DfxArgs {
     }
 
     /// Refuses what only a chip, or only a node, can do.
-    fn check_for(&self, of: Recorder) -> Result<(), CliError> {
+    fn check_for(&self, of: RecordedBy) -> Result<(), CliError> {
         match of {
-            Recorder::Chip if self.dist_swimlane => {
+            RecordedBy::Chip if self.dist_swimlane => {
                 Err(CliError::OnlyWithWorkers { option: "--dist-swimlane" })
             }
-            Recorder::Node if self.dump_tensor.as_deref().is_some_and(|text| text != selection::ALL) => {
+            RecordedBy::Node if self.dump_tensor.as_deref().is_some_and(|text| text != selection::ALL) => {
                 Err(CliError::NotWithWorkers { option: "--dump-tensor=KERNEL" })
             }
             _ => Ok(()),
@@ -91,10 +91,10 @@ impl DfxArgs {
     }
 
     /// An option of its own says more than `--dfx`: with both, the swimlane has the level that it names.
-    fn flags(&self, of: Recorder) -> DfxFlags {
+    fn flags(&self, of: RecordedBy) -> DfxFlags {
         let by_node = match of {
-            Recorder::Chip => DfxFlags::NONE,
-            Recorder::Node => DfxFlags::NODE_SWIMLANE,
+            RecordedBy::Chip => DfxFlags::NONE,
+            RecordedBy::Node => DfxFlags::NODE_SWIMLANE,
         };
         let asked = [
             (self.dfx, EVERYTHING.with(by_node)),
@@ -142,7 +142,7 @@ mod tests {
 
     fn diagnostics(options: &[&str]) -> Diagnostics {
         let command = Command::try_parse_from([&["run"], options].concat()).unwrap_or_else(|e| panic!("{e}"));
-        command.dfx.diagnostics(Scene::find("vector").unwrap(), Platform::Cpu, Recorder::Chip).unwrap()
+        command.dfx.diagnostics(Scene::find("vector").unwrap(), Platform::Cpu, RecordedBy::Chip).unwrap()
     }
 
     #[test]
@@ -152,11 +152,11 @@ mod tests {
             let scene = Scene::find("vector").unwrap();
             command.dfx.diagnostics(scene, Platform::Cpu, of).map(|diagnostics| diagnostics.flags.bits())
         };
-        assert_eq!(flags(&["--dfx"], Recorder::Node).unwrap(), 0xff);
-        assert_eq!(flags(&["--report"], Recorder::Node).unwrap(), 0xf7);
-        assert_eq!(flags(&["--dist-swimlane"], Recorder::Node).unwrap(), 0x80);
-        assert!(flags(&["--dist-swimlane"], Recorder::Chip).is_err());
-        assert!(flags(&["--dump-tensor=VECTOR_MUL"], Recorder::Node).is_err());
+        assert_eq!(flags(&["--dfx"], RecordedBy::Node).unwrap(), 0xff);
+        assert_eq!(flags(&["--report"], RecordedBy::Node).unwrap(), 0xf7);
+        assert_eq!(flags(&["--dist-swimlane"], RecordedBy::Node).unwrap(), 0x80);
+        assert!(flags(&["--dist-swimlane"], RecordedBy::Chip).is_err());
+        assert!(flags(&["--dump-tensor=VECTOR_MUL"], RecordedBy::Node).is_err());
     }
 
     fn bits(options: &[&str]) -> u64 {

@@ -19,7 +19,7 @@ use ringlane_trace::RunStatus;
 use super::dfx::DfxArgs;
 use super::model::ModelArgs;
 use crate::costs::CostsOut;
-use crate::diagnostics::Recorder;
+use crate::diagnostics::RecordedBy;
 use crate::errors::{CliError, Exit, warn};
 use crate::execute::{Audience, Setup};
 use crate::jobs::{self, Pages, Place, Plan, Slip};
@@ -313,7 +313,7 @@ impl RunArgs {
     ) -> Result<Setup, CliError> {
         let ranks = self.ranks.as_ref().map(|ranks| ranks.links.clone()).unwrap_or_default();
         let workers = self.shape().map(|shape| workers::Plan { ranks, ..self.plan_of_a_rank(&shape) });
-        let of = if workers.is_some() { Recorder::Node } else { Recorder::Chip };
+        let of = if workers.is_some() { RecordedBy::Node } else { RecordedBy::Chip };
         Ok(Setup {
             diagnostics: self.dfx.diagnostics(scene, self.platform, of)?,
             workers,

@@ -28,8 +28,7 @@ use shape::{Below, Shape};
 /// What a node records of a run with these flags itself: its tasks as its workers ran them, their graph and its scopes. What
 /// happens inside of a call, and what data goes where, is for the workers to record; their own phases and counters too.
 pub fn node_flags(flags: DfxFlags) -> DfxFlags {
-    let kept = DfxFlags::DEPS.with(DfxFlags::SCOPES).with(DfxFlags::NODE_SWIMLANE).bits();
-    let own = DfxFlags::from_bits(flags.bits() & kept).expect("fewer bits than there were");
+    let own = flags.without(DfxFlags::DUMP.with(DfxFlags::PMU));
     own.with_swimlane_level(flags.swimlane_level().min(2)).expect("a level from 0 to 2")
 }
 
@@ -56,8 +55,8 @@ impl Plan {
             let arguments = kind_of.into_iter().chain(chip).chain(self.chip_arguments.iter().cloned());
             let launch = Launch::new(name).with_arguments(arguments.chain(more.iter().cloned()));
             // One that is a node waits for workers of its own first, and should be heard if they do not come.
-            let levels = u32::from(self.shape.level()) - if kind == Kind::Node { 2 } else { 1 };
-            let launch = launch.with_start_timeout(START * levels.max(1));
+            let levels = if kind == Kind::Node { u32::from(self.shape.level()) - 2 } else { 1 };
+            let launch = launch.with_start_timeout(START * levels);
             WorkerSpec { kind, launch }
         };
         let workers = match self.shape.below() {
@@ -163,8 +162,7 @@ impl NodeRuntime {
         let cores = Cores::Modelled { count: self.workers(), counters: ModelCounters::default() };
         let mut settings = settings(&self.observing, self.node.table(), cores)?;
         // The timeline over processes is the node's own.
-        let recorded = settings.flags.bits() & !DfxFlags::NODE_SWIMLANE.bits();
-        settings.flags = DfxFlags::from_bits(recorded).expect("fewer bits than there were");
+        settings.flags = settings.flags.without(DfxFlags::NODE_SWIMLANE);
         // SAFETY: it is used by `run_at` of a `Node` alone, which does everything on this thread.
         #[allow(unsafe_code)]
         let recorder = unsafe { Recorder::start(NodeClock, dir, settings) };

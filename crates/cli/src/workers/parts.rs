@@ -146,9 +146,7 @@ pub fn spread<'s>(
 
 /// What a call on a chip is asked for: a chip has no workers to tell of.
 fn chip_config(config: &CallConfig) -> CallConfig {
-    let flags = config.dfx_flags.bits() & !DfxFlags::NODE_SWIMLANE.bits();
-    let flags = DfxFlags::from_bits(flags).expect("fewer bits than there were");
-    (*config).with_dfx_flags(flags)
+    config.with_dfx_flags(config.dfx_flags.without(DfxFlags::NODE_SWIMLANE))
 }
 
 /// What a part touches of tensors that are themselves what `whole` tells of the buffers.

@@ -36,6 +36,14 @@ impl Answer {
         serde_json::from_str(&self.stdout).unwrap_or_else(|e| panic!("{e}: {}\n{}", self.stdout, self.stderr))
     }
 
+    /// The hash of the values of the only run, which went well.
+    #[track_caller]
+    pub fn output_hash(&self) -> String {
+        let json = self.json();
+        assert_eq!(json["runs"][0]["status"], "ok", "{}", self.stderr);
+        json["runs"][0]["golden"]["output_hash"].as_str().expect("a hash").to_string()
+    }
+
     /// The first line of standard error that starts so, without that start.
     pub fn line(&self, start: &str) -> &str {
         let line = self.stderr.lines().find_map(|line| line.strip_prefix(start));
@@ -71,6 +79,14 @@ impl Desk {
         command.args(arguments).current_dir(self.path());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
+    }
+
+    /// What a page holds as JSON.
+    pub fn page_data(&self, page: &str) -> serde_json::Value {
+        let text = std::fs::read_to_string(self.path().join(page)).expect("a page");
+        let start = text.find("id=\"run\">").expect("the page has data") + "id=\"run\">".len();
+        let end = start + text[start..].find("</script>").expect("the data end");
+        serde_json::from_str(&text[start..end]).expect("the data are JSON")
     }
 
     /// Everything that a command left behind, sorted.
@@ -131,6 +147,15 @@ pub fn checked(dir: &Path) -> Manifest {
     let first: Vec<_> = report.broken.iter().take(5).collect();
     assert!(first.is_empty(), "{}: {} broken: {first:#?}", dir.display(), report.broken.len());
     Manifest::read(dir).expect("a manifest")
+}
+
+/// Checks a run and all runs below it; gives all of them, outermost first.
+#[track_caller]
+pub fn checked_with_children(dir: &Path) -> Vec<(PathBuf, Manifest)> {
+    let manifest = checked(dir);
+    let below = manifest.children.iter().flat_map(|child| checked_with_children(&dir.join(&child.dir)));
+    let below: Vec<_> = below.collect();
+    [vec![(dir.to_path_buf(), manifest)], below].concat()
 }
 
 /// The names of a run's files, as the manifest lists them, sorted.

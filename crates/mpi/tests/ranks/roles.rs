@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ringlane_mpi::Mpi;
 use ringlane_node::frame::{Arrival, Call, CallBuffer, Leaving};
-use ringlane_node::remote::{Offer, Rank, Ranks, RemoteError, Request, Service, Store, Transport, serve};
+use ringlane_node::remote::{Offer, Rank, RankService, Ranks, RemoteError, Request, Store, Transport, serve};
 use ringlane_node::task::{Access, BlobTensor, BufferHandle, CallConfig, DType, Explain, Scalar, TensorView};
 use ringlane_node::{CallError, ChipTimes, Digest};
 
@@ -64,7 +64,7 @@ struct Doubler {
     is_deaf: bool,
 }
 
-impl Service for Doubler {
+impl RankService for Doubler {
     fn offer(&self) -> Offer {
         Offer { level: 3, chips: 1, functions: 1 }
     }

@@ -52,7 +52,7 @@ callable! {
 /// A rank that does not survive `DIE`.
 struct Mortal<'e>(CallService<'e>);
 
-impl Service for Mortal<'_> {
+impl RankService for Mortal<'_> {
     fn offer(&self) -> Offer {
         self.0.offer()
     }

@@ -3,7 +3,7 @@
 use ringlane_engine::api::buffers::BufferId;
 use ringlane_task::{Access, BlobTensor, Explain, TensorView};
 
-use super::serve::{Offer, Service};
+use super::serve::{Offer, RankService};
 use super::store::{Store, lost};
 use crate::call_error::CallError;
 use crate::callable::{Call as Running, Table};
@@ -35,7 +35,7 @@ impl<'e> CallService<'e> {
     }
 }
 
-impl Service for CallService<'_> {
+impl RankService for CallService<'_> {
     fn offer(&self) -> Offer {
         self.offer
     }

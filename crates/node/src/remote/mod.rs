@@ -32,6 +32,6 @@ pub(crate) use link::Berth;
 pub use link::RankLink;
 pub use peer::Peer;
 pub use ranks::{Answered, Ranks, Request};
-pub use serve::{Offer, Service, refuse, serve};
+pub use serve::{Offer, RankService, refuse, serve};
 pub use store::{Buffer, Store};
 pub use transport::{LocalRank, Rank, Transport, TransportError};

@@ -28,7 +28,7 @@ pub struct Offer {
 }
 
 /// What runs the calls that a worker receives.
-pub trait Service {
+pub trait RankService {
     /// What it offers.
     fn offer(&self) -> Offer;
 
@@ -48,7 +48,7 @@ pub fn refuse(transport: &mut impl Transport, error: CallError) -> Result<(), Re
 }
 
 /// Serves the scheduler until it says that it is enough; gives the number of calls.
-pub fn serve(transport: &mut impl Transport, service: &mut impl Service) -> Result<u64, RemoteError> {
+pub fn serve(transport: &mut impl Transport, service: &mut impl RankService) -> Result<u64, RemoteError> {
     let mut worker = Worker { transport, service, store: Store::default(), calls: 0 };
     worker.greet()?;
     let ended = worker.answer_all();
@@ -66,7 +66,7 @@ struct Worker<'w, T, S> {
     calls: u64,
 }
 
-impl<T: Transport, S: Service> Worker<'_, T, S> {
+impl<T: Transport, S: RankService> Worker<'_, T, S> {
     fn greet(&mut self) -> Result<(), RemoteError> {
         let Offer { level, chips, functions } = self.service.offer();
         self.send(&Frame::Hello(Hello {

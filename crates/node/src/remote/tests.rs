@@ -25,7 +25,7 @@ fn handle(id: u32) -> BufferHandle {
 /// Adds its scalar to every byte of its first tensor and writes the sums to its second.
 struct Adder;
 
-impl Service for Adder {
+impl RankService for Adder {
     fn offer(&self) -> Offer {
         Offer { level: 3, chips: 2, functions: 1 }
     }

@@ -77,6 +77,17 @@ impl DfxFlags {
         DfxFlags(DfxFlags(self.0 | other.0).bits())
     }
 
+    /// These flags and none of the others. A swimlane bit stays where a higher one implies it.
+    ///
+    /// ```
+    /// use ringlane_task::DfxFlags;
+    /// let flags = DfxFlags::DEPS.with(DfxFlags::DUMP);
+    /// assert_eq!(flags.without(DfxFlags::DUMP), DfxFlags::DEPS);
+    /// ```
+    pub const fn without(self, other: DfxFlags) -> Self {
+        DfxFlags(self.bits() & !other.bits())
+    }
+
     /// Whether all of the others are on.
     pub const fn contains(self, other: DfxFlags) -> bool {
         self.bits() & other.bits() == other.bits()
