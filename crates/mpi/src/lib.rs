@@ -14,6 +14,7 @@
 #![deny(unsafe_code)]
 #![deny(missing_docs)]
 
+mod last_words;
 pub mod lifeline;
 pub mod limits;
 #[cfg(feature = "mpi")]
@@ -21,5 +22,6 @@ mod raw;
 #[cfg(feature = "mpi")]
 mod world;
 
+pub use last_words::stay_until_heard;
 #[cfg(feature = "mpi")]
 pub use world::Mpi;

@@ -18,6 +18,12 @@ pub const WORKER_GRACE: Duration = Duration::from_millis(600);
 /// How long a worker that is to end may take before its process is ended from outside of whatever it does.
 pub const LAST_CHANCE: Duration = Duration::from_millis(300);
 
+/// How long rank 0 waits until mpirun has read its last words.
+pub const LAST_WORDS: Duration = Duration::from_millis(400);
+
+/// How long it stays after that, so that mpirun says them before it hears of its end.
+pub const HEARD: Duration = Duration::from_millis(50);
+
 /// How long a rank looks for a message without a pause, where each rank has a core.
 pub const SPIN: Duration = Duration::from_micros(50);
 
@@ -29,4 +35,5 @@ pub const PAUSE_LONGEST: Duration = Duration::from_micros(500);
 
 // Together they are shorter than the second that mpirun gives.
 const _: () = assert!(WORKER_GRACE.as_millis() + LAST_CHANCE.as_millis() < 1000);
+const _: () = assert!(SCHEDULER_GRACE.as_millis() + LAST_WORDS.as_millis() + HEARD.as_millis() < 1000);
 const _: () = assert!(SCHEDULER_GRACE.as_millis() < WORKER_GRACE.as_millis());

@@ -39,7 +39,7 @@ mod over_mpi {
     use std::time::Duration;
 
     use clap::Parser;
-    use ringlane_mpi::Mpi;
+    use ringlane_mpi::{Mpi, stay_until_heard};
     use ringlane_node::remote::{
         CallService, Offer, Rank, Ranks, RemoteError, Transport, bridge, refuse, serve,
     };
@@ -67,7 +67,7 @@ mod over_mpi {
         // All ranks come to the same conclusion, and the first tells it.
         let wrong = match Cli::try_parse_from(words) {
             Ok(Cli { command: Command::Run(run) }) if ranks > 1 => {
-                return if is_first { schedule(mpi, each, *run) } else { work(mpi, each, &run) };
+                return if is_first { heard(schedule(mpi, each, *run)) } else { work(mpi, each, &run) };
             }
             Ok(Cli { command: Command::Run(_) }) => Ok(CliError::NoRanks { ranks }),
             Ok(_) => Ok(not_a_run()),
@@ -80,6 +80,18 @@ mod over_mpi {
             Ok(error) => Err(error),
             Err(error) => Ok(usage::tell(&error)),
         }
+    }
+
+    /// Tells what went wrong before this rank ends, while mpirun still listens.
+    fn heard(result: Result<Exit, CliError>) -> Result<Exit, CliError> {
+        let exit = result.unwrap_or_else(|error| {
+            print(&error);
+            error.exit()
+        });
+        if exit != Exit::Ok {
+            stay_until_heard();
+        }
+        Ok(exit)
     }
 
     fn not_a_run() -> CliError {

@@ -1,6 +1,7 @@
 //! Watching lifelines: a thread that sleeps until a line ends or this process is told to end.
 
 use std::io::{self, Read, Write};
+use std::mem::ManuallyDrop;
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -46,7 +47,8 @@ impl Manners {
 /// The lines of this rank, watched by a thread of its own until [`Watch::leave`].
 #[derive(Debug)]
 pub struct Watch {
-    lines: Vec<TcpStream>,
+    /// Never closed but by the end of the process, because that is what the end of a line means.
+    lines: ManuallyDrop<Vec<TcpStream>>,
     shared: Arc<Shared>,
 }
 
@@ -69,7 +71,7 @@ impl Watch {
         let shared = Arc::new(Shared::default());
         let watcher = Watcher { lines, told, manners, shared: Arc::clone(&shared), terminated: None };
         thread::Builder::new().name("lifelines".to_string()).spawn(move || watcher.watch())?;
-        Ok(Watch { lines: ours, shared })
+        Ok(Watch { lines: ManuallyDrop::new(ours), shared })
     }
 
     /// Whether and why there is no going on.
@@ -85,7 +87,7 @@ impl Watch {
     /// Says goodbye to the others: what ends from now on ends in order.
     pub fn leave(self) {
         self.shared.leaving.store(true, Ordering::Relaxed);
-        for mut line in &self.lines {
+        for mut line in self.lines.iter() {
             // Whoever has gone already needs no goodbye.
             let _ = line.write_all(&[GOODBYE]);
         }

@@ -32,6 +32,7 @@ pub fn play(role: &str) -> ExitCode {
                 // In one piece: mpirun says something at the same time.
                 let line = format!("error: {}: {}\n", error.name(), error.detail());
                 let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
+                ringlane_mpi::stay_until_heard();
             }
             ExitCode::FAILURE
         }
