@@ -13,6 +13,14 @@ use crate::submit::{Committed, Measure};
 use crate::sync::prefetch;
 use crate::tensor_map::{Met, Owned, Stamp, TensorMap};
 
+/// What came of wiring a task.
+pub(crate) struct Wired {
+    /// How many it must wait for.
+    pub(crate) links: u32,
+    /// Whether all whom it follows are recent, if anybody watches.
+    pub(crate) all_recent: bool,
+}
+
 /// The list of those whom the task being submitted must follow, each once.
 pub(crate) struct Follow<'a> {
     metas: &'a mut [Meta],
@@ -171,16 +179,20 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         }
     }
 
-    /// Links the task into the fan-out of each predecessor; gives how many it must wait for.
+    /// Links the task into the fan-out of each predecessor.
     #[inline]
-    pub(crate) fn wire(&mut self, slot: SlotIndex, ring: usize) -> u32 {
-        let mut links = 0;
+    pub(crate) fn wire(&mut self, slot: SlotIndex, ring: usize) -> Wired {
+        let (mut links, mut all_recent) = (0, true);
+        let recent = self.recent_before(slot);
         let rings = &self.state.rings[ring];
         let (base, mask) = (self.table.edge_base[ring], rings.edges_capacity as u32 - 1);
         let mut head = rings.edges_head;
         for predecessor in &self.state.predecessors {
             let edge = base + (head as u32 & mask);
             head += 1;
+            if P::WATCHES {
+                all_recent &= recent.contains(predecessor.slot);
+            }
             let task = &self.table.slots[predecessor.slot.0 as usize];
             let linked = match self.company {
                 // SAFETY: we are the submitter; the entry is within the ring's free part and is `slot`'s own.
@@ -205,7 +217,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             }
         }
         self.state.rings[ring].edges_head = head;
-        links
+        Wired { links, all_recent }
     }
 
     /// Ends the submitter's hold on a task; publishes it if it waits for nothing.

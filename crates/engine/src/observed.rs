@@ -2,7 +2,7 @@
 //!
 //! These are views of what the engine holds; making one costs nothing, and with the probe `()` none is made.
 
-use ringlane_task::{Access, CoreId, DType, Dim, Scalar, TaskId, TensorView, Ticks};
+use ringlane_task::{Access, CoreId, DType, Dim, Scalar, SiteId, TaskId, TensorView, Ticks};
 
 use crate::api::args::{Record, Spaces, TensorRecord, decode};
 use crate::api::backend::Inference;
@@ -10,7 +10,8 @@ use crate::api::kernel::Kernel;
 use crate::api::tensor::TaskHandle;
 use crate::limits::RINGS;
 use crate::orchestrator::Meta;
-use crate::scope::Usage;
+use crate::ring::slots::Ring;
+use crate::scope::{Scope, Usage};
 use crate::slot::{SlotIndex, TaskRecord};
 use crate::table::{Table, task_id};
 
@@ -266,28 +267,77 @@ pub struct Fill {
     pub tensormap: u64,
 }
 
-/// What has been handed out on a scope's ring since the run began: the difference between a scope's end and its beginning is
-/// what it needs, whatever the timing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Held {
-    /// Tasks submitted, on all rings.
+/// A scope that ends, or that is open when the run is stopped. What is asked for is found out then.
+#[derive(Clone, Copy)]
+pub struct EndedScope<'t> {
+    /// How many scopes are around it.
+    pub depth: usize,
+    /// Tasks submitted in it and in the scopes inside it.
     pub tasks: u64,
-    /// Slots.
-    pub slots: u64,
-    /// Heap bytes.
-    pub heap: u64,
-    /// Dependency entries for edges from tasks of scopes that were open. They alone need an entry whatever the timing: for
-    /// others the engine can wait instead.
-    pub edges: u64,
-    /// Argument bytes.
-    pub args: u64,
-    /// The largest piece of heap so far.
-    pub heap_piece: u64,
-    /// The largest piece of arguments so far.
-    pub args_piece: u64,
-    /// The widest fan-in of a task since a scope last began or ended.
-    pub fan_in: u64,
+    /// Entries of the tensor map in use.
+    pub tensormap: u64,
+    pub(crate) scope: &'t Scope,
+    pub(crate) parent: Option<u32>,
+    pub(crate) rings: &'t [Ring; RINGS],
 }
+
+impl EndedScope<'_> {
+    /// Its number.
+    #[inline]
+    pub fn id(&self) -> u32 {
+        self.scope.id
+    }
+
+    /// The number of the scope around it.
+    #[inline]
+    pub fn parent(&self) -> Option<u32> {
+        self.parent
+    }
+
+    /// Where it was begun.
+    #[inline]
+    pub fn site(&self) -> SiteId {
+        SiteId(self.scope.site_id)
+    }
+
+    /// What was handed out on its ring between its beginning and its end: slots, heap bytes, dependency entries, argument
+    /// bytes. It needs so much, whatever the timing. Of the entries only those for edges from tasks of scopes that were open
+    /// are counted: for others the engine can wait instead.
+    #[inline]
+    pub fn need(&self) -> [u64; 4] {
+        let (begin, end) = (&self.scope.entry, self.rings[self.scope.ring].marks());
+        let edges = end.edges - begin.edges - self.scope.watched.spared_edges;
+        [end.slots - begin.slots, end.heap - begin.heap, edges, end.args - begin.args]
+    }
+
+    /// The largest pieces of heap and of arguments on its ring so far.
+    #[inline]
+    pub fn largest_pieces(&self) -> [u64; 2] {
+        let ring = &self.rings[self.scope.ring];
+        [ring.heap.largest(), ring.args.largest()]
+    }
+
+    /// The widest fan-in of a task in it.
+    #[inline]
+    pub fn fan_in(&self) -> u64 {
+        self.scope.watched.fan_in
+    }
+
+    /// A bit for each ring that was ever used.
+    #[inline]
+    pub fn used_rings(&self) -> u8 {
+        let bit = |ring: usize| u8::from(self.rings[ring].head > 0) << ring;
+        (0..RINGS).fold(0, |bits, ring| bits | bit(ring))
+    }
+
+    /// Slots, heap bytes, dependency entries and argument bytes of a ring that are in use now.
+    #[inline]
+    pub fn used(&self, ring: usize) -> [u64; 4] {
+        self.rings[ring].used_of_each()
+    }
+}
+
+const _: () = assert!(RINGS <= 8, "a bit for each ring");
 
 /// A block on a chip that places blocks itself and keeps its own time.
 #[derive(Clone, Copy, Debug)]

@@ -17,13 +17,12 @@ use crate::intern::Interner;
 use crate::limits::{RINGS, SCOPE_DEPTH_MAX};
 use crate::report::RunReport;
 use crate::ring::slots::Ring;
-use crate::scope::{Scope, Segment, Usage};
+use crate::scope::{Scope, Segment, Usage, WatchedScope};
 use crate::seams::{Chip, Company, Probe, Step};
 use crate::slot::{EdgeKind, SlotIndex};
 use crate::sync::Ordering;
 use crate::table::{Stop, Table};
 use crate::tensor_map::{Owned, TensorMap};
-use crate::watch::WatchedCounts;
 
 /// What the submitter keeps for each slot; no other thread touches it.
 #[derive(Clone, Copy, Debug)]
@@ -133,7 +132,8 @@ pub struct Orchestrator<'t, C, P> {
     pub(crate) scope_count: u32,
     pub(crate) scopes_ended: u64,
     pub(crate) peak_heap: u64,
-    pub(crate) watched: WatchedCounts,
+    /// The slot of the first task since a scope last began or ended; kept for a probe that sees scopes.
+    pub(crate) recent: u32,
     pub(crate) counting: Option<Box<Counting>>,
     pub(crate) fatal: Option<Error>,
 }
@@ -172,7 +172,7 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
             scope_count: 0,
             scopes_ended: 0,
             peak_heap: 0,
-            watched: WatchedCounts::default(),
+            recent: 0,
             counting: None,
             fatal: None,
         }
@@ -332,6 +332,7 @@ impl<C: Chip, P: Probe> Backend for Orchestrator<'_, C, P> {
             barrier: outer.and_then(|s| s.barrier),
             since: core::array::from_fn(|ring| self.state.rings[ring].head),
             since_seq: self.seq,
+            watched: WatchedScope { begun: self.seq, ..WatchedScope::default() },
         };
         self.state.scopes.push(scope);
         self.set_current();
@@ -348,7 +349,7 @@ impl<C: Chip, P: Probe> Backend for Orchestrator<'_, C, P> {
         let scope = self.state.scopes.pop().expect("scopes end in the order in which they began");
         self.set_current();
         if self.probe.sees_scopes() {
-            self.observe_exit(self.state.scopes.len());
+            self.observe_exit(&scope);
         }
         self.scopes_ended += self.counting.is_none() as u64;
         self.table.board.fill.depth.store(self.state.scopes.len() as u32, Ordering::Relaxed);

@@ -53,6 +53,10 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             for deeper in ring + 1..RINGS {
                 self.reclaim(deeper);
             }
+            // From here on the ring is less full than it was.
+            if self.probe.sees_scopes() && !freed {
+                self.probe.fill(&self.fill_of(ring));
+            }
             self.free_segment(ring, &segment);
             freed = true;
         }
@@ -60,9 +64,6 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     }
 
     fn free_segment(&mut self, ring: usize, segment: &crate::scope::Segment) {
-        if self.probe.sees_scopes() {
-            self.probe.fill(&self.fill_of(ring));
-        }
         self.probe.reclaim_begin();
         let state = &mut *self.state;
         for position in state.rings[ring].tail..segment.end {

@@ -102,6 +102,18 @@ pub(crate) struct Scope {
     pub(crate) since: [u64; RINGS],
     /// The first task after that, in submission order.
     pub(crate) since_seq: u64,
+    pub(crate) watched: WatchedScope,
+}
+
+/// What only a probe that sees scopes needs to know of one, beside how far it and its ring have come.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct WatchedScope {
+    /// Tasks submitted before it, on all rings.
+    pub(crate) begun: u64,
+    /// Edges of tasks on its ring that need no entry if one is scarce.
+    pub(crate) spared_edges: u64,
+    /// The widest fan-in of a task in it.
+    pub(crate) fan_in: u64,
 }
 
 /// A stretch of one ring whose scopes have ended: reclaimed as a whole once every task that could still use it is done.

@@ -2,11 +2,11 @@
 //!
 //! Both are type parameters. With the probe `()` every observation compiles to nothing.
 
-use ringlane_task::{CoreId, Resource, RingIndex, SiteId, TaskId, Ticks};
+use ringlane_task::{CoreId, Resource, RingIndex, TaskId, Ticks};
 
 use crate::api::args::Space;
 use crate::api::buffers::Permission;
-use crate::observed::{Fill, Held, ObservedTask, PlacedBlock, Submission, ThreadPhase, WiredEdge};
+use crate::observed::{EndedScope, Fill, ObservedTask, PlacedBlock, Submission, ThreadPhase, WiredEdge};
 use crate::slot::{SlotIndex, TaskRecord};
 
 /// Whether other threads run tasks beside the submitter.
@@ -220,19 +220,19 @@ pub trait Probe: Sync {
     fn reclaim_end(&self) {}
     /// A scope was opened.
     #[inline]
-    fn scope_enter(&self, _scope: u32, _site: SiteId, _held: &Held) {}
+    fn scope_enter(&self) {}
     /// The innermost scope ended.
     #[inline]
-    fn scope_exit(&self, _held: &Held) {}
+    fn scope_exit(&self, _scope: &EndedScope<'_>) {}
     /// The submitter begins to wait for a resource of a ring.
     #[inline]
     fn stall_begin(&self) {}
     /// It has waited a little; it may have to go on. `submit` is the number of the task that it waits to submit.
     #[inline]
     fn stall_end(&self, _ring: RingIndex, _resource: Resource, _submit: u64) {}
-    /// The runtime stops the run: scopes that are open now will not end as they should.
+    /// The runtime stops the run while this scope is open; told of each, the innermost first.
     #[inline]
-    fn fatal(&self, _held: &[Held]) {}
+    fn scope_stopped(&self, _scope: &EndedScope<'_>) {}
 }
 
 impl Probe for () {

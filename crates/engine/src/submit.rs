@@ -9,6 +9,7 @@ use crate::api::buffers::Permission;
 use crate::api::kernel::ParamKind;
 use crate::api::tensor::{TaskHandle, TensorRef};
 use crate::check::check_call;
+use crate::fanin::Wired;
 use crate::fault::{Fault, Result};
 use crate::limits::{ALIGNMENT, SUBMITS_PER_LOOK};
 use crate::orchestrator::{Meta, Orchestrator};
@@ -389,13 +390,16 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         self.scope().first.get_or_insert(position);
         prefetch(&self.table.slots[self.table.slot_of(ring, position + SLOTS_AHEAD).0 as usize]);
         self.work(Work::Wire(self.state.predecessors.len() as u32));
-        let links = self.wire(slot, ring);
+        let Wired { links, all_recent } = self.wire(slot, ring);
         self.seq += 1;
         self.next_mark();
         self.table.board.fill.submitted.store(self.seq, Ordering::Relaxed);
-        // Where entries are scarce a barrier waits instead: it needs none.
-        if self.probe.sees_scopes() && !matches!(what, Committed::Barrier { .. }) {
-            self.count_edges(ring, slot);
+        if self.probe.sees_scopes() {
+            match what {
+                // Where entries are scarce a barrier waits instead: it needs none.
+                Committed::Barrier { .. } => self.spare(self.state.predecessors.len()),
+                _ => self.watch_edges(all_recent),
+            }
         }
         if self.probe.sees_submits() {
             self.observe_submit(slot, what, measure);

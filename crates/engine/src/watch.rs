@@ -1,48 +1,35 @@
 //! What the submitter tells a probe. Nothing here is called with the probe `()`.
 
-use ringlane_task::{SiteId, TaskId};
+use ringlane_task::TaskId;
 
 use crate::api::backend::Inference;
 use crate::fault::{Fault, Result};
-use crate::limits::RINGS;
-use crate::observed::{After, Fill, Held, Submission, Submitted, WiredEdge};
+use crate::observed::{After, EndedScope, Fill, Submission, Submitted, WiredEdge};
 use crate::orchestrator::{Orchestrator, Predecessor, ring_index};
+use crate::scope::Scope;
 use crate::seams::{Chip, Probe};
 use crate::slot::SlotIndex;
 use crate::submit::{Committed, Measure};
 
-/// What only a probe needs to know.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct WatchedCounts {
-    /// The slot of the first task since a scope last began or ended.
-    recent: u32,
-    /// For each ring, edges from tasks of scopes that were open.
-    edges: [u64; RINGS],
-    fan_in: u64,
+/// The slots of tasks that were submitted since a scope last began or ended: they are of the scope that is open now.
+#[derive(Clone, Copy)]
+pub(crate) struct Recent {
+    first: u32,
+    count: u32,
 }
 
-impl Default for WatchedCounts {
-    fn default() -> Self {
-        WatchedCounts { recent: 0, edges: [0; RINGS], fan_in: 0 }
+impl Recent {
+    #[inline]
+    pub(crate) fn contains(self, slot: SlotIndex) -> bool {
+        slot.0.wrapping_sub(self.first) < self.count
     }
 }
 
 impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     /// How full a ring and the tensor map are.
     pub(crate) fn fill_of(&self, ring: usize) -> Fill {
-        let state = &self.state.rings[ring];
-        let used = [state.used(), state.heap.used(), state.edges_used(), state.args.used()];
+        let used = self.state.rings[ring].used_of_each();
         Fill { ring, used, tensormap: self.state.map.used() }
-    }
-
-    /// Tells how full everything is: of rings that were never used there is nothing to tell.
-    #[inline]
-    pub(crate) fn observe_fill(&self) {
-        for (ring, state) in self.state.rings.iter().enumerate() {
-            if state.head > 0 {
-                self.probe.fill(&self.fill_of(ring));
-            }
-        }
     }
 
     #[inline]
@@ -81,73 +68,86 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         }
     }
 
-    /// Counts the edges of the task that was put into `slot`, for the need of its scope.
+    /// The tasks before the one in `slot` that are of the scope that is open now, as far as that is seen at once.
     #[inline]
-    pub(crate) fn count_edges(&mut self, ring: usize, slot: SlotIndex) {
-        let predecessors = &self.state.predecessors;
-        let wanted = predecessors.len() as u64;
-        self.watched.fan_in = self.watched.fan_in.max(wanted);
-        // What was submitted since a scope last began or ended is of the scope that is open now, and lies in the slots
-        // before this one, unless the ring began anew in between.
-        let first = self.watched.recent;
-        let recent = slot.0.saturating_sub(first);
-        let all = predecessors.iter().all(|p| p.slot.0.wrapping_sub(first) < recent);
-        self.watched.edges[ring] += if all { wanted } else { self.edges_inside() };
+    pub(crate) fn recent_before(&self, slot: SlotIndex) -> Recent {
+        let first = self.recent;
+        // None, if the ring began anew in between.
+        Recent { first, count: slot.0.saturating_sub(first) }
     }
 
-    /// How many predecessors cannot be reclaimed now, because they or an older task of their ring are of a scope that is
-    /// open.
+    /// Takes note of the edges of the task that was wired last, for the need of its scope.
+    #[inline]
+    pub(crate) fn watch_edges(&mut self, all_recent: bool) {
+        let edges = self.state.predecessors.len() as u64;
+        let fan_in = &mut self.scope().watched.fan_in;
+        *fan_in = edges.max(*fan_in);
+        if !all_recent {
+            self.spare_edges();
+        }
+    }
+
+    /// Leaves edges from tasks out of the need that can be reclaimed: neither they nor an older task of their ring are of a
+    /// scope that is open.
     #[cold]
-    fn edges_inside(&self) -> u64 {
+    fn spare_edges(&mut self) {
         let open = self.open_from();
-        let inside = |p: &&Predecessor| self.position_of(p.slot) >= open[self.table.ring_of(p.slot)];
-        self.state.predecessors.iter().filter(inside).count() as u64
+        let outside = |p: &&Predecessor| self.position_of(p.slot) < open[self.table.ring_of(p.slot)];
+        self.spare(self.state.predecessors.iter().filter(outside).count());
     }
 
-    /// What was handed out on a ring so far.
-    fn held(&self, ring: usize) -> Held {
-        let state = &self.state.rings[ring];
-        let marks = state.marks();
-        Held {
-            tasks: self.seq,
-            slots: marks.slots,
-            heap: marks.heap,
-            edges: self.watched.edges[ring],
-            args: marks.args,
-            heap_piece: state.heap.largest(),
-            args_piece: state.args.largest(),
-            fan_in: self.watched.fan_in,
+    /// So many edges of the task that was wired last need no entry if one is scarce.
+    pub(crate) fn spare(&mut self, edges: usize) {
+        let ring = self.current.ring;
+        for scope in self.state.scopes.iter_mut().rev().take_while(|scope| scope.ring == ring) {
+            scope.watched.spared_edges += edges as u64;
         }
     }
 
     /// A scope began: it is on the stack already.
+    #[inline]
     pub(crate) fn observe_enter(&mut self) {
-        let Some(scope) = self.state.scopes.last() else { return };
-        let ring = scope.ring;
-        self.probe.scope_enter(scope.id, SiteId(scope.site_id), &self.held(ring));
-        self.begin_recent(ring);
+        self.probe.scope_enter();
+        self.begin_recent(self.current.ring);
     }
 
     /// A scope ended: it is off the stack already.
-    pub(crate) fn observe_exit(&mut self, depth: usize) {
-        self.observe_fill();
-        self.probe.scope_exit(&self.held(depth.min(RINGS - 1)));
+    #[inline]
+    pub(crate) fn observe_exit(&mut self, scope: &Scope) {
+        let mut parent = None;
+        if let Some(outer) = self.state.scopes.last_mut() {
+            outer.watched.fan_in = outer.watched.fan_in.max(scope.watched.fan_in);
+            parent = Some(outer.id);
+        }
+        self.probe.scope_exit(&self.ended(scope, self.state.scopes.len(), parent));
         // The tasks to come are of the scope around it.
-        self.begin_recent(depth.saturating_sub(1).min(RINGS - 1));
+        self.begin_recent(self.current.ring);
+    }
+
+    #[inline]
+    fn ended<'t>(&'t self, scope: &'t Scope, depth: usize, parent: Option<u32>) -> EndedScope<'t> {
+        let tasks = self.seq - scope.watched.begun;
+        EndedScope { depth, tasks, tensormap: self.state.map.used(), scope, parent, rings: &self.state.rings }
     }
 
     /// The innermost scope is another one, on this ring.
     #[inline]
     fn begin_recent(&mut self, ring: usize) {
-        self.watched.recent = self.table.slot_of(ring, self.state.rings[ring].head).0;
-        self.watched.fan_in = 0;
+        self.recent = self.table.slot_of(ring, self.state.rings[ring].head).0;
     }
 
-    /// The runtime stops the run.
+    /// The runtime stops the run: tells of the open scopes, the innermost first.
+    #[cold]
     pub(crate) fn observe_fatal(&self) {
-        self.observe_fill();
-        let held: [Held; RINGS] = core::array::from_fn(|ring| self.held(ring));
-        self.probe.fatal(&held);
+        let scopes = &self.state.scopes;
+        let mut fan_in = 0;
+        for (depth, scope) in scopes.iter().enumerate().rev() {
+            let mut scope = *scope;
+            fan_in = scope.watched.fan_in.max(fan_in);
+            scope.watched.fan_in = fan_in;
+            let parent = depth.checked_sub(1).map(|outer| scopes[outer].id);
+            self.probe.scope_stopped(&self.ended(&scope, depth, parent));
+        }
     }
 
     /// What the run holds to its end is reclaimed by its end.

@@ -2,10 +2,12 @@
 
 use core::sync::atomic::Ordering;
 
-use ringlane_engine::observed::{Fill, Held, ObservedTask, PlacedBlock, Submission, ThreadPhase, WiredEdge};
+use ringlane_engine::observed::{
+    EndedScope, Fill, ObservedTask, PlacedBlock, Submission, ThreadPhase, WiredEdge,
+};
 use ringlane_engine::seams::{Clock, Probe, RecordBytes, Step};
 use ringlane_engine::slot::{SlotIndex, TaskRecord};
-use ringlane_task::{CoreId, Resource, RingIndex, SiteId, TaskId, Ticks};
+use ringlane_task::{CoreId, Resource, RingIndex, TaskId, Ticks};
 
 use crate::recorder::Recorder;
 use crate::records::Edge;
@@ -177,15 +179,17 @@ impl<C: Clock> Probe for Recorder<C> {
         }
     }
 
-    fn scope_enter(&self, scope: u32, site: SiteId, held: &Held) {
+    #[inline]
+    fn scope_enter(&self) {
         if let Some(scopes) = &mut self.submitter().scopes {
-            scopes.enter(scope, site.0, held, self.clock.now().0);
+            scopes.enter(self.clock.now().0);
         }
     }
 
-    fn scope_exit(&self, held: &Held) {
+    #[inline]
+    fn scope_exit(&self, scope: &EndedScope<'_>) {
         if let Some(scopes) = &mut self.submitter().scopes {
-            scopes.exit(held, self.clock.now().0);
+            scopes.exit(scope, self.clock.now().0);
         }
     }
 
@@ -198,9 +202,9 @@ impl<C: Clock> Probe for Recorder<C> {
         self.submitter().stall(now, ring, resource, submit);
     }
 
-    fn fatal(&self, held: &[Held]) {
+    fn scope_stopped(&self, scope: &EndedScope<'_>) {
         if let Some(scopes) = &mut self.submitter().scopes {
-            scopes.stop(held, self.clock.now().0);
+            scopes.stop(scope, self.clock.now().0);
         }
     }
 }

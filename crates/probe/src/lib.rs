@@ -45,4 +45,4 @@ pub use recording::{Recorded, Recording, Writers};
 pub use selection::{DumpSelection, SelectedKernel};
 pub use settings::{Cores, ModelCounters, Settings};
 pub use store::WriteFailure;
-pub use submitter_only::SubmitterOnly;
+pub use submitter_only::{SubmitterOnly, Watches};

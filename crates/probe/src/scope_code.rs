@@ -9,33 +9,57 @@ use ringlane_engine::limits::RINGS;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use crate::lane::Writer;
-use crate::scopes::{RESOURCES, ScopeRecord, Stall};
+use crate::scopes::{RESOURCES, Stall, Stalls};
+
+/// A scope as it is read back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ScopeRecord {
+    pub(crate) scope: u32,
+    pub(crate) parent: u32,
+    pub(crate) site: u32,
+    pub(crate) depth: u32,
+    pub(crate) enter: u64,
+    pub(crate) exit: u64,
+    /// Submits made directly in it.
+    pub(crate) tasks: u64,
+    /// Slots, heap bytes, dependency entries and argument bytes of each ring.
+    pub(crate) peaks: [[u64; 4]; RINGS],
+    pub(crate) tensormap: u64,
+    pub(crate) fan_in: u64,
+    /// What the program needs: slots, heap bytes, dependency entries, argument bytes.
+    pub(crate) need: [u64; 4],
+    pub(crate) heap_piece: u64,
+    pub(crate) args_piece: u64,
+    pub(crate) stalls: Stalls,
+    /// 1 if it was open when the run was stopped.
+    pub(crate) open: u32,
+}
 
 /// What every scope has. Counts that the capacities keep below 2^32 have 32 bits.
-#[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(Clone, Copy, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
-struct Head {
-    enter: u64,
-    exit: u64,
-    need_heap: u64,
-    heap_piece: u64,
-    scope: u32,
-    parent: u32,
-    site: u32,
-    tasks: u32,
-    tensormap: u32,
-    fan_in: u32,
-    need_slots: u32,
-    need_edges: u32,
-    need_args: u32,
-    args_piece: u32,
-    depth: u8,
-    open: u8,
-    /// A bit for each ring whose peaks follow.
-    rings: u8,
-    /// How many kinds of waits follow.
-    stalls: u8,
-    unused: u32,
+pub(crate) struct Head {
+    pub(crate) enter: u64,
+    pub(crate) exit: u64,
+    pub(crate) need_heap: u64,
+    pub(crate) heap_piece: u64,
+    pub(crate) scope: u32,
+    pub(crate) parent: u32,
+    pub(crate) site: u32,
+    pub(crate) tasks: u32,
+    pub(crate) tensormap: u32,
+    pub(crate) fan_in: u32,
+    pub(crate) need_slots: u32,
+    pub(crate) need_edges: u32,
+    pub(crate) need_args: u32,
+    pub(crate) args_piece: u32,
+    pub(crate) depth: u8,
+    pub(crate) open: u8,
+    /// A bit for each ring whose peaks follow; set by `store`.
+    pub(crate) rings: u8,
+    /// How many kinds of waits follow; set by `store`.
+    pub(crate) stalls: u8,
+    pub(crate) unused: u32,
 }
 
 #[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
@@ -60,26 +84,34 @@ struct StallCode {
 const _: () = assert!(RINGS <= 8 && RINGS * RESOURCES.len() < 256, "bits and counts fit their bytes");
 
 /// Counts are kept below 2^32 by the capacities; one that were not would be told as the largest that fits.
-fn small(count: u64) -> u32 {
+#[inline]
+pub(crate) fn small(count: u64) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// Stores a scope. Peaks are those of the rings whose bits are set, and there are waits only if it was `stalled`.
+/// Stores a scope, with slots, heap bytes, dependency entries and argument bytes of each ring whose bit is set, and its waits. Where
+/// it goes is known before it is made, so that it is made there.
 #[inline]
-pub(crate) fn store(writer: &mut Writer, scope: &ScopeRecord, rings: u8, stalled: bool) {
-    let stalls = if stalled { stall_count(scope) } else { 0 };
+pub(crate) fn store(
+    writer: &mut Writer,
+    rings: u8,
+    head: impl FnOnce() -> Head,
+    peaks: impl Fn(usize) -> [u64; 4],
+    stalls: Option<&Stalls>,
+) {
+    let kinds = stalls.map_or(0, stall_count);
     let bytes = size_of::<Head>()
         + rings.count_ones() as usize * size_of::<RingPeaks>()
-        + stalls * size_of::<StallCode>();
+        + usize::from(kinds) * size_of::<StallCode>();
     let Some(place) = writer.reserve(bytes) else { return };
-    let mut place = put(place, &head(scope, rings, stalls as u8));
+    let mut place = put(place, &Head { rings, stalls: kinds, ..head() });
     for ring in (0..RINGS).filter(|ring| rings >> ring & 1 == 1) {
-        let [slots, heap, edges, args] = scope.peaks[ring];
+        let [slots, heap, edges, args] = peaks(ring);
         let [slots, edges, args] = [slots, edges, args].map(small);
         place = put(place, &RingPeaks { heap, slots, edges, args, unused: 0 });
     }
-    if stalls > 0 {
-        store_stalls(place, scope);
+    if let Some(stalls) = stalls {
+        store_stalls(place, stalls);
     }
 }
 
@@ -93,43 +125,17 @@ fn put<'a, T: IntoBytes + Immutable>(place: &'a mut [u8], part: &T) -> &'a mut [
 
 /// How many kinds of waits there were.
 #[cold]
-fn stall_count(scope: &ScopeRecord) -> usize {
-    scope.stalls.iter().flatten().filter(|stall| stall.count > 0).count()
+fn stall_count(stalls: &Stalls) -> u8 {
+    stalls.iter().flatten().filter(|stall| stall.count > 0).count() as u8
 }
 
 #[cold]
-fn store_stalls(mut place: &mut [u8], scope: &ScopeRecord) {
-    for (ring, kinds) in scope.stalls.iter().enumerate() {
+fn store_stalls(mut place: &mut [u8], stalls: &Stalls) {
+    for (ring, kinds) in stalls.iter().enumerate() {
         for (resource, stall) in kinds.iter().enumerate().filter(|(_, stall)| stall.count > 0) {
             let Stall { count, ticks } = *stall;
             place = put(place, &StallCode { count, ticks, ring: ring as u32, resource: resource as u32 });
         }
-    }
-}
-
-#[inline]
-fn head(scope: &ScopeRecord, rings: u8, stalls: u8) -> Head {
-    let [slots, heap, edges, args] = scope.need;
-    Head {
-        enter: scope.enter,
-        exit: scope.exit,
-        need_heap: heap,
-        heap_piece: scope.heap_piece,
-        scope: scope.scope,
-        parent: scope.parent,
-        site: scope.site,
-        tasks: small(scope.tasks),
-        tensormap: small(scope.tensormap),
-        fan_in: small(scope.fan_in),
-        need_slots: small(slots),
-        need_edges: small(edges),
-        need_args: small(args),
-        args_piece: small(scope.args_piece),
-        depth: scope.depth as u8,
-        open: scope.open as u8,
-        rings,
-        stalls,
-        unused: 0,
     }
 }
 
@@ -176,16 +182,18 @@ mod tests {
 
     #[test]
     fn a_scope_is_read_back_as_it_was_with_and_without_rings_and_waits() {
+        let head = Head { scope: 7, parent: 3, need_slots: 1, need_heap: 2, tasks: 1, ..Head::default() };
         let plain =
-            ScopeRecord { scope: 7, parent: 3, need: [1, 2, 3, 4], tasks: 1, ..ScopeRecord::default() };
+            ScopeRecord { scope: 7, parent: 3, need: [1, 2, 0, 0], tasks: 1, ..ScopeRecord::default() };
         let mut full = ScopeRecord { open: 1, depth: 5, heap_piece: 1 << 40, ..plain };
         full.peaks = [[1, 1 << 40, 3, 4], [0; 4], [5, 6, 7, 8], [0, 0, 0, 1]];
         full.stalls[2][4] = Stall { count: 2, ticks: 1 << 50 };
         full.stalls[0][0] = Stall { count: 1, ticks: 9 };
+        let full_head = Head { open: 1, depth: 5, heap_piece: 1 << 40, ..head };
         let chunk = one_writer(|writer| {
-            // What is not said to be there is not looked at.
-            store(writer, &ScopeRecord { peaks: full.peaks, stalls: full.stalls, ..plain }, 0, false);
-            store(writer, &full, 0b1101, true);
+            // Rings that are not named are not looked at.
+            store(writer, 0, || head, |ring| full.peaks[ring], None);
+            store(writer, 0b1101, || full_head, |ring| full.peaks[ring], Some(&full.stalls));
         });
         let mut rest = &chunk[..];
         assert_eq!([next(&mut rest), next(&mut rest), next(&mut rest)], [Some(plain), Some(full), None]);

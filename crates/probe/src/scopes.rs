@@ -1,18 +1,19 @@
 //! What every scope held at most, what it needs, and how long it waited: kept while it is open, stored when it ends.
 //!
-//! Between two reclaims the use of a ring only grows, so the engine tells it before each reclaim and at each exit; and what a
-//! scope needs is what was handed out between its beginning and its end. So nothing has to be looked at on a submit. What is
-//! told counts for the innermost scope and is passed on when that ends.
+//! Between two reclaims the use of a ring only grows, so the engine tells it before each reclaim, and when a scope ends it is
+//! looked at once more; what a scope needs is what was handed out between its beginning and its end. So nothing has to be
+//! looked at on a submit. What is told counts for the innermost scope and is passed on when that ends; what was in use at
+//! its end is not, because the scope around it will see it too, at its own end or before the next reclaim.
 //!
-//! Scopes can be smaller than a microsecond, so that each instruction here is seen in a run's time: the records of open
+//! Scopes can be smaller than a microsecond, so that each instruction here is seen in a run's time: the states of open
 //! scopes stay where they are, and of one that begins only what every scope has is cleared.
 
 use ringlane_engine::limits::{RINGS, SCOPE_DEPTH_MAX};
-use ringlane_engine::observed::{Fill, Held};
+use ringlane_engine::observed::{EndedScope, Fill};
 use ringlane_task::{Resource, RingIndex};
 
 use crate::lane::Writer;
-use crate::scope_code;
+use crate::scope_code::{self, Head, small};
 
 /// No scope.
 pub(crate) const NO_PARENT: u32 = u32::MAX;
@@ -30,42 +31,20 @@ pub(crate) struct Stall {
 /// By ring and resource, in the order of `RESOURCES`.
 pub(crate) type Stalls = [[Stall; RESOURCES.len()]; RINGS];
 
-/// A scope.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ScopeRecord {
-    pub(crate) scope: u32,
-    pub(crate) parent: u32,
-    pub(crate) site: u32,
-    pub(crate) depth: u32,
-    pub(crate) enter: u64,
-    pub(crate) exit: u64,
-    /// Submits made directly in it.
-    pub(crate) tasks: u64,
-    /// Slots, heap bytes, dependency entries and argument bytes of each ring.
-    pub(crate) peaks: [[u64; 4]; RINGS],
-    pub(crate) tensormap: u64,
-    pub(crate) fan_in: u64,
-    /// What the program needs: slots, heap bytes, dependency entries, argument bytes.
-    pub(crate) need: [u64; 4],
-    pub(crate) heap_piece: u64,
-    pub(crate) args_piece: u64,
-    pub(crate) stalls: Stalls,
-    /// 1 if it was open when the run was stopped.
-    pub(crate) open: u32,
-}
-
 /// A scope that is open.
+#[derive(Clone, Copy, Default)]
 struct Open {
-    record: ScopeRecord,
-    /// What had been handed out when it began.
-    begun: Held,
-    /// A bit for each ring whose peaks were told; those of the others are of an earlier scope.
-    rings: u8,
+    enter: u64,
+    /// Submits made in the scopes inside it that have ended.
+    inner_tasks: u64,
+    /// A bit for each ring whose use was told; the peaks of the others are of an earlier scope.
+    told: u8,
     /// Whether it waited; if not, `stalls` are of an earlier scope.
     stalled: bool,
+    tensormap: u64,
+    peaks: [[u64; 4]; RINGS],
+    stalls: Stalls,
 }
-
-const _: () = assert!(RINGS <= 8, "a bit for each ring");
 
 /// Follows the open scopes.
 pub(crate) struct Scopes {
@@ -81,8 +60,7 @@ pub(crate) struct Scopes {
 
 impl Scopes {
     pub(crate) fn new(writer: Writer) -> Self {
-        let (record, begun) = (ScopeRecord::default(), Held::default());
-        let open = (0..SCOPE_DEPTH_MAX).map(|_| Open { record, begun, rings: 0, stalled: false }).collect();
+        let open = vec![Open::default(); SCOPE_DEPTH_MAX].into_boxed_slice();
         Scopes { writer, open, depth: 0, stopped: false, waiting: None }
     }
 
@@ -93,68 +71,71 @@ impl Scopes {
     }
 
     #[inline]
-    pub(crate) fn enter(&mut self, scope: u32, site: u32, held: &Held, now: u64) {
-        if self.stopped {
-            return;
-        }
-        let parent = self.last().map_or(NO_PARENT, |outer| {
-            outer.record.fan_in = outer.record.fan_in.max(held.fan_in);
-            outer.record.scope
-        });
+    pub(crate) fn enter(&mut self, now: u64) {
         // The engine refuses a scope that is too deep before it tells of it.
-        let Some(Open { record, begun, rings, stalled }) = self.open.get_mut(self.depth) else { return };
-        (record.scope, record.parent, record.site) = (scope, parent, site);
-        (record.depth, record.enter, record.tasks) = (self.depth as u32, now, 0);
-        (record.tensormap, record.fan_in) = (0, 0);
-        (*begun, *rings, *stalled) = (*held, 0, false);
+        let Some(open) = self.open.get_mut(self.depth) else { return };
+        (open.enter, open.inner_tasks, open.tensormap) = (now, 0, 0);
+        (open.told, open.stalled) = (0, false);
         self.depth += 1;
     }
 
     #[inline]
-    pub(crate) fn exit(&mut self, held: &Held, now: u64) {
+    pub(crate) fn exit(&mut self, scope: &EndedScope<'_>, now: u64) {
         if !self.stopped {
-            self.close(held, now, 0);
+            self.close(scope, now, 0);
         }
+    }
+
+    /// The run is stopped while the innermost scope is open.
+    pub(crate) fn stop(&mut self, scope: &EndedScope<'_>, now: u64) {
+        self.stopped = true;
+        self.close(scope, now, 1);
     }
 
     /// Stores the innermost scope.
     #[inline]
-    fn close(&mut self, held: &Held, now: u64, open: u32) {
+    fn close(&mut self, scope: &EndedScope<'_>, now: u64, open: u8) {
         let Some(depth) = self.depth.checked_sub(1) else { return };
         self.depth = depth;
         let (outer, inner) = self.open.split_at_mut(depth);
-        let Open { record, begun, rings, stalled } = &mut inner[0];
-        (record.exit, record.open) = (now, open);
-        record.need = [
-            held.slots - begun.slots,
-            held.heap - begun.heap,
-            held.edges - begun.edges,
-            held.args - begun.args,
-        ];
-        (record.heap_piece, record.args_piece) = (held.heap_piece, held.args_piece);
-        record.fan_in = record.fan_in.max(held.fan_in);
-        // Until here `tasks` counts those of the scopes inside.
-        let all = held.tasks - begun.tasks;
-        record.tasks = all - record.tasks;
-        scope_code::store(&mut self.writer, record, *rings, *stalled);
+        let inner = &inner[0];
+        let ([need_slots, need_heap, need_edges, need_args], [heap_piece, args_piece]) =
+            (scope.need(), scope.largest_pieces());
+        let head = || Head {
+            enter: inner.enter,
+            exit: now,
+            need_heap,
+            heap_piece,
+            scope: scope.id(),
+            parent: scope.parent().unwrap_or(NO_PARENT),
+            site: scope.site().0,
+            tasks: small(scope.tasks - inner.inner_tasks),
+            tensormap: small(scope.tensormap.max(inner.tensormap)),
+            fan_in: small(scope.fan_in()),
+            need_slots: small(need_slots),
+            need_edges: small(need_edges),
+            need_args: small(need_args),
+            args_piece: small(args_piece),
+            depth: depth as u8,
+            open,
+            ..Head::default()
+        };
+        let stalls = inner.stalled.then_some(&inner.stalls);
+        let peaks = |ring| inner.peaks(ring, scope.used(ring));
+        scope_code::store(&mut self.writer, scope.used_rings(), head, peaks, stalls);
         if let Some(outer) = outer.last_mut() {
-            outer.pass_on(&inner[0], all);
-        }
-    }
-
-    /// The run is stopped: the open scopes are stored as they are. `held` is by ring.
-    pub(crate) fn stop(&mut self, held: &[Held], now: u64) {
-        self.stopped = true;
-        while let Some(depth) = self.depth.checked_sub(1) {
-            self.close(&held[depth.min(held.len() - 1)], now, 1);
+            outer.inner_tasks += scope.tasks;
+            if inner.told != 0 || inner.stalled {
+                outer.take_over(inner);
+            }
         }
     }
 
     #[inline]
     pub(crate) fn fill(&mut self, fill: &Fill) {
         let Some(scope) = self.last() else { return };
-        scope.peak(fill.ring, &fill.used);
-        scope.record.tensormap = scope.record.tensormap.max(fill.tensormap);
+        scope.tell(fill.ring, &fill.used);
+        scope.tensormap = scope.tensormap.max(fill.tensormap);
     }
 
     /// The submit being made waited so long.
@@ -172,44 +153,46 @@ impl Scopes {
 }
 
 impl Open {
-    /// So much was in use on a ring.
+    /// The most that was in use of a ring, of which so much is in use now.
     #[inline]
-    fn peak(&mut self, ring: usize, used: &[u64; 4]) {
-        let peaks = &mut self.record.peaks[ring];
-        if self.rings >> ring & 1 == 0 {
-            self.rings |= 1 << ring;
-            *peaks = *used;
-        } else {
-            peaks.iter_mut().zip(used).for_each(|(peak, used)| *peak = (*peak).max(*used));
-        }
+    fn peaks(&self, ring: usize, used: [u64; 4]) -> [u64; 4] {
+        if self.told >> ring & 1 == 0 { used } else { larger(&self.peaks[ring], &used) }
+    }
+
+    /// So much was in use of a ring.
+    #[inline]
+    fn tell(&mut self, ring: usize, used: &[u64; 4]) {
+        self.peaks[ring] = self.peaks(ring, *used);
+        self.told |= 1 << ring;
     }
 
     /// Its waits.
     #[cold]
     fn stalls(&mut self) -> &mut Stalls {
         if !self.stalled {
-            (self.stalled, self.record.stalls) = (true, Stalls::default());
+            (self.stalled, self.stalls) = (true, Stalls::default());
         }
-        &mut self.record.stalls
+        &mut self.stalls
     }
 
-    /// Takes over what a scope inside it saw.
-    #[inline]
-    fn pass_on(&mut self, inner: &Open, tasks: u64) {
-        self.record.tasks += tasks;
-        for ring in 0..RINGS {
-            if inner.rings >> ring & 1 == 1 {
-                self.peak(ring, &inner.record.peaks[ring]);
-            }
+    /// Takes over what a scope inside it was told.
+    #[cold]
+    fn take_over(&mut self, inner: &Open) {
+        for ring in (0..RINGS).filter(|ring| inner.told >> ring & 1 == 1) {
+            self.tell(ring, &inner.peaks[ring]);
         }
-        self.record.tensormap = self.record.tensormap.max(inner.record.tensormap);
-        self.record.fan_in = self.record.fan_in.max(inner.record.fan_in);
+        self.tensormap = self.tensormap.max(inner.tensormap);
         if inner.stalled {
-            for (mine, theirs) in self.stalls().iter_mut().flatten().zip(inner.record.stalls.iter().flatten())
-            {
+            for (mine, theirs) in self.stalls().iter_mut().flatten().zip(inner.stalls.iter().flatten()) {
                 mine.count += theirs.count;
                 mine.ticks += theirs.ticks;
             }
         }
     }
+}
+
+/// Of each resource the larger.
+#[inline]
+fn larger(one: &[u64; 4], other: &[u64; 4]) -> [u64; 4] {
+    core::array::from_fn(|resource| one[resource].max(other[resource]))
 }

@@ -1,27 +1,39 @@
 //! The probe of a run whose cores are not watched: what only the submitter knows costs the cores nothing.
 
-use ringlane_engine::observed::{Fill, Held, Submission};
+use ringlane_engine::observed::{EndedScope, Fill, Submission};
 use ringlane_engine::seams::{Clock, Probe};
-use ringlane_task::{Resource, RingIndex, SiteId};
+use ringlane_task::{Resource, RingIndex};
 
 use crate::recorder::Recorder;
 
-/// A recorder of what the submitter does alone: the cores are not watched, and nothing of it is on their way.
-pub struct SubmitterOnly<'r, C>(&'r Recorder<C>);
+/// A recorder of what the submitter does alone: the cores are not watched, and nothing of it is on their way. Where `SUBMITS` is
+/// false, only scopes are recorded, and nothing of the rest is on the way of a submit.
+pub struct SubmitterOnly<'r, C, const SUBMITS: bool>(&'r Recorder<C>);
 
 impl<C> Recorder<C> {
-    /// Whether cores have to be watched for what is recorded. Where not, [`Recorder::submitter_only`] is enough.
-    pub fn watches_cores(&self) -> bool {
-        self.times_blocks || self.places_blocks || self.times_tasks || self.captures
-    }
-
-    /// The probe of a run whose cores are not watched.
-    pub fn submitter_only(&self) -> SubmitterOnly<'_, C> {
-        SubmitterOnly(self)
+    /// How much of a run has to be watched for what is recorded.
+    pub fn watches(&self) -> Watches<'_, C> {
+        if self.times_blocks || self.places_blocks || self.times_tasks || self.captures {
+            Watches::Cores(self)
+        } else if self.sees_submits {
+            Watches::Submits(SubmitterOnly(self))
+        } else {
+            Watches::Scopes(SubmitterOnly(self))
+        }
     }
 }
 
-impl<C: Clock> Probe for SubmitterOnly<'_, C> {
+/// How much of a run is watched, and the probe that does it.
+pub enum Watches<'r, C> {
+    /// Cores and the submitter.
+    Cores(&'r Recorder<C>),
+    /// The submitter.
+    Submits(SubmitterOnly<'r, C, true>),
+    /// The submitter, as far as scopes are concerned.
+    Scopes(SubmitterOnly<'r, C, false>),
+}
+
+impl<C: Clock, const SUBMITS: bool> Probe for SubmitterOnly<'_, C, SUBMITS> {
     const WATCHES_CORES: bool = false;
 
     #[inline]
@@ -31,12 +43,12 @@ impl<C: Clock> Probe for SubmitterOnly<'_, C> {
 
     #[inline]
     fn sees_submits(&self) -> bool {
-        self.0.sees_submits
+        SUBMITS
     }
 
     #[inline]
     fn sees_scopes(&self) -> bool {
-        self.0.sees_scopes
+        !SUBMITS || self.0.sees_scopes
     }
 
     #[inline]
@@ -49,12 +61,14 @@ impl<C: Clock> Probe for SubmitterOnly<'_, C> {
         self.0.fill(fill);
     }
 
-    fn scope_enter(&self, scope: u32, site: SiteId, held: &Held) {
-        self.0.scope_enter(scope, site, held);
+    #[inline]
+    fn scope_enter(&self) {
+        self.0.scope_enter();
     }
 
-    fn scope_exit(&self, held: &Held) {
-        self.0.scope_exit(held);
+    #[inline]
+    fn scope_exit(&self, scope: &EndedScope<'_>) {
+        self.0.scope_exit(scope);
     }
 
     fn stall_begin(&self) {
@@ -65,7 +79,7 @@ impl<C: Clock> Probe for SubmitterOnly<'_, C> {
         self.0.stall_end(ring, resource, submit);
     }
 
-    fn fatal(&self, held: &[Held]) {
-        self.0.fatal(held);
+    fn scope_stopped(&self, scope: &EndedScope<'_>) {
+        self.0.scope_stopped(scope);
     }
 }

@@ -8,7 +8,7 @@ use ringlane_engine::Result;
 use ringlane_engine::api::backend::Site;
 use ringlane_engine::prelude::{Buffers, Orch};
 use ringlane_probe::pmu::Group;
-use ringlane_probe::{Cores, Recorder};
+use ringlane_probe::{Cores, Recorder, Watches};
 use ringlane_task::{CallConfig, UnknownPmuGroup};
 use ringlane_trace::RunDir;
 
@@ -36,9 +36,10 @@ pub(crate) fn run_on_cpu<'e, R>(
         Err(error) => return refused(error),
     };
     let start = Instant::now();
-    let run = catch_unwind(AssertUnwindSafe(|| match &recorder {
-        Some(recorder) if recorder.watches_cores() => cpu.run_at(site, buffers, recorder, f),
-        Some(recorder) => cpu.run_at(site, buffers, &recorder.submitter_only(), f),
+    let run = catch_unwind(AssertUnwindSafe(|| match recorder.as_ref().map(Recorder::watches) {
+        Some(Watches::Cores(recorder)) => cpu.run_at(site, buffers, recorder, f),
+        Some(Watches::Submits(submitter)) => cpu.run_at(site, buffers, &submitter, f),
+        Some(Watches::Scopes(submitter)) => cpu.run_at(site, buffers, &submitter, f),
         None => cpu.run_at(site, buffers, &(), f),
     }));
     let wall = start.elapsed();

@@ -66,6 +66,12 @@ impl Ring {
         self.edges_head - self.edges_tail
     }
 
+    /// Slots, heap bytes, dependency entries and argument bytes in use.
+    #[inline]
+    pub(crate) fn used_of_each(&self) -> [u64; 4] {
+        [self.used(), self.heap.used(), self.edges_used(), self.args.used()]
+    }
+
     /// Where the ring stands.
     #[inline]
     pub(crate) fn marks(&self) -> Marks {

@@ -13,7 +13,8 @@ use ringlane_trace::scopes::{Peak, ScopeFatal, ScopeNeed, ScopeRow, ScopeStall, 
 use super::{Export, Rows};
 use crate::kinds;
 use crate::scope_code;
-use crate::scopes::{NO_PARENT, RESOURCES, ScopeRecord};
+use crate::scope_code::ScopeRecord;
+use crate::scopes::{NO_PARENT, RESOURCES};
 
 impl Export<'_> {
     pub(super) fn scopes(&self, out: &mut ArtifactFile, rows: Rows) -> io::Result<RowCounts> {

@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex};
 
 use ringlane_engine::completion::{Executor, ReadySink};
 use ringlane_engine::observed::{
-    Fill, Held, ObservedTask, PlacedBlock, Submission, ThreadPhase, ThreadWork, WiredEdge,
+    EndedScope, Fill, ObservedTask, PlacedBlock, Submission, ThreadPhase, ThreadWork, WiredEdge,
 };
 use ringlane_engine::seams::{Chip, Clock, Company, Probe, Step};
 use ringlane_engine::slot::{SlotIndex, TaskRecord};
 use ringlane_engine::table::Table;
 use ringlane_probe::Recorder;
-use ringlane_task::{CoreId, Resource, RingIndex, SiteId, TaskId, Ticks};
+use ringlane_task::{CoreId, Resource, RingIndex, TaskId, Ticks};
 
 pub const CORES: u32 = 3;
 pub const THREADS: usize = 2;
@@ -195,12 +195,12 @@ impl Probe for Teller<'_> {
         self.recorder.reclaim_end();
     }
 
-    fn scope_enter(&self, scope: u32, site: SiteId, held: &Held) {
-        self.recorder.scope_enter(scope, site, held);
+    fn scope_enter(&self) {
+        self.recorder.scope_enter();
     }
 
-    fn scope_exit(&self, held: &Held) {
-        self.recorder.scope_exit(held);
+    fn scope_exit(&self, scope: &EndedScope<'_>) {
+        self.recorder.scope_exit(scope);
     }
 
     fn stall_begin(&self) {

@@ -17,6 +17,7 @@ use ringlane_engine::slot::TaskRecord;
 use ringlane_engine::table::Table;
 use ringlane_probe::{
     Copies, Cores, DumpSelection, Exported, ModelCounters, Pool, Recorder, RunFacts, Settings, StartError,
+    Watches,
 };
 use ringlane_task::{Capacities, CoreId, DfxFlags, Explain, KernelId, Overflow, Ticks};
 use ringlane_trace::dump::Dump;
@@ -111,7 +112,7 @@ fn record(dir: &RunDir, level: u8) -> Exported {
     let table = Table::new(&Capacities::default(), CORES as usize).unwrap();
     let mut state = State::new(&table);
     let (recorder, time) = start(dir, settings(all_flags(level), table.slot_count()));
-    assert!(recorder.watches_cores());
+    assert!(matches!(recorder.watches(), Watches::Cores(_)));
     let teller = Teller::new(&recorder, time);
     let mut buffers = Buffers::new();
     let x = buffers.add(&[64], &[1u32; 64]).unwrap();
