@@ -274,10 +274,13 @@ pub struct EndedScope<'t> {
     pub depth: usize,
     /// Tasks submitted in it and in the scopes inside it.
     pub tasks: u64,
+    /// The number of the scope around it.
+    pub parent: Option<u32>,
+    /// The widest fan-in of a task in it.
+    pub fan_in: u64,
     /// Entries of the tensor map in use.
     pub tensormap: u64,
     pub(crate) scope: &'t Scope,
-    pub(crate) parent: Option<u32>,
     pub(crate) rings: &'t [Ring; RINGS],
 }
 
@@ -286,12 +289,6 @@ impl EndedScope<'_> {
     #[inline]
     pub fn id(&self) -> u32 {
         self.scope.id
-    }
-
-    /// The number of the scope around it.
-    #[inline]
-    pub fn parent(&self) -> Option<u32> {
-        self.parent
     }
 
     /// Where it was begun.
@@ -315,12 +312,6 @@ impl EndedScope<'_> {
     pub fn largest_pieces(&self) -> [u64; 2] {
         let ring = &self.rings[self.scope.ring];
         [ring.heap.largest(), ring.args.largest()]
-    }
-
-    /// The widest fan-in of a task in it.
-    #[inline]
-    pub fn fan_in(&self) -> u64 {
-        self.scope.watched.fan_in
     }
 
     /// A bit for each ring that was ever used.

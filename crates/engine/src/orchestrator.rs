@@ -23,6 +23,7 @@ use crate::slot::{EdgeKind, SlotIndex};
 use crate::sync::Ordering;
 use crate::table::{Stop, Table};
 use crate::tensor_map::{Owned, TensorMap};
+use crate::watch::WatchedSubmits;
 
 /// What the submitter keeps for each slot; no other thread touches it.
 #[derive(Clone, Copy, Debug)]
@@ -132,8 +133,7 @@ pub struct Orchestrator<'t, C, P> {
     pub(crate) scope_count: u32,
     pub(crate) scopes_ended: u64,
     pub(crate) peak_heap: u64,
-    /// The slot of the first task since a scope last began or ended; kept for a probe that sees scopes.
-    pub(crate) recent: u32,
+    pub(crate) watched: WatchedSubmits,
     pub(crate) counting: Option<Box<Counting>>,
     pub(crate) fatal: Option<Error>,
 }
@@ -172,7 +172,7 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
             scope_count: 0,
             scopes_ended: 0,
             peak_heap: 0,
-            recent: 0,
+            watched: WatchedSubmits::default(),
             counting: None,
             fatal: None,
         }

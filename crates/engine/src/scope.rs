@@ -112,7 +112,7 @@ pub(crate) struct WatchedScope {
     pub(crate) begun: u64,
     /// Edges of tasks on its ring that need no entry if one is scarce.
     pub(crate) spared_edges: u64,
-    /// The widest fan-in of a task in it.
+    /// The widest fan-in of a task in it, those not counted that were submitted since a scope last began or ended.
     pub(crate) fan_in: u64,
 }
 

@@ -165,15 +165,13 @@ impl<T> core::ops::Deref for Reserved<T> {
     }
 }
 
-/// Asks for a cache line that will be written soon, so that it comes over from another core meanwhile.
+/// Asks for a cache line that will be written soon, so that it comes over from another core or from memory meanwhile.
 #[inline]
-pub fn prefetch<T>(_line: &T) {
+pub fn prefetch<T>(_line: *const T) {
     #[cfg(all(target_arch = "x86_64", not(any(loom, shuttle, miri))))]
-    // SAFETY: a prefetch has no effect but on caches; the address is that of a live reference.
+    // SAFETY: a prefetch has no effect but on caches, whatever the address.
     unsafe {
-        core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_ET0 }>(
-            core::ptr::from_ref(_line).cast(),
-        );
+        core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_ET0 }>(_line.cast());
     }
 }
 

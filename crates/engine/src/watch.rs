@@ -11,6 +11,15 @@ use crate::seams::{Chip, Probe};
 use crate::slot::SlotIndex;
 use crate::submit::{Committed, Measure};
 
+/// What only a probe that sees scopes needs to know of the tasks submitted since a scope last began or ended.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct WatchedSubmits {
+    /// The slot of the first.
+    recent: u32,
+    /// The widest fan-in.
+    fan_in: u64,
+}
+
 /// The slots of tasks that were submitted since a scope last began or ended: they are of the scope that is open now.
 #[derive(Clone, Copy)]
 pub(crate) struct Recent {
@@ -71,7 +80,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     /// The tasks before the one in `slot` that are of the scope that is open now, as far as that is seen at once.
     #[inline]
     pub(crate) fn recent_before(&self, slot: SlotIndex) -> Recent {
-        let first = self.recent;
+        let first = self.watched.recent;
         // None, if the ring began anew in between.
         Recent { first, count: slot.0.saturating_sub(first) }
     }
@@ -79,9 +88,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     /// Takes note of the edges of the task that was wired last, for the need of its scope.
     #[inline]
     pub(crate) fn watch_edges(&mut self, all_recent: bool) {
-        let edges = self.state.predecessors.len() as u64;
-        let fan_in = &mut self.scope().watched.fan_in;
-        *fan_in = edges.max(*fan_in);
+        self.watched.fan_in = self.watched.fan_in.max(self.state.predecessors.len() as u64);
         if !all_recent {
             self.spare_edges();
         }
@@ -108,45 +115,54 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     #[inline]
     pub(crate) fn observe_enter(&mut self) {
         self.probe.scope_enter();
-        self.begin_recent(self.current.ring);
+        let fan_in = self.begin_recent();
+        if let [.., outer, _] = &mut self.state.scopes[..] {
+            outer.watched.fan_in = outer.watched.fan_in.max(fan_in);
+        }
     }
 
     /// A scope ended: it is off the stack already.
     #[inline]
     pub(crate) fn observe_exit(&mut self, scope: &Scope) {
+        // The tasks to come are of the scope around it.
+        let fan_in = scope.watched.fan_in.max(self.begin_recent());
         let mut parent = None;
         if let Some(outer) = self.state.scopes.last_mut() {
-            outer.watched.fan_in = outer.watched.fan_in.max(scope.watched.fan_in);
+            outer.watched.fan_in = outer.watched.fan_in.max(fan_in);
             parent = Some(outer.id);
         }
-        self.probe.scope_exit(&self.ended(scope, self.state.scopes.len(), parent));
-        // The tasks to come are of the scope around it.
-        self.begin_recent(self.current.ring);
+        self.probe.scope_exit(&self.ended(scope, self.state.scopes.len(), parent, fan_in));
     }
 
     #[inline]
-    fn ended<'t>(&'t self, scope: &'t Scope, depth: usize, parent: Option<u32>) -> EndedScope<'t> {
-        let tasks = self.seq - scope.watched.begun;
-        EndedScope { depth, tasks, tensormap: self.state.map.used(), scope, parent, rings: &self.state.rings }
+    fn ended<'t>(
+        &'t self,
+        scope: &'t Scope,
+        depth: usize,
+        parent: Option<u32>,
+        fan_in: u64,
+    ) -> EndedScope<'t> {
+        let (tasks, tensormap) = (self.seq - scope.watched.begun, self.state.map.used());
+        EndedScope { depth, parent, tasks, fan_in, tensormap, scope, rings: &self.state.rings }
     }
 
-    /// The innermost scope is another one, on this ring.
+    /// The innermost scope is another one; gives the widest fan-in of those submitted until now.
     #[inline]
-    fn begin_recent(&mut self, ring: usize) {
-        self.recent = self.table.slot_of(ring, self.state.rings[ring].head).0;
+    fn begin_recent(&mut self) -> u64 {
+        let ring = self.current.ring;
+        let recent = self.table.slot_of(ring, self.state.rings[ring].head).0;
+        core::mem::replace(&mut self.watched, WatchedSubmits { recent, fan_in: 0 }).fan_in
     }
 
     /// The runtime stops the run: tells of the open scopes, the innermost first.
     #[cold]
     pub(crate) fn observe_fatal(&self) {
         let scopes = &self.state.scopes;
-        let mut fan_in = 0;
+        let mut fan_in = self.watched.fan_in;
         for (depth, scope) in scopes.iter().enumerate().rev() {
-            let mut scope = *scope;
             fan_in = scope.watched.fan_in.max(fan_in);
-            scope.watched.fan_in = fan_in;
             let parent = depth.checked_sub(1).map(|outer| scopes[outer].id);
-            self.probe.scope_stopped(&self.ended(&scope, depth, parent));
+            self.probe.scope_stopped(&self.ended(scope, depth, parent, fan_in));
         }
     }
 

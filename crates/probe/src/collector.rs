@@ -84,12 +84,13 @@ impl RecordedKind {
     /// Makes the lanes of a kind and their writers.
     pub(crate) fn new(rules: &Rules, pool: &Pool, spec: KindSpec) -> Result<(Self, Vec<Writer>), ProbeError> {
         spec.validate()?;
-        let KindSpec { kind, name, path, sink, buffers, buffer_bytes, writers } = spec;
+        let KindSpec { kind, name, path, sink, buffers, buffer_bytes, ready_bytes, writers } = spec;
         let make = |_| lane(rules, pool, buffers, buffer_bytes);
         let made: io::Result<Vec<_>> = (0..writers).map(make).collect();
         let bytes = u64::from(buffers) * u64::from(buffer_bytes) * u64::from(writers);
         let made = made.map_err(|source| ProbeError::NoMemory { kind: name, bytes, source })?;
         let (writers, drains): (Vec<_>, Vec<_>) = made.into_iter().unzip();
+        drains.iter().for_each(|drain: &Drain| drain.make_ready(ready_bytes));
         let room = buffers as usize;
         let held = |drain| Held { drain, buffers: VecDeque::with_capacity(room) };
         let keeper = match sink {
@@ -101,11 +102,6 @@ impl RecordedKind {
             RecordedKind { kind, name, path, keeper, lanes, collected: 0, discarded: 0, failure: None },
             writers,
         ))
-    }
-
-    /// Gets the pages that the first records need, before anybody waits for them.
-    pub(crate) fn prepare(&mut self) {
-        self.lanes.iter_mut().for_each(|lane| lane.drain.prepare());
     }
 
     /// Which kind it is.

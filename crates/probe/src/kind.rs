@@ -35,6 +35,9 @@ pub struct KindSpec {
     pub buffers: u32,
     /// Bytes of each buffer, a multiple of [`BUFFER_ALIGNMENT`].
     pub buffer_bytes: u32,
+    /// Bytes of each lane that have their pages before the run begins. The first touch of a page costs more than the records that
+    /// then fill it; what is beyond is made ready a little ahead of the writer.
+    pub ready_bytes: u32,
     /// Number of writers; each has a lane of its own.
     pub writers: u32,
 }

@@ -28,6 +28,10 @@ pub(crate) const DUMP_TASKS: Kind = Kind(10);
 /// Buffers of a lane and bytes of each. A lane is drained every few milliseconds; half of it lasts that long at the
 /// highest rate that a thread can record. The memory is touched only as far as it is used.
 const RECORDS: (u32, u32) = (64, 64 << 10);
+/// Most lanes stay short.
+const RECORDS_READY: u32 = 64 << 10;
+/// Ten thousand scopes: where there are so many, each is so short that a page for every thirty of them is seen in the run's time.
+const SCOPES_READY: u32 = 1280 << 10;
 /// A captured tensor passes through in pieces of at most one buffer.
 const PAYLOADS: (u32, u32) = (16, 512 << 10);
 
@@ -42,7 +46,8 @@ pub(crate) fn spooled(
     let (buffers, buffer_bytes) = RECORDS;
     let (path, dir) = (dir.path().join(file), dir.clone());
     let sink = Sink::spool(move || spool(&dir));
-    KindSpec { kind, name, path, sink, buffers, buffer_bytes, writers }
+    let ready_bytes = if kind == SCOPES { SCOPES_READY } else { RECORDS_READY };
+    KindSpec { kind, name, path, sink, buffers, buffer_bytes, ready_bytes, writers }
 }
 
 /// A temporary file in the run directory, or the system's error.
@@ -57,5 +62,6 @@ pub(crate) fn spool(dir: &RunDir) -> io::Result<File> {
 pub(crate) fn placed(path: &Path, file: File, writers: u32) -> KindSpec {
     let (buffers, buffer_bytes) = PAYLOADS;
     let (path, sink) = (path.to_path_buf(), Sink::place(file));
-    KindSpec { kind: PAYLOAD, name: "captured bytes", path, sink, buffers, buffer_bytes, writers }
+    let (kind, name, ready_bytes) = (PAYLOAD, "captured bytes", RECORDS_READY);
+    KindSpec { kind, name, path, sink, buffers, buffer_bytes, ready_bytes, writers }
 }

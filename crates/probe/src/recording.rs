@@ -69,6 +69,7 @@ impl Recording {
     ///     sink: Sink::spool(|| std::fs::File::open("/nowhere")), // opened only if memory becomes short
     ///     buffers: 8,
     ///     buffer_bytes: 4096,
+    ///     ready_bytes: 4096,
     ///     writers: 1,
     /// };
     /// let (recording, mut writers) = Recording::start(Overflow::Block, Arc::new(Still), vec![numbers])?;
@@ -102,9 +103,8 @@ impl Recording {
             if kinds.iter().any(|other| other.kind() == spec.kind) {
                 return Err(ProbeError::KindTwice { kind: spec.name });
             }
-            let (mut kind, of_kind) = RecordedKind::new(&rules, pool, spec)?;
+            let (kind, of_kind) = RecordedKind::new(&rules, pool, spec)?;
             writers.push((kind.kind(), of_kind));
-            kind.prepare();
             kinds.push(kind);
         }
         let stop = Arc::new(AtomicBool::new(false));
@@ -214,7 +214,8 @@ pub(crate) mod tests_support {
     pub(crate) fn one_writer(write: impl FnOnce(&mut Writer)) -> Vec<u8> {
         let (path, sink) = ("run/records".into(), Sink::spool(|| std::fs::File::open("/nowhere")));
         let (kind, name) = (Kind(0), "records");
-        let spec = KindSpec { kind, name, path, sink, buffers: 4, buffer_bytes: 4096, writers: 1 };
+        let spec =
+            KindSpec { kind, name, path, sink, buffers: 4, buffer_bytes: 4096, ready_bytes: 0, writers: 1 };
         let started = Recording::start(Overflow::Block, Arc::new(Still), vec![spec]);
         let (recording, mut writers) = started.expect("memory and a thread");
         let mut writer = writers.take(kind).remove(0);

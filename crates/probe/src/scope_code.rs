@@ -89,6 +89,16 @@ pub(crate) fn small(count: u64) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
+/// The bits that are set, by number.
+#[inline]
+pub(crate) fn ones(mut bits: u8) -> impl Iterator<Item = usize> {
+    core::iter::from_fn(move || {
+        let first = bits.trailing_zeros() as usize;
+        bits &= bits.wrapping_sub(1);
+        (first < u8::BITS as usize).then_some(first)
+    })
+}
+
 /// Stores a scope, with slots, heap bytes, dependency entries and argument bytes of each ring whose bit is set, and its waits. Where
 /// it goes is known before it is made, so that it is made there.
 #[inline]
@@ -105,7 +115,7 @@ pub(crate) fn store(
         + usize::from(kinds) * size_of::<StallCode>();
     let Some(place) = writer.reserve(bytes) else { return };
     let mut place = put(place, &Head { rings, stalls: kinds, ..head() });
-    for ring in (0..RINGS).filter(|ring| rings >> ring & 1 == 1) {
+    for ring in ones(rings) {
         let [slots, heap, edges, args] = peaks(ring);
         let [slots, edges, args] = [slots, edges, args].map(small);
         place = put(place, &RingPeaks { heap, slots, edges, args, unused: 0 });
@@ -158,7 +168,7 @@ pub(crate) fn next(chunk: &mut &[u8]) -> Option<ScopeRecord> {
         open: head.open.into(),
         ..ScopeRecord::default()
     };
-    for ring in (0..RINGS).filter(|ring| head.rings >> ring & 1 == 1) {
+    for ring in ones(head.rings).filter(|&ring| ring < RINGS) {
         let RingPeaks { heap, slots, edges, args, .. } = take(chunk)?;
         scope.peaks[ring] = [slots.into(), heap, edges.into(), args.into()];
     }

@@ -77,6 +77,8 @@ impl Scopes {
         (open.enter, open.inner_tasks, open.tensormap) = (now, 0, 0);
         (open.told, open.stalled) = (0, false);
         self.depth += 1;
+        // For when it ends.
+        self.writer.prefetch();
     }
 
     #[inline]
@@ -107,11 +109,11 @@ impl Scopes {
             need_heap,
             heap_piece,
             scope: scope.id(),
-            parent: scope.parent().unwrap_or(NO_PARENT),
+            parent: scope.parent.unwrap_or(NO_PARENT),
             site: scope.site().0,
             tasks: small(scope.tasks - inner.inner_tasks),
             tensormap: small(scope.tensormap.max(inner.tensormap)),
-            fan_in: small(scope.fan_in()),
+            fan_in: small(scope.fan_in),
             need_slots: small(need_slots),
             need_edges: small(need_edges),
             need_args: small(need_args),
@@ -178,7 +180,7 @@ impl Open {
     /// Takes over what a scope inside it was told.
     #[cold]
     fn take_over(&mut self, inner: &Open) {
-        for ring in (0..RINGS).filter(|ring| inner.told >> ring & 1 == 1) {
+        for ring in scope_code::ones(inner.told) {
             self.tell(ring, &inner.peaks[ring]);
         }
         self.tensormap = self.tensormap.max(inner.tensormap);

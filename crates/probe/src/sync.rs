@@ -5,7 +5,7 @@
 
 use core::mem::MaybeUninit;
 
-pub(crate) use ringlane_engine::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, Padded};
+pub(crate) use ringlane_engine::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, Padded, prefetch};
 
 #[cfg(not(loom))]
 use core::cell::UnsafeCell;

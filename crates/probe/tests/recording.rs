@@ -75,7 +75,16 @@ const NUMBERS: Kind = Kind(0);
 const PIECES: Kind = Kind(1);
 
 fn spec(kind: Kind, sink: Sink, buffers: u32, buffer_bytes: u32, writers: u32) -> KindSpec {
-    KindSpec { kind, name: "numbers", path: "run/numbers.json".into(), sink, buffers, buffer_bytes, writers }
+    KindSpec {
+        kind,
+        name: "numbers",
+        path: "run/numbers.json".into(),
+        sink,
+        buffers,
+        buffer_bytes,
+        ready_bytes: 4096,
+        writers,
+    }
 }
 
 fn start(overflow: Overflow, specs: Vec<KindSpec>) -> (Recording, Writers) {

@@ -83,7 +83,8 @@ fn export(dir: &RunDir, flags: DfxFlags, rotten_byte: Option<usize>) -> Exported
     let spool = dir.clone();
     let sink = Sink::spool(move || Ok(Rotten { file: kinds::spool(&spool)?, byte: rotten_byte }));
     let (kind, name, path) = (kinds::DEPS, "submits", dir.path().join(kinds::DEPS_FILE));
-    let spec = KindSpec { kind, name, path, sink, buffers: 4, buffer_bytes: 4096, writers: 1 };
+    let spec =
+        KindSpec { kind, name, path, sink, buffers: 4, buffer_bytes: 4096, ready_bytes: 0, writers: 1 };
     let scopes = kinds::spooled(dir, kinds::SCOPES, "scopes", kinds::SCOPES_FILE, 1);
     let started = Recording::start(Overflow::Block, Arc::new(Still), vec![spec, scopes]);
     let (recording, mut writers) = started.unwrap();

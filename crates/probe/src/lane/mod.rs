@@ -147,9 +147,9 @@ pub(crate) struct Drain {
     taken: usize,
 }
 
-/// Bytes of a lane that get their pages before the writer comes to them: at first, as most lanes stay short, and once
-/// the first buffer was full. At 64 bytes a microsecond, a writer needs the collector's sleep for the first of them.
-const AHEAD_BYTES: [usize; 2] = [64 << 10, 256 << 10];
+/// Bytes of a lane that get their pages before the writer comes to them, once its first buffer was full. At 64 bytes a
+/// microsecond, a writer needs twice the collector's shortest sleep for them.
+const AHEAD_BYTES: usize = 256 << 10;
 
 /// Makes a lane. The memory is reserved, not touched.
 pub(crate) fn lane(
@@ -178,8 +178,14 @@ impl Drain {
     /// Gives the memory that the writer will come to next its pages, so that the writer need not wait for them. Buffers
     /// are used in the order of their addresses until all have been used once.
     pub(crate) fn prepare(&mut self) {
-        let ahead = AHEAD_BYTES[usize::from(self.taken > 0)];
-        self.common.memory.prepare(self.taken.saturating_add(ahead));
+        if self.taken > 0 {
+            self.common.memory.prepare(self.taken.saturating_add(AHEAD_BYTES));
+        }
+    }
+
+    /// Gives the first bytes their pages, before anybody waits for them.
+    pub(crate) fn make_ready(&self, bytes: u32) {
+        self.common.memory.prepare(bytes as usize);
     }
 
     /// Its records.

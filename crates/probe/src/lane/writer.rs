@@ -10,7 +10,9 @@ use zerocopy::{Immutable, IntoBytes};
 use super::memory::{Buffer, Filled};
 use super::ring::{Consumer, Producer};
 use super::{Common, Counts, Rules};
-use crate::sync::{Ordering, pause};
+use crate::sync::{Ordering, pause, prefetch};
+
+const CACHE_LINE: usize = 64;
 
 /// Writes the records of one lane. One thread at a time has it; dropping it hands over what it still holds.
 pub struct Writer {
@@ -67,6 +69,13 @@ impl Writer {
         // SAFETY: the bytes are initialised (mapped as zeros, then written only with records, which have no padding),
         // and only the holder of the buffer, which is this writer, touches them while the borrow of `self` lasts.
         Some(unsafe { core::slice::from_raw_parts_mut(place.as_ptr(), bytes) })
+    }
+
+    /// Asks for the next 128 bytes or more, where records are rare: until the next one, others have used the caches.
+    #[inline]
+    pub fn prefetch(&self) {
+        let line = self.cursor.as_ptr();
+        (0..3).for_each(|ahead| prefetch(line.wrapping_add(ahead * CACHE_LINE)));
     }
 
     /// The last `bytes` of the record written last, for a record that is filled little by little.
