@@ -4,6 +4,7 @@ mod common;
 
 use common::{Desk, checked};
 use ringlane::prelude::*;
+use ringlane_task::Explain;
 use ringlane_trace::scopes::{ScopeNeed, Scopes};
 
 kernel! { static COPY = any fn(from: &[u32], to: &mut [u32]) { to.copy_from_slice(from); } }
@@ -58,4 +59,28 @@ fn a_need_is_the_same_on_any_number_of_threads_and_with_any_rings() {
             assert_eq!(needs(threads, window), first, "{threads} threads, {window} slots");
         }
     }
+}
+
+#[test]
+fn scopes_that_begin_after_the_run_was_stopped_are_not_told_whatever_becomes_of_them() {
+    let desk = Desk::new();
+    let dir = desk.path().join("run");
+    let mut config = CallConfig::default().with_ring_task_window([4; 4]).with_dfx_flags(DfxFlags::SCOPES);
+    config.set_output_prefix(dir.to_str().unwrap()).unwrap();
+    let mut data = Buffers::new();
+    let x = data.add(&[8], &[1u32; 8]).unwrap();
+    let mut runtime = Runtime::on(Platform::Cpu).with(&config).unwrap();
+    let run = runtime.run(&mut data, |o| {
+        o.scope(|o| {
+            let x = o.external(x)?;
+            // More than the window holds: from then on what is submitted is only counted.
+            (0..8).try_for_each(|_| o.submit(&SLOW, [x.inout()]).map(drop))?;
+            o.scope(|o| -> Result<()> { o.scope(|_| panic!("after the end")) })
+        })
+    });
+    assert_eq!(run.result.unwrap_err().name(), "FlowControlDeadlock");
+    let scopes = Scopes::read(&dir).unwrap().scopes;
+    let open: Vec<_> = scopes.iter().map(|scope| (scope.scope.0, scope.exit.is_none())).collect();
+    assert_eq!(open, [(1, true), (0, true)]);
+    checked(&dir);
 }

@@ -72,6 +72,9 @@ impl Scopes {
 
     #[inline]
     pub(crate) fn enter(&mut self, now: u64) {
+        if self.stopped {
+            return;
+        }
         // The engine refuses a scope that is too deep before it tells of it.
         let Some(open) = self.open.get_mut(self.depth) else { return };
         (open.enter, open.inner_tasks, open.tensormap) = (now, 0, 0);
