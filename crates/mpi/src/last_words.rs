@@ -1,4 +1,4 @@
-//! What rank 0 says at its end, and that it is heard.
+//! What a rank says at its end, and that it is heard.
 
 use std::io::{Write, stderr};
 use std::thread;

@@ -18,7 +18,7 @@ pub const WORKER_GRACE: Duration = Duration::from_millis(600);
 /// How long a worker that is to end may take before its process is ended from outside of whatever it does.
 pub const LAST_CHANCE: Duration = Duration::from_millis(300);
 
-/// How long rank 0 waits until mpirun has read its last words.
+/// How long a rank waits until mpirun has read its last words.
 pub const LAST_WORDS: Duration = Duration::from_millis(400);
 
 /// How long it stays after that, so that mpirun says them before it hears of its end.

@@ -59,15 +59,26 @@ mod over_mpi {
     /// How long all ranks may take until they are ready, and to say goodbye.
     const PATIENCE: Duration = Duration::from_secs(30);
 
-    /// This process as one of several.
+    /// This process as one of several. What goes wrong is told here, while mpirun still listens.
     pub(super) fn be_rank(each: &Shape, command: &[OsString]) -> Result<Exit, CliError> {
+        let exit = join(each, command).unwrap_or_else(|error| {
+            print(&error);
+            error.exit()
+        });
+        if exit != Exit::Ok {
+            stay_until_heard();
+        }
+        Ok(exit)
+    }
+
+    fn join(each: &Shape, command: &[OsString]) -> Result<Exit, CliError> {
         let mpi = Mpi::init().map_err(|error| CliError::Remote(RemoteError::at_start(error)))?;
         let (is_first, ranks) = (mpi.rank() == Rank::SCHEDULER, mpi.ranks());
         let words = std::iter::once(OsString::from("ringlane")).chain(command.iter().cloned());
         // All ranks come to the same conclusion, and the first tells it.
         let wrong = match Cli::try_parse_from(words) {
             Ok(Cli { command: Command::Run(run) }) if ranks > 1 => {
-                return if is_first { heard(schedule(mpi, each, *run)) } else { work(mpi, each, &run) };
+                return if is_first { schedule(mpi, each, *run) } else { work(mpi, each, &run) };
             }
             Ok(Cli { command: Command::Run(_) }) => Ok(CliError::NoRanks { ranks }),
             Ok(_) => Ok(not_a_run()),
@@ -80,18 +91,6 @@ mod over_mpi {
             Ok(error) => Err(error),
             Err(error) => Ok(usage::tell(&error)),
         }
-    }
-
-    /// Tells what went wrong before this rank ends, while mpirun still listens.
-    fn heard(result: Result<Exit, CliError>) -> Result<Exit, CliError> {
-        let exit = result.unwrap_or_else(|error| {
-            print(&error);
-            error.exit()
-        });
-        if exit != Exit::Ok {
-            stay_until_heard();
-        }
-        Ok(exit)
     }
 
     fn not_a_run() -> CliError {

@@ -50,6 +50,17 @@ fn the_rank_whose_line_ends_is_named_and_the_others_hear_of_rank_0() {
 }
 
 #[test]
+fn a_line_is_not_ended_by_a_rank_that_has_seen_an_end_and_lives() {
+    let (zero, others) = connected();
+    kill(&others[1]);
+    assert_eq!(end_of(&zero), Some(End::Died(Rank(2))));
+    // It still has to say so.
+    drop(zero);
+    thread::sleep(Duration::from_millis(200));
+    assert_eq!((others[0].end(), others[2].end()), (None, None));
+}
+
+#[test]
 fn a_rank_that_says_goodbye_has_not_died() {
     let (zero, mut others) = connected();
     let third = others.pop().unwrap();

@@ -12,8 +12,7 @@ use ringlane_trace::scopes::{Peak, ScopeFatal, ScopeNeed, ScopeRow, ScopeStall, 
 
 use super::{Export, Rows};
 use crate::kinds;
-use crate::scope_code;
-use crate::scope_code::ScopeRecord;
+use crate::scope_code::{self, ScopeRecord};
 use crate::scopes::{NO_PARENT, RESOURCES};
 
 impl Export<'_> {
