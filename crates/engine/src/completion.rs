@@ -93,8 +93,10 @@ impl<P: Probe> Executor<'_, P> {
             return;
         }
         line.set_running(task_id(record), record.kernels[0]);
-        if self.company == Company::Shared {
-            slot.warm_successor(&self.table.slots, &self.table.edges);
+        if self.company == Company::Shared
+            && let Some(successor) = slot.warm_successor(&self.table.slots, &self.table.edges)
+        {
+            self.probe.warm(successor);
         }
         let (lane, block) = self.lane_of(record, index);
         if P::WATCHES_CORES && record.total_blocks() == 1 {

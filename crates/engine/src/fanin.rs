@@ -190,7 +190,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         for predecessor in &self.state.predecessors {
             let edge = base + (head as u32 & mask);
             head += 1;
-            if P::WATCHES {
+            if self.probe.sees_scopes() {
                 all_recent &= recent.contains(predecessor.slot);
             }
             let task = &self.table.slots[predecessor.slot.0 as usize];

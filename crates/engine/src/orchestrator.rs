@@ -227,7 +227,7 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
                 self.chip.relax();
             }
         }
-        if P::WATCHES {
+        if self.probe.sees_tasks() {
             self.observe_rest();
         }
     }

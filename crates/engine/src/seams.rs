@@ -165,6 +165,10 @@ pub trait Probe: Sync {
     /// The first block of a task is about to start, the others cannot have: its inputs are as it will see them.
     #[inline]
     fn dispatch(&self, _core: CoreId, _task: &ObservedTask<'_>) {}
+    /// This task is likely to become ready when the one that is about to run is complete: whatever will be stored of that may
+    /// be asked for now.
+    #[inline]
+    fn warm(&self, _task: SlotIndex) {}
     /// A core begins a block.
     #[inline]
     fn start(&self, _core: CoreId, _record: &TaskRecord, _kernel: u16, _lane: u8, _block: u32) {}

@@ -272,16 +272,19 @@ impl Slot {
         left == 0
     }
 
-    /// Before the task runs: asks for the line of the successor that will be told first.
+    /// Before the task runs: the successor that will be told first, if there is one yet. Asks for its line.
     #[inline]
-    pub fn warm_successor(&self, slots: &[Slot], edges: &[Edge]) {
+    pub fn warm_successor(&self, slots: &[Slot], edges: &[Edge]) -> Option<SlotIndex> {
         let head = self.fanout.load(Ordering::Acquire);
-        if head != EMPTY && head != CLOSED {
-            // SAFETY: the entry was published by the exchange that we acquired, and is not reused before its successor
-            // is done, which waits for this task.
-            let edge = unsafe { edges[head as usize - 1].0.get() };
-            prefetch(&slots[(edge.successor & !EXPLICIT) as usize]);
+        if head == EMPTY || head == CLOSED {
+            return None;
         }
+        // SAFETY: the entry was published by the exchange that we acquired, and is not reused before its successor
+        // is done, which waits for this task.
+        let edge = unsafe { edges[head as usize - 1].0.get() };
+        let successor = SlotIndex(edge.successor & !EXPLICIT);
+        prefetch(&slots[successor.0 as usize]);
+        Some(successor)
     }
 
     /// Marks the task done and calls `ready` for each successor that waited only for it.

@@ -4,20 +4,18 @@
 //! neighbours where that is exact: a core that goes on with its next task at once was free since the last stamp.
 
 use ringlane_engine::seams::Clock;
-use ringlane_engine::slot::TaskRecord;
-use ringlane_task::CoreId;
+use ringlane_task::{CoreId, DfxFlags};
 use ringlane_trace::swimlane::Phase;
 
 use crate::core_pmu::{CorePmu, Refusal};
 use crate::dump::Capture;
 use crate::lane::Writer;
-use crate::records::{BlockLife, BlockName, BlockPhases, PhaseTime};
+use crate::records::{BlockLife, BlockName, BlockPhases, BlockTime, PhaseTime};
+use crate::watching::On;
 
 /// The state of one core.
 #[derive(Default)]
 pub(crate) struct CoreState {
-    /// 0 where no timeline is recorded.
-    level: u8,
     /// Which core it is; it is its own thread.
     thread: u16,
     /// The block that runs or ran last, as far as its stamps are known.
@@ -39,33 +37,32 @@ pub(crate) struct CoreState {
 }
 
 impl CoreState {
-    pub(crate) fn timeline(&mut self, core: CoreId, level: u8, blocks: Writer, phases: Option<Writer>) {
-        (self.level, self.thread) = (level, core.0 as u16);
-        (self.blocks, self.phases) = (Some(blocks), phases);
+    pub(crate) fn timeline(&mut self, core: CoreId, blocks: Writer, phases: Option<Writer>) {
+        (self.thread, self.blocks, self.phases) = (core.0 as u16, Some(blocks), phases);
     }
 
     /// The core begins its part in the run: it looks for work from now on.
-    pub(crate) fn enter(&mut self, clock: &impl Clock, refusal: &Refusal) {
+    pub(crate) fn enter(&mut self, clock: &impl Clock, on: On, refusal: &Refusal) {
         if let Some(pmu) = &mut self.pmu {
             pmu.open(refusal);
         }
-        if self.level >= 3 {
+        if on.has(DfxFlags::SWIMLANE_PHASES) {
             let now = clock.now().0;
             self.idle = Some((now, now));
         }
     }
 
     /// The core has done its last.
-    pub(crate) fn leave(&mut self, clock: &impl Clock) {
-        if self.level >= 3 {
+    pub(crate) fn leave(&mut self, clock: &impl Clock, on: On) {
+        if on.has(DfxFlags::SWIMLANE_PHASES) {
             self.extend_idle(clock.now().0);
             self.close_idle(None);
         }
     }
 
-    #[cold]
-    pub(crate) fn idle(&mut self, clock: &impl Clock) {
-        if self.level >= 3 {
+    /// The core has looked for work: what it finds may have become ready at any time since it was free.
+    pub(crate) fn lost_track(&mut self, clock: &impl Clock, on: On) {
+        if on.has(DfxFlags::SWIMLANE_PHASES) {
             self.extend_idle(clock.now().0);
         }
         self.free_since = None;
@@ -82,15 +79,6 @@ impl CoreState {
             let (end, thread) = (now.unwrap_or(end), self.thread);
             phases.push(&PhaseTime { start, end, phase: Phase::Idle as u16, thread, tasks: 0 });
         }
-    }
-
-    /// Another core may have made what comes next ready since this one was free.
-    #[cold]
-    pub(crate) fn stole(&mut self, clock: &impl Clock) {
-        if self.level >= 3 {
-            self.extend_idle(clock.now().0);
-        }
-        self.free_since = None;
     }
 
     /// A task became ready: not before the block that this core ran last, and after all that the thread has seen.
@@ -123,39 +111,39 @@ impl CoreState {
     }
 
     #[inline]
-    pub(crate) fn start(
-        &mut self,
-        clock: &impl Clock,
-        core: CoreId,
-        record: &TaskRecord,
-        kernel: u16,
-        lane: u8,
-        block: u32,
-    ) {
-        let (local, ring) = (record.local, record.ring);
-        self.now.life.time.name = BlockName { local, block, func: kernel, lane, ring, core: core.0 };
-        if let Some(pmu) = &mut self.pmu {
+    pub(crate) fn start(&mut self, clock: &impl Clock, on: On, name: BlockName) {
+        self.now.life.time.name = name;
+        if on.has(DfxFlags::PMU)
+            && let Some(pmu) = &mut self.pmu
+        {
             pmu.begin();
         }
-        self.now.life.time.start = match self.level {
+        self.now.life.time.start = if on.has(DfxFlags::SWIMLANE_TASKS) {
             // `take` has seen to the order.
-            2.. => clock.now().0.max(self.now.life.dispatch),
-            _ => clock.now_ordered().0,
+            clock.now().0.max(self.now.life.dispatch)
+        } else {
+            clock.now_ordered().0
         };
     }
 
     #[inline]
-    pub(crate) fn end(&mut self, clock: &impl Clock) {
-        let time = &mut self.now.life.time;
+    pub(crate) fn end(&mut self, clock: &impl Clock, on: On) {
         // The two readings are not ordered against each other by the processor.
-        time.end = clock.now().0.max(time.start);
-        if let Some(pmu) = &mut self.pmu {
-            pmu.end(time);
+        let end = clock.now().0.max(self.now.life.time.start);
+        let time = BlockTime { end, ..self.now.life.time };
+        if on.has(DfxFlags::PMU)
+            && let Some(pmu) = &mut self.pmu
+        {
+            pmu.end(&time);
         }
-        if self.level == 1 {
-            self.blocks.as_mut().expect("a level has its writer").push(time);
+        if on.has(DfxFlags::SWIMLANE_TASKS) {
+            // Written when its task's successors know of it.
+            self.now.life.time.end = end;
+            (self.pending, self.now.resolve) = (true, u64::MAX);
+        } else if let Some(blocks) = &mut self.blocks {
+            let [first, second] = time.name.words();
+            blocks.push_words([time.start, end, first, second]);
         }
-        (self.pending, self.now.resolve) = (true, u64::MAX);
     }
 
     /// The block is done; unless it was the last, others go on with its task from here.
@@ -166,20 +154,20 @@ impl CoreState {
 
     /// The task is complete: its successors come next.
     #[inline]
-    pub(crate) fn complete(&mut self, clock: &impl Clock) {
+    pub(crate) fn complete(&mut self, clock: &impl Clock, on: On) {
         self.handed_in = None;
-        if self.level >= 3 {
+        if on.has(DfxFlags::SWIMLANE_PHASES) {
             self.now.resolve = clock.now().0;
         }
     }
 
     #[inline]
-    pub(crate) fn finish(&mut self, clock: &impl Clock) {
+    pub(crate) fn finish(&mut self, clock: &impl Clock, on: On) {
         let stamped = self.handed_in.take().or(self.made_ready.take());
         let now = stamped.unwrap_or_else(|| clock.now().0);
         self.free_since = Some(now);
         if core::mem::take(&mut self.pending) {
-            self.write_life(now);
+            self.write_life(now, on);
         } else if let Some(phases) = &mut self.phases {
             // A task without a block, or one that was skipped: all the time went to those that follow it.
             let (start, phase) = (self.now.life.dispatch, Phase::Resolve as u16);
@@ -188,15 +176,16 @@ impl CoreState {
     }
 
     #[inline]
-    fn write_life(&mut self, now: u64) {
-        let blocks = self.blocks.as_mut().expect("a level has its writer");
-        let life = &mut self.now.life;
-        life.finish = now.max(life.time.end);
-        if self.level == 2 {
-            return blocks.push::<BlockLife>(life);
+    fn write_life(&mut self, now: u64, on: On) {
+        let Some(blocks) = &mut self.blocks else { return };
+        let BlockLife { time: BlockTime { start, end, name }, dispatch, .. } = self.now.life;
+        let (finish, [first, second]) = (now.max(end), name.words());
+        if on.has(DfxFlags::SWIMLANE_PHASES) {
+            let resolve = self.now.resolve.clamp(end, finish);
+            blocks.push_words([start, end, first, second, dispatch, finish, resolve]);
+        } else {
+            blocks.push_words([start, end, first, second, dispatch, finish]);
         }
-        self.now.resolve = self.now.resolve.clamp(life.time.end, life.finish);
-        blocks.push(&self.now);
     }
 }
 
@@ -217,11 +206,12 @@ mod tests {
 
     #[test]
     fn a_core_that_goes_on_at_once_was_free_since_its_last_task_unless_it_submitted_since() {
-        let (clock, mut core) = (Ticking(AtomicU64::new(0)), CoreState { level: 2, ..CoreState::default() });
-        core.finish(&clock);
+        let (clock, mut core) = (Ticking(AtomicU64::new(0)), CoreState::default());
+        let on = On::new(DfxFlags::SWIMLANE_TASKS);
+        core.finish(&clock, on);
         core.take(&clock, 0);
         assert_eq!(core.now.life.dispatch, 10);
-        core.finish(&clock);
+        core.finish(&clock, on);
         core.interrupt();
         core.take(&clock, 0);
         assert_eq!(core.now.life.dispatch, 30);

@@ -7,204 +7,227 @@ use ringlane_engine::observed::{
 };
 use ringlane_engine::seams::{Clock, Probe, RecordBytes, Step};
 use ringlane_engine::slot::{SlotIndex, TaskRecord};
-use ringlane_task::{CoreId, Resource, RingIndex, TaskId, Ticks};
+use ringlane_task::{CoreId, DfxFlags, Resource, RingIndex, TaskId, Ticks};
 
-use crate::recorder::Recorder;
-use crate::records::Edge;
+use crate::records::{BlockName, Edge};
+use crate::sync::prefetch;
+use crate::watching::{ANY, OF_CORES, Watching};
 
-impl<C: Clock> Probe for Recorder<C> {
+impl<C: Clock, const FLAGS: u64> Probe for Watching<'_, C, FLAGS> {
+    const WATCHES_CORES: bool = FLAGS == ANY || FLAGS & OF_CORES != 0;
+
     #[inline]
     fn sees_tasks(&self) -> bool {
-        self.times_tasks
+        self.on().has(DfxFlags::SWIMLANE_TASKS)
     }
 
     #[inline]
     fn sees_submits(&self) -> bool {
-        self.sees_submits
+        let on = self.on();
+        on.has(DfxFlags::SWIMLANE_TASKS) || on.has(DfxFlags::DUMP) || on.has(DfxFlags::DEPS)
     }
 
     #[inline]
     fn sees_scopes(&self) -> bool {
-        self.sees_scopes
+        self.on().has(DfxFlags::SCOPES)
     }
 
     fn record_bytes(&self) -> RecordBytes {
-        self.bytes_on_the_chip()
+        self.0.bytes_on_the_chip()
     }
 
     fn enter(&self, core: CoreId) {
-        self.core(core).enter(&self.clock, &self.refusal);
+        self.0.core(core).enter(&self.0.clock, self.on(), &self.0.refusal);
     }
 
     fn leave(&self, core: CoreId) {
-        self.core(core).leave(&self.clock);
+        self.0.core(core).leave(&self.0.clock, self.on());
     }
 
+    #[cold]
     fn idle(&self, core: CoreId) {
-        self.core(core).idle(&self.clock);
+        self.0.core(core).lost_track(&self.0.clock, self.on());
     }
 
+    /// Another core may have made what comes next ready since this one was free.
+    #[cold]
     fn stole(&self, core: CoreId) {
-        self.core(core).stole(&self.clock);
+        self.0.core(core).lost_track(&self.0.clock, self.on());
     }
 
     #[inline]
     fn take(&self, core: CoreId, task: SlotIndex) {
-        if self.times_tasks {
-            let ready = self.ready[task.0 as usize].load(Ordering::Relaxed);
-            self.core(core).take(&self.clock, ready);
+        if self.on().has(DfxFlags::SWIMLANE_TASKS) {
+            let ready = self.0.ready[task.0 as usize].load(Ordering::Relaxed);
+            self.0.core(core).take(&self.0.clock, ready);
         }
     }
 
     #[inline]
     fn dispatch(&self, core: CoreId, task: &ObservedTask<'_>) {
-        if self.captures {
-            self.capture_before(core, task);
+        if self.on().has(DfxFlags::DUMP) {
+            self.0.capture_before(core, task);
+        }
+    }
+
+    #[inline]
+    fn warm(&self, task: SlotIndex) {
+        if self.on().has(DfxFlags::SWIMLANE_TASKS) {
+            prefetch(&self.0.ready[task.0 as usize]);
         }
     }
 
     #[inline]
     fn start(&self, core: CoreId, record: &TaskRecord, kernel: u16, lane: u8, block: u32) {
-        if self.times_blocks {
-            self.core(core).start(&self.clock, core, record, kernel, lane, block);
+        if Self::WATCHES_CORES {
+            let (local, ring) = (record.local, record.ring);
+            let name = BlockName { local, block, func: kernel, lane, ring, core: core.0 };
+            self.0.core(core).start(&self.0.clock, self.on(), name);
         }
     }
 
     #[inline]
     fn end(&self, core: CoreId) {
-        if self.times_blocks {
-            self.core(core).end(&self.clock);
+        if Self::WATCHES_CORES {
+            self.0.core(core).end(&self.0.clock, self.on());
         }
     }
 
     #[inline]
     fn hand_in(&self, core: CoreId) {
-        if self.times_tasks {
-            self.core(core).hand_in(&self.clock);
+        if self.on().has(DfxFlags::SWIMLANE_TASKS) {
+            self.0.core(core).hand_in(&self.0.clock);
         }
     }
 
     #[inline]
     fn complete(&self, core: CoreId, task: &ObservedTask<'_>) {
-        if self.captures {
-            self.capture_after(core, task);
+        if self.on().has(DfxFlags::DUMP) {
+            self.0.capture_after(core, task);
         }
-        if self.times_tasks {
-            self.core(core).complete(&self.clock);
+        if self.on().has(DfxFlags::SWIMLANE_TASKS) {
+            self.0.core(core).complete(&self.0.clock, self.on());
         }
     }
 
     #[inline]
     fn ready(&self, core: CoreId, task: SlotIndex) {
-        if self.times_tasks {
-            let now = self.core(core).ready(&self.clock);
-            self.ready[task.0 as usize].store(now, Ordering::Relaxed);
+        if self.on().has(DfxFlags::SWIMLANE_TASKS) {
+            let now = self.0.core(core).ready(&self.0.clock);
+            self.0.ready[task.0 as usize].store(now, Ordering::Relaxed);
         }
     }
 
     #[inline]
     fn finish(&self, core: CoreId) {
-        if self.times_tasks {
-            self.core(core).finish(&self.clock);
+        if self.on().has(DfxFlags::SWIMLANE_TASKS) {
+            self.0.core(core).finish(&self.0.clock, self.on());
         }
     }
 
     fn block(&self, block: &PlacedBlock<'_>) {
-        self.model().block(block);
+        self.0.model().block(block);
     }
 
     fn phase(&self, phase: &ThreadPhase) {
-        self.model().phase(phase);
+        self.0.model().phase(phase);
     }
 
     #[inline]
     fn step(&self, step: Step) {
-        if !self.times_tasks {
+        if !self.on().has(DfxFlags::SWIMLANE_TASKS) {
             return;
         }
         if matches!(step, Step::Begin | Step::Wait | Step::Waited) {
-            self.core(CoreId(0)).interrupt();
+            self.0.core(CoreId(0)).interrupt();
         }
-        if let Some(submits) = &mut self.submitter().submits {
-            submits.step(step, self.clock.now().0);
+        if self.on().has(DfxFlags::SWIMLANE_PHASES)
+            && let Some(submits) = &mut self.0.submitter().submits
+        {
+            submits.step(step, self.0.clock.now().0);
         }
     }
 
     #[inline]
     fn edge(&self, edge: &WiredEdge<'_>) {
-        if let Some(edges) = &mut self.submitter().edges {
+        if let Some(edges) = &mut self.0.submitter().edges {
             edges.push(&Edge { pred: edge.predecessor().0, succ: edge.successor().0 });
         }
     }
 
     #[inline]
     fn submit(&self, submission: &Submission<'_>) {
-        if self.captures {
-            self.select(submission);
+        let on = self.on();
+        if on.has(DfxFlags::DUMP) {
+            self.0.select(submission);
         }
-        if self.times_tasks {
-            self.core(CoreId(0)).interrupt();
+        if on.has(DfxFlags::SWIMLANE_TASKS) {
+            self.0.core(CoreId(0)).interrupt();
         }
-        self.submitter().submit(&self.clock, submission);
+        self.0.submitter().submit(&self.0.clock, on, submission);
     }
 
     #[inline]
     fn fill(&self, fill: &Fill) {
-        if let Some(scopes) = &mut self.submitter().scopes {
+        if let Some(scopes) = &mut self.0.submitter().scopes {
             scopes.fill(fill);
         }
     }
 
     #[inline]
     fn reclaim_begin(&self) {
-        if self.level >= 3 {
-            self.core(CoreId(0)).interrupt();
+        if self.on().has(DfxFlags::SWIMLANE_PHASES) {
+            self.0.core(CoreId(0)).interrupt();
         }
-        if let Some(tasks) = &mut self.submitter().tasks {
-            tasks.reclaim_begin(self.clock.now_ordered().0);
+        if self.on().has(DfxFlags::SWIMLANE_TASKS)
+            && let Some(tasks) = &mut self.0.submitter().tasks
+        {
+            tasks.reclaim_begin(self.0.clock.now_ordered().0);
         }
     }
 
     #[inline]
     fn reclaim(&self, task: TaskId, slot: SlotIndex) {
-        if let Some(tasks) = &mut self.submitter().tasks {
-            tasks.reclaim(task, slot, self.ready[slot.0 as usize].load(Ordering::Relaxed));
+        if let Some(tasks) = &mut self.0.submitter().tasks {
+            tasks.reclaim(task, slot, self.0.ready[slot.0 as usize].load(Ordering::Relaxed));
         }
     }
 
     #[inline]
     fn reclaim_end(&self) {
-        if let Some(tasks) = &mut self.submitter().tasks {
-            tasks.reclaim_end(self.clock.now().0);
+        if self.on().has(DfxFlags::SWIMLANE_PHASES)
+            && let Some(tasks) = &mut self.0.submitter().tasks
+        {
+            tasks.reclaim_end(self.0.clock.now().0);
         }
     }
 
     #[inline]
     fn scope_enter(&self) {
-        if let Some(scopes) = &mut self.submitter().scopes {
-            scopes.enter(self.clock.now().0);
+        if let Some(scopes) = &mut self.0.submitter().scopes {
+            scopes.enter(self.0.clock.now().0);
         }
     }
 
     #[inline]
     fn scope_exit(&self, scope: &EndedScope<'_>) {
-        if let Some(scopes) = &mut self.submitter().scopes {
-            scopes.exit(scope, self.clock.now().0);
+        if let Some(scopes) = &mut self.0.submitter().scopes {
+            scopes.exit(scope, self.0.clock.now().0);
         }
     }
 
     fn stall_begin(&self) {
-        self.submitter().stalled = self.clock.now().0;
+        self.0.submitter().stalled = self.0.clock.now().0;
     }
 
     fn stall_end(&self, ring: RingIndex, resource: Resource, submit: u64) {
-        let Ticks(now) = self.clock.now();
-        self.submitter().stall(now, ring, resource, submit);
+        let Ticks(now) = self.0.clock.now();
+        self.0.submitter().stall(now, ring, resource, submit);
     }
 
     fn scope_stopped(&self, scope: &EndedScope<'_>) {
-        if let Some(scopes) = &mut self.submitter().scopes {
-            scopes.stop(scope, self.clock.now().0);
+        if let Some(scopes) = &mut self.0.submitter().scopes {
+            scopes.stop(scope, self.0.clock.now().0);
         }
     }
 }

@@ -25,9 +25,9 @@ pub(crate) const DEPS: Kind = Kind(8);
 pub(crate) const SCOPES: Kind = Kind(9);
 pub(crate) const DUMP_TASKS: Kind = Kind(10);
 
-/// Buffers of a lane and bytes of each. A lane is drained every few milliseconds; half of it lasts that long at the
-/// highest rate that a thread can record. The memory is touched only as far as it is used.
-const RECORDS: (u32, u32) = (64, 64 << 10);
+/// Buffers of a lane and bytes of each. What a run of some ten milliseconds records stays in memory: to write it to the spool meanwhile
+/// takes a core from the run for longer than to record it. The memory is touched only as far as it is used.
+const RECORDS: (u32, u32) = (256, 64 << 10);
 /// Most lanes stay short.
 const RECORDS_READY: u32 = 64 << 10;
 /// Ten thousand scopes: where there are so many, each is so short that a page for every thirty of them is seen in the run's time.

@@ -31,8 +31,8 @@ mod selection;
 mod settings;
 mod store;
 mod submits;
-mod submitter_only;
 mod sync;
+mod watching;
 
 pub use clock::Clock;
 pub use collector::{KindCounts, RecordedKind};
@@ -45,4 +45,4 @@ pub use recording::{Recorded, Recording, Writers};
 pub use selection::{DumpSelection, SelectedKernel};
 pub use settings::{Cores, ModelCounters, Settings};
 pub use store::WriteFailure;
-pub use submitter_only::{SubmitterOnly, Watches};
+pub use watching::{ANY, Watching, WithProbe};

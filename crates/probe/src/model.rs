@@ -84,7 +84,7 @@ impl<C> Recorder<C> {
     /// What the records that are on would take in the memory of a modelled chip.
     pub(crate) fn bytes_on_the_chip(&self) -> RecordBytes {
         let when = |on: bool, bytes: usize| if on { bytes as u64 } else { 0 };
-        let (flags, level) = (self.settings.flags, self.level);
+        let (flags, level) = (self.settings.flags, self.settings.flags.swimlane_level());
         let block = if level == 1 { size_of::<BlockTime>() } else { size_of::<BlockLife>() };
         RecordBytes {
             block: when(level > 0, block) + when(flags.contains(DfxFlags::PMU), size_of::<BlockCounters>()),

@@ -27,8 +27,9 @@ use crate::scopes::Scopes;
 use crate::selection::{ArgMask, MASK_WORDS};
 use crate::settings::{Cores, Settings};
 use crate::submits::{Selected, Submits, SubmitterState, Tasks};
+use crate::watching::On;
 
-/// Records a run. It is the run's [`Probe`](ringlane_engine::seams::Probe); afterwards [`Recorder::export`](crate::Recorder::export) writes the files.
+/// Records a run. What it has [`watch`](Recorder::watch) is the run's probe; afterwards [`Recorder::export`](crate::Recorder::export) writes the files.
 pub struct Recorder<C> {
     pub(crate) clock: RunClock<C>,
     pub(crate) settings: Settings,
@@ -47,15 +48,7 @@ pub struct Recorder<C> {
     pub(crate) payload: Option<ArtifactFile>,
     pub(crate) refusal: Refusal,
     pub(crate) recording: Option<Recording>,
-    pub(crate) level: u8,
-    /// What of a core is watched at all: checked first, so that what is off costs a look at one byte.
-    pub(crate) times_blocks: bool,
-    /// As `times_blocks`, for a chip that tells the times itself.
-    pub(crate) places_blocks: bool,
-    pub(crate) times_tasks: bool,
-    pub(crate) captures: bool,
-    pub(crate) sees_submits: bool,
-    pub(crate) sees_scopes: bool,
+    pub(crate) on: On,
 }
 
 // SAFETY: each `CoreState` is touched only by the thread that is that core, the `SubmitterState` and the `ModelState` only by the
@@ -141,9 +134,12 @@ impl<C: Clock + Clone + Send + 'static> Recorder<C> {
         let lane_clock = Arc::new(LaneClock(clock.clone()));
         let (recording, mut writers) =
             Recording::start_in(&settings.pool, settings.lane_overflow(), lane_clock, specs)?;
-        let (modelled, times) = (settings.cores.are_modelled(), level > 0 || flags.contains(DfxFlags::PMU));
         // First: what it takes, cores and submitter do not find.
-        let model = if modelled { ModelState::new(&mut writers, level) } else { ModelState::default() };
+        let model = if settings.cores.are_modelled() {
+            ModelState::new(&mut writers, level)
+        } else {
+            ModelState::default()
+        };
         let recorder = Recorder {
             clock: RunClock { clock, alone: settings.cores.tellers() == 1 },
             dir: dir.clone(),
@@ -158,13 +154,7 @@ impl<C: Clock + Clone + Send + 'static> Recorder<C> {
             payload,
             refusal: Refusal::default(),
             recording: Some(recording),
-            level,
-            times_blocks: times && !modelled,
-            places_blocks: times && modelled,
-            times_tasks: level >= 2,
-            captures: flags.contains(DfxFlags::DUMP),
-            sees_submits: level >= 2 || flags.contains(DfxFlags::DUMP) || flags.contains(DfxFlags::DEPS),
-            sees_scopes: flags.contains(DfxFlags::SCOPES),
+            on: On::new(flags),
             settings,
         };
         Ok(recorder)
@@ -206,7 +196,6 @@ fn specs(
 }
 
 fn core_states(writers: &mut Writers, settings: &Settings) -> Box<[Padded<UnsafeCell<CoreState>>]> {
-    let level = settings.flags.swimlane_level();
     let mut blocks = writers.take(kinds::BLOCKS).into_iter();
     // The last one stays for the submitter.
     let mut phases: Vec<_> = writers.take(kinds::PHASES);
@@ -220,7 +209,7 @@ fn core_states(writers: &mut Writers, settings: &Settings) -> Box<[Padded<Unsafe
     let one = |core| {
         let mut state = CoreState::default();
         if let Some(blocks) = blocks.next() {
-            state.timeline(CoreId(core), level, blocks, phases.next());
+            state.timeline(CoreId(core), blocks, phases.next());
         }
         let captures = tasks.next().zip(captured.next());
         state.capture = captures.map(|(tasks, (records, payload))| Capture::new(tasks, records, payload));

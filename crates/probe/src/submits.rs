@@ -6,7 +6,7 @@ use ringlane_engine::observed::Submission;
 use ringlane_engine::seams::{Clock, Step};
 use ringlane_engine::slot::SlotIndex;
 use ringlane_engine::table::task_id;
-use ringlane_task::{Resource, RingIndex, TaskId};
+use ringlane_task::{DfxFlags, Resource, RingIndex, TaskId};
 use ringlane_trace::swimlane::Phase;
 
 use crate::deps::record;
@@ -14,6 +14,7 @@ use crate::lane::Writer;
 use crate::records::{PhaseTime, SubmitTime, TaskLife};
 use crate::scopes::Scopes;
 use crate::selection::{ArgMask, DumpSelection};
+use crate::watching::On;
 
 /// The submitter's state.
 #[derive(Default)]
@@ -30,14 +31,20 @@ pub(crate) struct SubmitterState {
 
 impl SubmitterState {
     #[inline]
-    pub(crate) fn submit(&mut self, clock: &impl Clock, submission: &Submission<'_>) {
-        if let Some(deps) = &mut self.deps {
+    pub(crate) fn submit(&mut self, clock: &impl Clock, on: On, submission: &Submission<'_>) {
+        if on.has(DfxFlags::DEPS)
+            && let Some(deps) = &mut self.deps
+        {
             record::store(deps, submission);
         }
-        if let Some(tasks) = &mut self.tasks {
+        if on.has(DfxFlags::SWIMLANE_TASKS)
+            && let Some(tasks) = &mut self.tasks
+        {
             tasks.seqs[submission.slot.0 as usize] = submission.record.seq;
         }
-        if let Some(submits) = &mut self.submits {
+        if on.has(DfxFlags::SWIMLANE_PHASES)
+            && let Some(submits) = &mut self.submits
+        {
             submits.finish(clock, submission);
         }
     }

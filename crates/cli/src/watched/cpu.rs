@@ -7,8 +7,10 @@ use ringlane_chip_cpu::{CpuClock, CpuRuntime};
 use ringlane_engine::Result;
 use ringlane_engine::api::backend::Site;
 use ringlane_engine::prelude::{Buffers, Orch};
+use ringlane_engine::report::Run;
+use ringlane_engine::seams::Probe;
 use ringlane_probe::pmu::Group;
-use ringlane_probe::{Cores, Recorder, Watches};
+use ringlane_probe::{Cores, Recorder, WithProbe};
 use ringlane_task::{CallConfig, UnknownPmuGroup};
 use ringlane_trace::RunDir;
 
@@ -19,6 +21,25 @@ pub(crate) fn pmu_group(config: &CallConfig) -> core::result::Result<Group, Unkn
     match config.pmu_group {
         0 => Ok(Group::default()),
         number => Group::from_number(number),
+    }
+}
+
+/// A run on the cpu chip, whoever watches it.
+struct OnCpu<'c, 'b, 'e, F> {
+    cpu: &'c mut CpuRuntime,
+    site: Site,
+    buffers: &'e mut Buffers<'b>,
+    f: F,
+}
+
+impl<'e, F, R> WithProbe for OnCpu<'_, '_, 'e, F>
+where
+    F: for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
+{
+    type Done = Run<R>;
+
+    fn with(self, probe: &impl Probe) -> Run<R> {
+        self.cpu.run_at(self.site, self.buffers, probe, self.f)
     }
 }
 
@@ -36,11 +57,10 @@ pub(crate) fn run_on_cpu<'e, R>(
         Err(error) => return refused(error),
     };
     let start = Instant::now();
-    let run = catch_unwind(AssertUnwindSafe(|| match recorder.as_ref().map(Recorder::watches) {
-        Some(Watches::Cores(recorder)) => cpu.run_at(site, buffers, recorder, f),
-        Some(Watches::Submits(submitter)) => cpu.run_at(site, buffers, &submitter, f),
-        Some(Watches::Scopes(submitter)) => cpu.run_at(site, buffers, &submitter, f),
-        None => cpu.run_at(site, buffers, &(), f),
+    let on_cpu = OnCpu { cpu, site, buffers, f };
+    let run = catch_unwind(AssertUnwindSafe(|| match &recorder {
+        Some(recorder) => recorder.watch(on_cpu),
+        None => on_cpu.with(&()),
     }));
     let wall = start.elapsed();
     let (report, result) = (cpu.last_report(), run.map(|run| run.result));

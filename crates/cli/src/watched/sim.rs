@@ -40,7 +40,7 @@ pub(crate) fn run_on_sim<'e, R>(
     };
     let start = Instant::now();
     let run = catch_unwind(AssertUnwindSafe(|| match &recorder {
-        Some(recorder) => sim.run_at(site, buffers, recorder, f),
+        Some(recorder) => sim.run_at(site, buffers, &recorder.probe(), f),
         None => sim.run_at(site, buffers, &(), f),
     }));
     let wall = start.elapsed();

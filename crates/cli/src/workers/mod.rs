@@ -140,7 +140,7 @@ impl NodeRuntime {
         let prefix = dir.and_then(|dir| dir.path().to_str()).unwrap_or_default();
         let (start, node) = (Instant::now(), &mut self.node);
         let run = catch_unwind(AssertUnwindSafe(|| match &recorder {
-            Some(recorder) => node.run_at(site, buffers, recorder, prefix, f),
+            Some(recorder) => node.run_at(site, buffers, &recorder.probe(), prefix, f),
             None => node.run_at(site, buffers, &(), prefix, f),
         }));
         let wall = start.elapsed();

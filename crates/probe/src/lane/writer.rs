@@ -13,6 +13,9 @@ use super::{Common, Counts, Rules};
 use crate::sync::{Ordering, pause, prefetch};
 
 const CACHE_LINE: usize = 64;
+/// How far ahead of the next record memory is asked for: the next exchange of the thread would wait until a record that went to memory
+/// that is not at hand is there.
+const AHEAD: usize = 2 * CACHE_LINE;
 
 /// Writes the records of one lane. One thread at a time has it; dropping it hands over what it still holds.
 pub struct Writer {
@@ -52,6 +55,17 @@ impl Writer {
         }
     }
 
+    /// Writes a record word by word. One whose last field was stored a moment ago cannot be loaded again in larger parts
+    /// without a wait of some 15 ns.
+    #[inline]
+    pub fn push_words<const N: usize>(&mut self, words: [u64; N]) {
+        if let Some(place) = self.reserve(8 * N) {
+            for (place, word) in place.chunks_exact_mut(8).zip(words) {
+                place.copy_from_slice(&word.to_ne_bytes());
+            }
+        }
+    }
+
     /// A place of exactly `bytes` for one record, which the caller fills; it holds remains of older records. `None` if
     /// there is no place (it is then counted as dropped) or if the record is larger than a buffer.
     ///
@@ -65,6 +79,7 @@ impl Writer {
         let place = self.cursor;
         // SAFETY: at least `bytes` lie between the cursor and the end, both in one buffer (or `bytes` is 0).
         self.cursor = unsafe { place.add(bytes) };
+        prefetch(self.cursor.as_ptr().wrapping_add(AHEAD));
         self.rows += 1;
         // SAFETY: the bytes are initialised (mapped as zeros, then written only with records, which have no padding),
         // and only the holder of the buffer, which is this writer, touches them while the borrow of `self` lasts.

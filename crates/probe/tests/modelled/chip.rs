@@ -11,7 +11,7 @@ use ringlane_engine::observed::{
 use ringlane_engine::seams::{Chip, Clock, Company, Probe, Step};
 use ringlane_engine::slot::{SlotIndex, TaskRecord};
 use ringlane_engine::table::Table;
-use ringlane_probe::Recorder;
+use ringlane_probe::{ANY, Recorder, Watching};
 use ringlane_task::{CoreId, Resource, RingIndex, TaskId, Ticks};
 
 pub const CORES: u32 = 3;
@@ -63,7 +63,7 @@ struct Control {
 
 /// Tells a recorder of blocks and phases in place of the threads that the engine takes the cores for.
 pub struct Teller<'r> {
-    recorder: &'r Recorder<Time>,
+    recorder: Watching<'r, Time, ANY>,
     time: Time,
     control: Mutex<Control>,
 }
@@ -71,6 +71,7 @@ pub struct Teller<'r> {
 impl<'r> Teller<'r> {
     pub fn new(recorder: &'r Recorder<Time>, time: Time) -> Self {
         let threads = [Thread { told: Ticks(BEGUN), round: 0 }; THREADS];
+        let recorder = recorder.probe();
         Teller { recorder, time, control: Mutex::new(Control { threads, running: Running::default() }) }
     }
 

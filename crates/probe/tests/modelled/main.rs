@@ -17,7 +17,6 @@ use ringlane_engine::slot::TaskRecord;
 use ringlane_engine::table::Table;
 use ringlane_probe::{
     Copies, Cores, DumpSelection, Exported, ModelCounters, Pool, Recorder, RunFacts, Settings, StartError,
-    Watches,
 };
 use ringlane_task::{Capacities, CoreId, DfxFlags, Explain, KernelId, Overflow, Ticks};
 use ringlane_trace::dump::Dump;
@@ -112,7 +111,6 @@ fn record(dir: &RunDir, level: u8) -> Exported {
     let table = Table::new(&Capacities::default(), CORES as usize).unwrap();
     let mut state = State::new(&table);
     let (recorder, time) = start(dir, settings(all_flags(level), table.slot_count()));
-    assert!(matches!(recorder.watches(), Watches::Cores(_)));
     let teller = Teller::new(&recorder, time);
     let mut buffers = Buffers::new();
     let x = buffers.add(&[64], &[1u32; 64]).unwrap();
@@ -232,7 +230,7 @@ fn many(dir: &RunDir, blocks: u32) -> Exported {
         let (core, thread) = (CoreId(i * 7 % CORES), i % THREADS as u32);
         let [dispatch, start, end, finish] = [0, 1, 5, 6].map(|after| Ticks(at + after));
         let (record, counters, lane, block) = (&record, &[4, 3, 2][..], 0, 0);
-        recorder.block(&PlacedBlock {
+        recorder.probe().block(&PlacedBlock {
             core,
             thread,
             record,
@@ -246,7 +244,7 @@ fn many(dir: &RunDir, blocks: u32) -> Exported {
             counters,
         });
         let (work, round) = (ThreadWork::Complete, u64::from(i));
-        recorder.phase(&ThreadPhase { thread, work, start, end, round, tasks: 1 });
+        recorder.probe().phase(&ThreadPhase { thread, work, start, end, round, tasks: 1 });
     }
     recorder.export(&facts(u64::from(blocks) + 10))
 }
@@ -283,7 +281,7 @@ fn a_stretch_of_no_length_is_left_out_unless_the_run_has_none() {
         let (recorder, _) = start(&test.create(), settings(timeline(3), 16));
         for (thread, end) in [(0, 0), (0, makespan), (1, 0)] {
             let (work, start, end) = (ThreadWork::Idle, Ticks(BEGUN), Ticks(BEGUN + end));
-            recorder.phase(&ThreadPhase { thread, work, start, end, round: 0, tasks: 0 });
+            recorder.probe().phase(&ThreadPhase { thread, work, start, end, round: 0, tasks: 0 });
         }
         recorder.export(&facts(makespan));
         assert_eq!(Swimlane::read(&test.0).unwrap().phases.len(), rows);
