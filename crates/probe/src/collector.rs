@@ -167,14 +167,10 @@ impl RecordedKind {
     }
 
     /// Takes what the lanes have now, at most one full turn of each lane.
-    /// Says how many were the most of one lane, of a hundred.
-    pub(crate) fn collect(&mut self, phase: Phase) -> u32 {
-        let mut most = 0;
+    pub(crate) fn collect(&mut self, phase: Phase) {
         for number in 0..self.lanes.len() {
-            let buffers = self.lanes[number].drain.buffers();
-            for taken in 1..=buffers {
+            for _ in 0..self.lanes[number].drain.buffers() {
                 let Some(filled) = self.lanes[number].drain.take() else { break };
-                most = most.max(taken * 100 / buffers);
                 self.keep(number, filled);
                 if phase == Phase::Running {
                     self.spill(number);
@@ -184,7 +180,6 @@ impl RecordedKind {
                 self.lanes[number].drain.prepare();
             }
         }
-        most
     }
 
     /// Ends the writers' hope that anything more is kept.

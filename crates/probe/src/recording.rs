@@ -19,10 +19,10 @@ use crate::error::ProbeError;
 use crate::kind::{Kind, KindSpec};
 use crate::lane::{Pool, Rouser, Rules, Writer};
 
-/// How long the collector sleeps between two looks: shortest while lanes fill up, and longer and longer while they do not, so
-/// that a quiet instrument does not take a core from the run. A writer that finds no empty buffer rouses it.
-const SLEEP_MIN: Duration = Duration::from_millis(2);
-const SLEEP_MAX: Duration = Duration::from_millis(16);
+/// How long the collector sleeps between two looks, longer and longer: each look takes a core from the run. A lane that fills up rouses
+/// it, so that a look of its own accord only serves to have memory ready before a writer comes to it.
+const SLEEP_MIN: Duration = Duration::from_millis(8);
+const SLEEP_MAX: Duration = Duration::from_millis(64);
 
 /// The writers of a recording, for those who will write.
 #[derive(Debug)]
@@ -146,7 +146,7 @@ fn run(mut kinds: Vec<RecordedKind>, stop: &AtomicBool) -> Recorded {
     let (mut phase, mut sleep) = (Phase::Running, SLEEP_MIN);
     loop {
         let begun = Instant::now();
-        let most = kinds.iter_mut().map(|kind| kind.collect(phase)).max().unwrap_or(0);
+        kinds.iter_mut().for_each(|kind| kind.collect(phase));
         busy += begun.elapsed();
         if phase == Phase::Closed {
             break;
@@ -155,12 +155,8 @@ fn run(mut kinds: Vec<RecordedKind>, stop: &AtomicBool) -> Recorded {
         if stop.load(Ordering::Acquire) {
             phase = Phase::Closed;
         } else {
-            sleep = match most {
-                0..=5 => (2 * sleep).min(SLEEP_MAX),
-                6..=12 => sleep,
-                _ => SLEEP_MIN,
-            };
             thread::park_timeout(sleep);
+            sleep = (2 * sleep).min(SLEEP_MAX);
         }
     }
     kinds.iter().for_each(RecordedKind::halt);

@@ -143,13 +143,15 @@ pub(crate) struct Drain {
     common: Arc<Common>,
     free: Producer<Buffer>,
     full: Consumer<Filled>,
-    /// Bytes of buffers taken so far.
+    /// Bytes of buffers taken so far, and up to the last look.
     taken: usize,
+    looked: usize,
 }
 
-/// Bytes of a lane that get their pages before the writer comes to them, once its first buffer was full. At 64 bytes a
-/// microsecond, a writer needs twice the collector's shortest sleep for them.
+/// Bytes of a lane that get their pages before the writer comes to them, at least, once its first buffer was full.
 const AHEAD_BYTES: usize = 256 << 10;
+/// A writer rouses the collector whenever it has filled one of so many parts of its lane.
+const PARTS: u32 = 8;
 
 /// Makes a lane. The memory is reserved, not touched.
 pub(crate) fn lane(
@@ -164,7 +166,7 @@ pub(crate) fn lane(
     tokens.into_iter().for_each(|buffer| empty.push(buffer));
     let common = Arc::new(Common { memory, counts: Padded::default(), halted: AtomicBool::new(false) });
     let writer = Writer::new(rules.clone(), common.clone(), free, filled);
-    Ok((writer, Drain { common, free: empty, full, taken: 0 }))
+    Ok((writer, Drain { common, free: empty, full, taken: 0, looked: 0 }))
 }
 
 impl Drain {
@@ -176,11 +178,13 @@ impl Drain {
     }
 
     /// Gives the memory that the writer will come to next its pages, so that the writer need not wait for them. Buffers
-    /// are used in the order of their addresses until all have been used once.
+    /// are used in the order of their addresses until all have been used once. The next look may be twice as far away as the last.
     pub(crate) fn prepare(&mut self) {
         if self.taken > 0 {
-            self.common.memory.prepare(self.taken.saturating_add(AHEAD_BYTES));
+            let ahead = AHEAD_BYTES.max((self.taken - self.looked).saturating_mul(2));
+            self.common.memory.prepare(self.taken.saturating_add(ahead));
         }
+        self.looked = self.taken;
     }
 
     /// Gives the first bytes their pages, before anybody waits for them.

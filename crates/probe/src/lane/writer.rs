@@ -9,7 +9,7 @@ use zerocopy::{Immutable, IntoBytes};
 
 use super::memory::{Buffer, Filled};
 use super::ring::{Consumer, Producer};
-use super::{Common, Counts, Rules};
+use super::{Common, Counts, PARTS, Rules};
 use crate::sync::{Ordering, pause, prefetch};
 
 const CACHE_LINE: usize = 64;
@@ -25,6 +25,8 @@ pub struct Writer {
     /// Records in `buffer`.
     rows: u32,
     buffer: Option<Buffer>,
+    /// Buffers handed over since the collector was last roused.
+    handed: u32,
     /// Of everything that left the writer; `total` lacks the records in `buffer`.
     counts: Counts,
     free: Consumer<Buffer>,
@@ -44,7 +46,8 @@ impl Writer {
         full: Producer<Filled>,
     ) -> Self {
         let (nowhere, counts) = (NonNull::dangling(), Counts::default());
-        Writer { cursor: nowhere, end: nowhere, rows: 0, buffer: None, counts, free, full, common, rules }
+        let (cursor, end, buffer) = (nowhere, nowhere, None);
+        Writer { cursor, end, rows: 0, buffer, handed: 0, counts, free, full, common, rules }
     }
 
     /// Writes a record of fixed size. If there is no place for it, it is counted as dropped.
@@ -138,6 +141,11 @@ impl Writer {
                 self.counts.bytes += used as u64;
                 (self.cursor, self.end) = (NonNull::dangling(), NonNull::dangling());
                 self.full.push(Filled { buffer, used: used as u32, rows });
+                self.handed += 1;
+                if self.handed >= self.common.memory.buffers().div_ceil(PARTS) {
+                    self.handed = 0;
+                    self.rules.rouser.rouse();
+                }
             }
             kept => {
                 self.counts.dropped += u64::from(rows);
