@@ -226,6 +226,7 @@ impl<P: Probe> Executor<'_, P> {
             Company::Alone => unsafe { slot.close_alone(slots, edges, fate, publish) },
         }
         self.table.board.core(self.core.0).set_idle();
+        self.probe.done(self.core, task, record);
         self.probe.finish(self.core);
         self.table.done[task.0 as usize].set(record.tag);
     }

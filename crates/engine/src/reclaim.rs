@@ -66,11 +66,10 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     fn free_segment(&mut self, ring: usize, segment: &crate::scope::Segment) {
         self.probe.reclaim_begin();
         let state = &mut *self.state;
-        for position in state.rings[ring].tail..segment.end {
+        let tail = state.rings[ring].tail;
+        self.probe.reclaim(TaskId::new(ring_index(ring), tail as u32), segment.end - tail);
+        for position in tail..segment.end {
             let slot = self.table.slot_of(ring, position);
-            if self.probe.sees_tasks() {
-                self.probe.reclaim(TaskId::new(ring_index(ring), position as u32), slot);
-            }
             let meta = &mut state.metas[slot.0 as usize];
             meta.stamp = 0;
             state.map.release(meta.owned, meta.entries as u64);

@@ -184,6 +184,9 @@ pub trait Probe: Sync {
     /// A task became ready; called before it is published.
     #[inline]
     fn ready(&self, _core: CoreId, _task: SlotIndex) {}
+    /// A task was run or skipped, and its successors are told; called before its slot can be reused.
+    #[inline]
+    fn done(&self, _core: CoreId, _task: SlotIndex, _record: &TaskRecord) {}
     /// The core is through with what it took; of a task that it completed, before the slot can be reused.
     #[inline]
     fn finish(&self, _core: CoreId) {}
@@ -216,9 +219,9 @@ pub trait Probe: Sync {
     /// Tasks are about to be reclaimed.
     #[inline]
     fn reclaim_begin(&self) {}
-    /// A task's slot and memory may be reused.
+    /// The slots and the memory of so many tasks of a ring, this one and those after it, may be reused.
     #[inline]
-    fn reclaim(&self, _task: TaskId, _slot: SlotIndex) {}
+    fn reclaim(&self, _first: TaskId, _count: u64) {}
     /// Tasks were reclaimed.
     #[inline]
     fn reclaim_end(&self) {}

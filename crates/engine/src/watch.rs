@@ -170,10 +170,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     pub(crate) fn observe_rest(&self) {
         self.probe.reclaim_begin();
         for (ring, state) in self.state.rings.iter().enumerate() {
-            for position in state.tail..state.head {
-                let slot = self.table.slot_of(ring, position);
-                self.probe.reclaim(TaskId::new(ring_index(ring), position as u32), slot);
-            }
+            self.probe.reclaim(TaskId::new(ring_index(ring), state.tail as u32), state.head - state.tail);
         }
         self.probe.reclaim_end();
     }

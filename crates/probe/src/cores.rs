@@ -4,13 +4,15 @@
 //! neighbours where that is exact: a core that goes on with its next task at once was free since the last stamp.
 
 use ringlane_engine::seams::Clock;
+use ringlane_engine::slot::TaskRecord;
+use ringlane_engine::table::task_id;
 use ringlane_task::{CoreId, DfxFlags};
 use ringlane_trace::swimlane::Phase;
 
 use crate::core_pmu::{CorePmu, Refusal};
 use crate::dump::Capture;
 use crate::lane::Writer;
-use crate::records::{BlockLife, BlockName, BlockPhases, BlockTime, PhaseTime};
+use crate::records::{BlockLife, BlockName, BlockPhases, BlockTime, PhaseTime, TaskLife};
 use crate::watching::On;
 
 /// The state of one core.
@@ -32,6 +34,7 @@ pub(crate) struct CoreState {
     idle: Option<(u64, u64)>,
     blocks: Option<Writer>,
     phases: Option<Writer>,
+    pub(crate) tasks: Option<Writer>,
     pub(crate) pmu: Option<CorePmu>,
     pub(crate) capture: Option<Capture>,
 }
@@ -158,6 +161,14 @@ impl CoreState {
         self.handed_in = None;
         if on.has(DfxFlags::SWIMLANE_PHASES) {
             self.now.resolve = clock.now().0;
+        }
+    }
+
+    /// A task that became ready then was completed here.
+    #[inline]
+    pub(crate) fn done(&mut self, task: &TaskRecord, ready: u64) {
+        if let Some(tasks) = &mut self.tasks {
+            tasks.push(&TaskLife { task_id: task_id(task).0, seq: task.seq, ready });
         }
     }
 

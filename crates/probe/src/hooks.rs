@@ -119,6 +119,14 @@ impl<C: Clock, const FLAGS: u64> Probe for Watching<'_, C, FLAGS> {
     }
 
     #[inline]
+    fn done(&self, core: CoreId, task: SlotIndex, record: &TaskRecord) {
+        if self.on().has(DfxFlags::SWIMLANE_TASKS) {
+            let ready = self.0.ready[task.0 as usize].load(Ordering::Relaxed);
+            self.0.teller(core).done(record, ready);
+        }
+    }
+
+    #[inline]
     fn finish(&self, core: CoreId) {
         if self.on().has(DfxFlags::SWIMLANE_TASKS) {
             self.0.core(core).finish(&self.0.clock, self.on());
@@ -180,25 +188,27 @@ impl<C: Clock, const FLAGS: u64> Probe for Watching<'_, C, FLAGS> {
             self.0.core(CoreId(0)).interrupt();
         }
         if self.on().has(DfxFlags::SWIMLANE_TASKS)
-            && let Some(tasks) = &mut self.0.submitter().tasks
+            && let Some(reclaims) = &mut self.0.submitter().reclaims
         {
-            tasks.reclaim_begin(self.0.clock.now_ordered().0);
+            reclaims.begin(self.0.clock.now_ordered().0);
         }
     }
 
     #[inline]
-    fn reclaim(&self, task: TaskId, slot: SlotIndex) {
-        if let Some(tasks) = &mut self.0.submitter().tasks {
-            tasks.reclaim(task, slot, self.0.ready[slot.0 as usize].load(Ordering::Relaxed));
+    fn reclaim(&self, first: TaskId, count: u64) {
+        if self.on().has(DfxFlags::SWIMLANE_TASKS)
+            && let Some(reclaims) = &mut self.0.submitter().reclaims
+        {
+            reclaims.reclaim(first, count);
         }
     }
 
     #[inline]
     fn reclaim_end(&self) {
         if self.on().has(DfxFlags::SWIMLANE_PHASES)
-            && let Some(tasks) = &mut self.0.submitter().tasks
+            && let Some(reclaims) = &mut self.0.submitter().reclaims
         {
-            tasks.reclaim_end(self.0.clock.now().0);
+            reclaims.end(self.0.clock.now().0);
         }
     }
 

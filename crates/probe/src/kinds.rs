@@ -24,6 +24,7 @@ pub(crate) const PMU: Kind = Kind(7);
 pub(crate) const DEPS: Kind = Kind(8);
 pub(crate) const SCOPES: Kind = Kind(9);
 pub(crate) const DUMP_TASKS: Kind = Kind(10);
+pub(crate) const RECLAIMS: Kind = Kind(11);
 
 /// Buffers of a lane and bytes of each. What a run of some ten milliseconds records stays in memory: to write it to the spool meanwhile
 /// takes a core from the run for longer than to record it. The memory is touched only as far as it is used.

@@ -13,7 +13,7 @@ use crate::pmu::COUNTERS_MAX;
 use crate::recorder::Recorder;
 use crate::recording::Writers;
 use crate::records::{
-    BlockCounters, BlockLife, BlockName, BlockTime, COUNTED, PhaseTime, SubmitTime, TaskLife, ThreadTime,
+    BlockCounters, BlockLife, BlockName, BlockTime, COUNTED, PhaseTime, SubmitTime, ThreadTime,
 };
 
 /// The writers of a modelled chip; of another chip, or of what is off, there are none.
@@ -77,6 +77,8 @@ impl ModelState {
     }
 }
 
+/// Bytes of a task's life as the chip would record it: which, its order, when it was ready and when it was reclaimed.
+const TASK_BYTES: usize = 32;
 /// Bytes of a submit's arguments as the chip would record them for the dependencies: they vary, and this is a usual task's.
 const USUAL_SUBMIT_BYTES: usize = 160;
 
@@ -89,7 +91,7 @@ impl<C> Recorder<C> {
         RecordBytes {
             block: when(level > 0, block) + when(flags.contains(DfxFlags::PMU), size_of::<BlockCounters>()),
             phase: when(level >= 3, size_of::<ThreadTime>()),
-            submit: when(level >= 2, size_of::<TaskLife>())
+            submit: when(level >= 2, TASK_BYTES)
                 + when(level >= 3, size_of::<SubmitTime>())
                 + when(flags.contains(DfxFlags::DEPS), USUAL_SUBMIT_BYTES),
         }

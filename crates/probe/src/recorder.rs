@@ -26,7 +26,7 @@ use crate::recording::{Recording, Writers};
 use crate::scopes::Scopes;
 use crate::selection::{ArgMask, MASK_WORDS};
 use crate::settings::{Cores, Settings};
-use crate::submits::{Selected, Submits, SubmitterState, Tasks};
+use crate::submits::{Reclaims, Selected, Submits, SubmitterState};
 use crate::watching::On;
 
 /// Records a run. What it has [`watch`](Recorder::watch) is the run's probe; afterwards [`Recorder::export`](crate::Recorder::export) writes the files.
@@ -38,8 +38,7 @@ pub struct Recorder<C> {
     pub(crate) submitter: UnsafeCell<SubmitterState>,
     /// What a chip that keeps its own time tells; its submitter tells it.
     pub(crate) model: UnsafeCell<ModelState>,
-    /// By slot: when its task became ready. Stored before the task is published, loaded by the submitter after it saw that
-    /// the task is done.
+    /// By slot: when its task became ready. Stored before the task is published, loaded by cores that hold it.
     pub(crate) ready: Box<[AtomicU64]>,
     /// By slot: which arguments are captured. Stored before the task is published, loaded by cores that hold it.
     pub(crate) masks: Box<[[AtomicU64; MASK_WORDS]]>,
@@ -179,7 +178,8 @@ fn specs(
         }
     };
     spool(level >= 1, kinds::BLOCKS, "blocks", swimlane, cores);
-    spool(level >= 2, kinds::TASKS, "tasks", swimlane, 1);
+    spool(level >= 2, kinds::TASKS, "tasks", swimlane, cores);
+    spool(level >= 2, kinds::RECLAIMS, "reclaimed tasks", swimlane, 1);
     spool(level >= 2, kinds::EDGES, "edges", swimlane, 1);
     spool(level >= 3, kinds::PHASES, "phases", swimlane, phases);
     spool(level >= 3, kinds::SUBMITS, "submits", swimlane, 1);
@@ -201,7 +201,8 @@ fn core_states(writers: &mut Writers, settings: &Settings) -> Box<[Padded<Unsafe
     let mut phases: Vec<_> = writers.take(kinds::PHASES);
     let submitters = phases.pop();
     let mut phases = phases.into_iter();
-    let mut tasks = writers.take(kinds::DUMP_TASKS).into_iter();
+    let mut tasks = writers.take(kinds::TASKS).into_iter();
+    let mut captured_tasks = writers.take(kinds::DUMP_TASKS).into_iter();
     let mut captured = writers.take(kinds::DUMP).into_iter().zip(writers.take(kinds::PAYLOAD));
     let mut counters = writers.take(kinds::PMU).into_iter();
     writers.put(kinds::PHASES, submitters);
@@ -211,7 +212,8 @@ fn core_states(writers: &mut Writers, settings: &Settings) -> Box<[Padded<Unsafe
         if let Some(blocks) = blocks.next() {
             state.timeline(CoreId(core), blocks, phases.next());
         }
-        let captures = tasks.next().zip(captured.next());
+        state.tasks = tasks.next();
+        let captures = captured_tasks.next().zip(captured.next());
         state.capture = captures.map(|(tasks, (records, payload))| Capture::new(tasks, records, payload));
         state.pmu = counters.next().map(|writer| CorePmu::new(writer, group));
         Padded(UnsafeCell::new(state))
@@ -221,9 +223,9 @@ fn core_states(writers: &mut Writers, settings: &Settings) -> Box<[Padded<Unsafe
 
 fn submitter_state(writers: &mut Writers, settings: &Settings) -> SubmitterState {
     let phases = writers.take(kinds::PHASES).pop();
-    let tasks = writers.take(kinds::TASKS).pop();
+    let reclaims = writers.take(kinds::RECLAIMS).pop();
     SubmitterState {
-        tasks: tasks.map(|writer| Tasks::new(writer, phases, settings.slots)),
+        reclaims: reclaims.map(|writer| Reclaims::new(writer, phases)),
         edges: writers.take(kinds::EDGES).pop(),
         submits: writers.take(kinds::SUBMITS).pop().map(Submits::new),
         deps: writers.take(kinds::DEPS).pop(),
@@ -265,11 +267,11 @@ impl<C> Recorder<C> {
         unsafe { &mut *self.model.get() }
     }
 
-    /// Who captures what a core is about to run or has run: where one thread tells of all cores, the first does.
+    /// Who tells of a core's tasks and arguments: where one thread tells of all cores, the first does.
+    #[inline]
     #[allow(clippy::mut_from_ref)]
-    fn capture(&self, core: CoreId) -> Option<&mut Capture> {
-        let core = if self.settings.cores.are_modelled() { CoreId(0) } else { core };
-        self.core(core).capture.as_mut()
+    pub(crate) fn teller(&self, core: CoreId) -> &mut CoreState {
+        self.core(if self.settings.cores.are_modelled() { CoreId(0) } else { core })
     }
 
     /// Ends the writing: every writer's last buffer is handed over.
@@ -291,7 +293,7 @@ impl<C> Recorder<C> {
     #[cold]
     pub(crate) fn capture_before(&self, core: CoreId, task: &ObservedTask<'_>) {
         let mask = self.mask_of(task.slot);
-        if let Some(capture) = self.capture(core).filter(|_| !mask.is_empty()) {
+        if let Some(capture) = self.teller(core).capture.as_mut().filter(|_| !mask.is_empty()) {
             capture.before(task, &mask, &self.payload_end);
         }
     }
@@ -299,7 +301,7 @@ impl<C> Recorder<C> {
     #[cold]
     pub(crate) fn capture_after(&self, core: CoreId, task: &ObservedTask<'_>) {
         let mask = self.mask_of(task.slot);
-        if let Some(capture) = self.capture(core).filter(|_| !mask.is_empty()) {
+        if let Some(capture) = self.teller(core).capture.as_mut().filter(|_| !mask.is_empty()) {
             capture.after(task, &mask, &self.payload_end);
         }
     }

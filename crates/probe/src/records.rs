@@ -54,14 +54,22 @@ pub(crate) struct BlockPhases {
     pub(crate) resolve: u64,
 }
 
-/// A task at level 2.
+/// A task at level 2, as the core knows it that completed it.
 #[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub(crate) struct TaskLife {
     pub(crate) task_id: u64,
     pub(crate) seq: u64,
     pub(crate) ready: u64,
-    pub(crate) reclaim: u64,
+}
+
+/// Tasks of a ring that were reclaimed together: so many, from this one on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub(crate) struct Reclaim {
+    pub(crate) first: u64,
+    pub(crate) count: u64,
+    pub(crate) at: u64,
 }
 
 /// An edge that the engine wired.

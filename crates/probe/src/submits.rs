@@ -1,17 +1,16 @@
-//! What the submitter records: its submits, the edges it wires, the life of tasks, the scopes.
+//! What the submitter records: its submits, the edges it wires, what it reclaims, the scopes.
 //!
 //! Only the submitting thread touches this.
 
 use ringlane_engine::observed::Submission;
 use ringlane_engine::seams::{Clock, Step};
-use ringlane_engine::slot::SlotIndex;
 use ringlane_engine::table::task_id;
 use ringlane_task::{DfxFlags, Resource, RingIndex, TaskId};
 use ringlane_trace::swimlane::Phase;
 
 use crate::deps::record;
 use crate::lane::Writer;
-use crate::records::{PhaseTime, SubmitTime, TaskLife};
+use crate::records::{PhaseTime, Reclaim, SubmitTime};
 use crate::scopes::Scopes;
 use crate::selection::{ArgMask, DumpSelection};
 use crate::watching::On;
@@ -19,7 +18,7 @@ use crate::watching::On;
 /// The submitter's state.
 #[derive(Default)]
 pub(crate) struct SubmitterState {
-    pub(crate) tasks: Option<Tasks>,
+    pub(crate) reclaims: Option<Reclaims>,
     pub(crate) edges: Option<Writer>,
     pub(crate) submits: Option<Submits>,
     pub(crate) deps: Option<Writer>,
@@ -36,11 +35,6 @@ impl SubmitterState {
             && let Some(deps) = &mut self.deps
         {
             record::store(deps, submission);
-        }
-        if on.has(DfxFlags::SWIMLANE_TASKS)
-            && let Some(tasks) = &mut self.tasks
-        {
-            tasks.seqs[submission.slot.0 as usize] = submission.record.seq;
         }
         if on.has(DfxFlags::SWIMLANE_PHASES)
             && let Some(submits) = &mut self.submits
@@ -61,39 +55,37 @@ impl SubmitterState {
     }
 }
 
-/// The life of tasks, from level 2 on: written when a task is reclaimed, and all of it is known.
-pub(crate) struct Tasks {
-    pub(crate) writer: Writer,
-    /// By slot.
-    pub(crate) seqs: Box<[u64]>,
+/// When tasks were reclaimed, from level 2 on.
+pub(crate) struct Reclaims {
+    writer: Writer,
     /// When the reclaim that goes on began, and of how many tasks it is.
     begun: u64,
-    count: u32,
+    count: u64,
     /// Reclaims as phases of the submitter's thread, which is that of core 0, at level 3; not where the chip has schedulers that
     /// tell of theirs.
-    pub(crate) phases: Option<Writer>,
+    phases: Option<Writer>,
 }
 
-impl Tasks {
-    pub(crate) fn new(writer: Writer, phases: Option<Writer>, slots: usize) -> Self {
-        Tasks { writer, seqs: vec![0; slots].into_boxed_slice(), begun: 0, count: 0, phases }
+impl Reclaims {
+    pub(crate) fn new(writer: Writer, phases: Option<Writer>) -> Self {
+        Reclaims { writer, begun: 0, count: 0, phases }
     }
 
-    pub(crate) fn reclaim_begin(&mut self, now: u64) {
+    pub(crate) fn begin(&mut self, now: u64) {
         (self.begun, self.count) = (now, 0);
     }
 
-    #[inline]
-    pub(crate) fn reclaim(&mut self, task: TaskId, slot: SlotIndex, ready: u64) {
-        self.count += 1;
-        let (task_id, seq) = (task.0, self.seqs[slot.0 as usize]);
-        self.writer.push(&TaskLife { task_id, seq, ready, reclaim: self.begun });
+    pub(crate) fn reclaim(&mut self, first: TaskId, count: u64) {
+        if count > 0 {
+            self.count += count;
+            self.writer.push(&Reclaim { first: first.0, count, at: self.begun });
+        }
     }
 
-    pub(crate) fn reclaim_end(&mut self, now: u64) {
+    pub(crate) fn end(&mut self, now: u64) {
         if let Some(phases) = self.phases.as_mut().filter(|_| self.count > 0) {
-            let (start, phase) = (self.begun, Phase::Reclaim as u16);
-            phases.push(&PhaseTime { start, end: now, phase, thread: 0, tasks: self.count });
+            let (start, phase, tasks) = (self.begun, Phase::Reclaim as u16, self.count as u32);
+            phases.push(&PhaseTime { start, end: now, phase, thread: 0, tasks });
         }
     }
 }

@@ -35,7 +35,7 @@ const ARTIFACTS: [Artifact; 5] = [
     Artifact {
         flag: DfxFlags::SWIMLANE_CORES,
         name: kinds::SWIMLANE_FILE,
-        kinds: &[kinds::BLOCKS, kinds::TASKS, kinds::EDGES, kinds::PHASES, kinds::SUBMITS],
+        kinds: &[kinds::BLOCKS, kinds::TASKS, kinds::RECLAIMS, kinds::EDGES, kinds::PHASES, kinds::SUBMITS],
         fill: |export, out, rows| export.swimlane(out, rows),
     },
     Artifact {

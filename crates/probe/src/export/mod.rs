@@ -9,6 +9,7 @@ mod deps;
 mod dump;
 mod phases;
 mod pmu;
+mod reclaims;
 mod scopes;
 mod swimlane;
 #[cfg(all(test, not(any(loom, shuttle))))]

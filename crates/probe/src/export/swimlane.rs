@@ -10,6 +10,7 @@ use ringlane_trace::swimlane::{
     TaskRow,
 };
 
+use super::reclaims::Reclaims;
 use super::{Export, Rows};
 use crate::kinds;
 use crate::records::{BlockLife, BlockPhases, BlockTime, Edge, SubmitTime, TaskLife};
@@ -93,12 +94,17 @@ impl Export<'_> {
     }
 
     fn tasks(&self, writer: &mut Writer<'_>, rows: Rows) -> io::Result<()> {
+        let mut reclaims = Reclaims::default();
+        self.for_each(kinds::RECLAIMS, rows, |_, reclaim| {
+            reclaims.add(reclaim);
+            Ok(())
+        })?;
         self.for_each(kinds::TASKS, rows, |_, task: TaskLife| {
             writer.task(&TaskRow {
                 task_id: TaskId(task.task_id),
                 seq: Seq(task.seq),
                 ready: self.ticks(task.ready),
-                reclaim: Some(self.ticks(task.reclaim)),
+                reclaim: reclaims.of(TaskId(task.task_id)).map(|at| self.ticks(at)),
             })
         })?;
         self.for_each(kinds::EDGES, rows, |_, edge: Edge| {

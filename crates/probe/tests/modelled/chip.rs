@@ -163,6 +163,10 @@ impl Probe for Teller<'_> {
         self.recorder.ready(core, task);
     }
 
+    fn done(&self, core: CoreId, task: SlotIndex, record: &TaskRecord) {
+        self.recorder.done(core, task, record);
+    }
+
     fn finish(&self, core: CoreId) {
         self.recorder.finish(core);
     }
@@ -188,8 +192,8 @@ impl Probe for Teller<'_> {
         self.recorder.reclaim_begin();
     }
 
-    fn reclaim(&self, task: TaskId, slot: SlotIndex) {
-        self.recorder.reclaim(task, slot);
+    fn reclaim(&self, first: TaskId, count: u64) {
+        self.recorder.reclaim(first, count);
     }
 
     fn reclaim_end(&self) {
