@@ -85,7 +85,7 @@ impl<P: Probe> Executor<'_, P> {
 
     /// # Safety
     /// As for `run`; block `index` was handed out to the caller.
-    #[inline]
+    #[inline(always)]
     unsafe fn run_block(&self, task: SlotIndex, record: &TaskRecord, index: u32) {
         let (slot, line) = (&self.table.slots[task.0 as usize], self.table.board.core(self.core.0));
         if self.skips(task, record) {

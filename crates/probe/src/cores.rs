@@ -85,7 +85,7 @@ impl CoreState {
     }
 
     /// A task became ready: not before the block that this core ran last, and after all that the thread has seen.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn ready(&mut self, clock: &impl Clock) -> u64 {
         let now = clock.now_ordered().0.max(self.now.life.time.end);
         self.made_ready = Some(now);
@@ -102,7 +102,7 @@ impl CoreState {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take(&mut self, clock: &impl Clock, ready: u64) {
         // A reading may be a little early, but the task was not taken before it was ready.
         let now = self.free_since.take().unwrap_or_else(|| clock.now().0).max(ready);
@@ -113,7 +113,7 @@ impl CoreState {
         self.now.life.dispatch = now;
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn start(&mut self, clock: &impl Clock, on: On, name: BlockName) {
         self.now.life.time.name = name;
         if on.has(DfxFlags::PMU)
@@ -129,7 +129,7 @@ impl CoreState {
         };
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn end(&mut self, clock: &impl Clock, on: On) {
         // The two readings are not ordered against each other by the processor.
         let end = clock.now().0.max(self.now.life.time.start);
@@ -150,13 +150,13 @@ impl CoreState {
     }
 
     /// The block is done; unless it was the last, others go on with its task from here.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn hand_in(&mut self, clock: &impl Clock) {
         self.handed_in = Some(clock.now().0);
     }
 
     /// The task is complete: its successors come next.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn complete(&mut self, clock: &impl Clock, on: On) {
         self.handed_in = None;
         if on.has(DfxFlags::SWIMLANE_PHASES) {
@@ -165,14 +165,14 @@ impl CoreState {
     }
 
     /// A task that became ready then was completed here.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn done(&mut self, task: &TaskRecord, ready: u64) {
         if let Some(tasks) = &mut self.tasks {
             tasks.push(&TaskLife { task_id: task_id(task).0, seq: task.seq, ready });
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn finish(&mut self, clock: &impl Clock, on: On) {
         let stamped = self.handed_in.take().or(self.made_ready.take());
         let now = stamped.unwrap_or_else(|| clock.now().0);
@@ -186,7 +186,7 @@ impl CoreState {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn write_life(&mut self, now: u64, on: On) {
         let Some(blocks) = &mut self.blocks else { return };
         let BlockLife { time: BlockTime { start, end, name }, dispatch, .. } = self.now.life;
