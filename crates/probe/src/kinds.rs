@@ -26,9 +26,11 @@ pub(crate) const SCOPES: Kind = Kind(9);
 pub(crate) const DUMP_TASKS: Kind = Kind(10);
 pub(crate) const RECLAIMS: Kind = Kind(11);
 
-/// Buffers of a lane and bytes of each. What a run of some ten milliseconds records stays in memory: to write it to the spool meanwhile
-/// takes a core from the run for longer than to record it. The memory is touched only as far as it is used.
-const RECORDS: (u32, u32) = (256, 64 << 10);
+/// Buffers of a lane and bytes of each. The memory is touched only as far as it is used.
+const RECORDS: (u32, u32) = (64, 64 << 10);
+/// Of the lanes of submits: one thread records all of them, with their arguments. What a run of some ten milliseconds records stays in
+/// memory; to write it to the spool meanwhile takes a core from the run for longer than to record it.
+const SUBMIT_RECORDS: (u32, u32) = (256, 64 << 10);
 /// Most lanes stay short.
 const RECORDS_READY: u32 = 64 << 10;
 /// Ten thousand scopes: where there are so many, each is so short that a page for every thirty of them is seen in the run's time.
@@ -44,7 +46,7 @@ pub(crate) fn spooled(
     file: &'static str,
     writers: u32,
 ) -> KindSpec {
-    let (buffers, buffer_bytes) = RECORDS;
+    let (buffers, buffer_bytes) = if [DEPS, SUBMITS].contains(&kind) { SUBMIT_RECORDS } else { RECORDS };
     let (path, dir) = (dir.path().join(file), dir.clone());
     let sink = Sink::spool(move || spool(&dir));
     let ready_bytes = if kind == SCOPES { SCOPES_READY } else { RECORDS_READY };
