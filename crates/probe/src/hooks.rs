@@ -79,7 +79,7 @@ impl<C: Clock, const FLAGS: u64> Probe for Watching<'_, C, FLAGS> {
 
     #[inline]
     fn start(&self, core: CoreId, record: &TaskRecord, kernel: u16, lane: u8, block: u32) {
-        if Self::WATCHES_CORES {
+        if self.on().times_blocks() {
             let (local, ring) = (record.local, record.ring);
             let name = BlockName { local, block, func: kernel, lane, ring, core: core.0 };
             self.0.core(core).start(&self.0.clock, self.on(), name);
@@ -88,7 +88,7 @@ impl<C: Clock, const FLAGS: u64> Probe for Watching<'_, C, FLAGS> {
 
     #[inline]
     fn end(&self, core: CoreId) {
-        if Self::WATCHES_CORES {
+        if self.on().times_blocks() {
             self.0.core(core).end(&self.0.clock, self.on());
         }
     }

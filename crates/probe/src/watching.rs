@@ -39,6 +39,12 @@ impl On {
     pub(crate) const fn has(self, flags: DfxFlags) -> bool {
         self.0 & flags.bits() == flags.bits()
     }
+
+    /// Whether anything asks when blocks begin and end.
+    #[inline(always)]
+    pub(crate) const fn times_blocks(self) -> bool {
+        self.has(DfxFlags::SWIMLANE_CORES) || self.has(DfxFlags::PMU)
+    }
 }
 
 /// What is to be done with a probe, whatever its type.
