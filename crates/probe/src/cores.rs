@@ -8,6 +8,7 @@ use ringlane_engine::slot::TaskRecord;
 use ringlane_engine::table::task_id;
 use ringlane_task::{CoreId, DfxFlags};
 use ringlane_trace::swimlane::Phase;
+use zerocopy::transmute;
 
 use crate::core_pmu::{CorePmu, Refusal};
 use crate::dump::Capture;
@@ -144,8 +145,7 @@ impl CoreState {
             self.now.life.time.end = end;
             (self.pending, self.now.resolve) = (true, u64::MAX);
         } else if let Some(blocks) = &mut self.blocks {
-            let [first, second] = time.name.words();
-            blocks.push_words([time.start, end, first, second]);
+            blocks.push_words::<4>(transmute!(time));
         }
     }
 
@@ -189,13 +189,13 @@ impl CoreState {
     #[inline(always)]
     fn write_life(&mut self, now: u64, on: On) {
         let Some(blocks) = &mut self.blocks else { return };
-        let BlockLife { time: BlockTime { start, end, name }, dispatch, .. } = self.now.life;
-        let (finish, [first, second]) = (now.max(end), name.words());
+        let (end, finish) = (self.now.life.time.end, now.max(self.now.life.time.end));
+        let life = BlockLife { finish, ..self.now.life };
         if on.has(DfxFlags::SWIMLANE_PHASES) {
             let resolve = self.now.resolve.clamp(end, finish);
-            blocks.push_words([start, end, first, second, dispatch, finish, resolve]);
+            blocks.push_words::<7>(transmute!(BlockPhases { life, resolve }));
         } else {
-            blocks.push_words([start, end, first, second, dispatch, finish]);
+            blocks.push_words::<6>(transmute!(life));
         }
     }
 }

@@ -17,11 +17,6 @@ pub(crate) struct BlockName {
 }
 
 impl BlockName {
-    #[inline]
-    pub(crate) fn words(&self) -> [u64; 2] {
-        zerocopy::transmute!(*self)
-    }
-
     pub(crate) fn task_id(&self) -> u64 {
         (self.ring as u64) << 32 | self.local as u64
     }
