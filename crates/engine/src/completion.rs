@@ -2,7 +2,7 @@
 //!
 //! A chip that places blocks itself runs them through the methods in `placed.rs` and only completes the task here.
 
-use ringlane_task::{Access, BlockIndex, CoreId};
+use ringlane_task::{Access, BlockIndex, CoreId, Ticks};
 
 use crate::api::args::{TensorRecord, tensor_records};
 use crate::block::BlockRun;
@@ -11,6 +11,7 @@ use crate::planted::{Bug, planted};
 use crate::seams::{Company, Probe};
 use crate::slot::{FAILED, SKIPPED, SlotIndex, TaskRecord};
 use crate::table::{FirstFailure, Table, task_id};
+use crate::watch::note_ready;
 
 /// A core's way to run tasks: the table, who it is, and who watches.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +44,9 @@ impl<P: Probe> Executor<'_, P> {
         let slot = &self.table.slots[task.0 as usize];
         // SAFETY: the caller holds the task.
         let record = unsafe { slot.record() };
-        self.probe.take(self.core, task);
+        if self.probe.sees_tasks() {
+            self.probe.take(self.core, Ticks(slot.ready_at()));
+        }
         if record.total_blocks() == 1 {
             // SAFETY: the caller holds the task; it has one block.
             unsafe { self.run_block(task, &record, 0) };
@@ -93,10 +96,8 @@ impl<P: Probe> Executor<'_, P> {
             return;
         }
         line.set_running(task_id(record), record.kernels[0]);
-        if self.company == Company::Shared
-            && let Some(successor) = slot.warm_successor(&self.table.slots, &self.table.edges)
-        {
-            self.probe.warm(successor);
+        if self.company == Company::Shared {
+            slot.warm_successor(&self.table.slots, &self.table.edges);
         }
         let (lane, block) = self.lane_of(record, index);
         if P::WATCHES_CORES && record.total_blocks() == 1 {
@@ -212,10 +213,8 @@ impl<P: Probe> Executor<'_, P> {
         if P::WATCHES_CORES && fate & SKIPPED == 0 {
             self.probe.complete(self.core, &self.observed(task, record));
         }
-        let publish = |successor| {
-            if self.probe.sees_tasks() {
-                self.probe.ready(self.core, successor);
-            }
+        let publish = |successor: SlotIndex| {
+            note_ready(self.probe, self.core, &self.table.slots[successor.0 as usize]);
             ready(successor);
         };
         let (slots, edges) = (&self.table.slots, &self.table.edges);
@@ -226,7 +225,9 @@ impl<P: Probe> Executor<'_, P> {
             Company::Alone => unsafe { slot.close_alone(slots, edges, fate, publish) },
         }
         self.table.board.core(self.core.0).set_idle();
-        self.probe.done(self.core, task, record);
+        if self.probe.sees_tasks() {
+            self.probe.done(self.core, record, Ticks(slot.ready_at()));
+        }
         self.probe.finish(self.core);
         self.table.done[task.0 as usize].set(record.tag);
     }

@@ -12,6 +12,7 @@ use crate::slot::{EdgeKind, Linked, SKIPPED, Slot, SlotIndex};
 use crate::submit::{Committed, Measure};
 use crate::sync::prefetch;
 use crate::tensor_map::{Met, Owned, Stamp, TensorMap};
+use crate::watch::note_ready;
 
 /// What came of wiring a task.
 pub(crate) struct Wired {
@@ -207,7 +208,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
                         self.chip.wired(predecessor.slot, slot);
                     }
                     if self.probe.sees_tasks() {
-                        self.observe_edge(predecessor.slot, slot);
+                        self.probe.edge(self.id_of(predecessor.slot), self.id_of(slot));
                     }
                 }
                 Linked::AlreadyDone if predecessor.kind == EdgeKind::Explicit && task.fate() != 0 => {
@@ -229,7 +230,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             Company::Alone => task.release_guard_alone(links),
         };
         if ready {
-            self.probe.ready(CoreId(0), slot);
+            note_ready(self.probe, CoreId(0), task);
             self.chip.publish(slot);
         }
     }

@@ -33,7 +33,7 @@ pub const ALIGNMENT: u64 = 64;
 /// second-level cache, large enough that wrapping is rare.
 pub const SOFT_RING_BYTES: u64 = 1 << 20;
 
-/// Blocks of one task, so that lanes × blocks fits 32 bits. Beyond it a submit answers `BadLaunch`.
+/// Blocks of one task, so that lanes × blocks and a task's fate fit 32 bits. Beyond it a submit answers `BadLaunch`.
 pub const BLOCKS_MAX: u32 = 1 << 24;
 
 /// Slots, dependency entries and map entries are named by 32 bits with two values set apart.
@@ -42,7 +42,6 @@ pub const INDEX_MAX: u64 = 1 << 28;
 const _: () = assert!(RINGS >= 1 && RINGS <= 8, "ring indices fit the artifacts' columns");
 const _: () = assert!(TENSORS_MAX >= 69 && SCALARS_MAX >= 64, "what users were promised");
 const _: () = assert!(SOFT_RING_BYTES.is_power_of_two() && ALIGNMENT.is_power_of_two());
-const _: () = assert!((BLOCKS_MAX as u64) * 3 < u32::MAX as u64);
 
 /// Kernels of one run; 8 bytes each. Beyond it a submit answers `BadLaunch`.
 pub const KERNELS_MAX: usize = if cfg!(any(loom, shuttle)) { 64 } else { 4096 };

@@ -233,29 +233,6 @@ impl<'t> Submission<'t> {
     }
 }
 
-/// An edge that was wired.
-#[derive(Clone, Copy)]
-pub struct WiredEdge<'t> {
-    pub(crate) table: &'t Table,
-    pub(crate) metas: &'t [Meta],
-    pub(crate) predecessor: SlotIndex,
-    pub(crate) successor: SlotIndex,
-}
-
-impl WiredEdge<'_> {
-    /// Who is waited for.
-    #[inline]
-    pub fn predecessor(&self) -> TaskId {
-        self.table.id_of(self.predecessor, self.metas[self.predecessor.0 as usize].local)
-    }
-
-    /// Who waits.
-    #[inline]
-    pub fn successor(&self) -> TaskId {
-        self.table.id_of(self.successor, self.metas[self.successor.0 as usize].local)
-    }
-}
-
 /// How much is in use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fill {

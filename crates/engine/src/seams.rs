@@ -6,7 +6,7 @@ use ringlane_task::{CoreId, Resource, RingIndex, TaskId, Ticks};
 
 use crate::api::args::Space;
 use crate::api::buffers::Permission;
-use crate::observed::{EndedScope, Fill, ObservedTask, PlacedBlock, Submission, ThreadPhase, WiredEdge};
+use crate::observed::{EndedScope, Fill, ObservedTask, PlacedBlock, Submission, ThreadPhase};
 use crate::slot::{SlotIndex, TaskRecord};
 
 /// Whether other threads run tasks beside the submitter.
@@ -159,16 +159,12 @@ pub trait Probe: Sync {
     /// The core got work from another core.
     #[inline]
     fn stole(&self, _core: CoreId) {}
-    /// The core took a task (or some blocks of one) to run.
+    /// The core took a task (or some blocks of one) to run, which became ready then; told if [tasks are looked at](Self::sees_tasks).
     #[inline]
-    fn take(&self, _core: CoreId, _task: SlotIndex) {}
+    fn take(&self, _core: CoreId, _ready: Ticks) {}
     /// The first block of a task is about to start, the others cannot have: its inputs are as it will see them.
     #[inline]
     fn dispatch(&self, _core: CoreId, _task: &ObservedTask<'_>) {}
-    /// This task is likely to become ready when the one that is about to run is complete: whatever will be stored of that may
-    /// be asked for now.
-    #[inline]
-    fn warm(&self, _task: SlotIndex) {}
     /// A core begins a block.
     #[inline]
     fn start(&self, _core: CoreId, _record: &TaskRecord, _kernel: u16, _lane: u8, _block: u32) {}
@@ -181,12 +177,15 @@ pub trait Probe: Sync {
     /// A task that was not skipped is complete; called before its successors are released.
     #[inline]
     fn complete(&self, _core: CoreId, _task: &ObservedTask<'_>) {}
-    /// A task became ready; called before it is published.
+    /// A task becomes ready: tells when, before it is published. Asked if [tasks are looked at](Self::sees_tasks).
     #[inline]
-    fn ready(&self, _core: CoreId, _task: SlotIndex) {}
-    /// A task was run or skipped, and its successors are told; called before its slot can be reused.
+    fn ready(&self, _core: CoreId) -> Ticks {
+        Ticks(0)
+    }
+    /// A task that became ready then was run or skipped, and its successors are told. Told if
+    /// [tasks are looked at](Self::sees_tasks).
     #[inline]
-    fn done(&self, _core: CoreId, _task: SlotIndex, _record: &TaskRecord) {}
+    fn done(&self, _core: CoreId, _record: &TaskRecord, _ready: Ticks) {}
     /// The core is through with what it took; of a task that it completed, before the slot can be reused.
     #[inline]
     fn finish(&self, _core: CoreId) {}
@@ -207,9 +206,9 @@ pub trait Probe: Sync {
     /// A submit has got somewhere.
     #[inline]
     fn step(&self, _step: Step) {}
-    /// A task waits for another.
+    /// The second task waits for the first. Told if [tasks are looked at](Self::sees_tasks).
     #[inline]
-    fn edge(&self, _edge: &WiredEdge<'_>) {}
+    fn edge(&self, _predecessor: TaskId, _successor: TaskId) {}
     /// A task was submitted (its edges are wired, it is about to be released).
     #[inline]
     fn submit(&self, _submission: &Submission<'_>) {}

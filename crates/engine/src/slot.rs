@@ -15,7 +15,9 @@
 //! - An edge entry belongs to its *successor*: it is reused only after the successor is done, hence after the core
 //!   that walked the list released the successor, hence after it read the entry.
 
-use crate::sync::{AtomicU8, AtomicU32, Ordering, Shared, Zeroed, prefetch};
+use crate::api::launch::MAX_LANES;
+use crate::limits::BLOCKS_MAX;
+use crate::sync::{AtomicU8, AtomicU32, AtomicU64, Ordering, Shared, Zeroed, prefetch};
 
 /// Index of a slot over all rings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -31,9 +33,12 @@ const EMPTY: u32 = 0;
 const EXPLICIT: u32 = 1 << 31;
 
 /// A kernel of the task failed.
-pub const FAILED: u32 = 1;
+pub const FAILED: u32 = 1 << 31;
 /// The task must not run: a task it follows explicitly failed or was skipped, or it read poisoned bytes.
-pub const SKIPPED: u32 = 2;
+pub const SKIPPED: u32 = 1 << 30;
+/// What may become of a task; the count of its blocks lies below.
+const FATE: u32 = FAILED | SKIPPED;
+const _: () = assert!(BLOCKS_MAX as u64 * (MAX_LANES as u64) < SKIPPED as u64);
 
 /// What a core needs to know to run a task.
 #[derive(Clone, Copy, Debug, Default)]
@@ -115,12 +120,14 @@ pub struct Slot {
     /// First edge of the list of successors + 1, or `EMPTY`, or `CLOSED`. Linked with release (pairs with the
     /// acquire in `close`), closed with AcqRel (pairs with the acquire in `link`).
     fanout: AtomicU32,
-    /// `FAILED` and `SKIPPED`. Set before the release (or the close) that lets others look.
-    fate: AtomicU32,
-    /// Blocks not yet finished; the last one down completes the task.
+    /// Blocks not yet finished, of which the last one down completes the task; and above them its fate, `FAILED` and
+    /// `SKIPPED`, set before the release (or the close) that lets others look.
     blocks_left: AtomicU32,
     /// The next block to hand out; touched only by the holder of the task's one queue entry.
     next_block: AtomicU32,
+    /// When the task became ready, if somebody watches tasks: stored by whoever made it ready before it is handed on, loaded
+    /// by whoever holds it. Here, because both have the line at hand.
+    ready_at: AtomicU64,
     record: Shared<TaskRecord>,
 }
 
@@ -133,9 +140,9 @@ unsafe impl Zeroed for Slot {
         Slot {
             fanin: AtomicU32::new(0),
             fanout: AtomicU32::new(EMPTY),
-            fate: AtomicU32::new(0),
             blocks_left: AtomicU32::new(0),
             next_block: AtomicU32::new(0),
+            ready_at: AtomicU64::new(0),
             record: Shared::new(TaskRecord::default()),
         }
     }
@@ -187,7 +194,6 @@ impl Slot {
         let total = record.total_blocks();
         // SAFETY: nobody else touches a slot whose task is done and not yet published.
         unsafe { self.record.set(record) };
-        self.fate.store(0, Ordering::Relaxed);
         self.blocks_left.store(total, Ordering::Relaxed);
         self.next_block.store(0, Ordering::Relaxed);
         self.fanin.store(GUARD, Ordering::Relaxed);
@@ -272,19 +278,16 @@ impl Slot {
         left == 0
     }
 
-    /// Before the task runs: the successor that will be told first, if there is one yet. Asks for its line.
+    /// Before the task runs: asks for the line of the successor that will be told first, if there is one yet.
     #[inline]
-    pub fn warm_successor(&self, slots: &[Slot], edges: &[Edge]) -> Option<SlotIndex> {
+    pub fn warm_successor(&self, slots: &[Slot], edges: &[Edge]) {
         let head = self.fanout.load(Ordering::Acquire);
-        if head == EMPTY || head == CLOSED {
-            return None;
+        if head != EMPTY && head != CLOSED {
+            // SAFETY: the entry was published by the exchange that we acquired, and is not reused before its successor
+            // is done, which waits for this task.
+            let edge = unsafe { edges[head as usize - 1].0.get() };
+            prefetch(&slots[(edge.successor & !EXPLICIT) as usize]);
         }
-        // SAFETY: the entry was published by the exchange that we acquired, and is not reused before its successor
-        // is done, which waits for this task.
-        let edge = unsafe { edges[head as usize - 1].0.get() };
-        let successor = SlotIndex(edge.successor & !EXPLICIT);
-        prefetch(&slots[successor.0 as usize]);
-        Some(successor)
     }
 
     /// Marks the task done and calls `ready` for each successor that waited only for it.
@@ -300,7 +303,7 @@ impl Slot {
             let successor = SlotIndex(edge.successor & !EXPLICIT);
             let slot = &slots[successor.0 as usize];
             if fate != 0 && edge.successor & EXPLICIT != 0 {
-                slot.fate.fetch_or(SKIPPED, Ordering::Relaxed);
+                slot.mark(SKIPPED);
             }
             head = edge.next;
             if slot.release_one() {
@@ -352,13 +355,25 @@ impl Slot {
     /// Adds to the task's fate, before the release or close that lets others see it.
     #[cold]
     pub fn mark(&self, fate: u32) {
-        self.fate.fetch_or(fate, Ordering::Relaxed);
+        self.blocks_left.fetch_or(fate, Ordering::Relaxed);
     }
 
     /// What became of the task so far.
     #[inline]
     pub fn fate(&self) -> u32 {
-        self.fate.load(Ordering::Relaxed)
+        self.blocks_left.load(Ordering::Relaxed) & FATE
+    }
+
+    /// Takes note of when the task became ready, before it is handed on.
+    #[inline]
+    pub fn set_ready_at(&self, ticks: u64) {
+        self.ready_at.store(ticks, Ordering::Relaxed);
+    }
+
+    /// When the task became ready, if that was noted.
+    #[inline]
+    pub fn ready_at(&self) -> u64 {
+        self.ready_at.load(Ordering::Relaxed)
     }
 
     /// What a core needs to run the task.
@@ -383,7 +398,7 @@ impl Slot {
     /// Counts a finished block; true for the last one, which sees what all others wrote.
     #[inline]
     pub fn finish_block(&self) -> bool {
-        self.blocks_left.fetch_sub(1, Ordering::AcqRel) == 1
+        self.blocks_left.fetch_sub(1, Ordering::AcqRel) & !FATE == 1
     }
 }
 

@@ -158,10 +158,11 @@ impl Table {
     /// The ring a slot belongs to.
     #[inline]
     pub(crate) fn ring_of(&self, slot: SlotIndex) -> usize {
-        (1..RINGS).rev().find(|&ring| slot.0 >= self.slot_base[ring]).unwrap_or(0)
+        self.slot_base[1..].iter().filter(|&&base| slot.0 >= base).count()
     }
 
     /// The id of the task with this number in a slot.
+    #[inline]
     pub(crate) fn id_of(&self, slot: SlotIndex, local: u32) -> TaskId {
         TaskId::new(RingIndex(self.ring_of(slot) as u8), local)
     }
@@ -272,6 +273,7 @@ impl Table {
 }
 
 /// The id of a task in every artifact.
+#[inline]
 pub fn task_id(record: &TaskRecord) -> TaskId {
     TaskId::new(RingIndex(record.ring), record.local)
 }

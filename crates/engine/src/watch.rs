@@ -1,14 +1,14 @@
-//! What the submitter tells a probe. Nothing here is called with the probe `()`.
+//! What a probe is told of submits and scopes. With the probe `()` it compiles to nothing.
 
-use ringlane_task::TaskId;
+use ringlane_task::{CoreId, TaskId};
 
 use crate::api::backend::Inference;
 use crate::fault::{Fault, Result};
-use crate::observed::{After, EndedScope, Fill, Submission, Submitted, WiredEdge};
+use crate::observed::{After, EndedScope, Fill, Submission, Submitted};
 use crate::orchestrator::{Orchestrator, Predecessor, ring_index};
 use crate::scope::Scope;
 use crate::seams::{Chip, Probe};
-use crate::slot::SlotIndex;
+use crate::slot::{Slot, SlotIndex};
 use crate::submit::{Committed, Measure};
 
 /// What only a probe that sees scopes needs to know of the tasks submitted since a scope last began or ended.
@@ -34,6 +34,14 @@ impl Recent {
     }
 }
 
+/// Takes note of when a task became ready, if anybody looks at tasks; before it is handed on.
+#[inline(always)]
+pub(crate) fn note_ready(probe: &impl Probe, core: CoreId, task: &Slot) {
+    if probe.sees_tasks() {
+        task.set_ready_at(probe.ready(core).0);
+    }
+}
+
 impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     /// How full a ring and the tensor map are.
     pub(crate) fn fill_of(&self, ring: usize) -> Fill {
@@ -41,10 +49,10 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         Fill { ring, used, tensormap: self.state.map.used() }
     }
 
+    /// The id of a task that is not reclaimed.
     #[inline]
-    pub(crate) fn observe_edge(&self, predecessor: SlotIndex, successor: SlotIndex) {
-        let metas = &self.state.metas;
-        self.probe.edge(&WiredEdge { table: self.table, metas, predecessor, successor });
+    pub(crate) fn id_of(&self, task: SlotIndex) -> TaskId {
+        self.table.id_of(task, self.state.metas[task.0 as usize].local)
     }
 
     /// Tells of a task whose edges are wired.

@@ -1,16 +1,11 @@
 //! What the recorder does with what it is told: one line for each instrument that wants it.
 
-use core::sync::atomic::Ordering;
-
-use ringlane_engine::observed::{
-    EndedScope, Fill, ObservedTask, PlacedBlock, Submission, ThreadPhase, WiredEdge,
-};
+use ringlane_engine::observed::{EndedScope, Fill, ObservedTask, PlacedBlock, Submission, ThreadPhase};
 use ringlane_engine::seams::{Clock, Probe, RecordBytes, Step};
-use ringlane_engine::slot::{SlotIndex, TaskRecord};
+use ringlane_engine::slot::TaskRecord;
 use ringlane_task::{CoreId, DfxFlags, Resource, RingIndex, TaskId, Ticks};
 
 use crate::records::{BlockName, Edge};
-use crate::sync::prefetch;
 use crate::watching::{ANY, OF_CORES, Watching};
 
 impl<C: Clock, const FLAGS: u64> Probe for Watching<'_, C, FLAGS> {
@@ -56,24 +51,14 @@ impl<C: Clock, const FLAGS: u64> Probe for Watching<'_, C, FLAGS> {
     }
 
     #[inline]
-    fn take(&self, core: CoreId, task: SlotIndex) {
-        if self.on().has(DfxFlags::SWIMLANE_TASKS) {
-            let ready = self.0.ready[task.0 as usize].load(Ordering::Relaxed);
-            self.0.core(core).take(&self.0.clock, ready);
-        }
+    fn take(&self, core: CoreId, ready: Ticks) {
+        self.0.core(core).take(&self.0.clock, ready.0);
     }
 
     #[inline]
     fn dispatch(&self, core: CoreId, task: &ObservedTask<'_>) {
         if self.on().has(DfxFlags::DUMP) {
             self.0.capture_before(core, task);
-        }
-    }
-
-    #[inline]
-    fn warm(&self, task: SlotIndex) {
-        if self.on().has(DfxFlags::SWIMLANE_TASKS) {
-            prefetch(&self.0.ready[task.0 as usize]);
         }
     }
 
@@ -111,19 +96,13 @@ impl<C: Clock, const FLAGS: u64> Probe for Watching<'_, C, FLAGS> {
     }
 
     #[inline]
-    fn ready(&self, core: CoreId, task: SlotIndex) {
-        if self.on().has(DfxFlags::SWIMLANE_TASKS) {
-            let now = self.0.core(core).ready(&self.0.clock);
-            self.0.ready[task.0 as usize].store(now, Ordering::Relaxed);
-        }
+    fn ready(&self, core: CoreId) -> Ticks {
+        Ticks(self.0.core(core).ready(&self.0.clock))
     }
 
     #[inline]
-    fn done(&self, core: CoreId, task: SlotIndex, record: &TaskRecord) {
-        if self.on().has(DfxFlags::SWIMLANE_TASKS) {
-            let ready = self.0.ready[task.0 as usize].load(Ordering::Relaxed);
-            self.0.teller(core).done(record, ready);
-        }
+    fn done(&self, core: CoreId, record: &TaskRecord, ready: Ticks) {
+        self.0.teller(core).done(record, ready.0);
     }
 
     #[inline]
@@ -157,9 +136,9 @@ impl<C: Clock, const FLAGS: u64> Probe for Watching<'_, C, FLAGS> {
     }
 
     #[inline]
-    fn edge(&self, edge: &WiredEdge<'_>) {
+    fn edge(&self, predecessor: TaskId, successor: TaskId) {
         if let Some(edges) = &mut self.0.submitter().edges {
-            edges.push(&Edge { pred: edge.predecessor().0, succ: edge.successor().0 });
+            edges.push(&Edge { pred: predecessor.0, succ: successor.0 });
         }
     }
 

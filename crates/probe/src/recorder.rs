@@ -1,8 +1,7 @@
 //! The probe of a recorded run: hands what it is told to the instruments that are on.
 //!
-//! Every core's state and the submitter's are touched by their own threads only; what crosses threads (when a task became
-//! ready, which of its arguments are captured) lies in tables by slot, written before the task is published and read by
-//! whoever holds it.
+//! Every core's state and the submitter's are touched by their own threads only; what crosses threads (which arguments of a
+//! task are captured) lies in a table by slot, written before the task is published and read by whoever holds it.
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -38,8 +37,6 @@ pub struct Recorder<C> {
     pub(crate) submitter: UnsafeCell<SubmitterState>,
     /// What a chip that keeps its own time tells; its submitter tells it.
     pub(crate) model: UnsafeCell<ModelState>,
-    /// By slot: when its task became ready. Stored before the task is published, loaded by cores that hold it.
-    pub(crate) ready: Box<[AtomicU64]>,
     /// By slot: which arguments are captured. Stored before the task is published, loaded by cores that hold it.
     pub(crate) masks: Box<[[AtomicU64; MASK_WORDS]]>,
     /// Where the next captured bytes go in their file.
@@ -145,9 +142,7 @@ impl<C: Clock + Clone + Send + 'static> Recorder<C> {
             cores: core_states(&mut writers, &settings),
             submitter: UnsafeCell::new(submitter_state(&mut writers, &settings)),
             model: UnsafeCell::new(model),
-            // SAFETY: zero bits are an atomic 0.
-            ready: unsafe { zeroed(if level >= 2 { settings.slots } else { 0 }) },
-            // SAFETY: as above, in arrays.
+            // SAFETY: zero bits are atomics 0.
             masks: unsafe { zeroed(if flags.contains(DfxFlags::DUMP) { settings.slots } else { 0 }) },
             payload_end: AtomicU64::new(0),
             payload,

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use ringlane_engine::completion::{Executor, ReadySink};
 use ringlane_engine::observed::{
-    EndedScope, Fill, ObservedTask, PlacedBlock, Submission, ThreadPhase, ThreadWork, WiredEdge,
+    EndedScope, Fill, ObservedTask, PlacedBlock, Submission, ThreadPhase, ThreadWork,
 };
 use ringlane_engine::seams::{Chip, Clock, Company, Probe, Step};
 use ringlane_engine::slot::{SlotIndex, TaskRecord};
@@ -108,7 +108,7 @@ impl Probe for Teller<'_> {
         self.recorder.sees_scopes()
     }
 
-    fn take(&self, core: CoreId, _task: SlotIndex) {
+    fn take(&self, core: CoreId, _ready: Ticks) {
         let (mut control, number) = (self.control.lock().unwrap(), thread_of(core));
         let thread = &mut control.threads[number as usize];
         self.phase(thread, number, ThreadWork::Idle);
@@ -159,12 +159,12 @@ impl Probe for Teller<'_> {
         self.recorder.complete(core, task);
     }
 
-    fn ready(&self, core: CoreId, task: SlotIndex) {
-        self.recorder.ready(core, task);
+    fn ready(&self, core: CoreId) -> Ticks {
+        self.recorder.ready(core)
     }
 
-    fn done(&self, core: CoreId, task: SlotIndex, record: &TaskRecord) {
-        self.recorder.done(core, task, record);
+    fn done(&self, core: CoreId, record: &TaskRecord, ready: Ticks) {
+        self.recorder.done(core, record, ready);
     }
 
     fn finish(&self, core: CoreId) {
@@ -176,8 +176,8 @@ impl Probe for Teller<'_> {
         self.recorder.step(step);
     }
 
-    fn edge(&self, edge: &WiredEdge<'_>) {
-        self.recorder.edge(edge);
+    fn edge(&self, predecessor: TaskId, successor: TaskId) {
+        self.recorder.edge(predecessor, successor);
     }
 
     fn submit(&self, submission: &Submission<'_>) {
