@@ -44,8 +44,8 @@ impl<P: Probe> Executor<'_, P> {
         let slot = &self.table.slots[task.0 as usize];
         // SAFETY: the caller holds the task.
         let record = unsafe { slot.record() };
-        if self.probe.sees_tasks() {
-            self.probe.take(self.core, Ticks(slot.ready_at()));
+        if self.probe.sees_times() {
+            self.probe.take(self.core, Ticks(slot.floor()));
         }
         if record.total_blocks() == 1 {
             // SAFETY: the caller holds the task; it has one block.
@@ -213,20 +213,25 @@ impl<P: Probe> Executor<'_, P> {
         if P::WATCHES_CORES && fate & SKIPPED == 0 {
             self.probe.complete(self.core, &self.observed(task, record));
         }
-        let publish = |successor: SlotIndex| {
-            note_ready(self.probe, self.core, &self.table.slots[successor.0 as usize]);
+        let mut times = None;
+        if self.probe.sees_times() {
+            times = Some((slot.floor(), self.probe.ended(self.core, record).0));
+        }
+        let publish = |successor: SlotIndex, floor| {
+            note_ready(self.probe, self.core, &self.table.slots[successor.0 as usize], floor);
             ready(successor);
         };
+        let ended = times.map(|(_, ended)| ended);
         let (slots, edges) = (&self.table.slots, &self.table.edges);
         match self.company {
             // SAFETY: the caller completes the task, once.
-            Company::Shared => unsafe { slot.close(slots, edges, fate, publish) },
+            Company::Shared => unsafe { slot.close(slots, edges, fate, ended, publish) },
             // SAFETY: as above, and nobody else runs tasks.
-            Company::Alone => unsafe { slot.close_alone(slots, edges, fate, publish) },
+            Company::Alone => unsafe { slot.close_alone(slots, edges, fate, ended, publish) },
         }
         self.table.board.core(self.core.0).set_idle();
-        if self.probe.sees_tasks() {
-            self.probe.done(self.core, record, Ticks(slot.ready_at()));
+        if let Some((ready, _)) = times {
+            self.probe.done(self.core, record, Ticks(ready));
         }
         self.probe.finish(self.core);
         self.table.done[task.0 as usize].set(record.tag);

@@ -20,6 +20,8 @@ pub(crate) struct Wired {
     pub(crate) links: u32,
     /// Whether all whom it follows are recent, if anybody watches.
     pub(crate) all_recent: bool,
+    /// Before when it cannot have become ready, as far as the submitter knows, if times are watched.
+    pub(crate) floor: Option<u64>,
 }
 
 /// The list of those whom the task being submitted must follow, each once.
@@ -138,6 +140,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             !(done && (ended || seen > FANIN_MAX))
         });
         self.state.predecessors = predecessors;
+        self.note_seen();
         let wanted = self.state.predecessors.len() as u64;
         let capacity = self.state.rings[ring].edges_capacity;
         if wanted > capacity {
@@ -184,6 +187,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     #[inline]
     pub(crate) fn wire(&mut self, slot: SlotIndex, ring: usize) -> Wired {
         let (mut links, mut all_recent) = (0, true);
+        let mut floor = self.probe.sees_times().then_some(self.floor);
         let recent = self.recent_before(slot);
         let rings = &self.state.rings[ring];
         let (base, mask) = (self.table.edge_base[ring], rings.edges_capacity as u32 - 1);
@@ -211,26 +215,28 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
                         self.probe.edge(self.id_of(predecessor.slot), self.id_of(slot));
                     }
                 }
-                Linked::AlreadyDone if predecessor.kind == EdgeKind::Explicit && task.fate() != 0 => {
-                    self.table.slots[slot.0 as usize].mark(SKIPPED);
+                Linked::AlreadyDone => {
+                    floor = floor.map(|floor| floor.max(task.floor()));
+                    if predecessor.kind == EdgeKind::Explicit && task.fate() != 0 {
+                        self.table.slots[slot.0 as usize].mark(SKIPPED);
+                    }
                 }
-                Linked::AlreadyDone => {}
             }
         }
         self.state.rings[ring].edges_head = head;
-        Wired { links, all_recent }
+        Wired { links, all_recent, floor }
     }
 
     /// Ends the submitter's hold on a task; publishes it if it waits for nothing.
     #[inline]
-    pub(crate) fn release(&mut self, slot: SlotIndex, links: u32) {
+    pub(crate) fn release(&mut self, slot: SlotIndex, links: u32, floor: Option<u64>) {
         let task = &self.table.slots[slot.0 as usize];
         let ready = match self.company {
-            Company::Shared => task.release_guard(links),
-            Company::Alone => task.release_guard_alone(links),
+            Company::Shared => task.release_guard(links, floor),
+            Company::Alone => task.release_guard_alone(links, floor),
         };
-        if ready {
-            note_ready(self.probe, CoreId(0), task);
+        if let Some(floor) = ready {
+            note_ready(self.probe, CoreId(0), task, floor);
             self.chip.publish(slot);
         }
     }
@@ -251,6 +257,8 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         self.follow_barrier();
         self.follow_scope(ring);
         self.reserve_barrier_edges(ring);
+        // Those that were found done are not among whom it follows.
+        self.note_seen();
         let slot = self.table.slot_of(ring, self.state.rings[ring].head);
         self.probe.step(Step::Placed);
         let record = self.bare_record(ring, site);

@@ -50,6 +50,11 @@ impl Task {
     fn tag(self) -> u8 {
         self.seq as u8 + 1
     }
+
+    /// When it ends, where times are watched: the first last, so that the last to release does not know the latest end.
+    fn ends(seq: u64) -> u64 {
+        100 - seq
+    }
 }
 
 /// A table with a few slots, and what the tasks leave behind.
@@ -62,10 +67,16 @@ struct Stage {
     /// How often each task ran, and its fate when it did. Not loom's atomics: counting must not order anything.
     runs: Vec<Count>,
     fates: Vec<Count>,
+    /// Whether times are watched.
+    timed: bool,
 }
 
 impl Stage {
     fn new(slots: usize, edges: usize, tasks: usize) -> Arc<Self> {
+        Self::watched(slots, edges, tasks, false)
+    }
+
+    fn watched(slots: usize, edges: usize, tasks: usize, timed: bool) -> Arc<Self> {
         let counts = || (0..tasks).map(|_| Count::new(0)).collect();
         Arc::new(Stage {
             slots: (0..slots).map(|_| Slot::zero()).collect(),
@@ -74,6 +85,7 @@ impl Stage {
             data: (0..tasks).map(|_| Shared::new(0)).collect(),
             runs: counts(),
             fates: counts(),
+            timed,
         })
     }
 
@@ -90,19 +102,25 @@ impl Stage {
             TaskRecord { seq, args_at: reads, kernels: [kernel, 0, 0], tag, ..TaskRecord::default() };
         // SAFETY: the caller is the submitter; the slot is new or its done tag was seen.
         unsafe { self.slot(task).prepare(record) };
-        let mut links = 0;
+        let (mut links, mut floor) = (0, self.timed.then_some(0));
         for (i, &before) in after.iter().enumerate() {
             // SAFETY: the caller is the submitter; the entry is new or the successor it belonged to is done.
             match unsafe { self.slot(before).link(&self.edges, edge + i as u32, SlotIndex(task.slot), kind) }
             {
                 Linked::Waiting => links += 1,
-                Linked::AlreadyDone if kind == EdgeKind::Explicit && self.slot(before).fate() != 0 => {
-                    self.slot(task).mark(SKIPPED);
+                Linked::AlreadyDone => {
+                    floor = floor.map(|floor| floor.max(self.slot(before).floor()));
+                    if kind == EdgeKind::Explicit && self.slot(before).fate() != 0 {
+                        self.slot(task).mark(SKIPPED);
+                    }
                 }
-                Linked::AlreadyDone => {}
             }
         }
-        self.slot(task).release_guard(links)
+        let ready = self.slot(task).release_guard(links, floor);
+        if let (true, Some(floor)) = (self.timed, ready) {
+            self.slot(task).set_floor(floor);
+        }
+        ready.is_some()
     }
 
     /// What a core does: runs the task in this slot, closes it, and goes on with the successors that became ready.
@@ -113,6 +131,11 @@ impl Stage {
         for before in (0..self.data.len()).filter(|p| record.args_at >> p & 1 == 1) {
             // SAFETY: the task waited for the one that writes this.
             assert_eq!(unsafe { self.data[before].get() }, before as u32 + 1, "task {seq} reads of {before}");
+            let floor = self.slots[slot as usize].floor();
+            assert!(
+                !self.timed || floor >= Task::ends(before as u64),
+                "task {seq} knows when {before} ended"
+            );
         }
         // SAFETY: only this task writes it; its readers wait for it.
         unsafe { self.data[seq].set(seq as u32 + 1) };
@@ -122,9 +145,16 @@ impl Stage {
         let fate = self.slots[slot as usize].fate();
         self.fates[seq].store(fate, Relaxed);
         self.runs[seq].fetch_add(1, Relaxed);
+        let ended = self.timed.then(|| self.slots[slot as usize].floor().max(Task::ends(record.seq)));
         let mut ready = Vec::new();
+        let publish = |successor: SlotIndex, floor| {
+            if self.timed {
+                self.slots[successor.0 as usize].set_floor(floor);
+            }
+            ready.push(successor.0);
+        };
         // SAFETY: this thread completes the task, once.
-        unsafe { self.slots[slot as usize].close(&self.slots, &self.edges, fate, |s| ready.push(s.0)) };
+        unsafe { self.slots[slot as usize].close(&self.slots, &self.edges, fate, ended, publish) };
         self.done[slot as usize].set(record.tag);
         ready.into_iter().for_each(|slot| self.run(slot));
     }
@@ -153,8 +183,12 @@ fn join(cores: impl IntoIterator<Item = JoinHandle<()>>) {
 
 /// `before` tasks, each on a core of its own, and meanwhile `after` tasks that follow all of them.
 fn fan(before: u32, after: u32, kernels: [u16; 2], kind: EdgeKind) -> Arc<Stage> {
+    watched_fan(before, after, kernels, kind, false)
+}
+
+fn watched_fan(before: u32, after: u32, kernels: [u16; 2], kind: EdgeKind, timed: bool) -> Arc<Stage> {
     let tasks = (before + after) as usize;
-    let stage = Stage::new(tasks, (before * after) as usize, tasks);
+    let stage = Stage::watched(tasks, (before * after) as usize, tasks, timed);
     let firsts: Vec<Task> = (0..before).map(Task::first).collect();
     for &first in &firsts {
         assert!(stage.submit(first, kernels[first.seq as usize % 2], kind, &[], 0));
@@ -184,6 +218,16 @@ fn a_successor_of_two_tasks_becomes_ready_once_and_sees_what_both_wrote() {
 #[test]
 fn two_successors_of_one_task_each_become_ready_once() {
     check(None, || drop(fan(1, 2, [0; 2], EdgeKind::Data)));
+}
+
+#[test]
+fn a_successor_knows_when_the_last_of_its_predecessors_ended_whoever_releases_it() {
+    check(None, || drop(watched_fan(2, 1, [0; 2], EdgeKind::Data, true)));
+}
+
+#[test]
+fn each_of_two_successors_knows_when_its_predecessor_ended() {
+    check(None, || drop(watched_fan(1, 2, [0; 2], EdgeKind::Data, true)));
 }
 
 #[test]

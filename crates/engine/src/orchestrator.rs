@@ -134,6 +134,8 @@ pub struct Orchestrator<'t, C, P> {
     pub(crate) scopes_ended: u64,
     pub(crate) peak_heap: u64,
     pub(crate) watched: WatchedSubmits,
+    /// Before when what is submitted now cannot have become ready, if times are watched.
+    pub(crate) floor: u64,
     pub(crate) counting: Option<Box<Counting>>,
     pub(crate) fatal: Option<Error>,
 }
@@ -173,6 +175,7 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
             scopes_ended: 0,
             peak_heap: 0,
             watched: WatchedSubmits::default(),
+            floor: 0,
             counting: None,
             fatal: None,
         }

@@ -1,6 +1,6 @@
 //! Giving slots and memory back, oldest first, once the scopes that could use them have ended and are done.
 
-use ringlane_task::{TaskId, TensorView};
+use ringlane_task::{TaskId, TensorView, Ticks};
 
 use crate::api::backend::Reading;
 use crate::api::tensor::TensorRef;
@@ -64,7 +64,8 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     }
 
     fn free_segment(&mut self, ring: usize, segment: &crate::scope::Segment) {
-        self.probe.reclaim_begin();
+        self.note_seen();
+        self.probe.reclaim_begin(Ticks(self.floor));
         let state = &mut *self.state;
         let tail = state.rings[ring].tail;
         self.probe.reclaim(TaskId::new(ring_index(ring), tail as u32), segment.end - tail);
@@ -118,6 +119,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
                 self.chip.relax();
             }
         }
+        self.note_seen();
         if self.table.stopped() {
             return Err(self.read_stopped());
         }

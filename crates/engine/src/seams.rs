@@ -131,6 +131,13 @@ pub trait Probe: Sync {
     /// Whether cores are watched too, and not the submitter alone.
     const WATCHES_CORES: bool = Self::WATCHES;
 
+    /// Whether blocks and tasks are timed. Then times travel with the dependencies, so that a clock that is read a little early
+    /// does not put what follows before what it follows: these are ticks since a moment of the probe's own choice, and at
+    /// most [`FLOOR_MAX`](crate::slot::FLOOR_MAX).
+    #[inline]
+    fn sees_times(&self) -> bool {
+        Self::WATCHES
+    }
     /// Whether the life of tasks is looked at: when they become ready and are reclaimed, and whom they wait for.
     #[inline]
     fn sees_tasks(&self) -> bool {
@@ -159,7 +166,8 @@ pub trait Probe: Sync {
     /// The core got work from another core.
     #[inline]
     fn stole(&self, _core: CoreId) {}
-    /// The core took a task (or some blocks of one) to run, which became ready then; told if [tasks are looked at](Self::sees_tasks).
+    /// The core took a task (or some blocks of one) to run, which [became ready](Self::ready) then. Told if it
+    /// [sees times](Self::sees_times).
     #[inline]
     fn take(&self, _core: CoreId, _ready: Ticks) {}
     /// The first block of a task is about to start, the others cannot have: its inputs are as it will see them.
@@ -177,13 +185,20 @@ pub trait Probe: Sync {
     /// A task that was not skipped is complete; called before its successors are released.
     #[inline]
     fn complete(&self, _core: CoreId, _task: &ObservedTask<'_>) {}
-    /// A task becomes ready: tells when, before it is published. Asked if [tasks are looked at](Self::sees_tasks).
+    /// When what the core has completed ended: what follows it was not ready before. Asked before its successors are released,
+    /// if it [sees times](Self::sees_times).
     #[inline]
-    fn ready(&self, _core: CoreId) -> Ticks {
+    fn ended(&self, _core: CoreId, _record: &TaskRecord) -> Ticks {
         Ticks(0)
     }
-    /// A task that became ready then was run or skipped, and its successors are told. Told if
-    /// [tasks are looked at](Self::sees_tasks).
+    /// A task becomes ready, and nothing that it follows ended after `floor`: when that is, or a time before that. Asked before
+    /// it is published, if it [sees times](Self::sees_times).
+    #[inline]
+    fn ready(&self, _core: CoreId, floor: Ticks) -> Ticks {
+        floor
+    }
+    /// A task that [became ready](Self::ready) then was run or skipped, and its successors are told. Told if it
+    /// [sees times](Self::sees_times).
     #[inline]
     fn done(&self, _core: CoreId, _record: &TaskRecord, _ready: Ticks) {}
     /// The core is through with what it took; of a task that it completed, before the slot can be reused.
@@ -215,9 +230,15 @@ pub trait Probe: Sync {
     /// So much of a ring and of the tensor map is in use: the most since it was last told.
     #[inline]
     fn fill(&self, _fill: &Fill) {}
-    /// Tasks are about to be reclaimed.
+    /// Now, and certainly after the end of every task that the submitter has seen done. Asked if it
+    /// [sees times](Self::sees_times).
     #[inline]
-    fn reclaim_begin(&self) {}
+    fn seen(&self) -> Ticks {
+        Ticks(0)
+    }
+    /// Tasks are about to be reclaimed; they were [seen](Self::seen) done then.
+    #[inline]
+    fn reclaim_begin(&self, _now: Ticks) {}
     /// The slots and the memory of so many tasks of a ring, this one and those after it, may be reused.
     #[inline]
     fn reclaim(&self, _first: TaskId, _count: u64) {}

@@ -12,19 +12,29 @@
 //! - `record` is written only between `prepare` and the release that publishes the task, by the submitter; read only
 //!   by cores that got the task from a ready queue (or were told by a release that it is theirs).
 //! - A slot is prepared again only after its done tag was seen by the submitter (acquire).
+//! - Where times are watched, each task has a *floor*: no task that it follows ended later. It travels with the dependencies,
+//!   from `close` to those who wait and from a closed slot to who would have waited, so that a clock can be read without
+//!   waiting for the memory that says that a task is ready: what was read too early is below the floor.
 //! - An edge entry belongs to its *successor*: it is reused only after the successor is done, hence after the core
 //!   that walked the list released the successor, hence after it read the entry.
 
 use crate::api::launch::MAX_LANES;
-use crate::limits::BLOCKS_MAX;
+use crate::limits::{BLOCKS_MAX, FANIN_MAX};
 use crate::sync::{AtomicU8, AtomicU32, AtomicU64, Ordering, Shared, Zeroed, prefetch};
 
 /// Index of a slot over all rings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SlotIndex(pub u32);
 
+/// Bits of a time in a slot: five days of a counter of 2.5 GHz.
+const FLOOR_BITS: u32 = 50;
+/// The latest time that a slot can tell.
+pub const FLOOR_MAX: u64 = (1 << FLOOR_BITS) - 1;
+/// One predecessor, above the time.
+const ONE: u64 = 1 << FLOOR_BITS;
 /// Fan-in while the submitter is still linking.
-const GUARD: u32 = 1 << 30;
+const GUARD: u64 = 1 << 63;
+const _: () = assert!((FANIN_MAX as u64) < GUARD / ONE);
 /// Fan-out of a task that is done.
 const CLOSED: u32 = u32::MAX;
 /// Fan-out of a task without successors.
@@ -114,9 +124,10 @@ impl LaneShape {
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Slot {
-    /// Unfinished predecessors, plus `GUARD` while linking. Counted down with AcqRel: the last one down sees what
+    /// Unfinished predecessors, plus `GUARD` while linking; below them, where times are watched, the floor: of the task while
+    /// it waits, then when it became ready, then of those who follow it. Counted down with AcqRel: the last one down sees what
     /// all predecessors wrote.
-    fanin: AtomicU32,
+    fanin: AtomicU64,
     /// First edge of the list of successors + 1, or `EMPTY`, or `CLOSED`. Linked with release (pairs with the
     /// acquire in `close`), closed with AcqRel (pairs with the acquire in `link`).
     fanout: AtomicU32,
@@ -125,9 +136,6 @@ pub struct Slot {
     blocks_left: AtomicU32,
     /// The next block to hand out; touched only by the holder of the task's one queue entry.
     next_block: AtomicU32,
-    /// When the task became ready, if somebody watches tasks: stored by whoever made it ready before it is handed on, loaded
-    /// by whoever holds it. Here, because both have the line at hand.
-    ready_at: AtomicU64,
     record: Shared<TaskRecord>,
 }
 
@@ -138,11 +146,10 @@ const _: () = assert!(size_of::<Slot>() == 64);
 unsafe impl Zeroed for Slot {
     fn zero() -> Self {
         Slot {
-            fanin: AtomicU32::new(0),
+            fanin: AtomicU64::new(0),
             fanout: AtomicU32::new(EMPTY),
             blocks_left: AtomicU32::new(0),
             next_block: AtomicU32::new(0),
-            ready_at: AtomicU64::new(0),
             record: Shared::new(TaskRecord::default()),
         }
     }
@@ -251,31 +258,48 @@ impl Slot {
         self.fanout.load(Ordering::Acquire) == CLOSED
     }
 
-    /// Ends the submitter's hold after `links` edges were linked; true if the task is ready now.
+    /// Ends the submitter's hold after `links` edges were linked; the task's floor if it is ready now. `floor` is that of what
+    /// it follows and did not have to wait for, if times are watched.
     #[inline]
-    pub fn release_guard(&self, links: u32) -> bool {
+    pub fn release_guard(&self, links: u32, floor: Option<u64>) -> Option<u64> {
         // Without links nobody else knows the slot: no exchange is needed.
-        links == 0 || self.fanin.fetch_sub(GUARD - links, Ordering::AcqRel) == GUARD - links
+        if links == 0 { Some(floor.unwrap_or(0)) } else { self.release(GUARD - links as u64 * ONE, floor) }
     }
 
     /// As `release_guard`, where one thread does everything.
     #[inline]
-    pub fn release_guard_alone(&self, links: u32) -> bool {
-        let left = self.fanin.load(Ordering::Relaxed) - (GUARD - links);
-        self.fanin.store(left, Ordering::Relaxed);
-        left == 0
+    pub fn release_guard_alone(&self, links: u32, floor: Option<u64>) -> Option<u64> {
+        self.release_alone(GUARD - links as u64 * ONE, floor)
     }
 
+    /// Counts down; the task's floor if it waits for nothing any more.
     #[inline]
-    fn release_one(&self) -> bool {
-        self.fanin.fetch_sub(1, Ordering::AcqRel) == 1
+    fn release(&self, count: u64, floor: Option<u64>) -> Option<u64> {
+        let Some(floor) = floor else {
+            return (self.fanin.fetch_sub(count, Ordering::AcqRel) == count).then_some(0);
+        };
+        let mut seen = self.fanin.load(Ordering::Acquire);
+        loop {
+            let floor = floor.max(seen & FLOOR_MAX);
+            let left = (seen & !FLOOR_MAX) - count;
+            // Whoever is the last to hold the task is alone with it.
+            if left == 0 {
+                return Some(floor);
+            }
+            match self.fanin.compare_exchange(seen, left | floor, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return None,
+                Err(now) => seen = now,
+            }
+        }
     }
 
+    /// As `release`, where one thread does everything.
     #[inline]
-    fn release_one_alone(&self) -> bool {
-        let left = self.fanin.load(Ordering::Relaxed) - 1;
-        self.fanin.store(left, Ordering::Relaxed);
-        left == 0
+    fn release_alone(&self, count: u64, floor: Option<u64>) -> Option<u64> {
+        let seen = self.fanin.load(Ordering::Relaxed);
+        let (left, floor) = ((seen & !FLOOR_MAX) - count, floor.unwrap_or(0).max(seen & FLOOR_MAX));
+        self.fanin.store(left | floor, Ordering::Relaxed);
+        (left == 0).then_some(floor)
     }
 
     /// Before the task runs: asks for the line of the successor that will be told first, if there is one yet.
@@ -290,12 +314,22 @@ impl Slot {
         }
     }
 
-    /// Marks the task done and calls `ready` for each successor that waited only for it.
+    /// Marks the task done and calls `ready` for each successor that waited only for it, with its floor. `ended` is when the
+    /// task did, if times are watched.
     ///
     /// # Safety
     /// The caller is the core that completed the task, once.
     #[inline]
-    pub unsafe fn close(&self, slots: &[Slot], edges: &[Edge], fate: u32, mut ready: impl FnMut(SlotIndex)) {
+    pub unsafe fn close(
+        &self,
+        slots: &[Slot],
+        edges: &[Edge],
+        fate: u32,
+        ended: Option<u64>,
+        mut ready: impl FnMut(SlotIndex, u64),
+    ) {
+        // For who finds the task closed.
+        ended.inspect(|&ended| self.set_floor(ended));
         let mut head = self.fanout.swap(CLOSED, Ordering::AcqRel);
         while head != EMPTY {
             // SAFETY: linked entries are not reused before their successor is done, and it is released below.
@@ -306,8 +340,8 @@ impl Slot {
                 slot.mark(SKIPPED);
             }
             head = edge.next;
-            if slot.release_one() {
-                ready(successor);
+            if let Some(floor) = slot.release(ONE, ended) {
+                ready(successor, floor);
             }
         }
     }
@@ -322,8 +356,10 @@ impl Slot {
         slots: &[Slot],
         edges: &[Edge],
         fate: u32,
-        mut ready: impl FnMut(SlotIndex),
+        ended: Option<u64>,
+        mut ready: impl FnMut(SlotIndex, u64),
     ) {
+        ended.inspect(|&ended| self.set_floor(ended));
         let mut head = self.fanout.load(Ordering::Relaxed);
         self.fanout.store(CLOSED, Ordering::Relaxed);
         while head != EMPTY {
@@ -335,8 +371,8 @@ impl Slot {
                 slot.mark(SKIPPED);
             }
             head = edge.next;
-            if slot.release_one_alone() {
-                ready(successor);
+            if let Some(floor) = slot.release_alone(ONE, ended) {
+                ready(successor, floor);
             }
         }
     }
@@ -364,16 +400,16 @@ impl Slot {
         self.blocks_left.load(Ordering::Relaxed) & FATE
     }
 
-    /// Takes note of when the task became ready, before it is handed on.
+    /// Raises the floor: of a task that is ready, before it is handed on, or of those who follow it, before it is closed.
     #[inline]
-    pub fn set_ready_at(&self, ticks: u64) {
-        self.ready_at.store(ticks, Ordering::Relaxed);
+    pub fn set_floor(&self, floor: u64) {
+        self.fanin.store(floor, Ordering::Relaxed);
     }
 
-    /// When the task became ready, if that was noted.
+    /// The floor of a task that the caller holds, or of those who follow one that is closed.
     #[inline]
-    pub fn ready_at(&self) -> u64 {
-        self.ready_at.load(Ordering::Relaxed)
+    pub fn floor(&self) -> u64 {
+        self.fanin.load(Ordering::Relaxed) & FLOOR_MAX
     }
 
     /// What a core needs to run the task.

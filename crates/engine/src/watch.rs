@@ -1,6 +1,6 @@
 //! What a probe is told of submits and scopes. With the probe `()` it compiles to nothing.
 
-use ringlane_task::{CoreId, TaskId};
+use ringlane_task::{CoreId, TaskId, Ticks};
 
 use crate::api::backend::Inference;
 use crate::fault::{Fault, Result};
@@ -34,11 +34,11 @@ impl Recent {
     }
 }
 
-/// Takes note of when a task became ready, if anybody looks at tasks; before it is handed on.
+/// Takes note of when a task becomes ready, which is not before `floor`, if times are watched.
 #[inline(always)]
-pub(crate) fn note_ready(probe: &impl Probe, core: CoreId, task: &Slot) {
-    if probe.sees_tasks() {
-        task.set_ready_at(probe.ready(core).0);
+pub(crate) fn note_ready(probe: &impl Probe, core: CoreId, task: &Slot, floor: u64) {
+    if probe.sees_times() {
+        task.set_floor(probe.ready(core, Ticks(floor)).0);
     }
 }
 
@@ -47,6 +47,15 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     pub(crate) fn fill_of(&self, ring: usize) -> Fill {
         let used = self.state.rings[ring].used_of_each();
         Fill { ring, used, tensormap: self.state.map.used() }
+    }
+
+    /// The submitter has seen that tasks are done, and will not look at them again: what it submits from now on cannot have
+    /// become ready earlier.
+    #[inline]
+    pub(crate) fn note_seen(&mut self) {
+        if self.probe.sees_times() {
+            self.floor = self.probe.seen().0;
+        }
     }
 
     /// The id of a task that is not reclaimed.
@@ -175,8 +184,9 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     }
 
     /// What the run holds to its end is reclaimed by its end.
-    pub(crate) fn observe_rest(&self) {
-        self.probe.reclaim_begin();
+    pub(crate) fn observe_rest(&mut self) {
+        self.note_seen();
+        self.probe.reclaim_begin(Ticks(self.floor));
         for (ring, state) in self.state.rings.iter().enumerate() {
             self.probe.reclaim(TaskId::new(ring_index(ring), state.tail as u32), state.head - state.tail);
         }

@@ -21,7 +21,8 @@ use crate::watching::On;
 pub(crate) struct CoreState {
     /// Which core it is; it is its own thread.
     thread: u16,
-    /// The block that runs or ran last, as far as its stamps are known.
+    /// The block that runs or ran last, as far as its stamps are known. Below level 2 `dispatch` is a time before which it cannot
+    /// have been ready.
     now: BlockPhases,
     /// Whether there is one that is not written yet.
     pending: bool,
@@ -85,10 +86,19 @@ impl CoreState {
         }
     }
 
-    /// A task became ready: not before the block that this core ran last, and after all that the thread has seen.
+    /// When the task that the core has completed ended.
     #[inline(always)]
-    pub(crate) fn ready(&mut self, clock: &impl Clock) -> u64 {
-        let now = clock.now_ordered().0.max(self.now.life.time.end);
+    pub(crate) fn ended(&self, clock: &impl Clock, task: &TaskRecord) -> u64 {
+        // One that ran no block ended when it was taken.
+        let own = self.now.life.time.end.max(self.now.life.dispatch);
+        // Blocks on other cores may have ended later: they have been seen.
+        if task.total_blocks() > 1 { clock.now_ordered().0.max(own) } else { own }
+    }
+
+    /// A task became ready, not before `floor`. A reading may be a little early.
+    #[inline(always)]
+    pub(crate) fn ready(&mut self, clock: &impl Clock, floor: u64) -> u64 {
+        let now = clock.now().0.max(floor);
         self.made_ready = Some(now);
         now
     }
@@ -104,8 +114,12 @@ impl CoreState {
     }
 
     #[inline(always)]
-    pub(crate) fn take(&mut self, clock: &impl Clock, ready: u64) {
+    pub(crate) fn take(&mut self, clock: &impl Clock, on: On, ready: u64) {
         // A reading may be a little early, but the task was not taken before it was ready.
+        if !on.has(DfxFlags::SWIMLANE_TASKS) {
+            self.now.life.dispatch = ready;
+            return;
+        }
         let now = self.free_since.take().unwrap_or_else(|| clock.now().0).max(ready);
         self.made_ready = None;
         if self.idle.is_some() {
@@ -122,12 +136,7 @@ impl CoreState {
         {
             pmu.begin();
         }
-        self.now.life.time.start = if on.has(DfxFlags::SWIMLANE_TASKS) {
-            // `take` has seen to the order.
-            clock.now().0.max(self.now.life.dispatch)
-        } else {
-            clock.now_ordered().0
-        };
+        self.now.life.time.start = clock.now().0.max(self.now.life.dispatch);
     }
 
     #[inline(always)]
@@ -220,11 +229,11 @@ mod tests {
         let (clock, mut core) = (Ticking(AtomicU64::new(0)), CoreState::default());
         let on = On::new(DfxFlags::SWIMLANE_TASKS);
         core.finish(&clock, on);
-        core.take(&clock, 0);
+        core.take(&clock, on, 0);
         assert_eq!(core.now.life.dispatch, 10);
         core.finish(&clock, on);
         core.interrupt();
-        core.take(&clock, 0);
+        core.take(&clock, on, 0);
         assert_eq!(core.now.life.dispatch, 30);
     }
 }

@@ -12,6 +12,11 @@ impl<C: Clock, const FLAGS: u64> Probe for Watching<'_, C, FLAGS> {
     const WATCHES_CORES: bool = FLAGS == ANY || FLAGS & OF_CORES != 0;
 
     #[inline]
+    fn sees_times(&self) -> bool {
+        self.on().times_blocks()
+    }
+
+    #[inline]
     fn sees_tasks(&self) -> bool {
         self.on().has(DfxFlags::SWIMLANE_TASKS)
     }
@@ -52,7 +57,8 @@ impl<C: Clock, const FLAGS: u64> Probe for Watching<'_, C, FLAGS> {
 
     #[inline]
     fn take(&self, core: CoreId, ready: Ticks) {
-        self.0.core(core).take(&self.0.clock, ready.0);
+        let clock = &self.0.clock;
+        self.0.core(core).take(clock, self.on(), clock.time(ready));
     }
 
     #[inline]
@@ -96,13 +102,24 @@ impl<C: Clock, const FLAGS: u64> Probe for Watching<'_, C, FLAGS> {
     }
 
     #[inline]
-    fn ready(&self, core: CoreId) -> Ticks {
-        Ticks(self.0.core(core).ready(&self.0.clock))
+    fn ended(&self, core: CoreId, record: &TaskRecord) -> Ticks {
+        self.0.clock.floor(self.0.core(core).ended(&self.0.clock, record))
+    }
+
+    #[inline]
+    fn ready(&self, core: CoreId, floor: Ticks) -> Ticks {
+        if !self.on().has(DfxFlags::SWIMLANE_TASKS) {
+            return floor;
+        }
+        let clock = &self.0.clock;
+        clock.floor(self.0.core(core).ready(clock, clock.time(floor)))
     }
 
     #[inline]
     fn done(&self, core: CoreId, record: &TaskRecord, ready: Ticks) {
-        self.0.teller(core).done(record, ready.0);
+        if self.on().has(DfxFlags::SWIMLANE_TASKS) {
+            self.0.teller(core).done(record, self.0.clock.time(ready));
+        }
     }
 
     #[inline]
@@ -162,14 +179,19 @@ impl<C: Clock, const FLAGS: u64> Probe for Watching<'_, C, FLAGS> {
     }
 
     #[inline]
-    fn reclaim_begin(&self) {
+    fn seen(&self) -> Ticks {
+        self.0.clock.floor(self.0.clock.now_ordered().0)
+    }
+
+    #[inline]
+    fn reclaim_begin(&self, now: Ticks) {
         if self.on().has(DfxFlags::SWIMLANE_PHASES) {
             self.0.core(CoreId(0)).interrupt();
         }
         if self.on().has(DfxFlags::SWIMLANE_TASKS)
             && let Some(reclaims) = &mut self.0.submitter().reclaims
         {
-            reclaims.begin(self.0.clock.now_ordered().0);
+            reclaims.begin(self.0.clock.time(now));
         }
     }
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use ringlane_engine::observed::{ObservedTask, Submission};
 use ringlane_engine::seams::Clock;
+use ringlane_engine::slot::FLOOR_MAX;
 use ringlane_engine::slot::SlotIndex;
 use ringlane_engine::sync::Padded;
 use ringlane_task::{CoreId, DfxFlags, Explain, Ticks};
@@ -89,6 +90,28 @@ impl Explain for StartError {
 pub(crate) struct RunClock<C> {
     clock: C,
     alone: bool,
+    /// Since when the engine's floors count.
+    epoch: u64,
+}
+
+impl<C: Clock> RunClock<C> {
+    /// A modelled chip's clock begins with its run.
+    fn new(clock: C, cores: &Cores) -> Self {
+        let epoch = if cores.are_modelled() { 0 } else { clock.now().0 };
+        RunClock { clock, alone: cores.tellers() == 1, epoch }
+    }
+
+    /// A time as the engine keeps it.
+    #[inline(always)]
+    pub(crate) fn floor(&self, time: u64) -> Ticks {
+        Ticks(time.saturating_sub(self.epoch).min(FLOOR_MAX))
+    }
+
+    /// A time that the engine has kept.
+    #[inline(always)]
+    pub(crate) fn time(&self, floor: Ticks) -> u64 {
+        self.epoch + floor.0
+    }
 }
 
 impl<C: Clock> Clock for RunClock<C> {
@@ -137,7 +160,7 @@ impl<C: Clock + Clone + Send + 'static> Recorder<C> {
             ModelState::default()
         };
         let recorder = Recorder {
-            clock: RunClock { clock, alone: settings.cores.tellers() == 1 },
+            clock: RunClock::new(clock, &settings.cores),
             dir: dir.clone(),
             cores: core_states(&mut writers, &settings),
             submitter: UnsafeCell::new(submitter_state(&mut writers, &settings)),

@@ -148,7 +148,7 @@ fn one_block_is_the_last_and_sees_what_the_others_wrote() {
         let record = TaskRecord { blocks: 3, shape: LaneShape::new([1]), ..TaskRecord::default() };
         // SAFETY: the slot is new.
         unsafe { stage.slots[0].prepare(record) };
-        assert!(stage.slots[0].release_guard(0));
+        assert!(stage.slots[0].release_guard(0, None).is_some());
         mine.push(SlotIndex(0));
         let core = {
             let (stage, mine) = (stage.clone(), mine.clone());

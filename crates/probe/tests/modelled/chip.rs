@@ -159,8 +159,12 @@ impl Probe for Teller<'_> {
         self.recorder.complete(core, task);
     }
 
-    fn ready(&self, core: CoreId) -> Ticks {
-        self.recorder.ready(core)
+    fn ended(&self, core: CoreId, record: &TaskRecord) -> Ticks {
+        self.recorder.ended(core, record)
+    }
+
+    fn ready(&self, core: CoreId, floor: Ticks) -> Ticks {
+        self.recorder.ready(core, floor)
     }
 
     fn done(&self, core: CoreId, record: &TaskRecord, ready: Ticks) {
@@ -188,8 +192,12 @@ impl Probe for Teller<'_> {
         self.recorder.fill(fill);
     }
 
-    fn reclaim_begin(&self) {
-        self.recorder.reclaim_begin();
+    fn seen(&self) -> Ticks {
+        self.recorder.seen()
+    }
+
+    fn reclaim_begin(&self, now: Ticks) {
+        self.recorder.reclaim_begin(now);
     }
 
     fn reclaim(&self, first: TaskId, count: u64) {
