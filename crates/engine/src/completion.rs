@@ -213,28 +213,36 @@ impl<P: Probe> Executor<'_, P> {
         if P::WATCHES_CORES && fate & SKIPPED == 0 {
             self.probe.complete(self.core, &self.observed(task, record));
         }
-        let mut times = None;
-        if self.probe.sees_times() {
-            times = Some((slot.floor(), self.probe.ended(self.core, record).0));
-        }
-        let publish = |successor: SlotIndex, floor| {
-            note_ready(self.probe, self.core, &self.table.slots[successor.0 as usize], floor);
-            ready(successor);
-        };
-        let ended = times.map(|(_, ended)| ended);
+        let sees = self.probe.sees_times();
+        let became_ready = if sees { slot.floor() } else { 0 };
+        let ended = sees.then(|| self.probe.ended(self.core, record).0);
         let (slots, edges) = (&self.table.slots, &self.table.edges);
+        // A closure for each, so that each is inlined.
         match self.company {
             // SAFETY: the caller completes the task, once.
-            Company::Shared => unsafe { slot.close(slots, edges, fate, ended, publish) },
+            Company::Shared => unsafe {
+                slot.close(slots, edges, fate, ended, |task, floor| self.publish(task, floor, &mut ready));
+            },
             // SAFETY: as above, and nobody else runs tasks.
-            Company::Alone => unsafe { slot.close_alone(slots, edges, fate, ended, publish) },
+            Company::Alone => unsafe {
+                slot.close_alone(slots, edges, fate, ended, |task, floor| {
+                    self.publish(task, floor, &mut ready);
+                });
+            },
         }
         self.table.board.core(self.core.0).set_idle();
-        if let Some((ready, _)) = times {
-            self.probe.done(self.core, record, Ticks(ready));
+        if sees {
+            self.probe.done(self.core, record, Ticks(became_ready));
         }
         self.probe.finish(self.core);
         self.table.done[task.0 as usize].set(record.tag);
+    }
+
+    /// Hands on a task that became ready, not before `floor`.
+    #[inline(always)]
+    fn publish(&self, task: SlotIndex, floor: u64, ready: &mut impl FnMut(SlotIndex)) {
+        note_ready(self.probe, self.core, &self.table.slots[task.0 as usize], floor);
+        ready(task);
     }
 
     /// Poisons what a failed or skipped task would have written; heals what a successful one overwrote.

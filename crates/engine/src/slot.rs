@@ -296,10 +296,12 @@ impl Slot {
     /// As `release`, where one thread does everything.
     #[inline]
     fn release_alone(&self, count: u64, floor: Option<u64>) -> Option<u64> {
-        let seen = self.fanin.load(Ordering::Relaxed);
-        let (left, floor) = ((seen & !FLOOR_MAX) - count, floor.unwrap_or(0).max(seen & FLOOR_MAX));
-        self.fanin.store(left | floor, Ordering::Relaxed);
-        (left == 0).then_some(floor)
+        let mut left = self.fanin.load(Ordering::Relaxed) - count;
+        if let Some(floor) = floor {
+            left = left & !FLOOR_MAX | floor.max(left & FLOOR_MAX);
+        }
+        self.fanin.store(left, Ordering::Relaxed);
+        (left <= FLOOR_MAX).then_some(left)
     }
 
     /// Before the task runs: asks for the line of the successor that will be told first, if there is one yet.

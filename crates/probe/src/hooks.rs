@@ -122,7 +122,7 @@ impl<C: Clock, const FLAGS: u64> Probe for Watching<'_, C, FLAGS> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn finish(&self, core: CoreId) {
         if self.on().has(DfxFlags::SWIMLANE_TASKS) {
             self.0.core(core).finish(&self.0.clock, self.on());

@@ -123,6 +123,7 @@ impl Grid {
 
 impl Cells {
     /// Calls `f` with each cell.
+    #[inline(always)]
     pub fn for_each(&self, mut f: impl FnMut(u64)) {
         let mut at = [0u64; MAX_RANK];
         for (at, range) in at.iter_mut().zip(&self.range) {
