@@ -178,10 +178,14 @@ impl Drain {
     }
 
     /// Gives the memory that the writer will come to next its pages, so that the writer need not wait for them. Buffers
-    /// are used in the order of their addresses until all have been used once. The next look may be twice as far away as the last.
+    /// are used in the order of their addresses until all have been used once. The next look may be twice as far away as the last,
+    /// but comes when the writer has filled another part of its lane.
     pub(crate) fn prepare(&mut self) {
         if self.taken > 0 {
-            let ahead = AHEAD_BYTES.max((self.taken - self.looked).saturating_mul(2));
+            let memory = &self.common.memory;
+            let part = memory.buffers().div_ceil(PARTS) as usize * memory.buffer_bytes() as usize;
+            let ahead = (self.taken - self.looked).saturating_mul(2).min(part.saturating_add(AHEAD_BYTES));
+            let ahead = ahead.max(AHEAD_BYTES);
             self.common.memory.prepare(self.taken.saturating_add(ahead));
         }
         self.looked = self.taken;
