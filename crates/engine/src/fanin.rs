@@ -18,8 +18,6 @@ use crate::watch::note_ready;
 pub(crate) struct Wired {
     /// How many it must wait for.
     pub(crate) links: u32,
-    /// Whether all whom it follows are recent, if anybody watches.
-    pub(crate) all_recent: bool,
     /// Before when it cannot have become ready, as far as the submitter knows, if times are watched.
     pub(crate) floor: Option<u64>,
 }
@@ -186,18 +184,14 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     /// Links the task into the fan-out of each predecessor.
     #[inline]
     pub(crate) fn wire(&mut self, slot: SlotIndex, ring: usize) -> Wired {
-        let (mut links, mut all_recent) = (0, true);
+        let mut links = 0;
         let mut floor = self.probe.sees_times().then_some(self.floor);
-        let recent = self.recent_before(slot);
         let rings = &self.state.rings[ring];
         let (base, mask) = (self.table.edge_base[ring], rings.edges_capacity as u32 - 1);
         let mut head = rings.edges_head;
         for predecessor in &self.state.predecessors {
             let edge = base + (head as u32 & mask);
             head += 1;
-            if self.probe.sees_scopes() {
-                all_recent &= recent.contains(predecessor.slot);
-            }
             let task = &self.table.slots[predecessor.slot.0 as usize];
             let linked = match self.company {
                 // SAFETY: we are the submitter; the entry is within the ring's free part and is `slot`'s own.
@@ -224,7 +218,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             }
         }
         self.state.rings[ring].edges_head = head;
-        Wired { links, all_recent, floor }
+        Wired { links, floor }
     }
 
     /// Ends the submitter's hold on a task; publishes it if it waits for nothing.

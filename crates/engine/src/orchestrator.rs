@@ -117,6 +117,15 @@ pub(crate) struct Current {
     pub(crate) barrier: bool,
 }
 
+impl Current {
+    #[inline]
+    fn of(scope: &Scope) -> Self {
+        let infers = scope.inference == Inference::Inherit;
+        let (ring, site_id, barrier) = (scope.ring, scope.site_id, scope.barrier.is_some());
+        Current { ring, scope: scope.id, site_id, infers, barrier }
+    }
+}
+
 /// One run's submitter.
 pub struct Orchestrator<'t, C, P> {
     pub(crate) table: &'t Table,
@@ -190,9 +199,7 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
     /// Takes note of the innermost scope.
     pub(crate) fn set_current(&mut self) {
         if let Some(scope) = self.state.scopes.last() {
-            let infers = scope.inference == Inference::Inherit;
-            let (ring, site_id, barrier) = (scope.ring, scope.site_id, scope.barrier.is_some());
-            self.current = Current { ring, scope: scope.id, site_id, infers, barrier };
+            self.current = Current::of(scope);
         }
     }
 
@@ -337,8 +344,9 @@ impl<C: Chip, P: Probe> Backend for Orchestrator<'_, C, P> {
             since_seq: self.seq,
             watched: WatchedScope { begun: self.seq, ..WatchedScope::default() },
         };
+        // Not read back from the stack, where it has only just been stored.
+        self.current = Current::of(&scope);
         self.state.scopes.push(scope);
-        self.set_current();
         self.scope_count += 1;
         self.table.board.scopes[depth].store(site_id, Ordering::Relaxed);
         self.table.board.fill.depth.store(depth as u32 + 1, Ordering::Relaxed);

@@ -390,7 +390,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         self.scope().first.get_or_insert(position);
         prefetch(&self.table.slots[self.table.slot_of(ring, position + SLOTS_AHEAD).0 as usize]);
         self.work(Work::Wire(self.state.predecessors.len() as u32));
-        let Wired { links, all_recent, floor } = self.wire(slot, ring);
+        let Wired { links, floor } = self.wire(slot, ring);
         self.seq += 1;
         self.next_mark();
         self.table.board.fill.submitted.store(self.seq, Ordering::Relaxed);
@@ -398,7 +398,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             match what {
                 // Where entries are scarce a barrier waits instead: it needs none.
                 Committed::Barrier { .. } => self.spare(self.state.predecessors.len()),
-                _ => self.watch_edges(all_recent),
+                _ => self.watch_edges(slot),
             }
         }
         if self.probe.sees_submits() {

@@ -102,10 +102,12 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         Recent { first, count: slot.0.saturating_sub(first) }
     }
 
-    /// Takes note of the edges of the task that was wired last, for the need of its scope.
-    #[inline]
-    pub(crate) fn watch_edges(&mut self, all_recent: bool) {
-        self.watched.fan_in = self.watched.fan_in.max(self.state.predecessors.len() as u64);
+    /// Takes note of the edges of the task in `slot`, which was wired last, for the need of its scope.
+    #[inline(always)]
+    pub(crate) fn watch_edges(&mut self, slot: SlotIndex) {
+        let (recent, predecessors) = (self.recent_before(slot), &self.state.predecessors[..]);
+        let all_recent = predecessors.iter().all(|predecessor| recent.contains(predecessor.slot));
+        self.watched.fan_in = self.watched.fan_in.max(predecessors.len() as u64);
         if !all_recent {
             self.spare_edges();
         }

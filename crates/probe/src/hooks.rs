@@ -220,7 +220,7 @@ impl<C: Clock, const FLAGS: u64> Probe for Watching<'_, C, FLAGS> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn scope_exit(&self, scope: &EndedScope<'_>) {
         if let Some(scopes) = &mut self.0.submitter().scopes {
             scopes.exit(scope, self.0.clock.now().0);

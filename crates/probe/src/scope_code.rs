@@ -83,7 +83,8 @@ struct StallCode {
 
 const _: () = assert!(RINGS <= 8 && RINGS * RESOURCES.len() < 256, "bits and counts fit their bytes");
 
-/// Counts are kept below 2^32 by the capacities; one that were not would be told as the largest that fits.
+/// What a scope needs on a ring is below 2^32 by the capacities, unless scopes inside it gave back what they had on the same ring; it
+/// is told as the largest that fits then.
 #[inline]
 pub(crate) fn small(count: u64) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
@@ -101,7 +102,7 @@ pub(crate) fn ones(mut bits: u8) -> impl Iterator<Item = usize> {
 
 /// Stores a scope, with slots, heap bytes, dependency entries and argument bytes of each ring whose bit is set, and its waits. Where
 /// it goes is known before it is made, so that it is made there.
-#[inline]
+#[inline(always)]
 pub(crate) fn store(
     writer: &mut Writer,
     rings: u8,
@@ -115,9 +116,11 @@ pub(crate) fn store(
         + usize::from(kinds) * size_of::<StallCode>();
     let Some(place) = writer.reserve(bytes) else { return };
     let mut place = put(place, &Head { rings, stalls: kinds, ..head() });
-    for ring in ones(rings) {
+    // Written out for each ring by the compiler.
+    for ring in (0..RINGS).filter(|ring| rings >> ring & 1 == 1) {
         let [slots, heap, edges, args] = peaks(ring);
-        let [slots, edges, args] = [slots, edges, args].map(small);
+        // What is in use is below the capacities, which have 32 bits.
+        let [slots, edges, args] = [slots as u32, edges as u32, args as u32];
         place = put(place, &RingPeaks { heap, slots, edges, args, unused: 0 });
     }
     if let Some(stalls) = stalls {

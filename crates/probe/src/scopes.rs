@@ -84,7 +84,7 @@ impl Scopes {
         self.writer.prefetch();
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn exit(&mut self, scope: &EndedScope<'_>, now: u64) {
         if !self.stopped {
             self.close(scope, now, 0);
@@ -92,13 +92,14 @@ impl Scopes {
     }
 
     /// The run is stopped while the innermost scope is open.
+    #[cold]
     pub(crate) fn stop(&mut self, scope: &EndedScope<'_>, now: u64) {
         self.stopped = true;
         self.close(scope, now, 1);
     }
 
     /// Stores the innermost scope.
-    #[inline]
+    #[inline(always)]
     fn close(&mut self, scope: &EndedScope<'_>, now: u64, open: u8) {
         let Some(depth) = self.depth.checked_sub(1) else { return };
         self.depth = depth;
@@ -114,13 +115,14 @@ impl Scopes {
             scope: scope.id(),
             parent: scope.parent.unwrap_or(NO_PARENT),
             site: scope.site().0,
-            tasks: small(scope.tasks - inner.inner_tasks),
-            tensormap: small(scope.tensormap.max(inner.tensormap)),
-            fan_in: small(scope.fan_in),
+            // Its own tasks have a slot each until it ends: these, and what is in use, are below the capacities.
+            tasks: (scope.tasks - inner.inner_tasks) as u32,
+            tensormap: scope.tensormap.max(inner.tensormap) as u32,
+            fan_in: scope.fan_in as u32,
             need_slots: small(need_slots),
             need_edges: small(need_edges),
             need_args: small(need_args),
-            args_piece: small(args_piece),
+            args_piece: args_piece as u32,
             depth: depth as u8,
             open,
             ..Head::default()
