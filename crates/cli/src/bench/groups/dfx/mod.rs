@@ -1,4 +1,4 @@
-//! `ringlane bench dfx`: what looking costs. Each instrument against off, in turn, and what it takes before and after.
+//! `ringlane bench dfx`: what looking costs. Each instrument against off, in pairs, and what it takes before and after.
 //!
 //! The ratio is of makespans: from the start of the orchestration to the last completion. What a recording takes before the
 //! run (memory, a thread, files) and after it (writing the artifacts) is told apart: `fixed` is a run of one task with
@@ -25,8 +25,9 @@ use crate::bench::{Bench, Lab};
 use crate::runtime::Runtime;
 use crate::watched::Watched;
 
-/// Rounds at least, each with every variant once.
-const ROUNDS_MIN: usize = 15;
+/// Pairs at least of an instrument and off. On a machine with neighbours two runs of one pair differ by several percent, and the
+/// lowest bar is at one.
+const ROUNDS_MIN: usize = 41;
 /// Turning everything on may cost a run so much.
 const FIXED_MS_MAX: f64 = 5.0;
 /// Writing the timeline may cost so much for each block.
@@ -36,9 +37,8 @@ const EXPORT_US_MAX: f64 = 0.5;
 const ALL_BUT_DUMP: DfxFlags =
     DfxFlags::SWIMLANE_PHASES.with(DfxFlags::PMU).with(DfxFlags::DEPS).with(DfxFlags::SCOPES);
 
-/// What is compared, and the most that it may cost at 1 µs and at 10 µs a task.
-const VARIANTS: [(&str, DfxFlags, [Option<f64>; 2]); 10] = [
-    ("off", DfxFlags::NONE, [None, None]),
+/// What is compared with off, and the most that it may cost at 1 µs and at 10 µs a task.
+const VARIANTS: [(&str, DfxFlags, [Option<f64>; 2]); 9] = [
     ("swimlane=1", DfxFlags::SWIMLANE_CORES, [Some(1.04), None]),
     ("swimlane=2", DfxFlags::SWIMLANE_TASKS, [Some(1.07), None]),
     ("swimlane=3", DfxFlags::SWIMLANE_PHASES, [Some(1.15), Some(1.03)]),
@@ -55,7 +55,7 @@ pub fn measure(bench: &Bench, lab: &mut Lab) -> Result<(), BenchError> {
     let calibration = Calibration::measure();
     lab.results.calibration = Some(calibration);
     let scratch = Scratch::new()?;
-    let combinations = bench.workloads.len() * bench.spins.len() * bench.threads.len();
+    let combinations = bench.workloads.len() * bench.spins.len() * bench.threads.len() * VARIANTS.len();
     let effort = Effort { time: bench.time_of_each(combinations), rounds_min: ROUNDS_MIN };
     for &workload in &bench.workloads {
         for &spin in &bench.spins {
@@ -75,7 +75,7 @@ pub fn measure(bench: &Bench, lab: &mut Lab) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// All variants of one workload, in turn.
+/// All variants of one workload, each in turn with off.
 fn compare(
     lab: &mut Lab,
     scratch: &Scratch,
@@ -85,21 +85,25 @@ fn compare(
     data: &mut Data,
 ) -> Result<(), BenchError> {
     let tasks = graph.tasks.len() as u64;
-    let runtime = lab.runtime(&format!("dfx {}", workload.as_str()), threads)?;
-    let mut exports: [Vec<f64>; VARIANTS.len()] = Default::default();
-    let measured = Interleaved::take(effort, &[tasks; VARIANTS.len()], |variant| {
-        // All variants begin in the same state: what the last one's export left in the caches is gone.
-        once(runtime, scratch, DfxFlags::NONE, data, graph)?;
-        let (took, recording) = once(runtime, scratch, VARIANTS[variant].1, data, graph)?;
-        exports[variant].extend(recording.map(|r| r.cost.export_us as f64 * 1e3 / tasks as f64));
-        Ok(took)
-    })?;
-    for (variant, (label, _, limits)) in VARIANTS.into_iter().enumerate() {
-        let samples = &measured.samples[variant];
-        let mut row = Row::new(workload.as_str(), threads, spin.us(), tasks, samples).with_dfx(label);
-        exports[variant].sort_by(f64::total_cmp);
-        row.extra.export_ns_per_task = exports[variant].get(exports[variant].len() / 2).copied();
-        row.extra.ratio = (variant > 0).then(|| Ratio::of(&measured, variant));
+    for (variant, (label, flags, limits)) in VARIANTS.into_iter().enumerate() {
+        let runtime = lab.runtime(&format!("dfx {} {label}", workload.as_str()), threads)?;
+        let mut exports = Vec::new();
+        let measured = Interleaved::take(effort, &[tasks; 2], |watched| {
+            // Both begin in the same state: what the last export left in the caches is gone.
+            once(runtime, scratch, DfxFlags::NONE, data, graph)?;
+            let (took, recording) = once(runtime, scratch, [DfxFlags::NONE, flags][watched], data, graph)?;
+            exports.extend(recording.map(|r| r.cost.export_us as f64 * 1e3 / tasks as f64));
+            Ok(took)
+        })?;
+        let [off, on] =
+            [0, 1].map(|v| Row::new(workload.as_str(), threads, spin.us(), tasks, &measured.samples[v]));
+        if variant == 0 {
+            lab.done(off);
+        }
+        let mut row = on.with_dfx(label);
+        exports.sort_by(f64::total_cmp);
+        row.extra.export_ns_per_task = exports.get(exports.len() / 2).copied();
+        row.extra.ratio = Some(Ratio::of(&measured, 1));
         let limit = match spin {
             Spin::Us1 => limits[0],
             Spin::Us10 => limits[1],
@@ -109,7 +113,7 @@ fn compare(
         lab.done(row);
         let what = format!("{label} on {}, {} µs, --threads {threads}", workload.as_str(), spin.us());
         if let Some(limit) = limit {
-            lab.judge(Bar::at_most(format!("dfx: {what}"), measured.ratio(variant, 0.5), limit), 1);
+            lab.judge(Bar::at_most(format!("dfx: {what}"), measured.ratio(1, 0.5), limit), 1);
         }
         if let Some(export) = export.filter(|_| label == "swimlane=3" && spin == Spin::Us1) {
             lab.judge(

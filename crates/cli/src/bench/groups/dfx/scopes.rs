@@ -14,8 +14,8 @@ use crate::bench::scratch::Scratch;
 
 /// Following every scope may cost the run so much.
 const RATIO_MAX: f64 = 1.02;
-/// For both variants: a hundred rounds or so.
-const EFFORT: Effort = Effort { time: Duration::from_secs(8), rounds_min: ROUNDS_MIN };
+/// For both variants: some hundred and fifty pairs.
+const EFFORT: Effort = Effort { time: Duration::from_secs(16), rounds_min: ROUNDS_MIN };
 
 /// Runs the scene with and without, in turn.
 pub fn compare(lab: &mut Lab, scratch: &Scratch, threads: u32) -> Result<(), BenchError> {
