@@ -331,7 +331,9 @@ impl Slot {
         mut ready: impl FnMut(SlotIndex, u64),
     ) {
         // For who finds the task closed.
-        ended.inspect(|&ended| self.set_floor(ended));
+        if let Some(ended) = ended {
+            self.set_floor(ended);
+        }
         let mut head = self.fanout.swap(CLOSED, Ordering::AcqRel);
         while head != EMPTY {
             // SAFETY: linked entries are not reused before their successor is done, and it is released below.
@@ -361,7 +363,9 @@ impl Slot {
         ended: Option<u64>,
         mut ready: impl FnMut(SlotIndex, u64),
     ) {
-        ended.inspect(|&ended| self.set_floor(ended));
+        if let Some(ended) = ended {
+            self.set_floor(ended);
+        }
         let mut head = self.fanout.load(Ordering::Relaxed);
         self.fanout.store(CLOSED, Ordering::Relaxed);
         while head != EMPTY {

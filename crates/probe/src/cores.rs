@@ -213,6 +213,7 @@ impl CoreState {
 mod tests {
     use super::*;
     use core::sync::atomic::{AtomicU64, Ordering};
+    use ringlane_engine::slot::LaneShape;
     use ringlane_task::Ticks;
 
     /// Each look is ten ticks later.
@@ -221,6 +222,28 @@ mod tests {
     impl Clock for Ticking {
         fn now(&self) -> Ticks {
             Ticks(self.0.fetch_add(10, Ordering::Relaxed) + 10)
+        }
+    }
+
+    #[test]
+    fn no_stamp_of_a_task_is_earlier_than_the_end_of_what_it_follows() {
+        for flags in [DfxFlags::SWIMLANE_CORES, DfxFlags::SWIMLANE_TASKS] {
+            // Read much too early.
+            let (clock, mut core, on) = (Ticking(AtomicU64::new(0)), CoreState::default(), On::new(flags));
+            let one_block = TaskRecord { blocks: 1, shape: LaneShape::SINGLE, ..TaskRecord::default() };
+            core.take(&clock, on, 500);
+            core.start(&clock, on, BlockName::default());
+            assert_eq!(core.now.life.time.start, 500);
+            assert_eq!(core.ended(&clock, &TaskRecord::default()), 500, "a task without a block");
+            core.now.life.time.end = 600;
+            assert_eq!(core.ended(&clock, &one_block), 600);
+            clock.0.store(690, Ordering::Relaxed);
+            assert_eq!(
+                core.ended(&clock, &TaskRecord { blocks: 2, ..one_block }),
+                700,
+                "others may have ended last"
+            );
+            assert_eq!([core.ready(&clock, 800), core.ready(&clock, 0)], [800, 720]);
         }
     }
 
