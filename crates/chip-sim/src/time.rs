@@ -68,4 +68,9 @@ impl Clock for SimClock {
     fn now(&self) -> Ticks {
         Ticks(self.ticks.load(Ordering::Relaxed))
     }
+
+    /// Every run begins at 0, wherever the last one stopped.
+    fn epoch(&self) -> Ticks {
+        Ticks(0)
+    }
 }

@@ -91,6 +91,10 @@ pub trait Clock: Sync {
     fn now_ordered(&self) -> Ticks {
         self.now()
     }
+    /// A time that no reading of the run to come is before.
+    fn epoch(&self) -> Ticks {
+        self.now()
+    }
 }
 
 /// Where a submit has got to.

@@ -125,8 +125,8 @@ impl LaneShape {
 #[repr(C, align(64))]
 pub struct Slot {
     /// Unfinished predecessors, plus `GUARD` while linking; below them, where times are watched, the floor: of the task while
-    /// it waits, then when it became ready, then of those who follow it. Counted down with AcqRel: the last one down sees what
-    /// all predecessors wrote.
+    /// it waits, then when it became ready, then of those who follow it. Counted down with AcqRel, or seen with acquire to be
+    /// one's own alone: the last one sees what all predecessors wrote.
     fanin: AtomicU64,
     /// First edge of the list of successors + 1, or `EMPTY`, or `CLOSED`. Linked with release (pairs with the
     /// acquire in `close`), closed with AcqRel (pairs with the acquire in `link`).
@@ -406,7 +406,7 @@ impl Slot {
         self.blocks_left.load(Ordering::Relaxed) & FATE
     }
 
-    /// Raises the floor: of a task that is ready, before it is handed on, or of those who follow it, before it is closed.
+    /// Stores a floor: of a task that is ready, before it is handed on, or of those who follow it, before it is closed.
     #[inline]
     pub fn set_floor(&self, floor: u64) {
         self.fanin.store(floor, Ordering::Relaxed);

@@ -86,11 +86,17 @@ impl CoreState {
         }
     }
 
-    /// When the task that the core has completed ended.
+    /// When the block that the core ran last ended.
+    #[inline(always)]
+    pub(crate) fn last_end(&self) -> u64 {
+        self.now.life.time.end
+    }
+
+    /// When the task that the core has completed ended. 0 where the core does not tell of its blocks itself.
     #[inline(always)]
     pub(crate) fn ended(&self, clock: &impl Clock, task: &TaskRecord) -> u64 {
         // One that ran no block ended when it was taken.
-        let own = self.now.life.time.end.max(self.now.life.dispatch);
+        let own = self.last_end().max(self.now.life.dispatch);
         // Blocks on other cores may have ended later: they have been seen.
         if task.total_blocks() > 1 { clock.now_ordered().0.max(own) } else { own }
     }
@@ -115,7 +121,8 @@ impl CoreState {
 
     #[inline(always)]
     pub(crate) fn take(&mut self, clock: &impl Clock, on: On, ready: u64) {
-        // A reading may be a little early, but the task was not taken before it was ready.
+        // A reading may be a little early, but the task was not taken before it was ready, nor before the core's last block ended.
+        let ready = ready.max(self.last_end());
         if !on.has(DfxFlags::SWIMLANE_TASKS) {
             self.now.life.dispatch = ready;
             return;
@@ -144,6 +151,8 @@ impl CoreState {
         // The two readings are not ordered against each other by the processor.
         let end = clock.now().0.max(self.now.life.time.start);
         let time = BlockTime { end, ..self.now.life.time };
+        // What follows the task, and what the core does next, is not before it.
+        self.now.life.time.end = end;
         if on.has(DfxFlags::PMU)
             && let Some(pmu) = &mut self.pmu
         {
@@ -151,7 +160,6 @@ impl CoreState {
         }
         if on.has(DfxFlags::SWIMLANE_TASKS) {
             // Written when its task's successors know of it.
-            self.now.life.time.end = end;
             (self.pending, self.now.resolve) = (true, u64::MAX);
         } else if let Some(blocks) = &mut self.blocks {
             blocks.push_words::<4>(transmute!(time));
@@ -235,8 +243,13 @@ mod tests {
             core.start(&clock, on, BlockName::default());
             assert_eq!(core.now.life.time.start, 500);
             assert_eq!(core.ended(&clock, &TaskRecord::default()), 500, "a task without a block");
-            core.now.life.time.end = 600;
+            clock.0.store(590, Ordering::Relaxed);
+            core.end(&clock, on);
             assert_eq!(core.ended(&clock, &one_block), 600);
+            clock.0.store(0, Ordering::Relaxed);
+            core.take(&clock, on, 0);
+            core.start(&clock, on, BlockName::default());
+            assert_eq!(core.now.life.time.start, 600, "one block after the other");
             clock.0.store(690, Ordering::Relaxed);
             assert_eq!(
                 core.ended(&clock, &TaskRecord { blocks: 2, ..one_block }),

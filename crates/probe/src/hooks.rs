@@ -180,7 +180,8 @@ impl<C: Clock, const FLAGS: u64> Probe for Watching<'_, C, FLAGS> {
 
     #[inline]
     fn seen(&self) -> Ticks {
-        self.0.clock.floor(self.0.clock.now_ordered().0)
+        // A thread that is alone reads without order, but has ended all blocks itself.
+        self.0.clock.floor(self.0.clock.now_ordered().0.max(self.0.core(CoreId(0)).last_end()))
     }
 
     #[inline]

@@ -95,10 +95,9 @@ pub(crate) struct RunClock<C> {
 }
 
 impl<C: Clock> RunClock<C> {
-    /// A modelled chip's clock begins with its run.
-    fn new(clock: C, cores: &Cores) -> Self {
-        let epoch = if cores.are_modelled() { 0 } else { clock.now().0 };
-        RunClock { clock, alone: cores.tellers() == 1, epoch }
+    fn new(clock: C, alone: bool) -> Self {
+        let epoch = clock.epoch().0;
+        RunClock { clock, alone, epoch }
     }
 
     /// A time as the engine keeps it.
@@ -160,7 +159,7 @@ impl<C: Clock + Clone + Send + 'static> Recorder<C> {
             ModelState::default()
         };
         let recorder = Recorder {
-            clock: RunClock::new(clock, &settings.cores),
+            clock: RunClock::new(clock, settings.cores.tellers() == 1),
             dir: dir.clone(),
             cores: core_states(&mut writers, &settings),
             submitter: UnsafeCell::new(submitter_state(&mut writers, &settings)),
