@@ -328,26 +328,15 @@ impl Slot {
         edges: &[Edge],
         fate: u32,
         ended: Option<u64>,
-        mut ready: impl FnMut(SlotIndex, u64),
+        ready: impl FnMut(SlotIndex, u64),
     ) {
         // For who finds the task closed.
         if let Some(ended) = ended {
             self.set_floor(ended);
         }
-        let mut head = self.fanout.swap(CLOSED, Ordering::AcqRel);
-        while head != EMPTY {
-            // SAFETY: linked entries are not reused before their successor is done, and it is released below.
-            let edge = unsafe { edges[head as usize - 1].0.get() };
-            let successor = SlotIndex(edge.successor & !EXPLICIT);
-            let slot = &slots[successor.0 as usize];
-            if fate != 0 && edge.successor & EXPLICIT != 0 {
-                slot.mark(SKIPPED);
-            }
-            head = edge.next;
-            if let Some(floor) = slot.release(ONE, ended) {
-                ready(successor, floor);
-            }
-        }
+        let head = self.fanout.swap(CLOSED, Ordering::AcqRel);
+        // SAFETY: the list is closed, and this is the core that closed it.
+        unsafe { tell(head, slots, edges, fate, |slot| slot.release(ONE, ended), ready) };
     }
 
     /// As `close`, where one thread does everything.
@@ -361,26 +350,15 @@ impl Slot {
         edges: &[Edge],
         fate: u32,
         ended: Option<u64>,
-        mut ready: impl FnMut(SlotIndex, u64),
+        ready: impl FnMut(SlotIndex, u64),
     ) {
         if let Some(ended) = ended {
             self.set_floor(ended);
         }
-        let mut head = self.fanout.load(Ordering::Relaxed);
+        let head = self.fanout.load(Ordering::Relaxed);
         self.fanout.store(CLOSED, Ordering::Relaxed);
-        while head != EMPTY {
-            // SAFETY: as in `close`.
-            let edge = unsafe { edges[head as usize - 1].0.get() };
-            let successor = SlotIndex(edge.successor & !EXPLICIT);
-            let slot = &slots[successor.0 as usize];
-            if fate != 0 && edge.successor & EXPLICIT != 0 {
-                slot.mark(SKIPPED);
-            }
-            head = edge.next;
-            if let Some(floor) = slot.release_alone(ONE, ended) {
-                ready(successor, floor);
-            }
-        }
+        // SAFETY: as in `close`.
+        unsafe { tell(head, slots, edges, fate, |slot| slot.release_alone(ONE, ended), ready) };
     }
 
     /// How many tasks wait for this one. Only where one thread does everything.
@@ -441,6 +419,34 @@ impl Slot {
     #[inline]
     pub fn finish_block(&self) -> bool {
         self.blocks_left.fetch_sub(1, Ordering::AcqRel) & !FATE == 1
+    }
+}
+
+/// Releases every successor on a closed list of which `head` is the first, and hands on those that are ready.
+///
+/// # Safety
+/// The caller closed the list, and walks it once.
+#[inline(always)]
+unsafe fn tell(
+    mut head: u32,
+    slots: &[Slot],
+    edges: &[Edge],
+    fate: u32,
+    release: impl Fn(&Slot) -> Option<u64>,
+    mut ready: impl FnMut(SlotIndex, u64),
+) {
+    while head != EMPTY {
+        // SAFETY: linked entries are not reused before their successor is done, and it is released below.
+        let edge = unsafe { edges[head as usize - 1].0.get() };
+        let successor = SlotIndex(edge.successor & !EXPLICIT);
+        let slot = &slots[successor.0 as usize];
+        if fate != 0 && edge.successor & EXPLICIT != 0 {
+            slot.mark(SKIPPED);
+        }
+        head = edge.next;
+        if let Some(floor) = release(slot) {
+            ready(successor, floor);
+        }
     }
 }
 

@@ -9,8 +9,7 @@ use std::sync::Arc;
 
 use ringlane_engine::observed::{ObservedTask, Submission};
 use ringlane_engine::seams::Clock;
-use ringlane_engine::slot::FLOOR_MAX;
-use ringlane_engine::slot::SlotIndex;
+use ringlane_engine::slot::{FLOOR_MAX, SlotIndex};
 use ringlane_engine::sync::Padded;
 use ringlane_task::{CoreId, DfxFlags, Explain, Ticks};
 use ringlane_trace::{ArtifactFile, RunDir, TraceError};
@@ -330,5 +329,28 @@ impl<C> Recorder<C> {
         for (word, bits) in self.masks[submission.slot.0 as usize].iter().zip(mask.0) {
             word.store(bits, Ordering::Relaxed);
         }
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+
+    /// A machine that has been up for a month, in nanoseconds.
+    struct LongUp;
+
+    impl Clock for LongUp {
+        fn now(&self) -> Ticks {
+            Ticks(30 * 86_400 * 1_000_000_000)
+        }
+    }
+
+    #[test]
+    fn floors_count_from_the_beginning_of_the_recording_whatever_the_clock_says_then() {
+        let (clock, now) = (RunClock::new(LongUp, true), LongUp.now().0);
+        assert!(now > FLOOR_MAX);
+        assert_eq!([now, now + 7].map(|time| clock.time(clock.floor(time))), [now, now + 7]);
+        assert_eq!(clock.floor(now - 1), Ticks(0), "a clock that went back is not before the beginning");
+        assert_eq!(clock.floor(u64::MAX), Ticks(FLOOR_MAX));
     }
 }

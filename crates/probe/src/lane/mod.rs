@@ -111,6 +111,13 @@ struct Common {
     halted: AtomicBool,
 }
 
+impl Common {
+    /// Buffers of a part of the lane: so many filled ones rouse the collector.
+    fn part(&self) -> u32 {
+        self.memory.buffers().div_ceil(PARTS)
+    }
+}
+
 /// How a writer that waits rouses the collector from its sleep.
 #[derive(Debug, Default)]
 pub(crate) struct Rouser(OnceLock<Thread>);
@@ -182,10 +189,9 @@ impl Drain {
     /// but comes when the writer has filled another part of its lane.
     pub(crate) fn prepare(&mut self) {
         if self.taken > 0 {
-            let memory = &self.common.memory;
-            let part = memory.buffers().div_ceil(PARTS) as usize * memory.buffer_bytes() as usize;
-            let ahead = (self.taken - self.looked).saturating_mul(2).min(part.saturating_add(AHEAD_BYTES));
-            let ahead = ahead.max(AHEAD_BYTES);
+            let part = self.common.part() as usize * self.common.memory.buffer_bytes() as usize;
+            let ahead = (self.taken - self.looked).saturating_mul(2);
+            let ahead = ahead.clamp(AHEAD_BYTES, part.saturating_add(AHEAD_BYTES));
             self.common.memory.prepare(self.taken.saturating_add(ahead));
         }
         self.looked = self.taken;

@@ -9,7 +9,7 @@ use zerocopy::{Immutable, IntoBytes};
 
 use super::memory::{Buffer, Filled};
 use super::ring::{Consumer, Producer};
-use super::{Common, Counts, PARTS, Rules};
+use super::{Common, Counts, Rules};
 use crate::sync::{Ordering, pause, prefetch};
 
 const CACHE_LINE: usize = 64;
@@ -142,7 +142,7 @@ impl Writer {
                 (self.cursor, self.end) = (NonNull::dangling(), NonNull::dangling());
                 self.full.push(Filled { buffer, used: used as u32, rows });
                 self.handed += 1;
-                if self.handed >= self.common.memory.buffers().div_ceil(PARTS) {
+                if self.handed >= self.common.part() {
                     self.handed = 0;
                     self.rules.rouser.rouse();
                 }
