@@ -10,7 +10,7 @@ use ringlane_engine::ready::ReadyQueue;
 use ringlane_engine::report::{Run, RunReport, Status};
 use ringlane_engine::seams::{Company, Probe};
 use ringlane_engine::table::{Stop, Table};
-use ringlane_engine::{Fault, Result, session};
+use ringlane_engine::{AbortOnUnwind, Fault, Result, session};
 use ringlane_task::{CallConfig, Capacities, CoreId};
 
 use crate::clock::CpuClock;
@@ -151,6 +151,9 @@ impl<F: FnMut()> Drop for OnDrop<F> {
 
 /// The life of a worker thread.
 fn live(shared: &Shared, core: usize) {
+    // Kernels' panics are caught. A worker that unwound all the same would take its task with it, and the run would wait
+    // for that task forever.
+    let works = AbortOnUnwind::new();
     loop {
         let orders = shared.shifts.orders();
         match shared.shifts.shift(orders) {
@@ -161,7 +164,7 @@ fn live(shared: &Shared, core: usize) {
                 // SAFETY: asking for the shift was coming to it; we leave it afterwards.
                 unsafe { job.work(core, orders) };
             }
-            Shift::Shutdown => return,
+            Shift::Shutdown => return works.disarm(),
         }
     }
 }

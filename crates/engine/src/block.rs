@@ -7,6 +7,7 @@ use ringlane_task::{Access, BlockIndex};
 
 use crate::api::args::{Args, Part, Spaces};
 use crate::api::kernel::{Kernel, KernelError, KernelResult};
+use crate::unwind::{drop_panic, panic_text};
 
 /// One block of one kernel of a task.
 pub(crate) struct BlockRun<'a> {
@@ -39,7 +40,7 @@ impl BlockRun<'_> {
         }
         match catch_unwind(AssertUnwindSafe(|| self.kernel.call(&mut args))) {
             Ok(result) => result,
-            Err(panic) => Err(panicked(&*panic)),
+            Err(panic) => Err(panicked(panic)),
         }
     }
 
@@ -106,17 +107,8 @@ fn zero(part: &Part, element: usize) {
 }
 
 #[cold]
-fn panicked(panic: &(dyn Any + Send)) -> KernelError {
-    KernelError::new(format_args!("the kernel panicked: {}", panic_text(panic)))
-}
-
-/// What a caught panic says.
-///
-/// ```
-/// let caught = std::panic::catch_unwind(|| panic!("{} apples", 3)).unwrap_err();
-/// assert_eq!(ringlane_engine::panic_text(&*caught), "3 apples");
-/// ```
-pub fn panic_text(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
+fn panicked(panic: Box<dyn Any + Send>) -> KernelError {
+    let error = KernelError::new(format_args!("the kernel panicked: {}", panic_text(&*panic)));
+    drop_panic(panic);
+    error
 }

@@ -7,7 +7,7 @@ use crate::api::backend::Call;
 use crate::api::kernel::{CoreType, Kernel, ParamKind, ParamSpec};
 use crate::fault::{Fault, Result};
 use crate::limits::{BLOCKS_MAX, SCALARS_MAX, TENSORS_MAX};
-use crate::overlap::{Region, Relation, relation};
+use crate::overlap::{Region, Relation, relation_within_a_task};
 
 /// Checks a submit; on `Ok` its views, accesses and splits can be trusted.
 #[inline]
@@ -24,7 +24,7 @@ pub(crate) fn check_call(call: &Call<'_>) -> Result<()> {
         let params = more.chain(kernel.params().iter().filter(|p| p.kind != ParamKind::Context));
         for (i, param) in (next..end).zip(params) {
             let access = check_arg(call, kernel, i, param)?;
-            written |= access.is_some_and(Access::writes);
+            written |= access.is_some_and(|access| param.writes(access));
             tensors += access.is_some() as usize;
         }
         next = end;
@@ -122,7 +122,7 @@ fn check_arg(call: &Call<'_>, kernel: &Kernel, i: usize, param: &ParamSpec) -> R
     if param.rank.is_some_and(|rank| rank as usize != view.rank()) {
         return Err(wrong_rank(kernel, i, view, param));
     }
-    if split != NO_SPLIT || access.writes() || kind == ParamKind::Write {
+    if split != NO_SPLIT || param.writes(access) {
         check_write(call, kernel, i, kind, view, split)?;
     }
     let whole_rows = split == NO_SPLIT || view.dims()[..split as usize].iter().all(|d| d.len == 1);
@@ -186,33 +186,51 @@ fn not_contiguous(kernel: &Kernel, arg: usize, view: &TensorView) -> crate::Erro
     Fault::NotContiguous { kernel: kernel.name().to_string(), arg, shape: view.shape(), strides }.into()
 }
 
-/// Refuses a written argument that shares bytes, or may share bytes, with another of the same task.
+/// Refuses a written argument that shares bytes, or may share bytes, with another of the same task. An argument that is
+/// not followed (`no_dep`) counts like any other: the kernel would get two references to one byte.
 fn check_overlaps(call: &Call<'_>) -> Result<()> {
     for (i, arg) in call.args.iter().enumerate() {
-        let ArgKind::Tensor { tensor, view, access: Access::OutputExisting | Access::InOut, .. } = arg else {
+        let ArgKind::Tensor { tensor, view, access, .. } = arg else { continue };
+        if !writes(call, i, *access) {
             continue;
-        };
+        }
         for (j, other) in call.args.iter().enumerate() {
-            if let ArgKind::Tensor { tensor: same, view: other, access, .. } = other
-                && (j != i && same == tensor && *access != Access::NoDep)
-                && relation(&Region::of(view), &Region::of(other)) != Relation::Disjoint
-            {
-                let kernel = kernel_of(call, i);
-                return Err(Fault::ArgsOverlap { kernel, written: i, other: j }.into());
+            let ArgKind::Tensor { tensor: same, view: other, .. } = other else { continue };
+            if j == i || same != tensor {
+                continue;
+            }
+            let relation = relation_within_a_task(&Region::of(view), &Region::of(other));
+            if relation != Relation::Disjoint {
+                let (kernel, is_certain) = (kernel_of(call, i), relation != Relation::Possible);
+                return Err(Fault::ArgsOverlap { kernel, written: i, other: j, is_certain }.into());
             }
         }
     }
     Ok(())
 }
 
+/// Whether the kernel may write a tensor argument of a checked submit.
+pub(crate) fn writes(call: &Call<'_>, arg: usize, access: Access) -> bool {
+    let param = || param_of(call, arg).is_some_and(|(_, param)| param.writes(access));
+    access.writes() || access == Access::NoDep && param()
+}
+
+/// The kernel that takes an argument, and its parameter.
+fn param_of(call: &Call<'_>, arg: usize) -> Option<(&'static Kernel, &'static ParamSpec)> {
+    let mut first = 0;
+    for kernel in call.launch.kernels() {
+        let more = if kernel.is_variadic() { call.args.len().saturating_sub(kernel.arity()) } else { 0 };
+        if arg < first + more + kernel.arity() {
+            // The first parameter of a variadic kernel takes what there is more.
+            let mut params = kernel.params().iter().filter(|p| p.kind != ParamKind::Context);
+            return params.nth((arg - first).saturating_sub(more)).map(|param| (kernel, param));
+        }
+        first += kernel.arity();
+    }
+    None
+}
+
 #[cold]
 fn kernel_of(call: &Call<'_>, arg: usize) -> String {
-    let mut end = 0;
-    for kernel in call.launch.kernels() {
-        end += kernel.arity();
-        if arg < end {
-            return kernel.name().to_string();
-        }
-    }
-    String::new()
+    param_of(call, arg).map_or_else(String::new, |(kernel, _)| kernel.name().to_string())
 }

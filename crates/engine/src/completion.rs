@@ -9,7 +9,7 @@ use crate::block::BlockRun;
 use crate::observed::ObservedTask;
 use crate::planted::{Bug, planted};
 use crate::seams::{Company, Probe};
-use crate::slot::{FAILED, SKIPPED, SlotIndex, TaskRecord};
+use crate::slot::{FAILED, FLOOR_MAX, SKIPPED, SlotIndex, TaskRecord};
 use crate::table::{FirstFailure, Table, task_id};
 use crate::watch::note_ready;
 
@@ -215,7 +215,7 @@ impl<P: Probe> Executor<'_, P> {
         }
         let sees = self.probe.sees_times();
         let became_ready = if sees { slot.floor() } else { 0 };
-        let ended = sees.then(|| self.probe.ended(self.core, record).0);
+        let ended = sees.then(|| self.probe.ended(self.core, record).0.min(FLOOR_MAX));
         let (slots, edges) = (&self.table.slots, &self.table.edges);
         // A closure for each, so that each is inlined.
         match self.company {

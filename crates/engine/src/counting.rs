@@ -148,7 +148,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         }
         followed.remove(&slot);
         self.count_task(owned, measure.usage(followed.len() as u64));
-        Ok(TaskHandle { slot: slot.0, local: 0 })
+        Ok(TaskHandle { run: self.run, slot: slot.0, local: 0 })
     }
 
     fn count_access(
@@ -197,7 +197,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         let slot = SlotIndex((self.table.slots.len() + self.counting().tasks.len()) as u32);
         self.count_task(Owned::NOTHING, Measure::default().usage(0));
         self.scope().barrier = Some(slot);
-        Ok(TaskHandle { slot: slot.0, local: 0 })
+        Ok(TaskHandle { run: self.run, slot: slot.0, local: 0 })
     }
 
     /// A tensor of a run that is over.

@@ -90,6 +90,10 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         }
         let mark = self.mark;
         for task in call.after {
+            if task.run != self.run {
+                self.next_mark();
+                return Err(Fault::ForeignHandle { what: "a task", of: task.run, run: self.run }.into());
+            }
             let meta = &mut self.state.metas[task.slot as usize];
             if meta.local != task.local {
                 let error = stale_task(task, meta.local);
@@ -262,7 +266,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         let scope = self.scope();
         (scope.barrier, scope.since, scope.since_seq) = (Some(slot), heads, seq);
         self.set_current();
-        Ok(TaskHandle { slot: slot.0, local: record.local })
+        Ok(TaskHandle { run: self.run, slot: slot.0, local: record.local })
     }
 
     /// Adds every unfinished task of the scope since its last barrier; waits for those beyond the fan-in limit.

@@ -4,6 +4,7 @@ use core::fmt;
 
 use ringlane_task::{DType, Explain, TaskId, ViewError};
 
+use crate::api::tensor::RunNumber;
 use crate::stall::Deadlock;
 
 /// What the engine's operations answer.
@@ -109,7 +110,7 @@ pub enum Fault {
     #[error("a kernel that takes slices is given a view with gaps")]
     NotContiguous { kernel: String, arg: usize, shape: Vec<u32>, strides: Vec<u32> },
     #[error("a task would write bytes that another of its arguments touches")]
-    ArgsOverlap { kernel: String, written: usize, other: usize },
+    ArgsOverlap { kernel: String, written: usize, other: usize, is_certain: bool },
     #[error("a written view shows an element more than once")]
     WriteRepeats { kernel: String, arg: usize },
     #[error("a task would write a buffer that was lent for reading")]
@@ -124,6 +125,8 @@ pub enum Fault {
     BadMark { mark: u16, args: usize },
     #[error("a handle is used after its scope")]
     StaleHandle { what: &'static str, generation: u32, current: u32 },
+    #[error("a handle of another run is used")]
+    ForeignHandle { what: &'static str, of: RunNumber, run: RunNumber },
     #[error("a buffer is not one of this run's")]
     UnknownBuffer { buffers: usize },
     #[error("a buffer is not in memory that the node's workers see")]
@@ -188,6 +191,7 @@ impl Fault {
             Fault::BadLaunch { .. } => "BadLaunch",
             Fault::BadMark { .. } => "BadMark",
             Fault::StaleHandle { .. } => "StaleHandle",
+            Fault::ForeignHandle { .. } => "ForeignHandle",
             Fault::UnknownBuffer { .. } => "UnknownBuffer",
             Fault::NotShared { .. } => "NotShared",
             Fault::BufferLength { .. } => "BufferLength",
@@ -229,9 +233,12 @@ impl Fault {
             Fault::NotContiguous { kernel, arg, shape, strides } => {
                 format!("argument {arg} of {kernel} has shape {shape:?} and strides {strides:?}")
             }
-            Fault::ArgsOverlap { kernel, written, other } => {
+            Fault::ArgsOverlap { kernel, written, other, is_certain: true } => {
                 format!("{kernel} writes argument {written}, which overlaps argument {other}")
             }
+            Fault::ArgsOverlap { kernel, written, other, is_certain: false } => format!(
+                "{kernel} writes argument {written}, which may overlap argument {other}: their strides are too irregular to decide"
+            ),
             Fault::WriteRepeats { kernel, arg } | Fault::ReadOnly { kernel, arg } => {
                 format!("{kernel} writes argument {arg}")
             }
@@ -247,6 +254,9 @@ impl Fault {
             }
             Fault::StaleHandle { what, generation, current } => {
                 format!("{what} of generation {generation}, now {current}")
+            }
+            Fault::ForeignHandle { what, of, run } => {
+                format!("{what} of run {} of this process, used in run {}", of.0, run.0)
             }
             Fault::UnknownBuffer { buffers } => format!("the run has {buffers} buffers of its own"),
             Fault::NotShared { buffer } => format!("buffer {buffer} of the run"),
@@ -315,7 +325,10 @@ impl Fault {
             Fault::NotContiguous { .. } => {
                 "take `View<T, R>` or `ViewMut<T, R>` in the kernel, or tile along the first axis"
             }
-            Fault::ArgsOverlap { .. } => "give the tensor once, with `.inout()`",
+            Fault::ArgsOverlap { is_certain: true, .. } => "give the tensor once, with `.inout()`",
+            Fault::ArgsOverlap { is_certain: false, .. } => {
+                "give both as tiles of one shape, or the tensor once, with `.inout()`"
+            }
             Fault::WriteRepeats { .. } => "broadcast views can only be read",
             Fault::ReadOnly { .. } => "lend the buffer with `lend_mut`",
             Fault::UnsplitWrite { .. } => {
@@ -327,6 +340,9 @@ impl Fault {
             Fault::BadLaunch { .. } => "one to three kernels, at least one block",
             Fault::BadMark { .. } => "`o.dump(&[…])` counts the arguments of the next submit from 0",
             Fault::StaleHandle { .. } => "keep handles inside the scope that made them",
+            Fault::ForeignHandle { .. } => {
+                "pass data to a nested run through its own Buffers: read the tensor, then add or lend the values"
+            }
             Fault::UnknownBuffer { .. } => "use the BufferId that this run's Buffers gave",
             Fault::NotShared { .. } => "make the buffers with the node's own `buffers()`",
             Fault::BufferLength { .. } => "the product of the shape must equal the number of values",

@@ -43,12 +43,13 @@ mod submit;
 pub mod sync;
 pub mod table;
 pub mod tensor_map;
+mod unwind;
 mod watch;
 
-pub use block::panic_text;
 pub use fault::{Error, Fault, Result};
 #[doc(hidden)]
 pub use inventory;
+pub use unwind::{AbortOnUnwind, drop_panic, panic_text};
 
 /// What a program that uses Ringlane imports.
 pub mod prelude {

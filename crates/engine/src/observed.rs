@@ -18,10 +18,8 @@ use crate::table::{Table, task_id};
 /// A task, and what it touches.
 #[derive(Clone, Copy)]
 pub struct ObservedTask<'t> {
-    /// Its slot.
-    pub slot: SlotIndex,
-    /// What cores know of it.
-    pub record: &'t TaskRecord,
+    pub(crate) slot: SlotIndex,
+    pub(crate) record: &'t TaskRecord,
     pub(crate) table: &'t Table,
 }
 
@@ -42,6 +40,18 @@ pub struct TensorArgument<'t> {
 }
 
 impl<'t> ObservedTask<'t> {
+    /// Its slot.
+    #[inline]
+    pub fn slot(&self) -> SlotIndex {
+        self.slot
+    }
+
+    /// What cores know of it.
+    #[inline]
+    pub fn record(&self) -> &'t TaskRecord {
+        self.record
+    }
+
     /// Its id.
     pub fn id(&self) -> TaskId {
         task_id(self.record)

@@ -17,13 +17,13 @@
 use ringlane_task::{Access, BlockIndex, RingIndex, TaskId, TensorView};
 
 use crate::api::arg::ArgKind;
-use crate::api::args::{Placed, Space, Spaces, encode_scalar, encode_tensor, tensor_words};
+use crate::api::args::{Placed, Space, Spaces, encode_scalar, encode_tensor, make_read_only, tensor_words};
 use crate::api::backend::{Backend, Call, Inference, Reading, Site};
 use crate::api::buffers::{BufferId, Buffers, Permission};
 use crate::api::orch::Orch;
-use crate::api::tensor::{TaskHandle, TensorRef};
+use crate::api::tensor::{RunNumber, TaskHandle, TensorRef};
 use crate::block::BlockRun;
-use crate::check::check_call;
+use crate::check::{check_call, writes};
 use crate::fault::{Fault, Result, TaskFailure};
 
 /// What became of a task.
@@ -64,6 +64,7 @@ struct OracleTensor {
 }
 
 struct Oracle<'e, 'd> {
+    run: RunNumber,
     buffers: &'e Buffers<'d>,
     spaces: Spaces,
     tensors: Vec<OracleTensor>,
@@ -80,6 +81,7 @@ impl<'e, 'd> Oracle<'e, 'd> {
             OracleTensor { view, permission, poisoned: vec![false; view.bytes() as usize] }
         });
         Oracle {
+            run: RunNumber::next(),
             spaces: Spaces(buffers.spaces().collect()),
             tensors: tensors.collect(),
             buffers,
@@ -98,7 +100,7 @@ impl<'e, 'd> Oracle<'e, 'd> {
         self.spaces.0.push(Space { base, bytes: view.bytes() });
         let poisoned = vec![false; view.bytes() as usize];
         self.tensors.push(OracleTensor { view, permission: Permission::ReadWrite, poisoned });
-        TensorRef { id: self.tensors.len() as u32 - 1, generation: 0 }
+        TensorRef { run: self.run, id: self.tensors.len() as u32 - 1, generation: 0 }
     }
 
     fn poisoned(&self, tensor: u32, view: &TensorView) -> bool {
@@ -122,7 +124,7 @@ impl<'e, 'd> Oracle<'e, 'd> {
         outs: &mut [TensorRef],
     ) -> (Vec<u64>, Vec<(u32, TensorView, Access)>) {
         let (mut words, mut touched, mut made) = (Vec::new(), Vec::new(), 0);
-        for arg in call.args {
+        for (i, arg) in call.args.iter().enumerate() {
             let (tensor, view, access, split) = match *arg {
                 ArgKind::Tensor { tensor, view, access, split } => (tensor, view, access, split),
                 ArgKind::Output { view, split } => {
@@ -141,6 +143,9 @@ impl<'e, 'd> Oracle<'e, 'd> {
             let mut record = vec![0; tensor_words(view.rank())];
             let offset = view.offset_bytes();
             encode_tensor(&mut record, &view, Placed { access, split, space: tensor.id, base: 0, offset });
+            if access == Access::NoDep && !writes(call, i, access) {
+                make_read_only(&mut record);
+            }
             words.extend(record);
             touched.push((tensor.id, view, access));
         }
@@ -189,10 +194,30 @@ impl<'e, 'd> Oracle<'e, 'd> {
         self.fates.push(fate);
     }
 
+    /// Refuses handles of other runs.
+    fn check_handles(&self, call: &Call<'_>) -> Result<()> {
+        for arg in call.args {
+            if let ArgKind::Tensor { tensor, .. } = arg {
+                self.check_run("a tensor", tensor.run)?;
+            }
+        }
+        call.after.iter().try_for_each(|task| self.check_run("a task", task.run))
+    }
+
+    fn check_run(&self, what: &'static str, of: RunNumber) -> Result<()> {
+        if of == self.run { Ok(()) } else { Err(Fault::ForeignHandle { what, of, run: self.run }.into()) }
+    }
+
+    /// The handle of the task that was submitted last.
+    fn last_task(&self) -> TaskHandle {
+        TaskHandle { run: self.run, slot: self.fates.len() as u32 - 1, local: 0 }
+    }
+
     fn check_permissions(&self, call: &Call<'_>) -> Result<()> {
         for (arg, kind) in call.args.iter().enumerate() {
             let ArgKind::Tensor { tensor, access, .. } = kind else { continue };
-            if access.writes() && self.tensors[tensor.id as usize].permission == Permission::Read {
+            let permission = self.tensors[tensor.id as usize].permission;
+            if permission == Permission::Read && writes(call, arg, *access) {
                 let kernel = call.launch.kernels().next().map_or("", |k| k.name()).to_string();
                 return Err(Fault::ReadOnly { kernel, arg }.into());
             }
@@ -204,6 +229,7 @@ impl<'e, 'd> Oracle<'e, 'd> {
 impl Backend for Oracle<'_, '_> {
     fn submit(&mut self, call: &Call<'_>, outs: &mut [TensorRef]) -> Result<TaskHandle> {
         check_call(call)?;
+        self.check_handles(call)?;
         self.check_permissions(call)?;
         let (words, touched) = self.encode(call, outs);
         let poisoned =
@@ -211,7 +237,7 @@ impl Backend for Oracle<'_, '_> {
         let follows_failed = call.after.iter().any(|t| self.fates[t.slot as usize] != Fate::Done);
         let fate = if poisoned || follows_failed { Fate::Skipped } else { self.execute(call, &words) };
         self.settle(call, fate, &touched);
-        Ok(TaskHandle { slot: self.fates.len() as u32 - 1, local: 0 })
+        Ok(self.last_task())
     }
 
     fn alloc(&mut self, view: TensorView, _site: Site) -> Result<TensorRef> {
@@ -221,7 +247,7 @@ impl Backend for Oracle<'_, '_> {
 
     fn barrier(&mut self, _site: Site) -> Result<TaskHandle> {
         self.fates.push(Fate::Done);
-        Ok(TaskHandle { slot: self.fates.len() as u32 - 1, local: 0 })
+        Ok(self.last_task())
     }
 
     fn enter_scope(&mut self, site: Site, _inference: Inference) -> Result<()> {
@@ -240,25 +266,28 @@ impl Backend for Oracle<'_, '_> {
         &mut self,
         tensor: TensorRef,
         view: &TensorView,
-        _how: Reading,
+        how: Reading,
         sink: &mut dyn FnMut(&[u8]),
     ) -> Result<()> {
+        self.check_run("a tensor", tensor.run)?;
         if self.poisoned(tensor.id, view) {
             let failure = self.failure.clone().expect("bytes are poisoned only by a failure");
             return Err(Fault::TaskFailed(failure).into());
         }
         let base = self.spaces.0[tensor.id as usize].base;
-        let mut bytes = Vec::with_capacity(view.bytes() as usize);
+        if how == Reading::InPlace && !view.is_contiguous() {
+            return Err(Fault::NotInOnePiece { bytes: view.bytes() }.into());
+        }
         view.for_each_run(|start, len| {
             // SAFETY: the view was checked against its tensor; nothing else runs.
-            bytes.extend(unsafe { core::slice::from_raw_parts(base.add(start as usize), len as usize) });
+            sink(unsafe { core::slice::from_raw_parts(base.add(start as usize), len as usize) });
         });
-        sink(&bytes);
         Ok(())
     }
 
     fn external(&mut self, buffer: BufferId) -> Result<(TensorRef, TensorView)> {
         let index = self.buffers.index_of(buffer)?;
-        Ok((TensorRef { id: index as u32, generation: 0 }, self.tensors[index].view))
+        let tensor = TensorRef { run: self.run, id: index as u32, generation: 0 };
+        Ok((tensor, self.tensors[index].view))
     }
 }

@@ -10,7 +10,7 @@ use ringlane_task::{RingIndex, TensorView};
 
 use crate::api::backend::{Backend, Call, Inference, Reading, Site};
 use crate::api::buffers::{BufferId, Buffers};
-use crate::api::tensor::{TaskHandle, TensorRef};
+use crate::api::tensor::{RunNumber, TaskHandle, TensorRef};
 use crate::counting::Counting;
 use crate::fault::{Error, Fault, Result};
 use crate::intern::Interner;
@@ -87,7 +87,7 @@ impl State {
         &self.last
     }
 
-    fn reset(&mut self, table: &Table, buffers: &Buffers<'_>) {
+    fn reset(&mut self, run: RunNumber, table: &Table, buffers: &Buffers<'_>) {
         for (ring, state) in self.rings.iter_mut().enumerate() {
             // Only slots that the last run used carry anything.
             let first = table.slot_base[ring] as usize;
@@ -97,7 +97,7 @@ impl State {
             state.reset(&table.capacities, ring);
         }
         let externals = (0..buffers.len()).map(|i| ((RINGS + i) as u32, buffers.entry(i).1));
-        self.map.reset(table.capacities.tensormap, externals);
+        self.map.reset(run, table.capacities.tensormap, externals);
         self.scopes.clear();
         self.kernels.reset();
         self.sites.reset();
@@ -128,6 +128,8 @@ impl Current {
 
 /// One run's submitter.
 pub struct Orchestrator<'t, C, P> {
+    /// What the handles of this run carry.
+    pub(crate) run: RunNumber,
     pub(crate) table: &'t Table,
     pub(crate) state: &'t mut State,
     pub(crate) chip: C,
@@ -161,7 +163,8 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
         probe: &'t P,
         buffers: &'t Buffers<'t>,
     ) -> Self {
-        state.reset(table, buffers);
+        let run = RunNumber::next();
+        state.reset(run, table, buffers);
         let externals = buffers.spaces().enumerate().map(|(i, host)| {
             // SAFETY: it is one of the run's buffers, and nobody uses it yet.
             unsafe { chip.external(host, buffers.entry(i).1) }
@@ -170,6 +173,7 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
         unsafe { table.begin(externals) };
         let company = chip.company();
         Orchestrator {
+            run,
             table,
             state,
             chip,
@@ -396,7 +400,8 @@ impl<C: Chip, P: Probe> Backend for Orchestrator<'_, C, P> {
 
     fn external(&mut self, buffer: BufferId) -> Result<(TensorRef, TensorView)> {
         let index = self.buffers.index_of(buffer)?;
-        Ok((TensorRef { id: index as u32, generation: 0 }, self.buffers.entry(index).0))
+        let tensor = TensorRef { run: self.run, id: index as u32, generation: 0 };
+        Ok((tensor, self.buffers.entry(index).0))
     }
 }
 

@@ -3,9 +3,10 @@
 use ringlane_task::{Access, Scalar, TensorView};
 
 use crate::api::arg::{ArgKind, NO_SPLIT};
-use crate::api::args::{Placed, encode_scalar, encode_tensor, scalar_words, tensor_words};
+use crate::api::args::{Placed, encode_scalar, encode_tensor, make_read_only, scalar_words, tensor_words};
 use crate::api::backend::Call;
 use crate::api::tensor::TensorRef;
+use crate::check::writes;
 use crate::fault::Result;
 use crate::orchestrator::Orchestrator;
 use crate::overlap::Region;
@@ -34,10 +35,14 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         outs: &mut [TensorRef],
     ) -> Result<()> {
         let (mut at, mut made) = (place.args_at, 0);
-        for kind in call.args {
+        for (arg, kind) in call.args.iter().enumerate() {
             at += match kind {
                 ArgKind::Tensor { tensor, view, access, split } => {
-                    self.place_tensor(*tensor, view, (*access, *split), place, at, owned)
+                    let used = self.place_tensor(*tensor, view, (*access, *split), place, at, owned);
+                    if *access == Access::NoDep && !writes(call, arg, *access) {
+                        make_read_only(self.words(place, at, 1));
+                    }
+                    used
                 }
                 ArgKind::Scalar(scalar) => self.place_scalar(*scalar, place, at),
                 ArgKind::Output { view, split } => {

@@ -134,8 +134,13 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         }
         self.chip.copy_out(view.bytes());
         self.probe.step(Step::Waited);
-        // SAFETY: the writers are done and acquired; only readers of these bytes can run now.
-        sink(&unsafe { gather(self.table, root.space, &view) });
+        // SAFETY: the submitter may look at the spaces.
+        let base = unsafe { self.table.spaces() }.0[root.space as usize].base;
+        view.for_each_run(|start, len| {
+            // SAFETY: the view was checked against its tensor, which is inside this space; the writers are done and
+            // acquired, so only readers of these bytes can run now.
+            sink(unsafe { core::slice::from_raw_parts(base.add(start as usize), len as usize) });
+        });
         Ok(())
     }
 
@@ -154,23 +159,6 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         sink(unsafe { core::slice::from_raw_parts(base.add(offset as usize), bytes as usize) });
         Ok(())
     }
-}
-
-/// Copies the bytes of a view together.
-///
-/// # Safety
-/// The caller is the submitter and no task that writes these bytes is unfinished.
-unsafe fn gather(table: &Table, space: u32, view: &TensorView) -> Vec<u8> {
-    // SAFETY: the submitter may look at the spaces.
-    let base = unsafe { table.spaces() }.0[space as usize].base;
-    let mut bytes = Vec::with_capacity(view.bytes() as usize);
-    view.for_each_run(|start, len| {
-        // SAFETY: the view was checked against its tensor, which lies in this space; nobody writes it now.
-        bytes.extend_from_slice(unsafe {
-            core::slice::from_raw_parts(base.add(start as usize), len as usize)
-        });
-    });
-    bytes
 }
 
 /// The error for the first task that failed, if one did.

@@ -128,7 +128,7 @@ pub struct RecordBytes {
 /// What can be observed. Every method has an empty default.
 ///
 /// Those that name a core are called by the thread that is this core, the others by the submitter, which is core 0 where
-/// it runs tasks too.
+/// it runs tasks too. None may panic: while tasks are running that ends the process.
 pub trait Probe: Sync {
     /// Whether anything is observed: what only serves observation is left out where this is false.
     const WATCHES: bool = true;
@@ -136,8 +136,8 @@ pub trait Probe: Sync {
     const WATCHES_CORES: bool = Self::WATCHES;
 
     /// Whether blocks and tasks are timed. Then times travel with the dependencies, so that a clock that is read a little early
-    /// does not put what follows before what it follows: these are ticks since a moment of the probe's own choice, and at
-    /// most [`FLOOR_MAX`](crate::slot::FLOOR_MAX).
+    /// does not put what follows before what it follows: these are ticks since a moment of the probe's own choice; later ones
+    /// than [`FLOOR_MAX`](crate::slot::FLOOR_MAX) count as that.
     #[inline]
     fn sees_times(&self) -> bool {
         Self::WATCHES

@@ -11,6 +11,7 @@ use crate::reclaim::task_failure;
 use crate::report::{Run, RunReport};
 use crate::seams::{Chip, Probe};
 use crate::table::{Stop, Table};
+use crate::unwind::{AbortOnUnwind, drop_panic};
 
 /// Runs an orchestration on a table with a chip that is ready to run tasks. Returns (or unwinds) only when no task is
 /// left; the table and state can be used again, whatever happened. `site` is where the root scope is said to be.
@@ -36,6 +37,7 @@ pub unsafe fn run<'e, R, C: Chip, P: Probe>(
         // SAFETY: the orchestrator outlives the call and is not used until it returns.
         f(&mut unsafe { Orch::new(&mut orchestrator) })
     }));
+    let tasks_run = AbortOnUnwind::new();
     if outcome.is_err() {
         table.stop(Stop::Fatal);
         if probe.sees_scopes() {
@@ -48,6 +50,7 @@ pub unsafe fn run<'e, R, C: Chip, P: Probe>(
     }
     orchestrator.drain();
     orchestrator.chip().end();
+    tasks_run.disarm();
     let ended = orchestrator.chip().now();
     let totals = table.board.totals();
     let report = RunReport {
@@ -65,7 +68,10 @@ pub unsafe fn run<'e, R, C: Chip, P: Probe>(
     orchestrator.state.last = report.clone();
     let result = match (fatal, outcome) {
         // A panic after the runtime stopped the run follows from that: nothing ran any more.
-        (Some(error), _) => Err(error),
+        (Some(error), outcome) => {
+            outcome.map_or_else(drop_panic, drop);
+            Err(error)
+        }
         (None, Err(panic)) => resume_unwind(panic),
         (None, Ok(value)) => task_failure(table).map_or(value, Err),
     };

@@ -8,7 +8,7 @@ use crate::api::backend::{Call, Site};
 use crate::api::buffers::Permission;
 use crate::api::kernel::ParamKind;
 use crate::api::tensor::{TaskHandle, TensorRef};
-use crate::check::check_call;
+use crate::check::{check_call, writes};
 use crate::fanin::Wired;
 use crate::fault::{Fault, Result};
 use crate::limits::{ALIGNMENT, SUBMITS_PER_LOOK};
@@ -137,7 +137,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         if self.since_look >= SUBMITS_PER_LOOK {
             self.look_around(ring);
         }
-        Ok(TaskHandle { slot: slot.0, local: record.local })
+        Ok(TaskHandle { run: self.run, slot: slot.0, local: record.local })
     }
 
     /// Lets the time of some work pass, where that takes any.
@@ -196,7 +196,8 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
                     seen |= 1 << (tensor.id & 63);
                     measure.words += tensor_words(view.rank());
                     measure.entries += (*access != Access::NoDep) as u64;
-                    let locked = access.writes() & (root.permission == Permission::Read);
+                    // What is not followed may be written: that is for the full check.
+                    let locked = (*access != Access::Input) & (root.permission == Permission::Read);
                     param.takes(view, *access) & (*split == NO_SPLIT) & (again == 0) & !locked
                 }
                 ArgKind::Output { view, split } => {
@@ -226,7 +227,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             match kind {
                 ArgKind::Tensor { tensor, view, access, .. } => {
                     let root = self.state.map.root(*tensor)?;
-                    if access.writes() && root.permission == Permission::Read {
+                    if root.permission == Permission::Read && writes(call, arg, *access) {
                         let kernel = call.launch.kernels().next().map_or("", |k| k.name()).to_string();
                         return Err(Fault::ReadOnly { kernel, arg }.into());
                     }

@@ -8,7 +8,7 @@ use crate::observed::{After, EndedScope, Fill, Submission, Submitted};
 use crate::orchestrator::{Orchestrator, Predecessor, ring_index};
 use crate::scope::Scope;
 use crate::seams::{Chip, Probe};
-use crate::slot::{Slot, SlotIndex};
+use crate::slot::{FLOOR_MAX, Slot, SlotIndex};
 use crate::submit::{Committed, Measure};
 
 /// What only a probe that sees scopes needs to know of the tasks submitted since a scope last began or ended.
@@ -38,7 +38,7 @@ impl Recent {
 #[inline(always)]
 pub(crate) fn note_ready(probe: &impl Probe, core: CoreId, task: &Slot, floor: u64) {
     if probe.sees_times() {
-        task.set_floor(probe.ready(core, Ticks(floor)).0);
+        task.set_floor(probe.ready(core, Ticks(floor)).0.min(FLOOR_MAX));
     }
 }
 
@@ -54,7 +54,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     #[inline]
     pub(crate) fn note_seen(&mut self) {
         if self.probe.sees_times() {
-            self.floor = self.probe.seen().0;
+            self.floor = self.probe.seen().0.min(FLOOR_MAX);
         }
     }
 

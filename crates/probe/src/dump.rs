@@ -94,7 +94,7 @@ impl Capture {
 
     /// Captures what a task is about to read. `end` is where the next payload goes in the file.
     pub(crate) fn before(&mut self, task: &ObservedTask<'_>, mask: &ArgMask, end: &AtomicU64) {
-        let record = task.record;
+        let record = task.record();
         self.tasks.push(&CapturedTask {
             task_id: task.id().0,
             seq: record.seq,

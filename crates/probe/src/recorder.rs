@@ -308,7 +308,7 @@ impl<C> Recorder<C> {
 
     #[cold]
     pub(crate) fn capture_before(&self, core: CoreId, task: &ObservedTask<'_>) {
-        let mask = self.mask_of(task.slot);
+        let mask = self.mask_of(task.slot());
         if let Some(capture) = self.teller(core).capture.as_mut().filter(|_| !mask.is_empty()) {
             capture.before(task, &mask, &self.payload_end);
         }
@@ -316,7 +316,7 @@ impl<C> Recorder<C> {
 
     #[cold]
     pub(crate) fn capture_after(&self, core: CoreId, task: &ObservedTask<'_>) {
-        let mask = self.mask_of(task.slot);
+        let mask = self.mask_of(task.slot());
         if let Some(capture) = self.teller(core).capture.as_mut().filter(|_| !mask.is_empty()) {
             capture.after(task, &mask, &self.payload_end);
         }

@@ -172,7 +172,10 @@ impl CostModel {
         match catch_unwind(AssertUnwindSafe(told)) {
             Ok(Told::Work(work)) if !is_amount(work.flops) || !is_amount(work.bytes) => Told::Nothing,
             Ok(told) => told,
-            Err(_) => Told::Nothing,
+            Err(panic) => {
+                ringlane_engine::drop_panic(panic);
+                Told::Nothing
+            }
         }
     }
 }

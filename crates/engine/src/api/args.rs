@@ -36,6 +36,8 @@ const FLAG_CONTIGUOUS: u64 = 1 << 16;
 
 /// The view shows its whole tensor.
 const FLAG_WHOLE: u64 = 1 << 18;
+/// The kernel may not write it, although the access does not say so (`no_dep` to a parameter that reads).
+const FLAG_READ_ONLY: u64 = 1 << 48;
 
 /// An address range that records point into: a heap ring or an external buffer.
 #[derive(Clone, Copy, Debug)]
@@ -174,6 +176,11 @@ pub(crate) fn encode_tensor(words: &mut [u64], view: &TensorView, placed: Placed
     words.len()
 }
 
+/// Makes a tensor record, written by `encode_tensor`, one that the kernel may only read.
+pub(crate) fn make_read_only(words: &mut [u64]) {
+    words[0] |= FLAG_READ_ONLY;
+}
+
 /// Writes a scalar record. Gives the words used.
 #[inline]
 pub(crate) fn encode_scalar(words: &mut [u64], scalar: Scalar) -> usize {
@@ -298,7 +305,8 @@ impl<'a> Args<'a> {
         if contiguous && head & FLAG_CONTIGUOUS == 0 {
             return Err(mismatch("a contiguous tensor", dtype));
         }
-        if wants != Wants::Read && record.access() == Access::Input {
+        let is_read_only = record.access() == Access::Input || head & FLAG_READ_ONLY != 0;
+        if wants != Wants::Read && is_read_only {
             return Err(mismatch("a written tensor", dtype));
         }
         if wants == Wants::Alone && self.blocks > 1 && record.split() == NO_SPLIT {
@@ -326,12 +334,14 @@ impl<'a> Args<'a> {
         if record.split() != NO_SPLIT {
             let dim = &mut dims[record.split() as usize];
             let (start, len) = self.part_of(dim.len);
+            // An empty part is at the view's own start: one past its last row may be outside of the space.
+            let start = if len == 0 { 0 } else { start };
             offset += start as u64 * dim.stride as u64 * record.dtype().size_bytes() as u64;
             dim.len = len;
         }
         let space = self.spaces.0[record.space as usize];
-        // SAFETY: the view was checked against its tensor at submit and the tensor lies inside the space; an
-        // empty part points at most one past the end.
+        // SAFETY: the view was checked against its tensor at submit and the tensor lies inside the space; the
+        // part's first element (of an empty part the view's) is one of the view's.
         Part { base: unsafe { space.base.add(offset as usize) }, dims, rank }
     }
 }

@@ -39,7 +39,8 @@ pub trait Backend {
     fn exit_scope(&mut self) -> Result<()>;
     /// Asks for arguments of the next submit, by index, to be captured.
     fn mark(&mut self, args: &[u16]);
-    /// Waits for the writers of a view, then hands its bytes to `sink`: gathered, or where they are, in one piece.
+    /// Waits for the writers of a view, then hands its bytes to `sink`: to be copied, in logical order and in pieces, or where
+    /// they are, in one piece.
     fn read(
         &mut self,
         tensor: TensorRef,

@@ -5,7 +5,7 @@
 
 use core::any::Any;
 use core::marker::PhantomData;
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use ringlane_task::{DType, Element, TensorView};
@@ -103,7 +103,7 @@ impl<'d> Buffers<'d> {
         // SAFETY: `layout_of` never gives a size of zero (views are not empty).
         let base = unsafe { alloc_zeroed(layout) };
         if base.is_null() {
-            handle_alloc_error(layout);
+            return Err(out_of_memory(view.bytes()));
         }
         Ok(self.push(base, view, Permission::ReadWrite, Owner::Buffer))
     }
@@ -240,7 +240,11 @@ fn layout_of(bytes: u64) -> Result<Layout> {
     usize::try_from(bytes)
         .ok()
         .and_then(|bytes| Layout::from_size_align(bytes.max(1), ALIGNMENT as usize).ok())
-        .ok_or_else(|| Fault::OutOfMemory { what: "an external buffer", bytes }.into())
+        .ok_or_else(|| out_of_memory(bytes))
+}
+
+fn out_of_memory(bytes: u64) -> crate::Error {
+    Fault::OutOfMemory { what: "an external buffer", bytes }.into()
 }
 
 fn checked_view<T: Element>(shape: &[u32], given: usize) -> Result<TensorView> {

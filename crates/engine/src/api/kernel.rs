@@ -67,6 +67,12 @@ impl ParamSpec {
         ParamSpec::new(ParamKind::Scalar, dtype, None, false)
     }
 
+    /// Whether a tensor argument of this access is written through the parameter.
+    #[inline]
+    pub(crate) fn writes(&self, access: Access) -> bool {
+        access.writes() || matches!(self.kind.with(access), ParamKind::Write | ParamKind::Shared)
+    }
+
     /// Whether the parameter plainly takes a tensor: a quick yes; a no is looked into by the full check.
     #[inline]
     pub(crate) fn takes(&self, view: &TensorView, access: Access) -> bool {

@@ -361,14 +361,20 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
         if tensor.dtype() != T::DTYPE {
             return Err(Fault::ReadDType { tensor: tensor.dtype(), asked: T::DTYPE }.into());
         }
-        let mut values = vec![T::default(); tensor.view.elements() as usize];
-        let target = values.as_mut_ptr().cast::<u8>();
-        let expected = tensor.view.bytes() as usize;
-        self.backend().read(tensor.tensor, &tensor.view, Reading::Copy, &mut |bytes| {
-            assert_eq!(bytes.len(), expected, "a backend hands over the whole view");
-            // SAFETY: the backend hands over `view.bytes()` bytes of valid `T`s, gathered, exactly once.
-            unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), target, bytes.len()) };
+        let (elements, bytes) = (tensor.view.elements() as usize, tensor.view.bytes());
+        let mut values = Vec::<T>::new();
+        let refused = |_| Fault::OutOfMemory { what: "values that are read", bytes };
+        values.try_reserve_exact(elements).map_err(refused)?;
+        let (target, mut filled) = (values.as_mut_ptr().cast::<u8>(), 0);
+        self.backend().read(tensor.tensor, &tensor.view, Reading::Copy, &mut |piece| {
+            assert!(piece.len() <= bytes as usize - filled, "a backend hands over no more than the view");
+            // SAFETY: there is room for the view's bytes, and those before this piece are filled.
+            unsafe { core::ptr::copy_nonoverlapping(piece.as_ptr(), target.add(filled), piece.len()) };
+            filled += piece.len();
         })?;
+        assert_eq!(filled as u64, bytes, "a backend hands over the whole view");
+        // SAFETY: all of them were filled, with valid `T`s in logical order.
+        unsafe { values.set_len(elements) };
         Ok(values)
     }
 

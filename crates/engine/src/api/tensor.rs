@@ -1,18 +1,34 @@
 //! Handles: a tensor or a task, valid only inside the scope that made it.
 //!
-//! The lifetime `'s` ties a handle to its scope at compile time; the generation inside it catches at run
-//! time what lifetimes cannot see (handles that crossed a process or language boundary).
+//! The lifetime `'s` ties a handle to its scope at compile time; the run number and the generation inside it catch at
+//! run time what lifetimes cannot see: a handle of an outer run in a run that is nested inside it, and handles that
+//! crossed a process or language boundary.
 
 use core::marker::PhantomData;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use ringlane_task::{Access, DType, TensorView};
 
 use super::arg::Arg;
 use crate::fault::Result;
 
-/// A tensor's name inside the engine: an index and the generation that makes a stale one visible.
+/// Identifies a run among all runs of the process. The default belongs to no run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct RunNumber(pub(crate) u64);
+
+impl RunNumber {
+    /// A number that no run has had.
+    pub(crate) fn next() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        RunNumber(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// A tensor's name inside the engine: an index, and what makes a stale or foreign one visible.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TensorRef {
+    /// The run that the tensor belongs to.
+    pub run: RunNumber,
     /// Index of the tensor's record.
     pub id: u32,
     /// How often that record had been reused when the handle was made.
@@ -22,6 +38,8 @@ pub struct TensorRef {
 /// A task's name inside the engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TaskHandle {
+    /// The run that the task belongs to.
+    pub run: RunNumber,
     /// Index of the task's slot over all rings.
     pub slot: u32,
     /// The task's number within its ring: a slot that was reused has another.

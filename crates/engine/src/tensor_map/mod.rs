@@ -27,7 +27,7 @@ use pool::Pool;
 use ringlane_task::Resource;
 
 use crate::api::buffers::Permission;
-use crate::api::tensor::TensorRef;
+use crate::api::tensor::{RunNumber, TensorRef};
 use crate::fault::{Fault, Result};
 use crate::overlap::{Region, Relation, relation};
 use crate::slot::SlotIndex;
@@ -179,6 +179,8 @@ enum Superseded {
 /// The map.
 #[derive(Debug)]
 pub struct TensorMap {
+    /// The run whose tensors these are.
+    run: RunNumber,
     roots: Pool<Root>,
     accesses: Pool<Access>,
     grids: Pool<Grid>,
@@ -193,6 +195,7 @@ impl TensorMap {
     pub fn new(capacity: u32) -> Self {
         let buckets = (capacity as usize).next_power_of_two().clamp(64, 1 << 17);
         TensorMap {
+            run: RunNumber::default(),
             roots: Pool::with_capacity(0),
             accesses: Pool::with_capacity(capacity as usize),
             grids: Pool::with_capacity(0),
@@ -204,7 +207,13 @@ impl TensorMap {
     }
 
     /// Forgets everything and starts over with this capacity and these external tensors, ids `0..`.
-    pub fn reset(&mut self, capacity: u32, externals: impl Iterator<Item = (u32, Permission)>) {
+    pub fn reset(
+        &mut self,
+        run: RunNumber,
+        capacity: u32,
+        externals: impl Iterator<Item = (u32, Permission)>,
+    ) {
+        self.run = run;
         self.capacity = capacity as u64;
         self.roots.clear();
         self.accesses.clear();
@@ -235,8 +244,8 @@ impl TensorMap {
     #[inline]
     pub fn root(&self, tensor: TensorRef) -> Result<&Root> {
         match self.roots.get(tensor.id) {
-            Some(root) if root.generation == tensor.generation => Ok(root),
-            other => Err(stale(tensor, other)),
+            Some(root) if root.generation == tensor.generation && tensor.run == self.run => Ok(root),
+            other => Err(bad_handle(tensor, self.run, other)),
         }
     }
 
@@ -272,7 +281,7 @@ impl TensorMap {
             ..Root::new(space, base, Permission::ReadWrite, owned.first_root)
         });
         owned.first_root = id;
-        TensorRef { id, generation: self.roots[id].generation }
+        TensorRef { run: self.run, id, generation: self.roots[id].generation }
     }
 
     /// Calls `found` for each task whose access conflicts with `new`, and supersedes what a write covers.
@@ -468,7 +477,10 @@ impl TensorMap {
 }
 
 #[cold]
-fn stale(tensor: TensorRef, root: Option<&Root>) -> crate::Error {
+fn bad_handle(tensor: TensorRef, run: RunNumber, root: Option<&Root>) -> crate::Error {
+    if tensor.run != run {
+        return Fault::ForeignHandle { what: "a tensor", of: tensor.run, run }.into();
+    }
     let current = root.map_or(0, |r| r.generation);
     Fault::StaleHandle { what: "a tensor", generation: tensor.generation, current }.into()
 }

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use ringlane_task::{DType, Explain, TensorView};
 
 use super::*;
+use crate::api::tensor::RunNumber;
 
 /// Views by number: access `at` is of view `at`.
 struct Views(Vec<TensorView>);
@@ -53,7 +54,7 @@ proptest! {
         accesses in prop::collection::vec(tiles(), 1..60), keep in 1usize..40,
     ) {
         let mut map = TensorMap::new(1024);
-        map.reset(1024, [(0, Permission::ReadWrite)].into_iter());
+        map.reset(RunNumber::default(), 1024, [(0, Permission::ReadWrite)].into_iter());
         let (mut model, mut owned): (Vec<Modelled>, Vec<Owned>) = (Vec::new(), Vec::new());
         let views = Views(accesses.iter().map(|a| a.0).collect());
         for (i, (view, writes)) in accesses.iter().enumerate() {
@@ -90,7 +91,7 @@ proptest! {
 #[test]
 fn a_stale_handle_is_an_error_and_never_another_tensor() {
     let mut map = TensorMap::new(16);
-    map.reset(16, std::iter::empty());
+    map.reset(RunNumber::default(), 16, std::iter::empty());
     let mut owned = Owned::NOTHING;
     let first = map.make_root(&mut owned, 0, 0, None);
     map.release(owned, 0);
@@ -98,5 +99,5 @@ fn a_stale_handle_is_an_error_and_never_another_tensor() {
     assert_eq!(first.id, second.id);
     assert_eq!(map.root(first).unwrap_err().name(), "StaleHandle");
     assert_eq!(map.root(second).unwrap().base, 64);
-    assert!(map.root(TensorRef { id: 7, generation: 0 }).is_err());
+    assert!(map.root(TensorRef { id: 7, ..TensorRef::default() }).is_err());
 }

@@ -127,7 +127,9 @@ impl Callable {
         let run = std::panic::AssertUnwindSafe(|| (self.run)(call));
         std::panic::catch_unwind(run).unwrap_or_else(|payload| {
             let detail = ringlane_engine::panic_text(&*payload);
-            Err(CallError::new("CallablePanicked", detail, format!("mend {}", self.name)))
+            let error = CallError::new("CallablePanicked", detail, format!("mend {}", self.name));
+            ringlane_engine::drop_panic(payload);
+            Err(error)
         })
     }
 }
