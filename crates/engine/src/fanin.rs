@@ -306,8 +306,9 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         self.work(Work::Admit);
         self.probe.step(Step::Admitted);
         self.work(Work::Insert(1));
-        let offset = self.take_heap(ring, &view, site)?;
-        self.zero_heap(ring, offset, view.bytes());
+        let piece = self.take_heap(ring, &view, site)?;
+        self.zero_heap(ring, piece);
+        let offset = piece.offset;
         if self.table.poison.any() {
             self.table.poison.heal(ring as u32, &view.shifted(offset));
         }

@@ -13,7 +13,7 @@ use crate::overlap::Region;
 use crate::planted::{Bug, planted};
 use crate::seams::{Chip, Probe};
 use crate::slot::SlotIndex;
-use crate::submit::{RING_BITS, RecordRegions};
+use crate::submit::{HeapPiece, RING_BITS, RecordRegions};
 use crate::tensor_map::{Hazard, NewAccess, Owned, Stamp};
 
 /// Where a task and its argument records will be.
@@ -126,21 +126,24 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         owned: &mut Owned,
     ) -> Result<TensorRef> {
         let (ring, space) = (place.ring, place.ring as u32);
-        let offset = self.take_heap(ring, view, call.site)?;
+        let piece = self.take_heap(ring, view, call.site)?;
+        let offset = piece.offset;
         let writer = Stamp { slot: place.slot, number: self.mark };
         let tensor = self.state.map.make_root(owned, space, offset, Some(writer));
         let words = self.words(place, at, tensor_words(view.rank()));
         encode_tensor(words, view, Placed { access: Access::Output, split, space, base: offset, offset });
         if call.launch.block_count() > 1 && split == NO_SPLIT {
             // All blocks share it, so none of them can zero it.
-            self.zero_heap(ring, offset, view.bytes());
+            self.zero_heap(ring, piece);
         }
         Ok(tensor)
     }
 
-    /// Zeroes heap memory that was just taken.
-    pub(crate) fn zero_heap(&self, ring: usize, offset: u64, bytes: u64) {
+    /// Zeroes heap memory that was just taken. What was never used is zero, and its pages are left to the core that writes
+    /// them first: making them is most of what zeroing costs.
+    pub(crate) fn zero_heap(&self, ring: usize, piece: HeapPiece) {
+        let HeapPiece { offset, used_before } = piece;
         // SAFETY: the bytes were just taken from the heap ring: nobody else uses them.
-        unsafe { self.table.heap[ring].base().add(offset as usize).write_bytes(0, bytes as usize) };
+        unsafe { self.table.heap[ring].base().add(offset as usize).write_bytes(0, used_before as usize) };
     }
 }

@@ -77,6 +77,14 @@ pub(crate) enum Committed<'a> {
     Alloc { base: u64, view: &'a TensorView },
 }
 
+/// Heap memory that was just taken.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HeapPiece {
+    pub(crate) offset: u64,
+    /// Its first bytes, that many, were used before; the others are still zero.
+    pub(crate) used_before: u64,
+}
+
 /// What a submit will take, before it takes anything.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Measure {
@@ -305,13 +313,14 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     }
 
     /// Takes heap memory for a fresh tensor, waiting for it if need be.
-    pub(crate) fn take_heap(&mut self, ring: usize, view: &TensorView, site: Site) -> Result<u64> {
+    pub(crate) fn take_heap(&mut self, ring: usize, view: &TensorView, site: Site) -> Result<HeapPiece> {
         let bytes = aligned(view.bytes());
         loop {
-            if let Some(at) = self.allocate(ring, Resource::Heap, bytes) {
+            if let Some(offset) = self.allocate(ring, Resource::Heap, bytes) {
                 let used: u64 = self.state.rings.iter().map(|r| r.heap.used()).sum();
                 self.peak_heap = self.peak_heap.max(used);
-                return Ok(at);
+                let used_before = self.state.rings[ring].touch_heap(offset, bytes);
+                return Ok(HeapPiece { offset, used_before });
             }
             self.wait_for(ring, Resource::Heap, bytes, site)?;
         }
