@@ -6,18 +6,32 @@ use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 
 use ringlane::prelude::*;
 
-/// Every chip, and the cpu with one thread and with several.
+/// Every chip, and the cpu with one thread and with several. Miri runs the modelled ones, whose thread is the program's own,
+/// with small rings: it looks at every byte of a table.
 fn runtimes() -> impl Iterator<Item = Runtime> {
-    let on = |platform, threads| {
-        Runtime::on(platform).with(&CallConfig::default().with_workers(threads)).expect("it can be had")
+    let (tasks, bytes) = if cfg!(miri) { (64, 1 << 18) } else { (1 << 14, 1 << 28) };
+    let config = CallConfig::default()
+        .with_ring_task_window([tasks; 4])
+        .with_ring_dep_pool([4 * tasks; 4])
+        .with_ring_args([1024 * tasks; 4])
+        .with_ring_heap([bytes; 4])
+        .with_tensormap(1 << 10);
+    let chips = [(Platform::A2a3sim, 1), (Platform::A5sim, 1), (Platform::Cpu, 1), (Platform::Cpu, 2)];
+    let on = move |(platform, threads)| {
+        Runtime::on(platform).with(&config.clone().with_workers(threads)).expect("it can be had")
     };
-    [on(Platform::Cpu, 1), on(Platform::Cpu, 2), on(Platform::A2a3sim, 1), on(Platform::A5sim, 1)].into_iter()
+    chips.into_iter().take(if cfg!(miri) { 2 } else { 4 }).map(on)
 }
+
+/// Elements of a tensor that is larger than what a nested run has.
+const LARGE: u32 = if cfg!(miri) { 1 << 10 } else { 1 << 20 };
+/// Tasks of a program whose tasks do not depend on each other.
+const TASKS: u32 = if cfg!(miri) { 32 } else { 256 };
 
 kernel! { static FILL = any fn(x: &mut [f64], to: f64) { x.fill(to); } }
 kernel! { static COPY = any fn(x: &[f64], y: &mut [f64]) { y.copy_from_slice(&x[..y.len()]); } }
 
-/// Runs `inner` in a run of its own that is nested in the orchestration of another, with the outer run's 8 MiB tensors at
+/// Runs `inner` in a run of its own that is nested in the orchestration of another, with the outer run's large tensors at
 /// hand, and buffers of 8 bytes.
 fn nested<R>(
     outer: &mut Runtime,
@@ -25,9 +39,9 @@ fn nested<R>(
     f: impl for<'s> FnOnce(&mut Orch<'s, '_>, [Tensor<'s>; 2], Task<'s>) -> Result<R>,
 ) -> Result<R> {
     let mut large = Buffers::new();
-    let external = large.add_zeroed(f64, &[1 << 20])?;
+    let external = large.add_zeroed(f64, &[LARGE])?;
     let run = outer.run(&mut large, |o| {
-        let made = o.submit(&FILL, [out(f64, [1 << 20]), scalar(1.0f64)])?;
+        let made = o.submit(&FILL, [out(f64, [LARGE]), scalar(1.0f64)])?;
         let tensors = [o.external(external)?, made.out(0)];
         let mut small = Buffers::new();
         small.add(&[1], &[2.0f64])?;
@@ -81,12 +95,12 @@ kernel! { static COSTLY = any fn(x: &mut [f64]) { x.fill(1.0); } cost Cost::Tick
 #[test]
 fn a_panic_whose_payload_panics_when_it_is_dropped_fails_its_task_alone() {
     for mut runtime in runtimes() {
-        let mut values = [0.0f64; 256];
+        let mut values = [0.0f64; TASKS as usize];
         let mut data = Buffers::new();
-        let x = data.lend_mut(&[256], &mut values).unwrap();
+        let x = data.lend_mut(&[TASKS], &mut values).unwrap();
         let run = runtime.run(&mut data, |o| {
             let x = o.external(x)?;
-            for i in 0..256 {
+            for i in 0..TASKS {
                 let one = x.slice(0, i, 1)?;
                 if i % 2 == 0 {
                     o.submit(&EXPLODE, [one.write()])?;
@@ -96,7 +110,7 @@ fn a_panic_whose_payload_panics_when_it_is_dropped_fails_its_task_alone() {
             }
             Ok(())
         });
-        assert_eq!((run.report.tasks, run.report.failed), (256, 128));
+        assert_eq!((run.report.tasks, run.report.failed), (TASKS as u64, TASKS as u64 / 2));
         assert_eq!(run.result.unwrap_err().name(), "TaskFailed");
         drop(data);
         assert!(values.iter().enumerate().all(|(i, value)| *value == (i % 2) as f64));
@@ -107,7 +121,7 @@ fn a_panic_whose_payload_panics_when_it_is_dropped_fails_its_task_alone() {
 fn an_orchestration_whose_panic_explodes_later_leaves_the_runtime_usable() {
     for mut runtime in runtimes() {
         let mut data = Buffers::new();
-        let x = data.add_zeroed(f64, &[1 << 16]).unwrap();
+        let x = data.add_zeroed(f64, &[LARGE / 16]).unwrap();
         let ended = catch_unwind(AssertUnwindSafe(|| {
             let run = runtime.run(&mut data, |o| -> Result<()> {
                 let x = o.external(x)?;
