@@ -161,3 +161,43 @@ fn a_runtime_can_be_used_again_after_a_deadlock_a_failure_and_a_panic() {
         assert_eq!(data.get::<u32>(x).unwrap(), [28]);
     }
 }
+
+/// A tree of scopes, `levels` deep, that adds 1 to `x` at each of its leaves. With an alloc of its own before its inner
+/// scopes each of them holds a task while those run.
+fn tree<'s>(o: &mut Orch<'s, '_>, x: Tensor<'s>, levels: u32, own: Option<DType>) -> Result<()> {
+    if levels == 0 {
+        return o.submit(&TOUCH, [x.inout()]).map(drop);
+    }
+    if let Some(dtype) = own {
+        o.alloc(dtype, [1])?;
+    }
+    o.scope(|o| tree(o, x, levels - 1, own))?;
+    o.scope(|o| tree(o, x, levels - 1, own))?;
+    o.submit(&TOUCH, [x.inout()]).map(drop)
+}
+
+fn run_tree(own: Option<DType>) -> Result<()> {
+    let mut data = Buffers::new();
+    let x = data.add(&[1], &[0u32])?;
+    let config = CallConfig::default().with_workers(2).with_ring_task_window([4; 4]);
+    let run = CpuRuntime::new(&config)?.run(&mut data, |o| {
+        let x = o.external(x)?;
+        tree(o, x, 10, own)
+    });
+    run.result
+}
+
+#[test]
+fn a_recursion_that_submits_after_its_inner_scopes_needs_four_slots_at_any_depth() {
+    run_tree(None).unwrap();
+}
+
+#[test]
+fn a_recursion_that_submits_before_its_inner_scopes_is_told_which_ring_they_share() {
+    let error = run_tree(Some(u32)).unwrap_err();
+    let found = deadlock(&error);
+    assert_eq!((found.ring, found.depth), (3, 3), "{found:?}");
+    let hint = error.hint();
+    assert!(hint.contains("depth 3 and deeper share ring 3"), "{hint}");
+    assert!(hint.contains("only after its inner scopes have ended"), "{hint}");
+}

@@ -30,6 +30,8 @@ pub struct Deadlock {
     pub scope: u32,
     /// Where it was opened.
     pub scope_site: String,
+    /// How deep it is; the root scope has depth 0.
+    pub depth: usize,
     /// Where the submit that had to wait stands.
     pub submit_site: String,
     /// The ring.
@@ -66,10 +68,26 @@ impl Deadlock {
         };
         format!(
             "rerun with {} {} ({counted}), or split the scope: put `o.scope(|o| {{ …; Ok(()) }})?` around the body of \
-             the loop that submits at {}",
+             the loop that submits at {}{}",
             self.resource.option(),
             self.option,
-            self.submit_site
+            self.submit_site,
+            self.shared_ring_hint()
+        )
+    }
+
+    /// What else can be done on the last ring, which scopes of several depths share.
+    fn shared_ring_hint(&self) -> String {
+        const LAST: usize = RINGS - 1;
+        if self.resource == Resource::TensorMap || self.depth < LAST {
+            return String::new();
+        }
+        format!(
+            "; scopes at depth {LAST} and deeper share ring {LAST}, where the first task of this scope (depth {}) keeps what \
+             its inner scopes submitted later: submit and alloc in it only after its inner scopes have ended, or before it, \
+             at depth {} or less",
+            self.depth,
+            LAST - 1
         )
     }
 }
@@ -150,6 +168,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         let deadlock = Deadlock {
             scope: culprit.id,
             scope_site: place(culprit.site),
+            depth: self.state.scopes.iter().position(|scope| scope.id == culprit.id).unwrap_or(0),
             submit_site: place(site),
             ring: culprit.ring as u8,
             resource,

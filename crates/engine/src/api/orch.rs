@@ -300,6 +300,11 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
 
     /// Runs `f` in a scope of its own: what it makes may be reclaimed once it has ended and its tasks are done.
     ///
+    /// Scopes at depths 0, 1 and 2 have a ring each; those at depth 3 and deeper share the last one, which is reclaimed
+    /// oldest first. There the first task of an open scope (an `alloc` is one) keeps everything submitted after it, in
+    /// ended inner scopes too. A recursion stays bounded if its scopes submit only after their inner scopes have ended,
+    /// and get their tensors from outside; `docs/programming.md` has an example. At most 64 scopes can be open.
+    ///
     /// ```
     /// # use ringlane_engine::prelude::*;
     /// # kernel! { static SET = any fn(x: &mut [u32], to: u32) { x.fill(to); } }
