@@ -201,3 +201,30 @@ fn a_recursion_that_submits_before_its_inner_scopes_is_told_which_ring_they_shar
     assert!(hint.contains("depth 3 and deeper share ring 3"), "{hint}");
     assert!(hint.contains("only after its inner scopes have ended"), "{hint}");
 }
+
+/// Adds an uploaded number.
+fn add<'s>(o: &mut Orch<'s, '_>, sum: Tensor<'s>, number: u32) -> Result<()> {
+    let x = o.upload(&[number; 64], [64])?;
+    o.submit(&COPY, [x.read(), sum.inout()]).map(drop)
+}
+
+#[test]
+fn an_upload_waits_for_room_and_counts_towards_a_deadlock_as_an_alloc_does() {
+    let config = CallConfig::default().with_workers(2).with_ring_heap([1024; 4]);
+    let uploads = |config: &CallConfig, scoped: bool| {
+        CpuRuntime::new(config)?
+            .run(&mut Buffers::new(), |o| {
+                let sum = o.alloc(u32, [1])?;
+                for i in 0..40u32 {
+                    if scoped { o.scope(|o| add(o, sum, i))? } else { add(o, sum, i)? }
+                }
+                o.read::<u32>(sum)
+            })
+            .result
+    };
+    assert_eq!(uploads(&config, true).unwrap(), [780]);
+    let found = deadlock(&uploads(&config, false).unwrap_err());
+    assert_eq!((found.resource, found.counted), (Resource::Heap, Counted::ToRead));
+    let enough = with(config, Resource::Heap, &found.option);
+    assert_eq!(uploads(&enough, false).unwrap(), [780]);
+}

@@ -101,6 +101,13 @@ impl<P: Probe> Chip for SimChip<'_, P> {
         self.machine.spec.host_memory == HostMemory::Mapped
     }
 
+    fn copy_in(&mut self, bytes: u64) {
+        if !self.host_sees_memory() {
+            let end = self.machine.link.copy(self.now, Direction::In, Copied::Upload, bytes);
+            self.go_on_to(end);
+        }
+    }
+
     fn copy_out(&mut self, bytes: u64) {
         if !self.host_sees_memory() {
             let end = self.machine.link.copy(self.now, Direction::Out, Copied::Read, bytes);

@@ -30,6 +30,8 @@ pub enum Copied {
     Buffer(u32),
     /// A tensor that the orchestration read.
     Read,
+    /// Values that the orchestration uploaded.
+    Upload,
     /// What a control thread recorded.
     Records(u32),
 }
@@ -39,6 +41,7 @@ impl core::fmt::Display for Copied {
         match self {
             Copied::Buffer(number) => write!(f, "buffer {number}"),
             Copied::Read => f.write_str("read"),
+            Copied::Upload => f.write_str("upload"),
             Copied::Records(thread) => write!(f, "records of thread {thread}"),
         }
     }

@@ -51,6 +51,27 @@ fn inputs_are_copied_in_outputs_and_reads_out_and_each_takes_its_time_on_the_lin
 }
 
 #[test]
+fn uploaded_values_are_copied_in_when_they_are_given_and_only_where_the_host_does_not_see_the_memory() {
+    let upload = |spec: &ChipSpec| {
+        let mut runtime = runtime(spec);
+        let run = runtime.run(&mut Buffers::new(), |o| {
+            let ones = o.upload(&[1.0f32; 1000], [1000])?;
+            let first = o.submit(&DOUBLE, [ones.read(), out(f32, [1000])])?.out(0);
+            let learnt: Vec<f32> = o.read::<f32>(first)?.iter().map(|x| x + 1.0).collect();
+            let second = o.upload(&learnt, [1000])?;
+            let doubled = o.submit(&DOUBLE, [second.read(), out(f32, [1000])])?.out(0);
+            o.read::<f32>(doubled)
+        });
+        assert_eq!(run.result.unwrap(), [6.0; 1000]);
+        let copies = &runtime.totals().copies;
+        copies.iter().map(|copy| (copy.direction, copy.what, copy.bytes)).collect::<Vec<_>>()
+    };
+    let (up, read) = ((Direction::In, Copied::Upload, 4000), (Direction::Out, Copied::Read, 4000));
+    assert_eq!(upload(&copied()), [up, read, up, read]);
+    assert_eq!(upload(&support::a2a3()), []);
+}
+
+#[test]
 fn what_was_not_copied_is_not_seen_and_the_error_says_where_and_how() {
     let look = |spec: &ChipSpec| {
         let mut data = Buffers::new();

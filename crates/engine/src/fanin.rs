@@ -2,7 +2,7 @@
 
 use ringlane_task::{CoreId, Resource};
 
-use crate::api::backend::{Call, Site};
+use crate::api::backend::{Call, Contents, Site};
 use crate::api::tensor::{TaskHandle, TensorRef};
 use crate::fault::{Fault, Result};
 use crate::limits::{AFTER_MAX, FANIN_MAX};
@@ -287,7 +287,12 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     }
 
     /// A zeroed tensor, made by a task that runs no kernel and is done at once.
-    pub(crate) fn submit_alloc(&mut self, view: ringlane_task::TensorView, site: Site) -> Result<TensorRef> {
+    pub(crate) fn submit_alloc(
+        &mut self,
+        view: ringlane_task::TensorView,
+        contents: Contents<'_>,
+        site: Site,
+    ) -> Result<TensorRef> {
         let mut measure = Measure::default();
         measure.output(&view);
         (measure.words, measure.entries) = (0, 1);
@@ -307,7 +312,10 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         self.probe.step(Step::Admitted);
         self.work(Work::Insert(1));
         let piece = self.take_heap(ring, &view, site)?;
-        self.zero_heap(ring, piece);
+        match contents {
+            Contents::Zeros => self.zero_heap(ring, piece),
+            Contents::Host(bytes) => self.fill_heap(ring, piece, bytes),
+        }
         let offset = piece.offset;
         if self.table.poison.any() {
             self.table.poison.heal(ring as u32, &view.shifted(offset));

@@ -18,7 +18,7 @@ use ringlane_task::{Access, BlockIndex, RingIndex, TaskId, TensorView};
 
 use crate::api::arg::ArgKind;
 use crate::api::args::{Placed, Space, Spaces, encode_scalar, encode_tensor, make_read_only, tensor_words};
-use crate::api::backend::{Backend, Call, Inference, Reading, Site};
+use crate::api::backend::{Backend, Call, Contents, Inference, Reading, Site};
 use crate::api::buffers::{BufferId, Buffers, Permission};
 use crate::api::orch::Orch;
 use crate::api::tensor::{RunNumber, TaskHandle, TensorRef};
@@ -240,9 +240,16 @@ impl Backend for Oracle<'_, '_> {
         Ok(self.last_task())
     }
 
-    fn alloc(&mut self, view: TensorView, _site: Site) -> Result<TensorRef> {
+    fn alloc(&mut self, view: TensorView, contents: Contents<'_>, _site: Site) -> Result<TensorRef> {
         self.fates.push(Fate::Done);
-        Ok(self.make(view))
+        let tensor = self.make(view);
+        if let Contents::Host(bytes) = contents {
+            let Space { base, bytes: room } = self.spaces.0[tensor.id as usize];
+            assert_eq!(bytes.len() as u64, room, "as many bytes as the tensor has");
+            // SAFETY: the tensor was just made, as large as the bytes, and nothing else runs.
+            unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), base, bytes.len()) };
+        }
+        Ok(tensor)
     }
 
     fn barrier(&mut self, _site: Site) -> Result<TaskHandle> {

@@ -8,7 +8,7 @@
 
 use ringlane_task::{RingIndex, TensorView};
 
-use crate::api::backend::{Backend, Call, Inference, Reading, Site};
+use crate::api::backend::{Backend, Call, Contents, Inference, Reading, Site};
 use crate::api::buffers::{BufferId, Buffers};
 use crate::api::tensor::{RunNumber, TaskHandle, TensorRef};
 use crate::counting::Counting;
@@ -311,9 +311,9 @@ impl<C: Chip, P: Probe> Backend for Orchestrator<'_, C, P> {
         }
     }
 
-    fn alloc(&mut self, view: TensorView, site: Site) -> Result<TensorRef> {
-        match self.submit_alloc(view, site) {
-            Err(_) if self.counting.is_some() => self.submit_alloc(view, site),
+    fn alloc(&mut self, view: TensorView, contents: Contents<'_>, site: Site) -> Result<TensorRef> {
+        match self.submit_alloc(view, contents, site) {
+            Err(_) if self.counting.is_some() => self.submit_alloc(view, contents, site),
             result => result,
         }
     }

@@ -146,4 +146,14 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         // SAFETY: the bytes were just taken from the heap ring: nobody else uses them.
         unsafe { self.table.heap[ring].base().add(offset as usize).write_bytes(0, used_before as usize) };
     }
+
+    /// Copies the orchestration's bytes into heap memory that was just taken, as large as they are.
+    pub(crate) fn fill_heap(&mut self, ring: usize, piece: HeapPiece, bytes: &[u8]) {
+        self.chip.copy_in(bytes.len() as u64);
+        // SAFETY: as many bytes were just taken from the heap ring: nobody else uses them.
+        unsafe {
+            let target = self.table.heap[ring].base().add(piece.offset as usize);
+            core::ptr::copy_nonoverlapping(bytes.as_ptr(), target, bytes.len());
+        }
+    }
 }

@@ -70,6 +70,9 @@ pub trait Chip {
     fn host_sees_memory(&self) -> bool {
         true
     }
+    /// The orchestration copies `bytes` bytes of its own into a tensor.
+    #[inline]
+    fn copy_in(&mut self, _bytes: u64) {}
     /// So many bytes of a tensor are copied out to the orchestration.
     #[inline]
     fn copy_out(&mut self, _bytes: u64) {}

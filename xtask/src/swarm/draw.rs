@@ -207,7 +207,8 @@ impl Draw {
         let (shape, name) = (self.shape(4), self.tensor_name());
         self.budget -= self.repeats;
         known.add(name, dtype, &shape, false);
-        Op::Alloc { name, dtype, shape }
+        let upload = self.rng.percent(40).then(|| self.rng.next());
+        Op::Alloc { name, dtype, shape, upload }
     }
 
     fn barrier(&mut self, known: &mut Known) -> Op {

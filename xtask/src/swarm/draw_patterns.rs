@@ -55,7 +55,7 @@ impl Draw {
         let (shape, name) = (self.shape(3), self.tensor_name());
         self.budget -= self.repeats;
         known.add(name, dtype, &shape, false);
-        Op::Alloc { name, dtype, shape }
+        Op::Alloc { name, dtype, shape, upload: None }
     }
 
     /// A tensor that only tasks chained by explicit edges touch, and that the inference does not follow.

@@ -68,7 +68,10 @@ impl<'i> Interpreter<'i> {
         for op in ops {
             match op {
                 Op::Submit(submit) => self.submit(o, env, submit)?,
-                Op::Alloc { name, dtype, shape } => self.alloc(o, env, *name, *dtype, shape)?,
+                Op::Alloc { name, dtype, shape, upload } => self.alloc(o, env, *name, |o| match upload {
+                    None => o.alloc(*dtype, shape),
+                    Some(salt) => uploaded(o, *dtype, shape, *salt),
+                })?,
                 Op::Barrier { name } => _ = self.barrier(o, env, *name)?,
                 Op::Scope { body } => {
                     self.ledger.enter();
@@ -154,13 +157,12 @@ impl<'i> Interpreter<'i> {
         o: &mut Orch<'s, '_>,
         env: &mut Env<'s>,
         name: u32,
-        dtype: DType,
-        shape: &[u32],
+        make: impl FnOnce(&mut Orch<'s, '_>) -> Result<Tensor<'s>>,
     ) -> Result<()> {
         if !self.attempt() {
             return Ok(());
         }
-        let result = o.alloc(dtype, shape);
+        let result = make(o);
         if let Some(tensor) = self.outcome(result)? {
             let mut take = Take { entries: 1, ..Take::default() };
             take.tensor(tensor.view().bytes());
@@ -264,6 +266,22 @@ fn typed_scalar<'s>(dtype: DType, bits: u64) -> Arg<'s> {
         DType::Int8 => scalar(bits as i8),
         DType::Bool => scalar(bits & 1 == 1),
         _ => scalar(bits as u16),
+    }
+}
+
+/// A tensor of values that follow from a salt.
+fn uploaded<'s>(o: &mut Orch<'s, '_>, dtype: DType, shape: &[u32], salt: u64) -> Result<Tensor<'s>> {
+    fn of<'s, T: Value>(o: &mut Orch<'s, '_>, shape: &[u32], salt: u64) -> Result<Tensor<'s>> {
+        let count = shape.iter().map(|&length| u64::from(length)).product();
+        let values: Vec<T> = (0..count).map(|i| T::of(scramble(salt ^ i))).collect();
+        o.upload(&values, shape)
+    }
+    match dtype {
+        DType::UInt8 => of::<u8>(o, shape, salt),
+        DType::Int16 => of::<i16>(o, shape, salt),
+        DType::UInt32 => of::<u32>(o, shape, salt),
+        DType::UInt64 => of::<u64>(o, shape, salt),
+        _ => of::<f32>(o, shape, salt),
     }
 }
 

@@ -103,6 +103,8 @@ pub(crate) enum Op {
         name: TensorName,
         dtype: DType,
         shape: Vec<u32>,
+        /// What the values that are uploaded follow from; without, the tensor is zero.
+        upload: Option<u64>,
     },
     Barrier {
         name: TaskName,

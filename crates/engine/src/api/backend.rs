@@ -29,8 +29,8 @@ pub enum Inference {
 pub trait Backend {
     /// Submits a task; `outs[i]` receives the tensor that its output `i` stands for, outputs counted from 0.
     fn submit(&mut self, submission: &Call<'_>, outs: &mut [TensorRef]) -> Result<TaskHandle>;
-    /// Makes a zeroed tensor that lives as long as the current scope.
-    fn alloc(&mut self, view: TensorView, site: Site) -> Result<TensorRef>;
+    /// Makes a tensor that lives as long as the current scope.
+    fn alloc(&mut self, view: TensorView, contents: Contents<'_>, site: Site) -> Result<TensorRef>;
     /// A task that runs after everything submitted so far in the scope and before everything after it.
     fn barrier(&mut self, site: Site) -> Result<TaskHandle>;
     /// Opens a scope.
@@ -52,6 +52,15 @@ pub trait Backend {
     fn spend(&mut self, _ticks: u64) {}
     /// The tensor that stands for an external buffer.
     fn external(&mut self, buffer: BufferId) -> Result<(TensorRef, TensorView)>;
+}
+
+/// What a tensor that no kernel makes holds at first.
+#[derive(Clone, Copy, Debug)]
+pub enum Contents<'a> {
+    /// Zeros.
+    Zeros,
+    /// The orchestration's own bytes, as many as the tensor has.
+    Host(&'a [u8]),
 }
 
 /// How the orchestration gets at values.

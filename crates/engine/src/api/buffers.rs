@@ -247,7 +247,7 @@ fn out_of_memory(bytes: u64) -> crate::Error {
     Fault::OutOfMemory { what: "an external buffer", bytes }.into()
 }
 
-fn checked_view<T: Element>(shape: &[u32], given: usize) -> Result<TensorView> {
+pub(super) fn checked_view<T: Element>(shape: &[u32], given: usize) -> Result<TensorView> {
     let view = TensorView::contiguous(T::DTYPE, shape)?;
     if view.elements() != given as u64 {
         return Err(Fault::BufferLength { elements: view.elements(), given: given as u64 }.into());

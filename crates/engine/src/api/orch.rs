@@ -47,8 +47,8 @@ use core::ptr::NonNull;
 use ringlane_task::{DType, Element, TensorView};
 
 use super::arg::{Arg, ArgKind};
-use super::backend::{Backend, Call, Inference, Reading, Site};
-use super::buffers::BufferId;
+use super::backend::{Backend, Call, Contents, Inference, Reading, Site};
+use super::buffers::{BufferId, checked_view};
 use super::launch::Launch;
 use super::tensor::{Task, TaskHandle, Tensor, TensorRef};
 use crate::fault::{Fault, Result};
@@ -277,7 +277,32 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
     #[track_caller]
     pub fn alloc(&mut self, dtype: DType, shape: impl AsRef<[u32]>) -> Result<Tensor<'s>> {
         let view = TensorView::contiguous(dtype, shape.as_ref())?;
-        let tensor = self.backend().alloc(view, Location::caller())?;
+        let tensor = self.backend().alloc(view, Contents::Zeros, Location::caller())?;
+        Ok(Tensor::new(tensor, view))
+    }
+
+    /// Makes a tensor of values that the orchestration has, for what it learns or computes while the run goes on. It is
+    /// a task without a kernel, as [`alloc`](Self::alloc), and lives as long as this scope. The values are copied before
+    /// the call returns (a copy over the link on a chip whose memory the host does not see).
+    ///
+    /// ```
+    /// # use ringlane_engine::prelude::*;
+    /// # kernel! { static SUM = any fn(x: &[u32], y: &mut [u32]) { y[0] = x.iter().sum(); } }
+    /// # ringlane_engine::oracle::run(&mut Buffers::new(), |o| {
+    /// let table: Vec<u32> = (0..4).collect();
+    /// let x = o.upload(&table, [2, 2])?;
+    /// drop(table); // it was copied
+    /// let sum = o.submit(&SUM, [x.read(), out(u32, [1])])?;
+    /// assert_eq!(o.read::<u32>(sum.out(0))?, [6]);
+    /// assert_eq!(o.upload(&[1u32; 3], [2, 2]).unwrap_err().name(), "BufferLength");
+    /// # Ok(()) })?; Ok::<(), Error>(())
+    /// ```
+    #[track_caller]
+    pub fn upload<T: Element>(&mut self, values: &[T], shape: impl AsRef<[u32]>) -> Result<Tensor<'s>> {
+        let view = checked_view::<T>(shape.as_ref(), values.len())?;
+        // SAFETY: the bytes of a slice; an `Element` has no padding.
+        let bytes = unsafe { core::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) };
+        let tensor = self.backend().alloc(view, Contents::Host(bytes), Location::caller())?;
         Ok(Tensor::new(tensor, view))
     }
 

@@ -101,6 +101,12 @@ impl<'s, 'p: 's> NodeOrch<'_, 's, 'p> {
         self.orch.alloc(dtype, shape)
     }
 
+    /// As [`Orch::upload`].
+    #[track_caller]
+    pub fn upload<T: Element>(&mut self, values: &[T], shape: impl AsRef<[u32]>) -> Result<Tensor<'s>> {
+        self.orch.upload(values, shape)
+    }
+
     /// As [`Orch::external`].
     pub fn external(&mut self, buffer: BufferId) -> Result<Tensor<'s>> {
         self.orch.external(buffer)
