@@ -27,7 +27,7 @@ use crate::monitor::Monitor;
 use crate::options::GraphRuntime;
 use crate::panics::{Panicked, quietly};
 use crate::progress::{Bar, Progress};
-use crate::recording::Recorded;
+use crate::recorded::Recorded;
 use crate::run_arg::OUTPUTS;
 use crate::runtime::{Model, Platform};
 use crate::select::Job;

@@ -1,71 +1,140 @@
-//! What the diagnostics of a case left and cost, for its summary.
+//! What a recorded run left, for the program that made it: where it is, what it means, and its page.
+//!
+//! ```text
+//! runtime.record(dir)?.run(…) ──▶ runtime.recording() ──▶ .overhead()  .critical_path()  .findings()  .check()  .report()
+//! ```
+//!
+//! Answers are read from the files, each time one is asked for: they are those that the commands and the page give.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ringlane_insight::critical_path::{self, CriticalPath};
+use ringlane_insight::findings::{Finding, Known, findings};
+use ringlane_insight::overhead::{Overhead, overhead};
+use ringlane_insight::{InsightError, Run};
 use ringlane_probe::{Exported, RecordingProblem};
-use ringlane_trace::DfxCost;
+use ringlane_report::page::{self, PageError};
+use ringlane_task::DfxFlags;
+use ringlane_trace::{CheckReport, DfxCost, FileEntry, TraceError, check_run};
 
-use ringlane_insight::units::{bytes_text, microseconds, time_text};
+/// What is recorded for a page where nothing else is asked for: all but the data of tasks, which can be large.
+pub(crate) const REPORTED: DfxFlags =
+    DfxFlags::SWIMLANE_PHASES.with(DfxFlags::PMU).with(DfxFlags::DEPS).with(DfxFlags::SCOPES);
 
-/// The recordings of all rounds of a case, added up.
-#[derive(Default)]
-pub struct Recorded {
-    files: usize,
-    file_bytes: u64,
-    cost: DfxCost,
-    memory_bytes: u64,
-    /// What went wrong without ending a round.
-    pub problems: Vec<RecordingProblem>,
+/// The page's name in a run directory.
+pub(crate) const REPORT_FILE: &str = "report.html";
+
+/// What a recorded run left, from [`Runtime::recording`](crate::Runtime::recording).
+///
+/// ```
+/// use ringlane::prelude::*;
+/// kernel! { static SQUARE = aiv fn(x: &[f32], y: &mut [f32]) {
+///     y.iter_mut().zip(x).for_each(|(y, x)| *y = x * x);
+/// } }
+/// # let dir = std::env::temp_dir().join(format!("ringlane-recording-{}", std::process::id()));
+/// let mut data = Buffers::new();
+/// let x = data.add(&[2], &[3.0f32, 4.0])?;
+/// let mut runtime = Runtime::on(Platform::Cpu).with(&CallConfig::default())?;
+/// runtime.record(&dir)?;
+/// let run = runtime.run(&mut data, |o| {
+///     let x = o.external(x)?;
+///     o.submit(&SQUARE, [x.read(), out(f32, [2])]).map(drop)
+/// });
+/// run.result?;
+///
+/// let recording = runtime.recording().expect("the run was recorded");
+/// println!("{}", recording.overhead()?.verdict.expect("a block ran").sentence());
+/// println!("{} on the critical path", recording.critical_path()?.whole().0);
+/// println!("the page is {}", recording.report()?.display());
+/// assert_eq!(recording.run()?.manifest.tasks, 1);
+/// assert!(recording.check()?.broken.is_empty());
+/// # std::fs::remove_dir_all(dir)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Recording {
+    dir: PathBuf,
+    exported: Exported,
 }
 
-impl Recorded {
-    /// Adds the recording of one more round, and takes its problems.
-    pub fn add(&mut self, recording: &mut Exported) {
-        let Exported { files, cost, memory_bytes, problems, .. } = recording;
-        self.files += files.len();
-        self.file_bytes += files.iter().map(|file| file.bytes).sum::<u64>();
-        self.cost.writer_wait_ticks += cost.writer_wait_ticks;
-        self.cost.bytes += cost.bytes;
-        self.cost.collector_us += cost.collector_us;
-        self.cost.export_us += cost.export_us;
-        // One round after the other has the memory.
-        self.memory_bytes = self.memory_bytes.max(*memory_bytes);
-        self.problems.append(problems);
+impl Recording {
+    pub(crate) fn new(dir: PathBuf, exported: Exported) -> Self {
+        Recording { dir, exported }
     }
 
-    /// How much there is and what it cost, for people.
-    pub fn text(&self, clock_freq_hz: u64) -> String {
-        let Recorded { files, file_bytes, cost, memory_bytes, .. } = self;
-        let waited_us = microseconds(cost.writer_wait_ticks as f64, clock_freq_hz);
-        let [waited, collector, export] =
-            [waited_us, cost.collector_us as f64, cost.export_us as f64].map(time_text);
-        let [size, memory] = [*file_bytes, *memory_bytes].map(bytes_text);
-        format!(
-            "{files} files, {size}; writers waited {waited}, collector {collector}, export {export}, memory {memory}"
-        )
+    /// The run's directory.
+    pub fn dir(&self) -> &Path {
+        &self.dir
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use ringlane_trace::FileEntry;
+    /// The files of the instruments that were on, with their rows; `run.json` is beside them.
+    pub fn files(&self) -> &[FileEntry] {
+        &self.exported.files
+    }
 
-    fn recording() -> Exported {
-        Exported {
-            files: vec![FileEntry::with_rows("deps.json", 2048, 7, 0), FileEntry::plain("x.bin", 1024)],
-            cost: DfxCost { writer_wait_ticks: 3_000, bytes: 99, collector_us: 310, export_us: 900 },
-            memory_bytes: 1 << 20,
-            ..Exported::default()
+    /// What recording cost the run.
+    pub fn cost(&self) -> &DfxCost {
+        &self.exported.cost
+    }
+
+    /// What did not go well with it: a full disk, counters that the machine does not have. The run's results are right.
+    pub fn problems(&self) -> &[RecordingProblem] {
+        &self.exported.problems
+    }
+
+    /// The run as everything that explains it reads it: the manifest, and a table for each instrument.
+    pub fn run(&self) -> Result<Run, InsightError> {
+        Run::open(&self.dir)
+    }
+
+    /// What limits the run, as `ringlane overhead` says it. Needs the swimlane at level 2 or 3.
+    pub fn overhead(&self) -> Result<Overhead, InsightError> {
+        overhead(&self.run()?.timeline()?)
+    }
+
+    /// What the makespan was made of, as `ringlane critical-path` says it. Needs the swimlane at level 2 or 3.
+    pub fn critical_path(&self) -> Result<CriticalPath, InsightError> {
+        critical_path::observed(&self.run()?.timeline()?)
+    }
+
+    /// The sentences that the page begins with, the most important first, made of what was recorded.
+    pub fn findings(&self) -> Result<Vec<Finding>, InsightError> {
+        let run = self.run()?;
+        let timeline = run.timeline().ok();
+        let time = timeline.as_ref().and_then(|timeline| overhead(timeline).ok());
+        let path = timeline.as_ref().and_then(|timeline| critical_path::observed(timeline).ok());
+        let scopes = run.scopes().ok();
+        Ok(findings(&Known {
+            manifest: &run.manifest,
+            timeline: timeline.as_ref(),
+            overhead: time.as_ref(),
+            path: path.as_ref(),
+            scopes: scopes.as_ref(),
+        }))
+    }
+
+    /// Whether the files are true of each other, as `ringlane check` says it.
+    pub fn check(&self) -> Result<CheckReport, InsightError> {
+        Ok(check_run(&self.dir)?)
+    }
+
+    /// Writes the page of the run, `report.html` in its directory, and gives its path. What was not recorded is named on
+    /// the page. [`ringlane::report::page`](page) writes it elsewhere.
+    pub fn report(&self) -> Result<PathBuf, InsightError> {
+        let (run, path) = (self.run()?, self.dir.join(REPORT_FILE));
+        let partial = self.dir.join(format!(".{REPORT_FILE}.{}", std::process::id()));
+        let mut html = Vec::new();
+        let written = page::write(&run, &mut html)
+            .map_err(|PageError::CannotWrite(source)| source)
+            .and_then(|_| fs::write(&partial, &html))
+            .and_then(|()| fs::rename(&partial, &path));
+        match written {
+            Ok(()) => Ok(path),
+            Err(source) => {
+                let _ = fs::remove_file(&partial);
+                Err(TraceError::CannotWrite { path, source }.into())
+            }
         }
-    }
-
-    #[test]
-    fn rounds_add_up_but_for_the_memory_that_each_has_in_turn() {
-        let mut recorded = Recorded::default();
-        recorded.add(&mut recording());
-        recorded.add(&mut recording());
-        assert_eq!(
-            recorded.text(1_000_000_000),
-            "4 files, 6.0 KiB; writers waited 6.0 µs, collector 620.0 µs, export 1.8 ms, memory 1.0 MiB"
-        );
     }
 }

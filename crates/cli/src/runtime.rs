@@ -3,7 +3,10 @@
 //! A configuration is checked here before anything is made of it, so that an error appears at the caller.
 
 use std::fmt;
+use std::mem;
 use std::panic::{Location, resume_unwind};
+use std::path::Path;
+use std::thread;
 
 use ringlane_chip_cpu::CpuRuntime;
 use ringlane_chip_sim::{SimOptions, SimRuntime, Totals};
@@ -11,13 +14,14 @@ use ringlane_engine::api::backend::Site;
 use ringlane_engine::prelude::{Buffers, Orch};
 use ringlane_engine::report::{Run, RunReport, Status};
 use ringlane_engine::{Error, Fault, Result};
-use ringlane_probe::{DumpSelection, Exported, Pool, RecordingProblem};
+use ringlane_probe::{DumpSelection, Pool, RecordingProblem};
 use ringlane_task::{CallConfig, ConfigError, DfxFlags, Explain, Resource, UnknownPmuGroup};
 use ringlane_trace::{Manifest, ModelFacts, RunDir, UtcTime};
 
 use crate::manifest::tell;
 use crate::memory;
 pub use crate::platform::{Model, Platform};
+use crate::recording::{REPORTED, Recording};
 use crate::watched::{self, Observing, Watched, cannot_record};
 
 /// Runs orchestrations on a platform; can be used again after any run, also a failed one.
@@ -41,7 +45,9 @@ use crate::watched::{self, Observing, Watched, cannot_record};
 pub struct Runtime {
     chip: Chip,
     observing: Observing,
-    recording: Option<Exported>,
+    /// What the next run is recorded by, in place of the above.
+    next: Option<CallConfig>,
+    recording: Option<Recording>,
     /// What `run.json` calls the program and the case.
     title: (String, String),
 }
@@ -121,6 +127,43 @@ impl Runtime {
         Ok(())
     }
 
+    /// Records the next run, and only that one, into a directory of its own, which is made with its parents before the run
+    /// starts. The instruments are those that [`observe`](Self::observe) turned on; if it turned on none, all but the
+    /// dump, whose files can be large. What the run left is in [`recording`](Self::recording) afterwards.
+    ///
+    /// ```
+    /// use ringlane::prelude::*;
+    /// kernel! { static INC = aiv fn(x: &mut [f32]) { x.iter_mut().for_each(|x| *x += 1.0); } }
+    /// # let dir = std::env::temp_dir().join(format!("ringlane-record-{}", std::process::id()));
+    /// let mut data = Buffers::new();
+    /// let x = data.add(&[1], &[1.0f32])?;
+    /// let mut runtime = Runtime::on(Platform::A2a3sim).with(&CallConfig::default())?;
+    /// let run = runtime.record(&dir)?.run(&mut data, |o| {
+    ///     let x = o.external(x)?;
+    ///     (0..3).try_for_each(|_| o.submit(&INC, [x.inout()]).map(drop))
+    /// });
+    /// run.result?;
+    /// let recording = runtime.recording().expect("the run was recorded");
+    /// assert_eq!(recording.dir(), dir);
+    /// assert_eq!(recording.overhead()?.makespan, recording.critical_path()?.whole());
+    /// assert!(recording.report()?.ends_with("report.html"));
+    /// # std::fs::remove_dir_all(dir)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn record(&mut self, dir: impl AsRef<Path>) -> core::result::Result<&mut Self, SetupError> {
+        let mut config = self.observing.config;
+        if config.dfx_flags.is_empty() {
+            config.dfx_flags = REPORTED;
+        }
+        let dir = str::from_utf8(dir.as_ref().as_os_str().as_encoded_bytes()).map_err(|error| {
+            SetupError::Config(ConfigError::OutputPrefixNotUtf8 { at: error.valid_up_to() })
+        })?;
+        config.set_output_prefix(dir).map_err(SetupError::Config)?;
+        check(self.platform(), &config)?;
+        self.next = Some(config);
+        Ok(self)
+    }
+
     /// Sets what `run.json` calls the program and the case of the runs to come.
     pub fn entitle(&mut self, scene: &str, case: &str) {
         self.title = (scene.to_string(), case.to_string());
@@ -168,13 +211,17 @@ impl Runtime {
         buffers: &'e mut Buffers<'_>,
         f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
     ) -> Run<R> {
-        if self.observing.config.dfx_flags.is_empty() {
+        let config = self.next.take().unwrap_or(self.observing.config);
+        if config.dfx_flags.is_empty() {
             return match &mut self.chip {
                 Chip::Cpu(cpu) => cpu.run_at(site, buffers, &(), f),
                 Chip::Sim(_, sim) => sim.run_at(site, buffers, &(), f),
             };
         }
-        self.run_into_directory(site, buffers, f)
+        let usual = mem::replace(&mut self.observing.config, config);
+        let run = self.run_into_directory(site, buffers, f);
+        self.observing.config = usual;
+        run.unwrap_or_else(|panic| resume_unwind(panic))
     }
 
     fn run_into_directory<'e, R>(
@@ -182,9 +229,10 @@ impl Runtime {
         site: Site,
         buffers: &'e mut Buffers<'_>,
         f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
-    ) -> Run<R> {
+    ) -> thread::Result<Run<R>> {
         let started_at = UtcTime::now();
-        let failed = |error: Error| Run { result: Err(error), report: RunReport::default() };
+        self.recording = None;
+        let failed = |error: Error| Ok(Run { result: Err(error), report: RunReport::default() });
         let prefix = match self.observing.config.output_prefix() {
             Ok(prefix) => prefix.unwrap_or_default().to_string(),
             Err(error) => return failed(Fault::Config(error).into()),
@@ -205,19 +253,18 @@ impl Runtime {
         manifest.wall_us = wall.as_nanos() as f64 / 1e3;
         let manifest = tell(manifest, &report, result.as_ref(), recording.as_ref(), &self.observing.config);
         let written = manifest.write(&dir);
-        self.recording = recording;
-        if let (Err(error), Some(recording)) = (written, &mut self.recording) {
-            recording.problems.push(RecordingProblem::Incomplete { what: error.detail() });
-        }
-        match result {
-            Err(panic) => resume_unwind(panic),
-            Ok(result) => Run { result, report },
-        }
+        self.recording = recording.map(|mut exported| {
+            let unwritten = written.err().map(|error| RecordingProblem::Incomplete { what: error.detail() });
+            exported.problems.extend(unwritten);
+            Recording::new(dir.path().to_path_buf(), exported)
+        });
+        result.map(|result| Run { result, report })
     }
 
-    /// What the last recorded run left and cost, and what did not go well with it. A recording that is incomplete does
-    /// not make a run fail.
-    pub fn recording(&self) -> Option<&Exported> {
+    /// What the last recorded run left: its directory, its files, what did not go well with them, and the answers that
+    /// follow from them. It is there after a run that failed or panicked too; a recording that is incomplete does not
+    /// make a run fail.
+    pub fn recording(&self) -> Option<&Recording> {
         self.recording.as_ref()
     }
 
@@ -296,7 +343,7 @@ impl OnPlatform {
         };
         let observing = Observing { config: *config, dump: DumpSelection::default(), pool: Pool::default() };
         let title = ("program".to_string(), "run".to_string());
-        Ok(Runtime { chip, observing, recording: None, title })
+        Ok(Runtime { chip, observing, next: None, recording: None, title })
     }
 }
 

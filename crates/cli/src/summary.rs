@@ -163,7 +163,7 @@ fn median(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recording::Recorded;
+    use crate::recorded::Recorded;
     use ringlane_trace::UtcTime;
 
     fn told() -> Told {

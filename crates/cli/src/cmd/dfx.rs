@@ -7,15 +7,12 @@ use ringlane_task::{DfxFlags, Overflow};
 use crate::diagnostics::{DfxRounds, Diagnostics, RecordedBy};
 use crate::errors::CliError;
 use crate::pmu;
+use crate::recording::REPORTED;
 use crate::runtime::Platform;
 use crate::selection;
 
 /// What `--dfx` turns on.
 const EVERYTHING: DfxFlags = REPORTED.with(DfxFlags::DUMP);
-
-/// What `--report` turns on if no diagnostic is asked for: all but the data of tasks, which can be large.
-const REPORTED: DfxFlags =
-    DfxFlags::SWIMLANE_PHASES.with(DfxFlags::PMU).with(DfxFlags::DEPS).with(DfxFlags::SCOPES);
 
 /// Each diagnostic leaves a file of its own beside `run.json`.
 #[derive(clap::Args)]

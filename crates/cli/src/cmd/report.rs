@@ -12,6 +12,7 @@ use ringlane_trace::TraceError;
 use crate::errors::{CliError, Exit};
 use crate::output::{self, say};
 use crate::output_path;
+use crate::recording::REPORT_FILE as FILE_NAME;
 use crate::rounds::observed;
 use crate::run_arg::{Needs, RunArg};
 
@@ -22,9 +23,6 @@ Example:
   $ ringlane report outputs/cholesky_small_20261115_093012 -o cholesky.html
 The page opens in any browser, from file:// and offline. What the run did not record is named on it, with the option that does.
 The page of a run over several workers shows them and their chips on one clock, and links to the pages of their own runs.";
-
-/// The page's name in a run directory.
-pub const FILE_NAME: &str = "report.html";
 
 /// Write one self-contained HTML page of a run
 #[derive(clap::Args)]

@@ -70,7 +70,7 @@ impl Equipment for OneChip {
         runtime
             .recording()
             .iter()
-            .flat_map(|recording| &recording.problems)
+            .flat_map(|recording| recording.problems())
             .for_each(|problem| warn(problem));
         let start_ns = if is_modelled { begun_ns } else { on_node_clock(report.started_ticks) };
         // A run that could not begin has no clock.
