@@ -102,6 +102,7 @@ pub use runtime::{Model, OnPlatform, Platform, Remote, Runtime, SetupError};
 
 /// What a program that uses Ringlane imports: the engine's words, those of scenes, and the runtime.
 pub mod prelude {
+    pub use crate::recording::Recording;
     pub use crate::runtime::{Platform, Remote, Runtime, SetupError};
     pub use crate::scene;
     pub use ringlane_engine::prelude::*;

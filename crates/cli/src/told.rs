@@ -100,12 +100,15 @@ impl Note {
         Note::Say(lines("error", error))
     }
 
-    /// What a recording lacks; of the processor's counters in one line, and once.
+    /// What a recording lacks; of the processor's counters in one line, and once in a command.
     fn problem(problem: &RecordingProblem) -> Self {
         match problem {
-            RecordingProblem::Pmu(why) => {
-                Note::SayOnce(format!("warning: {why}; pmu.csv has ticks of the clock instead"))
-            }
+            RecordingProblem::Pmu(why) => Note::SayOnce(format!(
+                "warning: {}: no processor counters: {}; {}; pmu.csv has ticks of the clock instead",
+                why.name(),
+                why.detail(),
+                why.hint()
+            )),
             problem => Note::Say(lines("warning", problem)),
         }
     }

@@ -49,7 +49,8 @@ fn the_text_of_a_modelled_chip() {
 #[test]
 fn every_block_is_counted_once_on_the_machine_itself_and_the_source_is_told() {
     let desk = Desk::new();
-    run(&desk, "r", &["--pmu", "--dep-gen"]);
+    let stderr =
+        desk.ringlane(&["run", "paged_attention", "--case", "small", "-o", "r", "--pmu", "--dep-gen"]).stderr;
     let found = desk.ringlane(&["pmu", "r", "--json"]).json();
     let blocks: u64 =
         found["kernels"].as_array().unwrap().iter().map(|row| row["blocks"].as_u64().unwrap()).sum();
@@ -59,6 +60,12 @@ fn every_block_is_counted_once_on_the_machine_itself_and_the_source_is_told() {
         "tsc" => {
             assert!(text.starts_with("No processor counters: time in ticks of the run's clock"), "{text}");
             assert!(!text.contains("What follows"), "{text}");
+            // One line, with the name by which docs/errors.md has it.
+            let warnings = || stderr.lines().filter(|line| line.starts_with("warning: "));
+            assert!(
+                warnings().all(|line| line.starts_with("warning: PmuUnavailable: no processor counters: "))
+            );
+            assert_eq!((warnings().count(), stderr.contains("hint:")), (1, false), "{stderr}");
             assert_eq!(found["kernels"][0]["ratios"]["instructions/cycle"], serde_json::Value::Null);
         }
         source => {

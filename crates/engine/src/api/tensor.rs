@@ -72,32 +72,84 @@ impl<'s> Tensor<'s> {
         Tensor { view, ..self }
     }
 
-    /// The window of `len` elements from `start` along each dimension.
+    /// The window of `len[i]` elements from `start[i]` along each dimension.
+    ///
+    /// ```
+    /// # use ringlane_engine::prelude::*;
+    /// # ringlane_engine::oracle::run(&mut Buffers::new(), |o| {
+    /// let x = o.upload(&[0u32, 1, 2, 3, 4, 5], [2, 3])?;
+    /// assert_eq!(o.read::<u32>(x.tile(&[0, 1], &[2, 2])?)?, [1, 2, 4, 5]);
+    /// # Ok(()) })?; Ok::<(), Error>(())
+    /// ```
     pub fn tile(self, start: &[u32], len: &[u32]) -> Result<Self> {
         Ok(self.with(self.view.tile(start, len)?))
     }
 
     /// The window of `len` elements from `start` along one dimension.
+    ///
+    /// ```
+    /// # use ringlane_engine::prelude::*;
+    /// # ringlane_engine::oracle::run(&mut Buffers::new(), |o| {
+    /// let x = o.upload(&[0u32, 1, 2, 3, 4, 5], [2, 3])?;
+    /// assert_eq!(o.read::<u32>(x.slice(1, 2, 1)?)?, [2, 5]);
+    /// # Ok(()) })?; Ok::<(), Error>(())
+    /// ```
     pub fn slice(self, axis: usize, start: u32, len: u32) -> Result<Self> {
         Ok(self.with(self.view.slice(axis, start, len)?))
     }
 
     /// The elements at one index of a dimension, which is dropped.
+    ///
+    /// ```
+    /// # use ringlane_engine::prelude::*;
+    /// # ringlane_engine::oracle::run(&mut Buffers::new(), |o| {
+    /// let x = o.upload(&[0u32, 1, 2, 3, 4, 5], [2, 3])?;
+    /// assert_eq!(x.select(0, 1)?.shape(), [3]);
+    /// assert_eq!(o.read::<u32>(x.select(0, 1)?)?, [3, 4, 5]);
+    /// # Ok(()) })?; Ok::<(), Error>(())
+    /// ```
     pub fn select(self, axis: usize, index: u32) -> Result<Self> {
         Ok(self.with(self.view.select(axis, index)?))
     }
 
     /// The same elements with two dimensions exchanged.
+    ///
+    /// ```
+    /// # use ringlane_engine::prelude::*;
+    /// # ringlane_engine::oracle::run(&mut Buffers::new(), |o| {
+    /// let x = o.upload(&[0u32, 1, 2, 3, 4, 5], [2, 3])?;
+    /// assert_eq!(x.transpose(0, 1)?.shape(), [3, 2]);
+    /// assert_eq!(o.read::<u32>(x.transpose(0, 1)?)?, [0, 3, 1, 4, 2, 5]);
+    /// # Ok(()) })?; Ok::<(), Error>(())
+    /// ```
     pub fn transpose(self, a: usize, b: usize) -> Result<Self> {
         Ok(self.with(self.view.transpose(a, b)?))
     }
 
     /// The same elements under another shape; only for contiguous views.
+    ///
+    /// ```
+    /// # use ringlane_engine::prelude::*;
+    /// # ringlane_engine::oracle::run(&mut Buffers::new(), |o| {
+    /// let x = o.upload(&[0u32, 1, 2, 3, 4, 5], [2, 3])?;
+    /// assert_eq!(x.reshape(&[3, 2])?.select(0, 1)?.shape(), [2]);
+    /// assert_eq!(o.read::<u32>(x.reshape(&[3, 2])?.select(0, 1)?)?, [2, 3]);
+    /// # Ok(()) })?; Ok::<(), Error>(())
+    /// ```
     pub fn reshape(self, shape: &[u32]) -> Result<Self> {
         Ok(self.with(self.view.reshape(shape)?))
     }
 
     /// The view repeated `len` times along a new leading dimension; only for reads.
+    ///
+    /// ```
+    /// # use ringlane_engine::prelude::*;
+    /// # ringlane_engine::oracle::run(&mut Buffers::new(), |o| {
+    /// let x = o.upload(&[0u32, 1, 2, 3, 4, 5], [2, 3])?;
+    /// let row = x.select(0, 0)?;
+    /// assert_eq!(o.read::<u32>(row.broadcast(2)?)?, [0, 1, 2, 0, 1, 2]);
+    /// # Ok(()) })?; Ok::<(), Error>(())
+    /// ```
     pub fn broadcast(self, len: u32) -> Result<Self> {
         Ok(self.with(self.view.broadcast(len)?))
     }
