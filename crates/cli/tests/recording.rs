@@ -8,6 +8,7 @@ use std::path::Path;
 
 use common::{Desk, checked};
 use ringlane::Recording;
+use ringlane::insight::critical_path::Cause;
 use ringlane::prelude::*;
 use ringlane::trace::RunStatus;
 
@@ -140,4 +141,23 @@ fn a_directory_that_cannot_be_named_is_refused_at_once() {
     assert_eq!(runtime.record("").map(drop).unwrap_err().name(), "MissingOutputPrefix");
     assert_eq!(runtime.run(&mut Buffers::new(), program).result.unwrap(), 80);
     assert!(runtime.recording().is_none());
+}
+
+#[test]
+fn an_upload_to_memory_that_the_host_does_not_see_is_data_on_its_way_on_the_critical_path() {
+    let desk = Desk::new();
+    let dir = desk.path().join("run");
+    let mut runtime = runtime(Platform::A5sim);
+    let run = runtime.record(&dir).unwrap().run(&mut Buffers::new(), |o| {
+        let total = o.alloc(u32, [1])?;
+        let x = o.upload(&[2u32; 25_000], [25_000])?;
+        o.submit(&ADD, [x.read(), total.inout()]).map(drop)
+    });
+    run.result.unwrap();
+    checked(&dir);
+    let recording = recorded(&runtime, &dir);
+    let copies = recording.run().unwrap().timeline().unwrap().copies;
+    let upload = copies.iter().find(|copy| copy.what == "upload").unwrap();
+    let waits = recording.critical_path().unwrap().total(Cause::Data);
+    assert_eq!((upload.bytes, waits.0), (100_000, upload.end.0 - upload.start.0));
 }

@@ -299,6 +299,10 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         if self.table.stopped() {
             return self.alloc_stopped(&measure);
         }
+        if let Contents::Host(bytes) = contents {
+            // Before the submit begins: its time is that of data on their way, not the submitter's.
+            self.chip.copy_in(bytes.len() as u64);
+        }
         self.probe.step(Step::Begin);
         let ring = self.scope().ring;
         self.check_fits(ring, &measure, site)?;

@@ -148,8 +148,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     }
 
     /// Copies the orchestration's bytes into heap memory that was just taken, as large as they are.
-    pub(crate) fn fill_heap(&mut self, ring: usize, piece: HeapPiece, bytes: &[u8]) {
-        self.chip.copy_in(bytes.len() as u64);
+    pub(crate) fn fill_heap(&self, ring: usize, piece: HeapPiece, bytes: &[u8]) {
         // SAFETY: as many bytes were just taken from the heap ring: nobody else uses them.
         unsafe {
             let target = self.table.heap[ring].base().add(piece.offset as usize);
