@@ -210,13 +210,15 @@ fn a_second_run_into_the_directory_of_one_that_goes_on_is_refused_and_harms_noth
 fn two_hundred_tiny_recorded_runs_wait_for_no_poll() {
     let desk = Desk::new();
     let mut runtime = Runtime::on(Platform::Cpu).with(&CallConfig::default().with_workers(2)).unwrap();
-    let start = Instant::now();
-    for number in 0..200 {
+    let times = (0..200).map(|number| {
         runtime.observe(&config_in(&desk.path().join(number.to_string()), everything())).unwrap();
+        let start = Instant::now();
         run(&mut runtime, 1, number);
-    }
-    // A guard against waiting for a clock: at 100 ms each this would be 20 s.
-    assert!(start.elapsed() < Duration::from_secs(15), "{:?}", start.elapsed());
+        start.elapsed()
+    });
+    // A guard against waiting for a clock, which every run would do. Under load some take long, the fastest does not.
+    let fastest = times.min().unwrap();
+    assert!(fastest < Duration::from_millis(100), "{fastest:?}");
     checked(&desk.path().join("199"));
 }
 
