@@ -39,11 +39,9 @@ impl fmt::Display for Draw {
         match self {
             Draw::SlowCore(core, percent) => write!(f, "core {}: everything takes {percent} %", core.0),
             Draw::SilentCore(core, block) => write!(f, "core {}: silent from its block {block} on", core.0),
-            Draw::Varied(task, block, percent) => {
-                write!(f, "task {} block {block}: takes {percent} %", task.0)
-            }
+            Draw::Varied(task, block, percent) => write!(f, "task {task} block {block}: takes {percent} %"),
             Draw::Late(task, block, ps) => {
-                write!(f, "task {} block {block}: its end shows {ps} ps later", task.0)
+                write!(f, "task {task} block {block}: its end shows {ps} ps later")
             }
         }
     }

@@ -114,7 +114,7 @@ pub fn directory(text: &str) -> Result<PathBuf, CliError> {
 
 /// `--task ID`: a task's id as artifacts have it, or `ring:number`.
 pub fn task(text: &str) -> Result<TaskId, CliError> {
-    let hint = "as in --task 4294967299 or --task 1:3";
+    let hint = "as in --task 1:3, or its id in the artifacts: --task 4294967299";
     parse_task(text).map_err(|_| CliError::bad_value("--task", text, "a task id, or ring:number", hint))
 }
 

@@ -66,7 +66,7 @@ mod tests {
         let (mut dog, start) = (Watchdog::default(), Instant::now());
         dog.look(start, &at(7));
         let lines = dog.look(start + Duration::from_secs(12), &at(7));
-        assert_eq!(lines, ["NoProgress: core 1 has been in task 7 (SLOW) for 12 s"]);
+        assert_eq!(lines, ["NoProgress: core 1 has been in task 0:7 (SLOW) for 12 s"]);
     }
 
     #[test]

@@ -255,7 +255,7 @@ fn a_record_outside_of_the_bytes_and_other_damage_is_told() {
         (("\"bin_offset\":0,", "\"bin_offset\":4000000000,"), "32 bytes at 4000000000 of a file of 64 bytes"),
         (("\"bin_offset\":0,", "\"bin_offset\":18446744073709551615,"), "32 bytes at 18446744073709551615"),
         (("\"bin_size\":32", "\"bin_size\":31"), "a payload of 31 bytes for float32"),
-        (("[0,0,[", "[1,0,["), "has a record of task 0, and not the task"),
+        (("[0,0,[", "[1,0,["), "has a record of task 0:0, and not the task"),
         (("\"version\":1", "\"version\":9"), "version 9"),
         (("\"records\":[", "\"records\":[7,"), "records record 0"),
     ] {

@@ -1,4 +1,4 @@
-//! Tasks as people name them: `ring:number`, which is shorter than the id of artifacts and says where the task lives.
+//! Tasks as people name them: `ring:number`, which is shorter than the id of artifacts and says which ring the task is on.
 
 use ringlane_task::{RingIndex, TaskId};
 
@@ -24,12 +24,12 @@ pub fn parse_task(text: &str) -> Result<TaskId, NotATask> {
     }
 }
 
-/// A task's name, `ring:number`. An id from a damaged file may have a ring that no task is on; that is shown as it is.
+/// A task's name, `ring:number`, as its `Display` has it.
 ///
 /// ```
 /// use ringlane_insight::{parse_task, task_name};
 /// assert_eq!(parse_task("4294967303").map(task_name), Ok("1:7".to_string()));
 /// ```
 pub fn task_name(task: TaskId) -> String {
-    format!("{}:{}", task.0 >> 32, task.local())
+    task.to_string()
 }

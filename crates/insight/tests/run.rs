@@ -195,7 +195,7 @@ fn a_swimlane_with_another_clock_than_the_run_is_of_another_run() {
 
 #[test]
 fn a_task_that_ran_and_was_not_submitted_is_refused() {
-    refused(&Run { tasks: vec![FIRST, LAST], ..Run::good() }, "FilesDisagree", "task 0 ran");
+    refused(&Run { tasks: vec![FIRST, LAST], ..Run::good() }, "FilesDisagree", "task 0:0 ran");
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn an_edge_of_a_task_that_is_none_is_refused() {
 
 #[test]
 fn an_edge_against_the_order_of_submission_is_refused() {
-    refused(&Run { edges: vec![(LAST, MIXED)], ..Run::good() }, "FilesDisagree", "from task 1 back to 0");
+    refused(&Run { edges: vec![(LAST, MIXED)], ..Run::good() }, "FilesDisagree", "from task 0:1 back to 0:0");
 }
 
 #[test]

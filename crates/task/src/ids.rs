@@ -4,16 +4,19 @@ use core::fmt;
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident($inner:ty)) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        #[repr(transparent)]
-        pub struct $name(pub $inner);
+        id! { $(#[$doc])* $name($inner) without Display }
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 self.0.fmt(f)
             }
         }
+    };
+    ($(#[$doc:meta])* $name:ident($inner:ty) without Display) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(transparent)]
+        pub struct $name(pub $inner);
     };
 }
 
@@ -25,7 +28,14 @@ id! {
     /// let id = TaskId::new(RingIndex(1), 7);
     /// assert_eq!((id.0, id.ring(), id.local()), (4_294_967_303, RingIndex(1), 7));
     /// ```
-    TaskId(u64)
+    ///
+    /// Artifacts and `--json` hold the number; every text for people names the task `ring:local`:
+    ///
+    /// ```
+    /// # use ringlane_task::TaskId;
+    /// assert_eq!(format!("task {}", TaskId(4_294_967_303)), "task 1:7");
+    /// ```
+    TaskId(u64) without Display
 }
 id! {
     /// Submission order: 0, 1, 2, … over all rings. Task ids do not order tasks across rings; this does.
@@ -58,6 +68,13 @@ id! {
 id! {
     /// Time in the chip's own counter, since the start of the run.
     Ticks(u64)
+}
+
+/// `ring:local`. An id from a damaged file may have a ring that no task is on; it is shown as it is.
+impl fmt::Display for TaskId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.0 >> 32, self.local())
+    }
 }
 
 impl TaskId {

@@ -186,11 +186,11 @@ const TIMES: &[Case] = &[
 const PLACES: &[Case] = &[
     dist(
         &[(DIST, "[0,1,0,", "[0,1,9,"), (RUN, "\"task_id\":0,", "\"task_id\":9,")],
-        "is of task 9, which is none",
+        "is of task 0:9, which is none",
     ),
     dist(
         &[(DIST, "[2,1,4294967296,", "[2,1,4294967297,")],
-        "call 1 of function0 ended well, and task 4294967297 has no block",
+        "call 1 of function0 ended well, and task 1:1 has no block",
     ),
     dist(
         &[(DIST, "\"chip0/1\"", "\"chip0/2\"")],

@@ -6,6 +6,14 @@ use serde_json::Value;
 
 use super::{Counter, Slice, Trace};
 
+/// An argument's number; a task is shown by its name.
+fn number(name: &str, value: &Value) -> u64 {
+    match name {
+        "task" => super::task_id(value.as_str().expect("ring:number")),
+        _ => value.as_u64().unwrap(),
+    }
+}
+
 /// The trace of a file, in ns.
 pub fn read(text: &str) -> Trace {
     let document: Value = serde_json::from_str(text).expect("JSON");
@@ -35,7 +43,7 @@ pub fn read(text: &str) -> Trace {
             name: event["name"].as_str().unwrap().to_string(),
             start: ns(start),
             end: ns(start) + ns(duration),
-            args: args.map(|(name, value)| (name.clone(), value.as_u64().unwrap())).collect(),
+            args: args.map(|(name, value)| (name.clone(), number(name, value))).collect(),
             arrows_out: Vec::new(),
             arrows_in: Vec::new(),
         });

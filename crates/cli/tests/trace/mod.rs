@@ -9,6 +9,12 @@ use std::collections::{BTreeMap, HashMap};
 use ringlane_insight::timeline::{TaskIndex, Timeline};
 use ringlane_trace::swimlane::{BlockRow, Phase};
 
+/// The id of a task that is shown as `ring:number`.
+pub fn task_id(name: &str) -> u64 {
+    assert!(name.contains(':'), "{name} is no name of a task");
+    ringlane_insight::parse_task(name).unwrap().0
+}
+
 /// A slice, of either format.
 #[derive(Clone, Debug)]
 pub struct Slice {

@@ -102,6 +102,8 @@ struct Annotation {
     name: Option<u64>,
     #[prost(uint64, optional, tag = "3")]
     value: Option<u64>,
+    #[prost(string, optional, tag = "6")]
+    text: Option<String>,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -182,8 +184,14 @@ impl Decoder {
         let is_counter = self.tracks[&sequence.track].counter.is_some();
         match event.kind.unwrap() {
             1 => {
-                let argument =
-                    |a: &Annotation| (sequence.annotation_names[&a.name.unwrap()].clone(), a.value.unwrap());
+                let argument = |a: &Annotation| {
+                    let name = sequence.annotation_names[&a.name.unwrap()].clone();
+                    let value = match name.as_str() {
+                        "task" => super::task_id(a.text.as_deref().expect("ring:number")),
+                        _ => a.value.unwrap(),
+                    };
+                    (name, value)
+                };
                 let args = event.annotations.iter().map(argument).collect();
                 let name = sequence.names[&event.name.unwrap()].clone();
                 let (start, end) = (sequence.now, 0);

@@ -5,12 +5,12 @@
 
 use std::io::{self, Write};
 
-use ringlane_task::Ticks;
+use ringlane_task::{TaskId, Ticks};
 
 use super::TraceSource;
 use super::clock::Clock;
 use super::names::Names;
-use super::sink::{Group, Sink, Slice, Track, TrackKind, Value};
+use super::sink::{Arg, Group, Sink, Slice, Track, TrackKind, Value};
 
 /// Bytes that are gathered before they are written.
 const BUFFER_BYTES: usize = 1 << 18;
@@ -144,7 +144,10 @@ impl<W: Write> Sink for JsonSink<'_, W> {
             self.raw(before);
             self.raw(arg.name().as_bytes());
             self.raw(b"\":");
-            self.number(value);
+            match arg {
+                Arg::Task => write!(self.text, "\"{}\"", TaskId(value))?,
+                _ => self.number(value),
+            }
             before = b",\"";
         }
         self.raw(if slice.args.is_empty() { b"}" } else { b"}}" });

@@ -7,7 +7,7 @@
 use std::io::{self, Write};
 
 use flate2::{Compression, write::ZlibEncoder};
-use ringlane_task::Ticks;
+use ringlane_task::{TaskId, Ticks};
 
 use super::TraceSource;
 use super::clock::Clock;
@@ -58,6 +58,7 @@ mod field {
     pub(super) const TERMINATING_FLOW_IDS: Field = 48;
     pub(super) const ANNOTATION_NAME_IID: Field = 1;
     pub(super) const ANNOTATION_UINT: Field = 3;
+    pub(super) const ANNOTATION_STRING: Field = 6;
     // InternedData, and its EventName and DebugAnnotationName
     pub(super) const EVENT_NAMES: Field = 2;
     pub(super) const ANNOTATION_NAMES: Field = 3;
@@ -92,6 +93,8 @@ pub(super) struct ProtoSink<'w, W> {
     /// The track in which each name was told last.
     told: Vec<u64>,
     told_args: [u64; Arg::COUNT],
+    /// Used again for every task's name.
+    task_name: Vec<u8>,
     batch: Message,
     packet: Message,
     event: Message,
@@ -110,6 +113,7 @@ impl<'w, W: Write> ProtoSink<'w, W> {
             clock: Clock::nanoseconds(source.timeline.clock_freq_hz),
             told: vec![0; names.all().len()],
             told_args: [0; Arg::COUNT],
+            task_name: Vec::new(),
             names: names.all().to_vec(),
             batch: Message::default(),
             packet: Message::default(),
@@ -227,7 +231,16 @@ impl<'w, W: Write> ProtoSink<'w, W> {
             self.interned.message(field::ANNOTATION_NAMES, &self.inner);
         }
         self.inner.clear();
-        self.inner.number(field::ANNOTATION_NAME_IID, number).number(field::ANNOTATION_UINT, value);
+        self.inner.number(field::ANNOTATION_NAME_IID, number);
+        match arg {
+            Arg::Task => {
+                self.task_name.clear();
+                // Writing to memory does not fail.
+                let _ = write!(self.task_name, "{}", TaskId(value));
+                self.inner.bytes_field(field::ANNOTATION_STRING, &self.task_name)
+            }
+            _ => self.inner.number(field::ANNOTATION_UINT, value),
+        };
         self.event.message(field::DEBUG_ANNOTATIONS, &self.inner);
     }
 }

@@ -17,13 +17,13 @@ pub fn deps_edges() -> Vec<Case> {
             "an edge of an unknown task",
             r#"{"pred":4294967297,"#,
             r#"{"pred":4294967299,"#,
-            "edge 4294967299->4294967298 names an unknown task",
+            "edge 1:3->1:2 names an unknown task",
         ),
         one(
             "an edge that points backwards",
             r#""pred":4294967296,"succ":4294967297"#,
             r#""pred":4294967297,"succ":4294967296"#,
-            "edge 4294967297->4294967296 points backwards",
+            "edge 1:1->1:0 points backwards",
         ),
         one("an unknown source", r#""creator""#, r#""guess""#, "edges record 0: unknown variant `guess`"),
         one("an edge without a hazard", r#""hazard":"raw","#, "", "edges record 0: an edge without a hazard"),
@@ -57,14 +57,14 @@ pub fn deps_and_blocks() -> Vec<Case> {
             PERF,
             ",130,200,120,210]",
             ",99,200,120,210]",
-            "4294967296 started at 99 before its producer 0 ended at 100",
+            "1:0 started at 99 before its producer 0:0 ended at 100",
         )
         .blames(DEPS),
         one(
             "blocks that did not run",
             r#""block_num":2"#,
             r#""block_num":3"#,
-            "task 4294967298 should run 3 blocks, ran 2",
+            "task 1:2 should run 3 blocks, ran 2",
         ),
         one("another order of submission", r#""seq":2"#, r#""seq":3"#, "not in submission order"),
         edit(
@@ -72,7 +72,7 @@ pub fn deps_and_blocks() -> Vec<Case> {
             PERF,
             "[0,0,0,0,0,30",
             "[0,9,0,0,0,30",
-            "task 9 ran but is not in deps.json",
+            "task 0:9 ran but is not in deps.json",
         )
         .blames(DEPS),
         edit(
@@ -88,7 +88,7 @@ pub fn deps_and_blocks() -> Vec<Case> {
             PERF,
             "[0,4294967296]",
             "[0,4294967298]",
-            "the engine wired 0->4294967298",
+            "the engine wired 0:0->1:2",
         )
         .blames(DEPS),
         edit("another number of tasks", RUN, r#""tasks":4"#, r#""tasks":5"#, "4 tasks, run.json says 5")
@@ -98,7 +98,7 @@ pub fn deps_and_blocks() -> Vec<Case> {
             PERF,
             "[4294967296,1,112,500]",
             "[4294967296,1,99,500]",
-            "4294967296 ready at 99 before its producer 0 ended at 100",
+            "1:0 ready at 99 before its producer 0:0 ended at 100",
         )
         .blames(DEPS),
         edit(
@@ -106,7 +106,7 @@ pub fn deps_and_blocks() -> Vec<Case> {
             PERF,
             ",260,300,250,310]",
             ",215,225,250,310]",
-            "4294967296 and 4294967298 share bytes of tensor 1 and ran at once",
+            "1:0 and 1:2 share bytes of tensor 1 and ran at once",
         )
         .blames(DEPS),
     ]
@@ -207,7 +207,7 @@ pub fn dump_bytes() -> Vec<Case> {
             BIN,
             "\u{1}\u{1}\u{2}",
             "\u{1}\u{3}\u{2}",
-            "task 4294967296 arg 0 read other bytes",
+            "task 1:0 arg 0 read other bytes",
         )
         .blames(DUMP),
         one(

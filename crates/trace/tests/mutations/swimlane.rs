@@ -75,19 +75,19 @@ pub fn blocks() -> Vec<Case> {
             "two blocks on a core at once",
             ",320,380,312,390]",
             ",299,380,290,390]",
-            "core 1 ran block 0 of task 4294967298",
+            "core 1 ran block 0 of task 1:2",
         ),
         block(
             "a block without a task row",
             "[4294967298,3,240,null]",
             "[4294967299,3,240,null]",
-            "task 4294967298 has no task row",
+            "task 1:2 has no task row",
         ),
         block(
             "a dispatch before ready",
             "[0,0,10,900]",
             "[0,0,21,900]",
-            "task 0 dispatched at 20 before ready 21",
+            "task 0:0 dispatched at 20 before ready 21",
         ),
         block("a reclaim before the finish", "[0,0,10,900]", "[0,0,10,109]", "before it finished at 110"),
     ]
