@@ -28,13 +28,17 @@ pub enum Needs {
     Manifest,
     /// This instrument's file.
     Table(Instrument),
+    /// What says which task waits for which: the dependencies, or a swimlane, from level 2 on.
+    Graph,
 }
 
 impl Needs {
-    fn file_name(self) -> &'static str {
+    /// The files that will do, the best first.
+    fn file_names(self) -> Vec<&'static str> {
         match self {
-            Needs::Manifest => "run.json",
-            Needs::Table(instrument) => instrument.file_name(),
+            Needs::Manifest => vec!["run.json"],
+            Needs::Table(instrument) => vec![instrument.file_name()],
+            Needs::Graph => vec![Instrument::Deps.file_name(), Instrument::Swimlane.file_name()],
         }
     }
 
@@ -42,6 +46,7 @@ impl Needs {
         match self {
             Needs::Manifest => "--dfx",
             Needs::Table(instrument) => instrument.option(),
+            Needs::Graph => Instrument::Deps.option(),
         }
     }
 }
@@ -56,10 +61,11 @@ impl RunArg {
     /// round, unless one of them is named.
     pub fn dir(&self, needs: Needs) -> Result<PathBuf, CliError> {
         let named = self.run.as_deref().map(named).transpose()?;
+        let files = needs.file_names();
         let found = match &named {
-            Some(path) => with_file(path, needs.file_name()).unwrap_or_else(|| path.clone()),
-            None => newest(Path::new(OUTPUTS), needs.file_name()).ok_or_else(|| CliError::NoRecordedRun {
-                file: needs.file_name(),
+            Some(path) => files.iter().find_map(|file| with_file(path, file)).unwrap_or_else(|| path.clone()),
+            None => newest(Path::new(OUTPUTS), &files).ok_or_else(|| CliError::NoRecordedRun {
+                file: files[0],
                 option: needs.option(),
                 known: recent(Path::new(OUTPUTS)),
             })?,
@@ -85,13 +91,17 @@ pub fn named(path: &Path) -> Result<PathBuf, CliError> {
     }
 }
 
-/// The directory below `parent` whose file of this name is the newest.
-fn newest(parent: &Path, file_name: &str) -> Option<PathBuf> {
-    let time = |dir: &PathBuf| modified(&dir.join(file_name));
-    let entries = fs::read_dir(parent).ok()?.flatten();
-    let dirs = entries.filter_map(|entry| with_file(&entry.path(), file_name));
+/// The directory below `parent` whose file of one of these names is the newest.
+fn newest(parent: &Path, file_names: &[&str]) -> Option<PathBuf> {
+    let entries = fs::read_dir(parent).ok()?.flatten().map(|entry| entry.path());
+    let found = entries.flat_map(|entry| {
+        file_names.iter().filter_map(move |file| {
+            let dir = with_file(&entry, file)?;
+            Some((modified(&dir.join(file))?, dir))
+        })
+    });
     // Of several of one instant the last by name: runs of one second are numbered.
-    dirs.filter_map(|dir| Some((time(&dir)?, dir))).max().map(|(_, dir)| dir)
+    found.max().map(|(_, dir)| dir)
 }
 
 /// The newest runs, for an error that says what is there.
@@ -120,9 +130,10 @@ mod tests {
             let file = fs::File::create(parent.path().join(run).join(file)).unwrap();
             file.set_modified(start + Duration::from_secs(at)).unwrap();
         }
-        assert_eq!(newest(parent.path(), "deps.json"), Some(parent.path().join("a")));
-        assert_eq!(newest(parent.path(), "pmu.csv"), None);
-        assert_eq!(newest(&parent.path().join("nowhere"), "deps.json"), None);
+        assert_eq!(newest(parent.path(), &["deps.json"]), Some(parent.path().join("a")));
+        assert_eq!(newest(parent.path(), &["deps.json", "run.json"]), Some(parent.path().join("c")));
+        assert_eq!(newest(parent.path(), &["pmu.csv"]), None);
+        assert_eq!(newest(&parent.path().join("nowhere"), &["deps.json"]), None);
         assert_eq!(recent(parent.path()), [parent.path().join("c").display().to_string()]);
     }
 }

@@ -120,6 +120,88 @@ fn a_large_graph_is_collapsed_by_kernel_and_that_is_said() {
 }
 
 #[test]
+fn the_collapsed_picture_can_be_had_in_every_format_at_any_size_and_every_task_too() {
+    let desk = desk_with("cholesky", "small");
+    let collapsed = |format: &str| {
+        passed(desk.ringlane(&["deps", "run", "--collapse", "--format", format, "-o", "shown"]));
+        fs::read_to_string(desk.path().join("shown")).unwrap()
+    };
+    assert_eq!(collapsed("text"), include_str!("snapshots/deps_collapsed.txt"));
+    let dot = collapsed("dot");
+    assert_eq!(dot.lines().filter(|line| line.contains("fillcolor=")).count(), 4, "{dot}");
+    let mermaid = collapsed("mermaid");
+    assert!(mermaid.contains("n3[\"GEMM<br/>4 tasks\"]:::aic"), "{mermaid}");
+    assert!(collapsed("html").contains("collapsed by kernel into 4 nodes"));
+    // The other way round: a graph that would be collapsed, in full.
+    let desk = desk_with("cholesky", "fine");
+    let answer = passed(desk.ringlane(&["mermaid", "run", "--no-collapse"]));
+    let tasks = ringlane_trace::deps::Deps::read(desk.path().join("run")).unwrap().tasks.len();
+    assert_eq!(answer.stdout.lines().filter(|line| line.contains(":::")).count(), tasks);
+    assert!(answer.line("note: ").contains("`maxEdges`"), "{}", answer.stderr);
+    let answer = desk.ringlane(&["deps", "run", "--collapse", "--no-collapse"]);
+    assert_eq!(answer.status, 2);
+}
+
+#[test]
+fn mermaid_draws_the_edges_that_the_engine_wired_from_a_swimlane_of_level_2_or_3_alone() {
+    let desk = Desk::new();
+    let record = |name: &str, options: &[&str]| {
+        let run = ["run", "cholesky", "--case", "small", "-p", "a2a3sim", "-o", name];
+        passed(desk.ringlane(&[&run[..], options].concat()));
+    };
+    record("both", &["--dep-gen", "--chip-swimlane=2"]);
+    let full = passed(desk.ringlane(&["mermaid", "both"])).stdout;
+    let nodes = |text: &str| -> Vec<String> {
+        text.lines().filter(|line| line.contains(":::")).map(str::to_string).collect()
+    };
+    let edges = |text: &str| -> BTreeSet<(String, String)> {
+        let ends = |line: &str| {
+            let (from, to) = line.trim().split_once(" -->")?;
+            Some((from.to_string(), to.rsplit(' ').next()?.to_string()))
+        };
+        text.lines().filter_map(ends).collect()
+    };
+    for level in ["2", "3"] {
+        record(level, &[&format!("--chip-swimlane={level}")]);
+        let answer = passed(desk.ringlane(&["mermaid", level]));
+        assert!(answer.line("note: ").starts_with("these are the edges that the engine wired"));
+        assert_eq!(nodes(&answer.stdout), nodes(&full), "the same tasks with the same kernels");
+        let (wired, all) = (edges(&answer.stdout), edges(&full));
+        assert!(wired.len() > 10 && wired.is_subset(&all), "{} of {}", wired.len(), all.len());
+    }
+    // Level 1 has no edges, and the answer says what has.
+    record("level1", &["--chip-swimlane=1"]);
+    let answer = desk.ringlane(&["mermaid", "level1"]);
+    assert_eq!(answer.status, 2, "{}", answer.stderr);
+    assert!(answer.line("hint: ").contains("--chip-swimlane=2"), "{}", answer.stderr);
+    record("nothing", &[]);
+    let answer = desk.ringlane(&["mermaid", "nothing"]);
+    assert!(answer.line("hint: ").contains("--dep-gen"), "{}", answer.stderr);
+}
+
+#[test]
+fn kernels_for_any_core_have_colours_of_their_own_in_every_picture() {
+    let desk = desk_with("cholesky", "small");
+    let path = desk.path().join("run/deps.json");
+    let text = fs::read_to_string(&path).unwrap().replace("\"core_type\":\"aic\"", "\"core_type\":\"any\"");
+    fs::write(&path, text).unwrap();
+    let fills = |format: &str, mark: &str| -> BTreeSet<String> {
+        passed(desk.ringlane(&["deps", "run", "--format", format, "-o", "shown"]));
+        let text = fs::read_to_string(desk.path().join("shown")).unwrap();
+        let fill = |rest: &str| rest[..rest.find(['"', ',']).unwrap()].to_string();
+        text.split(mark).skip(1).map(fill).collect()
+    };
+    // POTRF, TRSM, SYRK and GEMM: four colours, none of them the grey of nothing.
+    let dot = fills("dot", "fillcolor=\"");
+    assert_eq!(dot.len(), 4, "{dot:?}");
+    assert_eq!(fills("mermaid", "fill:"), dot);
+    assert_eq!(
+        fills("html", "\"kind\":\"").into_iter().collect::<Vec<_>>(),
+        ["any0", "any1", "any2", "any3"]
+    );
+}
+
+#[test]
 fn a_place_that_cannot_be_written_ends_with_1_and_is_not_called_a_file_of_the_run() {
     let desk = desk_with("cholesky", "small");
     for command in ["deps", "mermaid"] {

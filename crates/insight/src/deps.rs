@@ -2,21 +2,22 @@
 //! collapsed by kernel.
 //!
 //! ```text
-//! Deps ──▶ TaskGraph ──▶ reduce: the edges that follow from no others
-//!                   └──▶ neighbourhood: one task, and the bytes that tie it to others
-//!                   └──▶ by_kernel: a node for each kernel
+//! Deps     ──▶ TaskGraph ──▶ reduce: the edges that follow from no others
+//! Timeline ──┘          └──▶ neighbourhood: one task, and the bytes that tie it to others
+//!                       └──▶ by_kernel: a node for each kernel
 //! ```
 
 mod collapse;
 mod neighbourhood;
 mod reduction;
+mod wired;
 
 use std::collections::HashMap;
 
 use ringlane_task::TaskId;
 use ringlane_trace::deps::{Deps, DepsEdge, DepsTask};
 
-use crate::timeline::{Edges, TaskIndex};
+use crate::timeline::{EdgeOrigin, Edges, TaskIndex};
 pub use collapse::{KernelGraph, KernelLink, KernelNode, by_kernel};
 pub use neighbourhood::{Neighbourhood, Tie, neighbourhood};
 pub use reduction::{REDUCTION_STEPS_MAX, TooManySteps, reduce};
@@ -26,10 +27,13 @@ pub use reduction::{REDUCTION_STEPS_MAX, TooManySteps, reduce};
 pub struct TaskGraph {
     /// Tasks, in the order of submission.
     pub tasks: Vec<DepsTask>,
-    /// Every reason for a wait, by the task that waits, then by the one it waits for.
+    /// Every reason for a wait, by the task that waits, then by the one it waits for; none if the engine's edges are all that
+    /// is known.
     pub reasons: Vec<Reason>,
     /// Who waits for whom, each pair once.
     pub edges: Edges,
+    /// Where the edges come from.
+    pub origin: EdgeOrigin,
     /// Tasks that were lost; edges from and to them are left out.
     pub lost: u64,
     positions: HashMap<TaskId, TaskIndex>,
@@ -75,7 +79,22 @@ impl TaskGraph {
         reasons.sort_by_key(|reason| (reason.after, reason.before));
         let pairs = reasons.iter().map(|reason| (reason.before, reason.after)).collect();
         let edges = Edges::new(tasks.len(), pairs);
-        Ok(TaskGraph { tasks, reasons, edges, lost: dropped, positions })
+        let origin = EdgeOrigin::Dependencies;
+        Ok(TaskGraph { tasks, reasons, edges, origin, lost: dropped, positions })
+    }
+
+    /// The positions of all tasks.
+    pub fn indices(&self) -> impl Iterator<Item = TaskIndex> + use<> {
+        (0..self.tasks.len() as u32).map(TaskIndex)
+    }
+
+    /// What a task is called. Without its arguments, an allocation, a barrier and a task that was skipped look alike.
+    pub fn label(&self, task: TaskIndex) -> String {
+        let row = self.task(task);
+        match self.origin {
+            EdgeOrigin::Engine | EdgeOrigin::Nowhere if row.kernels.is_empty() => "no kernel".to_string(),
+            _ => label(row),
+        }
     }
 
     /// A task by its position.

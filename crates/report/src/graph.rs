@@ -8,6 +8,7 @@
 //! Names come from the run and can hold anything; each format has its own way to keep them in their place.
 
 mod dot;
+mod fold;
 mod html;
 mod layout;
 mod mermaid;
@@ -18,5 +19,5 @@ mod text;
 pub use dot::write_dot;
 pub use html::{HTML_NODES_MAX, write_html};
 pub use mermaid::{MERMAID_EDGES_MAX, MERMAID_NODES_MAX, write_mermaid};
-pub use picture::{Link, Node, NodeKind, Picture, Shown};
-pub use text::{task_text, view_text, write_text};
+pub use picture::{Link, Node, NodeKind, Picture, Shown, Tint};
+pub use text::{task_text, view_text, write_kernels, write_text};

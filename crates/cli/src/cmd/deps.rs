@@ -10,7 +10,7 @@ use ringlane_insight::units::{agreeing, counted};
 use ringlane_insight::{InsightError, Instrument, Run, task_name};
 use ringlane_report::graph::{
     HTML_NODES_MAX, MERMAID_EDGES_MAX, MERMAID_NODES_MAX, Picture, Shown, task_text, write_dot, write_html,
-    write_mermaid, write_text,
+    write_kernels, write_mermaid, write_text,
 };
 use ringlane_task::TaskId;
 use ringlane_trace::ArtifactFile;
@@ -31,13 +31,17 @@ Example:
   $ ringlane deps --reduce --format dot | dot -Tsvg > deps.svg
   $ ringlane deps --task 1:7
   $ ringlane deps --format html
-A line is: pred(seq,kernel) -> succ(seq,kernel) source hazard arg tensor overlap";
+  $ ringlane deps --collapse --format dot | dot -Tsvg > kernels.svg
+A line is: pred(seq,kernel) -> succ(seq,kernel) source hazard arg tensor overlap
+Above 10000 tasks html, and above 300 tasks or 500 edges mermaid, show one node for each kernel";
 
 const MERMAID_EXAMPLE: &str = "\
 Example:
   $ ringlane run cholesky --dep-gen
   $ ringlane mermaid
-  $ ringlane mermaid outputs/cholesky_small_20261115_093012 --reduce -o graph.mmd";
+  $ ringlane mermaid outputs/cholesky_small_20261115_093012 --reduce -o graph.mmd
+Without deps.json it shows the edges that the engine wired, from a swimlane of level 2 or 3
+Above 300 tasks or 500 edges it shows one node for each kernel";
 
 /// Show which task waits for which, and why
 #[derive(clap::Args)]
@@ -51,7 +55,7 @@ pub struct DepsArgs {
     #[command(flatten)]
     graph: GraphArgs,
     /// One task and its neighbours, with the regions that tie them: a task id, or ring:number
-    #[arg(long, value_name = "ID", value_parser = options::task)]
+    #[arg(long, value_name = "ID", value_parser = options::task, conflicts_with_all = ["collapse", "no_collapse"])]
     task: Option<TaskId>,
 }
 
@@ -70,6 +74,12 @@ struct GraphArgs {
     /// Leave out edges that follow from others (the transitive reduction)
     #[arg(long)]
     reduce: bool,
+    /// One node for all tasks of a kernel, and how many edges lead from one to another
+    #[arg(long, conflicts_with = "no_collapse")]
+    collapse: bool,
+    /// Every task, however large the graph is
+    #[arg(long)]
+    no_collapse: bool,
     /// Where to write it [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -87,24 +97,55 @@ impl DepsArgs {
     /// Reads the dependencies and shows them.
     pub fn execute(&self) -> Result<Exit, CliError> {
         let run = self.run.open(Needs::Table(Instrument::Deps))?;
-        show(&run, self.format, &self.graph, self.task)
+        let graph = recorded(&run)?;
+        show(&run, &graph, self.format, &self.graph, self.task)
     }
 }
 
 impl MermaidArgs {
-    /// Reads the dependencies and shows them as a flowchart.
+    /// Reads the dependencies, or without them the edges of the swimlane, and shows them as a flowchart.
     pub fn execute(&self) -> Result<Exit, CliError> {
-        let run = self.run.open(Needs::Table(Instrument::Deps))?;
-        show(&run, Format::Mermaid, &self.graph, None)
+        let run = self.run.open(Needs::Graph)?;
+        let has = |instrument| run.entry(instrument).is_some();
+        let graph = match has(Instrument::Swimlane) && !has(Instrument::Deps) {
+            true => wired(&run)?,
+            false => recorded(&run)?,
+        };
+        show(&run, &graph, Format::Mermaid, &self.graph, None)
     }
 }
 
-fn show(run: &Run, format: Format, args: &GraphArgs, task: Option<TaskId>) -> Result<Exit, CliError> {
+/// The graph of the recorded dependencies.
+fn recorded(run: &Run) -> Result<TaskGraph, CliError> {
+    let disagree = |what| InsightError::FilesDisagree { dir: run.dir.clone(), what };
+    Ok(TaskGraph::new(run.dependencies()?).map_err(disagree)?)
+}
+
+/// The graph of what the engine wired.
+fn wired(run: &Run) -> Result<TaskGraph, CliError> {
+    let timeline = run.timeline()?;
+    let graph = TaskGraph::wired(&timeline)?;
+    say(format_args!(
+        "note: these are the edges that the engine wired; --dep-gen also records those from tasks that were done and reclaimed before"
+    ));
+    let dropped = timeline.counts.edges.dropped;
+    if dropped > 0 {
+        let (edges, were) = (counted(dropped, "edge"), agreeing(dropped, "was", "were"));
+        say(format_args!("note: {edges} {were} lost when the run was recorded"));
+    }
+    Ok(graph)
+}
+
+fn show(
+    run: &Run,
+    graph: &TaskGraph,
+    format: Format,
+    args: &GraphArgs,
+    task: Option<TaskId>,
+) -> Result<Exit, CliError> {
     let output = args.output.clone().or((format == Format::Html).then(|| run.dir.join(HTML_FILE_NAME)));
     output.iter().try_for_each(|output| output_path::check(run, output))?;
-    let disagree = |what| InsightError::FilesDisagree { dir: run.dir.clone(), what };
-    let graph = TaskGraph::new(run.dependencies()?).map_err(disagree)?;
-    let task = task.map(|id| found(&graph, id)).transpose()?;
+    let task = task.map(|id| found(graph, id)).transpose()?;
     if graph.lost > 0 {
         let (lost, were) = (counted(graph.lost, "task"), agreeing(graph.lost, "was", "were"));
         let their = agreeing(graph.lost, "its", "their");
@@ -112,13 +153,13 @@ fn show(run: &Run, format: Format, args: &GraphArgs, task: Option<TaskId>) -> Re
     }
     let all = graph.edges.len();
     let edges: Vec<_> = match args.reduce {
-        true => reduce(graph.tasks.len(), &graph.edges).map_err(|_| too_large(&graph))?,
+        true => reduce(graph.tasks.len(), &graph.edges).map_err(|_| too_large(graph))?,
         false => graph.edges.pairs().collect(),
     };
     if args.reduce {
         say(format_args!("{} of {all} edges; the others follow from them", edges.len()));
     }
-    let view = View { run, graph: &graph, edges: &edges, task };
+    let view = View { run, graph, edges: &edges, task, collapse: args.collapse() };
     write_to(output, |out| view.write(format, out))?;
     Ok(Exit::Ok)
 }
@@ -129,6 +170,26 @@ struct View<'a> {
     graph: &'a TaskGraph,
     edges: &'a [(TaskIndex, TaskIndex)],
     task: Option<TaskIndex>,
+    collapse: Collapse,
+}
+
+/// Whether tasks of one kernel are one node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Collapse {
+    Always,
+    Never,
+    /// If the graph is larger than the format is good for.
+    Large,
+}
+
+impl GraphArgs {
+    const fn collapse(&self) -> Collapse {
+        match (self.collapse, self.no_collapse) {
+            (true, _) => Collapse::Always,
+            (false, true) => Collapse::Never,
+            (false, false) => Collapse::Large,
+        }
+    }
 }
 
 impl View<'_> {
@@ -137,6 +198,9 @@ impl View<'_> {
         let title = format!("{} {}", manifest.scene, manifest.case);
         match (format, self.task) {
             (Format::Text, Some(task)) => out.write_all(task_text(self.graph, task).as_bytes()),
+            (Format::Text, None) if self.collapse == Collapse::Always => {
+                write_kernels(self.graph, self.edges, &mut out)
+            }
             (Format::Text, None) => write_text(self.graph, self.edges, &mut out),
             (Format::Dot, _) => write_dot(&self.picture(usize::MAX, usize::MAX).0, &title, &mut out),
             (Format::Mermaid, _) => {
@@ -155,11 +219,18 @@ impl View<'_> {
         let (tasks, edges) = (self.graph.tasks.len(), self.edges.len());
         let shown = match self.task {
             Some(task) => Shown::Around(task),
+            None if self.collapse == Collapse::Always => Shown::Kernels,
+            None if self.collapse == Collapse::Never => Shown::Tasks,
             None if tasks > nodes_max || edges > edges_max => Shown::Kernels,
             None => Shown::Tasks,
         };
         let picture = Picture::new(self.graph, self.edges, shown);
         if shown != Shown::Kernels {
+            if picture.links.len() > edges_max {
+                say(format_args!(
+                    "note: Mermaid draws more than {edges_max} edges only if its `maxEdges` is raised"
+                ));
+            }
             return (picture, String::new());
         }
         let (tasks, edges) = (counted(tasks as u64, "task"), counted(edges as u64, "edge"));

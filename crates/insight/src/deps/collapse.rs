@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{TaskGraph, label};
+use super::TaskGraph;
 use crate::timeline::TaskIndex;
 
 /// What is left of a graph when tasks of one name are one node. Nodes can wait for themselves and for each other.
@@ -41,8 +41,8 @@ pub fn by_kernel(graph: &TaskGraph, edges: impl Iterator<Item = (TaskIndex, Task
     let mut nodes: Vec<KernelNode> = Vec::new();
     let mut places = HashMap::new();
     let mut node_of = Vec::with_capacity(graph.tasks.len());
-    for (task, first) in graph.tasks.iter().zip((0..).map(TaskIndex)) {
-        let label = label(task);
+    for first in graph.indices() {
+        let label = graph.label(first);
         let place = *places.entry(label.clone()).or_insert_with(|| {
             nodes.push(KernelNode { label, tasks: 0, first });
             nodes.len() - 1

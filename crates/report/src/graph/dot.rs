@@ -4,34 +4,25 @@ use std::io::{self, Write};
 
 use ringlane_insight::text::printable;
 
-use super::picture::{NodeKind, Picture};
+use super::picture::Picture;
 
 /// Writes a picture in the dot language.
 pub fn write_dot(picture: &Picture, title: &str, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "digraph {} {{", quoted(title))?;
-    writeln!(
-        out,
-        "  node [shape=box, style=\"rounded,filled\", fillcolor=\"#eeeeee\", fontname=\"sans-serif\"];"
-    )?;
+    writeln!(out, "  node [shape=box, style=\"rounded,filled\", fontname=\"sans-serif\"];")?;
     writeln!(out, "  edge [fontname=\"sans-serif\", fontsize=10];")?;
     for (place, node) in picture.nodes.iter().enumerate() {
         let label = quoted_lines(&[&node.label, &node.detail]);
-        writeln!(out, "  n{place} [label={label}, fillcolor=\"{}\"];", colour(node.kind))?;
+        let look = node.kind.look();
+        writeln!(out, "  n{place} [label={label}, fillcolor=\"{}\", color=\"{}\"];", look.fill, look.stroke)?;
     }
     for link in &picture.links {
-        writeln!(out, "  n{} -> n{} [label={}];", link.from, link.to, quoted(&link.label))?;
+        match link.label.as_str() {
+            "" => writeln!(out, "  n{} -> n{};", link.from, link.to)?,
+            label => writeln!(out, "  n{} -> n{} [label={}];", link.from, link.to, quoted(label))?,
+        }
     }
     writeln!(out, "}}")
-}
-
-const fn colour(kind: NodeKind) -> &'static str {
-    match kind {
-        NodeKind::Aic => "#cfe2ff",
-        NodeKind::Aiv => "#d9f2d9",
-        NodeKind::Mixed => "#ffe8cc",
-        NodeKind::Any => "#eeeeee",
-        NodeKind::Nothing => "#ffffff",
-    }
 }
 
 fn quoted(text: &str) -> String {

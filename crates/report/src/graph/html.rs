@@ -35,7 +35,7 @@ struct NodeData<'a> {
     detail: &'a str,
     kind: &'static str,
     x: f64,
-    y: u32,
+    y: f64,
     /// What the card shows: names and values.
     facts: Vec<(&'static str, String)>,
     args: Vec<String>,
@@ -53,10 +53,10 @@ pub fn write_html(
     let nodes = picture.nodes.iter().zip(places).map(|(node, place)| NodeData {
         label: &node.label,
         detail: &node.detail,
-        kind: node.kind.as_str(),
+        kind: node.kind.look().class,
         // A hundredth of a box is finer than a pixel.
         x: (place.x * 100.0).round() / 100.0,
-        y: place.layer,
+        y: place.y,
         facts: facts(node, graph, picture.shown),
         args: args(node, graph),
     });
@@ -82,9 +82,8 @@ fn facts(node: &Node, graph: &TaskGraph, shown: Shown) -> Vec<(&'static str, Str
     let Some(task) = node.task.filter(|_| shown != Shown::Kernels).map(|task| graph.task(task)) else {
         return Vec::new();
     };
-    let id = task.task_id;
     let mut facts = vec![
-        ("task", format!("{id} ({}:{})", id.ring(), id.local())),
+        ("task", task.task_id.to_string()),
         ("submitted", format!("as number {}", task.seq)),
         ("at", task.site.clone()),
         ("scope", task.scope.to_string()),

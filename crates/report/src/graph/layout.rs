@@ -1,7 +1,10 @@
-//! Where the boxes of a graph stand: in layers, each below everything that it waits for.
+//! Where the boxes of a graph are: in layers, each below everything that it waits for.
 //!
 //! A layer's boxes are pulled to the middle of those that they are linked to, one layer after the other, down and up a few times,
 //! and pushed apart where they would overlap. That takes a few passes over the edges: seconds are far away at 10^4 boxes.
+//! A graph much wider than high is folded: its wide layers take several rows each (`fold`).
+
+use super::fold::fold;
 
 /// Passes down and up. After eight hardly a box moves.
 const PASSES: usize = 8;
@@ -10,7 +13,7 @@ const PASSES: usize = 8;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Place {
     pub(super) x: f64,
-    pub(super) layer: u32,
+    pub(super) y: f64,
 }
 
 /// Places for so many boxes, by the links that lead from an earlier one to a later one.
@@ -28,20 +31,12 @@ pub(super) fn layout_part(nodes: usize, forward: &[(usize, usize)]) -> Vec<Place
     for row in &rows {
         spread(row, &mut x, |place, _| place as f64 - row.len() as f64 / 2.0);
     }
-    for pass in 0..PASSES {
-        let (lists, order): (_, Vec<usize>) = match pass % 2 {
-            0 => (&neighbours.before, (0..depth).collect()),
-            _ => (&neighbours.after, (0..depth).rev().collect()),
-        };
-        for layer in order {
-            align(&mut rows[layer], lists, &mut x);
-        }
-    }
+    neighbours.align_all(&mut rows, &mut x, |_| true);
     close_gaps(&mut x);
-    x.into_iter().zip(layers).map(|(x, layer)| Place { x, layer }).collect()
+    fold(&mut rows, &neighbours, &mut x)
 }
 
-struct Neighbours {
+pub(super) struct Neighbours {
     before: Vec<Vec<usize>>,
     after: Vec<Vec<usize>>,
 }
@@ -49,6 +44,26 @@ struct Neighbours {
 impl Neighbours {
     fn new(nodes: usize) -> Self {
         Neighbours { before: vec![Vec::new(); nodes], after: vec![Vec::new(); nodes] }
+    }
+
+    /// Aligns the layers that may move with those above and below them, down and up.
+    pub(super) fn align_all(
+        &self,
+        rows: &mut [Vec<usize>],
+        x: &mut [f64],
+        may_move: impl Fn(&[usize]) -> bool,
+    ) {
+        for pass in 0..PASSES {
+            let (lists, order): (_, Vec<usize>) = match pass % 2 {
+                0 => (&self.before, (0..rows.len()).collect()),
+                _ => (&self.after, (0..rows.len()).rev().collect()),
+            };
+            for layer in order {
+                if may_move(&rows[layer]) {
+                    align(&mut rows[layer], lists, x);
+                }
+            }
+        }
     }
 }
 
@@ -136,11 +151,11 @@ mod tests {
         let pairs: Vec<_> = pairs.into_iter().filter(|(from, to)| from < to).collect();
         let places = layout_part(400, &pairs);
         for (from, to) in pairs {
-            assert!(places[from].layer < places[to].layer);
+            assert!(places[from].y < places[to].y);
         }
         let mut sorted = places.clone();
-        sorted.sort_by(|a, b| a.layer.cmp(&b.layer).then(a.x.total_cmp(&b.x)));
-        let near = |pair: &[Place]| pair[0].layer == pair[1].layer && pair[1].x - pair[0].x < 1.0 - 1e-6;
+        sorted.sort_by(|a, b| a.y.total_cmp(&b.y).then(a.x.total_cmp(&b.x)));
+        let near = |pair: &[Place]| pair[0].y == pair[1].y && pair[1].x - pair[0].x < 1.0 - 1e-6;
         assert!(!sorted.windows(2).any(near));
     }
 
@@ -154,7 +169,7 @@ mod tests {
     #[test]
     fn a_chain_is_straight() {
         let places = layout_part(3, &[(0, 1), (1, 2)]);
-        assert_eq!(places.iter().map(|place| place.layer).collect::<Vec<_>>(), [0, 1, 2]);
+        assert_eq!(places.iter().map(|place| place.y).collect::<Vec<_>>(), [0.0, 1.0, 2.0]);
         assert!(places.iter().all(|place| (place.x - places[0].x).abs() < 1e-9));
         assert!(layout_part(0, &[]).is_empty());
     }

@@ -1,5 +1,6 @@
 //! The graph as a Mermaid flowchart, which GitHub and many editors draw.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use ringlane_insight::text::printable;
@@ -26,16 +27,25 @@ pub fn write_mermaid(picture: &Picture, title: &str, out: &mut impl Write) -> io
         let text = format!("{}<br/>{}", escaped(&node.label), escaped(&node.detail));
         match node.kind {
             NodeKind::Nothing => writeln!(out, "  n{place}([\"{text}\"])")?,
-            kind => writeln!(out, "  n{place}[\"{text}\"]:::{}", kind.as_str())?,
+            kind => writeln!(out, "  n{place}[\"{text}\"]:::{}", kind.look().class)?,
         }
     }
     for link in &picture.links {
-        writeln!(out, "  n{} -->|\"{}\"| n{}", link.from, escaped(&link.label), link.to)?;
+        match link.label.as_str() {
+            "" => writeln!(out, "  n{} --> n{}", link.from, link.to)?,
+            label => writeln!(out, "  n{} -->|\"{}\"| n{}", link.from, escaped(label), link.to)?,
+        }
     }
-    writeln!(out, "  classDef aic fill:#cfe2ff,stroke:#3b6fb6,color:#000")?;
-    writeln!(out, "  classDef aiv fill:#d9f2d9,stroke:#3c8c3c,color:#000")?;
-    writeln!(out, "  classDef mixed fill:#ffe8cc,stroke:#b6793b,color:#000")?;
-    writeln!(out, "  classDef any fill:#eeeeee,stroke:#777777,color:#000")
+    write_classes(picture, out)
+}
+
+/// The colours of the kinds that occur.
+fn write_classes(picture: &Picture, out: &mut impl Write) -> io::Result<()> {
+    let kinds = picture.nodes.iter().map(|node| node.kind).filter(|&kind| kind != NodeKind::Nothing);
+    let looks: BTreeMap<_, _> = kinds.map(|kind| (kind.look().class, kind.look())).collect();
+    looks.iter().try_for_each(|(class, look)| {
+        writeln!(out, "  classDef {class} fill:{},stroke:{},color:#000", look.fill, look.stroke)
+    })
 }
 
 /// Text in quotes: everything that Mermaid, Markdown or HTML would take for something else is written as its number.

@@ -5,14 +5,19 @@
   const canvas = document.getElementById("graph"), card = document.getElementById("card"), keys = document.getElementById("keys");
   const search = document.getElementById("search"), pen = canvas.getContext("2d");
   const WIDE = 150, HIGH = 90, BOX = { w: 128, h: 40 };
+  /** The smallest writing, in pixels of the screen. */
+  const LEAST = 9;
+  /** Edges that are drawn in full. */
+  const EDGES_CLEAR = 300;
   const nodes = data.nodes.map(n => ({ ...n, px: n.x * WIDE, py: n.y * HIGH, before: [], after: [] }));
   data.links.forEach(([from, to, label]) => {
     nodes[to].before.push([from, label]);
     nodes[from].after.push([to, label]);
   });
-  const layers = [];
-  nodes.forEach((n, i) => (layers[n.y] ||= []).push(i));
-  layers.forEach(row => row.sort((a, b) => nodes[a].px - nodes[b].px));
+  const rows = new Map();
+  nodes.forEach((n, i) => { if (!rows.has(n.y)) rows.set(n.y, []); rows.get(n.y).push(i); });
+  rows.forEach(row => row.sort((a, b) => nodes[a].px - nodes[b].px));
+  const top = Math.min(...rows.keys());
   const view = { x: 0, y: 0, zoom: 1 };
   let chosen = -1, found = [], colours = {}, waiting = false;
 
@@ -24,9 +29,8 @@
   };
   const readColours = () => {
     const style = getComputedStyle(document.documentElement);
-    for (const name of ["ground", "ink", "faint", "edge", "mark", "aic", "aiv", "mixed", "any", "none"]) {
-      colours[name] = style.getPropertyValue("--" + name).trim();
-    }
+    const names = new Set(["ground", "ink", "faint", "edge", "mark", ...nodes.map(n => n.kind)]);
+    for (const name of names) colours[name] = style.getPropertyValue("--" + name).trim();
     later();
   };
   const resize = () => {
@@ -49,38 +53,55 @@
       && Math.max(a.py, b.py) > top && Math.min(a.py, b.py) < bottom;
     pen.lineWidth = Math.max(1, 0.6 / view.zoom);
     pen.strokeStyle = colours.edge;
-    pen.globalAlpha = Math.max(0.15, Math.min(1, view.zoom * 2));
-    pen.beginPath();
-    for (const [from, to] of data.links) if (seen(nodes[from], nodes[to])) curve(nodes[from], nodes[to]);
-    pen.stroke();
+    const shown = data.links.filter(([from, to]) => seen(nodes[from], nodes[to]));
+    // Many edges are fainter, so that boxes and the way most edges take stay visible.
+    pen.globalAlpha = Math.max(0.12, Math.min(1, view.zoom * 2) * Math.min(1, Math.sqrt(EDGES_CLEAR / shown.length)));
+    for (let first = 0; first < shown.length; first += EDGES_CLEAR) {
+      // In pieces: one path would not get darker where edges meet.
+      pen.beginPath();
+      shown.slice(first, first + EDGES_CLEAR).forEach(([from, to]) => curve(nodes[from], nodes[to]));
+      pen.stroke();
+    }
     pen.globalAlpha = 1;
     if (chosen >= 0) {
       pen.strokeStyle = colours.mark;
-      pen.lineWidth *= 2;
+      const many = nodes[chosen].before.length + nodes[chosen].after.length;
+      pen.lineWidth *= many > EDGES_CLEAR ? 1 : 2;
+      pen.globalAlpha = Math.max(0.25, Math.min(1, Math.sqrt(EDGES_CLEAR / 4 / many)));
       pen.beginPath();
       nodes[chosen].before.forEach(([i]) => curve(nodes[i], nodes[chosen]));
       nodes[chosen].after.forEach(([i]) => curve(nodes[chosen], nodes[i]));
       pen.stroke();
+      pen.globalAlpha = 1;
     }
-    const hits = new Set(found), text = view.zoom > 0.25;
+    const hits = new Set(found);
     pen.textAlign = "center";
     for (let i = 0; i < nodes.length; i++) {
       const n = nodes[i];
       if (n.px < left || n.px > right || n.py < top || n.py > bottom) continue;
-      pen.fillStyle = colours[n.kind] || colours.any;
+      pen.fillStyle = colours[n.kind];
       pen.strokeStyle = i === chosen || hits.has(i) ? colours.mark : colours.edge;
       pen.lineWidth = i === chosen ? 3 : hits.has(i) ? 2 : 1;
       pen.fillRect(n.px - BOX.w / 2, n.py - BOX.h / 2, BOX.w, BOX.h);
       pen.strokeRect(n.px - BOX.w / 2, n.py - BOX.h / 2, BOX.w, BOX.h);
-      if (!text) continue;
-      pen.fillStyle = colours.ink;
-      pen.font = "13px system-ui, sans-serif";
-      pen.fillText(n.label.length > 17 ? n.label.slice(0, 16) + "…" : n.label, n.px, n.py - 3);
-      pen.fillStyle = colours.faint;
-      pen.font = "11px system-ui, sans-serif";
-      pen.fillText(n.detail, n.px, n.py + 13);
+      words(n);
     }
   }
+
+  /** Names never get smaller than they can be read: from afar one line takes the box of two, then none. */
+  function words(n) {
+    if (BOX.h * view.zoom < LEAST + 2) return;
+    const one = 11 * view.zoom < LEAST;
+    const size = one ? Math.max(13, LEAST / view.zoom) : 13;
+    pen.fillStyle = colours.ink;
+    pen.font = `${size}px system-ui, sans-serif`;
+    pen.fillText(shortened(n.label, (BOX.w - 8) / (size * 0.58)), n.px, one ? n.py + size * 0.35 : n.py - 3);
+    if (one) return;
+    pen.fillStyle = colours.faint;
+    pen.font = "11px system-ui, sans-serif";
+    pen.fillText(n.detail, n.px, n.py + 13);
+  }
+  const shortened = (text, room) => (text.length > room ? text.slice(0, Math.max(1, Math.floor(room) - 1)) + "…" : text);
 
   function curve(a, b) {
     if (a === b) {
@@ -151,7 +172,7 @@
   }
 
   function beside(step) {
-    const row = layers[nodes[chosen].y], at = row.indexOf(chosen) + step;
+    const row = rows.get(nodes[chosen].y), at = row.indexOf(chosen) + step;
     if (row[at] !== undefined) choose(row[at], true);
   }
 
@@ -165,8 +186,7 @@
   const nodeAt = event => {
     const x = (event.offsetX - canvas.clientWidth / 2) / view.zoom + view.x;
     const y = (event.offsetY - canvas.clientHeight / 2) / view.zoom + view.y;
-    const row = layers[Math.round(y / HIGH)] || [];
-    return row.find(i => Math.abs(nodes[i].px - x) <= BOX.w / 2 && Math.abs(nodes[i].py - y) <= BOX.h / 2) ?? -1;
+    return nodes.findIndex(n => Math.abs(n.px - x) <= BOX.w / 2 && Math.abs(n.py - y) <= BOX.h / 2);
   };
   let drag = null;
   canvas.onpointerdown = event => {
@@ -192,7 +212,7 @@
   };
   const pan = (x, y) => { view.x += x * 80 / view.zoom; view.y += y * 80 / view.zoom; later(); };
   const along = list => { if (list.length) choose(list[0][0], true); };
-  const first = () => choose(found[0] ?? (layers[0] || [-1])[0], true);
+  const first = () => choose(found[0] ?? (rows.get(top) ?? [-1])[0], true);
   const actions = {
     "+": () => zoom(1.3), "=": () => zoom(1.3), "-": () => zoom(1 / 1.3), f: fit, "0": fit,
     w: () => pan(0, -1), s: () => pan(0, 1), a: () => pan(-1, 0), d: () => pan(1, 0),

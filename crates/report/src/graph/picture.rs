@@ -1,8 +1,8 @@
 //! What a drawing of a graph shows: nodes with labels, and links.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
-use ringlane_insight::deps::{Reason, TaskGraph, by_kernel, label, neighbourhood};
+use ringlane_insight::deps::{Reason, TaskGraph, by_kernel, neighbourhood};
 use ringlane_insight::timeline::TaskIndex;
 use ringlane_insight::units::counted;
 use ringlane_trace::deps::DepsTask;
@@ -27,32 +27,71 @@ pub enum NodeKind {
     Aiv,
     /// Kernels for both.
     Mixed,
-    /// A kernel for any core.
-    Any,
+    /// A kernel for any core. Such kernels take the tints in the order of their first tasks, so that those of one graph are
+    /// told apart where no kind of core does it.
+    Any(Tint),
     /// No kernel: an allocation or a barrier.
     Nothing,
 }
 
+/// One of the colours of kernels for any core.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tint(u8);
+
+/// How a drawing shows a kind: its name there, and the colours of its boxes on light ground.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Look {
+    pub(super) class: &'static str,
+    pub(super) fill: &'static str,
+    pub(super) stroke: &'static str,
+}
+
+const fn look(class: &'static str, fill: &'static str, stroke: &'static str) -> Look {
+    Look { class, fill, stroke }
+}
+
+/// Tints of kernels for any core: none is the colour of a kind. `page.css` has them again for dark ground.
+const TINTS: [Look; 6] = [
+    look("any0", "#e4dcfb", "#7a5fc0"),
+    look("any1", "#fdf0b8", "#a68a1f"),
+    look("any2", "#fbdcea", "#b85a8a"),
+    look("any3", "#cdf0f0", "#2f8a96"),
+    look("any4", "#e6efc0", "#7d9430"),
+    look("any5", "#ecdccb", "#96704a"),
+];
+
 impl NodeKind {
-    /// The name of the kind, as drawings use it.
-    pub const fn as_str(self) -> &'static str {
+    /// How drawings show it.
+    pub(super) const fn look(self) -> Look {
         match self {
-            NodeKind::Aic => "aic",
-            NodeKind::Aiv => "aiv",
-            NodeKind::Mixed => "mixed",
-            NodeKind::Any => "any",
-            NodeKind::Nothing => "none",
+            NodeKind::Aic => look("aic", "#cfe2ff", "#3b6fb6"),
+            NodeKind::Aiv => look("aiv", "#d9f2d9", "#3c8c3c"),
+            NodeKind::Mixed => look("mixed", "#ffe8cc", "#b6793b"),
+            NodeKind::Any(Tint(tint)) => TINTS[tint as usize],
+            NodeKind::Nothing => look("none", "#ffffff", "#777777"),
         }
     }
+}
 
-    fn of(task: &DepsTask) -> Self {
+/// Gives tasks their kinds, and kernels for any core their tints.
+#[derive(Default)]
+struct Kinds {
+    tints: HashMap<String, Tint>,
+}
+
+impl Kinds {
+    fn of(&mut self, task: &DepsTask) -> NodeKind {
         let kinds: BTreeSet<&str> =
             task.kernels.iter().map(|(kernel, _)| kernel.core_type.as_str()).collect();
         match kinds.into_iter().collect::<Vec<_>>().as_slice() {
             [] => NodeKind::Nothing,
             ["aic"] => NodeKind::Aic,
             ["aiv"] => NodeKind::Aiv,
-            [_] => NodeKind::Any,
+            [_] => {
+                let names: Vec<&str> = task.kernels.iter().map(|(kernel, _)| kernel.name.as_str()).collect();
+                let next = Tint((self.tints.len() % TINTS.len()) as u8);
+                NodeKind::Any(*self.tints.entry(names.join("+")).or_insert(next))
+            }
             _ => NodeKind::Mixed,
         }
     }
@@ -97,12 +136,7 @@ impl Picture {
     /// The picture of the part `shown`, with these of the graph's edges: all, or those of its reduction.
     pub fn new(graph: &TaskGraph, edges: &[(TaskIndex, TaskIndex)], shown: Shown) -> Self {
         match shown {
-            Shown::Tasks => Self::of_tasks(
-                graph,
-                edges,
-                &(0..graph.tasks.len() as u32).map(TaskIndex).collect::<Vec<_>>(),
-                shown,
-            ),
+            Shown::Tasks => Self::of_tasks(graph, edges, &graph.indices().collect::<Vec<_>>(), shown),
             Shown::Around(task) => {
                 let around = neighbourhood(graph, task);
                 let before = around.producers.iter().map(|tie| tie.reason.before);
@@ -121,13 +155,16 @@ impl Picture {
         tasks: &[TaskIndex],
         shown: Shown,
     ) -> Self {
+        // In the order of submission, so that a kernel has the same tint in every part of the graph.
+        let mut kinds = Kinds::default();
+        let all: Vec<NodeKind> = graph.tasks.iter().map(|task| kinds.of(task)).collect();
         let node = |&index: &TaskIndex| {
             let task = graph.task(index);
             let detail = match task.block_num {
-                1 => format!("#{}", task.seq),
-                blocks => format!("#{} × {blocks}", task.seq),
+                1 => task.task_id.to_string(),
+                blocks => format!("{} × {blocks}", task.task_id),
             };
-            Node { label: label(task), detail, kind: NodeKind::of(task), task: Some(index) }
+            Node { label: graph.label(index), detail, kind: all[index.at()], task: Some(index) }
         };
         let place = |task: TaskIndex| tasks.binary_search(&task).ok();
         let link = |&(before, after): &(TaskIndex, TaskIndex)| {
@@ -143,10 +180,11 @@ impl Picture {
 
     fn of_kernels(graph: &TaskGraph, edges: &[(TaskIndex, TaskIndex)]) -> Self {
         let collapsed = by_kernel(graph, edges.iter().copied());
+        let mut kinds = Kinds::default();
         let nodes = collapsed.nodes.iter().map(|node| Node {
             label: node.label.clone(),
             detail: counted(node.tasks, "task"),
-            kind: NodeKind::of(graph.task(node.first)),
+            kind: kinds.of(graph.task(node.first)),
             task: None,
         });
         let links = collapsed.links.iter();

@@ -1,4 +1,4 @@
-//! Parts of a graph that nothing links stand on shelves, one after the other, so that the whole fits a screen.
+//! Parts of a graph that nothing links are on shelves, one after the other, so that the whole fits a screen.
 //!
 //! Each part is laid out by itself. The shelves are as wide as makes the whole about as wide as a screen for its height.
 
@@ -6,10 +6,10 @@ use super::layout::{Place, layout_part};
 use super::picture::Link;
 
 /// How much wider a box with its margin is than it is high; as `page.js` draws it.
-const BOX_ASPECT: f64 = 150.0 / 90.0;
+pub(super) const BOX_ASPECT: f64 = 150.0 / 90.0;
 
 /// How much wider than high the whole should be.
-const SCREEN_ASPECT: f64 = 1.3;
+pub(super) const SCREEN_ASPECT: f64 = 1.3;
 
 /// Empty columns between two parts, and empty layers between two shelves.
 const GAP: f64 = 1.0;
@@ -17,19 +17,19 @@ const GAP: f64 = 1.0;
 /// Places for so many boxes.
 pub(super) fn layout(nodes: usize, links: &[Link]) -> Vec<Place> {
     let parts: Vec<PlacedPart> = parts_of(nodes, links).into_iter().map(PlacedPart::new).collect();
-    let area: f64 = parts.iter().map(|part| (part.width + GAP) * (f64::from(part.layers) + GAP)).sum();
+    let area: f64 = parts.iter().map(|part| (part.width + GAP) * (part.height + GAP)).sum();
     let widest = parts.iter().map(|part| part.width).fold(0.0, f64::max);
     let width = (area * SCREEN_ASPECT / BOX_ASPECT).sqrt().max(widest);
-    let mut places = vec![Place { x: 0.0, layer: 0 }; nodes];
-    let (mut left, mut top, mut high) = (0.0, 0, 0);
+    let mut places = vec![Place { x: 0.0, y: 0.0 }; nodes];
+    let (mut left, mut top, mut high) = (0.0, 0.0, 0.0_f64);
     for part in parts {
         if left > 0.0 && left + part.width > width {
-            (left, top, high) = (0.0, top + high + GAP as u32, 0);
+            (left, top, high) = (0.0, top + high + GAP, 0.0);
         }
         for (node, place) in part.nodes.into_iter().zip(part.places) {
-            places[node] = Place { x: left + place.x, layer: top + place.layer };
+            places[node] = Place { x: left + place.x, y: top + place.y };
         }
-        (left, high) = (left + part.width + GAP, high.max(part.layers));
+        (left, high) = (left + part.width + GAP, high.max(part.height));
     }
     places
 }
@@ -48,7 +48,7 @@ struct PlacedPart {
     nodes: Vec<usize>,
     places: Vec<Place>,
     width: f64,
-    layers: u32,
+    height: f64,
 }
 
 impl PlacedPart {
@@ -57,8 +57,8 @@ impl PlacedPart {
         let left = places.iter().map(|place| place.x).fold(f64::INFINITY, f64::min);
         places.iter_mut().for_each(|place| place.x -= left);
         let width = places.iter().map(|place| place.x + 1.0).fold(0.0, f64::max);
-        let layers = places.iter().map(|place| place.layer + 1).max().unwrap_or(0);
-        PlacedPart { nodes, places, width, layers }
+        let height = places.iter().map(|place| place.y + 1.0).fold(0.0, f64::max);
+        PlacedPart { nodes, places, width, height }
     }
 }
 
@@ -120,9 +120,10 @@ mod tests {
         let links: Vec<_> = (0..600).filter(|node| node % 3 != 2).map(|node| link(node, node + 1)).collect();
         let places = layout(600, &links);
         let wide = places.iter().map(|place| place.x).fold(0.0, f64::max) * BOX_ASPECT;
-        let high = places.iter().map(|place| f64::from(place.layer)).fold(0.0, f64::max);
+        let high = places.iter().map(|place| place.y).fold(0.0, f64::max);
         assert!(wide / high > 1.0 && wide / high < 2.5, "{wide} by {high}");
-        let mut taken: Vec<_> = places.iter().map(|place| (place.layer, (place.x * 1e6) as i64)).collect();
+        let fixed = |place: &Place| ((place.y * 1e6) as i64, (place.x * 1e6) as i64);
+        let mut taken: Vec<_> = places.iter().map(fixed).collect();
         taken.sort_unstable();
         assert!(taken.windows(2).all(|pair| pair[0].0 != pair[1].0 || pair[1].1 - pair[0].1 >= 999_999));
         assert!(layout(0, &[]).is_empty());

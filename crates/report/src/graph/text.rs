@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use ringlane_insight::deps::{Neighbourhood, Reason, TaskGraph, Tie, label, neighbourhood};
-use ringlane_insight::task_name;
+use ringlane_insight::deps::{Neighbourhood, Reason, TaskGraph, Tie, by_kernel, neighbourhood};
 use ringlane_insight::text::printable;
 use ringlane_insight::timeline::TaskIndex;
+use ringlane_insight::units::counted;
 use ringlane_trace::deps::{DepsArg, Inference};
 
 /// Writes a line for each reason of each of these edges:
@@ -21,7 +21,7 @@ pub fn write_text(
     let wanted: Option<HashSet<_>> =
         (edges.len() < graph.edges.len()).then(|| edges.iter().copied().collect());
     // Names are few: each is made fit for a line once.
-    let labels: Vec<String> = graph.tasks.iter().map(|task| printable(&label(task))).collect();
+    let labels: Vec<String> = graph.indices().map(|task| printable(&graph.label(task))).collect();
     let mut line = String::new();
     for reason in &graph.reasons {
         if wanted.as_ref().is_some_and(|wanted| !wanted.contains(&(reason.before, reason.after))) {
@@ -36,6 +36,22 @@ pub fn write_text(
         out.write_all(line.as_bytes())?;
     }
     Ok(())
+}
+
+/// Writes a line for each pair of names with an edge among these: `pred(tasks) -> succ(tasks) edges`.
+pub fn write_kernels(
+    graph: &TaskGraph,
+    edges: &[(TaskIndex, TaskIndex)],
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let collapsed = by_kernel(graph, edges.iter().copied());
+    let name = |node: usize| {
+        let node = &collapsed.nodes[node];
+        format!("{}({})", printable(&node.label), counted(node.tasks, "task"))
+    };
+    collapsed.links.iter().try_for_each(|link| {
+        writeln!(out, "{} -> {} {}", name(link.from), name(link.to), counted(link.edges, "edge"))
+    })
 }
 
 /// `tensormap raw arg0 t5 covered`.
@@ -94,11 +110,10 @@ fn section(
     }
 }
 
-/// `4294967299 (1:3) seq 3 QK`.
+/// `1:3 seq 3 QK`.
 fn name_of(graph: &TaskGraph, task: TaskIndex) -> String {
     let row = graph.task(task);
-    let id = row.task_id;
-    format!("{id} ({}) seq {} {}", task_name(id), row.seq, printable(&label(row)))
+    format!("{} seq {} {}", row.task_id, row.seq, printable(&graph.label(task)))
 }
 
 /// `arg0 input t5 float32 [16, 64] strides [64, 1] offset 0`.
