@@ -73,6 +73,7 @@ impl Setup {
     pub fn manifest(&self, job: &Job) -> Manifest {
         let mut manifest =
             Manifest::new(job.scene.name, job.case.name, self.platform.as_str(), UtcTime::now());
+        manifest.program = std::env::args_os().next().map(|program| program.to_string_lossy().into_owned());
         manifest.params = job.settings.params.clone();
         manifest.runtime = self.runtime.as_str().to_string();
         manifest.seed = self.config.seed;

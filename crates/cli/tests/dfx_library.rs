@@ -121,6 +121,7 @@ fn a_hundred_runs_with_random_diagnostics_and_alternating_levels_all_check_out()
             continue;
         }
         let manifest = checked(&dir);
+        assert_eq!(manifest.program, None, "no command line made it");
         has_just(&dir, &manifest, flags);
         assert_eq!((manifest.tasks, manifest.overflow), (u64::from(rounds) * 4, overflow));
         assert_eq!((manifest.tasks, manifest.scopes), (report.tasks, report.scopes));

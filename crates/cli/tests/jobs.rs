@@ -102,6 +102,22 @@ fn side_by_side_on_a_simulator_every_file_is_the_same_byte_for_byte_but_for_time
 }
 
 #[test]
+fn a_run_keeps_the_program_that_was_started_for_it_also_side_by_side() {
+    for jobs in ["1", "2"] {
+        let desk = Desk::new();
+        let arguments = ["run", "vector", "--case", "small", "--case", "one", "--json", "--jobs", jobs];
+        let ringlane = env!("CARGO_BIN_EXE_ringlane").to_string();
+        let own = odd_scenes().display().to_string();
+        for (answer, program) in [(desk.ringlane(&arguments), ringlane), (desk.odd(&arguments), own)] {
+            for run in runs(&answer) {
+                let manifest: Value = serde_json::from_slice(&read(&desk, &run, "run.json")).unwrap();
+                assert_eq!(manifest["program"], program.as_str(), "--jobs {jobs}");
+            }
+        }
+    }
+}
+
+#[test]
 fn the_summary_has_the_order_of_the_cases_whichever_ends_first() {
     let desk = Desk::new();
     // The first takes far longer than the others.

@@ -45,6 +45,10 @@ pub struct Manifest {
     version: u64,
     /// Version of the program that wrote it.
     pub ringlane: String,
+    /// The program that was started to make the run, as it was started (its `argv[0]`); none if code called the runtime
+    /// itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
     /// The scene.
     pub scene: String,
     /// The case of the scene.
@@ -121,6 +125,7 @@ impl Manifest {
         Manifest {
             version: VERSION,
             ringlane: env!("CARGO_PKG_VERSION").to_string(),
+            program: None,
             scene: scene.to_string(),
             case: case.to_string(),
             params: BTreeMap::new(),

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, PipeWriter};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 use std::sync::Arc;
 use std::time::Duration;
@@ -72,6 +73,10 @@ struct Errand {
 impl Owner for Errand {
     fn spawn(&self, output: PipeWriter) -> io::Result<Child> {
         let mut command = Command::new(THIS_PROGRAM);
+        // It goes by the name that this process was started with.
+        if let Some(name) = std::env::args_os().next() {
+            command.arg0(name);
+        }
         command.args(&self.arguments);
         spawn(command, &[self.descriptor.as_fd()], output)
     }
