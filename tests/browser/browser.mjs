@@ -9,8 +9,11 @@ let browser = null;
 
 export async function close() { await browser?.close(); }
 
-/** Opens a report, waits until all of it is read, hands it to `look`, and checks that nothing went wrong meanwhile. */
-export async function open(file, look, options = {}) {
+/**
+ * Opens a report, waits until all of it is read, hands it to `look`, and checks that nothing went wrong meanwhile. With
+ * `early`, reading stops when the lanes are there, until `early` is done with the page.
+ */
+export async function open(file, look, { early, ...options } = {}) {
   browser ??= await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, reducedMotion: "reduce", ...options });
   const complaints = [];
@@ -18,7 +21,13 @@ export async function open(file, look, options = {}) {
   page.on("pageerror", (error) => complaints.push(error.stack));
   page.on("request", (request) => { if (!request.url().startsWith("file:") && !request.url().startsWith("data:")) complaints.push(`asked for ${request.url()}`); });
   try {
+    if (early) await page.addInitScript(holdColumns);
     await page.goto(`file://${file}`);
+    if (early) {
+      await page.locator(".lanes .toggle").first().waitFor();
+      await early(page);
+      await page.evaluate(() => window.readOn());
+    }
     await page.waitForFunction(() => document.documentElement.dataset.loaded === "yes");
     await look(page);
     assert.deepEqual(complaints, [], "the page complained");
@@ -26,6 +35,33 @@ export async function open(file, look, options = {}) {
   } finally {
     await page.close();
   }
+}
+
+/** Opens the page of a graph, and checks that nothing went wrong meanwhile. */
+export async function openGraph(file, look, name) {
+  browser ??= await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, colorScheme: "light" });
+  const complaints = [];
+  page.on("pageerror", (error) => complaints.push(error.stack));
+  try {
+    await page.goto(`file://${file}`);
+    await drawn(page);
+    await look(page);
+    assert.deepEqual(complaints, [], "the page complained");
+    if (process.env.SHOTS && name) await page.screenshot({ path: path.join(process.env.SHOTS, `${name}.png`) });
+  } finally {
+    await page.close();
+  }
+}
+
+/** Columns are read as responses: those after the lanes were drawn wait for `readOn()`. */
+function holdColumns() {
+  const held = new Promise((resolve) => { window.readOn = resolve; });
+  const read = Response.prototype.arrayBuffer;
+  Response.prototype.arrayBuffer = async function () {
+    if (document.querySelector(".lanes .toggle")) await held;
+    return read.call(this);
+  };
 }
 
 /** How many pixels of the swimlane are close to a colour. */

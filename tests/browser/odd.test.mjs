@@ -71,6 +71,12 @@ test("a file that cannot be understood is named, and the rest of the page stands
   const file = pageOfFiles("garbage", { manifest: { files: [{ path: "l2_perf_records.json", bytes: 7, total: 0, collected: 0, dropped: 0 }], dfx_flags: "0x1", swimlane_level: 1 } });
   return open(file, async (page) => {
     assert.match(await text(page, "#summary .notes"), /l2_perf_records.json/);
-    assert.match(await text(page, "#reproduce"), /ringlane run made_up/);
+    assert.match(await text(page, "#reproduce"), /ringlane check/);
   });
 });
+
+test("a run that no command line made is called a library run", () => open(pageOfFiles("library", {}), async (page) => {
+  const words = await text(page, "#reproduce");
+  assert.match(words, /A library run: code called the runtime/);
+  assert.ok(!words.includes("run made_up"), words);
+}));

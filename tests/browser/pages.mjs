@@ -10,20 +10,27 @@ export const scratch = fs.mkdtempSync(path.join(os.tmpdir(), "ringlane-browser-"
 process.on("exit", () => fs.rmSync(scratch, { recursive: true, force: true }));
 
 /** Runs ringlane; a run that is meant to fail still leaves its directory. */
-export function call(args, expected = 0) {
+export function call(args, expected = 0, program = ringlane) {
   try {
-    execFileSync(ringlane, args, { cwd: scratch, stdio: ["ignore", "pipe", "pipe"] });
+    execFileSync(program, args, { cwd: scratch, stdio: ["ignore", "pipe", "pipe"] });
   } catch (error) {
     if (error.status !== expected) throw new Error(`ringlane ${args.join(" ")}: ${error.status}\n${error.stderr}`);
   }
 }
 
 /** The page of a run with these options. */
-export function pageOfRun(name, args, expected = 0) {
+export function pageOfRun(name, args, expected = 0, program = ringlane) {
   const dir = path.join(scratch, name);
-  call(["run", ...args, "-o", dir], expected);
+  call(["run", ...args, "-o", dir], expected, program);
   call(["report", dir]);
   return path.join(dir, "report.html");
+}
+
+/** The program under a name of its own, as a crate with its own scenes has one. */
+export function ownProgram(name) {
+  const file = path.join(scratch, name);
+  fs.symlinkSync(ringlane, file);
+  return file;
 }
 
 /** The page of a directory that is written here: `swimlane` is merged into a timeline of level 1. */

@@ -1,9 +1,11 @@
 // The page of a good run, as a reader uses it.
 
 import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
 import { after, before, test } from "node:test";
 import { close, drawn, open, pixelsOf, text } from "./browser.mjs";
-import { pageOfRun } from "./pages.mjs";
+import { ownProgram, pageOfRun } from "./pages.mjs";
 
 const CASE = ["paged_attention", "--case", "small", "--platform", "a2a3sim", "--dfx"];
 let good, other;
@@ -23,16 +25,21 @@ test("the first screen says what was run, how it ended and what was recorded", (
   assert.ok(await page.locator("#findings .finding").count() <= 7);
 }, { name: "light" }));
 
-test("each bar of where time went is a whole", () => open(good, async (page) => {
+test("where time went is a bar for each kind of core and one for the critical path, each a whole", () => open(good, async (page) => {
   const sums = await page.$$eval("#time .stack", (bars) => bars.map((bar) => [...bar.children].reduce((sum, part) => sum + Number(part.style.flexGrow), 0)));
-  assert.equal(sums.length, 2);
+  assert.equal(sums.length, 3);
+  assert.deepEqual(await page.$$eval("#time .kind", (kinds) => kinds.map((kind) => kind.dataset.kind)), ["aic", "aiv"]);
+  assert.match(await text(page, "#time"), /24 aic .*busy 48 aiv .*busy/);
+  assert.match(await text(page, "#timeline .overview"), /busy aic cores mean .* busy aiv cores mean/);
   for (const sum of sums) assert.ok(Math.abs(sum - 1) < 1e-6, String(sum));
 }));
 
 test("search finds a task by its place, by ring and number, by id, and a kernel by a part of its name", () => open(good, async (page) => {
   await select(page, "seq 7");
   const head = await text(page, "#card .card-head");
-  const [, ring, local, id] = /task (\d+):(\d+) · id (\d+)/.exec(head);
+  const [, ring, local] = /task (\d+):(\d+) · seq/.exec(head);
+  const id = (BigInt(ring) << 32n) | BigInt(local);
+  assert.ok(!(await text(page, "body")).includes(String(id)), "tasks are named by ring and number");
   assert.match(head, /seq 7\b/);
   for (const name of [`${ring}:${local}`, `id ${id}`]) {
     await page.keyboard.press("Escape");
@@ -58,12 +65,79 @@ test("a click on a finding goes to what it is about", () => open(good, async (pa
     switch (await finding.getAttribute("data-target")) {
       case "range": await page.waitForFunction(() => document.querySelector("#swim-words").innerText.includes(" of ")); break;
       case "task": await page.locator("#card").waitFor(); break;
-      case "kernel": await page.waitForFunction(() => /blocks? of/.test(document.querySelector(".tools .found").innerText)); break;
+      case "cause": await page.waitForFunction(() => /(submits?|segments?) (on|of) the critical path/.test(document.querySelector(".tools .found").innerText)); break;
+      case "path_kernel": await page.waitForFunction(() => /blocks? of .* on the critical path/.test(document.querySelector(".tools .found").innerText)); break;
       case "site": await page.waitForFunction(() => document.activeElement.id === "scopes"); break;
       default: await page.waitForFunction(() => ["summary", "time"].includes(document.activeElement.id));
     }
   }
 }));
+
+/** The stretch of time that is shown, in ticks. */
+const shownTicks = async (page) => {
+  await page.waitForFunction(() => /t=\d+-\d+/.test(location.hash));
+  return /t=(\d+)-(\d+)/.exec(await page.evaluate(() => location.hash)).slice(1).map(Number);
+};
+
+test("a finding about many submits shows all of them, and one about blocks on the critical path just those", () => open(good, async (page) => {
+  const submits = page.locator(".finding", { hasText: "leads through" });
+  const [, named] = /leads through (\d+) submits/.exec(await submits.innerText());
+  await submits.click();
+  await page.waitForFunction((named) => document.querySelector(".tools .found").innerText === `${named} submits on the critical path`, named);
+  const swimlane = JSON.parse(fs.readFileSync(path.join(path.dirname(good), "l2_perf_records.json"), "utf8"));
+  const ends = swimlane.orchestrator_phases.map((row) => row[2]);
+  const [, to] = await shownTicks(page);
+  assert.ok(to > Math.max(...ends.slice(0, Number(named))), `shown to ${to}`);
+  const kernel = page.locator(".finding", { hasText: "of the critical path (" }).last();
+  const [, name, blocks] = /^(\w+) takes .* in (\d+) block/.exec(await kernel.innerText());
+  await kernel.click();
+  await page.waitForFunction(([blocks, name]) => document.querySelector(".tools .found").innerText.startsWith(`${blocks} block${blocks === "1" ? "" : "s"} of ${name} on`), [blocks, name]);
+}, { name: "finding" }));
+
+test("a block clicked while the page is still read has the card that it has later, which fills up", async () => {
+  let early;
+  const click = async (page) => {
+    await page.locator(".lanes canvas").focus();
+    await page.keyboard.press("Enter");
+    await page.locator("#card").waitFor();
+    early = [await text(page, "#card .card-head"), await text(page, "#card .pairs")];
+    assert.match(await text(page, "#card"), /Being read/);
+  };
+  await open(good, async (page) => {
+    await drawn(page);
+    assert.match(early[0], /^(QK|SOFTMAX|PV|UPDATE|NORMALISE) task \d+:\d+/);
+    assert.equal(await text(page, "#card .card-head"), early[0]);
+    assert.ok(early[1].includes("blocks 1") && early[1].includes(" on "), early[1]);
+    const late = await text(page, "#card");
+    assert.ok(!late.includes("Being read") && late.includes("Waited for"), late);
+    const name = /task (\d+:\d+)/.exec(early[0])[1];
+    await page.keyboard.press("Escape");
+    await select(page, name);
+    await drawn(page);
+    assert.equal(await text(page, "#card"), late);
+  }, { early: click });
+  // A click counts more than the address that the page was opened with.
+  await open(`${good}#task=2:0`, async (page) => assert.equal(await text(page, "#card .card-head"), early[0]), { early: click });
+});
+
+test("what is picked while the page is still read stays picked", () => open(good, async (page) => {
+  await drawn(page);
+  const on = await pixelsOf(page, [0xe1, 0x9a, 0x1c]);
+  await page.keyboard.press("Escape");
+  await page.locator("[data-kernel]", { hasText: "QK" }).click();
+  await drawn(page);
+  assert.equal(on, await pixelsOf(page, [0xe1, 0x9a, 0x1c]));
+}, { early: (page) => page.locator("[data-kernel]", { hasText: "QK" }).click() }));
+
+test("reproduce names the program that was started, and its commands", () => {
+  const program = ownProgram("my_program");
+  return open(pageOfRun("own", ["vector", "--case", "small", "--threads", "1"], 0, program), async (page) => {
+    const words = await text(page, "#reproduce");
+    assert.ok(words.includes(`${program} run vector --case small --threads 1`), words);
+    assert.ok(words.includes(`${program} check `), words);
+    assert.ok(!/(^|\s)ringlane (run|check)/.test(words), words);
+  });
+});
 
 test("a task's card names every gap and its links lead to its producers", () => open(good, async (page) => {
   await select(page, "seq 12");

@@ -8,7 +8,7 @@ use ringlane_task::{KernelId, TaskId, Ticks};
 use ringlane_trace::Manifest;
 use ringlane_trace::scopes::Scopes;
 
-use crate::critical_path::CriticalPath;
+use crate::critical_path::{Cause, CriticalPath};
 use crate::overhead::Overhead;
 use crate::timeline::Timeline;
 
@@ -48,8 +48,10 @@ pub enum Target {
     Range(Ticks, Ticks),
     /// One task.
     Task(TaskId),
-    /// One kernel.
-    Kernel(KernelId),
+    /// Everything on the critical path that has one cause.
+    PathCause(Cause),
+    /// The blocks of one kernel that are on the critical path.
+    PathKernel(KernelId),
     /// Scopes that were opened at one place, `file:line`.
     Scope(String),
 }

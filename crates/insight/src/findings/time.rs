@@ -63,7 +63,7 @@ fn dominant_kernel(timeline: &Timeline, path: &CriticalPath) -> Option<Finding> 
         counted(blocks, "block")
     );
     let severity = if share < CAUSE_SHARE { Severity::Fact } else { Severity::Costly };
-    Some(Finding { severity, weight: share, text, target: Target::Kernel(kernel) })
+    Some(Finding { severity, weight: share, text, target: Target::PathKernel(kernel) })
 }
 
 /// The longest stretch of each cause that is no compute, where the cause takes a good part of the path.
@@ -86,7 +86,7 @@ fn waits(timeline: &Timeline, path: &CriticalPath) -> Vec<Finding> {
                 time_text(timeline.us(Ticks(longest.ticks())))
             ),
         };
-        let target = Target::Range(longest.start, longest.end);
+        let target = Target::PathCause(cause);
         (share >= CAUSE_SHARE).then_some(Finding { severity: Severity::Costly, weight: share, text, target })
     });
     found.collect()

@@ -16,9 +16,10 @@ const STYLES: [&str; 4] = [
 ];
 
 /// Scripts, each after those it uses; they share one scope.
-const SCRIPTS: [&str; 29] = [
+const SCRIPTS: [&str; 30] = [
     include_str!("assets/dom.js"),
     include_str!("assets/format.js"),
+    include_str!("assets/colors.js"),
     include_str!("assets/theme.js"),
     include_str!("assets/columns.js"),
     include_str!("assets/lane.js"),

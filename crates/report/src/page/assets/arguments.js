@@ -36,7 +36,7 @@ function drawArguments() {
   const heads = ["task", "kernel", "argument", "role", "captured", "type", "value or size", ""];
   sheet(section, "Arguments", about, h("div.filters", task, kernel, role, stage, type, found),
     h("div.scroll.tall", h("table", h("thead", h("tr", heads.map((name, at) => h(at === 2 || at === 6 ? "th.num" : "th", name)))), body)),
-    h("p.note", "Values and statistics: ", h("code", `ringlane dump ${quoted(run.dir)} --task ID`), "; the first task that made a NaN: ", h("code", `ringlane dump bad ${quoted(run.dir)}`)));
+    h("p.note", "Values and statistics: ", h("code", `${program} dump ${quoted(run.dir)} --task ID`), "; the first task that made a NaN: ", h("code", `${program} dump bad ${quoted(run.dir)}`)));
   draw();
 }
 

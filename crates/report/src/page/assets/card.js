@@ -12,7 +12,7 @@ function drawCard() {
   fill(section, h("div.sheet",
     h("div.card-head",
       [...kernels].map((kernel) => h("i.swatch", { "data-swatch": kernel, style: { background: kernelColor(kernel) } })),
-      h("h2", taskKernels(task)), h("span.dim", `task ${taskName(task)} \u00b7 id ${taskId(task)} \u00b7 seq ${tasks.seq[task] >= 0 ? count(tasks.seq[task]) : "not known"}`),
+      h("h2", taskKernels(task)), h("span.dim", { title: `${taskId(task)} in artifacts` }, `task ${taskName(task)} \u00b7 seq ${tasks.seq[task] >= 0 ? count(tasks.seq[task]) : "not known"}`),
       h("span.right", h("button.control", { type: "button", onclick: () => zoomToTask(task) }, "zoom to it"), " ",
         h("button.control", { type: "button", "aria-label": "Close", onclick: () => state.select(-1) }, "\u00d7"))),
     life(task, own),
@@ -104,6 +104,7 @@ function edgeList(title, list, other) {
 
 function producers(task) {
   const { edges } = model;
+  if (!edges && model.loading) return h("div", h("h3", "Producers and consumers"), h("p.absent", "Being read \u2026"));
   if (!edges) return h("div", h("h3", "Producers and consumers"), h("p.absent", model.tasks.length > 200000 ? "Left out of a page this large; ringlane deps --task shows them." : ["Not recorded; ", h("code", "--dep-gen"), " records them."]));
   const list = Array.from({ length: edges.first[task + 1] - edges.first[task] }, (_, at) => edges.first[task] + at);
   return edgeList("Waited for", list, (edge) => edges.before[edge]);
@@ -140,7 +141,7 @@ function facts(task, own, site) {
     pair("blocks", own.length ? `${count(own.length)}${own.length > 1 ? `, longest ${time(longest)}` : ""}` : "none"),
     own.length > 0 && pair("on", [...new Set(own.slice(0, 12).map((block) => `${run.timeline.cores[blocks.core[block]]} ${blocks.core[block]}`))].join(", ") + (own.length > 12 ? " \u2026" : ""))),
     own.length > 0 && kernelContext(blocks.kernel[own[0]], longest), counted(task),
-    run.dump && h("p.note", "Captured values: ", h("code", `ringlane dump ${quoted(run.dir)} --task ${taskId(task)}`)));
+    run.dump && h("p.note", "Captured values: ", h("code", `${program} dump ${quoted(run.dir)} --task ${taskName(task)}`)));
 }
 
 /** What was counted in its blocks, together. */

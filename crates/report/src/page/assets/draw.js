@@ -142,12 +142,19 @@ function nameOf(row, thing) {
 }
 
 /** A closed group: how many of its lanes were busy and with what, one kind on top of the other. */
-function drawClosed(context, row, view) {
+function drawClosed(context, row, view, dim) {
+  context.fillStyle = theme.color("lane");
+  context.fillRect(GUTTER, row.y, view.width / view.ratio, row.height);
+  context.globalAlpha = dim;
+  drawSums(context, row, view, row.group.lanes);
+  context.globalAlpha = 1;
+}
+
+/** Some lanes of a closed group, as a share of all of them. */
+function drawSums(context, row, view, lanes) {
   const { width, ratio } = view;
   const { css } = paintOf(row.group);
-  const sums = sumsByKind(row.group.lanes, view);
-  context.fillStyle = theme.color("lane");
-  context.fillRect(GUTTER, row.y, width / ratio, row.height);
+  const sums = sumsByKind(lanes, view);
   const base = new Float32Array(width);
   for (const [kind, sum] of sums) {
     context.fillStyle = css[kind];

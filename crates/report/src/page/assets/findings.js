@@ -12,8 +12,8 @@ function drawFindings() {
       h("span.mark", { title: finding.severity }), h("span", finding.text), h("span.go", "show \u2192"))))));
 }
 
-/** Goes to what a finding is about. */
-function follow(target) {
+/** Shows all of what a finding is about. */
+async function follow(target) {
   const [kind, value] = Object.entries(target)[0];
   if (kind === "section") return reveal(value);
   if (kind === "site") {
@@ -21,12 +21,47 @@ function follow(target) {
     return highlightSite(value);
   }
   reveal("timeline");
+  await swim.shown;
+  state.set({ picked: null });
+  state.select(-1);
   if (kind === "range") { const pad = Math.max(1, (value[1] - value[0]) * 0.08); state.show(value[0] - pad, value[1] + pad); }
   if (kind === "task") state.select(findTask(value.ring, value.local));
-  if (kind === "kernel") {
-    const kernel = run.kernels.findIndex((kernel) => kernel.func_id === value);
-    if (kernel >= 0) pickKernel(kernel);
+  if (kind === "cause") pickCause(value);
+  if (kind === "path_kernel") pickOnPath(run.kernels.findIndex((kernel) => kernel.func_id === value));
+}
+
+/** Picks the segments of the critical path with one cause, and the submits or the blocks of their tasks; shows all of them. */
+function pickCause(cause) {
+  const { path } = model;
+  const { name } = run.time.path[cause];
+  const tasks = new Set();
+  let segments = 0;
+  for (let at = 0; at < path.length; at += 1) {
+    if (path.cause[at] !== cause || (name === "submit" && Number.isNaN(path.task[at]))) continue;
+    segments += 1;
+    tasks.add(path.task[at]);
   }
+  const submits = { orchestrator: (place, lane) => tasks.has(lane.rows[place]) };
+  const waiting = { cores: (block) => tasks.has(model.blocks.task[block]) };
+  pick(name, { path: (segment) => path.cause[segment] === cause, ...(name === "submit" ? submits : waiting) },
+    { words: name === "submit" ? `${plural(segments, "submit")} on the critical path` : `${plural(segments, "segment")} of the critical path: ${name}` });
+  fitPicked();
+}
+
+/** Picks the blocks of a kernel that are on the critical path, and shows all of them. */
+function pickOnPath(kernel) {
+  const { path, blocks } = model;
+  const [picked, segments] = [new Set(), new Set()];
+  for (let at = 0; at < path.length; at += 1) {
+    if (run.time.path[path.cause[at]].name !== "compute" || Number.isNaN(path.task[at])) continue;
+    for (const block of blocks.ofTask(path.task[at])) {
+      const ran = blocks.core[block] === path.core[at] && blocks.start[block] < path.end[at] && blocks.end[block] > path.start[at];
+      if (blocks.kernel[block] === kernel && ran) { picked.add(block); segments.add(at); }
+    }
+  }
+  pick(kernelName(kernel), { cores: (block) => picked.has(block), path: (segment) => segments.has(segment) },
+    { words: `${plural(picked.size, "block")} of ${kernelName(kernel)} on the critical path` });
+  fitPicked();
 }
 
 function reveal(id) {

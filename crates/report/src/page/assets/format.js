@@ -56,3 +56,6 @@ const plural = (n, word) => `${count(n)} ${word}${n === 1 ? "" : "s"}`;
 
 /** A word of a command line, quoted where a shell would take it apart. */
 const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
+
+/** The program that has the commands for this run: the one that made it, or `ringlane` where that is not known. */
+const program = quoted(manifest.program ?? "ringlane");

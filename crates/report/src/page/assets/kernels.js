@@ -44,7 +44,7 @@ function pickBar(event, kernel, bar, low, high) {
     const took = blocks.end[block] - blocks.start[block];
     return blocks.kernel[block] === kernel.at && took >= low && took < high;
   };
-  pick(`${kernel.name}, ${time(low)} and more`, test, { kernel: kernel.at, bar: `${kernel.at}.${bar}` });
+  pick(`${kernel.name}, ${time(low)} and more`, { cores: test }, { kernel: kernel.at, bar: `${kernel.at}.${bar}` });
 }
 
 state.on((changed) => {

@@ -12,16 +12,19 @@ const kernelColor = (kernel) => theme.kernel(palette.kernels[kernel] ?? kernel);
 const PHASES = ["complete", "resolve", "dispatch", "reclaim", "idle"];
 const KINDS = { aic: "AIC", aiv: "AIV", cpu: "CPU", chip: "tasks on chips", function: "functions", node: "tasks on nodes" };
 
+/** Cores of one kind, or the workers of a node. */
+const manyOf = (kind) => (run.node ? `${kind}s` : `${kind} cores`);
+
 /** A group's colours for the kinds of its things. */
 const groupColor = {
-  path: (kind) => TIME_COLORS[run.time.path[kind]?.name]?.() ?? theme.color("ink-3"),
-  orchestrator: (kind) => (kind === 1 ? theme.color("red") : theme.name === "dark" ? "#8b98a8" : "#8793a1"),
-  schedulers: (kind) => theme.phase(kind),
+  path: (kind) => theme.cause(run.time.path[kind]?.name),
+  orchestrator: (kind) => (kind === 1 ? theme.color("red") : theme.colors.lanes.submit),
+  schedulers: (kind) => theme.phase(PHASES[kind]),
   cores: (kind) => kernelColor(kind),
-  scopes: (kind) => (theme.name === "dark" ? ["#323b46", "#3e4854"] : ["#dde3ea", "#cbd4de"])[kind % 2],
+  scopes: (kind) => theme.colors.scopes[kind % 2],
   workers: (kind) => callColor(kind),
   chips: (kind) => chipColor(kind),
-  copies: () => (theme.name === "dark" ? "#b0967a" : "#a08768"),
+  copies: () => theme.colors.lanes.copy,
 };
 
 const groups = [];

@@ -28,11 +28,15 @@ async function load() {
   const steps = [loadBlocks, loadTasks, loadPath, loadCalls, showLanes, loadPhases, loadScopes, loadChips, showLanes, loadTaskDetails, loadBlockDetails];
   for (const [at, step] of steps.entries()) {
     await step();
+    // What was just read belongs on the card of a task that was selected before.
+    if (state.task >= 0) drawCard();
     await breathe();
     if (swim.progress) swim.progress.style.width = `${((at + 1) / steps.length) * 100}%`;
   }
   swim.progress?.parentElement.remove();
-  recall();
+  model.loading = false;
+  drawSwimlane();
+  drawCard();
   guarded("arguments", drawArguments);
   document.documentElement.dataset.loaded = "yes";
 }
@@ -49,9 +53,14 @@ async function showLanes() {
       if (lane.length > 50000) await breathe();
     }
   }
-  if (!swim.ready) { swim.ready = true; state.from = -model.span * 0.005; state.to = model.span * 1.005; }
+  const first = !swim.ready;
+  if (first) { swim.ready = true; state.from = -model.span * 0.005; state.to = model.span * 1.005; }
+  // Lanes were made anew, and what was picked is in the old ones.
+  if (state.picked) pick(state.picked.name, state.picked.tests, state.picked.more);
   resizeSwimlane();
   drawBrush();
+  // As early as it can be: from here on the reader's own clicks decide what is selected.
+  if (first) { recall(); swim.tellShown(); }
 }
 
 state.on((changed) => {

@@ -1,6 +1,6 @@
 // The run's tables, as the page's data gives them: columns of blocks, tasks, phases, scopes, edges and arguments.
 
-const model = { span: 1, blocks: null, tasks: null, phases: null, scopes: null, path: null, edges: null };
+const model = { span: 1, loading: true, blocks: null, tasks: null, phases: null, scopes: null, path: null, edges: null };
 
 /** Blocks, core by core in the order of time. A start is told as its distance from the end before. */
 async function loadBlocks() {
@@ -42,7 +42,6 @@ async function loadBlockDetails() {
   if (waited) for (let row = 0; row < waited.length; row += 1) { waited[row] = blocks.start[row] - waited[row]; seen[row] += blocks.end[row]; }
   blocks.dispatch = waited;
   blocks.finish = seen;
-  blocks.ofTask = grouped_by(blocks.task, model.tasks.length);
 }
 
 async function loadTasks() {
@@ -65,6 +64,8 @@ async function loadTasks() {
     }
   }
   model.tasks = tasks;
+  // Before anything can be clicked: which blocks are a task's is on every card.
+  if (model.blocks) model.blocks.ofTask = grouped_by(model.blocks.task, tasks.length);
 }
 
 /** The rest of what is known of tasks: read when it is first looked at, or when nothing else is to do. */

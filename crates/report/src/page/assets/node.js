@@ -63,7 +63,7 @@ function rankChipKernels() {
 function callColor(kind) {
   if (kind === BAD) return theme.color("red");
   if (kind >= CALLABLE) return theme.kernel(palette.callables[kind - CALLABLE] ?? 0);
-  return (theme.name === "dark" ? ["#5d789f", "#8db4f2", "#4a525c", "#4a525c"] : ["#b9cbe8", "#5b86d6", "#c9cfd6", "#c9cfd6"])[kind];
+  return Object.values(theme.colors.steps)[kind];
 }
 
 /** A lane for each worker; the workers of a node stand in a group of their own. */

@@ -5,13 +5,12 @@ const overview = { charts: [], brush: null };
 function overviewNode() {
   if (!run.overview) return null;
   const { busy, ready, rings } = run.overview;
-  const kinds = Object.keys(KINDS);
-  const charts = [];
-  charts.push({ label: run.node ? "busy workers" : "busy cores", about: busy.map((s) => s.name).join(", "), height: 40, top: 1, format: (v) => percent(v), stacked: false,
-    series: busy.map((s) => ({ ...s, color: () => theme.kernel([0, 3, 0, 0, 2, 0][kinds.indexOf(s.name)] ?? 0) })) });
+  // One for each kind of core: shares of different wholes do not go into one chart.
+  const charts = busy.map((one) => ({ label: `busy ${busy.length > 1 ? manyOf(one.name) : run.node ? "workers" : "cores"}`, height: busy.length > 1 ? 26 : 40, top: 1,
+    format: (v) => percent(v), stacked: false, series: [{ ...one, color: () => theme.cause("busy") }] }));
   if (ready) charts.push({ label: "ready tasks", height: 26, series: [{ name: "ready", values: ready, color: () => theme.color("accent") }], format: digits });
   if (rings.length) charts.push({ label: "tasks in rings", about: rings.map((s) => s.name).join(", "), height: 26, format: digits, stacked: true,
-    series: rings.map((s, at) => ({ ...s, color: () => [theme.kernel(6), theme.kernel(2), theme.kernel(3), theme.kernel(4)][at % 4] })) });
+    series: rings.map((s, at) => ({ ...s, color: () => theme.colors.rings[at % 4] })) });
   overview.charts = charts;
   overview.brush = h("div.brush");
   overview.canvas = h("canvas", { role: "img", "aria-label": charts.map((chart) => `${chart.label}: ${chartWords(chart)}`).join("; ") });
@@ -23,7 +22,7 @@ function overviewNode() {
 
 function chartWords(chart) {
   const most = peakOf(chart);
-  return chart.top ? chart.series.map((s) => `${s.name} ${percent(s.values.reduce((a, b) => a + b, 0) / s.values.length)}`).join(" \u00b7 ") : `peak ${count(Math.round(most))}`;
+  return chart.top ? chart.series.map((s) => `mean ${percent(s.values.reduce((a, b) => a + b, 0) / s.values.length)}`).join(" \u00b7 ") : `peak ${count(Math.round(most))}`;
 }
 
 function peakOf(chart) {

@@ -3,14 +3,15 @@
 function drawReproduce() {
   const dir = quoted(run.dir);
   const lines = [
-    ["The same program, inputs and recording", again().map(quoted).join(" ")],
-    (run.timeline || run.node) && ["The timeline for Perfetto and chrome://tracing", `ringlane swimlane ${dir}`],
-    run.timeline && ["What the makespan was made of", `ringlane critical-path ${dir}`],
-    run.timeline && ["Is the scheduler the bottleneck?", `ringlane overhead ${dir}`],
-    run.scopes && ["The smallest capacities that suffice, as options", `ringlane scopes ${dir}`],
-    ["Are the files true of each other?", `ringlane check ${dir}`],
+    manifest.program && ["The same program, inputs and recording", again().map(quoted).join(" ")],
+    (run.timeline || run.node) && ["The timeline for Perfetto and chrome://tracing", `${program} swimlane ${dir}`],
+    run.timeline && ["What the makespan was made of", `${program} critical-path ${dir}`],
+    run.timeline && ["Is the scheduler the bottleneck?", `${program} overhead ${dir}`],
+    run.scopes && ["The smallest capacities that suffice, as options", `${program} scopes ${dir}`],
+    ["Are the files true of each other?", `${program} check ${dir}`],
   ].filter(Boolean);
   sheet(byId("reproduce"), "Reproduce", `ringlane ${manifest.ringlane}`,
+    !manifest.program && h("p.absent", "A library run: code called the runtime, as a node's workers do, and no command line. The program that made it makes it again."),
     h("ul.commands", lines.map(([what, line]) => h("li", h("p", what), h("pre", line), copyButton(line)))),
     !run.scopes && h("p.note", "Capacities of rings are not known here: ", h("code", "--scope-stats"), " records them."));
 }
@@ -18,7 +19,7 @@ function drawReproduce() {
 /** The words of the command line that makes the run again. */
 function again() {
   const params = Object.entries(manifest.params).flatMap(([name, value]) => ["--param", `${name}=${value}`]);
-  return ["ringlane", "run", manifest.scene, "--case", manifest.case, ...machine(), ...workerCounts(), "--seed", run.seed, ...params, ...capacities(), ...recording()];
+  return [manifest.program, "run", manifest.scene, "--case", manifest.case, ...machine(), ...workerCounts(), "--seed", run.seed, ...params, ...capacities(), ...recording()];
 }
 
 function machine() {

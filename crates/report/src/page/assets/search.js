@@ -28,7 +28,7 @@ function search(text) {
   const kernels = new Set(run.kernels.flatMap((kernel, at) => (kernel.name.toLowerCase().includes(lower) ? [at] : [])));
   const exact = run.kernels.findIndex((kernel) => kernel.name === wanted);
   if (exact >= 0) pickKernel(exact);
-  else if (kernels.size) pick(wanted, (block) => kernels.has(model.blocks.kernel[block]));
+  else if (kernels.size) pick(wanted, { cores: (block) => kernels.has(model.blocks.kernel[block]) });
   else { state.set({ picked: null }); tellFound("nothing found"); }
 }
 
@@ -57,6 +57,6 @@ function taskNamed(text) {
 
 state.on((changed) => {
   if (!changed.has("picked") || !swim.found) return;
-  swim.found.textContent = state.picked ? `${plural(state.picked.found, "block")} of ${visible(state.picked.name)}` : swim.foundWords ?? "";
+  swim.found.textContent = state.picked ? visible(state.picked.words ?? `${plural(state.picked.found, "block")} of ${state.picked.name}`) : swim.foundWords ?? "";
   for (const button of document.querySelectorAll("[data-kernel]")) button.setAttribute("aria-pressed", String(Number(button.dataset.kernel) === state.picked?.kernel && !state.picked.bar));
 });

@@ -78,7 +78,7 @@ state.on(() => {
 
 function remember() {
   const parts = [];
-  if (state.from > 0 || state.to < model.span) parts.push(`t=${Math.round(state.from)}-${Math.round(state.to)}`.replace("=-", "=0-").replace(/=(\d+)--?(\d+)/, "=$1-$2"));
+  if (state.from > 0 || state.to < model.span) parts.push(`t=${Math.max(0, Math.round(state.from))}-${Math.max(0, Math.round(state.to))}`);
   if (state.task >= 0) parts.push(`task=${taskName(state.task)}`);
   try { history.replaceState(null, "", parts.length ? "#" + parts.join("&") : location.pathname + location.search); } catch { /* not from here */ }
 }

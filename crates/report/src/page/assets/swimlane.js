@@ -1,6 +1,8 @@
 // The swimlane: one canvas, its tools, and how it answers to the pointer.
 
 const swim = { canvas: null, hover: null, ready: false };
+/** Until there are lanes to look at. */
+swim.shown = new Promise((resolve) => { swim.tellShown = resolve; });
 
 function drawTimelineSection() {
   const section = byId("timeline");
@@ -84,7 +86,8 @@ function drawSwimlane() {
   const lanes = rows.list.filter((row) => row.lane);
   prepareStrip(view.width, lanes.length + 1);
   const picked = state.picked;
-  lanes.forEach((row, place) => drawLane(row, place, view, picked && row.group.colors === "cores" ? 0.16 : 1));
+  const dim = (group) => (picked?.tests[group.colors] ? 0.16 : 1);
+  lanes.forEach((row, place) => drawLane(row, place, view, dim(row.group)));
   strip.context.putImageData(strip.image, 0, 0);
   context.imageSmoothingEnabled = false;
   const cssWidth = view.width / view.ratio;
@@ -96,7 +99,7 @@ function drawSwimlane() {
     clipped(context, row, cssWidth, () => drawWide(context, row, view));
     if (row.named || row.height >= NAMED) rowName(context, row);
   });
-  rows.list.filter((row) => !row.lane).forEach((row) => drawClosed(context, row, view));
+  rows.list.filter((row) => !row.lane).forEach((row) => drawClosed(context, row, view, dim(row.group)));
   if (picked) drawPicked(context, view);
   context.save();
   context.beginPath();
@@ -127,6 +130,7 @@ function rowName(context, row) {
 /** Blocks that were picked, in their colours over the dimmed others. */
 function drawPicked(context, view) {
   for (const row of rows.list) {
+    if (!row.lane) drawSums(context, row, view, row.group.lanes.flatMap((lane) => state.picked.lanes.get(lane) ?? []));
     const lane = row.lane && state.picked.lanes.get(row.lane);
     if (!lane) continue;
     const stand = { ...row, lane };
@@ -139,13 +143,14 @@ function drawPicked(context, view) {
   }
 }
 
-/** Picks blocks by a test and shows how many there are. */
-function pick(name, test, more = {}) {
+/** Picks things by a test for each kind of lane, and shows how many there are. */
+function pick(name, tests, more = {}) {
   const lanes = new Map();
   let found = 0;
-  for (const group of groups.filter((group) => group.colors === "cores")) {
-    for (const lane of group.lanes) {
-      const some = lane.filtered(test);
+  for (const group of groups) {
+    const test = tests[group.colors];
+    for (const lane of test ? group.lanes : []) {
+      const some = lane.filtered((thing) => test(thing, lane));
       if (!some.length) continue;
       some.index(model.span);
       some.named = name;
@@ -153,10 +158,22 @@ function pick(name, test, more = {}) {
       found += some.length;
     }
   }
-  state.set({ picked: { name, lanes, found, test, ...more } });
+  state.set({ picked: { name, lanes, found, tests, more, ...more } });
 }
 
-const pickKernel = (kernel) => pick(kernelName(kernel), (block) => model.blocks.kernel[block] === kernel, { kernel });
+const pickKernel = (kernel) => pick(kernelName(kernel), { cores: (block) => model.blocks.kernel[block] === kernel }, { kernel });
+
+/** Shows everything that is picked. */
+function fitPicked() {
+  let [from, to] = [Infinity, -Infinity];
+  for (const lane of state.picked.lanes.values()) {
+    from = Math.min(from, lane.starts[0]);
+    for (const end of lane.ends) to = Math.max(to, end);
+  }
+  if (from > to) return;
+  const pad = Math.max(1, (to - from) * 0.04);
+  state.show(from - pad, to + pad);
+}
 
 /** Wheel zooms at the pointer, dragging pans, a click selects. */
 function pointing(canvas) {

@@ -1,10 +1,6 @@
 // Light and dark: as the system says, until the reader says otherwise.
 
 const theme = {
-  /** Categories: no red in them, told apart by people who see few colours, readable on both papers. */
-  light: ["#1f9e89", "#e19a1c", "#7b68c8", "#5aaee0", "#96a13a", "#c877ab", "#64788f", "#a8734a", "#4f9a55", "#3d5fa8", "#b59a00", "#7f7f9a"],
-  dark: ["#35b79f", "#e8ac45", "#9d8ce6", "#6fbdeb", "#aab64e", "#d892bf", "#8599b0", "#c08a5e", "#6bb271", "#6f92dc", "#ccb333", "#9c9cba"],
-  phases: { light: ["#5b86d6", "#7fa8e8", "#3b66b8", "#9ab4dc", "transparent"], dark: ["#6a96ea", "#8db4f2", "#4b78cf", "#5d789f", "transparent"] },
   listeners: [],
   get name() { return document.documentElement.dataset.theme; },
   /** A variable of the style sheet. */
@@ -13,8 +9,11 @@ const theme = {
     return theme.known.get(name);
   },
   known: new Map(),
-  kernel(rank) { const all = theme[theme.name]; return all[rank % all.length]; },
-  phase(place) { return theme.phases[theme.name][place] ?? theme.color("ink-3"); },
+  /** What stands for something, in the colours of the theme. */
+  get colors() { return COLORS[theme.name]; },
+  kernel(rank) { const { kernels } = theme.colors; return kernels[rank % kernels.length]; },
+  cause(name) { return theme.colors.causes[name] ?? theme.color("ink-3"); },
+  phase(name) { return theme.colors.phases[name] ?? "transparent"; },
   onchange(listener) { theme.listeners.push(listener); },
 };
 

@@ -1,10 +1,5 @@
-// Where time went: two bars, each a whole.
+// Where time went: a bar for each kind of core and one for the critical path, each a whole.
 
-const TIME_COLORS = {
-  busy: () => theme.kernel(0), scheduler: () => theme.color("accent"), orchestrator: () => theme.kernel(6), dependencies: () => theme.color("line-2"),
-  "compute": () => theme.color("red"), "wait for data": () => theme.kernel(3), "wait for a core": () => theme.kernel(1),
-  "wait for the scheduler": () => theme.color("accent"), "ring full": () => theme.kernel(5), "submit": () => theme.kernel(6),
-};
 const TIME_WORDS = {
   busy: "blocks ran", scheduler: "a block was ready, the core idle", orchestrator: "the next task was not submitted yet", dependencies: "nothing could run",
 };
@@ -17,34 +12,37 @@ function drawTime() {
   }
   const { kinds, verdict, path } = run.time;
   const cores = kinds.length > 0
-    ? [whole(kinds), kinds.length > 1 && h("div.legend.byKind", kinds.map((kind) =>
-        h("span.dim", `${kind.cores} ${kind.kind}: `, h("b", percent(kind.parts[0].share)), " busy")))]
+    ? kinds.length === 1 ? [bar(kinds[0].parts), legend(kinds[0].parts)] : [kinds.map(kindBar), legend(namesOf(kinds))]
     : h("p.absent", "Core time needs swimlane level 2: ", h("code", "--chip-swimlane=2"), ".");
   sheet(section, "Where time went", verdict && h("b", { title: verdict.sentence }, verdict.limit),
     h("div.bars",
-      h("figure", h("figcaption.caption", h("span", "Core time of all cores"), h("span.dim", `${manifest.cores} \u00d7 ${time(manifest.makespan_ticks)}`)), cores),
-      h("figure", h("figcaption.caption", h("span", "Critical path by cause"), h("span.dim", time(manifest.makespan_ticks))), stack(path))));
+      h("figure", h("figcaption.caption", h("span", kinds.length > 1 ? `Time of ${run.node ? "workers" : "cores"} by kind` : "Core time of all cores"), h("span.dim", `${manifest.cores} \u00d7 ${time(manifest.makespan_ticks)}`)), cores),
+      h("figure", h("figcaption.caption", h("span", "Critical path by cause"), h("span.dim", time(manifest.makespan_ticks))), bar(path), legend(path))));
 }
 
-/** The parts of all kinds together. */
-function whole(kinds) {
-  const names = kinds[0].parts.map((part) => part.name);
-  const all = kinds.reduce((sum, kind) => sum + kind.parts.reduce((sum, part) => sum + part.ticks, 0), 0) || 1;
-  return stack(names.map((name, at) => {
-    const ticks = kinds.reduce((sum, kind) => sum + kind.parts[at].ticks, 0);
-    return { name, ticks, share: ticks / all };
-  }));
+/** The bar of one kind of core, between its name and how busy it was. */
+function kindBar(kind) {
+  return h("div.kind", { "data-kind": kind.kind }, h("span", run.node ? plural(kind.cores, kind.kind) : `${count(kind.cores)} ${kind.kind}`), bar(kind.parts), h("span.num", h("b", percent(kind.parts[0].share)), " busy"));
 }
 
-function stack(parts) {
+/** The parts that any kind has, for one legend of all bars. */
+const namesOf = (kinds) => kinds[0].parts.filter((_, at) => kinds.some((kind) => kind.parts[at].share > 0)).map(({ name }) => ({ name }));
+
+const partWords = (part) => `${part.name}: ${percent(part.share)}, ${time(part.ticks)}${TIME_WORDS[part.name] ? ` (${TIME_WORDS[part.name]})` : ""}`;
+
+function bar(parts) {
   const shown = parts.filter((part) => part.share > 0);
-  const label = (part) => `${part.name}: ${percent(part.share)}, ${time(part.ticks)}${TIME_WORDS[part.name] ? ` (${TIME_WORDS[part.name]})` : ""}`;
-  return [
-    h("div.stack", { role: "img", "aria-label": shown.map(label).join("; ") }, shown.map((part) =>
-      h("span", { title: label(part), style: { flex: `${part.share} 0 0`, background: TIME_COLORS[part.name]?.() ?? theme.color("ink-3"),
-        color: part.name === "dependencies" ? theme.color("ink-2") : theme.name === "dark" ? "#0d1013" : "#fff" } },
-        part.share > 0.07 ? percent(part.share) : ""))),
-    h("div.legend", shown.map((part) => h("span", { title: label(part) },
-      h("i.swatch", { style: { background: TIME_COLORS[part.name]?.() ?? theme.color("ink-3") } }), part.name, h("b", percent(part.share))))),
-  ];
+  return h("div.stack", { role: "img", "aria-label": shown.map(partWords).join("; ") }, shown.map((part) =>
+    h("span", { title: partWords(part), style: { flex: `${part.share} 0 0`, background: theme.cause(part.name), color: inkOn(part.name) } }, part.share > 0.07 ? percent(part.share) : "")));
+}
+
+/** What is readable on the colour of a part. */
+function inkOn(name) {
+  if (name === "dependencies") return theme.color("ink-2");
+  return theme.name === "dark" ? "#0d1013" : "#fff";
+}
+
+function legend(parts) {
+  return h("div.legend", parts.filter((part) => part.share !== 0).map((part) => h("span", { title: "share" in part ? partWords(part) : TIME_WORDS[part.name] },
+    h("i.swatch", { "data-cause": part.name, style: { background: theme.cause(part.name) } }), part.name, "share" in part && h("b", percent(part.share)))));
 }

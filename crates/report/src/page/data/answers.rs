@@ -27,8 +27,13 @@ pub struct FindingData {
 enum TargetData {
     Section(&'static str),
     Range(u64, u64),
-    Task { ring: u64, local: u32 },
-    Kernel(u32),
+    Task {
+        ring: u64,
+        local: u32,
+    },
+    /// A cause of the critical path, by its place in [`TimeData::path`].
+    Cause(usize),
+    PathKernel(u32),
     Site(String),
 }
 
@@ -92,7 +97,8 @@ impl FindingData {
             Target::Time => TargetData::Section("time"),
             Target::Range(from, to) => TargetData::Range(from.0.min(EXACT_MAX), to.0.min(EXACT_MAX)),
             Target::Task(TaskId(task)) => TargetData::Task { ring: task >> 32, local: task as u32 },
-            Target::Kernel(kernel) => TargetData::Kernel(kernel.0),
+            Target::PathCause(cause) => TargetData::Cause(place(cause)),
+            Target::PathKernel(kernel) => TargetData::PathKernel(kernel.0),
             Target::Scope(site) => TargetData::Site(site),
         };
         FindingData { severity: finding.severity.as_str(), text: finding.text, target }
