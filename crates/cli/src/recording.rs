@@ -1,7 +1,7 @@
 //! What a recorded run left, for the program that made it: where it is, what it means, and its page.
 //!
 //! ```text
-//! runtime.record(dir)?.run(…) ──▶ runtime.recording() ──▶ .overhead()  .critical_path()  .findings()  .check()  .report()
+//! runtime.record(dir)?.run(…) ──▶ runtime.recording() ──▶ .verdict()  .overhead()  .critical_path()  .findings()  .check()  .report()
 //! ```
 //!
 //! Answers are read from the files, each time one is asked for: they are those that the commands and the page give.
@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use ringlane_insight::critical_path::{self, CriticalPath};
 use ringlane_insight::findings::{Finding, Known, findings};
 use ringlane_insight::overhead::{Overhead, overhead};
+use ringlane_insight::verdict::{self, Verdict};
 use ringlane_insight::{InsightError, Run};
 use ringlane_probe::{Exported, RecordingProblem};
 use ringlane_report::page::{self, PageError};
@@ -44,7 +45,7 @@ pub(crate) const REPORT_FILE: &str = "report.html";
 /// run.result?;
 ///
 /// let recording = runtime.recording().expect("the run was recorded");
-/// println!("{}", recording.overhead()?.verdict.expect("a block ran").sentence());
+/// println!("{}", recording.verdict()?.expect("a block ran").sentence);
 /// println!("{} on the critical path", recording.critical_path()?.whole().0);
 /// println!("the page is {}", recording.report()?.display());
 /// assert_eq!(recording.run()?.manifest.tasks, 1);
@@ -88,7 +89,14 @@ impl Recording {
         Run::open(&self.dir)
     }
 
-    /// What limits the run, as `ringlane overhead` says it. Needs the swimlane at level 2 or 3.
+    /// What limits the run, as every command and the page say it; `None` if nothing ran. Needs the swimlane at level 2 or 3.
+    pub fn verdict(&self) -> Result<Option<Verdict>, InsightError> {
+        let run = self.run()?;
+        let timeline = run.timeline()?;
+        Ok(verdict::of_run(&run, &timeline, &critical_path::observed(&timeline)?))
+    }
+
+    /// Where the cores' time went, as `ringlane overhead` says it. Needs the swimlane at level 2 or 3.
     pub fn overhead(&self) -> Result<Overhead, InsightError> {
         overhead(&self.run()?.timeline()?)
     }
@@ -104,11 +112,16 @@ impl Recording {
         let timeline = run.timeline().ok();
         let time = timeline.as_ref().and_then(|timeline| overhead(timeline).ok());
         let path = timeline.as_ref().and_then(|timeline| critical_path::observed(timeline).ok());
+        let verdict = timeline
+            .as_ref()
+            .zip(path.as_ref())
+            .and_then(|(timeline, path)| verdict::of_run(&run, timeline, path));
         let scopes = run.scopes().ok();
         Ok(findings(&Known {
             manifest: &run.manifest,
             timeline: timeline.as_ref(),
             overhead: time.as_ref(),
+            verdict: verdict.as_ref(),
             path: path.as_ref(),
             scopes: scopes.as_ref(),
         }))

@@ -31,9 +31,10 @@ pub enum Cause {
     Compute,
     /// Values were on their way: a copy, or the orchestration reading a result.
     Data,
-    /// A block had all it needed, and every core it could have run on was busy.
+    /// A block had all it needed, and no core it could have run on was free: each had a block, and most of them ran.
     Core,
-    /// A block had all it needed, a core was idle, and nobody had put the two together.
+    /// A block had all it needed, a core it could have run on was free, and the two had not been put together; or most cores
+    /// were between two blocks.
     Scheduler,
     /// A submit waited for a ring.
     RingFull,
@@ -99,6 +100,11 @@ impl CriticalPath {
     /// All of it: the makespan.
     pub fn whole(&self) -> Ticks {
         Ticks(self.segments.iter().map(Segment::ticks).sum())
+    }
+
+    /// The part of it that has this cause, 0 to 1.
+    pub fn share(&self, cause: Cause) -> f64 {
+        self.total(cause).0 as f64 / self.whole().0.max(1) as f64
     }
 
     /// Time that each kernel computed on it and how often, the longest first.

@@ -11,6 +11,7 @@ use ringlane_trace::scopes::Scopes;
 use crate::critical_path::{Cause, CriticalPath};
 use crate::overhead::Overhead;
 use crate::timeline::Timeline;
+use crate::verdict::Verdict;
 
 /// No more than these are told.
 pub const FINDINGS_MAX: usize = 7;
@@ -78,10 +79,19 @@ pub struct Known<'a> {
     pub timeline: Option<&'a Timeline>,
     /// Where the cores' time went.
     pub overhead: Option<&'a Overhead>,
+    /// What limits it.
+    pub verdict: Option<&'a Verdict>,
     /// What the makespan was made of.
     pub path: Option<&'a CriticalPath>,
     /// What scopes took of the rings.
     pub scopes: Option<&'a Scopes>,
+}
+
+impl<'a> Known<'a> {
+    /// The manifest and nothing else.
+    pub fn of(manifest: &'a Manifest) -> Self {
+        Known { manifest, timeline: None, overhead: None, verdict: None, path: None, scopes: None }
+    }
 }
 
 /// What is worth saying of a run, the most telling first.

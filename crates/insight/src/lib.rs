@@ -23,6 +23,7 @@ pub mod kernels;
 pub mod node;
 pub mod overhead;
 pub mod pmu;
+mod pools;
 mod run;
 pub mod scopes;
 mod spread;
@@ -31,6 +32,7 @@ mod task_name;
 pub mod text;
 pub mod timeline;
 pub mod units;
+pub mod verdict;
 pub mod waits;
 
 pub use cores::{CoreKind, Cores};

@@ -12,6 +12,9 @@
 //! not anybody had noticed by then. So time in which the scheduler has not yet seen that a task is ready counts as the
 //! scheduler's. A mixed task could use cores only while every kind that it needs has one idle.
 //!
+//! A block that can run on any core waits for one idle core, not for one of each kind: such blocks are shared out among the
+//! idle cores that no other block waits for, in proportion to their number.
+//!
 //! All parts of a kind add up to its cores × makespan, to the tick.
 
 mod counts;
@@ -20,11 +23,11 @@ mod phases;
 use ringlane_task::Ticks;
 use ringlane_trace::swimlane::{BlockRow, SwimlaneLevel};
 
+use crate::bound::Placement;
 use crate::timeline::{TaskIndex, Timeline};
-use crate::units::percent_text;
 use crate::waits::{Wait, waits};
-use crate::{CoreKind, InsightError, Spread};
-use counts::Moment;
+use crate::{InsightError, Spread};
+use counts::{Idle, IdleCores, Left};
 pub use phases::ThreadBudget;
 
 /// What a run's cores did with their time.
@@ -32,7 +35,8 @@ pub use phases::ThreadBudget;
 pub struct Overhead {
     /// How long the run took.
     pub makespan: Ticks,
-    /// For each kind that the chip has, in the order of [`CoreKind::ALL`].
+    /// For each kind that the chip has, in the order of [`CoreKind::ALL`]; then, if the chip has several and blocks ran that
+    /// can run on any, for all cores together.
     pub kinds: Vec<KindTime>,
     /// From the moment a block could run until it was handed out.
     pub wait: Spread,
@@ -42,17 +46,15 @@ pub struct Overhead {
     pub tail: Spread,
     /// What each scheduler thread did; from level 3 on.
     pub threads: Vec<ThreadBudget>,
-    /// What to say in one word, about the kind with the most to do; `None` if nothing ran.
-    pub verdict: Option<Verdict>,
 }
 
-/// What the cores of one kind did.
+/// What the cores of one kind did, or all cores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KindTime {
-    /// The kind.
-    pub kind: CoreKind,
+    /// The kind, or all of them.
+    pub kind: Placement,
     /// How many cores there are.
-    pub cores: u32,
+    pub cores: u64,
     /// Core time: these add up to cores × makespan.
     pub time: Parts,
     /// Time on the clock, by what was true of the kind then: these add up to the makespan.
@@ -94,71 +96,6 @@ impl Parts {
     }
 }
 
-/// What limits a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
-    /// Cores are busy: there is too much work for them.
-    Cores,
-    /// Blocks wait to be handed out while cores are idle.
-    Scheduler,
-    /// Tasks are not submitted fast enough.
-    Orchestrator,
-    /// The graph does not have more to run at once.
-    Dependencies,
-}
-
-/// From this part of their time on, busy cores are what limits a run.
-const MOSTLY_BUSY: f64 = 0.5;
-
-/// What limits a run, of which kind of core that is said, and how much of the time it was so.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Verdict {
-    /// What limits it.
-    pub limit: Limit,
-    /// The kind with the most to do.
-    pub kind: CoreKind,
-    /// Of cores, the part of their time that they were busy; otherwise the part of the makespan in which one of them was
-    /// idle for that reason.
-    pub share: f64,
-}
-
-impl Verdict {
-    /// The verdict in a sentence.
-    pub fn sentence(&self) -> String {
-        let ((a_core, cores), share) = (self.kind.nouns(), percent_text(self.share));
-        match self.limit {
-            Limit::Cores => format!("Core-bound: {cores} were busy {share} of their time."),
-            Limit::Scheduler => {
-                format!(
-                    "Scheduler-bound: for {share} of the time a block that could run waited while {a_core} was idle."
-                )
-            }
-            Limit::Orchestrator => {
-                format!(
-                    "Orchestrator-bound: for {share} of the time a task that could run was not submitted yet while {a_core} was idle."
-                )
-            }
-            Limit::Dependencies => {
-                format!(
-                    "Dependency-bound: for {share} of the time {a_core} was idle because nothing could run."
-                )
-            }
-        }
-    }
-}
-
-impl Limit {
-    /// The word for it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Limit::Cores => "core-bound",
-            Limit::Scheduler => "scheduler-bound",
-            Limit::Orchestrator => "orchestrator-bound",
-            Limit::Dependencies => "dependency-bound",
-        }
-    }
-}
-
 /// Where the cores' time went. The timeline has level 2 at least: level 1 does not know when blocks were handed out.
 pub fn overhead(timeline: &Timeline) -> Result<Overhead, InsightError> {
     timeline.needs(SwimlaneLevel::Tasks)?;
@@ -170,7 +107,6 @@ pub fn overhead(timeline: &Timeline) -> Result<Overhead, InsightError> {
     };
     Ok(Overhead {
         makespan: timeline.makespan,
-        verdict: verdict_of(&kinds),
         kinds,
         wait: Spread::of(until_dispatch(timeline, &waits)),
         head: of_blocks(|block| (block.dispatch, block.start)),
@@ -190,62 +126,41 @@ fn until_dispatch(timeline: &Timeline, waits: &[Wait]) -> Vec<Ticks> {
 
 fn kinds_of(timeline: &Timeline, waits: &[Wait]) -> Vec<KindTime> {
     let cores = timeline.core_counts();
+    let runs_anywhere = |block: &BlockRow| timeline.pool(block.func_id) == Placement::Anywhere;
+    let anywhere = timeline.blocks.iter().any(runs_anywhere).then_some(Placement::Anywhere);
     let nothing = Parts::default();
-    let kind = |kind| KindTime { kind, cores: cores.of(kind), time: nothing, instants: nothing };
-    let mut kinds: Vec<_> = cores.kinds().map(kind).collect();
+    let row =
+        |kind: Placement| KindTime { kind, cores: kind.cores(&cores), time: nothing, instants: nothing };
+    let mut kinds: Vec<_> = cores.kinds().map(Placement::On).chain(anywhere).map(row).collect();
     let last_end = timeline.blocks.iter().map(|block| block.end).max().unwrap_or_default();
     counts::moments(timeline, waits, |moment| {
         // Once the last block has ended, what is left is the orchestration's own end.
-        let is_over = moment.start() >= last_end;
-        kinds.iter_mut().for_each(|kind| {
-            let could_run = if is_over { u64::MAX } else { moment.unsubmitted(kind.kind) };
-            kind.count(moment, could_run);
-        });
+        let left = if moment.start() >= last_end { Left::End } else { Left::Tasks };
+        let idle = moment.idle_cores(left);
+        kinds.iter_mut().for_each(|kind| kind.count(&idle, moment.ticks()));
     });
     kinds
 }
 
 impl KindTime {
-    /// Takes a moment into account in which so many blocks could have run if they had been submitted.
-    fn count(&mut self, moment: &Moment<'_>, unsubmitted: u64) {
-        let idle = moment.idle(self.kind);
-        let scheduler = idle.min(moment.waiting(self.kind));
-        let orchestrator = (idle - scheduler).min(unsubmitted);
-        let ticks = u128::from(moment.ticks());
+    /// Takes a moment of some ticks into account.
+    fn count(&mut self, moment: &IdleCores, ticks: u64) {
+        let Idle { cores: idle, scheduler, orchestrator } = moment.of(self.kind);
+        let ticks = u128::from(ticks);
         let core_time = |cores: u64| u128::from(cores) * ticks;
-        self.time.busy += core_time(u64::from(self.cores).saturating_sub(idle));
+        self.time.busy += core_time(self.cores.saturating_sub(idle));
         self.time.scheduler += core_time(scheduler);
         self.time.orchestrator += core_time(orchestrator);
         self.time.dependencies += core_time(idle - scheduler - orchestrator);
-        let instant = match (idle, scheduler, orchestrator) {
+        let (waits, unsubmitted) = moment.could_use(self.kind);
+        let instant = match (idle, waits, unsubmitted) {
             (0, ..) => &mut self.instants.busy,
-            (_, 1.., _) => &mut self.instants.scheduler,
-            (_, _, 1..) => &mut self.instants.orchestrator,
+            (_, true, _) => &mut self.instants.scheduler,
+            (_, _, true) => &mut self.instants.orchestrator,
             _ => &mut self.instants.dependencies,
         };
         *instant += ticks;
     }
-}
-
-/// Says it of the kind that is the busiest: the others wait for it, or have nothing to do. Cores that are busy most of their
-/// time are the limit. Otherwise it is what was most often true while they were not: of many idle cores a graph may need
-/// only one, so that the time on the clock tells more than the cores' time.
-fn verdict_of(kinds: &[KindTime]) -> Option<Verdict> {
-    let busy = |kind: &KindTime| kind.time.share(kind.time.busy);
-    let kind = kinds.iter().filter(|kind| kind.time.busy > 0).max_by(|a, b| busy(a).total_cmp(&busy(b)))?;
-    let verdict = |limit, share| Some(Verdict { limit, kind: kind.kind, share });
-    if busy(kind) >= MOSTLY_BUSY {
-        return verdict(Limit::Cores, busy(kind));
-    }
-    let Parts { busy: _, scheduler, orchestrator, dependencies } = kind.instants;
-    let parts = [
-        (Limit::Scheduler, scheduler),
-        (Limit::Orchestrator, orchestrator),
-        (Limit::Dependencies, dependencies),
-    ];
-    // Of equal parts the first.
-    let (limit, part) = parts.into_iter().rev().max_by_key(|&(_, part)| part)?;
-    verdict(limit, kind.instants.share(part))
 }
 
 #[cfg(test)]

@@ -151,6 +151,11 @@ impl Run {
         Ok(tally.finish(&columns))
     }
 
+    /// The same, or nothing of a run that recorded none.
+    pub fn recorded_counters(&self) -> Result<Option<Counters>, InsightError> {
+        if self.has(Instrument::Pmu) { self.counters().map(Some) } else { Ok(None) }
+    }
+
     /// The names of kernels, from whichever table has them and is the smallest; none if no such table was recorded, or if
     /// it cannot be read.
     pub fn kernel_names(&self) -> BTreeMap<KernelId, String> {

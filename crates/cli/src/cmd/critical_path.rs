@@ -4,10 +4,11 @@ use ringlane_insight::Instrument;
 use ringlane_insight::critical_path::{Cause, CriticalPath, LongestPath, Segment, longest, observed};
 use ringlane_insight::timeline::Timeline;
 use ringlane_insight::units::{counted, percent_text, time_text};
+use ringlane_insight::verdict::Verdict;
 use ringlane_task::Ticks;
 use serde_json::json;
 
-use super::timeline_notes;
+use super::{timeline_notes, verdict};
 use crate::errors::{CliError, Exit};
 use crate::output::{self, printable};
 use crate::run_arg::{Needs, RunArg};
@@ -37,13 +38,17 @@ pub struct CriticalPathArgs {
 impl CriticalPathArgs {
     /// Computes and prints.
     pub fn execute(&self) -> Result<Exit, CliError> {
-        let timeline = self.run.open(Needs::Table(Instrument::Swimlane))?.timeline()?;
+        let run = self.run.open(Needs::Table(Instrument::Swimlane))?;
+        let timeline = run.timeline()?;
         let (path, floor) = (observed(&timeline)?, longest(&timeline));
-        let notes = timeline_notes::say_missing(&timeline);
+        let mut notes = timeline_notes::say_missing(&timeline);
+        let verdict = verdict::of(&run, &timeline, &path, &mut notes);
         let text = match (self.json, self.segments) {
-            (true, _) => json_of(&path, &floor, &timeline, &notes),
+            (true, _) => json_of(&path, &floor, verdict.as_ref(), &timeline, &notes),
             (false, true) => path.segments.iter().map(|segment| line(segment, &timeline)).collect(),
-            (false, false) => text_of(&path, &floor, &timeline),
+            (false, false) => {
+                format!("{}\n{}", verdict::text(verdict.as_ref()), text_of(&path, &floor, &timeline))
+            }
         };
         output::results(&text)?;
         Ok(Exit::Ok)
@@ -107,7 +112,13 @@ fn line(segment: &Segment, timeline: &Timeline) -> String {
     )
 }
 
-fn json_of(path: &CriticalPath, floor: &LongestPath, timeline: &Timeline, notes: &[String]) -> String {
+fn json_of(
+    path: &CriticalPath,
+    floor: &LongestPath,
+    verdict: Option<&Verdict>,
+    timeline: &Timeline,
+    notes: &[String],
+) -> String {
     let segments = path.segments.iter().map(|segment| {
         json!({
             "start": segment.start.0, "end": segment.end.0, "cause": segment.cause.as_str(),
@@ -119,7 +130,7 @@ fn json_of(path: &CriticalPath, floor: &LongestPath, timeline: &Timeline, notes:
     let causes = Cause::ALL.map(|cause| json!({"cause": cause.as_str(), "ticks": path.total(cause).0}));
     let chain: Vec<_> = floor.tasks.iter().map(|&task| timeline.task(task).task_id.0).collect();
     let all = json!({
-        "makespan_ticks": path.whole().0, "clock_freq_hz": timeline.clock_freq_hz, "causes": causes,
+        "verdict": verdict, "makespan_ticks": path.whole().0, "clock_freq_hz": timeline.clock_freq_hz, "causes": causes,
         "segments": segments.collect::<Vec<_>>(),
         "longest_chain": {"ticks": floor.ticks.0, "tasks": chain}, "notes": notes,
     });

@@ -19,6 +19,7 @@ mod run;
 mod scopes;
 mod swimlane;
 mod timeline_notes;
+mod verdict;
 mod worker;
 
 pub use dump::DumpError;

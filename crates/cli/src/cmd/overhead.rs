@@ -1,12 +1,14 @@
-//! `ringlane overhead`: is the scheduler the bottleneck, or starved? A verdict with numbers.
+//! `ringlane overhead`: the verdict on a run, and where its cores' time went.
 
+use ringlane_insight::critical_path::observed;
 use ringlane_insight::overhead::{KindTime, Overhead, Parts, ThreadBudget, overhead};
 use ringlane_insight::timeline::Timeline;
 use ringlane_insight::units::{percent_text, time_text};
+use ringlane_insight::verdict::Verdict;
 use ringlane_insight::{Instrument, Spread};
 use serde_json::{Value, json};
 
-use super::timeline_notes;
+use super::{timeline_notes, verdict};
 use crate::errors::{CliError, Exit};
 use crate::output;
 use crate::run_arg::{Needs, RunArg};
@@ -33,12 +35,14 @@ pub struct OverheadArgs {
 impl OverheadArgs {
     /// Computes and prints.
     pub fn execute(&self) -> Result<Exit, CliError> {
-        let timeline = self.run.open(Needs::Table(Instrument::Swimlane))?.timeline()?;
-        let found = overhead(&timeline)?;
-        let notes = timeline_notes::say_missing(&timeline);
+        let run = self.run.open(Needs::Table(Instrument::Swimlane))?;
+        let timeline = run.timeline()?;
+        let (found, path) = (overhead(&timeline)?, observed(&timeline)?);
+        let mut notes = timeline_notes::say_missing(&timeline);
+        let verdict = verdict::of(&run, &timeline, &path, &mut notes);
         let text = match self.json {
-            true => json_of(&found, &timeline, &notes),
-            false => text_of(&found, &timeline),
+            true => json_of(&found, verdict.as_ref(), &timeline, &notes),
+            false => verdict::text(verdict.as_ref()) + &text_of(&found, &timeline),
         };
         output::results(&text)?;
         Ok(Exit::Ok)
@@ -46,8 +50,7 @@ impl OverheadArgs {
 }
 
 fn text_of(found: &Overhead, timeline: &Timeline) -> String {
-    let verdict = found.verdict.map_or("Nothing ran.".to_string(), |verdict| verdict.sentence());
-    let mut text = verdict + "\n\nCore time, of cores × makespan\n";
+    let mut text = "\nCore time, of cores × makespan\n".to_string();
     text += &parts_table(&found.kinds, |kind| kind.time).render();
     text += "\nTime on the clock, by what was true of the cores\n";
     text += &parts_table(&found.kinds, |kind| kind.instants).render();
@@ -107,7 +110,7 @@ fn threads(threads: &[ThreadBudget], timeline: &Timeline) -> Table {
     table
 }
 
-fn json_of(found: &Overhead, timeline: &Timeline, notes: &[String]) -> String {
+fn json_of(found: &Overhead, verdict: Option<&Verdict>, timeline: &Timeline, notes: &[String]) -> String {
     let parts = |parts: &Parts| -> Value {
         let named = parts.named().map(|(name, part)| (name.to_string(), json!(parts.share(part))));
         Value::Object(named.into_iter().collect())
@@ -135,9 +138,6 @@ fn json_of(found: &Overhead, timeline: &Timeline, notes: &[String]) -> String {
             "thread": thread.thread, "phases_us": Value::Object(named.collect()),
             "elsewhere_us": timeline.us(thread.elsewhere), "dispatched": thread.dispatched,
         })
-    });
-    let verdict = found.verdict.map(|verdict| {
-        json!({"limit": verdict.limit.as_str(), "kind": verdict.kind.as_str(), "share": verdict.share})
     });
     let all = json!({
         "verdict": verdict, "makespan_us": timeline.us(found.makespan), "kinds": kinds.collect::<Vec<_>>(),

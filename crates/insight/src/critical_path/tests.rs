@@ -77,18 +77,40 @@ fn a_block_behind_others_waits_for_a_core_until_one_is_idle() {
 }
 
 #[test]
-fn a_block_that_was_handed_out_ahead_waits_for_the_one_before_it_on_its_core() {
+fn a_block_that_was_handed_out_ahead_waits_for_a_core_unless_another_that_can_run_it_is_free() {
     use Cause::{Compute, Core, Scheduler, Submit};
-    let timeline = Sample::on(&["aic", "aic"])
-        .task((0, 2), 2, &[])
-        .block(0, AIC, [2, 3, 20, 21])
-        .task((2, 4), 4, &[])
-        // Core 1 is idle all the time, and yet the block was given to core 0.
-        .block(0, AIC, [6, 22, 50, 51])
-        .ends(50);
-    let segments = path(&timeline);
-    assert_eq!(segments[2..], [(4, 6, Scheduler), (6, 20, Core), (20, 22, Scheduler), (22, 50, Compute)]);
-    assert!(segments[..2].iter().all(|segment| segment.2 == Submit));
+    // Handed out at 6 to core 0, which is busy until 20.
+    let sample = |cores: &[&str], kernel| {
+        let busy = Sample::on(cores).task((0, 2), 2, &[]).block(0, AIC, [2, 3, 20, 21]);
+        path(&busy.task((2, 4), 4, &[]).block(0, kernel, [6, 22, 50, 51]).ends(50))
+    };
+    // Core 1 is free all the time, and can run it if it is of the kind that the kernel asks for.
+    for (cores, kernel) in [(["aic", "aic"], AIC), (["aic", "aiv"], ANY)] {
+        assert_eq!(sample(&cores, kernel)[2..], [(4, 22, Scheduler), (22, 50, Compute)]);
+    }
+    let alone = sample(&["aic", "aiv"], AIC);
+    assert_eq!(alone[2..], [(4, 20, Core), (20, 22, Scheduler), (22, 50, Compute)]);
+    assert!(alone[..2].iter().all(|segment| segment.2 == Submit));
+}
+
+#[test]
+fn a_core_between_two_blocks_is_not_free_but_if_most_are_it_is_not_cores_that_are_short() {
+    // Both cores have their next block all the time; the third task waits for one of them until 40.
+    let run = |gap: u64| {
+        let at = |start: u64| [0, start, start + 20 - gap, start + 20 - gap];
+        Sample::on(&["aic", "aic"])
+            .task((0, 0), 0, &[])
+            .block(0, AIC, at(gap))
+            .block(0, AIC, at(20 + gap))
+            .task((0, 0), 0, &[])
+            .block(1, AIC, at(gap))
+            .block(1, AIC, at(20 + gap))
+            .task((0, 0), 0, &[])
+            .block(0, AIC, [0, 42, 50, 50])
+            .ends(50)
+    };
+    let waited = |gap: u64| observed(&run(gap)).unwrap().total(Cause::Core);
+    assert_eq!((waited(2), waited(20)), (Ticks(36), Ticks(0)));
 }
 
 #[test]

@@ -124,7 +124,7 @@ impl<'t> Walk<'t> {
         let before = ends[..ends.partition_point(|&end| end <= block.start)].last().copied();
         let free = before.unwrap_or_default().max(block.dispatch);
         self.back_to(free, Cause::Scheduler, Some(task));
-        self.back_to(block.dispatch, Cause::Core, Some(task));
+        // Before that it waited for a core, if it could not have run on another one.
         let runnable = self.waits[task.at()].runnable().min(self.now);
         let placement = self.timeline.placement(block.func_id);
         let mut parts = Vec::new();

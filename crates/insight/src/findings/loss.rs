@@ -129,8 +129,7 @@ mod tests {
         let scopes = Scopes { scopes: rows, ..Scopes::default() };
         let mut manifest = Manifest::new("s", "c", "cpu", UtcTime::now());
         (manifest.makespan_ticks, manifest.clock_freq_hz) = (1000, 1_000_000);
-        let known =
-            Known { manifest: &manifest, timeline: None, overhead: None, path: None, scopes: Some(&scopes) };
+        let known = Known { scopes: Some(&scopes), ..Known::of(&manifest) };
         let mut findings = Vec::new();
         rings(&known, &scopes, &mut findings);
         assert_eq!(findings.len(), 1);

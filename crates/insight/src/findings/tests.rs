@@ -8,6 +8,7 @@ use super::*;
 use crate::critical_path::observed;
 use crate::overhead::overhead;
 use crate::timeline::sample::{AIC, Sample};
+use crate::verdict;
 
 fn manifest(makespan: u64) -> Manifest {
     let mut manifest = Manifest::new("by_hand", "small", "a2a3sim", "2026-11-15T09:30:12Z".parse().unwrap());
@@ -16,18 +17,19 @@ fn manifest(makespan: u64) -> Manifest {
 }
 
 fn of_manifest(manifest: &Manifest, scopes: Option<&Scopes>) -> Vec<Finding> {
-    findings(&Known { manifest, timeline: None, overhead: None, path: None, scopes })
+    findings(&Known { scopes, ..Known::of(manifest) })
 }
 
 fn of_timeline(timeline: &Timeline) -> Vec<Finding> {
     let (overhead, path) = (overhead(timeline).unwrap(), observed(timeline).unwrap());
     let manifest = manifest(timeline.makespan.0);
+    let verdict = verdict::of(timeline, &path, None);
     let known = Known {
-        manifest: &manifest,
         timeline: Some(timeline),
         overhead: Some(&overhead),
+        verdict: verdict.as_ref(),
         path: Some(&path),
-        scopes: None,
+        ..Known::of(&manifest)
     };
     findings(&known)
 }
@@ -108,12 +110,30 @@ fn the_verdict_leads_and_a_path_through_submits_says_how_many_and_how_long() {
         sample = sample.task((100 * task, end), end, &[]).block(0, AIC, [end, end, end + 20, end + 20]);
     }
     let found = of_timeline(&sample.ends(1020));
-    assert!(found[0].text.starts_with("Orchestrator-bound: for "), "{}", found[0].text);
-    let expected = "The critical path leads through 10 submits (1.0 ms, 98.0 %): 100.0 µs each.";
+    let submits = "10 submits: median 100.0 µs, longest 100.0 µs (task 0:0).";
+    let headline =
+        format!("Orchestrator-bound: 98.0 % of the critical path is the orchestration, with {submits}");
+    assert_eq!(found[0].text, headline);
+    let expected =
+        format!("The critical path leads through the orchestration (1.0 ms, 98.0 %), with {submits}");
     let submits = found.iter().find(|finding| finding.text == expected);
     // It shows all ten, not the longest of them.
     assert_eq!(submits.map(|finding| &finding.target), Some(&Target::PathCause(Cause::Submit)), "{found:?}");
     assert!(found.len() <= FINDINGS_MAX);
+}
+
+#[test]
+fn one_slow_submit_among_many_fast_ones_is_named() {
+    let mut sample = Sample::on(&["aic"]);
+    for task in 0..100 {
+        let start = if task > 50 { 50 + 2 * task } else { 2 * task };
+        let end = if task == 50 { start + 52 } else { start + 2 };
+        sample = sample.task((start, end), end, &[]);
+    }
+    let found = of_timeline(&sample.block(0, AIC, [250, 250, 255, 255]).ends(255));
+    let expected = "100 submits: median 2.0 µs, longest 52.0 µs (task 0:50).";
+    let about = found.iter().filter(|finding| finding.text.ends_with(expected)).count();
+    assert_eq!(about, 2, "the verdict and the finding: {found:?}");
 }
 
 #[test]

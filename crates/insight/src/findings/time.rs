@@ -7,14 +7,15 @@ use crate::critical_path::{Cause, CriticalPath};
 use crate::overhead::Overhead;
 use crate::timeline::Timeline;
 use crate::units::{counted, percent_text, time_text};
+use crate::verdict::{Verdict, submits_text};
 
 /// A cause on the critical path is worth a word from this part of the makespan on.
 const CAUSE_SHARE: f64 = 0.1;
 
 pub(super) fn find(known: &Known<'_>, findings: &mut Vec<Finding>) {
     let Some(timeline) = known.timeline else { return };
+    findings.extend(known.verdict.map(headline));
     if let Some(overhead) = known.overhead {
-        findings.extend(verdict(overhead));
         findings.extend(small_kernels(timeline, overhead));
     }
     if let Some(path) = known.path {
@@ -23,11 +24,10 @@ pub(super) fn find(known: &Known<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-fn verdict(overhead: &Overhead) -> Option<Finding> {
-    let verdict = overhead.verdict?;
-    // It is the headline: it stands before every other thing that costs.
-    let severity = Severity::Costly;
-    Some(Finding { severity, weight: f64::INFINITY, text: verdict.sentence(), target: Target::Time })
+/// The verdict is the headline: it comes before every other thing that costs.
+fn headline(verdict: &Verdict) -> Finding {
+    let text = verdict.sentence.clone();
+    Finding { severity: Severity::Costly, weight: f64::INFINITY, text, target: Target::Time }
 }
 
 /// Kernels that take less than it takes to hand them out and take them back.
@@ -92,18 +92,13 @@ fn waits(timeline: &Timeline, path: &CriticalPath) -> Vec<Finding> {
     found.collect()
 }
 
-/// Of submits it matters how many they are, and what each takes.
+/// Of submits it matters how many they are, what one usually takes, and which took longest.
 fn submits(timeline: &Timeline, path: &CriticalPath, takes: &str) -> String {
-    let tasks =
-        path.segments.iter().filter(|segment| segment.cause == Cause::Submit && segment.task.is_some());
-    let (count, ticks) = tasks.fold((0, 0), |(count, ticks), segment| (count + 1, ticks + segment.ticks()));
-    match count {
-        0 => format!("The critical path leads through the orchestration ({takes})."),
-        _ => format!(
-            "The critical path leads through {} ({takes}): {} each.",
-            counted(count, "submit"),
-            time_text(timeline.us(Ticks(ticks / count)))
-        ),
+    match submits_text(timeline, path) {
+        None => format!("The critical path leads through the orchestration ({takes})."),
+        Some(submits) => {
+            format!("The critical path leads through the orchestration ({takes}), with {submits}.")
+        }
     }
 }
 

@@ -25,6 +25,53 @@ pub(super) struct Moment<'a> {
     cores: &'a [i64; CoreKind::COUNT],
 }
 
+/// What is left to be submitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Left {
+    /// The tasks that the recording knows.
+    Tasks,
+    /// Nothing: the orchestration comes to its end.
+    End,
+}
+
+/// Idle cores, and what each of them could have been used for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Idle {
+    /// How many are idle.
+    pub(super) cores: u64,
+    /// Those for which a block waited.
+    pub(super) scheduler: u64,
+    /// Those for which a task could have been submitted.
+    pub(super) orchestrator: u64,
+}
+
+/// The idle cores of every kind at a moment.
+pub(super) struct IdleCores {
+    kinds: [Idle; CoreKind::COUNT],
+    /// Whether a block that a kind could have run waited, and whether one was not submitted.
+    could_use: [(bool, bool); CoreKind::COUNT],
+}
+
+impl IdleCores {
+    pub(super) fn of(&self, pool: Placement) -> Idle {
+        let kinds = CoreKind::ALL.into_iter().filter(|&kind| pool.admits(kind));
+        kinds.map(|kind| self.kinds[kind as usize]).fold(Idle::default(), |sum, kind| Idle {
+            cores: sum.cores + kind.cores,
+            scheduler: sum.scheduler + kind.scheduler,
+            orchestrator: sum.orchestrator + kind.orchestrator,
+        })
+    }
+
+    /// Whether one of these cores was idle while a block that it could have run waited, or was not submitted.
+    pub(super) fn could_use(&self, pool: Placement) -> (bool, bool) {
+        let idle = |kind: &CoreKind| pool.admits(*kind) && self.kinds[*kind as usize].cores > 0;
+        let could = CoreKind::ALL.into_iter().filter(idle).map(|kind| self.could_use[kind as usize]);
+        could.fold((false, false), |(waits, left), (waits_too, left_too)| {
+            (waits || waits_too, left || left_too)
+        })
+    }
+}
+
 impl Moment<'_> {
     pub(super) fn start(&self) -> ringlane_task::Ticks {
         self.stretch.start
@@ -35,26 +82,70 @@ impl Moment<'_> {
     }
 
     /// Cores of a kind that run nothing.
-    pub(super) fn idle(&self, kind: CoreKind) -> u64 {
+    fn idle(&self, kind: CoreKind) -> u64 {
         (self.cores[kind as usize] - self.stretch.counts[RUNNING + kind as usize]).max(0) as u64
     }
 
-    /// Blocks that could run on an idle core of a kind, and that nobody gave one.
-    pub(super) fn waiting(&self, kind: CoreKind) -> u64 {
-        self.usable(kind, WAITING, WAITING_MIXED)
+    /// The idle cores of every kind: first they are for blocks that wait, then for those that are not submitted.
+    pub(super) fn idle_cores(&self, left: Left) -> IdleCores {
+        let idle = CoreKind::ALL.map(|kind| self.idle(kind));
+        let (waiting, unsubmitted) =
+            (self.usable(WAITING, WAITING_MIXED), self.usable(UNSUBMITTED, UNSUBMITTED_MIXED));
+        let scheduler = waiting.share_out(idle);
+        let rest = CoreKind::ALL.map(|kind| idle[kind as usize] - scheduler[kind as usize]);
+        let orchestrator = if left == Left::End { rest } else { unsubmitted.share_out(rest) };
+        let of = |kind: CoreKind| Idle {
+            cores: idle[kind as usize],
+            scheduler: scheduler[kind as usize],
+            orchestrator: orchestrator[kind as usize],
+        };
+        let could_use =
+            CoreKind::ALL.map(|kind| (waiting.has_for(kind), left == Left::End || unsubmitted.has_for(kind)));
+        IdleCores { kinds: CoreKind::ALL.map(of), could_use }
     }
 
-    /// Blocks that could run on an idle core of a kind, if their task were submitted.
-    pub(super) fn unsubmitted(&self, kind: CoreKind) -> u64 {
-        self.usable(kind, UNSUBMITTED, UNSUBMITTED_MIXED)
+    /// Blocks that could run on idle cores. A mixed task could only while every kind has one.
+    fn usable(&self, plain: usize, mixed: usize) -> Usable {
+        let is_idle = |&kind: &CoreKind| self.cores[kind as usize] == 0 || self.idle(kind) > 0;
+        let with_partners = CoreKind::ALL.iter().all(is_idle);
+        let of = |place: usize| {
+            let mixed = if with_partners { self.stretch.counts[mixed + place] } else { 0 };
+            (self.stretch.counts[plain + place] + mixed).max(0) as u64
+        };
+        Usable { own: CoreKind::ALL.map(|kind| of(kind as usize)), anywhere: of(ANYWHERE) }
+    }
+}
+
+/// Blocks that could use a core.
+struct Usable {
+    /// Of each kind.
+    own: [u64; CoreKind::COUNT],
+    /// Of any.
+    anywhere: u64,
+}
+
+impl Usable {
+    fn has_for(&self, kind: CoreKind) -> bool {
+        self.own[kind as usize] + self.anywhere > 0
     }
 
-    fn usable(&self, kind: CoreKind, plain: usize, mixed: usize) -> u64 {
-        let of =
-            |first: usize| self.stretch.counts[first + kind as usize] + self.stretch.counts[first + ANYWHERE];
-        let partners =
-            CoreKind::ALL.iter().all(|&kind| self.cores[kind as usize] == 0 || self.idle(kind) > 0);
-        (of(plain) + if partners { of(mixed) } else { 0 }).max(0) as u64
+    /// How many of the idle cores of each kind these blocks could use: a block that can run anywhere uses one core, of
+    /// those that are left, each kind in proportion to what it has left.
+    fn share_out(&self, idle: [u64; CoreKind::COUNT]) -> [u64; CoreKind::COUNT] {
+        let mut used = CoreKind::ALL.map(|kind| idle[kind as usize].min(self.own[kind as usize]));
+        let spare = CoreKind::ALL.map(|kind| idle[kind as usize] - used[kind as usize]);
+        let all: u64 = spare.iter().sum();
+        let mut blocks = self.anywhere.min(all);
+        let due = spare.map(|cores| (u128::from(blocks) * u128::from(cores) / u128::from(all.max(1))) as u64);
+        for (used, due) in used.iter_mut().zip(due) {
+            (*used, blocks) = (*used + due, blocks - due);
+        }
+        // What is left of rounding goes to the first kinds with a core to spare.
+        for (used, idle) in used.iter_mut().zip(idle) {
+            let more = blocks.min(idle - *used);
+            (*used, blocks) = (*used + more, blocks - more);
+        }
+        used
     }
 }
 

@@ -3,10 +3,11 @@
 use ringlane_task::Ticks;
 use ringlane_trace::swimlane::{Phase, PhaseRow, SwimlaneLevel};
 
-use super::{Limit, Parts, overhead};
-use crate::CoreKind::{Aic, Aiv};
+use super::{Parts, overhead};
+use crate::CoreKind::Aiv;
+use crate::bound::Placement;
 use crate::timeline::Timeline;
-use crate::timeline::sample::{AIC, AIV, Sample};
+use crate::timeline::sample::{AIC, AIV, ANY, Sample};
 use ringlane_task::Explain;
 
 /// The core time of a kind, after a check that all parts add up.
@@ -39,7 +40,6 @@ fn each_idle_core_is_somebodys() {
     assert_eq!(parts.dependencies, 3 * 64 - parts.busy - parts.scheduler - parts.orchestrator);
     let found = overhead(&timeline).unwrap();
     assert_eq!((found.wait.max, found.head.max, found.tail.max), (Ticks(4), Ticks(1), Ticks(1)));
-    assert_eq!(found.verdict.unwrap().limit, Limit::Dependencies);
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn a_task_whose_producers_were_done_when_it_was_submitted_waits_for_the_orchestr
 }
 
 #[test]
-fn a_full_chip_is_core_bound_and_blocks_that_wait_for_it_are_nobodys_fault() {
+fn blocks_that_wait_for_a_full_chip_are_nobodys_fault() {
     let timeline = Sample::on(&["aic"])
         .task((0, 1), 1, &[])
         .block(0, AIC, [1, 1, 50, 50])
@@ -66,8 +66,6 @@ fn a_full_chip_is_core_bound_and_blocks_that_wait_for_it_are_nobodys_fault() {
         .block(0, AIC, [50, 50, 99, 99])
         .ends(100);
     assert_eq!(time(&timeline, 0), Parts { busy: 98, scheduler: 0, orchestrator: 2, dependencies: 0 });
-    let verdict = overhead(&timeline).unwrap().verdict.unwrap();
-    assert_eq!((verdict.limit, verdict.kind, verdict.share), (Limit::Cores, Aic, 0.98));
 }
 
 #[test]
@@ -80,7 +78,7 @@ fn a_mixed_task_could_use_a_vector_core_only_while_a_matrix_core_is_idle_too() {
         .lane(1, AIV, 1, [50, 52, 70, 70])
         .ends(70);
     let parts = time(&timeline, 1);
-    assert_eq!(overhead(&timeline).unwrap().kinds[1].kind, Aiv);
+    assert_eq!(overhead(&timeline).unwrap().kinds[1].kind, Placement::On(Aiv));
     assert_eq!((parts.busy, parts.scheduler, parts.dependencies), (18, 2, 50));
 }
 
@@ -96,6 +94,27 @@ fn a_mixed_task_that_waits_takes_as_many_cores_of_a_kind_as_it_has_blocks_for_it
     let (matrix, vector) = (time(&timeline, 0), time(&timeline, 1));
     assert_eq!((matrix.busy, matrix.scheduler, matrix.dependencies), (10, 10, 40));
     assert_eq!((vector.busy, vector.scheduler, vector.dependencies), (20, 20, 20));
+}
+
+#[test]
+fn a_block_that_can_run_anywhere_waits_for_one_core_and_is_judged_over_all_of_them() {
+    let timeline = Sample::on(&["aic", "aiv", "aiv"])
+        .task((0, 0), 0, &[])
+        .block(0, ANY, [10, 10, 20, 20])
+        .task((0, 0), 0, &[])
+        .block(1, ANY, [10, 10, 20, 20])
+        .ends(20);
+    let rows: Vec<_> =
+        overhead(&timeline).unwrap().kinds.iter().map(|row| (row.kind.as_str(), row.cores)).collect();
+    assert_eq!(rows, [("aic", 1), ("aiv", 2), ("any", 3)]);
+    // Until 10 two blocks wait for two of three idle cores: not for one of each kind, nor for all three.
+    let all = time(&timeline, 2);
+    assert_eq!((all.busy, all.scheduler, all.dependencies), (20, 20, 20));
+    assert_eq!(time(&timeline, 0).scheduler + time(&timeline, 1).scheduler, 20);
+    assert_eq!(timeline.busy_share(Placement::Anywhere), 20.0 / 60.0);
+    // Where every kernel asks for a kind, there is no such row.
+    let pinned = Sample::on(&["aic", "aiv"]).task((0, 0), 0, &[]).block(0, AIC, [1, 1, 2, 2]).ends(2);
+    assert_eq!(overhead(&pinned).unwrap().kinds.len(), 2);
 }
 
 #[test]

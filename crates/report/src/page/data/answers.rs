@@ -1,10 +1,12 @@
 //! What insight says of the run: findings, where time went, and the critical path.
 
-use ringlane_insight::Instrument;
+use ringlane_insight::bound::Placement;
 use ringlane_insight::critical_path::{Cause, CriticalPath, Segment, observed};
 use ringlane_insight::findings::{Finding, Known, Target, findings};
 use ringlane_insight::overhead::{Overhead, Parts, overhead};
 use ringlane_insight::timeline::Timeline;
+use ringlane_insight::verdict::{self, Verdict};
+use ringlane_insight::{Instrument, Run};
 use ringlane_task::TaskId;
 use ringlane_trace::scopes::Scopes;
 use serde::Serialize;
@@ -43,7 +45,7 @@ pub struct TimeData {
     /// Core time by kind; not known below level 2.
     kinds: Vec<KindData>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    verdict: Option<VerdictData>,
+    verdict: Option<Verdict>,
     /// The critical path by cause; the parts add up to the makespan.
     path: Vec<Part>,
 }
@@ -51,14 +53,8 @@ pub struct TimeData {
 #[derive(Serialize)]
 struct KindData {
     kind: &'static str,
-    cores: u32,
+    cores: u64,
     parts: Vec<Part>,
-}
-
-#[derive(Serialize)]
-struct VerdictData {
-    limit: &'static str,
-    sentence: String,
 }
 
 #[derive(Serialize)]
@@ -71,20 +67,24 @@ struct Part {
 
 impl Page {
     /// Adds what can be said with what there is.
-    pub(super) fn add_answers(&mut self, timeline: Option<&Timeline>, scopes: Option<&Scopes>) {
+    pub(super) fn add_answers(&mut self, run: &Run, timeline: Option<&Timeline>, scopes: Option<&Scopes>) {
         let timeline = timeline.filter(|timeline| !timeline.blocks.is_empty());
         let overhead = timeline.and_then(|timeline| overhead(timeline).ok());
         let path = timeline.and_then(|timeline| observed(timeline).ok());
+        // Counters that cannot be read have a note of their own.
+        let verdict =
+            timeline.zip(path.as_ref()).and_then(|(timeline, path)| verdict::of_run(run, timeline, path));
         let found = findings(&Known {
             manifest: &self.run.manifest,
             timeline,
             overhead: overhead.as_ref(),
+            verdict: verdict.as_ref(),
             path: path.as_ref(),
             scopes,
         });
         self.run.findings = found.into_iter().map(FindingData::of).collect();
         if let Some(path) = path {
-            self.run.time = Some(TimeData::of(overhead.as_ref(), &path));
+            self.run.time = Some(TimeData::of(overhead.as_ref(), verdict, &path));
             self.add_path(path);
         }
     }
@@ -106,8 +106,10 @@ impl FindingData {
 }
 
 impl TimeData {
-    fn of(overhead: Option<&Overhead>, path: &CriticalPath) -> Self {
-        let kinds = overhead.iter().flat_map(|overhead| &overhead.kinds).map(|kind| KindData {
+    fn of(overhead: Option<&Overhead>, verdict: Option<Verdict>, path: &CriticalPath) -> Self {
+        // The page adds the kinds up itself.
+        let kinds = overhead.iter().flat_map(|overhead| &overhead.kinds);
+        let kinds = kinds.filter(|kind| kind.kind != Placement::Anywhere).map(|kind| KindData {
             kind: kind.kind.as_str(),
             cores: kind.cores,
             parts: parts(&kind.time),
@@ -117,13 +119,7 @@ impl TimeData {
             let ticks = path.total(cause).0;
             Part { name: cause.as_str(), share: ticks as f64 / whole, ticks: ticks.min(EXACT_MAX) }
         };
-        TimeData {
-            kinds: kinds.collect(),
-            verdict: overhead
-                .and_then(|overhead| overhead.verdict)
-                .map(|verdict| VerdictData { limit: verdict.limit.as_str(), sentence: verdict.sentence() }),
-            path: Cause::ALL.map(cause).into_iter().collect(),
-        }
+        TimeData { kinds: kinds.collect(), verdict, path: Cause::ALL.map(cause).into_iter().collect() }
     }
 }
 

@@ -122,7 +122,7 @@ impl Page {
         page.note_losses(run);
         let timeline = page.table(Instrument::Swimlane, run.timeline());
         let scopes = page.table(Instrument::Scopes, run.scopes());
-        page.add_answers(timeline.as_ref(), scopes.as_ref());
+        page.add_answers(run, timeline.as_ref(), scopes.as_ref());
         page.add_counters(run, timeline.as_ref());
         if let Some(timeline) = timeline {
             page.add_timeline(run, &timeline);

@@ -1,0 +1,133 @@
+//! The verdict on a run names the part that, made free, really makes the run shorter.
+//!
+//! Each graph runs on `a2a3sim`, gets its verdict, and then runs again on chips on which one part costs nothing: submits,
+//! scheduling, waiting for a core, kernels, memory. The verdict is right if the part that it names gains a twentieth of the
+//! makespan at least, and nearly as much as any other overhead would.
+
+mod common;
+mod graphs;
+
+use std::collections::BTreeMap;
+
+use common::Desk;
+use graphs::{Draw, Grain, Graph, Kinds, Remedy, makespan};
+use ringlane::prelude::*;
+use ringlane_insight::critical_path::{Cause, observed};
+use ringlane_insight::verdict::{self, Limit, Verdict};
+use ringlane_scenes::scenes;
+
+/// A part is worth naming if, made free, it gains this much of the makespan,
+const GAIN_MIN: f64 = 0.05;
+/// and this much of what the best of all gains.
+const NEARLY: f64 = 0.8;
+/// The part of all graphs on which the verdict is right, at least. The verdict that ranked instants of the clock reached 0.67.
+const RIGHT_MIN: f64 = 0.85;
+
+/// Something to run, with a part of it free.
+struct Workload {
+    name: String,
+    run: Box<dyn Fn(Remedy, &CallConfig) -> u64>,
+}
+
+/// Graphs of every shape, with tasks of every length on every kind of core.
+fn drawn() -> Vec<Graph> {
+    let grains = [Grain::Even(3), Grain::Even(20), Grain::Even(100), Grain::Uneven(40), Grain::Uneven(400)];
+    let mut graphs = Vec::new();
+    for kinds in Kinds::ALL {
+        for grain in grains {
+            let draw = |shape| Draw::new(10 * graphs.len() as u64 + shape, kinds, grain);
+            graphs.extend([
+                draw(0).chains(1, 60),
+                draw(1).chains(16, 20),
+                draw(2).chains(400, 1),
+                draw(3).fork_join(20, 8),
+                draw(4).fork_join(150, 3),
+                draw(5).layers(30, 12, 3),
+                draw(6).layers(120, 5, 3),
+                draw(7).wavefront(14),
+            ]);
+        }
+    }
+    graphs
+}
+
+fn workloads() -> Vec<Workload> {
+    let drawn = drawn().into_iter().map(|graph| Workload {
+        name: graph.name.clone(),
+        run: Box::new(move |remedy, config| {
+            makespan(remedy, config, &mut Buffers::new(), |o| graph.orchestrate(o))
+        }),
+    });
+    let cases = scenes().into_iter().flat_map(|scene| scene.cases.iter().map(move |case| (scene, case)));
+    let quick = cases
+        .filter(|(scene, case)| ["small", "few", "ragged"].contains(&case.name) && scene.name != "stream");
+    let played = quick.map(|(scene, case)| Workload {
+        name: format!("scene {} {}", scene.name, case.name),
+        run: Box::new(move |remedy, config| {
+            let mut program = (scene.build)(&scene.settings(case, &[], 7).unwrap()).unwrap();
+            let mut buffers = program.buffers().unwrap();
+            makespan(remedy, config, &mut buffers, |o| program.orchestrate(o))
+        }),
+    });
+    drawn.chain(played).collect()
+}
+
+/// The verdict on a recorded run, how long the run took, and whether its path's largest cause is the verdict's.
+fn judged(desk: &Desk, number: usize, workload: &Workload) -> (Verdict, u64) {
+    let flags = DfxFlags::DEPS.with(DfxFlags::PMU);
+    let dir = desk.path().join(format!("run{number}"));
+    let mut config = CallConfig::default().with_dfx_flags(flags.with_swimlane_level(3).unwrap());
+    config.set_output_prefix(dir.to_str().unwrap()).unwrap();
+    let took = (workload.run)(Remedy::None, &config);
+    let run = ringlane_insight::Run::open(&dir).unwrap();
+    let timeline = run.timeline().unwrap();
+    let path = observed(&timeline).unwrap();
+    let counters = run.recorded_counters().unwrap();
+    let verdict = verdict::of(&timeline, &path, counters.as_ref()).expect("something ran");
+    let largest = Cause::ALL.into_iter().map(|cause| path.total(cause)).max().unwrap();
+    assert_eq!(verdict.share, largest.0 as f64 / took as f64, "{}: {}", workload.name, verdict.sentence);
+    (verdict, took)
+}
+
+/// What making free is the verdict's remedy.
+fn remedy(limit: Limit) -> Remedy {
+    match limit {
+        Limit::Cores => Remedy::Cores,
+        Limit::Memory => Remedy::Memory,
+        Limit::Scheduler => Remedy::Scheduling,
+        Limit::Orchestrator => Remedy::Submits,
+        Limit::Dependencies => Remedy::Kernels,
+        Limit::Rings | Limit::Transfers => panic!("no ring is full, and nothing is copied: {limit}"),
+    }
+}
+
+#[test]
+fn what_the_verdict_names_made_free_makes_the_run_shorter() {
+    let desk = Desk::new();
+    let (mut right, mut wrong) = (0, Vec::new());
+    let mut limits = BTreeMap::<&str, u32>::new();
+    for (number, workload) in workloads().iter().enumerate() {
+        let (verdict, took) = judged(&desk, number, workload);
+        let gain = |remedy| 1.0 - (workload.run)(remedy, &CallConfig::default()) as f64 / took as f64;
+        let overheads = [Remedy::Submits, Remedy::Scheduling, Remedy::Cores].map(gain);
+        let best = overheads.into_iter().fold(0.0, f64::max);
+        let named = gain(remedy(verdict.limit));
+        // Where nothing helps by itself, there is nothing to name.
+        if best.max(named) < GAIN_MIN {
+            continue;
+        }
+        *limits.entry(verdict.limit.as_str()).or_default() += 1;
+        if named >= GAIN_MIN && named >= NEARLY * best {
+            right += 1;
+        } else {
+            wrong.push(format!(
+                "{}: {} gains {named:.3}, of {overheads:.3?}",
+                workload.name, verdict.sentence
+            ));
+        }
+    }
+    let rate = f64::from(right) / (f64::from(right) + wrong.len() as f64);
+    println!("{right} right, {} wrong, of {limits:?}: {wrong:#?}", wrong.len());
+    assert!(rate >= RIGHT_MIN, "right on {rate:.3} only: {wrong:#?}");
+    assert!(limits.len() >= 5, "graphs for every verdict: {limits:?}");
+}

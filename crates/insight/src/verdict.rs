@@ -1,0 +1,222 @@
+//! What limits a run, in one sentence: the same for every command and for the page.
+//!
+//! ```text
+//! critical path ──▶ the cause that takes most of it ──▶ limit ──▶ sentence, and what helps
+//!                                                         ▲
+//! counters: do the kernels wait for memory? ──────────────┘ if kernels or cores are the limit
+//! ```
+//!
+//! The verdict follows the critical path because only what is on it makes a run longer: that at some instant *some* block was
+//! on its way says little, for on a chip with many cores that is nearly always so. So the verdict is always the largest line of
+//! `ringlane critical-path`. It is an observation, not an experiment: with the cause removed, the run is shorter by no
+//! more than the share, and by less where another path is nearly as long.
+
+mod memory;
+mod sentence;
+
+use std::fmt;
+
+use ringlane_task::{TaskId, Ticks};
+use serde::{Serialize, Serializer};
+
+use crate::bound::Placement;
+use crate::critical_path::{Cause, CriticalPath, Segment, longest};
+use crate::pmu::Counters;
+use crate::timeline::{TaskIndex, Timeline};
+use crate::{Run, Spread};
+pub(crate) use sentence::submits_text;
+
+/// What limits a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// There is more to run than cores.
+    Cores,
+    /// Kernels wait for memory.
+    Memory,
+    /// Blocks wait to be handed out while cores are free.
+    Scheduler,
+    /// Tasks are not submitted fast enough.
+    Orchestrator,
+    /// Submits wait for rings that are full.
+    Rings,
+    /// Copies between host and chip, or values that the orchestration reads.
+    Transfers,
+    /// Kernels wait for each other: the graph does not have more to run at once.
+    Dependencies,
+}
+
+impl Limit {
+    /// The word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Limit::Cores => "core-bound",
+            Limit::Memory => "memory-bound",
+            Limit::Scheduler => "scheduler-bound",
+            Limit::Orchestrator => "orchestrator-bound",
+            Limit::Rings => "ring-bound",
+            Limit::Transfers => "transfer-bound",
+            Limit::Dependencies => "dependency-bound",
+        }
+    }
+
+    /// What helps against it.
+    pub const fn remedy(self) -> &'static str {
+        match self {
+            Limit::Cores => "faster kernels, more cores",
+            Limit::Memory => "fewer bytes moved: kernels fused, data kept on the core, smaller types",
+            Limit::Scheduler => "larger tiles, more scheduler threads, another policy",
+            Limit::Orchestrator => "fewer, larger tasks; less work between submits",
+            Limit::Rings => "larger rings (ringlane scopes names them), smaller scopes",
+            Limit::Transfers => "fewer and smaller copies; values read later, or not at all",
+            Limit::Dependencies => "faster kernels on the path, shorter chains: smaller tiles, another order",
+        }
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl Serialize for Limit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+/// What limits a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Verdict {
+    /// What limits it.
+    pub limit: Limit,
+    /// The cores that it is about, `any` if they are all: those that blocks on the path can run on.
+    pub kind: &'static str,
+    /// The cause on the critical path that it follows from, as `ringlane critical-path` calls it.
+    pub cause: &'static str,
+    /// The part of the critical path, and so of the makespan, that has this cause.
+    pub share: f64,
+    /// The part of the kernels' cycles in which data moved between memory and cores; `None` if no counter shows it.
+    pub memory_share: Option<f64>,
+    /// The verdict in a sentence: the first line of every answer.
+    pub sentence: String,
+    /// What helps.
+    pub remedy: &'static str,
+}
+
+impl Verdict {
+    /// The sentence, and in a second line what helps.
+    pub fn text(&self) -> String {
+        format!("{}\nWhat helps: {}.\n", self.sentence, self.remedy)
+    }
+}
+
+/// The verdict on a run: the largest part of its critical path. `None` if nothing ran.
+///
+/// Counters are those of the same run, if it has any.
+///
+/// ```no_run
+/// use ringlane_insight::{Instrument, Run, critical_path, verdict};
+/// let run = Run::open("outputs/cholesky")?;
+/// let timeline = run.timeline()?;
+/// let path = critical_path::observed(&timeline)?;
+/// if let Some(verdict) = verdict::of(&timeline, &path, run.counters().ok().as_ref()) {
+///     println!("{}", verdict.sentence);
+/// }
+/// # Ok::<(), ringlane_insight::InsightError>(())
+/// ```
+pub fn of(timeline: &Timeline, path: &CriticalPath, counters: Option<&Counters>) -> Option<Verdict> {
+    if timeline.blocks.is_empty() {
+        return None;
+    }
+    let cause = largest(path)?;
+    let pool = pool_of(timeline, path, cause);
+    let share = path.share(cause);
+    let limit = limit_of(timeline, path, cause);
+    let memory_share = counters.and_then(|counters| match limit {
+        Limit::Cores => memory::of_pool(timeline, pool, counters),
+        Limit::Dependencies => memory::of_path(path, counters),
+        _ => None,
+    });
+    let (limit, memory_share) = match memory_share {
+        Some(memory) if memory.is_bound() => (Limit::Memory, Some(memory.moving)),
+        memory => (limit, memory.map(|memory| memory.moving)),
+    };
+    let sentence = sentence::of(timeline, path, &sentence::Facts { limit, cause, pool, share, memory_share });
+    let (kind, cause, remedy) = (pool.as_str(), cause.as_str(), limit.remedy());
+    Some(Verdict { limit, kind, cause, share, memory_share, sentence, remedy })
+}
+
+/// The verdict with what counters the run has. Counters that cannot be read show nothing.
+pub fn of_run(run: &Run, timeline: &Timeline, path: &CriticalPath) -> Option<Verdict> {
+    of(timeline, path, run.recorded_counters().ok().flatten().as_ref())
+}
+
+/// The cause that takes most of the path; of equal ones the last in the order in which they are reported: waits come
+/// after kernels.
+fn largest(path: &CriticalPath) -> Option<Cause> {
+    let total = |cause: &Cause| path.total(*cause);
+    Cause::ALL.into_iter().max_by_key(total).filter(|cause| total(cause) > Ticks(0))
+}
+
+fn limit_of(timeline: &Timeline, path: &CriticalPath, cause: Cause) -> Limit {
+    match cause {
+        Cause::Data => Limit::Transfers,
+        Cause::Core => Limit::Cores,
+        Cause::Scheduler => Limit::Scheduler,
+        Cause::RingFull => Limit::Rings,
+        Cause::Submit => Limit::Orchestrator,
+        // Kernels on the path that do not wait for each other had to share a core.
+        Cause::Compute if 2 * longest(timeline).ticks.0 < path.total(cause).0 => Limit::Cores,
+        Cause::Compute => Limit::Dependencies,
+    }
+}
+
+/// The cores that most of the path's time with this cause is about; of time that is about none, those that compute on it.
+fn pool_of(timeline: &Timeline, path: &CriticalPath, cause: Cause) -> Placement {
+    let about = |segment: &&Segment| match cause {
+        Cause::Core => segment.cause == cause,
+        _ => segment.cause == Cause::Compute,
+    };
+    let mut pools: Vec<(Placement, u64)> = Vec::new();
+    for segment in path.segments.iter().filter(about) {
+        let Some(pool) = segment.task.and_then(|task| pool_of_task(timeline, task)) else { continue };
+        match pools.iter_mut().find(|(known, _)| *known == pool) {
+            Some((_, ticks)) => *ticks += segment.ticks(),
+            None => pools.push((pool, segment.ticks())),
+        }
+    }
+    pools.into_iter().max_by_key(|&(_, ticks)| ticks).map_or(Placement::Anywhere, |(pool, _)| pool)
+}
+
+fn pool_of_task(timeline: &Timeline, task: TaskIndex) -> Option<Placement> {
+    timeline.last_block(task).map(|block| timeline.pool(block.func_id))
+}
+
+/// How long the submits on a path took, and of which task the longest was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathSubmits {
+    /// How many there are, and how their times are spread.
+    pub spread: Spread,
+    /// The longest.
+    pub longest: TaskId,
+}
+
+/// The submits that a path leads through; `None` if submits were not recorded, or if there is none.
+pub fn submits(timeline: &Timeline, path: &CriticalPath) -> Option<PathSubmits> {
+    let of_submits = path.segments.iter().filter(|segment| segment.cause == Cause::Submit);
+    // A submit that a full ring interrupted has two segments.
+    let mut times: Vec<(TaskIndex, u64)> = Vec::new();
+    for (task, ticks) in of_submits.filter_map(|segment| Some((segment.task?, segment.ticks()))) {
+        match times.last_mut() {
+            Some((last, sum)) if *last == task => *sum += ticks,
+            _ => times.push((task, ticks)),
+        }
+    }
+    let longest = times.iter().max_by_key(|&&(task, ticks)| (ticks, std::cmp::Reverse(task)))?.0;
+    let spread = Spread::of(times.into_iter().map(|(_, ticks)| Ticks(ticks)).collect());
+    Some(PathSubmits { spread, longest: timeline.task(longest).task_id })
+}
+
+#[cfg(test)]
+mod tests;
