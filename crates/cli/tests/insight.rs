@@ -129,6 +129,54 @@ fn level_2_blames_the_same_as_level_3_although_it_does_not_know_submits() {
 }
 
 #[test]
+fn every_answer_about_a_run_begins_with_the_same_verdict() {
+    let desk = Desk::new();
+    let every_file = &["--dfx"][..];
+    let runs = [("cholesky", "small", "a2a3sim", every_file), ("fanin", "few", "cpu", every_file)];
+    for (scene, case, platform, options) in runs {
+        let run = record(&desk, scene, case, platform, options);
+        let first = |command: &str| {
+            let answer = desk.ringlane(&[command, &run]);
+            answer.stdout.lines().take(2).map(str::to_string).collect::<Vec<_>>()
+        };
+        let lines = first("overhead");
+        assert_eq!(first("critical-path"), lines);
+        let verdict = json_of(&desk, &["overhead", &run])["verdict"].clone();
+        assert_eq!(verdict["sentence"], lines[0].as_str());
+        assert_eq!(lines[1], format!("What helps: {}.", verdict["remedy"].as_str().unwrap()));
+        let path = json_of(&desk, &["critical-path", &run]);
+        assert_eq!(path["verdict"], verdict);
+        // It is the largest line of the path.
+        let largest = path["causes"].as_array().unwrap().iter().max_by_key(|cause| cause["ticks"].as_u64());
+        assert_eq!(largest.unwrap()["cause"], verdict["cause"]);
+        assert_eq!(desk.ringlane(&["report", &run]).status, 0);
+        let page = desk.page_data(&format!("{run}/report.html"));
+        assert_eq!(page["time"]["verdict"], verdict);
+        assert_eq!(page["findings"][0]["text"], verdict["sentence"]);
+        // Time in place of counters shows nothing of memory.
+        let manifest = Manifest::read(desk.path().join(&run)).unwrap();
+        if manifest.pmu.is_some_and(|pmu| pmu.source == "tsc") {
+            assert!(verdict["memory_share"].is_null() && verdict["limit"] != "memory-bound", "{verdict}");
+        }
+    }
+}
+
+#[test]
+fn a_verdict_without_its_counters_says_so() {
+    let desk = Desk::new();
+    let run = record(&desk, "matmul", "small", "a2a3sim", &["--chip-swimlane", "--pmu"]);
+    let file = desk.path().join(&run).join("pmu.csv");
+    let size = std::fs::metadata(&file).unwrap().len() as usize;
+    std::fs::write(&file, vec![b'x'; size]).unwrap();
+    for command in ["overhead", "critical-path"] {
+        let answer = desk.ringlane(&[command, &run]);
+        assert_eq!(answer.status, 0, "{}", answer.stderr);
+        assert!(answer.stderr.contains("note: without its counters: "), "{}", answer.stderr);
+        assert!(answer.stderr.contains("pmu.csv"), "{}", answer.stderr);
+    }
+}
+
+#[test]
 fn without_a_name_the_newest_run_that_has_the_file_is_taken_and_said() {
     let desk = Desk::new();
     let none = desk.ringlane(&["overhead"]);

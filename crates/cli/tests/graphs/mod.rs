@@ -22,6 +22,23 @@ kernel! { static MATRIX = aic fn(x: &mut [u8]) { x.fill(1); } cost Cost::Ticks(t
 kernel! { static VECTOR = aiv fn(x: &mut [u8]) { x.fill(1); } cost Cost::Ticks(ticks) }
 kernel! { static EITHER = any fn(x: &mut [u8]) { x.fill(1); } cost Cost::Ticks(ticks) }
 
+/// What a vector core of `a2a3sim` computes and moves in a tick.
+const FLOPS: f64 = 4_000.0;
+const BYTES: f64 = 444.0;
+
+kernel! {
+    /// Waits for memory.
+    static MOVES = aiv fn(x: &mut [u8]) { x.fill(1); } cost Cost::Roofline {
+        flops: |args| 0.1 * FLOPS * ticks(args) as f64, bytes: |args| BYTES * ticks(args) as f64
+    }
+}
+kernel! {
+    /// Computes, and moves a little.
+    static COMPUTES = aiv fn(x: &mut [u8]) { x.fill(1); } cost Cost::Roofline {
+        flops: |args| FLOPS * ticks(args) as f64, bytes: |args| 0.1 * BYTES * ticks(args) as f64
+    }
+}
+
 /// A task: its kernel, how long it takes, and the tasks before it that it waits for.
 #[derive(Clone, Debug)]
 struct Node {
@@ -59,17 +76,20 @@ impl Grain {
     }
 }
 
-/// The kinds of cores that tasks ask for.
+/// The kinds of cores that tasks ask for, and of vector cores what for.
 #[derive(Clone, Copy, Debug)]
 pub enum Kinds {
     Vector,
     Any,
     MatrixAndVector,
     All,
+    Moving,
+    Computing,
 }
 
 impl Kinds {
-    pub const ALL: [Kinds; 4] = [Kinds::Vector, Kinds::Any, Kinds::MatrixAndVector, Kinds::All];
+    /// Those whose tasks take a time and do nothing in particular.
+    pub const TIMED: [Kinds; 4] = [Kinds::Vector, Kinds::Any, Kinds::MatrixAndVector, Kinds::All];
 
     fn draw(self, rng: &mut Rng) -> &'static Kernel {
         let any =
@@ -79,6 +99,8 @@ impl Kinds {
             Kinds::Any => &EITHER,
             Kinds::MatrixAndVector => any(&[&MATRIX, &VECTOR], rng),
             Kinds::All => any(&[&MATRIX, &VECTOR, &EITHER], rng),
+            Kinds::Moving => &MOVES,
+            Kinds::Computing => &COMPUTES,
         }
     }
 }

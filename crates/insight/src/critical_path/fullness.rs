@@ -36,6 +36,20 @@ impl Fullness {
         Fullness { full }
     }
 
+    fn of_placement(&self, placement: Placement) -> &[(Ticks, Ticks)] {
+        match placement {
+            Placement::On(kind) => &self.full[kind as usize],
+            Placement::Anywhere => &self.full[CoreKind::COUNT],
+        }
+    }
+
+    /// Since when every core of the placement had been busy at a moment; `None` if one was free just after it.
+    pub(super) fn since(&self, placement: Placement, moment: Ticks) -> Option<Ticks> {
+        let full = self.of_placement(placement);
+        let (from, to) = *full[..full.partition_point(|&(from, _)| from <= moment)].last()?;
+        (moment < to).then_some(from)
+    }
+
     /// The parts of a stretch of time, latest first, each with whether every core of the placement was busy.
     pub(super) fn backwards(
         &self,
@@ -44,10 +58,7 @@ impl Fullness {
         mut end: Ticks,
         mut each: impl FnMut(Ticks, Ticks, IsFull),
     ) {
-        let full = match placement {
-            Placement::On(kind) => &self.full[kind as usize],
-            Placement::Anywhere => &self.full[CoreKind::COUNT],
-        };
+        let full = self.of_placement(placement);
         let later = full.partition_point(|&(from, _)| from < end);
         for &(from, to) in full[..later].iter().rev().take_while(|&&(_, to)| to > start) {
             let (from, to) = (from.max(start), to.min(end));

@@ -67,8 +67,8 @@ fn a_block_behind_others_waits_for_a_core_until_one_is_idle() {
         .ends(51);
     let expected = [
         (0, 2, Submit),
-        (2, 4, Submit),
-        (4, 20, Core),
+        (2, 3, Scheduler),
+        (3, 20, Core),
         (20, 24, Scheduler),
         (24, 50, Compute),
         (50, 51, Scheduler),
@@ -89,8 +89,31 @@ fn a_block_that_was_handed_out_ahead_waits_for_a_core_unless_another_that_can_ru
         assert_eq!(sample(&cores, kernel)[2..], [(4, 22, Scheduler), (22, 50, Compute)]);
     }
     let alone = sample(&["aic", "aiv"], AIC);
-    assert_eq!(alone[2..], [(4, 20, Core), (20, 22, Scheduler), (22, 50, Compute)]);
-    assert!(alone[..2].iter().all(|segment| segment.2 == Submit));
+    let taken = [(0, 2, Submit), (2, 3, Scheduler), (3, 20, Core), (20, 22, Scheduler), (22, 50, Compute)];
+    assert_eq!(alone, taken);
+}
+
+#[test]
+fn a_submit_to_full_cores_is_not_late_but_a_producer_that_ends_while_they_are_full_is() {
+    use Cause::{Compute, Core, Submit};
+    // The core is busy from 2 to 90 with what was submitted first; the third task waits for it from 42 on.
+    let full = |producers: &[u64]| {
+        let busy = Sample::on(&["aic", "aiv"])
+            .task((0, 2), 2, &[])
+            .block(0, AIC, [2, 2, 50, 50])
+            .task((2, 4), 4, &[])
+            .block(0, AIC, [50, 50, 90, 90])
+            .task((4, 5), 5, &[])
+            .block(1, AIV, [5, 5, 42, 42]);
+        let submit = if producers.is_empty() { (5, 42) } else { (5, 6) };
+        path(&busy.task(submit, 42, producers).block(0, AIC, [90, 90, 99, 99]).ends(99))
+    };
+    // Submitted earlier, it would not have begun earlier.
+    assert_eq!(full(&[]), [(0, 2, Submit), (2, 90, Core), (90, 99, Compute)]);
+    // Ready earlier, it could have been before the second one.
+    let after =
+        [(0, 2, Submit), (2, 4, Submit), (4, 5, Submit), (5, 42, Compute), (42, 90, Core), (90, 99, Compute)];
+    assert_eq!(full(&[2]), after);
 }
 
 #[test]

@@ -21,6 +21,8 @@ pub(super) struct Walk<'t> {
     ends: HashMap<CoreId, Vec<Ticks>>,
     /// The ends of all blocks, in order, and of which task each is; empty if nobody read.
     by_end: Vec<(Ticks, TaskIndex)>,
+    /// When blocks were given a core and when they began, in order, by their places in the timeline.
+    begins: Vec<(Ticks, u32)>,
     now: Ticks,
     /// What is explained so far, the latest first.
     segments: Vec<Segment>,
@@ -30,6 +32,8 @@ pub(super) struct Walk<'t> {
 enum Next {
     /// A task's own: it was done at `now`.
     Task(TaskIndex),
+    /// A block's: it had been given a core at `now`.
+    Block(TaskIndex, BlockRow),
     /// The orchestrator's: it came to the submit of this task at `now`.
     Before(TaskIndex),
     /// Nobody's: the run had begun.
@@ -50,6 +54,7 @@ impl<'t> Walk<'t> {
             aside: Aside::of(timeline),
             ends,
             by_end: ends_in_order(timeline),
+            begins: begins_in_order(timeline),
             now: timeline.makespan,
             segments: Vec::new(),
         }
@@ -60,6 +65,7 @@ impl<'t> Walk<'t> {
         loop {
             next = match next {
                 Next::Task(task) => self.task(task),
+                Next::Block(task, block) => self.given(task, &block),
                 Next::Before(task) => self.orchestrator(task),
                 Next::Begin => break,
             };
@@ -90,19 +96,29 @@ impl<'t> Walk<'t> {
 
     /// Explains a task that was done at `now`, back to what made it ready.
     fn task(&mut self, task: TaskIndex) -> Next {
-        if let Some(&block) = self.timeline.last_block(task) {
-            self.block(task, &block);
-        }
+        let Some(&block) = self.timeline.last_block(task) else { return self.ready(task) };
+        let start = block.start.min(self.now);
+        let (core, kernel) = (Some(block.core), Some(block.func_id));
+        self.push(Segment { start, end: self.now, cause: Cause::Compute, task: Some(task), core, kernel });
+        self.given(task, &block)
+    }
+
+    /// Explains a block that had its core at `now`, back to what made its task ready, or to what kept all cores from it.
+    fn given(&mut self, task: TaskIndex, block: &BlockRow) -> Next {
+        self.wait(task, block);
+        self.crowd(task, block).unwrap_or_else(|| self.ready(task))
+    }
+
+    /// Explains a task that had all it needed at `now`, back to what it waited for last.
+    fn ready(&mut self, task: TaskIndex) -> Next {
         let wait = self.waits[task.at()];
         let submit = self.timeline.task(task).submit;
         match (wait.producer, submit) {
-            // Everything it waits for had ended before it was submitted: it waited for its submit.
-            (_, Some(submit)) if wait.data <= submit.start => {
+            (_, Some(submit)) if self.waits_for_submit(task) => {
                 self.back_to(submit.end, Cause::Scheduler, Some(task));
                 self.submit(task)
             }
-            // Submits are not recorded, but nobody made it wait: that was its submit, too.
-            (_, None) if !self.timeline.task(task).is_wired => Next::Begin,
+            (_, None) if self.waits_for_submit(task) => Next::Begin,
             (Some(producer), submit) => {
                 // A producer that ended within the submit: what is left of that is the orchestrator's.
                 let submitted = submit.map_or(wait.data, |submit| submit.end.max(wait.data));
@@ -114,11 +130,15 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// Explains a block: its kernel, and from there back to the moment at which it had all it needs.
-    fn block(&mut self, task: TaskIndex, block: &BlockRow) {
-        let start = block.start.min(self.now);
-        let (core, kernel) = (Some(block.core), Some(block.func_id));
-        self.push(Segment { start, end: self.now, cause: Cause::Compute, task: Some(task), core, kernel });
+    /// Whether everything a task waits for had ended before it was submitted: it waited for its submit. Where submits are not
+    /// recorded, that is so if the engine did not make it wait.
+    fn waits_for_submit(&self, task: TaskIndex) -> bool {
+        let life = self.timeline.task(task);
+        life.submit.map_or(!life.is_wired, |submit| self.waits[task.at()].data <= submit.start)
+    }
+
+    /// Explains what a block waited for after it had all it needs and until it had its core.
+    fn wait(&mut self, task: TaskIndex, block: &BlockRow) {
         // Handed out ahead, it waited for the block before it on its core.
         let ends = self.ends.get(&block.core).map_or(&[][..], Vec::as_slice);
         let before = ends[..ends.partition_point(|&end| end <= block.start)].last().copied();
@@ -134,6 +154,28 @@ impl<'t> Walk<'t> {
         for (start, end, cause) in parts {
             self.push(Segment { start, end, cause, task: Some(task), core: None, kernel: None });
         }
+    }
+
+    /// Explains a block that was submitted at `now` to cores that were full, and stayed so until it had its own: submitted
+    /// earlier, it would have waited for the same blocks before it. So it is cores that were short ever since they became
+    /// full, and the path goes on with the block that filled them. A block that waited for another task's end is none
+    /// of these: ready earlier, it would have been before others.
+    fn crowd(&mut self, task: TaskIndex, block: &BlockRow) -> Option<Next> {
+        let waited =
+            self.segments.last().is_some_and(|last| (last.cause, last.task) == (Cause::Core, Some(task)));
+        if !waited || !self.waits_for_submit(task) {
+            return None;
+        }
+        let placement = self.timeline.placement(block.func_id);
+        let full_since = self.fullness.since(placement, self.now).filter(|&since| since < self.now)?;
+        let first = self.begins.partition_point(|&(at, _)| at < full_since);
+        let at_once = self.begins[first..].iter().take_while(|&&(at, _)| at == full_since);
+        let filled = at_once.map(|&(_, block)| self.timeline.blocks[block as usize]);
+        let filled = filled.filter(|block| placement.admits(self.timeline.kind_of(block)));
+        let known = filled.filter_map(|block| Some((self.timeline.find(block.task_id)?, block)));
+        let (filler, block) = known.max_by_key(|&(task, _)| (self.waits[task.at()].runnable(), task))?;
+        self.back_to(full_since, Cause::Core, Some(task));
+        Some(Next::Block(filler, block))
     }
 
     /// Explains a submit that ended at `now`, or in which a task became ready at `now`.
@@ -226,4 +268,12 @@ fn ends_in_order(timeline: &Timeline) -> Vec<(Ticks, TaskIndex)> {
     let mut ends: Vec<_> = timeline.indices().flat_map(of_task).collect();
     ends.sort_unstable();
     ends
+}
+
+/// When blocks were handed out and when they began, in order.
+fn begins_in_order(timeline: &Timeline) -> Vec<(Ticks, u32)> {
+    let both = |(block, place): (&BlockRow, u32)| [(block.dispatch, place), (block.start, place)];
+    let mut begins: Vec<_> = timeline.blocks.iter().zip(0..).flat_map(both).collect();
+    begins.sort_unstable();
+    begins
 }
