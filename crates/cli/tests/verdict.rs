@@ -20,13 +20,17 @@ use ringlane_scenes::scenes;
 const GAIN_MIN: f64 = 0.05;
 /// and this much of what the best of all gains.
 const NEARLY: f64 = 0.8;
-/// The part of all graphs on which the verdict is right, at least. The verdict that ranked instants of the clock reached 0.67.
+/// The part of all graphs on which the verdict is right, at least. A verdict
+/// that ranks instants of the clock by what some block waited for reaches 0.60.
 const RIGHT_MIN: f64 = 0.85;
 
-/// Something to run, with a part of it free.
+/// Runs with a part free, recorded as the configuration says, and gives the ticks that it took.
+type TimedRun = dyn Fn(Remedy, &CallConfig) -> u64;
+
+/// Something to run.
 struct Workload {
     name: String,
-    run: Box<dyn Fn(Remedy, &CallConfig) -> u64>,
+    run: Box<TimedRun>,
 }
 
 /// Graphs of every shape, with tasks of every length on every kind of core.

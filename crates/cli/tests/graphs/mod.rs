@@ -15,7 +15,7 @@ thread_local! {
 }
 
 fn ticks(args: &Args<'_>) -> u64 {
-    args.tensors().next().map_or(0, |tensor| tensor.elements() as u64) / SPEED.get()
+    args.tensors().next().map_or(0, |tensor| tensor.elements()) / SPEED.get()
 }
 
 kernel! { static MATRIX = aic fn(x: &mut [u8]) { x.fill(1); } cost Cost::Ticks(ticks) }

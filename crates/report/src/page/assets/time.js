@@ -14,7 +14,7 @@ function drawTime() {
   const cores = kinds.length > 0
     ? kinds.length === 1 ? [bar(kinds[0].parts), legend(kinds[0].parts)] : [kinds.map(kindBar), legend(namesOf(kinds))]
     : h("p.absent", "Core time needs swimlane level 2: ", h("code", "--chip-swimlane=2"), ".");
-  sheet(section, "Where time went", verdict && h("b", { title: verdict.sentence }, verdict.limit),
+  sheet(section, "Where time went", verdict && [h("b", { title: verdict.sentence }, verdict.limit), ` \u00b7 what helps: ${verdict.remedy}`],
     h("div.bars",
       h("figure", h("figcaption.caption", h("span", kinds.length > 1 ? `Time of ${run.node ? "workers" : "cores"} by kind` : "Core time of all cores"), h("span.dim", `${manifest.cores} \u00d7 ${time(manifest.makespan_ticks)}`)), cores),
       h("figure", h("figcaption.caption", h("span", "Critical path by cause"), h("span.dim", time(manifest.makespan_ticks))), bar(path), legend(path))));
