@@ -12,7 +12,10 @@ use std::collections::BTreeMap;
 use common::Desk;
 use graphs::{Draw, Grain, Graph, Kinds, Remedy, makespan};
 use ringlane::prelude::*;
+use ringlane_insight::bound::Placement;
 use ringlane_insight::critical_path::{Cause, observed};
+use ringlane_insight::overhead::overhead;
+use ringlane_insight::units::percent_text;
 use ringlane_insight::verdict::{self, Limit, Verdict};
 use ringlane_scenes::scenes;
 
@@ -173,4 +176,19 @@ fn memory_is_named_where_faster_memory_helps_and_nowhere_else() {
             }
         }
     }
+}
+
+#[test]
+fn tasks_that_run_anywhere_are_judged_over_all_cores() {
+    let desk = Desk::new();
+    let workload = Workload::of(Draw::new(3, Kinds::Any, Grain::Even(150)).chains(400, 1));
+    let (verdict, took) = judged(&desk, 0, &workload);
+    let timeline = ringlane_insight::Run::open(desk.path().join("run0")).unwrap().timeline().unwrap();
+    assert_eq!((verdict.limit, verdict.kind), (Limit::Cores, "any"), "{}", verdict.sentence);
+    let all = *overhead(&timeline).unwrap().kinds.last().unwrap();
+    assert_eq!((all.kind, all.cores), (Placement::Anywhere, 72));
+    let busy: u64 = timeline.blocks.iter().map(|block| block.end.0 - block.start.0).sum();
+    assert_eq!(all.time.busy, u128::from(busy));
+    let share = percent_text(busy as f64 / (72 * took) as f64);
+    assert!(verdict.sentence.contains(&format!("all kinds were busy {share}")), "{}", verdict.sentence);
 }

@@ -175,7 +175,7 @@ fn limit_of(timeline: &Timeline, path: &CriticalPath, cause: Cause) -> Limit {
 /// The cores that most of the path's time with this cause is about; of time that is about none, those that compute on it.
 fn pool_of(timeline: &Timeline, path: &CriticalPath, cause: Cause) -> Placement {
     let about = |segment: &&Segment| match cause {
-        Cause::Core => segment.cause == cause,
+        Cause::Core | Cause::Scheduler => segment.cause == cause,
         _ => segment.cause == Cause::Compute,
     };
     let mut pools: Vec<(Placement, u64)> = Vec::new();

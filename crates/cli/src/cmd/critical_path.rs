@@ -21,7 +21,7 @@ Example:
   $ ringlane critical-path --segments | head -20
 docs/commands/critical-path.md says what each cause means.";
 
-/// Tell what the makespan was made of, by the path that led to the run's end
+/// Say what limits a run, and what its makespan was made of, by the path that led to its end
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub struct CriticalPathArgs {

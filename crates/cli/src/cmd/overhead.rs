@@ -21,7 +21,7 @@ Example:
   $ ringlane overhead --json | jq .verdict
 Needs --chip-swimlane=2 at least; with 3 also what each scheduler thread did. docs/commands/overhead.md explains the parts.";
 
-/// Tell where the cores' time went, and who is to blame for what they did not use
+/// Say what limits a run, and where its cores' time went
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub struct OverheadArgs {

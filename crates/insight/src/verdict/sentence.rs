@@ -31,7 +31,7 @@ pub(super) fn of(timeline: &Timeline, path: &CriticalPath, facts: &Facts) -> Str
         Limit::Scheduler => {
             let core = facts.pool.nouns().0;
             format!(
-                "Scheduler-bound: for {share} of the critical path a block that could run waited while {core} was free."
+                "Scheduler-bound: for {share} of the critical path a block that could run waited while {core} was idle."
             )
         }
         Limit::Orchestrator => format!("Orchestrator-bound: {}.", orchestration(timeline, path, &share)),
