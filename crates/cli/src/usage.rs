@@ -7,6 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use crate::errors::{CliError, Exit, print};
 use crate::output;
 use crate::select;
+use crate::suggest;
 
 /// Tells what the parser has to say: help and version are results, everything else is an error.
 pub fn tell(error: &clap::Error) -> Exit {
@@ -56,13 +57,16 @@ fn translate(error: &clap::Error) -> CliError {
             if !given.starts_with('-') {
                 return CliError::BadUsage { detail: format!("{given:?} is one argument too many"), usage };
             }
-            CliError::UnknownOption { given, similar: text(error, ContextKind::SuggestedArg), usage }
+            // The parser's own suggestion is the option with the most letters in common, whatever it is about.
+            let similar = suggest::options(&given, &crate::cmd::option_names(&usage));
+            CliError::UnknownOption { given, similar, usage }
         }
-        ErrorKind::InvalidSubcommand => CliError::UnknownCommand {
-            given: given(ContextKind::InvalidSubcommand),
-            similar: text(error, ContextKind::SuggestedSubcommand),
-            known: crate::cmd::names(&usage),
-        },
+        ErrorKind::InvalidSubcommand => {
+            let (given, known) = (given(ContextKind::InvalidSubcommand), crate::cmd::names(&usage));
+            let names: Vec<&str> = known.iter().map(String::as_str).collect();
+            let similar = suggest::nearest(&given, &names).map(str::to_string);
+            CliError::UnknownCommand { given, similar, known }
+        }
         ErrorKind::MissingRequiredArgument => {
             let what = given(ContextKind::InvalidArg);
             if what.contains("SCENE") {

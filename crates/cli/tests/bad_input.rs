@@ -129,10 +129,25 @@ fn unknown_options_commands_and_words_are_refused_in_the_same_form() {
 }
 
 #[test]
+fn an_unknown_option_gets_one_of_the_same_meaning_or_no_suggestion() {
+    for (given, hint) in [
+        ("--enable-pnu", "did you mean --pmu?"),
+        ("--tensor-dump", "did you mean --dump-tensor?"),
+        ("--enable-cache-stat", "usage: "),
+        ("--enable-foo=2", "usage: "),
+        ("--ring-size", "usage: "),
+    ] {
+        let answer = refused(&["run", "vector", given], "UnknownOption");
+        assert!(answer.line("hint: ").starts_with(hint), "{given}: {}", answer.stderr);
+    }
+    assert_eq!(refused(&["rnu"], "UnknownCommand").line("hint: "), "did you mean run?");
+    assert!(!refused(&["profile"], "UnknownCommand").line("hint: ").contains("did you mean"));
+}
+
+#[test]
 fn a_diagnostic_asked_for_wrongly_is_refused_before_anything_runs() {
     for (option, allowed, hint) in [
-        ("--chip-swimlane=0", "1, 2, 3", "--chip-swimlane=3"),
-        ("--chip-swimlane=4", "1, 2, 3", "--chip-swimlane=3"),
+        ("--chip-swimlane=4", "0, 1, 2, 3", "--chip-swimlane=3"),
         ("--chip-swimlane=", "1, 2, 3", "--chip-swimlane=3"),
         ("--enable-l2-swimlane=4", "1, 2, 3", "--chip-swimlane=3"),
         ("--pmu=99", "1 or basic", "--pmu"),
@@ -151,8 +166,10 @@ fn a_diagnostic_asked_for_wrongly_is_refused_before_anything_runs() {
         }
         assert!(answer.line("hint: ").starts_with(hint), "{}", answer.stderr);
     }
-    // A level is joined to its option: what follows a bare one is a word of its own.
-    refused(&["run", "vector", "--chip-swimlane", "4"], "UnknownScene");
+    // A number after a bare one is its level; a word stays a word.
+    let detail = refused(&["run", "vector", "--chip-swimlane", "4"], "BadValue");
+    assert!(detail.line("detail: ").contains("--chip-swimlane \"4\"; allowed: 0, 1, 2, 3"));
+    refused(&["run", "vector", "--chip-swimlane", "four"], "UnknownScene");
 }
 
 fn own((name, value): (&str, &str)) -> (String, String) {

@@ -14,27 +14,39 @@ use crate::selection;
 /// What `--dfx` turns on.
 const EVERYTHING: DfxFlags = REPORTED.with(DfxFlags::DUMP);
 
+/// Other names of `--chip-swimlane`.
+const SWIMLANE_ALIASES: [&str; 3] = ["enable-chip-swimlane", "enable-l2-swimlane", "enable-profiling"];
+
+/// Another name of `--pmu`.
+const PMU_ALIAS: &str = "enable-pmu";
+
+/// Whether an option, by its name without dashes, takes a number that may be left out.
+pub fn takes_optional_number(name: &str) -> bool {
+    ["chip-swimlane", "pmu", PMU_ALIAS].contains(&name) || SWIMLANE_ALIASES.contains(&name)
+}
+
 /// Each diagnostic leaves a file of its own beside `run.json`.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Diagnostics (each leaves a file beside run.json)")]
 pub struct DfxArgs {
-    /// When blocks ran (1), with the life of tasks and their edges (2), with phases of workers and submits (3) [bare: 3]
-    #[arg(long, value_name = "LEVEL", visible_alias = "enable-l2-swimlane")]
+    /// When blocks ran (1), with the life of tasks and their edges (2), with phases of workers and submits (3); 0 is off [bare: 3]
+    #[arg(long, value_name = "LEVEL")]
+    #[arg(aliases = SWIMLANE_ALIASES)]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "3", value_parser = swimlane_level)]
     chip_swimlane: Option<u8>,
     /// The data of tasks: all, some kernels (QK,PV:2), or only what the orchestration marks (@marked) [bare: all]
-    #[arg(long, value_name = "KERNEL[:ARG],…")]
+    #[arg(long, value_name = "KERNEL[:ARG],…", aliases = ["enable-dump-tensor", "dump-args"])]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = selection::ALL)]
     dump_tensor: Option<String>,
     /// Hardware counters of each block, of a group by number or name
-    #[arg(long, value_name = "GROUP")]
+    #[arg(long, value_name = "GROUP", alias = PMU_ALIAS)]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = pmu::DEFAULT)]
     pmu: Option<String>,
     /// The tasks and all their dependencies
-    #[arg(long)]
+    #[arg(long, alias = "enable-dep-gen")]
     dep_gen: bool,
     /// What each scope took of the rings
-    #[arg(long, visible_alias = "enable-scope-stats")]
+    #[arg(long, alias = "enable-scope-stats")]
     scope_stats: bool,
     /// When each worker got, ran and answered which call; needs --workers
     #[arg(long)]
@@ -103,8 +115,10 @@ impl DfxArgs {
         ];
         let flags =
             asked.into_iter().filter(|(is_on, _)| *is_on).fold(DfxFlags::NONE, |all, (_, one)| all.with(one));
+        // A level of 0 asks for nothing: a report still has the others.
+        let asks_for_nothing = flags.is_empty() && self.chip_swimlane.unwrap_or(0) == 0;
+        let flags = if self.report && asks_for_nothing { REPORTED.with(by_node) } else { flags };
         match self.chip_swimlane {
-            None if self.report && flags.is_empty() => REPORTED.with(by_node),
             None => flags,
             Some(level) => flags.with_swimlane_level(level).expect("the level was checked when it was read"),
         }
@@ -117,8 +131,8 @@ impl DfxArgs {
 }
 
 fn swimlane_level(text: &str) -> Result<u8, CliError> {
-    let level = text.parse().ok().filter(|level| (1..=DfxFlags::MAX_SWIMLANE_LEVEL).contains(level));
-    level.ok_or_else(|| CliError::bad_value("--chip-swimlane", text, "1, 2, 3", "--chip-swimlane=3"))
+    let level = text.parse().ok().filter(|level| (0..=DfxFlags::MAX_SWIMLANE_LEVEL).contains(level));
+    level.ok_or_else(|| CliError::bad_value("--chip-swimlane", text, "0, 1, 2, 3", "--chip-swimlane=3"))
 }
 
 fn overflow() -> impl TypedValueParser<Value = Overflow> {
@@ -185,16 +199,44 @@ mod tests {
     }
 
     #[test]
+    fn a_swimlane_of_level_0_is_off_whatever_else_is_on() {
+        assert_eq!(bits(&["--chip-swimlane=0"]), 0);
+        for options in [["--dfx", "--chip-swimlane=0"], ["--chip-swimlane=0", "--dfx"]] {
+            assert_eq!(bits(&options), 0x78);
+        }
+        assert_eq!(bits(&["--report", "--chip-swimlane=0"]), 0x70);
+        assert_eq!(bits(&["--report", "--chip-swimlane=0", "--dep-gen"]), 1 << 5);
+    }
+
+    #[test]
+    fn other_names_of_the_diagnostics_mean_the_same() {
+        for (alias, expected) in [
+            ("--enable-profiling", 0b111),
+            ("--enable-profiling=1", 0b001),
+            ("--enable-l2-swimlane", 0b111),
+            ("--enable-chip-swimlane", 0b111),
+            ("--enable-chip-swimlane=2", 0b011),
+            ("--enable-chip-swimlane=0", 0),
+            ("--enable-dump-tensor", 1 << 3),
+            ("--enable-dump-tensor=VECTOR_MUL", 1 << 3),
+            ("--dump-args", 1 << 3),
+            ("--enable-pmu", 1 << 4),
+            ("--enable-pmu=2", 1 << 4),
+            ("--enable-dep-gen", 1 << 5),
+            ("--enable-scope-stats", 1 << 6),
+        ] {
+            assert_eq!(bits(&[alias]), expected, "{alias}");
+        }
+        assert_eq!(diagnostics(&["--enable-pmu=2"]).pmu_group, 2);
+        assert_eq!(diagnostics(&["--dump-args=VECTOR_MUL:1"]).dump.to_string(), "VECTOR_MUL:1");
+    }
+
+    #[test]
     fn without_options_diagnostics_would_wait_observe_the_last_round_and_dump_everything() {
         assert_eq!(diagnostics(&[]), Diagnostics::default());
         assert_eq!(diagnostics(&["--overflow", "drop"]).overflow, Overflow::Drop);
         assert_eq!(diagnostics(&["--dfx-rounds", "all"]).rounds, DfxRounds::All);
         let dump = diagnostics(&["--dfx", "--dump-tensor=VECTOR_MUL:1"]).dump;
         assert_eq!(dump.to_string(), "VECTOR_MUL:1");
-    }
-
-    #[test]
-    fn a_value_is_joined_to_its_option_so_that_the_next_word_stays_a_word() {
-        assert!(Command::try_parse_from(["run", "--chip-swimlane", "2"]).is_err());
     }
 }

@@ -17,6 +17,7 @@ mod ranks;
 mod report;
 mod run;
 mod scopes;
+mod spaced;
 mod swimlane;
 mod timeline_notes;
 mod verdict;
@@ -30,6 +31,7 @@ use std::ffi::OsString;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::errors::{CliError, Exit, print};
+use crate::suggest::OptionNames;
 use crate::usage;
 
 const EXAMPLE: &str = "\
@@ -70,7 +72,7 @@ enum Command {
 
 /// Does what a command line says.
 pub fn run_from(arguments: impl IntoIterator<Item = OsString>) -> Exit {
-    let cli = match Cli::try_parse_from(arguments) {
+    let cli = match Cli::parse_words(arguments) {
         Ok(cli) => cli,
         Err(error) => return usage::tell(&error),
     };
@@ -104,15 +106,40 @@ impl Command {
     }
 }
 
+impl Cli {
+    /// Reads a command line, the program's name included.
+    fn parse_words(words: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
+        Cli::try_parse_from(spaced::joined(words))
+    }
+}
+
 /// The names of all commands that can stand where a command line, as its usage is told, goes on: those of the program after
 /// `usage: ringlane`, those of `chips` after `usage: ringlane chips`.
 pub fn names(usage: &str) -> Vec<String> {
+    command_of(usage).get_subcommands().map(|command| command.get_name().to_string()).collect()
+}
+
+/// The options of the command whose usage this is, each with its other names.
+pub fn option_names(usage: &str) -> Vec<OptionNames> {
+    let names = |arg: &clap::Arg| {
+        let aliases = arg.get_all_aliases().unwrap_or_default();
+        arg.get_long().map(|long| [long].into_iter().chain(aliases).map(String::from).collect())
+    };
+    let command = command_of(usage);
+    let shown = command.get_arguments().filter(|arg| !arg.is_hide_set());
+    shown.filter_map(names).map(OptionNames).collect()
+}
+
+/// The command whose usage this is.
+fn command_of(usage: &str) -> clap::Command {
     let mut command = Cli::command();
+    // So that it has what all commands have.
+    command.build();
     for word in usage.split_whitespace().skip(2) {
         let Some(inner) = command.find_subcommand(word).cloned() else { break };
         command = inner;
     }
-    command.get_subcommands().map(|command| command.get_name().to_string()).collect()
+    command
 }
 
 #[cfg(test)]

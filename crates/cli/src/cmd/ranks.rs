@@ -76,7 +76,7 @@ mod over_mpi {
         let (is_first, ranks) = (mpi.rank() == Rank::SCHEDULER, mpi.ranks());
         let words = std::iter::once(OsString::from("ringlane")).chain(command.iter().cloned());
         // All ranks come to the same conclusion, and the first tells it.
-        let wrong = match Cli::try_parse_from(words) {
+        let wrong = match Cli::parse_words(words) {
             Ok(Cli { command: Command::Run(run) }) if ranks > 1 => {
                 return if is_first { schedule(mpi, each, *run) } else { work(mpi, each, &run) };
             }

@@ -47,6 +47,8 @@ Example:
   $ ringlane run moe --case small --scope-stats --pmu --rounds 3 --dfx-rounds all
   $ ringlane run cholesky matmul vector --jobs 4 --dfx
   $ ringlane run all --case small --jobs 2 --platform a5sim
+Also understood: --enable-chip-swimlane, --enable-l2-swimlane and --enable-profiling (for --chip-swimlane), --enable-pmu,
+--enable-dep-gen, --enable-scope-stats, --enable-dump-tensor and --dump-args (for --dump-tensor), with the same values.
 A run's directory is named on standard error; run.json in it tells how the run went and which files it left.
 Ctrl-C ends a run at its next task (again: at once); SIGUSR1 prints what it is doing.";
 
