@@ -11,7 +11,7 @@ use ringlane_engine::report::{Run, RunReport, Status};
 use ringlane_engine::seams::{Company, Probe};
 use ringlane_engine::table::{Stop, Table};
 use ringlane_engine::{AbortOnUnwind, Fault, Result, session};
-use ringlane_task::{CallConfig, Capacities, CoreId};
+use ringlane_task::{CallConfig, Capacities, ConfigError, CoreId};
 
 use crate::clock::CpuClock;
 use crate::fence;
@@ -31,6 +31,15 @@ pub struct CpuRuntime {
     helpers: Vec<JoinHandle<()>>,
 }
 
+/// This machine has neither clusters nor control threads to choose.
+fn refuse_counts_of_models(config: &CallConfig) -> core::result::Result<(), ConfigError> {
+    let counts = [("scheduler_threads", config.scheduler_threads), ("block_dim", config.block_dim)];
+    match counts.into_iter().find(|(_, value)| *value != 0) {
+        Some((field, value)) => Err(ConfigError::OnlyOnSimulators { field, value }),
+        None => Ok(()),
+    }
+}
+
 /// A hand on a running [`CpuRuntime`] from another thread.
 #[derive(Clone)]
 pub struct Remote(Arc<Shared>);
@@ -39,6 +48,7 @@ impl CpuRuntime {
     /// A runtime with the threads and capacities of `config`.
     pub fn new(config: &CallConfig) -> Result<Self> {
         config.validate().map_err(Fault::Config)?;
+        refuse_counts_of_models(config).map_err(Fault::Config)?;
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
         let workers = if config.workers == 0 { cores } else { config.workers as usize };
         if workers > THREADS_MAX {

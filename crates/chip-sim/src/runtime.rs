@@ -11,7 +11,7 @@ use ringlane_engine::report::{Run, RunReport, Status};
 use ringlane_engine::seams::Probe;
 use ringlane_engine::table::{Stop, Table};
 use ringlane_engine::{Fault, Result, session};
-use ringlane_task::{CallConfig, Capacities, ChipSpec};
+use ringlane_task::{CallConfig, Capacities, ChipSpec, ConfigError};
 
 use crate::chaos::Chaos;
 use crate::chip::SimChip;
@@ -162,22 +162,16 @@ fn in_use(spec: &ChipSpec, config: &CallConfig) -> Result<ChipSpec> {
     if let Some(problem) = spec::problem(spec) {
         return Err(Fault::BadChip { detail: format!("{}: {problem}", spec.name) }.into());
     }
-    let mut spec = spec.clone();
-    let take = |what: &str, asked: i32, has: u32, default: u32| -> Result<u32> {
-        match u32::try_from(asked) {
-            Ok(0) => Ok(default),
-            Ok(asked) if asked <= has => Ok(asked),
-            _ => {
-                let detail = format!("{asked} {what}, and {} has {has}", spec.name);
-                Err(Fault::BadLaunch { detail }.into())
-            }
-        }
+    let take = |field, asked: i32, has: u32, default: u32| match u32::try_from(asked) {
+        Ok(0) => Ok(default),
+        Ok(asked) if asked <= has => Ok(asked),
+        _ => Err(Fault::Config(ConfigError::CountTooLarge { field, value: asked, max: has })),
     };
-    let clusters = take("clusters", config.block_dim, spec.clusters, spec.clusters)?;
-    let schedulers =
-        take("scheduler threads", config.scheduler_threads, spec.schedulers_max, spec.schedulers)?;
-    (spec.clusters, spec.schedulers) = (clusters, schedulers.min(clusters));
-    Ok(spec)
+    let clusters = take("block_dim", config.block_dim, spec.clusters, spec.clusters)?;
+    // A scheduler without a cluster has nothing to do.
+    let (most, own) = (spec.schedulers_max.min(clusters), spec.schedulers.min(clusters));
+    let schedulers = take("scheduler_threads", config.scheduler_threads, most, own)?;
+    Ok(ChipSpec { clusters, schedulers, ..spec.clone() })
 }
 
 impl Remote {

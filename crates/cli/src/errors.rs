@@ -248,7 +248,7 @@ impl Explain for CliError {
                 format!("{option} with --platform {platform}, which is one thread of this machine")
             }
             CliError::OnlyOnSimulators { option, platform } => {
-                format!("{option} with --platform {platform}, which takes the time it takes")
+                format!("{option} with --platform {platform}, which is no modelled chip")
             }
             CliError::OnlyWithWorkers { option } => format!("{option} without --workers"),
             CliError::NotWithWorkers { option } => format!("{option} and --workers"),

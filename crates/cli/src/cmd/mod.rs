@@ -17,6 +17,7 @@ mod ranks;
 mod report;
 mod run;
 mod scopes;
+mod size;
 mod spaced;
 mod swimlane;
 mod timeline_notes;

@@ -18,6 +18,7 @@ use ringlane_trace::RunStatus;
 
 use super::dfx::DfxArgs;
 use super::model::ModelArgs;
+use super::size::SizeArgs;
 use crate::costs::CostsOut;
 use crate::diagnostics::RecordedBy;
 use crate::errors::{CliError, Exit, warn};
@@ -44,6 +45,7 @@ Example:
   $ ringlane run paged_attention --case ragged --dump-tensor=QK,PV:2
   $ ringlane run cholesky --chip-swimlane=1 --costs-out costs.json
   $ ringlane run paged_attention --platform a2a3sim --chip-swimlane --policy critical-path
+  $ ringlane run cholesky --platform a5sim --block-dim 8 --scheduler-threads 2
   $ ringlane run moe --case small --scope-stats --pmu --rounds 3 --dfx-rounds all
   $ ringlane run cholesky matmul vector --jobs 4 --dfx
   $ ringlane run all --case small --jobs 2 --platform a5sim
@@ -111,6 +113,8 @@ pub struct RunArgs {
     json: bool,
     #[command(flatten)]
     model: ModelArgs,
+    #[command(flatten)]
+    size: SizeArgs,
     #[command(flatten)]
     dfx: DfxArgs,
     #[command(flatten)]
@@ -270,6 +274,7 @@ impl RunArgs {
             jobs.iter().try_for_each(select::check_divisible)?;
         }
         let (config, model) = (self.config(choices.len())?, self.model.model(self.platform)?);
+        let config = self.size.apply(config, self.platform, &model)?;
         let mut plans: Vec<Plan> = Vec::new();
         for job in jobs {
             let setup = match plans.last() {

@@ -23,6 +23,10 @@ pub enum ConfigError {
     CapacityTooLarge { resource: Resource, ring: Option<RingIndex>, value: u64 },
     #[error("a count is negative")]
     NegativeCount { field: &'static str, value: i32 },
+    #[error("a count is larger than the chip's own")]
+    CountTooLarge { field: &'static str, value: i32, max: u32 },
+    #[error("a count is for modelled chips")]
+    OnlyOnSimulators { field: &'static str, value: i32 },
     #[error("a reserved bit of the diagnostics is set")]
     ReservedBit { bit: u32 },
     #[error("a reserved field is not zero")]
@@ -51,6 +55,8 @@ impl Explain for ConfigError {
             ConfigError::CapacityTooSmall { .. } => "CapacityTooSmall",
             ConfigError::CapacityTooLarge { .. } => "CapacityTooLarge",
             ConfigError::NegativeCount { .. } => "NegativeCount",
+            ConfigError::CountTooLarge { .. } => "CountTooLarge",
+            ConfigError::OnlyOnSimulators { .. } => "OnlyOnSimulators",
             ConfigError::ReservedBit { .. } => "ReservedBit",
             ConfigError::ReservedField { .. } => "ReservedField",
             ConfigError::SwimlaneLevelOutOfRange { .. } => "SwimlaneLevelOutOfRange",
@@ -72,6 +78,12 @@ impl Explain for ConfigError {
             | ConfigError::CapacityTooSmall { resource, ring, value }
             | ConfigError::CapacityTooLarge { resource, ring, value } => capacity(*resource, *ring, *value),
             ConfigError::NegativeCount { field, value } => format!("{field} is {value}"),
+            ConfigError::CountTooLarge { field, value, max } => {
+                format!("{field} is {value}, this chip has {max}")
+            }
+            ConfigError::OnlyOnSimulators { field, value } => {
+                format!("{field} is {value}, and the cpu has threads only")
+            }
             ConfigError::ReservedBit { bit } => format!("bit {bit} of dfx_flags is set"),
             ConfigError::ReservedField { offset_bytes, value } => {
                 format!("{value:#x} at byte {offset_bytes}")
@@ -101,6 +113,12 @@ impl Explain for ConfigError {
                 return format!("{} {}", resource.option(), nearest(*resource, *value));
             }
             ConfigError::NegativeCount { .. } => "give 0 for the default, or a positive number",
+            ConfigError::CountTooLarge { field, max, .. } => {
+                return format!("with_{field}({max}), or 0 for the default");
+            }
+            ConfigError::OnlyOnSimulators { .. } => {
+                "leave it 0 and use with_workers, or run on a modelled chip"
+            }
             ConfigError::ReservedBit { .. } => {
                 "only bits 0 to 7 have a meaning; were the two sides built alike?"
             }
