@@ -151,10 +151,13 @@ fn more_than_a_chip_has_is_refused_with_what_it_has() {
         |config: CallConfig| SimRuntime::new(&spec, &config, SimOptions::default()).err().map(|e| e.detail());
     let mut config = CallConfig::default();
     config.block_dim = 25;
-    assert_eq!(ask(config).unwrap(), "25 clusters, and a2a3sim has 24");
-    (config.block_dim, config.scheduler_threads) = (1, 4);
-    assert_eq!(ask(config).unwrap(), "4 scheduler threads, and a2a3sim has 3");
-    config.scheduler_threads = 3;
+    assert_eq!(ask(config).unwrap(), "block_dim is 25, at most 24 on this chip");
+    (config.block_dim, config.scheduler_threads) = (4, 4);
+    assert_eq!(ask(config).unwrap(), "scheduler_threads is 4, at most 3 on this chip");
+    // A scheduler without a cluster would have nothing to do.
+    (config.block_dim, config.scheduler_threads) = (2, 3);
+    assert_eq!(ask(config).unwrap(), "scheduler_threads is 3, at most 2 on this chip");
+    config.scheduler_threads = 0;
     assert_eq!(ask(config), None);
 }
 

@@ -4,8 +4,9 @@
 //! that a tensor of any size passes through a bounded arena and the collector can put every piece where it stays. The
 //! record follows its bytes and says how many there are.
 
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use ringlane_engine::limits::TENSORS_MAX;
 use ringlane_engine::observed::{Argument, ObservedTask, TensorArgument};
 use ringlane_task::{Access, Dim, MAX_RANK};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
@@ -43,6 +44,9 @@ pub(crate) struct Captured {
     pub(crate) dtype: u8,
     pub(crate) rank: u8,
     pub(crate) unused: u8,
+    /// Tensors: the number of the tensor that it is a part of.
+    pub(crate) tensor: u32,
+    pub(crate) unused_word: u32,
     pub(crate) dims: [[u32; 2]; MAX_RANK],
 }
 
@@ -50,6 +54,27 @@ pub(crate) const TENSOR: u8 = 1;
 pub(crate) const SCALAR: u8 = 2;
 pub(crate) const BEFORE: u8 = 0;
 pub(crate) const AFTER: u8 = 1;
+
+/// Numbers of the tensors of a task, in the order of its tensor arguments.
+pub(crate) type TensorNumbers = [AtomicU32; TENSORS_MAX];
+
+/// What is captured of a task.
+pub(crate) struct Wanted<'r> {
+    pub(crate) mask: ArgMask,
+    pub(crate) tensors: &'r TensorNumbers,
+}
+
+impl Wanted<'_> {
+    /// The arguments that are captured: index, number of the tensor (0 for a scalar), argument.
+    fn of<'t>(&self, task: &ObservedTask<'t>) -> impl Iterator<Item = (usize, u32, Argument<'t>)> {
+        let mut numbers = self.tensors.iter();
+        let numbered = task.args().enumerate().map(move |(index, argument)| {
+            let tensor = matches!(argument, Argument::Tensor(_)).then(|| numbers.next()).flatten();
+            (index, tensor.map_or(0, |number| number.load(Ordering::Relaxed)), argument)
+        });
+        numbered.filter(|(index, ..)| self.mask.contains(*index))
+    }
+}
 
 /// One core's side of the dump.
 pub(crate) struct Capture {
@@ -93,7 +118,7 @@ impl Capture {
     }
 
     /// Captures what a task is about to read. `end` is where the next payload goes in the file.
-    pub(crate) fn before(&mut self, task: &ObservedTask<'_>, mask: &ArgMask, end: &AtomicU64) {
+    pub(crate) fn before(&mut self, task: &ObservedTask<'_>, wanted: &Wanted<'_>, end: &AtomicU64) {
         let record = task.record();
         self.tasks.push(&CapturedTask {
             task_id: task.id().0,
@@ -101,7 +126,7 @@ impl Capture {
             kernels: record.kernels,
             lanes: record.lanes() as u16,
         });
-        for (index, argument) in task.args().enumerate().filter(|(index, _)| mask.contains(*index)) {
+        for (index, number, argument) in wanted.of(task) {
             match argument {
                 Argument::Scalar(scalar) => self.records.push(&Captured {
                     task_id: task.id().0,
@@ -113,7 +138,7 @@ impl Capture {
                     ..Captured::default()
                 }),
                 Argument::Tensor(tensor) if tensor.access().reads() => {
-                    self.tensor(task, index, &tensor, BEFORE, end);
+                    self.tensor(task, (index, number), &tensor, BEFORE, end);
                 }
                 Argument::Tensor(_) => {}
             }
@@ -121,12 +146,12 @@ impl Capture {
     }
 
     /// Captures what a task has written.
-    pub(crate) fn after(&mut self, task: &ObservedTask<'_>, mask: &ArgMask, end: &AtomicU64) {
-        for (index, argument) in task.args().enumerate().filter(|(index, _)| mask.contains(*index)) {
+    pub(crate) fn after(&mut self, task: &ObservedTask<'_>, wanted: &Wanted<'_>, end: &AtomicU64) {
+        for (index, number, argument) in wanted.of(task) {
             if let Argument::Tensor(tensor) = argument
                 && tensor.access().writes()
             {
-                self.tensor(task, index, &tensor, AFTER, end);
+                self.tensor(task, (index, number), &tensor, AFTER, end);
             }
         }
     }
@@ -134,7 +159,7 @@ impl Capture {
     fn tensor(
         &mut self,
         task: &ObservedTask<'_>,
-        index: usize,
+        (index, number): (usize, u32),
         tensor: &TensorArgument<'_>,
         stage: u8,
         end: &AtomicU64,
@@ -166,6 +191,7 @@ impl Capture {
             stage,
             dtype: tensor.dtype() as u8,
             rank: tensor.dims().len() as u8,
+            tensor: number,
             dims,
             ..Captured::default()
         });

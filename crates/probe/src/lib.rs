@@ -32,6 +32,7 @@ mod settings;
 mod store;
 mod submits;
 mod sync;
+mod tensors;
 mod watching;
 
 pub use clock::Clock;

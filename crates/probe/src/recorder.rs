@@ -12,11 +12,12 @@ use ringlane_engine::seams::Clock;
 use ringlane_engine::slot::{FLOOR_MAX, SlotIndex};
 use ringlane_engine::sync::Padded;
 use ringlane_task::{CoreId, DfxFlags, Explain, Ticks};
+use ringlane_trace::deps::TensorIndex;
 use ringlane_trace::{ArtifactFile, RunDir, TraceError};
 
 use crate::core_pmu::{CorePmu, Refusal};
 use crate::cores::CoreState;
-use crate::dump::Capture;
+use crate::dump::{Capture, TensorNumbers, Wanted};
 use crate::error::ProbeError;
 use crate::kind::KindSpec;
 use crate::kinds;
@@ -39,6 +40,8 @@ pub struct Recorder<C> {
     pub(crate) model: UnsafeCell<ModelState>,
     /// By slot: which arguments are captured. Stored before the task is published, loaded by cores that hold it.
     pub(crate) masks: Box<[[AtomicU64; MASK_WORDS]]>,
+    /// By slot, as `masks`: the numbers of its tensors.
+    pub(crate) tensor_numbers: Box<[TensorNumbers]>,
     /// Where the next captured bytes go in their file.
     pub(crate) payload_end: AtomicU64,
     pub(crate) payload: Option<ArtifactFile>,
@@ -157,6 +160,7 @@ impl<C: Clock + Clone + Send + 'static> Recorder<C> {
         } else {
             ModelState::default()
         };
+        let dumped_slots = if flags.contains(DfxFlags::DUMP) { settings.slots } else { 0 };
         let recorder = Recorder {
             clock: RunClock::new(clock, settings.cores.tellers() == 1),
             dir: dir.clone(),
@@ -164,7 +168,9 @@ impl<C: Clock + Clone + Send + 'static> Recorder<C> {
             submitter: UnsafeCell::new(submitter_state(&mut writers, &settings)),
             model: UnsafeCell::new(model),
             // SAFETY: zero bits are atomics 0.
-            masks: unsafe { zeroed(if flags.contains(DfxFlags::DUMP) { settings.slots } else { 0 }) },
+            masks: unsafe { zeroed(dumped_slots) },
+            // SAFETY: as above.
+            tensor_numbers: unsafe { zeroed(dumped_slots) },
             payload_end: AtomicU64::new(0),
             payload,
             refusal: Refusal::default(),
@@ -301,24 +307,25 @@ impl<C> Recorder<C> {
         self.model = UnsafeCell::default();
     }
 
-    fn mask_of(&self, slot: SlotIndex) -> ArgMask {
+    fn wanted_of(&self, slot: SlotIndex) -> Wanted<'_> {
         let words = &self.masks[slot.0 as usize];
-        ArgMask(core::array::from_fn(|i| words[i].load(Ordering::Relaxed)))
+        let mask = ArgMask(core::array::from_fn(|i| words[i].load(Ordering::Relaxed)));
+        Wanted { mask, tensors: &self.tensor_numbers[slot.0 as usize] }
     }
 
     #[cold]
     pub(crate) fn capture_before(&self, core: CoreId, task: &ObservedTask<'_>) {
-        let mask = self.mask_of(task.slot());
-        if let Some(capture) = self.teller(core).capture.as_mut().filter(|_| !mask.is_empty()) {
-            capture.before(task, &mask, &self.payload_end);
+        let wanted = self.wanted_of(task.slot());
+        if let Some(capture) = self.teller(core).capture.as_mut().filter(|_| !wanted.mask.is_empty()) {
+            capture.before(task, &wanted, &self.payload_end);
         }
     }
 
     #[cold]
     pub(crate) fn capture_after(&self, core: CoreId, task: &ObservedTask<'_>) {
-        let mask = self.mask_of(task.slot());
-        if let Some(capture) = self.teller(core).capture.as_mut().filter(|_| !mask.is_empty()) {
-            capture.after(task, &mask, &self.payload_end);
+        let wanted = self.wanted_of(task.slot());
+        if let Some(capture) = self.teller(core).capture.as_mut().filter(|_| !wanted.mask.is_empty()) {
+            capture.after(task, &wanted, &self.payload_end);
         }
     }
 
@@ -329,6 +336,12 @@ impl<C> Recorder<C> {
         for (word, bits) in self.masks[submission.slot.0 as usize].iter().zip(mask.0) {
             word.store(bits, Ordering::Relaxed);
         }
+        let mut numbers = self.tensor_numbers[submission.slot.0 as usize].iter();
+        selected.tensors.numbers_of(submission, |TensorIndex(number)| {
+            if let Some(place) = numbers.next() {
+                place.store(number, Ordering::Relaxed);
+            }
+        });
     }
 }
 

@@ -241,6 +241,13 @@ impl Checks {
         self.report.broken.push(Broken { file: self.file, what });
     }
 
+    /// A check that the project's script does not make: it counts if it does not hold, so that both count alike on a true run.
+    fn also(&mut self, holds: bool, what: impl FnOnce() -> String) {
+        if !holds {
+            self.broken(what());
+        }
+    }
+
     /// Counts a check; `what` says what is wrong if it does not hold.
     fn that(&mut self, holds: bool, what: impl FnOnce() -> String) -> bool {
         if holds {

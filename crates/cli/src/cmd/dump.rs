@@ -26,6 +26,7 @@ Example:
   $ ringlane run paged_attention --dump-tensor
   $ ringlane dump --kernel SOFTMAX --stage after
   $ ringlane dump --task 2:5 --print
+  $ ringlane dump --tensor 17
   $ ringlane dump --index 12 --export npy -o arrays
 docs/commands/dump.md says more.";
 

@@ -1,8 +1,10 @@
 //! Captured arguments with their tasks, in the order of submission.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use ringlane_task::{KernelId, Seq};
+use ringlane_trace::deps::TensorIndex;
 use ringlane_trace::dump::{Dump, DumpCounts, DumpData, DumpRecord, OwnedDumpTask};
 
 use super::filter::Filter;
@@ -145,6 +147,22 @@ impl Captured<'_> {
     /// The task's place in the order of submission.
     pub fn seq(&self) -> Seq {
         self.task.seq
+    }
+
+    /// The tensor that it is a part of; none for a scalar, and in files that do not say it.
+    pub fn tensor(&self) -> Option<TensorIndex> {
+        match &self.record.data {
+            DumpData::Tensor(tensor) => tensor.tensor,
+            DumpData::Scalar(_) => None,
+        }
+    }
+
+    /// The bytes of that tensor from the first that it touches to the last.
+    pub fn byte_range(&self) -> Option<Range<u64>> {
+        match &self.record.data {
+            DumpData::Tensor(tensor) => tensor.view.byte_range(),
+            DumpData::Scalar(_) => None,
+        }
     }
 
     /// The lengths of its dimensions; none for a scalar.

@@ -1,6 +1,7 @@
 //! Which captured arguments are meant.
 
 use ringlane_task::TaskId;
+use ringlane_trace::deps::TensorIndex;
 use ringlane_trace::dump::{DumpData, Role, Stage};
 
 use super::catalog::Captured;
@@ -41,6 +42,8 @@ pub struct Filter {
     pub kernel: Option<String>,
     /// This argument.
     pub arg: Option<u32>,
+    /// A part of this tensor.
+    pub tensor: Option<TensorIndex>,
     /// Captured then.
     pub stage: Option<Stage>,
     /// That is this to its task.
@@ -61,6 +64,7 @@ impl Filter {
         self.task.is_none_or(|task| task == record.task_id)
             && self.kernel.as_ref().is_none_or(runs)
             && self.arg.is_none_or(|arg| arg == record.arg_index)
+            && self.tensor.is_none_or(|tensor| captured.tensor() == Some(tensor))
             && self.stage.is_none_or(|stage| stage == record.stage)
             && self.role.is_none_or(|role| role == record.role)
             && self.kind.is_none_or(|kind| kind == Kind::of(&record.data))

@@ -2,9 +2,9 @@
 //!
 //! The engine's own tensor map, told to forget nothing but what later writes cover, is fed the stored submits one after
 //! another; accesses to whole tensors, by far the most, are kept beside it (see `wholes.rs`). Whether a task had retired
-//! plays no part. Tensors on a heap ring are told apart by where they start: one that is made over another ends it.
+//! plays no part. Which tensor an argument is of, `tensors.rs` knows.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use ringlane_engine::limits::RINGS;
 use ringlane_engine::observed::{Argument, TensorArgument, recorded_args};
@@ -20,6 +20,7 @@ use ringlane_trace::rows::ViewRow;
 use super::record::{ALLOC, BARRIER, MANUAL, StoredSubmit};
 use super::sequence::Sequence;
 use super::wholes::{Place, WholeAccess, Wholes};
+use crate::tensors::Tensors;
 
 /// A tensor argument of a task, to be looked up and kept.
 struct Touch<'a> {
@@ -126,7 +127,6 @@ impl Archive {
 struct KnownTensor {
     index: TensorIndex,
     place: Place,
-    end: u64,
 }
 
 /// The derivation, fed one submit after another.
@@ -134,11 +134,8 @@ pub(crate) struct Derivation {
     map: TensorMap,
     archive: Archive,
     wholes: Wholes,
-    /// Tensors alive on each heap ring, by where they start.
-    heaps: [BTreeMap<u64, KnownTensor>; RINGS],
-    externals: Vec<Option<KnownTensor>>,
+    tensors: Tensors<KnownTensor>,
     external_bytes: Vec<u64>,
-    tensors: u32,
     sequence: Sequence,
     /// Whom the submit was told to follow so far: each counts once.
     asked: HashSet<TaskId>,
@@ -150,10 +147,8 @@ impl Derivation {
             map: TensorMap::unforgetting(),
             archive: Archive::default(),
             wholes: Wholes::default(),
-            heaps: Default::default(),
-            externals: vec![None; external_bytes.len()],
+            tensors: Tensors::default(),
             external_bytes,
-            tensors: 0,
             sequence: Sequence::default(),
             asked: HashSet::new(),
         }
@@ -269,42 +264,42 @@ impl Derivation {
 
     /// A fresh tensor on a heap ring; those that lay there before are gone.
     fn make(&mut self, space: u32, base: u64, bytes: u64, derived: &mut Derived) -> KnownTensor {
-        let heap = &mut self.heaps[space as usize % RINGS];
-        let end = base + bytes.max(1);
-        while let Some((&at, old)) = heap.range(..end).next_back().filter(|(_, old)| old.end > base) {
+        while let Some(old) = self.tensors.take_overwritten(space, base, bytes) {
             let free = &mut self.archive.free;
             if let Some(root) = self.wholes.remove(old.place) {
                 self.map.forget_root(root, |at| free.push(at));
             }
-            heap.remove(&at);
         }
-        let known = KnownTensor { index: TensorIndex(self.tensors), place: self.wholes.add(), end };
-        heap.insert(base, known);
-        self.tensors += 1;
-        derived.tensors.push(DepsTensor { tensor: known.index, bytes, origin: Origin::Heap });
-        known
+        self.add(space, base, bytes, Origin::Heap, derived)
     }
 
     /// A tensor that exists.
     fn known(&mut self, space: u32, base: u64, derived: &mut Derived) -> KnownTensor {
-        if (space as usize) < RINGS {
-            return match self.heaps[space as usize].get(&base) {
-                Some(known) => *known,
-                // Its making was lost with a full buffer: it is known from here on.
-                None => self.make(space, base, 1, derived),
-            };
-        }
-        let external = space as usize - RINGS;
-        if let Some(known) = self.externals.get(external).copied().flatten() {
+        if let Some(known) = self.tensors.get(space, base) {
             return known;
         }
-        let known = KnownTensor { index: TensorIndex(self.tensors), place: self.wholes.add(), end: 0 };
-        self.tensors += 1;
-        let bytes = self.external_bytes.get(external).copied().unwrap_or(0);
-        derived.tensors.push(DepsTensor { tensor: known.index, bytes, origin: Origin::External });
-        if let Some(place) = self.externals.get_mut(external) {
-            *place = Some(known);
+        match (space as usize).checked_sub(RINGS) {
+            // Its making was lost with a full buffer: it is known from here on.
+            None => self.make(space, base, 1, derived),
+            Some(external) => {
+                let bytes = self.external_bytes.get(external).copied().unwrap_or(0);
+                self.add(space, base, bytes, Origin::External, derived)
+            }
         }
+    }
+
+    /// A tensor that was not there before.
+    fn add(
+        &mut self,
+        space: u32,
+        base: u64,
+        bytes: u64,
+        origin: Origin,
+        derived: &mut Derived,
+    ) -> KnownTensor {
+        let known = KnownTensor { index: self.tensors.number(), place: self.wholes.add() };
+        self.tensors.put(space, base, bytes, known);
+        derived.tensors.push(DepsTensor { tensor: known.index, bytes, origin });
         known
     }
 

@@ -4,6 +4,7 @@ use std::io;
 
 use ringlane_task::{Access, DType, Dim, KernelId, Scalar, Seq, TaskId};
 use ringlane_trace::ArtifactFile;
+use ringlane_trace::deps::TensorIndex;
 use ringlane_trace::dump::{DumpData, DumpRecord, DumpTask, DumpTensor, DumpWriter, Role, Stage, Truncated};
 use ringlane_trace::rows::{RowCounts, ViewRow};
 
@@ -44,7 +45,8 @@ fn record(captured: &Captured, lost: bool) -> Option<DumpRecord> {
         let truncated = if bin_size < captured.bytes { Truncated::Yes } else { Truncated::No };
         // The place of bytes that are not there may be past the end of the file.
         let bin_offset = if bin_size == 0 { 0 } else { captured.bin_offset };
-        let tensor = DumpTensor { view, truncated, bin_offset, bin_size };
+        let tensor = Some(TensorIndex(captured.tensor));
+        let tensor = DumpTensor { tensor, view, truncated, bin_offset, bin_size };
         (Role::of(Access::from_code(captured.access)?)?, DumpData::Tensor(tensor))
     };
     let stage = if captured.stage == BEFORE { Stage::BeforeDispatch } else { Stage::AfterCompletion };

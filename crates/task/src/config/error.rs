@@ -79,7 +79,7 @@ impl Explain for ConfigError {
             | ConfigError::CapacityTooLarge { resource, ring, value } => capacity(*resource, *ring, *value),
             ConfigError::NegativeCount { field, value } => format!("{field} is {value}"),
             ConfigError::CountTooLarge { field, value, max } => {
-                format!("{field} is {value}, this chip has {max}")
+                format!("{field} is {value}, at most {max} on this chip")
             }
             ConfigError::OnlyOnSimulators { field, value } => {
                 format!("{field} is {value}, and the cpu has threads only")

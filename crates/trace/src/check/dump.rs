@@ -10,7 +10,7 @@ use ringlane_task::{Access, TaskId};
 
 use super::{Checks, Run};
 use crate::rows::ViewRow;
-use crate::rows::deps::{Deps, TensorIndex};
+use crate::rows::deps::{Deps, DepsArg, TensorIndex};
 use crate::rows::dump::{BIN_FILE_NAME, Dump, DumpData, DumpRecord, DumpTensor, Role, Stage, Truncated};
 
 /// Bytes compared at once.
@@ -31,6 +31,9 @@ pub(super) fn check(checks: &mut Checks, dir: &Path, dump: &Dump, run: &Run) {
         }
     }
     check_places(checks, dump);
+    if let Some(deps) = run.deps.as_ref().filter(|deps| deps.dropped == 0) {
+        check_tensors(checks, dump, deps);
+    }
     let complete = dump.head.counts.records.dropped == 0 && dump.head.selection.is_none();
     if let Some(deps) = run.deps.as_ref().filter(|deps| complete && deps.dropped == 0 && run.is_ok()) {
         check_values(checks, dump, deps, &bin);
@@ -89,6 +92,30 @@ fn check_places(checks: &mut Checks, dump: &Dump) {
     for pair in places.windows(2) {
         checks
             .that(pair[0].1 <= pair[1].0, || format!("records {} and {} share bytes", pair[0].2, pair[1].2));
+    }
+}
+
+/// What a record says of its tensor is what `deps.json` says.
+fn check_tensors(checks: &mut Checks, dump: &Dump, deps: &Deps) {
+    let args =
+        deps.tasks.iter().flat_map(|task| task.args.iter().map(|arg| ((task.task_id, arg.index), arg)));
+    let args: HashMap<(TaskId, u32), &DepsArg> = args.collect();
+    let bytes: HashMap<TensorIndex, u64> = deps.tensors.iter().map(|row| (row.tensor, row.bytes)).collect();
+    for (index, record, captured) in tensors(dump) {
+        let arg = args.get(&(record.task_id, record.arg_index));
+        let Some((tensor, arg)) = captured.tensor.zip(arg) else { continue };
+        let (id, there) = (tensor.0, arg.tensor.0);
+        checks.also(tensor == arg.tensor, || {
+            format!("record {index} is of tensor {id}, deps.json says {there}")
+        });
+        checks.also(captured.view == arg.view, || {
+            format!("record {index} is another part of tensor {id} than deps.json says")
+        });
+        let (range, size) = (captured.view.byte_range(), bytes.get(&tensor).copied());
+        let (end, size) = (range.map_or(0, |range| range.end), size.unwrap_or(u64::MAX));
+        checks.also(end <= size, || {
+            format!("record {index} ends at byte {end} of tensor {id}, which has {size}")
+        });
     }
 }
 

@@ -8,6 +8,7 @@ mod write;
 
 use ringlane_task::{Access, KernelId, Scalar, Seq, TaskId};
 
+use super::deps::TensorIndex;
 use super::{RowCounts, ViewRow};
 pub use payload::Payloads;
 pub use read::{Dump, DumpHead, DumpRow, read_dump};
@@ -108,6 +109,8 @@ pub enum DumpData {
 /// Where the captured elements of a tensor are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DumpTensor {
+    /// The tensor that the argument is a part of, as in `deps.json`; `None` in files that do not say it.
+    pub tensor: Option<TensorIndex>,
     /// The part of its buffer that the argument is.
     pub view: ViewRow,
     /// Whether bytes at the end are missing.

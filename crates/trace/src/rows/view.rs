@@ -1,5 +1,7 @@
 //! What part of a buffer an argument is, as the artifacts tell it.
 
+use core::ops::Range;
+
 use ringlane_task::{DType, Dim, MAX_RANK, TensorView};
 
 use crate::text::Text;
@@ -55,6 +57,23 @@ impl ViewRow {
             return Some(0);
         }
         self.shape().try_fold(self.dtype.size_bytes() as u64, u64::checked_mul)
+    }
+
+    /// The bytes of its tensor from the first that it touches to the last; `None` if that is more than can be counted.
+    ///
+    /// ```
+    /// use ringlane_task::{DType, TensorView};
+    /// use ringlane_trace::rows::ViewRow;
+    /// let tile = TensorView::contiguous(DType::Float32, &[64, 64]).unwrap().tile(&[16, 0], &[2, 32]).unwrap();
+    /// assert_eq!(ViewRow::from(&tile).byte_range(), Some(4096..4096 + 256 + 128));
+    /// ```
+    pub fn byte_range(&self) -> Option<Range<u64>> {
+        let element = self.dtype.size_bytes() as u64;
+        let last = self.pairs().iter().try_fold(0u64, |last, &(len, stride)| {
+            last.checked_add(u64::from(len).saturating_sub(1).checked_mul(u64::from(stride))?)
+        });
+        let bytes = if self.bytes() == Some(0) { 0 } else { last?.checked_add(1)?.checked_mul(element)? };
+        Some(self.offset..self.offset.checked_add(bytes)?)
     }
 
     /// Whether the elements lie one after the other.

@@ -207,12 +207,13 @@ pub fn write_deps(out: &mut impl Write, spools: [fs::File; 2]) -> DepsCounts {
 
 pub fn records() -> Vec<DumpRecord> {
     use Stage::{AfterCompletion as After, BeforeDispatch as Before};
-    let tensor = |task_id, arg_index, role, stage, view: ViewRow, bin_offset| DumpRecord {
+    let tensor = |task_id, arg_index, role, stage, (tensor, view): (u32, ViewRow), bin_offset| DumpRecord {
         task_id,
         arg_index,
         role,
         stage,
         data: DumpData::Tensor(DumpTensor {
+            tensor: Some(TensorIndex(tensor)),
             view,
             truncated: Truncated::No,
             bin_offset,
@@ -227,14 +228,14 @@ pub fn records() -> Vec<DumpRecord> {
         data: DumpData::Scalar(value),
     };
     vec![
-        tensor(SCALE, 0, Role::Input, Before, whole(), 0),
+        tensor(SCALE, 0, Role::Input, Before, (0, whole()), 0),
         scalar(SCALE, Scalar::new(1.0f32)),
-        tensor(SCALE, 1, Role::Output, After, whole(), 64),
-        tensor(MIX, 0, Role::InOut, Before, whole(), 128),
-        tensor(MIX, 0, Role::InOut, After, whole(), 192),
-        tensor(ADD, 0, Role::Input, Before, whole(), 256),
+        tensor(SCALE, 1, Role::Output, After, (1, whole()), 64),
+        tensor(MIX, 0, Role::InOut, Before, (1, whole()), 128),
+        tensor(MIX, 0, Role::InOut, After, (1, whole()), 192),
+        tensor(ADD, 0, Role::Input, Before, (1, whole()), 256),
         scalar(ADD, Scalar::new(-(1i64 << 60))),
-        tensor(ADD, 1, Role::Output, After, left_half(), 320),
+        tensor(ADD, 1, Role::Output, After, (2, left_half()), 320),
     ]
 }
 

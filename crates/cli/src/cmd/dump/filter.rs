@@ -2,6 +2,7 @@
 
 use ringlane_insight::dump::{Filter, Kind, parse_stage};
 use ringlane_task::TaskId;
+use ringlane_trace::deps::TensorIndex;
 use ringlane_trace::dump::{Role, Stage};
 
 use crate::errors::CliError;
@@ -20,6 +21,9 @@ pub struct FilterArgs {
     /// One argument, by its number
     #[arg(long, value_name = "N", value_parser = arg)]
     arg: Option<u32>,
+    /// Parts of one tensor, by its number as in the list and in deps.json
+    #[arg(long, value_name = "N", value_parser = tensor)]
+    tensor: Option<TensorIndex>,
     /// Captured before the task or after it: before, after
     #[arg(long, value_name = "STAGE", value_parser = stage)]
     stage: Option<Stage>,
@@ -41,6 +45,7 @@ impl FilterArgs {
             task: self.task,
             kernel: self.kernel.clone(),
             arg: self.arg,
+            tensor: self.tensor,
             stage: self.stage,
             role: self.role,
             kind: self.kind,
@@ -51,6 +56,11 @@ impl FilterArgs {
 
 fn arg(text: &str) -> Result<u32, CliError> {
     text.parse().map_err(|_| CliError::bad_value("--arg", text, "a number from 0", "--arg 0"))
+}
+
+fn tensor(text: &str) -> Result<TensorIndex, CliError> {
+    let number = text.parse().map(TensorIndex);
+    number.map_err(|_| CliError::bad_value("--tensor", text, "a number from 0", "--tensor 0"))
 }
 
 fn index(text: &str) -> Result<u64, CliError> {

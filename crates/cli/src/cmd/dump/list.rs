@@ -18,6 +18,8 @@ pub struct Row<'a> {
     pub(super) seq: u64,
     pub(super) kernel: &'a str,
     pub(super) arg: u32,
+    pub(super) tensor: Option<u32>,
+    pub(super) byte_range: Option<[u64; 2]>,
     pub(super) kind: &'static str,
     pub(super) role: &'static str,
     pub(super) stage: &'static str,
@@ -46,6 +48,8 @@ impl<'a> Row<'a> {
             seq: captured.seq().0,
             kernel: captured.kernel,
             arg: record.arg_index,
+            tensor: captured.tensor().map(|tensor| tensor.0),
+            byte_range: captured.byte_range().map(|range| [range.start, range.end]),
             kind: Kind::of(&record.data).as_str(),
             role: record.role.as_str(),
             stage: record.stage.as_str(),
@@ -55,6 +59,11 @@ impl<'a> Row<'a> {
             truncated,
             value,
         }
+    }
+
+    /// The bytes of its tensor that it touches, as people write them: `0..64`; `-` for a scalar.
+    pub(super) fn range(&self) -> String {
+        self.byte_range.map_or("-".to_string(), |[start, end]| format!("{start}..{end}"))
     }
 
     /// Its size, or its value if it is a scalar.
@@ -90,6 +99,8 @@ pub fn text(selected: &[Captured<'_>], catalog: &Catalog) -> String {
         ("stage", Side::Left),
         ("dtype", Side::Left),
         ("shape", Side::Left),
+        ("tensor", Side::Right),
+        ("bytes", Side::Left),
         ("content", Side::Left),
     ]);
     for captured in selected.iter().take(SHOWN_MAX) {
@@ -105,6 +116,8 @@ pub fn text(selected: &[Captured<'_>], catalog: &Catalog) -> String {
             stage_word(captured.record.stage).to_string(),
             row.dtype.to_string(),
             describe_shape(&row.shape),
+            row.tensor.map_or("-".to_string(), |tensor| tensor.to_string()),
+            row.range(),
             row.content(),
         ]);
     }

@@ -57,7 +57,7 @@ impl Payloads {
 
     /// Whether the bytes that a record speaks of can be there.
     pub fn check(&self, tensor: &DumpTensor) -> Result<(), TraceError> {
-        let DumpTensor { view, truncated, bin_offset, bin_size } = tensor;
+        let DumpTensor { view, truncated, bin_offset, bin_size, .. } = tensor;
         let damaged = |what: String| Err(TraceError::Damaged { path: self.path.clone(), what });
         let whole = view.bytes();
         let fits = match truncated {

@@ -9,9 +9,10 @@ use super::{
     BIN_FILE, DumpCounts, DumpData, DumpRecord, DumpTensor, FILE_NAME, OwnedDumpTask, Role, Stage, Truncated,
 };
 use crate::error::TraceError;
-use crate::rows::KernelRow;
+use crate::rows::deps::TensorIndex;
 use crate::rows::document::{Document, RawKernel, Value, counts_of, read_document, view_of};
 use crate::rows::scan::ReadError;
+use crate::rows::{KernelRow, ViewRow};
 
 /// One row of either kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -170,6 +171,8 @@ struct RawRecord {
     strides: Vec<u32>,
     #[serde(default)]
     offset: u64,
+    tensor: Option<u32>,
+    byte_range: Option<[u64; 2]>,
     #[serde(default)]
     truncated: bool,
     bin_offset: u64,
@@ -182,7 +185,8 @@ impl TryFrom<RawRecord> for DumpRecord {
     fn try_from(raw: RawRecord) -> Result<Self, String> {
         let data = match raw.kind {
             Kind::Tensor => DumpData::Tensor(DumpTensor {
-                view: view_of(&raw.dtype, &raw.shape, &raw.strides, raw.offset)?,
+                tensor: raw.tensor.map(TensorIndex),
+                view: placed_view_of(&raw)?,
                 truncated: if raw.truncated { Truncated::Yes } else { Truncated::No },
                 bin_offset: raw.bin_offset,
                 bin_size: raw.bin_size,
@@ -191,6 +195,17 @@ impl TryFrom<RawRecord> for DumpRecord {
         };
         let (task_id, arg_index) = (TaskId(raw.task_id), raw.arg_index);
         Ok(DumpRecord { task_id, arg_index, role: raw.role, stage: raw.stage, data })
+    }
+}
+
+/// The view, which touches the bytes that the record says.
+fn placed_view_of(raw: &RawRecord) -> Result<ViewRow, String> {
+    let view = view_of(&raw.dtype, &raw.shape, &raw.strides, raw.offset)?;
+    match raw.byte_range {
+        Some([start, end]) if view.byte_range() != Some(start..end) => {
+            Err(format!("byte_range [{start},{end}] is not that of the view"))
+        }
+        _ => Ok(view),
     }
 }
 

@@ -106,6 +106,9 @@ impl<W: Write> DumpWriter<W> {
 
 fn write_tensor(text: &mut Text, tensor: &DumpTensor) {
     tensor.view.write(text);
+    if let Some((index, range)) = tensor.tensor.zip(tensor.view.byte_range()) {
+        text.raw(",\"tensor\":").number(index.0).raw(",\"byte_range\":").numbers([range.start, range.end]);
+    }
     text.raw(",\"is_contiguous\":").raw(Text::truth(tensor.view.is_contiguous()));
     text.raw(",\"truncated\":").raw(Text::truth(tensor.truncated == Truncated::Yes));
     text.raw(",\"bin_offset\":").number(tensor.bin_offset);
