@@ -14,8 +14,9 @@ use ringlane_engine::report::RunReport;
 use ringlane_engine::{Error, Fault};
 use ringlane_probe::Exported;
 use ringlane_scenes::Golden;
-use ringlane_task::{CallConfig, Explain};
+use ringlane_task::{CallConfig, Explain, topics};
 use ringlane_trace::{ChildRun, Manifest, RunDir, RunError, RunStatus, UtcTime};
+use tracing::info;
 
 use crate::diagnostics::{Diagnostics, Place, RecordedBy};
 use crate::errors::CliError;
@@ -183,6 +184,8 @@ pub fn execute(mut job: Job, setup: &Setup, monitor: &Monitor) -> Result<Outcome
     if let Audience::Parent(slip) = &setup.audience {
         slip.begun(dir.path());
     }
+    let (scene, case) = (job.scene.name, job.case.name);
+    info!(target: topics::RUN, scene, case, dir = %dir.path().display(), "a case begins");
     memory::reset_peak();
     let rounds = match machine_for(setup, dir.path()) {
         Ok(mut machine) => {

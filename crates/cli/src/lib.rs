@@ -51,6 +51,7 @@ mod errors;
 mod execute;
 mod jobs;
 mod limits;
+mod log;
 mod machine;
 mod manifest;
 mod memory;

@@ -212,6 +212,10 @@ impl Runtime {
         f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
     ) -> Run<R> {
         let config = self.next.take().unwrap_or(self.observing.config);
+        if config.dfx_flags.is_empty() && watched::is_logged() {
+            let Watched { result, report, .. } = self.run_in(None, site, buffers, f);
+            return Run { result: result.unwrap_or_else(|panic| resume_unwind(panic)), report };
+        }
         if config.dfx_flags.is_empty() {
             return match &mut self.chip {
                 Chip::Cpu(cpu) => cpu.run_at(site, buffers, &(), f),
@@ -276,12 +280,13 @@ impl Runtime {
         buffers: &'e mut Buffers<'_>,
         f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
     ) -> Watched<R> {
-        match &mut self.chip {
+        let (platform, threads) = (self.platform(), self.threads());
+        watched::log_run(platform, threads, site, || match &mut self.chip {
             Chip::Cpu(cpu) => watched::run_on_cpu(cpu, &self.observing, dir, site, buffers, f),
             Chip::Sim(platform, sim) => {
                 watched::run_on_sim((*platform, sim), &self.observing, dir, site, buffers, f)
             }
-        }
+        })
     }
 
     /// A hand for other threads: interrupts the run, looks inside.

@@ -133,6 +133,7 @@ fn an_unknown_option_gets_one_of_the_same_meaning_or_no_suggestion() {
     for (given, hint) in [
         ("--enable-pnu", "did you mean --pmu?"),
         ("--tensor-dump", "did you mean --dump-tensor?"),
+        ("--verbose", "did you mean --log?"),
         ("--enable-cache-stat", "usage: "),
         ("--enable-foo=2", "usage: "),
         ("--ring-size", "usage: "),

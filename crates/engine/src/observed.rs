@@ -5,7 +5,7 @@
 use ringlane_task::{Access, CoreId, DType, Dim, Scalar, SiteId, TaskId, TensorView, Ticks};
 
 use crate::api::args::{Record, Spaces, TensorRecord, decode};
-use crate::api::backend::Inference;
+use crate::api::backend::{Inference, Site};
 use crate::api::kernel::Kernel;
 use crate::api::tensor::TaskHandle;
 use crate::limits::RINGS;
@@ -282,6 +282,11 @@ impl EndedScope<'_> {
     #[inline]
     pub fn site(&self) -> SiteId {
         SiteId(self.scope.site_id)
+    }
+
+    /// The same as a place in the source.
+    pub fn location(&self) -> Site {
+        self.scope.site
     }
 
     /// What was handed out on its ring between its beginning and its end: slots, heap bytes, dependency entries, argument

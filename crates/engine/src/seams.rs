@@ -264,6 +264,9 @@ pub trait Probe: Sync {
     /// It has waited a little; it may have to go on. `submit` is the number of the task that it waits to submit.
     #[inline]
     fn stall_end(&self, _ring: RingIndex, _resource: Resource, _submit: u64) {}
+    /// A heap or argument ring keeps to so many bytes from now on, more than before; it may have up to `capacity`.
+    #[inline]
+    fn ring_grew(&self, _ring: RingIndex, _resource: Resource, _bytes: u64, _capacity: u64) {}
     /// The runtime stops the run while this scope is open; told of each, the innermost first.
     #[inline]
     fn scope_stopped(&self, _scope: &EndedScope<'_>) {}

@@ -12,7 +12,7 @@ use crate::check::{check_call, writes};
 use crate::fanin::Wired;
 use crate::fault::{Fault, Result};
 use crate::limits::{ALIGNMENT, SUBMITS_PER_LOOK};
-use crate::orchestrator::{Meta, Orchestrator};
+use crate::orchestrator::{Meta, Orchestrator, ring_index};
 use crate::overlap::Region;
 use crate::place::Place;
 use crate::scope::Usage;
@@ -309,7 +309,13 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             return Some(at);
         }
         self.reclaim(ring);
-        self.state.rings[ring].bytes_of(resource).allocate(bytes)
+        let piece = self.state.rings[ring].bytes_of(resource);
+        let before = piece.soft();
+        let at = piece.allocate(bytes);
+        if P::WATCHES && piece.soft() != before {
+            self.probe.ring_grew(ring_index(ring), resource, piece.soft(), piece.capacity());
+        }
+        at
     }
 
     /// Takes heap memory for a fresh tensor, waiting for it if need be.

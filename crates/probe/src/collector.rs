@@ -8,6 +8,9 @@ use std::collections::VecDeque;
 use std::io;
 use std::path::PathBuf;
 
+use ringlane_task::topics;
+use tracing::{debug, error};
+
 use crate::error::ProbeError;
 use crate::kind::{Kind, KindSpec, Sink, Storage};
 use crate::lane::{Counts, Drain, Filled, Pool, Rules, Writer, lane};
@@ -213,6 +216,7 @@ impl RecordedKind {
         let lane = &mut self.lanes[number];
         while self.failure.is_none() && lane.buffers.len() > lane.limit() {
             let Some(oldest) = lane.buffers.pop_front() else { return };
+            debug!(target: topics::COLLECTOR, kind = self.name, lane = number, rows = oldest.rows, "a buffer goes to disk");
             match spool.append(number as u32, oldest.rows, lane.drain.records(&oldest)) {
                 Ok(()) => lane.drain.give_back(oldest),
                 Err(error) => {
@@ -226,7 +230,10 @@ impl RecordedKind {
     /// Notes the error. Buffers in memory stay, so that what is kept is the beginning of each lane, up to as many as
     /// leave the writer room to work.
     fn fail(&mut self, error: &io::Error) {
-        self.failure = Some(WriteFailure::new(error, &self.path));
+        let failure = WriteFailure::new(error, &self.path);
+        let (path, reason) = (failure.path.display(), failure.reason());
+        error!(target: topics::COLLECTOR, kind = self.name, %path, reason, "records cannot be written");
+        self.failure = Some(failure);
         self.halt();
         for lane in &mut self.lanes {
             while lane.buffers.len() > lane.limit() {

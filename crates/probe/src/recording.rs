@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use ringlane_task::Overflow;
+use ringlane_task::{Overflow, topics};
+use tracing::{debug, trace};
 
 use crate::clock::Clock;
 use crate::collector::{Phase, RecordedKind};
@@ -144,7 +145,9 @@ impl Drop for Recording {
 fn run(mut kinds: Vec<RecordedKind>, stop: &AtomicBool) -> Recorded {
     let mut busy = Duration::ZERO;
     let (mut phase, mut sleep) = (Phase::Running, SLEEP_MIN);
+    debug!(target: topics::COLLECTOR, kinds = kinds.len(), "the collector begins");
     loop {
+        trace!(target: topics::COLLECTOR, ?phase, "the collector polls");
         let begun = Instant::now();
         kinds.iter_mut().for_each(|kind| kind.collect(phase));
         busy += begun.elapsed();
@@ -160,6 +163,7 @@ fn run(mut kinds: Vec<RecordedKind>, stop: &AtomicBool) -> Recorded {
         }
     }
     kinds.iter().for_each(RecordedKind::halt);
+    debug!(target: topics::COLLECTOR, busy_us = busy.as_micros() as u64, "the collector ends");
     Recorded { kinds, busy }
 }
 

@@ -31,6 +31,7 @@ pub mod limits;
 mod pmu_error;
 mod resource;
 mod scalar;
+pub mod topics;
 mod view;
 mod view_error;
 

@@ -32,6 +32,7 @@ use std::ffi::OsString;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::errors::{CliError, Exit, print};
+use crate::log::{self, LogFilter};
 use crate::suggest::OptionNames;
 use crate::usage;
 
@@ -46,6 +47,9 @@ Exit status: 0 all well, 1 a run or a check failed, 2 wrong usage or bad input, 
 #[command(name = "ringlane", version, after_help = EXAMPLE, disable_help_subcommand = true)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 struct Cli {
+    /// Log to standard error: off, error, warn, info, debug, trace, or TOPIC=LEVEL,… [default: RINGLANE_LOG]
+    #[arg(long, global = true, value_name = "LEVEL", value_parser = LogFilter::parse)]
+    log: Option<LogFilter>,
     #[command(subcommand)]
     command: Command,
 }
@@ -77,7 +81,8 @@ pub fn run_from(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         Ok(cli) => cli,
         Err(error) => return usage::tell(&error),
     };
-    cli.command.execute().unwrap_or_else(|error| {
+    let logged = log::start(cli.log.as_ref());
+    logged.and_then(|()| cli.command.execute()).unwrap_or_else(|error| {
         print(&error);
         error.exit()
     })

@@ -77,10 +77,10 @@ mod over_mpi {
         let words = std::iter::once(OsString::from("ringlane")).chain(command.iter().cloned());
         // All ranks come to the same conclusion, and the first tells it.
         let wrong = match Cli::parse_words(words) {
-            Ok(Cli { command: Command::Run(run) }) if ranks > 1 => {
+            Ok(Cli { command: Command::Run(run), .. }) if ranks > 1 => {
                 return if is_first { schedule(mpi, each, *run) } else { work(mpi, each, &run) };
             }
-            Ok(Cli { command: Command::Run(_) }) => Ok(CliError::NoRanks { ranks }),
+            Ok(Cli { command: Command::Run(_), .. }) => Ok(CliError::NoRanks { ranks }),
             Ok(_) => Ok(not_a_run()),
             Err(_) if command.is_empty() => Ok(not_a_run()),
             Err(error) => Err(error),

@@ -47,6 +47,7 @@ Example:
   $ ringlane run paged_attention --platform a2a3sim --chip-swimlane --policy critical-path
   $ ringlane run cholesky --platform a5sim --block-dim 8 --scheduler-threads 2
   $ ringlane run moe --case small --scope-stats --pmu --rounds 3 --dfx-rounds all
+  $ ringlane run stream --log info,stalls=debug
   $ ringlane run cholesky matmul vector --jobs 4 --dfx
   $ ringlane run all --case small --jobs 2 --platform a5sim
 Also understood: --enable-chip-swimlane, --enable-l2-swimlane and --enable-profiling (for --chip-swimlane), --enable-pmu,

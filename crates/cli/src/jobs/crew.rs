@@ -279,6 +279,7 @@ fn label(case: &Manifest) -> String {
 /// name of the command, where nothing before it can make a value of it.
 fn arguments(place: &str) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
-    arguments.insert(1.min(arguments.len()), format!("--case-of-parent={place}").into());
+    let command = arguments.iter().position(|word| word == "run").unwrap_or(0);
+    arguments.insert((command + 1).min(arguments.len()), format!("--case-of-parent={place}").into());
     arguments
 }

@@ -19,6 +19,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 pub use crew::side_by_side;
+pub use screen::{Printed, Screen};
 pub use slip::{Place, Slip};
 
 use crate::cmd::write_pages;

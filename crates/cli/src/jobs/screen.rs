@@ -36,6 +36,11 @@ impl Screen {
         Screen(Some(Lines { all, workers, cases }))
     }
 
+    /// No lines.
+    pub const fn none() -> Self {
+        Screen(None)
+    }
+
     /// A worker begins with a case.
     pub fn begin(&self, worker: usize, label: &str) {
         if let Some(lines) = &self.0 {
@@ -86,6 +91,7 @@ impl Drop for Screen {
 }
 
 /// What a process prints, put together to whole lines that begin with its name.
+#[derive(Debug)]
 pub struct Printed {
     label: String,
     rest: Vec<u8>,

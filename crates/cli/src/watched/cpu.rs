@@ -10,7 +10,7 @@ use ringlane_engine::prelude::{Buffers, Orch};
 use ringlane_engine::report::Run;
 use ringlane_engine::seams::Probe;
 use ringlane_probe::pmu::Group;
-use ringlane_probe::{Cores, Recorder, WithProbe};
+use ringlane_probe::{Cores, Logged, Recorder, WithProbe, logs_submitter};
 use ringlane_task::{CallConfig, UnknownPmuGroup};
 use ringlane_trace::RunDir;
 
@@ -59,6 +59,7 @@ pub(crate) fn run_on_cpu<'e, R>(
     let start = Instant::now();
     let on_cpu = OnCpu { cpu, site, buffers, f };
     let run = catch_unwind(AssertUnwindSafe(|| match &recorder {
+        _ if logs_submitter() => on_cpu.with(&Logged::new(recorder.as_ref())),
         Some(recorder) => recorder.watch(on_cpu),
         None => on_cpu.with(&()),
     }));

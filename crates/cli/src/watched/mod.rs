@@ -6,12 +6,16 @@ mod sim;
 use std::thread;
 use std::time::Duration;
 
+use ringlane_engine::api::backend::Site;
 use ringlane_engine::report::RunReport;
 use ringlane_engine::table::Table;
 use ringlane_engine::{Error, Fault, Result};
-use ringlane_probe::{Copies, Cores, DumpSelection, Exported, Pool, RunFacts, Settings};
-use ringlane_task::{CallConfig, Explain, KernelId};
+use ringlane_probe::{Copies, Cores, DumpSelection, Exported, Pool, RunFacts, Settings, logs_submitter};
+use ringlane_task::{CallConfig, Explain, KernelId, topics};
 use ringlane_trace::rows::KernelRow;
+use tracing::{Level, enabled, error, info};
+
+use crate::runtime::Platform;
 
 pub(crate) use cpu::{pmu_group, run_on_cpu};
 pub(crate) use sim::{model_group, run_on_sim};
@@ -33,6 +37,33 @@ pub(crate) struct Watched<R> {
     pub(crate) report: RunReport,
     pub(crate) wall: Duration,
     pub(crate) recording: Option<Exported>,
+}
+
+/// Whether anything of a run is logged.
+pub(crate) fn is_logged() -> bool {
+    enabled!(target: topics::RUN, Level::ERROR) || logs_submitter()
+}
+
+/// Logs the beginning and the end of a run.
+pub(crate) fn log_run<R>(
+    platform: Platform,
+    threads: u32,
+    site: Site,
+    run: impl FnOnce() -> Watched<R>,
+) -> Watched<R> {
+    let place = format!("{}:{}", site.file(), site.line());
+    info!(target: topics::RUN, platform = platform.as_str(), threads, site = place, "a run begins");
+    let watched = run();
+    let (RunReport { tasks, blocks, .. }, wall_us) = (&watched.report, watched.wall.as_micros() as u64);
+    match &watched.result {
+        Ok(Ok(_)) => info!(target: topics::RUN, tasks, blocks, wall_us, "a run ended"),
+        Ok(Err(error)) => {
+            let (name, detail) = (error.name(), error.detail());
+            error!(target: topics::RUN, tasks, blocks, wall_us, name, detail, "a run failed");
+        }
+        Err(_) => error!(target: topics::RUN, tasks, blocks, wall_us, "an orchestration panicked"),
+    }
+    watched
 }
 
 /// What every recording is asked for; the chip says what its cores are.

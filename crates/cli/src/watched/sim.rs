@@ -9,7 +9,7 @@ use ringlane_chip_sim::{SimClock, SimRuntime};
 use ringlane_engine::Result;
 use ringlane_engine::api::backend::Site;
 use ringlane_engine::prelude::{Buffers, Orch};
-use ringlane_probe::{Copies, Cores, ModelCounters, Recorder};
+use ringlane_probe::{Copies, Cores, Logged, ModelCounters, Recorder, logs_submitter};
 use ringlane_task::{CallConfig, DfxFlags, HostMemory, UnknownPmuGroup};
 use ringlane_trace::RunDir;
 use ringlane_trace::swimlane::{CopyDirection, CopyRow};
@@ -40,6 +40,7 @@ pub(crate) fn run_on_sim<'e, R>(
     };
     let start = Instant::now();
     let run = catch_unwind(AssertUnwindSafe(|| match &recorder {
+        _ if logs_submitter() => sim.run_at(site, buffers, &Logged::new(recorder.as_ref()), f),
         Some(recorder) => sim.run_at(site, buffers, &recorder.probe(), f),
         None => sim.run_at(site, buffers, &(), f),
     }));

@@ -16,12 +16,13 @@ use ringlane_node::remote::RankLink;
 use ringlane_node::{
     Kind, Launch, Memories, Node, NodeClock, NodeError, NodeOptions, NodeOrch, SharedBuffers, WorkerSpec,
 };
-use ringlane_probe::{Cores, DumpSelection, ModelCounters, Pool, Recorder};
+use ringlane_probe::{Cores, DumpSelection, Logged, ModelCounters, Pool, Recorder, logs_submitter};
 use ringlane_task::{CallConfig, DfxFlags};
 use ringlane_trace::{ChildRun, RunDir};
 
+use crate::log;
 use crate::runtime::Platform;
-use crate::watched::{ChipFacts, Observing, Watched, cannot_record, facts, refused, settings};
+use crate::watched::{ChipFacts, Observing, Watched, cannot_record, facts, log_run, refused, settings};
 use dist::Told;
 use shape::{Below, Shape};
 
@@ -53,7 +54,13 @@ impl Plan {
             let kind_of = ["worker".into(), "--kind".into(), kind.as_str().into()];
             let chip = ["--platform".into(), self.platform.as_str().into()];
             let arguments = kind_of.into_iter().chain(chip).chain(self.chip_arguments.iter().cloned());
-            let launch = Launch::new(name).with_arguments(arguments.chain(more.iter().cloned()));
+            let arguments = arguments.chain(log::arguments()).chain(more.iter().cloned());
+            let relay = log::relay(&name);
+            let launch = Launch::new(name).with_arguments(arguments);
+            let launch = match relay {
+                Some(relay) => launch.with_listener(relay),
+                None => launch,
+            };
             // One that is a node waits for workers of its own first, and should be heard if they do not come.
             let levels = if kind == Kind::Node { u32::from(self.shape.level()) - 2 } else { 1 };
             let launch = launch.with_start_timeout(START * levels);
@@ -137,9 +144,23 @@ impl NodeRuntime {
             Ok(recorder) => recorder,
             Err(error) => return NodeRun { watched: refused(error), children: Vec::new() },
         };
+        let (platform, workers) = (self.platform(), self.workers());
+        let watched = log_run(platform, workers, site, || self.run_watched(dir, recorder, site, buffers, f));
+        NodeRun { watched, children: dist::children(&self.node) }
+    }
+
+    fn run_watched<'e, R>(
+        &mut self,
+        dir: Option<&RunDir>,
+        recorder: Option<Recorder<NodeClock>>,
+        site: Site,
+        buffers: &'e mut Buffers<'_>,
+        f: impl for<'o, 'r> FnOnce(&mut NodeOrch<'o, 'r, 'e>) -> Result<R>,
+    ) -> Watched<R> {
         let prefix = dir.and_then(|dir| dir.path().to_str()).unwrap_or_default();
         let (start, node) = (Instant::now(), &mut self.node);
         let run = catch_unwind(AssertUnwindSafe(|| match &recorder {
+            _ if logs_submitter() => node.run_at(site, buffers, &Logged::new(recorder.as_ref()), prefix, f),
             Some(recorder) => node.run_at(site, buffers, &recorder.probe(), prefix, f),
             None => node.run_at(site, buffers, &(), prefix, f),
         }));
@@ -154,8 +175,7 @@ impl NodeRuntime {
             }
             exported
         });
-        let watched = Watched { result, report, wall, recording };
-        NodeRun { watched, children: dist::children(&self.node) }
+        Watched { result, report, wall, recording }
     }
 
     fn recorder(&self, dir: &RunDir) -> Result<Recorder<NodeClock>> {

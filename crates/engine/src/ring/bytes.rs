@@ -69,6 +69,12 @@ impl ByteRing {
         self.capacity
     }
 
+    /// Bytes it keeps to until they are full; then it grows.
+    #[inline]
+    pub fn soft(&self) -> u64 {
+        self.soft
+    }
+
     /// The largest piece ever handed out.
     pub fn largest(&self) -> u64 {
         self.largest

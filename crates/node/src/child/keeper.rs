@@ -18,9 +18,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use ringlane_task::topics;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::OFlags;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use tracing::{info, warn};
 
 use crate::error::NodeError;
 use crate::exit::{Exit, LastWords};
@@ -38,9 +40,12 @@ pub(crate) trait Owner: fmt::Debug + Send + Sync {
 /// What the thread and its owner share.
 #[derive(Debug)]
 struct Kept {
+    name: String,
     owner: Arc<dyn Owner>,
     /// Whether the child has ended. The release in [`Kept::bury`] pairs with the acquire in [`Keeper::is_gone`].
     gone: AtomicBool,
+    /// Whether it was asked to end; read for the log only.
+    dismissed: AtomicBool,
     words: Mutex<LastWords>,
     exit: Mutex<Option<Exit>>,
     buried: Condvar,
@@ -66,8 +71,10 @@ impl Keeper {
             move |error: io::Error| NodeError::CannotStart { worker, doing, error: error.to_string() }
         };
         let kept = Arc::new(Kept {
+            name: name.to_string(),
             owner,
             gone: AtomicBool::new(false),
+            dismissed: AtomicBool::new(false),
             words: Mutex::default(),
             exit: Mutex::default(),
             buried: Condvar::new(),
@@ -79,6 +86,7 @@ impl Keeper {
         // A keeper that ends without a word has panicked; there is no child then.
         let ended = || Err(io::Error::other("its keeper ended"));
         let (pid, pidfd) = started.recv().unwrap_or_else(|_| ended()).map_err(cannot("a new process"))?;
+        info!(target: topics::WORKERS, name, pid, "a process started");
         Ok(Keeper { kept, pid, pidfd, thread: Some(thread) })
     }
 
@@ -94,6 +102,7 @@ impl Keeper {
 
     /// Kills the child, at once and without asking it.
     pub(crate) fn kill(&self) {
+        self.kept.dismissed.store(true, Ordering::Relaxed);
         self.signal(Signal::KILL);
     }
 
@@ -186,6 +195,10 @@ impl Kept {
         // It has ended, so that this does not wait. An error would mean that somebody else has reaped it.
         let status = child.wait().unwrap_or_default();
         let last_words = lock(&self.words).text();
+        match status.success() || self.dismissed.load(Ordering::Relaxed) {
+            true => info!(target: topics::WORKERS, name = self.name, pid, %status, "a process ended"),
+            false => warn!(target: topics::WORKERS, name = self.name, pid, %status, "a process ended"),
+        }
         *lock(&self.exit) = Some(Exit { pid, status, last_words });
         self.gone.store(true, Ordering::Release);
         self.buried.notify_all();

@@ -4,8 +4,10 @@ use std::ffi::OsString;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::Arc;
 use std::time::Duration;
 
+use super::process::Listener;
 use crate::limits;
 use crate::mailbox::Spin;
 use crate::memory::Memories;
@@ -31,6 +33,8 @@ pub struct Launch {
     pub(crate) memories: Memories,
     /// The rank that it is, if it is no process of this machine.
     pub(crate) rank: Option<RankLink>,
+    /// Who hears what it prints, if it is a process of this machine.
+    pub(crate) listener: Option<Arc<dyn Listener>>,
 }
 
 impl Launch {
@@ -44,6 +48,7 @@ impl Launch {
             spin: Spin::for_workers(1),
             memories: Memories::default(),
             rank: None,
+            listener: None,
         }
     }
 
@@ -88,6 +93,13 @@ impl Launch {
     #[must_use]
     pub fn with_start_timeout(mut self, timeout: Duration) -> Self {
         self.start_timeout = timeout;
+        self
+    }
+
+    /// Somebody hears what it prints. What a child prints last is kept in any case.
+    #[must_use]
+    pub fn with_listener(mut self, listener: Arc<dyn Listener>) -> Self {
+        self.listener = Some(listener);
         self
     }
 

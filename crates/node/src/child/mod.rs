@@ -12,7 +12,8 @@ use std::process as system;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ringlane_task::{BlobTensor, CallConfig, Scalar};
+use ringlane_task::{BlobTensor, CallConfig, Scalar, topics};
+use tracing::debug;
 
 pub use launch::Launch;
 pub use process::{Listener, Process};
@@ -56,7 +57,16 @@ impl Owner for Post {
         spawn::spawn(self.launch.command(mailbox), &inherits, output)
     }
 
+    fn heard(&self, printed: &[u8]) {
+        if let Some(listener) = &self.launch.listener {
+            listener.heard(printed);
+        }
+    }
+
     fn ended(&self) {
+        if let Some(listener) = &self.launch.listener {
+            listener.ended();
+        }
         self.region.layout().door.wake_parent();
         // A node that waits for several children waits at its own bell.
         if let Some(own) = self.launch.memories.all().last() {
@@ -79,6 +89,7 @@ impl Child {
         let (launch, scratch) = (launch.clone(), Scratch::default());
         let child = Child { launch, region, life, sequence: 0, scratch, sent: None };
         child.until_ready()?;
+        debug!(target: topics::WORKERS, name = child.name(), pid = child.pid(), "a worker is ready");
         Ok(child)
     }
 
