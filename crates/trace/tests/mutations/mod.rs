@@ -3,7 +3,7 @@
 mod data;
 mod swimlane;
 
-use data::{deps_and_blocks, deps_edges, dump_bytes, dump_counts};
+use data::{deps_and_blocks, deps_edges, dump_bytes, dump_counts, dump_tensors};
 use ringlane_trace::swimlane::SwimlaneLevel;
 use swimlane::{blocks, phases, swimlane_head, swimlane_levels};
 
@@ -86,6 +86,7 @@ pub fn cases() -> Vec<Case> {
         deps_and_blocks(),
         dump_counts(),
         dump_bytes(),
+        dump_tensors(),
         pmu(),
         scopes(),
     ]
