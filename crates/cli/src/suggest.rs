@@ -49,7 +49,7 @@ pub fn options(given: &str, known: &[OptionNames]) -> Option<String> {
 }
 
 /// The options whose best name has the highest score; none where no name has one.
-fn best<'a>(known: &'a [OptionNames], score: impl Fn(&str) -> Option<u32>) -> Vec<&'a str> {
+fn best(known: &[OptionNames], score: impl Fn(&str) -> Option<u32>) -> Vec<&str> {
     let scored = known.iter().filter_map(|OptionNames(names)| {
         let score = names.iter().filter_map(|name| score(name)).max()?;
         Some((score, names.first()?.as_str()))

@@ -48,7 +48,7 @@ Exit status: 0 all well, 1 a run or a check failed, 2 wrong usage or bad input, 
 #[command(subcommand_required = true, arg_required_else_help = true)]
 struct Cli {
     /// Log to standard error: off, error, warn, info, debug, trace, or TOPIC=LEVEL,… [default: RINGLANE_LOG]
-    #[arg(long, global = true, value_name = "LEVEL", value_parser = LogFilter::parse)]
+    #[arg(long, global = true, display_order = 900, value_name = "LEVEL", value_parser = LogFilter::parse)]
     log: Option<LogFilter>,
     #[command(subcommand)]
     command: Command,

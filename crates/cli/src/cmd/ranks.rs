@@ -38,7 +38,6 @@ mod over_mpi {
     use std::ffi::OsString;
     use std::time::Duration;
 
-    use clap::Parser;
     use ringlane_mpi::{Mpi, stay_until_heard};
     use ringlane_node::remote::{
         CallService, Offer, Rank, Ranks, RemoteError, Transport, bridge, refuse, serve,
@@ -49,6 +48,7 @@ mod over_mpi {
     use super::super::{Cli, Command};
     use crate::errors::{CliError, Exit, print};
     use crate::execute::Audience;
+    use crate::log;
     use crate::monitor::Monitor;
     use crate::panics;
     use crate::usage;
@@ -75,8 +75,12 @@ mod over_mpi {
         let mpi = Mpi::init().map_err(|error| CliError::Remote(RemoteError::at_start(error)))?;
         let (is_first, ranks) = (mpi.rank() == Rank::SCHEDULER, mpi.ranks());
         let words = std::iter::once(OsString::from("ringlane")).chain(command.iter().cloned());
+        let parsed = Cli::parse_words(words);
+        if let Ok(cli) = &parsed {
+            log::start(cli.log.as_ref())?;
+        }
         // All ranks come to the same conclusion, and the first tells it.
-        let wrong = match Cli::parse_words(words) {
+        let wrong = match parsed {
             Ok(Cli { command: Command::Run(run), .. }) if ranks > 1 => {
                 return if is_first { schedule(mpi, each, *run) } else { work(mpi, each, &run) };
             }
