@@ -3,9 +3,12 @@
 mod common;
 
 use std::fs;
+use std::io::{self, Write};
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 
 use common::{Answer, Desk};
+use ringlane::prelude::*;
 
 const CASE: [&str; 4] = ["run", "vector", "--case", "small"];
 
@@ -169,6 +172,42 @@ fn cases_side_by_side_log_with_their_names() {
         assert_eq!(logged(&answer).iter().filter(ended).count(), 1, "{}", answer.stderr);
     }
     has(&answer, &["INFO ringlane::workers: a process started", "name=\"vector small\""]);
+}
+
+kernel! { static BUMP = any fn(x: &mut [u32]) { x[0] += 1; } }
+
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_program_with_a_subscriber_of_its_own_gets_the_events_of_its_runs() {
+    let lines = Lines::default();
+    let writer = lines.clone();
+    let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone()).with_ansi(false);
+    tracing::subscriber::with_default(subscriber.finish(), || {
+        let mut data = Buffers::new();
+        let x = data.add(&[1], &[0u32]).unwrap();
+        let mut runtime = Runtime::on(Platform::Cpu).with(&CallConfig::default().with_workers(1)).unwrap();
+        let run = runtime.run(&mut data, |o| {
+            let x = o.external(x)?;
+            o.submit(&BUMP, [x.inout()]).map(drop)
+        });
+        run.result.unwrap();
+        assert_eq!(data.get::<u32>(x).unwrap(), [1]);
+    });
+    let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+    assert!(text.contains("ringlane::run: a run begins platform=\"cpu\" threads=1"), "{text}");
+    assert!(text.contains("ringlane::run: a run ended tasks=1 blocks=1"), "{text}");
 }
 
 #[test]
