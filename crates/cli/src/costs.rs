@@ -7,15 +7,14 @@
 //! Both files are looked at before anything runs: one that cannot be read, understood or written costs nothing but a line.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use ringlane_chip_sim::cost::{BlockTimes, CostTable, CostTableError, TableRecorder};
 use ringlane_scenes::Scene;
 use ringlane_task::Explain;
 use ringlane_trace::swimlane::{SwimlaneRow, read_swimlane};
-use ringlane_trace::{TraceError, describe_os_error};
+use ringlane_trace::{ArtifactFile, TraceError, describe_os_error};
 
 use crate::diagnostics::{Diagnostics, Place};
 use crate::errors::Exit;
@@ -134,13 +133,9 @@ impl Explain for CostsUnused {
     }
 }
 
-/// The file of `--costs-out FILE`: made under another name before the runs and given its own after them. Dropped, it is gone.
+/// The file of `--costs-out FILE`: opened before the runs and written after them. Dropped, it is as if it had not been.
 #[derive(Debug)]
-pub struct CostsOut {
-    path: PathBuf,
-    temp: PathBuf,
-    file: File,
-}
+pub struct CostsOut(ArtifactFile);
 
 impl CostsOut {
     /// Makes sure that there are costs to record and a place for them.
@@ -148,9 +143,11 @@ impl CostsOut {
         if diagnostics.flags.swimlane_level() == 0 {
             return Err(CostsError::NoSwimlane);
         }
-        let (temp, file) =
-            start(path).map_err(|source| CostsError::NotWritable { path: path.to_path_buf(), source })?;
-        Ok(CostsOut { path: path.to_path_buf(), temp, file })
+        match ArtifactFile::at(path) {
+            Ok(file) => Ok(CostsOut(file)),
+            Err(TraceError::CannotWrite { path, source }) => Err(CostsError::NotWritable { path, source }),
+            Err(error) => Err(CostsError::NotWritable { path: path.into(), source: io::Error::other(error) }),
+        }
     }
 
     /// Writes what the blocks of these runs took, all of them merged.
@@ -159,32 +156,18 @@ impl CostsOut {
         for dir in runs.iter().flat_map(|told| observed(&told.dir, setup)) {
             record(&dir, &mut recorder).map_err(CostsError::CannotRecord)?;
         }
-        let table = recorder.finish();
-        let written =
-            self.file.write_all(table.to_json().as_bytes()).and_then(|()| fs::rename(&self.temp, &self.path));
-        written.map_err(|source| CostsError::CannotWrite { path: self.path.clone(), source })?;
-        say(format_args!("costs of {} kernels: {}", table.kernels().len(), self.path.display()));
+        let (table, path) = (recorder.finish(), self.0.path().to_path_buf());
+        let written = self.0.write_all(table.to_json().as_bytes()).map_err(|error| self.0.error(error));
+        match written.and_then(|()| self.0.commit()) {
+            Ok(_) => {}
+            Err(TraceError::CannotWrite { path, source }) => {
+                return Err(CostsError::CannotWrite { path, source });
+            }
+            Err(error) => return Err(CostsError::CannotRecord(error)),
+        }
+        say(format_args!("costs of {} kernels: {}", table.kernels().len(), path.display()));
         Ok(())
     }
-}
-
-impl Drop for CostsOut {
-    fn drop(&mut self) {
-        // Once it has its own name there is nothing under the other.
-        let _ = fs::remove_file(&self.temp);
-    }
-}
-
-/// Makes a file beside the one that is wanted.
-fn start(path: &Path) -> io::Result<(PathBuf, File)> {
-    // A device or a pipe would be replaced by the file.
-    if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
-        return Err(io::Error::other("something that is not a file is there"));
-    }
-    let name = path.file_name().ok_or_else(|| io::Error::new(ErrorKind::InvalidInput, "it names no file"))?;
-    let temp = path.with_file_name(format!(".{}.{}.tmp", name.display(), std::process::id()));
-    let file = OpenOptions::new().write(true).create_new(true).open(&temp)?;
-    Ok((temp, file))
 }
 
 /// Where the observed rounds of a case left their files.

@@ -18,6 +18,7 @@ use crate::costs::CostsError;
 use crate::output::{printable, say};
 use crate::runtime::{Platform, SetupError};
 use crate::select::Choice;
+use crate::signals::StopSignal;
 use crate::suggest::nearest;
 
 /// How the command ends.
@@ -29,8 +30,8 @@ pub enum Exit {
     Failed,
     /// Wrong usage or bad input: 2.
     Usage,
-    /// A person stopped it: 130.
-    Interrupted,
+    /// A signal stopped it: 128 and its number, 130 after Ctrl-C.
+    Interrupted(StopSignal),
 }
 
 impl From<Exit> for ExitCode {
@@ -39,13 +40,10 @@ impl From<Exit> for ExitCode {
             Exit::Ok => 0,
             Exit::Failed => 1,
             Exit::Usage => 2,
-            Exit::Interrupted => INTERRUPTED,
+            Exit::Interrupted(signal) => signal.exit_status(),
         })
     }
 }
-
-/// The exit status of a command that Ctrl-C ended: 128 and the signal's number.
-pub const INTERRUPTED: u8 = 130;
 
 /// Prints an error as every error is printed: what happened, the numbers, what to do.
 pub fn print(error: &dyn Explain) {

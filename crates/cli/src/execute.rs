@@ -170,6 +170,34 @@ impl Explain for GoldenMismatch {
     }
 }
 
+/// A run whose tasks were all done when a person ended the writing of its files.
+#[derive(Debug, thiserror::Error)]
+#[error("the run was interrupted while its files were written")]
+struct ExportInterrupted {
+    tasks: u64,
+    files: Vec<String>,
+}
+
+impl Explain for ExportInterrupted {
+    fn name(&self) -> &'static str {
+        "Interrupted"
+    }
+    fn detail(&self) -> String {
+        format!("all {} tasks were done; without rows: {}", self.tasks, self.files.join(", "))
+    }
+    fn hint(&self) -> String {
+        "run it again; its values were not compared with the known answer".to_string()
+    }
+}
+
+impl ExportInterrupted {
+    fn of(tasks: u64, recording: &Exported) -> Option<Self> {
+        let unwritten = recording.files.iter().filter(|file| file.incomplete.is_some());
+        let files = unwritten.map(|file| file.path.clone()).collect();
+        recording.interrupted.then_some(ExportInterrupted { tasks, files })
+    }
+}
+
 /// Runs a case. An error means that nothing was run; a run that failed is an outcome.
 pub fn execute(mut job: Job, setup: &Setup, monitor: &Monitor) -> Result<Outcome, CliError> {
     let mut manifest = setup.manifest(&job);
@@ -304,6 +332,10 @@ fn round(job: &mut Job, machine: &mut Machine, dir: Option<&RunDir>, monitor: &M
     match watched.result {
         Ok(result) => round.failure = result.err().map(Failure::of),
         Err(_) => round.failure = Some(Failure::fatal(Panicked::last())),
+    }
+    let gave_up = round.recording.as_ref().and_then(|files| ExportInterrupted::of(round.report.tasks, files));
+    if let Some(error) = gave_up.filter(|_| round.failure.is_none()) {
+        round.failure = Some(Failure { status: RunStatus::Interrupted, error: Box::new(error) });
     }
     if round.failure.is_none() {
         match quietly(|| job.program.golden(&buffers)) {

@@ -17,13 +17,12 @@ use crate::limits::{TICK, WATCHDOG_EVERY};
 use crate::output::say;
 use crate::progress::Bar;
 use crate::runtime::Remote;
-use crate::signals::{Inbox, Interrupted, Wish};
+use crate::signals::{Inbox, Wish, is_stop_asked};
 use crate::watchdog::Watchdog;
 
 /// The thread, from the command's side.
 pub struct Monitor {
     shared: Arc<Shared>,
-    interrupted: Interrupted,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -50,18 +49,18 @@ impl Shared {
 impl Monitor {
     /// Starts the thread and catches signals from now on.
     pub fn start(audience: &Audience) -> Result<Self, CliError> {
-        let (inbox, interrupted) = Inbox::open()?;
+        let inbox = Inbox::open()?;
         let shared = Arc::new(Shared { run: Mutex::new(None), stop: AtomicBool::new(false) });
         let audience = audience.clone();
-        let eye = Eye { shared: Arc::clone(&shared), inbox, interrupted: interrupted.clone(), audience };
+        let eye = Eye { shared: Arc::clone(&shared), inbox, audience };
         let thread = thread::Builder::new().name("ringlane-monitor".into()).spawn(move || eye.watch());
         let thread = thread.map_err(CliError::NoSignals)?;
-        Ok(Monitor { shared, interrupted, thread: Some(thread) })
+        Ok(Monitor { shared, thread: Some(thread) })
     }
 
     /// Whether a person asked to stop.
     pub fn interrupted(&self) -> bool {
-        self.interrupted.is_set()
+        is_stop_asked()
     }
 
     /// Watches a run until the answer is dropped.
@@ -97,7 +96,6 @@ impl Drop for Watch<'_> {
 struct Eye {
     shared: Arc<Shared>,
     inbox: Inbox,
-    interrupted: Interrupted,
     audience: Audience,
 }
 
@@ -106,12 +104,12 @@ impl Eye {
         while !self.shared.stop.load(Ordering::Relaxed) {
             let mut wishes = self.inbox.take();
             if matches!(self.audience, Audience::Parent(_)) {
-                // The parent hands a Ctrl-C on to all its processes, and says so once.
-                wishes.retain(|wish| *wish != Wish::Interrupt);
+                // The parent hands a stop signal on to all its processes, and says so once.
+                wishes.retain(|wish| *wish == Wish::Look);
             }
             match &mut *self.shared.run() {
                 Some(run) => {
-                    if self.interrupted.is_set() {
+                    if is_stop_asked() {
                         // At every tick: a run that was about to start when the signal came must hear it too.
                         run.remote.interrupt();
                     }
@@ -126,7 +124,7 @@ impl Eye {
 
 fn between_runs(wish: Wish) {
     match wish {
-        Wish::Interrupt => say("interrupted: the command ends after this step; Ctrl-C again ends it at once"),
+        Wish::Stop(signal) => say(signal.text("the command ends after this step")),
         Wish::Look => say("no tasks run at this moment"),
     }
 }
@@ -135,9 +133,7 @@ impl Watched {
     fn tick(&mut self, wishes: &[Wish]) {
         for wish in wishes {
             match wish {
-                Wish::Interrupt => {
-                    self.bar.say("interrupted: the run ends at the next task; Ctrl-C again ends it at once");
-                }
+                Wish::Stop(signal) => self.bar.say(signal.text("the run ends at the next task")),
                 Wish::Look => self.bar.say(self.remote.status().to_string().trim_end()),
             }
         }

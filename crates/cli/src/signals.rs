@@ -1,130 +1,231 @@
-//! Ctrl-C, SIGUSR1 and the limit on the size of files.
+//! Ctrl-C, SIGTERM, SIGHUP, SIGUSR1 and the limit on the size of files.
 //!
-//! The first Ctrl-C asks the run to end at its next task; a second one ends the process from inside the signal
-//! handler, whatever the program is doing. One that follows the first at once is its echo and does nothing: some senders
-//! signal a process and then its group. SIGUSR1 asks for a look inside. A write past the limit on the size of a file
-//! (`ulimit -f`) would end the process by SIGXFSZ; that is caught, so that the write fails like one on a full disk.
+//! ```text
+//!                         nobody listens (report, dump, …)          an inbox is open (a run)
+//! first stop signal       temporary files removed, exit             the run ends at its next task
+//! another one             -                                         temporary files removed, exit
+//! ```
+//! An exit of this kind happens inside the signal handler, whatever the program is doing, and names the files that were
+//! not written; its status is 128 and the signal's number. A signal that follows the first at once is its echo and does
+//! nothing: some senders signal a process and then its group. SIGHUP stays ignored where it is ignored at the start
+//! (`nohup`). SIGUSR1 asks for the status of a run. A write past the limit on the size of a file (`ulimit -f`) would end
+//! the process by SIGXFSZ; that is caught, so that the write fails like one on a full disk.
 
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use signal_hook::consts::{SIGINT, SIGUSR1, SIGXFSZ};
+use ringlane_trace::remove_unfinished;
+use serde::{Deserialize, Serialize};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::{flag, low_level};
 
-use crate::errors::{CliError, INTERRUPTED};
+use crate::errors::CliError;
 use crate::limits::CTRL_C_ECHO;
+
+/// A signal that asks the command to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StopSignal {
+    /// Ctrl-C.
+    Interrupt,
+    /// What `kill` and schedulers send.
+    Terminate,
+    /// The terminal was closed.
+    HangUp,
+}
+
+impl StopSignal {
+    const ALL: [Self; 3] = [StopSignal::Interrupt, StopSignal::Terminate, StopSignal::HangUp];
+
+    const fn number(self) -> i32 {
+        match self {
+            StopSignal::Interrupt => SIGINT,
+            StopSignal::Terminate => SIGTERM,
+            StopSignal::HangUp => SIGHUP,
+        }
+    }
+
+    /// The exit status of a command that it ended: 128 and its number.
+    pub const fn exit_status(self) -> u8 {
+        128 + self.number() as u8
+    }
+
+    /// What is said when it comes: what ends, and when.
+    pub fn text(self, what_ends: &str) -> String {
+        match self {
+            StopSignal::Interrupt => format!("interrupted: {what_ends}; Ctrl-C again ends it at once"),
+            StopSignal::Terminate => format!("interrupted by SIGTERM: {what_ends}; a second one ends it at once"),
+            StopSignal::HangUp => format!("interrupted by SIGHUP: {what_ends}; a second one ends it at once"),
+        }
+    }
+
+    fn of(number: i32) -> Option<Self> {
+        Self::ALL.into_iter().find(|signal| signal.number() == number)
+    }
+}
 
 /// What a person asked for by a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wish {
     /// End the run at the next task.
-    Interrupt,
+    Stop(StopSignal),
     /// Say what the run is doing.
     Look,
 }
 
-/// Tells whether Ctrl-C was pressed.
-#[derive(Clone)]
-pub struct Interrupted(Arc<Presses>);
-
-impl Interrupted {
-    /// Whether it was.
-    pub fn is_set(&self) -> bool {
-        self.0.any()
-    }
+/// The stop signal that came first, if any has come.
+pub fn stop_signal() -> Option<StopSignal> {
+    PRESSES.first()
 }
 
-/// What one more Ctrl-C means.
+/// Whether a stop signal has come.
+pub fn is_stop_asked() -> bool {
+    stop_signal().is_some()
+}
+
+/// What one more stop signal means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Press {
     /// It is the first.
     First,
     /// It belongs to the first.
     Echo,
-    /// It was pressed again.
+    /// It was sent again.
     Again,
 }
 
-/// When Ctrl-C was first pressed.
+/// Those of this process.
+static PRESSES: Presses = Presses::none();
+
+/// Inboxes that are open: whether the first stop signal is heeded, or ends the process. Set by `Inbox`, read in the handler;
+/// guards no other data.
+static LISTENERS: AtomicU32 = AtomicU32::new(0);
+
+/// When the first stop signal came, and which it was.
 struct Presses {
-    /// Nanoseconds since some start, or [`NEVER`]. Written once, by the exchange in `press`; read there and in `any`. It
-    /// guards no other data.
+    /// Nanoseconds since some start, or [`NEVER`]. Written once, by the exchange in `press`; read there. It guards no other
+    /// data.
     first_ns: AtomicU64,
+    /// The number of the first, 0 before. Written once, after `first_ns`, by the thread that won it; read in `first`.
+    first: AtomicU32,
 }
 
 const NEVER: u64 = u64::MAX;
 
 impl Presses {
     const fn none() -> Self {
-        Presses { first_ns: AtomicU64::new(NEVER) }
+        Presses { first_ns: AtomicU64::new(NEVER), first: AtomicU32::new(0) }
     }
 
-    fn any(&self) -> bool {
-        self.first_ns.load(Ordering::Relaxed) != NEVER
+    fn first(&self) -> Option<StopSignal> {
+        StopSignal::of(self.first.load(Ordering::Relaxed) as i32)
     }
 
-    /// Ctrl-C is pressed, so long after the start. Called in a signal handler: it neither waits nor allocates.
-    fn press(&self, at: Duration) -> Press {
+    /// A stop signal came, so long after the start. Called in a signal handler: it neither waits nor allocates.
+    fn press(&self, signal: StopSignal, at: Duration) -> Press {
         let at = u64::try_from(at.as_nanos()).unwrap_or(NEVER).min(NEVER - 1);
         match self.first_ns.compare_exchange(NEVER, at, Ordering::Relaxed, Ordering::Relaxed) {
-            Ok(_) => Press::First,
-            // Threads may come here in another order than they looked at the clock.
+            Ok(_) => {
+                self.first.store(signal.number() as u32, Ordering::Relaxed);
+                Press::First
+            }
+            // Threads may come here in another order than they read the clock.
             Err(first) if u128::from(at.saturating_sub(first)) < CTRL_C_ECHO.as_nanos() => Press::Echo,
             Err(_) => Press::Again,
         }
     }
 }
 
-/// Catches Ctrl-C from now on.
-fn catch_ctrl_c(presses: Arc<Presses>) -> io::Result<()> {
+/// Catches the stop signals from now on; a second call does nothing.
+pub fn catch() -> io::Result<()> {
+    static CAUGHT: Mutex<bool> = Mutex::new(false);
+    let mut caught = CAUGHT.lock().unwrap_or_else(PoisonError::into_inner);
+    if *caught {
+        return Ok(());
+    }
     let start = Instant::now();
-    let handler = move || {
-        if presses.press(start.elapsed()) == Press::Again {
-            low_level::exit(INTERRUPTED.into());
-        }
-    };
-    // SAFETY: the handler reads the monotonic clock, exchanges an atomic and perhaps calls `_exit`: all of that may be done in
-    // a signal handler. It takes no lock, allocates nothing and does not panic (`elapsed` is zero where a clock goes
-    // backwards).
-    #[allow(unsafe_code)]
-    unsafe { low_level::register(SIGINT, handler) }.map(drop)
+    for signal in caught_signals() {
+        let handler = move || match PRESSES.press(signal, start.elapsed()) {
+            Press::First if LISTENERS.load(Ordering::Relaxed) > 0 => {}
+            Press::Echo => {}
+            Press::First | Press::Again => end_process(signal),
+        };
+        // SAFETY: the handler reads the monotonic clock, exchanges atomics and perhaps removes files and calls `_exit`: all of
+        // that may be done in a signal handler. It waits for no lock, allocates nothing and does not panic (`elapsed` is zero
+        // where a clock goes backwards).
+        #[allow(unsafe_code)]
+        unsafe {
+            low_level::register(signal.number(), handler)?
+        };
+    }
+    *caught = true;
+    Ok(())
 }
 
-/// The signals that have arrived.
+/// Those that are not ignored: a command under `nohup` outlives its terminal.
+fn caught_signals() -> impl Iterator<Item = StopSignal> {
+    let is_ignored = ignored_signals() & (1 << (SIGHUP - 1)) != 0;
+    StopSignal::ALL.into_iter().filter(move |signal| *signal != StopSignal::HangUp || !is_ignored)
+}
+
+/// The signals that this process ignores, one bit each; none where the system does not say.
+fn ignored_signals() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}
+
+/// Ends the process from inside a signal handler: nothing is left of files that are not whole, and they are named.
+fn end_process(signal: StopSignal) {
+    remove_unfinished(|name| {
+        for part in ["interrupted: ", name, " was not written\n"] {
+            // There is nobody to report an error to.
+            let _ = rustix::io::write(rustix::stdio::stderr(), part.as_bytes());
+        }
+    });
+    low_level::exit(signal.exit_status().into());
+}
+
+/// The signals that have arrived. While it is open, the first stop signal does not end the process.
 pub struct Inbox {
     signals: Signals,
-    /// Whether the first Ctrl-C was handed on: those after it are echoes, or end the process.
-    heard_ctrl_c: bool,
+    /// Whether the first stop signal was handed on: those after it are echoes, or end the process.
+    heard_stop: bool,
 }
 
 impl Inbox {
     /// Starts to catch them.
-    pub fn open() -> Result<(Self, Interrupted), CliError> {
-        let presses = Arc::new(Presses::none());
+    pub fn open() -> Result<Self, CliError> {
         let open = || {
-            catch_ctrl_c(Arc::clone(&presses))?;
-            // Nobody looks at this flag: the write that went too far answers for itself.
-            flag::register(SIGXFSZ, Arc::default())?;
-            Signals::new([SIGINT, SIGUSR1])
+            catch()?;
+            // Nobody checks this flag: the write that went too far answers for itself.
+            flag::register(SIGXFSZ, std::sync::Arc::default())?;
+            Signals::new(caught_signals().map(StopSignal::number).chain([SIGUSR1]))
         };
         let signals = open().map_err(CliError::NoSignals)?;
-        Ok((Inbox { signals, heard_ctrl_c: false }, Interrupted(presses)))
+        LISTENERS.fetch_add(1, Ordering::Relaxed);
+        Ok(Inbox { signals, heard_stop: false })
     }
 
     /// What was asked for since the last time.
     pub fn take(&mut self) -> Vec<Wish> {
         let mut wishes = Vec::new();
         for signal in self.signals.pending() {
-            if signal != SIGINT {
-                wishes.push(Wish::Look);
-            } else if !core::mem::replace(&mut self.heard_ctrl_c, true) {
-                wishes.push(Wish::Interrupt);
+            match StopSignal::of(signal) {
+                None => wishes.push(Wish::Look),
+                Some(stop) if !core::mem::replace(&mut self.heard_stop, true) => wishes.push(Wish::Stop(stop)),
+                Some(_) => {}
             }
         }
         wishes
+    }
+}
+
+impl Drop for Inbox {
+    fn drop(&mut self) {
+        LISTENERS.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -135,23 +236,28 @@ mod tests {
     #[test]
     fn a_ctrl_c_within_the_time_of_an_echo_is_the_same_one_and_a_later_one_is_the_second() {
         let presses = Presses::none();
-        assert!(!presses.any());
+        assert_eq!(presses.first(), None);
         let (first, one) = (Duration::from_secs(3), Duration::from_nanos(1));
-        assert_eq!(presses.press(first), Press::First);
-        assert!(presses.any());
+        assert_eq!(presses.press(StopSignal::Terminate, first), Press::First);
+        assert_eq!(presses.first(), Some(StopSignal::Terminate));
         for echo in [first, first - one, first + one, first + CTRL_C_ECHO - one] {
-            assert_eq!(presses.press(echo), Press::Echo, "{echo:?}");
+            assert_eq!(presses.press(StopSignal::Interrupt, echo), Press::Echo, "{echo:?}");
         }
         for again in [first + CTRL_C_ECHO, first + CTRL_C_ECHO + one, Duration::MAX] {
-            assert_eq!(presses.press(again), Press::Again, "{again:?}");
+            assert_eq!(presses.press(StopSignal::HangUp, again), Press::Again, "{again:?}");
         }
     }
 
     #[test]
     fn a_key_that_is_held_down_ends_the_command_once_the_time_of_an_echo_is_over() {
         let presses = Presses::none();
-        let repeats = (0..).map(|i| presses.press(CTRL_C_ECHO * i / 4));
+        let repeats = (0..).map(|i| presses.press(StopSignal::Interrupt, CTRL_C_ECHO * i / 4));
         let until_again: Vec<_> = repeats.take_while(|&press| press != Press::Again).collect();
         assert_eq!(until_again, [Press::First, Press::Echo, Press::Echo, Press::Echo]);
+    }
+
+    #[test]
+    fn the_exit_status_of_a_signal_is_the_one_that_shells_give() {
+        assert_eq!(StopSignal::ALL.map(StopSignal::exit_status), [130, 143, 129]);
     }
 }

@@ -98,7 +98,7 @@ pub struct Timeline {
     pub edge_origin: EdgeOrigin,
     /// How many rows there are, and how many were lost.
     pub counts: SwimlaneCounts,
-    /// Tasks that the dependencies lost.
+    /// Tasks that the swimlane or the dependencies lost, whichever lost more.
     pub lost_tasks: u64,
     ids: TaskIds,
     /// Where blocks of each of the kernels can run.

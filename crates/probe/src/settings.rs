@@ -23,6 +23,9 @@ pub struct Settings {
     pub slots: usize,
     /// Memory that earlier recordings left.
     pub pool: Pool,
+    /// Whether a person wants the export to end. It is called often while files are written, and heeded if it was false when
+    /// the export began: what an interrupted run has recorded is written.
+    pub stop_asked: Option<fn() -> bool>,
 }
 
 /// The cores of a chip: how many, who tells of them, and what they count.

@@ -3,14 +3,15 @@
 //! A reader of the directory sees the old state or the new one, never half a file; a writer that gives up (an
 //! error, a panic, an early return) leaves nothing behind.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::error::TraceError;
 use crate::reserve::{Reserve, Shelf};
+use crate::temp_file::TempFile;
 
 /// Bytes gathered before they are given to the operating system: few calls, and a small part of a core's cache.
 const BUFFER_BYTES: usize = 64 * 1024;
@@ -24,7 +25,12 @@ pub struct ArtifactFile {
     buffer: Vec<u8>,
     temp: TempFile,
     path: PathBuf,
+    /// What the file is renamed to: `path`, or where a link there leads.
+    target: PathBuf,
+    /// Bytes written in order so far.
+    written: u64,
     room: Option<Room>,
+    give_up: Option<fn() -> bool>,
 }
 
 /// The room that a file was given, and where that goes back to if the file is given up.
@@ -32,9 +38,8 @@ pub struct ArtifactFile {
 struct Room {
     shelf: Arc<Shelf>,
     name: String,
+    /// Bytes that the file has from its beginning.
     bytes: u64,
-    /// Bytes written so far: the file itself is longer.
-    written: u64,
 }
 
 impl ArtifactFile {
@@ -44,18 +49,23 @@ impl ArtifactFile {
         let path = root.join(name);
         if let Some(reserve) = shelf.take(name) {
             let (temp, bytes) = reserve.into_temp();
-            let room = Some(Room { shelf: Arc::clone(shelf), name: name.to_string(), bytes, written: 0 });
-            return Ok(ArtifactFile { buffer: Vec::with_capacity(BUFFER_BYTES), temp, path, room });
+            let room = Room { shelf: Arc::clone(shelf), name: name.to_string(), bytes };
+            return Ok(Self::new(temp, path.clone(), path, Some(room)));
         }
         let started = place_of(root, name).and_then(|(dir, name)| TempFile::create(&dir, name));
         match started {
-            Ok(temp) => Ok(ArtifactFile { buffer: Vec::with_capacity(BUFFER_BYTES), temp, path, room: None }),
+            Ok(temp) => Ok(Self::new(temp, path.clone(), path, None)),
             Err(source) => Err(TraceError::CannotWrite { path, source }),
         }
     }
 
-    /// Starts a file at any path, in a directory that is there. What stands there and is no plain file (a pipe, a device,
-    /// a link) stays what it is and is written to directly.
+    fn new(temp: TempFile, path: PathBuf, target: PathBuf, room: Option<Room>) -> Self {
+        let buffer = Vec::with_capacity(BUFFER_BYTES);
+        ArtifactFile { buffer, temp, path, target, written: 0, room, give_up: None }
+    }
+
+    /// Starts a file at any path, in a directory that is there. A symbolic link stays, and the file that it leads to is
+    /// replaced. A device or a pipe is opened and written as it is; opening a pipe waits for its reader.
     ///
     /// ```
     /// use std::io::Write;
@@ -70,18 +80,19 @@ impl ArtifactFile {
     /// ```
     pub fn at(path: impl AsRef<Path>) -> Result<Self, TraceError> {
         let path = path.as_ref().to_path_buf();
-        let started = match fs::symlink_metadata(&path) {
-            Ok(found) if !found.is_file() => TempFile::nameless(&path),
-            _ => {
-                let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-                let name = path.file_name().unwrap_or_default().to_string_lossy();
-                TempFile::create(dir, &name)
+        let started = match Destination::of(&path) {
+            Ok(Destination::File(target)) => {
+                let dir = target.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+                let name = target.file_name().ok_or_else(|| io::Error::from(ErrorKind::IsADirectory));
+                let temp = name.and_then(|name| TempFile::create(dir, &name.to_string_lossy()));
+                temp.map(|temp| Self::new(temp, path.clone(), target, None))
             }
+            Ok(Destination::Special) => {
+                TempFile::in_place(&path).map(|temp| Self::new(temp, path.clone(), path.clone(), None))
+            }
+            Err(error) => Err(error),
         };
-        match started {
-            Ok(temp) => Ok(ArtifactFile { buffer: Vec::with_capacity(BUFFER_BYTES), temp, path, room: None }),
-            Err(source) => Err(TraceError::CannotWrite { path, source }),
-        }
+        started.map_err(|source| TraceError::CannotWrite { path, source })
     }
 
     /// Where the file will stand.
@@ -95,6 +106,11 @@ impl ArtifactFile {
         &self.temp.file
     }
 
+    /// Writes fail from the moment on in which a person wants no more of the file. It is asked about every 64 KiB.
+    pub fn give_up_when(&mut self, is_asked: fn() -> bool) {
+        self.give_up = Some(is_asked);
+    }
+
     /// The error of this file that a failed write stands for.
     pub fn error(&self, source: io::Error) -> TraceError {
         TraceError::CannotWrite { path: self.path.clone(), source }
@@ -104,11 +120,14 @@ impl ArtifactFile {
     pub fn commit(mut self) -> Result<u64, TraceError> {
         let finish = |file: &mut Self| {
             file.flush()?;
-            if let Some(room) = &file.room {
-                file.temp.file.set_len(room.written)?;
+            if file.room.is_some() {
+                file.temp.file.set_len(file.written)?;
+            }
+            if file.temp.is_in_place() {
+                return Ok(file.written);
             }
             let bytes = file.temp.file.metadata()?.len();
-            file.temp.rename_to(&file.path)?;
+            file.temp.rename_to(&file.target)?;
             Ok(bytes)
         };
         finish(&mut self).map_err(|source| self.error(source))
@@ -119,10 +138,11 @@ impl ArtifactFile {
             Bytes::Buffered => &self.buffer[..],
             Bytes::Given(bytes) => bytes,
         };
-        self.temp.file.write_all(bytes)?;
-        if let Some(room) = &mut self.room {
-            room.written += bytes.len() as u64;
+        if self.give_up.is_some_and(|is_asked| is_asked()) {
+            return Err(io::Error::other("interrupted"));
         }
+        self.temp.file.write_all(bytes)?;
+        self.written += bytes.len() as u64;
         Ok(())
     }
 }
@@ -169,6 +189,44 @@ impl Write for ArtifactFile {
     }
 }
 
+/// What a path names as a place to write to.
+enum Destination {
+    /// A regular file, or nothing yet: replaced by renaming, whole or not at all.
+    File(PathBuf),
+    /// A device, a pipe, or a file that no path leads to: opened and written.
+    Special,
+}
+
+impl Destination {
+    fn of(path: &Path) -> io::Result<Self> {
+        let there = match fs::metadata(path) {
+            Ok(there) if !there.is_file() => return Ok(Destination::Special),
+            Ok(there) => Some((there.dev(), there.ino())),
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        let target = follow_links(path)?;
+        let found = fs::symlink_metadata(&target).ok().map(|found| (found.dev(), found.ino()));
+        // A link in /proc may lead to a file that has no name any more.
+        Ok(if there == found { Destination::File(target) } else { Destination::Special })
+    }
+}
+
+/// Symbolic links that are followed, as many as Linux follows.
+const LINKS_MAX: usize = 40;
+
+/// Where a path leads if it is a symbolic link, also if there is nothing yet.
+fn follow_links(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_path_buf();
+    for _ in 0..LINKS_MAX {
+        match fs::read_link(&path) {
+            Ok(to) => path = path.parent().unwrap_or(Path::new("")).join(to),
+            Err(_) => return Ok(path),
+        }
+    }
+    Err(rustix::io::Errno::LOOP.into())
+}
+
 /// The directory that the file `name` of `root` stands in, made if it is missing, and its name there.
 pub(crate) fn place_of<'n>(root: &Path, name: &'n str) -> io::Result<(PathBuf, &'n str)> {
     let Some((below, name)) = name.split_once('/') else { return Ok((root.to_path_buf(), name)) };
@@ -185,56 +243,5 @@ fn make_subdirectory(dir: &Path) -> io::Result<()> {
     match fs::create_dir(dir) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists && dir.is_dir() => Ok(()),
         made => made,
-    }
-}
-
-/// A file under a temporary name; removed unless it is renamed.
-#[derive(Debug)]
-pub(crate) struct TempFile {
-    pub(crate) file: File,
-    path: Option<PathBuf>,
-}
-
-impl TempFile {
-    pub(crate) fn create(dir: &Path, name: &str) -> io::Result<Self> {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        // The process and a number: writers of one name do not meet in their temporary files.
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = dir.join(format!(".{name}.{}.{number}.tmp", std::process::id()));
-        let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
-        Ok(TempFile { file, path: Some(path) })
-    }
-
-    /// What stands at a path already, to be written in place: there is nothing to rename or to remove.
-    fn nameless(path: &Path) -> io::Result<Self> {
-        let file = OpenOptions::new().write(true).truncate(true).open(path)?;
-        Ok(TempFile { file, path: None })
-    }
-
-    pub(crate) fn rename_to(&mut self, path: &Path) -> io::Result<()> {
-        let Some(temp) = self.path.take() else { return Ok(()) };
-        fs::rename(&temp, path).inspect_err(|_| self.path = Some(temp))
-    }
-
-    /// The file, if it still has its temporary name; what is left removes nothing.
-    fn take(&mut self) -> Option<Self> {
-        let file = self.file.try_clone().ok()?;
-        self.path.take().map(|path| TempFile { file, path: Some(path) })
-    }
-
-    /// Takes the name away and keeps the file: it lives as long as it is open.
-    pub(crate) fn unlink(mut self) -> io::Result<File> {
-        let file = self.file.try_clone()?;
-        match self.path.take() {
-            Some(path) => fs::remove_file(path).map(|()| file),
-            None => Ok(file),
-        }
-    }
-}
-
-impl Drop for TempFile {
-    fn drop(&mut self) {
-        let Some(path) = &self.path else { return };
-        let _ = fs::remove_file(path);
     }
 }

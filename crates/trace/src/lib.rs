@@ -31,6 +31,7 @@ mod manifest;
 mod reserve;
 pub mod rows;
 mod run_dir;
+mod temp_file;
 mod text;
 mod time;
 
@@ -42,6 +43,7 @@ pub use manifest::{
 };
 pub use rows::{deps, dist, dump, pmu, scopes, swimlane};
 pub use run_dir::RunDir;
+pub use temp_file::remove_unfinished;
 pub use time::{BadTime, UtcTime};
 
 #[cfg(test)]

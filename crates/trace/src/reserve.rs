@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
 
-use crate::artifact_file::TempFile;
+use crate::temp_file::TempFile;
 
 /// Bytes kept free for the manifest. It has about a kilobyte and a hundred bytes for each of at most seven files; the
 /// rest is for parameters and for the words of an error.

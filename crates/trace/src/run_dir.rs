@@ -12,11 +12,12 @@ use ringlane_task::DfxFlags;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
-use crate::artifact_file::{ArtifactFile, TempFile, place_of};
+use crate::artifact_file::{ArtifactFile, place_of};
 use crate::error::TraceError;
 use crate::manifest;
 use crate::reserve::{ARTIFACT_BYTES, MANIFEST_BYTES, Reserve, Shelf};
 use crate::rows::FILES_OF_FLAGS;
+use crate::temp_file::TempFile;
 use crate::time::UtcTime;
 
 /// Bytes of a scene's, case's or file's name: two of them with a date fit into the 255 of a file system.

@@ -33,6 +33,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::errors::{CliError, Exit, print};
 use crate::log::{self, LogFilter};
+use crate::signals;
 use crate::suggest::OptionNames;
 use crate::usage;
 
@@ -40,7 +41,8 @@ const EXAMPLE: &str = "\
 Example:
   $ ringlane list
   $ ringlane run vector
-Exit status: 0 all well, 1 a run or a check failed, 2 wrong usage or bad input, 130 interrupted.";
+Exit status: 0 all well, 1 a run or a check failed, 2 wrong usage or bad input, 130 after Ctrl-C,
+143 after SIGTERM, 129 after SIGHUP.";
 
 /// Runs task graphs and shows what they did
 #[derive(Parser)]
@@ -81,6 +83,8 @@ pub fn run_from(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         Ok(cli) => cli,
         Err(error) => return usage::tell(&error),
     };
+    // Where signals cannot be caught they do what they do to any program; a run asks for them again, and reports it.
+    let _ = signals::catch();
     let logged = log::start(cli.log.as_ref());
     logged.and_then(|()| cli.command.execute()).unwrap_or_else(|error| {
         print(&error);

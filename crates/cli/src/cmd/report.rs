@@ -1,20 +1,23 @@
 //! `ringlane report`: one self-contained page of everything that is known of a run.
 
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 
 use ringlane_insight::Run;
 use ringlane_insight::units::bytes_text;
 use ringlane_report::page::{self, PageError, PageFacts, Place};
-use ringlane_trace::TraceError;
+use ringlane_trace::{ArtifactFile, TraceError, remove_unfinished};
 
 use crate::errors::{CliError, Exit};
+use crate::limits::TICK;
 use crate::output::{self, say};
 use crate::output_path;
 use crate::recording::REPORT_FILE as FILE_NAME;
 use crate::rounds::observed;
 use crate::run_arg::{Needs, RunArg};
+use crate::signals::is_stop_asked;
 
 const EXAMPLE: &str = "\
 Example:
@@ -49,14 +52,42 @@ impl ReportArgs {
     }
 }
 
-/// Writes the pages of a run that has just ended, one for each directory that it left, and tells where they are.
+/// Writes the pages of a run that has just ended, one for each directory that it left, and reports where they are.
+///
+/// In a thread of its own, which nobody waits for after a stop signal: the page of a large run takes seconds.
 pub fn write_pages(dir: &Path, tell: &mut dyn FnMut(String)) -> Result<(), CliError> {
-    for dir in observed(dir) {
-        let path = dir.join(FILE_NAME);
-        let facts = write_page(&Run::open(&dir)?, &path)?;
-        tell(format!("report: {} ({})", path.display(), bytes_text(facts.bytes)));
+    let (sender, pages) = mpsc::channel();
+    let dirs = observed(dir);
+    let mut missing = dirs.len();
+    let write = move || {
+        for dir in dirs.into_iter().take_while(|_| !is_stop_asked()) {
+            let path = dir.join(FILE_NAME);
+            let written = Run::open(&dir).map_err(CliError::from).and_then(|run| write_page(&run, &path));
+            let line = |facts: PageFacts| format!("report: {} ({})", path.display(), bytes_text(facts.bytes));
+            if sender.send(written.map(line)).is_err() {
+                return;
+            }
+        }
+    };
+    let thread = thread::Builder::new().name("ringlane-report".into()).spawn(write);
+    let thread = thread.map_err(|source| TraceError::CannotWrite { path: dir.join(FILE_NAME), source })?;
+    loop {
+        match pages.recv_timeout(TICK) {
+            Ok(page) => {
+                tell(page?);
+                missing -= 1;
+            }
+            Err(RecvTimeoutError::Timeout) if !is_stop_asked() => {}
+            Err(RecvTimeoutError::Disconnected) if missing == 0 || !is_stop_asked() => {
+                return thread.join().map_err(|panic| resume_unwind(panic));
+            }
+            Err(_) => {
+                remove_unfinished(|_| ());
+                tell(format!("interrupted: no report.html; `ringlane report {}` writes it", dir.display()));
+                return Ok(());
+            }
+        }
     }
-    Ok(())
 }
 
 /// Whether a page stands in the directory of its run.
@@ -70,18 +101,9 @@ fn place_of(run: &Run, path: &Path) -> Place {
 
 /// Writes a page whole or not at all.
 fn write_page(run: &Run, path: &Path) -> Result<PageFacts, CliError> {
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(format!(".{}.tmp", std::process::id()));
-    let partial = PathBuf::from(partial);
-    let written = File::create(&partial).map_err(PageError::from).and_then(|file| {
-        let mut out = BufWriter::with_capacity(1 << 18, file);
-        let facts = page::write_for(run, place_of(run, path), &mut out)?;
-        out.flush()?;
-        fs::rename(&partial, path)?;
-        Ok(facts)
-    });
-    written.map_err(|PageError::CannotWrite(source)| {
-        let _ = fs::remove_file(&partial);
-        TraceError::CannotWrite { path: path.to_path_buf(), source }.into()
-    })
+    let mut file = ArtifactFile::at(path)?;
+    let written = page::write_for(run, place_of(run, path), &mut file);
+    let facts = written.map_err(|PageError::CannotWrite(source)| file.error(source))?;
+    file.commit()?;
+    Ok(facts)
 }

@@ -29,6 +29,7 @@ use crate::output::{self, say};
 use crate::progress::Progress;
 use crate::runtime::{self, Model, Platform};
 use crate::select::{self, Choice};
+use crate::signals::{StopSignal, stop_signal};
 use crate::summary;
 use crate::told::Told;
 use crate::workers::{self, shape::Shape};
@@ -204,13 +205,13 @@ impl RunArgs {
         if !ended.told.is_empty() {
             output::results(&self.summary(&ended.told))?;
         }
-        match ended.refusal {
-            Some(refusal) => {
+        match (ended.refusal, ended.interrupted) {
+            (Some(refusal), _) => {
                 say(refusal.text);
                 Ok(refusal.exit)
             }
-            None if ended.interrupted => Ok(Exit::Interrupted),
-            None => finish(&ended.told, &setup, costs_out),
+            (None, Some(signal)) => Ok(Exit::Interrupted(signal)),
+            (None, None) => finish(&ended.told, &setup, costs_out),
         }
     }
 
@@ -366,7 +367,7 @@ fn finish(runs: &[Told], setup: &Setup, costs_out: Option<CostsOut>) -> Result<E
 fn exit_of(runs: &[Told]) -> Exit {
     let has = |status| runs.iter().any(|told| told.manifest.status == status);
     if has(RunStatus::Interrupted) {
-        Exit::Interrupted
+        Exit::Interrupted(stop_signal().unwrap_or(StopSignal::Interrupt))
     } else if has(RunStatus::Failed) || has(RunStatus::Fatal) {
         Exit::Failed
     } else {

@@ -28,7 +28,7 @@ use crate::errors::CliError;
 use crate::limits::{CASE_EVENTS, CTRL_C_GRACE, TICK};
 use crate::output::say;
 use crate::progress::Progress;
-use crate::signals::{Inbox, Interrupted, Wish};
+use crate::signals::{Inbox, StopSignal, Wish, is_stop_asked, stop_signal};
 use crate::told::{Answer, Note, Refusal, Told, Voice};
 
 /// What a process is heard of.
@@ -80,7 +80,6 @@ struct Crew {
     voice: Voice,
     screen: Screen,
     inbox: Inbox,
-    interrupted: Interrupted,
     patience: Option<Instant>,
 }
 
@@ -90,7 +89,7 @@ pub fn side_by_side(plans: Vec<Plan>, workers: usize, progress: Progress) -> Res
     // The programs are made anew in their processes; here they would only take room.
     let cases: Vec<_> = plans.into_iter().map(|plan| plan.setup.manifest(&plan.job)).collect();
     let workers = workers.min(cases.len());
-    let (inbox, interrupted) = Inbox::open()?;
+    let inbox = Inbox::open()?;
     let (sender, events) = sync_channel(CASE_EVENTS);
     let crew = Crew {
         events,
@@ -104,7 +103,6 @@ pub fn side_by_side(plans: Vec<Plan>, workers: usize, progress: Progress) -> Res
         screen: Screen::new(progress, workers, cases.len()),
         cases,
         inbox,
-        interrupted,
         patience: None,
     };
     Ok(crew.run())
@@ -126,14 +124,14 @@ impl Crew {
             self.look();
         }
         let told = self.told.into_iter().flatten().collect();
-        Ended { told, refusal: self.refusal, interrupted: self.interrupted.is_set() }
+        Ended { told, refusal: self.refusal, interrupted: stop_signal() }
     }
 
     /// Gives each worker that has none a case, as long as there are some and nobody wants to stop.
     fn start_cases(&mut self) {
         for worker in 0..self.workers.len() {
             let is_over =
-                self.next == self.cases.len() || self.refusal.is_some() || self.interrupted.is_set();
+                self.next == self.cases.len() || self.refusal.is_some() || is_stop_asked();
             if is_over || self.workers[worker].is_some() {
                 continue;
             }
@@ -201,7 +199,7 @@ impl Crew {
     /// What a case tells whose process ended without an answer.
     fn death(&self, at_work: &AtWork, exit: Exit) -> Answer {
         let (mut manifest, dir) = (self.cases[at_work.case].clone(), at_work.slip.dir());
-        if dir.is_none() && self.interrupted.is_set() {
+        if dir.is_none() && is_stop_asked() {
             // It had not begun: a case like those that were not started any more.
             return Answer::default();
         }
@@ -222,10 +220,8 @@ impl Crew {
     fn heed_signals(&mut self) {
         for wish in self.inbox.take() {
             match wish {
-                Wish::Interrupt => {
-                    self.screen.above(|| {
-                        say("interrupted: the cases end at their next tasks; Ctrl-C again ends them at once");
-                    });
+                Wish::Stop(signal) => {
+                    self.screen.above(|| say(text(signal)));
                     self.patience = Instant::now().checked_add(CTRL_C_GRACE);
                     self.signal_all(Signal::INT);
                 }
@@ -269,6 +265,10 @@ fn with_its_end(mut answer: Answer, exit: &Exit, case: &Manifest) -> Answer {
         answer.notes.push(Note::Say(format!("warning: {label}: after the case was over, its {exit}")));
     }
     answer
+}
+
+fn text(signal: StopSignal) -> String {
+    signal.text("the cases end at their next tasks").replace("ends it", "ends them")
 }
 
 fn label(case: &Manifest) -> String {

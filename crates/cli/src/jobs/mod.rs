@@ -27,6 +27,7 @@ use crate::errors::{CliError, Exit};
 use crate::execute::{Audience, Setup, execute};
 use crate::monitor::Monitor;
 use crate::select::Job;
+use crate::signals::{StopSignal, stop_signal};
 use crate::told::{Answer, Note, Refusal, Told, Voice};
 
 /// A case, and how it is run.
@@ -53,8 +54,8 @@ pub struct Ended {
     pub told: Vec<Told>,
     /// Why not all cases were run, if that is no wish of a person.
     pub refusal: Option<Refusal>,
-    /// Whether a person asked to stop.
-    pub interrupted: bool,
+    /// The signal that asked to stop, if one did.
+    pub interrupted: Option<StopSignal>,
 }
 
 /// Runs cases one after another in this process.
@@ -65,8 +66,8 @@ pub fn in_turn(plans: Vec<Plan>) -> Result<Ended, CliError> {
         let answer = run(plan, &monitor, &mut |note| voice.tell(note));
         ended.told.extend(answer.told);
         ended.refusal = answer.refusal;
-        ended.interrupted = monitor.interrupted();
-        if ended.refusal.is_some() || ended.interrupted {
+        ended.interrupted = stop_signal();
+        if ended.refusal.is_some() || ended.interrupted.is_some() {
             break;
         }
     }

@@ -17,6 +17,7 @@ use tracing::{Level, enabled, error, info};
 
 use crate::runtime::Platform;
 
+use crate::signals::is_stop_asked;
 pub(crate) use cpu::{pmu_group, run_on_cpu};
 pub(crate) use sim::{model_group, run_on_sim};
 
@@ -76,6 +77,8 @@ pub(crate) fn settings(observing: &Observing, table: &Table, cores: Cores) -> Re
         cores,
         slots: table.slot_count(),
         pool: observing.pool.clone(),
+        // Never so in a program that does not run the command: nothing else catches signals.
+        stop_asked: Some(is_stop_asked),
     })
 }
 

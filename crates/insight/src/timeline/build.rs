@@ -38,7 +38,8 @@ impl Timeline {
     pub fn new(swimlane: Swimlane, skeleton: Option<Skeleton>, makespan: u64) -> Result<Self, String> {
         let Swimlane { head, mut blocks, tasks: rows, edges, mut phases, submits } = swimlane;
         let lost_tasks = skeleton.as_ref().map_or(0, |skeleton| skeleton.lost);
-        let lost_rows = lost_tasks.saturating_add(head.counts.tasks.dropped);
+        // A task that both files lost is one task.
+        let lost_rows = lost_tasks.max(head.counts.tasks.dropped);
         let cores = kinds_of(&head.meta.core_types)?;
         if let Some(block) = blocks.iter().find(|block| block.core.0 as usize >= cores.len()) {
             return Err(format!("a block ran on core {}, and there are {}", block.core, cores.len()));

@@ -113,12 +113,13 @@ impl Export<'_> {
         let written = self.attempt(artifact, Rows::Kept);
         let recorded = || artifact.kinds.iter().filter_map(|&kind| self.recorded.kind(kind));
         recorded().for_each(RecordedKind::release_disk);
+        let is_stopped = written.is_err() && self.is_stopped();
         let (mut entry, failure) = match written {
             Ok(entry) => (entry, None),
             Err(error) => {
                 let nothing = || FileEntry::with_rows(name, 0, 0, self.total(artifact));
                 let entry = self.attempt(artifact, Rows::Lost).unwrap_or_else(|_| nothing());
-                (entry, Some(reason(&error)))
+                (entry, Some(if is_stopped { "interrupted".to_string() } else { reason(&error) }))
             }
         };
         let spool = recorded().find_map(RecordedKind::failure).map(WriteFailure::reason);
@@ -126,13 +127,19 @@ impl Export<'_> {
         let problem = entry.incomplete.as_ref().map(|what| {
             let (lost, total) = (entry.dropped.unwrap_or(0), entry.total.unwrap_or(0));
             let what = format!("{name}: {what}; {lost} of {total} rows lost");
-            RecordingProblem::Incomplete { what }
+            match is_stopped {
+                true => RecordingProblem::Interrupted { what },
+                false => RecordingProblem::Incomplete { what },
+            }
         });
         Written { entry, problem }
     }
 
     fn attempt(&self, artifact: &Artifact, rows: Rows) -> Result<FileEntry, TraceError> {
         let mut out = self.dir.create_file(artifact.name)?;
+        if let Some(is_asked) = self.stop_asked.filter(|_| rows == Rows::Kept) {
+            out.give_up_when(is_asked);
+        }
         // What a panic leaves half done is `out`, which is given up; the records are only read.
         let filled = catch_unwind(AssertUnwindSafe(|| (artifact.fill)(self, &mut out, rows)));
         let filled =

@@ -90,6 +90,8 @@ pub struct Exported {
     pub memory_bytes: u64,
     /// What did not go well; the run itself is not touched by it.
     pub problems: Vec<RecordingProblem>,
+    /// Whether a person ended the export: the files that were not written by then have no rows.
+    pub interrupted: bool,
 }
 
 /// Something that a recording lacks.
@@ -99,6 +101,12 @@ pub enum RecordingProblem {
     #[error("a file of the recording is incomplete")]
     Incomplete {
         /// The file, the error and how many rows are lost.
+        what: String,
+    },
+    /// A file has no rows, because a person ended the export.
+    #[error("a file of the recording was not written")]
+    Interrupted {
+        /// The file and how many rows are lost.
         what: String,
     },
     /// The hardware's counters are out of reach.
@@ -121,6 +129,7 @@ impl Explain for RecordingProblem {
     fn name(&self) -> &'static str {
         match self {
             RecordingProblem::Incomplete { .. } => "RecordingIncomplete",
+            RecordingProblem::Interrupted { .. } => "RecordingInterrupted",
             RecordingProblem::Pmu(why) => why.name(),
             RecordingProblem::NeverSubmitted { .. } => "NeverSubmitted",
             RecordingProblem::Lost(error) => error.name(),
@@ -129,7 +138,7 @@ impl Explain for RecordingProblem {
 
     fn detail(&self) -> String {
         match self {
-            RecordingProblem::Incomplete { what } => what.clone(),
+            RecordingProblem::Incomplete { what } | RecordingProblem::Interrupted { what } => what.clone(),
             RecordingProblem::Pmu(why) => why.detail(),
             RecordingProblem::NeverSubmitted { kernel, .. } => format!("the run submitted no {kernel:?}"),
             RecordingProblem::Lost(error) => error.detail(),
@@ -141,6 +150,9 @@ impl Explain for RecordingProblem {
             RecordingProblem::Incomplete { .. } => {
                 "the run's results are not affected; free space or choose another directory with -o"
                     .to_string()
+            }
+            RecordingProblem::Interrupted { .. } => {
+                "run it again; files that were written before the signal are whole".to_string()
             }
             RecordingProblem::Pmu(why) => why.hint(),
             RecordingProblem::NeverSubmitted { known, .. } => format!("it submitted {known}"),
@@ -157,6 +169,8 @@ pub(crate) struct Export<'a> {
     dir: &'a RunDir,
     /// Whether any row of counters is the processor's.
     counted: AtomicBool,
+    /// Whether a person wants this export to end.
+    stop_asked: Option<fn() -> bool>,
 }
 
 /// Whether rows are written, or only counted as lost.
@@ -191,6 +205,7 @@ impl<C> Recorder<C> {
             settings: &self.settings,
             dir: &self.dir,
             counted: AtomicBool::new(false),
+            stop_asked: self.settings.stop_asked.filter(|is_asked| !is_asked()),
         };
         export.run(&mut exported, self.payload.take());
         if self.settings.flags.contains(DfxFlags::PMU) {
@@ -214,11 +229,18 @@ impl<C> Recorder<C> {
 }
 
 impl Export<'_> {
+    /// Whether a person has ended this export.
+    fn is_stopped(&self) -> bool {
+        self.stop_asked.is_some_and(|is_asked| is_asked())
+    }
+
     fn run(&self, exported: &mut Exported, payload: Option<ArtifactFile>) {
         // First, because it may leave room on the disk for the others.
         self.payload(exported, payload);
         exported.problems.extend(self.never_submitted());
         for written in self.artifacts() {
+            let is_interrupted = |problem: &_| matches!(problem, RecordingProblem::Interrupted { .. });
+            exported.interrupted |= written.problem.as_ref().is_some_and(is_interrupted);
             exported.problems.extend(written.problem);
             exported.files.push(written.entry);
         }
@@ -288,10 +310,15 @@ impl Export<'_> {
         &self,
         kind: Kind,
         rows: Rows,
-        visit: impl FnMut(u32, &[u8]) -> io::Result<()>,
+        mut visit: impl FnMut(u32, &[u8]) -> io::Result<()>,
     ) -> io::Result<()> {
         match self.recorded.kind(kind) {
-            Some(recorded) if rows == Rows::Kept => recorded.for_each_chunk(visit),
+            Some(recorded) if rows == Rows::Kept => recorded.for_each_chunk(|writer, chunk| {
+                if self.is_stopped() {
+                    return Err(io::Error::other("interrupted"));
+                }
+                visit(writer, chunk)
+            }),
             _ => Ok(()),
         }
     }

@@ -128,6 +128,7 @@ fn settings(flags: DfxFlags) -> Settings {
         cores: Cores::Threads { count: 1, counters: Default::default() },
         slots: 0,
         pool: Pool::default(),
+        stop_asked: None,
     }
 }
 

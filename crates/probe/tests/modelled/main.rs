@@ -69,6 +69,7 @@ fn settings(flags: DfxFlags, slots: usize) -> Settings {
         cores: Cores::Modelled { count: CORES, counters: ModelCounters { group: 2, columns } },
         slots,
         pool: Pool::default(),
+        stop_asked: None,
     }
 }
 

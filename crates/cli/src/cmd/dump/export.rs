@@ -1,10 +1,11 @@
 //! Captured arguments as files, one for each record.
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::fs;
+use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
 use ringlane_insight::dump::{Captured, write_npy, write_txt};
+use ringlane_trace::{ArtifactFile, TraceError};
 use ringlane_trace::dump::{DumpData, Payloads, Truncated};
 
 use super::error::DumpError;
@@ -30,21 +31,24 @@ pub fn export(
     format: Format,
     dir: &Path,
 ) -> Result<Vec<String>, CliError> {
-    let failed = |path: &Path| {
-        let path = path.to_path_buf();
-        move |source| CliError::from(DumpError::CannotExport { path, source })
+    let failed = |path: &Path, source| {
+        CliError::from(DumpError::CannotExport { path: path.to_path_buf(), source })
     };
-    fs::create_dir_all(dir).map_err(failed(dir))?;
+    let cannot_write = |error: TraceError| match error {
+        TraceError::CannotWrite { path, source } => failed(&path, source),
+        error => error.into(),
+    };
+    fs::create_dir_all(dir).map_err(|error| failed(dir, error))?;
     let mut files = Vec::with_capacity(selected.len());
     for captured in selected {
         let path = dir.join(file_name(captured, format));
-        let file = File::create_new(&path).map_err(failed(&path))?;
-        let written = write(captured, payloads, format, file);
-        if !matches!(written, Ok(Ok(()))) {
-            // Half an array would be read as a damaged one later.
-            let _ = fs::remove_file(&path);
+        if fs::symlink_metadata(&path).is_ok() {
+            // A file of an earlier export may be of another run.
+            return Err(failed(&path, ErrorKind::AlreadyExists.into()));
         }
-        written?.map_err(failed(&path))?;
+        let mut file = ArtifactFile::at(&path).map_err(cannot_write)?;
+        write(captured, payloads, format, &mut file)?.map_err(|error| failed(&path, error))?;
+        file.commit().map_err(cannot_write)?;
         files.push(path.display().to_string());
     }
     Ok(files)
@@ -54,14 +58,12 @@ fn write(
     captured: &Captured<'_>,
     payloads: &Payloads,
     format: Format,
-    file: File,
+    out: &mut impl Write,
 ) -> Result<io::Result<()>, CliError> {
-    let mut out = BufWriter::new(file);
-    let written = match format {
-        Format::Txt => write_txt(captured, payloads, &mut out)?,
-        Format::Npy => write_npy(captured, payloads, &mut out)?,
-    };
-    Ok(written.and_then(|()| out.flush()))
+    Ok(match format {
+        Format::Txt => write_txt(captured, payloads, out)?,
+        Format::Npy => write_npy(captured, payloads, out)?,
+    })
 }
 
 /// What the record is, in characters that every file system takes: a kernel's name may hold anything.
