@@ -11,6 +11,7 @@ mod deps;
 mod dist;
 mod dump;
 mod hazards;
+mod incomplete;
 mod manifest;
 mod pmu;
 mod scopes;
@@ -37,14 +38,23 @@ pub struct CheckReport {
     pub held: u64,
     /// Those that did not, in the order in which they were made.
     pub broken: Vec<Broken>,
+    /// What was lost while the run was recorded: the files say so, and are true of what is left.
+    pub incomplete: Vec<Broken>,
 }
 
-/// Something that cannot be true of a run.
+impl CheckReport {
+    /// Whether everything is there and true.
+    pub const fn is_whole(&self) -> bool {
+        self.broken.is_empty() && self.incomplete.is_empty()
+    }
+}
+
+/// Something that cannot be true of a run, or is missing from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
     /// The file it was found in.
     pub file: &'static str,
-    /// What is wrong.
+    /// What is wrong, or missing.
     pub what: String,
 }
 
@@ -70,6 +80,7 @@ pub fn check_run(dir: impl AsRef<Path>) -> Result<CheckReport, TraceError> {
         manifest::check(checks.of(RUN_JSON), dir, manifest);
         dist::check_children(checks.of(RUN_JSON), dir, &manifest.children);
     }
+    checks.report.incomplete = incomplete::of(&run);
     if let Some(swimlane) = &run.swimlane {
         swimlane::check(checks.of(swimlane_rows::FILE_NAME), swimlane, &run);
     }

@@ -17,7 +17,7 @@ Example:
   $ ringlane check
   $ ringlane check outputs/matmul_small_20261115_093012 --json
 The runs of a node's workers, below it, are checked with it.
-Exit status: 0 all holds, 1 something does not.";
+Exit status: 0 all holds, 1 something does not, or rows or payloads are missing.";
 
 /// Broken invariants that are printed; the rest is counted.
 const SHOWN_MAX: usize = 50;
@@ -38,6 +38,8 @@ pub struct CheckArgs {
 struct Report {
     held: u64,
     broken: Vec<(String, String)>,
+    /// What was lost when the runs were recorded.
+    incomplete: Vec<(String, String)>,
     /// The runs of a node's workers, and how much holds in each.
     workers: Vec<WorkerRow>,
 }
@@ -49,6 +51,7 @@ struct Summary<'a> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     workers: &'a [WorkerRow],
     broken: Vec<BrokenRow<'a>>,
+    incomplete: Vec<BrokenRow<'a>>,
 }
 
 #[derive(Serialize)]
@@ -56,6 +59,7 @@ struct WorkerRow {
     run: String,
     held: u64,
     broken: usize,
+    incomplete: usize,
 }
 
 #[derive(Serialize)]
@@ -71,7 +75,8 @@ impl CheckArgs {
         let report = check_all(&dir)?;
         let name = dir.display().to_string();
         output::results(&if self.json { json(name, &report) } else { text(&name, &report) })?;
-        Ok(if report.broken.is_empty() { Exit::Ok } else { Exit::Failed })
+        let is_whole = report.broken.is_empty() && report.incomplete.is_empty();
+        Ok(if is_whole { Exit::Ok } else { Exit::Failed })
     }
 }
 
@@ -80,41 +85,56 @@ fn check_all(dir: &Path) -> Result<Report, CliError> {
     let mut all = Report::default();
     for run in [dir.to_path_buf()].into_iter().chain(rounds_of(dir)) {
         let round = run.strip_prefix(dir).unwrap_or(Path::new(""));
-        for (below, CheckReport { held, broken }) in check_tree(&run)? {
+        for (below, CheckReport { held, broken, incomplete }) in check_tree(&run)? {
             let place = round.join(&below);
             let file = |file: &str| place.join(file).display().to_string();
             if !below.as_os_str().is_empty() {
                 let run = place.display().to_string();
-                all.workers.push(WorkerRow { run, held, broken: broken.len() });
+                let (broken, incomplete) = (broken.len(), incomplete.len());
+                all.workers.push(WorkerRow { run, held, broken, incomplete });
             }
             all.held += held;
             all.broken.extend(broken.into_iter().map(|broken| (file(broken.file), broken.what)));
+            all.incomplete.extend(incomplete.into_iter().map(|lost| (file(lost.file), lost.what)));
         }
     }
     Ok(all)
 }
 
 fn json(run: String, report: &Report) -> String {
-    let broken = report.broken.iter().map(|(file, what)| BrokenRow { file, what });
-    let workers = &report.workers;
-    let summary = Summary { run, held: report.held, workers, broken: broken.collect() };
+    let (broken, incomplete) = (rows(&report.broken), rows(&report.incomplete));
+    let summary = Summary { run, held: report.held, workers: &report.workers, broken, incomplete };
     let text = serde_json::to_string(&summary).expect("strings and numbers");
     format!("{text}\n")
 }
 
 fn text(run: &str, report: &Report) -> String {
-    let mut text = format!("{run}: {} held, {} broken\n", report.held, report.broken.len());
+    let mut text = format!("{run}: {}\n", counts(report.held, report.broken.len(), report.incomplete.len()));
     for worker in report.workers.iter().take(SHOWN_MAX) {
-        text += &format!("  {}: {} held, {} broken\n", printable(&worker.run), worker.held, worker.broken);
+        let counts = counts(worker.held, worker.broken, worker.incomplete);
+        text += &format!("  {}: {counts}\n", printable(&worker.run));
     }
     if report.workers.len() > SHOWN_MAX {
         text += &format!("  and {} more runs of workers\n", report.workers.len() - SHOWN_MAX);
     }
-    for (file, what) in report.broken.iter().take(SHOWN_MAX) {
-        text += &format!("  {file}: {}\n", printable(what));
-    }
-    if report.broken.len() > SHOWN_MAX {
-        text += &format!("  and {} more\n", report.broken.len() - SHOWN_MAX);
+    for found in [&report.broken, &report.incomplete] {
+        for (file, what) in found.iter().take(SHOWN_MAX) {
+            text += &format!("  {file}: {}\n", printable(what));
+        }
+        if found.len() > SHOWN_MAX {
+            text += &format!("  and {} more\n", found.len() - SHOWN_MAX);
+        }
     }
     text
+}
+
+fn rows(found: &[(String, String)]) -> Vec<BrokenRow<'_>> {
+    found.iter().map(|(file, what)| BrokenRow { file, what }).collect()
+}
+
+fn counts(held: u64, broken: usize, incomplete: usize) -> String {
+    match incomplete {
+        0 => format!("{held} held, {broken} broken"),
+        incomplete => format!("{held} held, {broken} broken, {incomplete} incomplete"),
+    }
 }

@@ -2,6 +2,7 @@
 
 use ringlane_task::{DType, Seq, TaskId};
 use ringlane_trace::dump::{DumpData, Payloads, Role, Stage, Truncated};
+use ringlane_trace::rows::RowCounts;
 
 use super::catalog::{Captured, Catalog};
 use super::stats::{Stats, stats};
@@ -66,15 +67,24 @@ pub struct Bad {
     pub records: u64,
     /// Of these, cut short: what is missing was not looked at.
     pub cut: u64,
+    /// Records in the file, and those that were lost when the run was recorded.
+    pub lost: RowCounts,
     /// The first task that was given something bad which no captured task before it had made.
     pub given: Option<BadTask>,
     /// The first task that made something bad out of finite inputs.
     pub maker: Option<BadTask>,
 }
 
+impl Bad {
+    /// Whether everything that was to be captured is there.
+    pub const fn is_whole(&self) -> bool {
+        self.cut == 0 && self.lost.dropped == 0
+    }
+}
+
 /// Looks for the first task that made a NaN or an infinity.
 pub fn find_bad(catalog: &Catalog, payloads: &Payloads) -> Result<Bad, InsightError> {
-    let mut found = Bad::default();
+    let mut found = Bad { lost: catalog.counts.records, ..Bad::default() };
     for records in catalog.by_task() {
         let task = look(&records, payloads, &mut found)?;
         let (inputs, outputs): (Vec<_>, Vec<_>) =

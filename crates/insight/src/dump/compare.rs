@@ -169,6 +169,7 @@ fn compare_tensors(
     let (mut done, mut left_values) = (0u64, Vec::new());
     let mut left = vec![0; PIECE_BYTES];
     b_bytes.check(b)?;
+    b_bytes.verify(b, &mut right)?;
     a_bytes.for_each_piece(a, &mut left, |piece| {
         let bytes = (piece.len() as u64).min(both.saturating_sub(done)) as usize;
         let bytes = bytes / dtype.size_bytes() * dtype.size_bytes();

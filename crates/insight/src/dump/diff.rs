@@ -7,6 +7,7 @@
 
 use ringlane_task::{DType, Seq, TaskId};
 use ringlane_trace::dump::{DumpData, Payloads, Role, Stage, Truncated};
+use ringlane_trace::rows::RowCounts;
 
 use super::catalog::{Captured, Catalog};
 use super::compare::{ArgumentDiff, Tolerance, compare};
@@ -72,6 +73,8 @@ pub struct Diff {
     pub cut: u64,
     /// Records that only one run has, because the other lost some or ended early.
     pub alone: u64,
+    /// Records in the files of the two runs, and those that were lost when they were recorded.
+    pub lost: [RowCounts; 2],
     /// The first task whose inputs differ although no task before it is a culprit.
     pub outside: Option<TaskDiff>,
     /// Tasks whose inputs agree and whose outputs differ, the first one first.
@@ -81,7 +84,12 @@ pub struct Diff {
 }
 
 impl Diff {
-    /// Whether nothing differs.
+    /// Whether everything that was to be captured is there in both runs.
+    pub fn is_whole(&self) -> bool {
+        self.cut == 0 && self.lost.iter().all(|counts| counts.dropped == 0)
+    }
+
+    /// Whether nothing differs in what both have.
     pub fn agrees(&self) -> bool {
         self.outside.is_none() && self.culprits.is_empty()
     }
@@ -116,7 +124,8 @@ pub fn diff(a: &Side, b: &Side, tolerance: Tolerance, extent: Extent) -> Result<
         let selections = Mismatch::Selections(a.catalog.selection.clone(), b.catalog.selection.clone());
         return Ok(Comparison::NotComparable(selections));
     }
-    let mut walk = Walk { a, b, tolerance, found: Diff::default() };
+    let lost = [a, b].map(|side| side.catalog.counts.records);
+    let mut walk = Walk { a, b, tolerance, found: Diff { lost, ..Diff::default() } };
     let (mut left, mut right) = (a.catalog.by_task().peekable(), b.catalog.by_task().peekable());
     loop {
         let seq = |task: Option<&Vec<Captured<'_>>>| task.map(|records| records[0].seq());

@@ -8,6 +8,7 @@ use ringlane_trace::deps::TensorIndex;
 use ringlane_trace::dump::{DumpData, DumpRecord, DumpTask, DumpTensor, DumpWriter, Role, Stage, Truncated};
 use ringlane_trace::rows::{RowCounts, ViewRow};
 
+use super::checksums::Checksums;
 use super::{Export, Rows};
 use crate::dump::{BEFORE, Captured, CapturedTask, SCALAR};
 use crate::kinds;
@@ -26,15 +27,18 @@ impl Export<'_> {
             writer.task(&DumpTask { task_id: TaskId(task.task_id), seq: Seq(task.seq), func_ids })
         })?;
         let lost = self.recorded.kind(kinds::PAYLOAD).is_some_and(|payload| payload.failure().is_some());
+        let mut checksums = Checksums::new(self.payload.as_ref());
         self.for_each(kinds::DUMP, rows, |_, captured: Captured| {
-            record(&captured, lost).map_or(Ok(()), |record| writer.record(&record))
+            // The bytes of one record may be many.
+            self.go_on()?;
+            record(&captured, lost, &mut checksums).map_or(Ok(()), |record| writer.record(&record))
         })?;
         Ok(writer.finish(self.dropped(kinds::DUMP, rows))?.records)
     }
 }
 
 /// The row of a captured argument. Where bytes were lost on their way to the file, `lost`, none are claimed.
-fn record(captured: &Captured, lost: bool) -> Option<DumpRecord> {
+fn record(captured: &Captured, lost: bool, checksums: &mut Checksums<'_>) -> Option<DumpRecord> {
     let dtype = DType::from_code(captured.dtype)?;
     let (role, data) = if captured.kind == SCALAR {
         (Role::Input, DumpData::Scalar(Scalar::from_bits(captured.value, dtype)?))
@@ -45,8 +49,9 @@ fn record(captured: &Captured, lost: bool) -> Option<DumpRecord> {
         let truncated = if bin_size < captured.bytes { Truncated::Yes } else { Truncated::No };
         // The place of bytes that are not there may be past the end of the file.
         let bin_offset = if bin_size == 0 { 0 } else { captured.bin_offset };
+        let crc32 = checksums.of(bin_offset, bin_size);
         let tensor = Some(TensorIndex(captured.tensor));
-        let tensor = DumpTensor { tensor, view, truncated, bin_offset, bin_size };
+        let tensor = DumpTensor { tensor, view, truncated, bin_offset, bin_size, crc32 };
         (Role::of(Access::from_code(captured.access)?)?, DumpData::Tensor(tensor))
     };
     let stage = if captured.stage == BEFORE { Stage::BeforeDispatch } else { Stage::AfterCompletion };

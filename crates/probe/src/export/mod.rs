@@ -5,6 +5,7 @@
 //! come back from the disk other than they went there are such a failure too.
 
 mod artifacts;
+mod checksums;
 mod deps;
 mod dump;
 mod phases;
@@ -15,6 +16,7 @@ mod swimlane;
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests;
 
+use std::fs::File;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -169,6 +171,8 @@ pub(crate) struct Export<'a> {
     dir: &'a RunDir,
     /// Whether any row of counters is the processor's.
     counted: AtomicBool,
+    /// The captured bytes, to be read back for their checksums.
+    payload: Option<File>,
     /// Whether a person wants this export to end.
     stop_asked: Option<fn() -> bool>,
 }
@@ -205,6 +209,7 @@ impl<C> Recorder<C> {
             settings: &self.settings,
             dir: &self.dir,
             counted: AtomicBool::new(false),
+            payload: self.payload.as_ref().and_then(|payload| payload.file().try_clone().ok()),
             stop_asked: self.settings.stop_asked.filter(|is_asked| !is_asked()),
         };
         export.run(&mut exported, self.payload.take());
@@ -232,6 +237,11 @@ impl Export<'_> {
     /// Whether a person has ended this export.
     fn is_stopped(&self) -> bool {
         self.stop_asked.is_some_and(|is_asked| is_asked())
+    }
+
+    /// An error once a person has ended this export.
+    fn go_on(&self) -> io::Result<()> {
+        if self.is_stopped() { Err(io::Error::other("interrupted")) } else { Ok(()) }
     }
 
     fn run(&self, exported: &mut Exported, payload: Option<ArtifactFile>) {
@@ -314,9 +324,7 @@ impl Export<'_> {
     ) -> io::Result<()> {
         match self.recorded.kind(kind) {
             Some(recorded) if rows == Rows::Kept => recorded.for_each_chunk(|writer, chunk| {
-                if self.is_stopped() {
-                    return Err(io::Error::other("interrupted"));
-                }
+                self.go_on()?;
                 visit(writer, chunk)
             }),
             _ => Ok(()),

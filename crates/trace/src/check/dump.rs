@@ -6,12 +6,14 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use ringlane_task::{Access, TaskId};
+use ringlane_task::{Access, Explain, TaskId};
 
 use super::{Checks, Run};
 use crate::rows::ViewRow;
 use crate::rows::deps::{Deps, DepsArg, TensorIndex};
-use crate::rows::dump::{BIN_FILE_NAME, Dump, DumpData, DumpRecord, DumpTensor, Role, Stage, Truncated};
+use crate::rows::dump::{
+    BIN_FILE_NAME, Dump, DumpData, DumpRecord, DumpTensor, Payloads, Role, Stage, Truncated,
+};
 
 /// Bytes compared at once.
 const PIECE_BYTES: usize = 64 * 1024;
@@ -30,6 +32,7 @@ pub(super) fn check(checks: &mut Checks, dir: &Path, dump: &Dump, run: &Run) {
             DumpData::Tensor(tensor) => check_tensor(checks, index, record, tensor, size),
         }
     }
+    check_checksums(checks, dir, dump);
     check_places(checks, dump);
     if let Some(deps) = run.deps.as_ref().filter(|deps| deps.dropped == 0) {
         check_tensors(checks, dump, deps);
@@ -79,6 +82,23 @@ fn tensors(dump: &Dump) -> impl Iterator<Item = (usize, &DumpRecord, &DumpTensor
         DumpData::Tensor(tensor) => Some((index, record, tensor)),
         DumpData::Scalar(_) => None,
     })
+}
+
+/// The bytes of each tensor are those that were written; runs from before there were checksums have none.
+fn check_checksums(checks: &mut Checks, dir: &Path, dump: &Dump) {
+    let Ok(payloads) = Payloads::open(dir) else { return };
+    let mut buffer = vec![0; PIECE_BYTES];
+    for (index, record, tensor) in tensors(dump).filter(|(_, _, tensor)| tensor.crc32.is_some()) {
+        if payloads.check(tensor).is_err() {
+            // Reported above.
+            continue;
+        }
+        let verified = payloads.verify(tensor, &mut buffer);
+        checks.that(verified.is_ok(), || {
+            let what = verified.err().map_or(String::new(), |error| error.detail());
+            format!("record {index}, argument {} of task {}: {what}", record.arg_index, record.task_id)
+        });
+    }
 }
 
 fn check_places(checks: &mut Checks, dump: &Dump) {

@@ -1,6 +1,7 @@
 //! `tensor_dump/tensor_dump.json`: what went into and came out of each task. The bytes of tensors are in
 //! `tensor_dump.bin` beside it; scalars are here.
 
+mod checksum;
 mod payload;
 mod read;
 mod scalar;
@@ -10,6 +11,7 @@ use ringlane_task::{Access, KernelId, Scalar, Seq, TaskId};
 
 use super::deps::TensorIndex;
 use super::{RowCounts, ViewRow};
+pub use checksum::Checksum;
 pub use payload::Payloads;
 pub use read::{Dump, DumpHead, DumpRow, read_dump};
 pub use write::DumpWriter;
@@ -119,6 +121,8 @@ pub struct DumpTensor {
     pub bin_offset: u64,
     /// How many they are.
     pub bin_size: u64,
+    /// The CRC-32 of these bytes; `None` if there are none, or the run is from before there were checksums.
+    pub crc32: Option<u32>,
 }
 
 /// Whether all of a tensor was kept.

@@ -218,6 +218,7 @@ pub fn records() -> Vec<DumpRecord> {
             truncated: Truncated::No,
             bin_offset,
             bin_size: view.bytes().unwrap(),
+            crc32: None,
         }),
     };
     let scalar = |task_id, value| DumpRecord {

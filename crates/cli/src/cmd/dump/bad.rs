@@ -14,7 +14,7 @@ const EXAMPLE: &str = "\
 Example:
   $ ringlane run paged_attention --dump-tensor
   $ ringlane dump bad
-Exit status: 0 there is no NaN and no infinity, 1 there is.";
+Exit status: 0 there is no NaN and no infinity, 1 there is, or records or payloads are missing.";
 
 /// Find the first task that made a NaN or an infinity out of finite inputs
 #[derive(clap::Args)]
@@ -33,7 +33,8 @@ impl BadArgs {
         let run = self.run.open(Needs::Table(Instrument::Dump))?;
         let found = find_bad(&run.captured()?, &run.payloads()?)?;
         output::results(&if self.json { json_of(&found) } else { text(&found) })?;
-        Ok(if found.maker.is_none() && found.given.is_none() { Exit::Ok } else { Exit::Failed })
+        let is_well = found.maker.is_none() && found.given.is_none() && found.is_whole();
+        Ok(if is_well { Exit::Ok } else { Exit::Failed })
     }
 }
 
@@ -51,13 +52,19 @@ fn text(found: &Bad) -> String {
         }
     } else if found.given.is_some() {
         text += "no task makes one out of finite inputs: look at where the program has this one from\n";
-    } else {
+    } else if found.is_whole() {
         text += "no NaN and no infinity\n";
+    } else {
+        text += "no NaN and no infinity in what was captured; there may be some in what is missing\n";
     }
     text += &format!("looked at {}", counted(found.records, "record"));
-    match found.cut {
-        0 => text + "\n",
-        cut => text + &format!(", {cut} of them in part, because they are truncated\n"),
+    text += &match found.cut {
+        0 => "\n".to_string(),
+        cut => format!(", {cut} of them in part, because they are truncated\n"),
+    };
+    match found.lost.dropped {
+        0 => text,
+        lost => text + &format!("{lost} of {} records are missing\n", found.lost.total()),
     }
 }
 
@@ -92,7 +99,7 @@ fn json_of(found: &Bad) -> String {
                "inputs": inputs.collect::<Vec<_>>()})
     };
     let document = json!({
-        "records": found.records, "truncated": found.cut, "maker": found.maker.as_ref().map(task),
+        "records": found.records, "truncated": found.cut, "missing": found.lost.dropped, "maker": found.maker.as_ref().map(task),
         "given": found.given.as_ref().map(task),
     });
     format!("{document}\n")

@@ -23,7 +23,7 @@ Example:
   $ ringlane dump diff outputs/good outputs/wrong
   $ ringlane dump diff outputs/cpu outputs/a2a3sim --tolerance 1e-3
 Two elements a and b agree if |a - b| <= T + T * max(|a|, |b|); NaN agrees with NaN; whole numbers must be equal.
-Exit status: 0 the runs agree, 1 they differ, 2 they cannot be compared.";
+Exit status: 0 the runs agree, 1 they differ, or one of them lost records or payloads; 2 they are not runs of one program.";
 
 /// Culprits that are printed with --all; the rest is counted.
 const SHOWN_MAX: usize = 50;
@@ -73,7 +73,7 @@ impl DiffArgs {
                 found.alone
             ));
         }
-        Ok(if found.agrees() { Exit::Ok } else { Exit::Failed })
+        Ok(if found.agrees() && found.is_whole() { Exit::Ok } else { Exit::Failed })
     }
 }
 
@@ -124,9 +124,10 @@ impl Shown<'_> {
         if found.culprits.len() > SHOWN_MAX {
             text += &format!("and {} more\n", found.culprits.len() - SHOWN_MAX);
         }
-        if found.agrees() {
+        if found.agrees() && found.is_whole() {
             text += "the runs agree\n";
         }
+        text += &self.missing();
         text += &format!(
             "compared {}, {}, {}, with a tolerance of {:e}",
             counted(found.tasks, "task"),
@@ -141,6 +142,20 @@ impl Shown<'_> {
             text += &format!("; {} records only in part, because they are truncated", found.cut);
         }
         text + "\n"
+    }
+
+    /// What the runs lost, a line each.
+    fn missing(&self) -> String {
+        let found = self.found;
+        let so = if found.agrees() { ": the runs cannot be compared" } else { "" };
+        let mut text = String::new();
+        for (counts, name) in found.lost.iter().zip(["A", "B"]).filter(|(counts, _)| counts.dropped > 0) {
+            text += &format!("{} of {} records of {name} are missing{so}\n", counts.dropped, counts.total());
+        }
+        if found.cut > 0 {
+            text += &format!("bytes of {} of {} records are missing{so}\n", found.cut, found.records);
+        }
+        text
     }
 
     fn inputs_from(&self, task: TaskId) -> String {
@@ -161,6 +176,7 @@ impl Shown<'_> {
     fn json(&self) -> String {
         let found = self.found;
         let verdict = match (&found.outside, found.culprits.is_empty()) {
+            (None, true) if !found.is_whole() => "incomplete",
             (None, true) => "agree",
             (_, false) => "culprit",
             (Some(_), true) => "inputs_differ",
@@ -170,6 +186,7 @@ impl Shown<'_> {
         let document = json!({
             "verdict": verdict, "tolerance": self.tolerance.get(), "tasks": found.tasks, "records": found.records,
             "elements": found.elements, "truncated": found.cut, "in_one_run_only": found.alone,
+            "missing": found.lost.map(|counts| counts.dropped),
             "given_something_else": found.inherited, "outside": outside, "culprits": tasks,
         });
         format!("{document}\n")

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use super::{BIN_FILE_NAME, DumpTensor, Truncated};
+use super::{BIN_FILE_NAME, Checksum, DumpTensor, Truncated};
 use crate::error::TraceError;
 use crate::rows::document::{locate, open};
 
@@ -29,7 +29,7 @@ impl Payloads {
 
     /// Gives a tensor's bytes to `each`, in order, in pieces of whole elements that fit `buffer`; bytes after the last whole
     /// element of a tensor that is cut short are left out. A tensor that is not in the file, or has another size than its
-    /// shape, is damage.
+    /// shape, is damage; so are bytes that do not have their checksum, which is known after the last piece.
     pub fn for_each_piece<E: From<TraceError>>(
         &self,
         tensor: &DumpTensor,
@@ -40,13 +40,44 @@ impl Payloads {
         let element = tensor.view.dtype.size_bytes() as u64;
         let piece = buffer.len() as u64 / element * element;
         let (mut at, end) = (0, tensor.bin_size / element * element);
+        let mut checksum = Checksum::default();
         while at < end && piece > 0 {
             let bytes = &mut buffer[..piece.min(end - at) as usize];
             self.read(tensor, at, bytes)?;
+            checksum.add(bytes);
             each(bytes)?;
             at += bytes.len() as u64;
         }
+        // Where bytes were left out there is no checksum of the others.
+        if at == tensor.bin_size {
+            self.compare_checksum(tensor, checksum.crc32())?;
+        }
         Ok(())
+    }
+
+    /// Reads a tensor's bytes and compares them with their checksum, if they have one.
+    pub fn verify(&self, tensor: &DumpTensor, buffer: &mut [u8]) -> Result<(), TraceError> {
+        let (mut at, mut checksum) = (0, Checksum::default());
+        while tensor.crc32.is_some() && at < tensor.bin_size {
+            let bytes = (tensor.bin_size - at).min(buffer.len() as u64) as usize;
+            self.read(tensor, at, &mut buffer[..bytes])?;
+            checksum.add(&buffer[..bytes]);
+            at += bytes as u64;
+        }
+        self.compare_checksum(tensor, checksum.crc32())
+    }
+
+    fn compare_checksum(&self, tensor: &DumpTensor, found: u32) -> Result<(), TraceError> {
+        let DumpTensor { bin_offset, bin_size, crc32, .. } = *tensor;
+        match crc32.filter(|&wanted| wanted != found) {
+            None => Ok(()),
+            Some(wanted) => {
+                let what = format!(
+                    "{bin_size} bytes at {bin_offset} have the checksum {found:#010x}, {wanted:#010x} was written"
+                );
+                Err(TraceError::Damaged { path: self.path.clone(), what })
+            }
+        }
     }
 
     /// Reads a part of a tensor's bytes, `at` bytes from its first.

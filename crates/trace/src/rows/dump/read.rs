@@ -177,6 +177,7 @@ struct RawRecord {
     truncated: bool,
     bin_offset: u64,
     bin_size: u64,
+    crc32: Option<u32>,
     scalar_value: Option<String>,
 }
 
@@ -190,6 +191,7 @@ impl TryFrom<RawRecord> for DumpRecord {
                 truncated: if raw.truncated { Truncated::Yes } else { Truncated::No },
                 bin_offset: raw.bin_offset,
                 bin_size: raw.bin_size,
+                crc32: raw.crc32,
             }),
             Kind::Scalar => DumpData::Scalar(scalar_of(&raw)?),
         };

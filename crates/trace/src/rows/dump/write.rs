@@ -112,5 +112,9 @@ fn write_tensor(text: &mut Text, tensor: &DumpTensor) {
     text.raw(",\"is_contiguous\":").raw(Text::truth(tensor.view.is_contiguous()));
     text.raw(",\"truncated\":").raw(Text::truth(tensor.truncated == Truncated::Yes));
     text.raw(",\"bin_offset\":").number(tensor.bin_offset);
-    text.raw(",\"bin_size\":").number(tensor.bin_size).raw("}");
+    text.raw(",\"bin_size\":").number(tensor.bin_size);
+    if let Some(crc32) = tensor.crc32 {
+        text.raw(",\"crc32\":").number(crc32);
+    }
+    text.raw("}");
 }
