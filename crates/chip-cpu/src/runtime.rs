@@ -7,7 +7,7 @@ use ringlane_engine::api::buffers::Buffers;
 use ringlane_engine::api::orch::Orch;
 use ringlane_engine::orchestrator::State;
 use ringlane_engine::ready::ReadyQueue;
-use ringlane_engine::report::{Run, RunReport, Status};
+use ringlane_engine::report::{Run, RunReport, RunningTask, Status};
 use ringlane_engine::seams::{Company, Probe};
 use ringlane_engine::table::{Stop, Table};
 use ringlane_engine::{AbortOnUnwind, Fault, Result, session};
@@ -123,6 +123,7 @@ impl CpuRuntime {
         probe: &P,
         f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
     ) -> Run<R> {
+        self.shared.name_thread(0);
         let chip = Worker::new(&self.shared, probe, 0);
         // SAFETY: `&mut self`: no other run uses the table; the last one left no task; workers run each task once.
         let run = unsafe { session::run(&self.shared.table, &mut self.state, chip, probe, site, buffers, f) };
@@ -161,6 +162,7 @@ impl<F: FnMut()> Drop for OnDrop<F> {
 
 /// The life of a worker thread.
 fn live(shared: &Shared, core: usize) {
+    shared.name_thread(core);
     // Kernels' panics are caught. A worker that unwound all the same would take its task with it, and the run would wait
     // for that task forever.
     let works = AbortOnUnwind::new();
@@ -180,6 +182,12 @@ fn live(shared: &Shared, core: usize) {
 }
 
 impl Shared {
+    /// This thread is a core: if a kernel ends the process here, it can be named.
+    fn name_thread(&self, core: usize) {
+        let thread = rustix::thread::gettid().as_raw_nonzero().get();
+        self.table.board.core(core as u32).set_thread(thread.unsigned_abs());
+    }
+
     /// Wakes every worker, so that it sees new orders.
     fn wake_all(&self) {
         fence::heavy();
@@ -207,5 +215,10 @@ impl Remote {
     /// What the run is doing now.
     pub fn status(&self) -> Status {
         self.0.table.status()
+    }
+
+    /// What a core runs now that is the thread with this number of the system. May be called in a signal handler.
+    pub fn running_on(&self, thread: u32) -> Option<RunningTask> {
+        self.0.table.running_on(thread)
     }
 }

@@ -7,7 +7,7 @@ use ringlane_engine::api::backend::Site;
 use ringlane_engine::api::buffers::Buffers;
 use ringlane_engine::api::orch::Orch;
 use ringlane_engine::orchestrator::State;
-use ringlane_engine::report::{Run, RunReport, Status};
+use ringlane_engine::report::{Run, RunReport, RunningTask, Status};
 use ringlane_engine::seams::Probe;
 use ringlane_engine::table::{Stop, Table};
 use ringlane_engine::{Fault, Result, session};
@@ -183,5 +183,10 @@ impl Remote {
     /// What the run is doing now.
     pub fn status(&self) -> Status {
         self.0.status()
+    }
+
+    /// The block whose values are computed now, on the thread that submits. May be called in a signal handler.
+    pub fn running(&self) -> Option<RunningTask> {
+        self.0.first_running()
     }
 }

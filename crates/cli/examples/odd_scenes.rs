@@ -24,6 +24,11 @@ kernel! {
                 println!("a kernel printed this");
                 Ok(())
             }
+            10 => fault(),
+            11 => {
+                x[0] = overflow(0) as f32;
+                Ok(())
+            }
             _ => Ok(()),
         }
     }
@@ -38,7 +43,7 @@ kernel! {
 }
 
 /// What each case does wrong; its position is what the kernel is told.
-const WAYS: [&str; 10] = [
+const WAYS: [&str; 12] = [
     "nothing",
     "kernel_fails",
     "kernel_panics",
@@ -49,12 +54,28 @@ const WAYS: [&str; 10] = [
     "golden_panics",
     "kernel_aborts",
     "kernel_prints",
+    "kernel_faults",
+    "kernel_overflows",
 ];
 
 /// Says a last word and takes the process down.
 fn abort() -> ! {
     eprintln!("the kernel was told to abort");
     std::process::abort()
+}
+
+/// Writes to an address at which there is nothing.
+fn fault() -> KernelResult {
+    let nowhere = std::hint::black_box(8) as *mut u8;
+    // SAFETY: none. The process ends here, which is what is tested.
+    unsafe { nowhere.write_volatile(1) };
+    Ok(())
+}
+
+/// Calls itself until there is no stack left.
+fn overflow(depth: u64) -> u64 {
+    let filled = std::hint::black_box([depth; 64]);
+    if depth == u64::MAX { 0 } else { overflow(depth + 1) + filled[3] }
 }
 
 /// Adds one, `tasks` times, in one scope.

@@ -248,7 +248,8 @@ impl Stage<'_> {
         let mut rounds = Rounds::default();
         for number in 1..=self.setup.rounds {
             let place = self.setup.diagnostics.place(number, self.setup.rounds);
-            let _watch = self.monitor.watch(machine.remote(), self.setup.bar(&label));
+            let bar = self.setup.bar(&label);
+            let _watch = self.monitor.watch(machine.remote(), bar, Some(self.dir.path()));
             let round = self.round_at(&place, job, machine, &mut rounds.recorded);
             rounds.add(round.unwrap_or_else(Round::that_failed));
             if rounds.failure.is_some() || self.monitor.interrupted() {

@@ -37,8 +37,9 @@
 //! ```
 //!
 //! A program with cases and a known answer is a scene: [`scene!`] registers it, and [`main`] runs it.
-// Four files are allowed some: `allocations.rs` is an allocator, `bench/patient.rs` a chip, in `bench/spin.rs` the work of
-// a measured task is a few instructions, and `watched.rs` puts a recorder on a chip.
+// Six files are allowed some: `allocations.rs` is an allocator, `bench/patient.rs` a chip, in `bench/spin.rs` the work of
+// a measured task is a few instructions, `watched.rs` puts a recorder on a chip, and `signals.rs` and `crash.rs` install
+// signal handlers.
 #![deny(unsafe_code)]
 #![deny(missing_docs)]
 
@@ -46,6 +47,7 @@ mod allocations;
 mod bench;
 mod cmd;
 mod costs;
+mod crash;
 mod diagnostics;
 mod errors;
 mod execute;

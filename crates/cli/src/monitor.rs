@@ -6,11 +6,13 @@
 //! ```
 //! It holds nothing of a run but its remote, and stands still when there is no run.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
+use crate::crash;
 use crate::errors::CliError;
 use crate::execute::Audience;
 use crate::limits::{TICK, WATCHDOG_EVERY};
@@ -50,6 +52,7 @@ impl Monitor {
     /// Starts the thread and catches signals from now on.
     pub fn start(audience: &Audience) -> Result<Self, CliError> {
         let inbox = Inbox::open()?;
+        crash::install().map_err(CliError::NoSignals)?;
         let shared = Arc::new(Shared { run: Mutex::new(None), stop: AtomicBool::new(false) });
         let audience = audience.clone();
         let eye = Eye { shared: Arc::clone(&shared), inbox, audience };
@@ -63,8 +66,9 @@ impl Monitor {
         is_stop_asked()
     }
 
-    /// Watches a run until the answer is dropped.
-    pub fn watch(&self, remote: Remote, bar: Bar) -> Watch<'_> {
+    /// Watches a run, which this thread submits, until the answer is dropped. `dir` is its directory, if it has one.
+    pub fn watch(&self, remote: Remote, bar: Bar, dir: Option<&Path>) -> Watch<'_> {
+        crash::begin(remote.clone(), dir);
         let looked_at = Instant::now();
         *self.shared.run() = Some(Watched { remote, bar, watchdog: Watchdog::default(), looked_at });
         Watch(self)
@@ -86,6 +90,7 @@ pub struct Watch<'m>(&'m Monitor);
 
 impl Drop for Watch<'_> {
     fn drop(&mut self) {
+        crash::end();
         if let Some(watched) = self.0.shared.run().take() {
             watched.bar.clear();
         }

@@ -12,7 +12,7 @@ use ringlane_chip_cpu::CpuRuntime;
 use ringlane_chip_sim::{SimOptions, SimRuntime, Totals};
 use ringlane_engine::api::backend::Site;
 use ringlane_engine::prelude::{Buffers, Orch};
-use ringlane_engine::report::{Run, RunReport, Status};
+use ringlane_engine::report::{Run, RunReport, RunningTask, Status};
 use ringlane_engine::{Error, Fault, Result};
 use ringlane_probe::{DumpSelection, Pool, RecordingProblem};
 use ringlane_task::{CallConfig, ConfigError, DfxFlags, Explain, Resource, UnknownPmuGroup};
@@ -392,6 +392,16 @@ impl Remote {
         }
     }
 
+    /// The block that a thread computes now. May be called in a signal handler.
+    pub(crate) fn running_on(&self, thread: Thread) -> Option<RunningTask> {
+        match self {
+            Remote::Cpu(cpu) => cpu.running_on(thread.number),
+            // Everything of a model is done by the thread that submits; the blocks of a node's tasks run elsewhere.
+            Remote::Sim(sim) => sim.running().filter(|_| thread.is_submitter),
+            Remote::Node(_) => None,
+        }
+    }
+
     /// What the run is doing now.
     pub fn status(&self) -> Status {
         match self {
@@ -400,6 +410,15 @@ impl Remote {
             Remote::Node(node) => node.status(),
         }
     }
+}
+
+/// A thread of this process.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Thread {
+    /// The system's number of it.
+    pub(crate) number: u32,
+    /// Whether it is the one that submits.
+    pub(crate) is_submitter: bool,
 }
 
 /// Why a runtime cannot be made.

@@ -15,6 +15,9 @@ pub struct CoreLine {
     blocks: AtomicU64,
     skipped: AtomicU64,
     failed: AtomicU64,
+    /// The system's number of the thread that is this core; 0 where that is not set. Stored by that thread at its start,
+    /// loaded by the handler of a crash, on the same thread.
+    thread: AtomicU32,
 }
 
 /// No task.
@@ -23,7 +26,8 @@ const IDLE: u64 = u64::MAX;
 impl Default for CoreLine {
     fn default() -> Self {
         let zero = || AtomicU64::new(0);
-        CoreLine { running: AtomicU64::new(IDLE), blocks: zero(), skipped: zero(), failed: zero() }
+        let thread = AtomicU32::new(0);
+        CoreLine { running: AtomicU64::new(IDLE), blocks: zero(), skipped: zero(), failed: zero(), thread }
     }
 }
 
@@ -38,6 +42,19 @@ impl CoreLine {
     #[inline]
     pub fn set_idle(&self) {
         self.running.store(IDLE, Ordering::Relaxed);
+    }
+
+    /// The core is the thread with this number of the system.
+    pub fn set_thread(&self, thread: u32) {
+        self.thread.store(thread, Ordering::Relaxed);
+    }
+
+    /// The task and the kernel that it runs now.
+    fn running(&self) -> Option<(TaskId, u16)> {
+        match self.running.load(Ordering::Relaxed) {
+            IDLE => None,
+            packed => Some((TaskId(packed & ((1 << 34) - 1)), (packed >> 48) as u16)),
+        }
     }
 
     /// A block was executed. Own core only.
@@ -112,11 +129,14 @@ impl Board {
 
     /// What runs now: core, task and kernel.
     pub(crate) fn running(&self) -> impl Iterator<Item = (u32, TaskId, u16)> + '_ {
-        let running = |(core, line): (usize, &Padded<CoreLine>)| match line.running.load(Ordering::Relaxed) {
-            IDLE => None,
-            packed => Some((core as u32, TaskId(packed & ((1 << 34) - 1)), (packed >> 48) as u16)),
-        };
-        self.cores.iter().enumerate().filter_map(running)
+        let cores = self.cores.iter().zip(0..);
+        cores.filter_map(|(line, core)| line.running().map(|(task, kernel)| (core, task, kernel)))
+    }
+
+    /// What the core runs now that is this thread: core, task and kernel.
+    pub(crate) fn running_on(&self, thread: u32) -> Option<(u32, TaskId, u16)> {
+        let (line, core) = self.cores.iter().zip(0..).find(|(line, _)| line.thread.load(Ordering::Relaxed) == thread)?;
+        line.running().map(|(task, kernel)| (core, task, kernel))
     }
 
     /// Totals over all cores; exact once the run has ended.

@@ -95,11 +95,11 @@ impl<P: Probe> Executor<'_, P> {
             slot.mark(SKIPPED);
             return;
         }
-        line.set_running(task_id(record), record.kernels[0]);
         if self.company == Company::Shared {
             slot.warm_successor(&self.table.slots, &self.table.edges);
         }
         let (lane, block) = self.lane_of(record, index);
+        line.set_running(task_id(record), record.kernels[lane]);
         if P::WATCHES_CORES && record.total_blocks() == 1 {
             self.probe.dispatch(self.core, &self.observed(task, record));
         }

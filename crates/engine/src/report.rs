@@ -43,6 +43,17 @@ pub struct Run<R> {
     pub report: RunReport,
 }
 
+/// A task that a core runs at this moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunningTask {
+    /// The core.
+    pub core: u32,
+    /// The task.
+    pub task: TaskId,
+    /// The name of the kernel.
+    pub kernel: &'static str,
+}
+
 /// A look inside a run that goes on.
 #[derive(Clone, Debug, Default)]
 pub struct Status {

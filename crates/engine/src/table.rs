@@ -15,7 +15,7 @@ use crate::fault::Result;
 use crate::intern::Names;
 use crate::limits::{KERNELS_MAX, RINGS, SITES_MAX};
 use crate::poison::Poison;
-use crate::report::Status;
+use crate::report::{RunningTask, Status};
 use crate::slot::{DoneTag, Edge, Slot, SlotIndex, TaskRecord, lap_tag};
 use crate::sync::{AtomicU32, Mutex, Ordering, Reserved, prefetch};
 
@@ -232,6 +232,21 @@ impl Table {
         rings.push((None, Resource::TensorMap, map.0, map.1));
         let submitted = fill.submitted.load(Ordering::Relaxed);
         Status { submitted, scopes: scopes.collect(), running: running.collect(), fill: rings }
+    }
+
+    /// What the core runs now that is the thread with this number of the system. For the handler of a crash: it waits for
+    /// nothing and does not allocate.
+    pub fn running_on(&self, thread: u32) -> Option<RunningTask> {
+        self.board.running_on(thread).map(|running| self.running_task(running))
+    }
+
+    /// What the first core runs that runs anything. For the handler of a crash, as above.
+    pub fn first_running(&self) -> Option<RunningTask> {
+        self.board.running().next().map(|running| self.running_task(running))
+    }
+
+    fn running_task(&self, (core, task, kernel): (u32, TaskId, u16)) -> RunningTask {
+        RunningTask { core, task, kernel: self.kernel_name(kernel) }
     }
 
     /// The site with this number, as `file:line`.

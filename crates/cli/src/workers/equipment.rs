@@ -1,5 +1,7 @@
 //! What `ringlane worker` brings to its calls: a chip, or a node of its own.
 
+use std::path::Path;
+
 use ringlane_chip_cpu::CpuClock;
 use ringlane_engine::api::backend::Site;
 use ringlane_engine::prelude::{Buffers, Orch};
@@ -63,7 +65,8 @@ impl Equipment for OneChip {
         }
         runtime.entitle(title.scene, title.case);
         let (remote, is_modelled, begun_ns) = (runtime.remote(), self.platform.is_modelled(), now_ns());
-        let _watch = self.monitor.watch(remote, Bar::start(Progress::Hidden, title.scene));
+        let bar = Bar::start(Progress::Hidden, title.scene);
+        let _watch = self.monitor.watch(remote, bar, directory_of(config));
         let runtime = &mut self.runtime.as_mut().expect("made above").1;
         let Run { result, report } =
             runtime.run_from(site_of(title), buffers, |o: &mut Orch<'_, '_>| program(o));
@@ -82,6 +85,12 @@ impl Equipment for OneChip {
         });
         (times, result.map_err(|error| CallError::of(&error)))
     }
+}
+
+/// The directory of a run that is recorded.
+fn directory_of(config: &CallConfig) -> Option<&Path> {
+    let prefix = config.output_prefix().ok().flatten();
+    prefix.filter(|_| !config.dfx_flags.is_empty()).map(Path::new)
 }
 
 /// Where the root scope of a run is said to be: where its scene is written, if it is one.
@@ -119,9 +128,8 @@ impl Equipment for OwnNode {
         buffers: &mut Buffers<'_>,
         program: &mut NodeProgram<'_>,
     ) -> RunOutcome {
-        let _watch = self
-            .monitor
-            .watch(Remote::Node(self.runtime.remote()), Bar::start(Progress::Hidden, title.scene));
+        let (remote, bar) = (Remote::Node(self.runtime.remote()), Bar::start(Progress::Hidden, title.scene));
+        let _watch = self.monitor.watch(remote, bar, directory_of(config));
         let dir = match config.output_prefix() {
             _ if config.dfx_flags.is_empty() => None,
             Ok(prefix) => match directory(prefix.unwrap_or_default(), config) {
