@@ -80,6 +80,16 @@ impl Drop for Scratch {
 
 /// Records submits through buffers so few that most go to the disk, then exports what comes back from it.
 fn export(dir: &RunDir, flags: DfxFlags, rotten_byte: Option<usize>) -> Exported {
+    export_until(None, dir, flags, rotten_byte)
+}
+
+/// The same until a person wants it to end.
+fn export_until(
+    stop_asked: Option<fn() -> bool>,
+    dir: &RunDir,
+    flags: DfxFlags,
+    rotten_byte: Option<usize>,
+) -> Exported {
     let spool = dir.clone();
     let sink = Sink::spool(move || Ok(Rotten { file: kinds::spool(&spool)?, byte: rotten_byte }));
     let (kind, name, path) = (kinds::DEPS, "submits", dir.path().join(kinds::DEPS_FILE));
@@ -98,7 +108,10 @@ fn export(dir: &RunDir, flags: DfxFlags, rotten_byte: Option<usize>) -> Exported
     let mut exported = Exported::default();
     let (facts, settings) = (facts(), settings(flags));
     let counted = AtomicBool::new(false);
-    Export { recorded: &recorded, facts: &facts, settings: &settings, dir, counted }.run(&mut exported, None);
+    let recorded = &recorded;
+    let export =
+        Export { recorded, facts: &facts, settings: &settings, dir, counted, payload: None, stop_asked };
+    export.run(&mut exported, None);
     exported
 }
 
@@ -174,4 +187,24 @@ fn an_argument_that_cannot_be_decoded_is_told_as_damage_and_not_as_a_panic() {
 fn a_submit_that_says_it_is_longer_than_its_chunk_is_told_as_missing_rows() {
     // The higher byte of the two: more words than a chunk holds.
     told_as_damaged(WORDS_AT + 1, "came back");
+}
+
+#[test]
+fn an_export_that_is_stopped_leaves_files_without_rows_that_say_so_and_nothing_half_written() {
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    // In the middle of the submits, whatever asks.
+    let stop_asked = || CALLS.fetch_add(1, Ordering::Relaxed) > 3;
+    for flags in FLAGS {
+        CALLS.store(0, Ordering::Relaxed);
+        let dir = Scratch::new();
+        let exported = export_until(Some(stop_asked), &dir.0, flags, None);
+        assert!(exported.interrupted);
+        let deps = &exported.files[0];
+        assert_eq!((deps.total, deps.dropped), (Some(SUBMITS), Some(SUBMITS)));
+        assert_eq!(deps.incomplete.as_deref(), Some("interrupted"));
+        assert_eq!(exported.problems[0].name(), "RecordingInterrupted");
+        assert_eq!(Deps::read(dir.0.path()).unwrap(), Deps { dropped: SUBMITS, ..Deps::default() });
+        let names = std::fs::read_dir(dir.0.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        assert!(names.into_iter().all(|name| !name.to_string_lossy().ends_with(".tmp")));
+    }
 }
