@@ -21,13 +21,8 @@ use crate::output::printable;
 use crate::runtime::{Remote, Thread};
 
 /// The signals by which a kernel can end its process.
-const SIGNALS: [(c_int, &str); 5] = [
-    (SIGSEGV, "SIGSEGV"),
-    (SIGBUS, "SIGBUS"),
-    (SIGFPE, "SIGFPE"),
-    (SIGILL, "SIGILL"),
-    (SIGABRT, "SIGABRT"),
-];
+const SIGNALS: [(c_int, &str); 5] =
+    [(SIGSEGV, "SIGSEGV"), (SIGBUS, "SIGBUS"), (SIGFPE, "SIGFPE"), (SIGILL, "SIGILL"), (SIGABRT, "SIGABRT")];
 
 /// The run that goes on.
 static RUN: Mutex<Option<WatchedRun>> = Mutex::new(None);
@@ -100,7 +95,8 @@ extern "C" fn on_crash(signal: c_int, info: *mut siginfo_t, _context: *mut c_voi
     // First of all, so that a crash in here ends the process.
     let before = position.and_then(|position| BEFORE.get()?.get(position));
     // SAFETY: the old action is one that the system gave; null takes none back.
-    let restored = unsafe { libc::sigaction(signal, before.map_or(ptr::null(), ptr::from_ref), ptr::null_mut()) };
+    let restored =
+        unsafe { libc::sigaction(signal, before.map_or(ptr::null(), ptr::from_ref), ptr::null_mut()) };
     if restored != 0 || before.is_none() {
         // SAFETY: `_exit` may be called in a handler, and does not return.
         unsafe { libc::_exit(128 + signal) };

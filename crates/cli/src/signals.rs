@@ -12,7 +12,7 @@
 //! the process by SIGXFSZ; that is caught, so that the write fails like one on a full disk.
 
 use std::io;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -56,7 +56,9 @@ impl StopSignal {
     pub fn text(self, what_ends: &str) -> String {
         match self {
             StopSignal::Interrupt => format!("interrupted: {what_ends}; Ctrl-C again ends it at once"),
-            StopSignal::Terminate => format!("interrupted by SIGTERM: {what_ends}; a second one ends it at once"),
+            StopSignal::Terminate => {
+                format!("interrupted by SIGTERM: {what_ends}; a second one ends it at once")
+            }
             StopSignal::HangUp => format!("interrupted by SIGHUP: {what_ends}; a second one ends it at once"),
         }
     }
@@ -103,6 +105,19 @@ static PRESSES: Presses = Presses::none();
 /// guards no other data.
 static LISTENERS: AtomicU32 = AtomicU32::new(0);
 
+/// Whether SIGTERM is left to others: set once, before it can come, and read in the handler. Guards no data.
+static SIGTERM_IS_LEFT: AtomicBool = AtomicBool::new(false);
+
+/// Leaves SIGTERM to who else catches it. To a rank of an MPI run it says that another rank may have died, and the rank
+/// outlives it for a while.
+pub fn leave_sigterm() {
+    SIGTERM_IS_LEFT.store(true, Ordering::Relaxed);
+}
+
+fn is_left(signal: StopSignal) -> bool {
+    signal == StopSignal::Terminate && SIGTERM_IS_LEFT.load(Ordering::Relaxed)
+}
+
 /// When the first stop signal came, and which it was.
 struct Presses {
     /// Nanoseconds since some start, or [`NEVER`]. Written once, by the exchange in `press`; read there. It guards no other
@@ -147,10 +162,15 @@ pub fn catch() -> io::Result<()> {
     }
     let start = Instant::now();
     for signal in caught_signals() {
-        let handler = move || match PRESSES.press(signal, start.elapsed()) {
-            Press::First if LISTENERS.load(Ordering::Relaxed) > 0 => {}
-            Press::Echo => {}
-            Press::First | Press::Again => end_process(signal),
+        let handler = move || {
+            if is_left(signal) {
+                return;
+            }
+            match PRESSES.press(signal, start.elapsed()) {
+                Press::First if LISTENERS.load(Ordering::Relaxed) > 0 => {}
+                Press::Echo => {}
+                Press::First | Press::Again => end_process(signal),
+            }
         };
         // SAFETY: the handler reads the monotonic clock, exchanges atomics and perhaps removes files and calls `_exit`: all of
         // that may be done in a signal handler. It waits for no lock, allocates nothing and does not panic (`elapsed` is zero
@@ -202,7 +222,8 @@ impl Inbox {
             catch()?;
             // Nobody checks this flag: the write that went too far answers for itself.
             flag::register(SIGXFSZ, std::sync::Arc::default())?;
-            Signals::new(caught_signals().map(StopSignal::number).chain([SIGUSR1]))
+            let stops = caught_signals().filter(|&signal| !is_left(signal));
+            Signals::new(stops.map(StopSignal::number).chain([SIGUSR1]))
         };
         let signals = open().map_err(CliError::NoSignals)?;
         LISTENERS.fetch_add(1, Ordering::Relaxed);
@@ -215,7 +236,9 @@ impl Inbox {
         for signal in self.signals.pending() {
             match StopSignal::of(signal) {
                 None => wishes.push(Wish::Look),
-                Some(stop) if !core::mem::replace(&mut self.heard_stop, true) => wishes.push(Wish::Stop(stop)),
+                Some(stop) if !core::mem::replace(&mut self.heard_stop, true) => {
+                    wishes.push(Wish::Stop(stop))
+                }
                 Some(_) => {}
             }
         }

@@ -9,6 +9,7 @@ use std::process::Command;
 use common::Desk;
 use ringlane::prelude::*;
 use ringlane_task::{F8E4M3, F8E5M2, bf16, f16};
+use ringlane_trace::dump::Checksum;
 
 macro_rules! touch {
     ($($name:ident: $ty:ty;)*) => {
@@ -230,13 +231,11 @@ kernel! { static COPY = any fn(x: View<f32, 2>, y: &mut [f32]) {
 fn a_tensor_that_is_cut_short_is_marked_everywhere() {
     let desk = Desk::new();
     halves(&desk);
-    let cut = [
-        (
-            "\"truncated\":false,\"bin_offset\":0,\"bin_size\":32",
-            "\"truncated\":true,\"bin_offset\":0,\"bin_size\":10",
-        ),
-        ("\"truncated\":0", "\"truncated\":1"),
-    ];
+    let bin = std::fs::read(desk.path().join("run/tensor_dump/tensor_dump.bin")).unwrap();
+    let [whole, part] = [32, 10].map(|bytes| Checksum::of(&bin[..bytes]));
+    let whole = format!("\"truncated\":false,\"bin_offset\":0,\"bin_size\":32,\"crc32\":{whole}");
+    let part = format!("\"truncated\":true,\"bin_offset\":0,\"bin_size\":10,\"crc32\":{part}");
+    let cut = [(&*whole, &*part), ("\"truncated\":0", "\"truncated\":1")];
     edit(&desk.path().join("run"), &cut);
     assert!(desk.ringlane(&["dump", "run"]).stdout.contains("10 B, truncated"));
     let text = desk.ringlane(&["dump", "run", "--index", "0", "--print"]).stdout;

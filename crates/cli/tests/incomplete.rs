@@ -41,7 +41,11 @@ fn check_fails_for_a_run_that_lost_rows_and_names_each_file_and_number() {
     for file in &lost {
         assert!(answer.stdout.contains(&format!("  run.json: {}: ", file.path)), "{}", answer.stdout);
         if let (Some(dropped @ 1..), Some(total)) = (file.dropped, file.total) {
-            assert!(answer.stdout.contains(&format!("{dropped} of {total} rows are missing")), "{}", answer.stdout);
+            assert!(
+                answer.stdout.contains(&format!("{dropped} of {total} rows are missing")),
+                "{}",
+                answer.stdout
+            );
         }
     }
     let json = desk.ringlane(&["check", "short", "--json"]).json();
@@ -105,7 +109,11 @@ fn runs_that_lost_captured_bytes_are_neither_said_to_agree_nor_to_be_free_of_bad
     assert!(answer.stdout.contains("in what is missing\n"), "{}", answer.stdout);
     let answer = desk.ringlane(&["check", "short"]);
     assert_eq!(answer.status, 1, "{}", answer.stdout);
-    assert!(answer.stdout.contains("tensor_dump/tensor_dump.bin: it is incomplete (EFBIG"), "{}", answer.stdout);
+    assert!(
+        answer.stdout.contains("tensor_dump/tensor_dump.bin: it is incomplete (EFBIG"),
+        "{}",
+        answer.stdout
+    );
 }
 
 #[test]
@@ -152,8 +160,10 @@ fn a_run_from_before_there_were_checksums_is_found_true() {
     assert!(old.len() < text.len(), "there are checksums");
     fs::write(&path, &old).unwrap();
     let manifest = fs::read_to_string(desk.path().join("run/run.json")).unwrap();
-    let manifest = manifest.replace(&format!("\"bytes\":{}", text.len()), &format!("\"bytes\":{}", old.len()));
-    let manifest = manifest.replace(&format!("\"bytes\": {}", text.len()), &format!("\"bytes\": {}", old.len()));
+    let manifest =
+        manifest.replace(&format!("\"bytes\":{}", text.len()), &format!("\"bytes\":{}", old.len()));
+    let manifest =
+        manifest.replace(&format!("\"bytes\": {}", text.len()), &format!("\"bytes\": {}", old.len()));
     fs::write(desk.path().join("run/run.json"), manifest).unwrap();
     let answer = desk.ringlane(&["check", "run"]);
     assert_eq!(answer.status, 0, "{}", answer.stdout);
@@ -170,7 +180,8 @@ fn a_task_that_two_files_lost_is_counted_once() {
     for command in ["swimlane", "overhead", "critical-path"] {
         let answer = desk.ringlane(&[command, "short"]);
         let notes = answer.stderr.lines().filter(|line| line.contains(" tasks "));
-        let counts = notes.filter_map(|line| line.strip_prefix("note: ")?.split(' ').next()?.replace(',', "").parse().ok());
+        let counts = notes
+            .filter_map(|line| line.strip_prefix("note: ")?.split(' ').next()?.replace(',', "").parse().ok());
         let counts: Vec<u64> = counts.collect();
         assert!(counts.iter().all(|&count| count <= manifest.tasks), "{command}: {}", answer.stderr);
         assert!(command != "swimlane" || !counts.is_empty(), "{}", answer.stderr);

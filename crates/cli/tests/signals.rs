@@ -54,7 +54,11 @@ fn every_stop_signal_ends_a_run_at_its_next_task_and_what_was_recorded_is_writte
         let answer = Answer::of(child.wait_with_output().unwrap());
         assert_eq!(answer.status, status, "{name}: {}", answer.stderr);
         let manifest = checked(&desk.path().join("run"));
-        assert_eq!((manifest.status, listed(&manifest)), (RunStatus::Interrupted, ALL_FILES.to_vec()), "{name}");
+        assert_eq!(
+            (manifest.status, listed(&manifest)),
+            (RunStatus::Interrupted, ALL_FILES.to_vec()),
+            "{name}"
+        );
         assert!(manifest.blocks > 0, "{name}");
         no_temporary_files(&desk);
     }
@@ -82,7 +86,19 @@ fn sigterm_reaches_every_case_of_a_command_that_runs_them_side_by_side() {
 #[test]
 fn sigterm_ends_a_run_over_workers_and_its_processes() {
     let desk = Desk::new();
-    let run = ["run", "matmul", "--case", "large", "--workers", "2", "--dep-gen", "--rounds", "100000", "-o", "out"];
+    let run = [
+        "run",
+        "matmul",
+        "--case",
+        "large",
+        "--workers",
+        "2",
+        "--dep-gen",
+        "--rounds",
+        "100000",
+        "-o",
+        "out",
+    ];
     let run = desk.command(Path::new(env!("CARGO_BIN_EXE_ringlane")), &run).spawn().unwrap();
     within("two chips and a function", || descendants(run.id()).len() == 3);
     std::thread::sleep(Duration::from_millis(500));
@@ -97,7 +113,8 @@ fn sigterm_ends_a_run_over_workers_and_its_processes() {
 #[test]
 fn a_command_that_ignores_hang_ups_goes_on_when_its_terminal_is_closed() {
     let desk = Desk::new();
-    let script = format!("trap '' HUP; exec '{}' run slow -o run --dep-gen --param tasks=50", odd_scenes().display());
+    let script =
+        format!("trap '' HUP; exec '{}' run slow -o run --dep-gen --param tasks=50", odd_scenes().display());
     let child = desk.command(Path::new("sh"), &["-c", &script]).spawn().unwrap();
     within("the run", || desk.path().join("run").exists());
     std::thread::sleep(Duration::from_millis(100));
@@ -110,7 +127,19 @@ fn a_command_that_ignores_hang_ups_goes_on_when_its_terminal_is_closed() {
 #[test]
 fn a_second_signal_ends_a_recorded_run_at_once_names_what_is_not_written_and_leaves_no_temporary_file() {
     let desk = Desk::new();
-    let run = ["run", "slow", "-o", "run", "--dfx", "--costs-out", "f.json", "--param", "tasks=1", "--param", "ms=60000"];
+    let run = [
+        "run",
+        "slow",
+        "-o",
+        "run",
+        "--dfx",
+        "--costs-out",
+        "f.json",
+        "--param",
+        "tasks=1",
+        "--param",
+        "ms=60000",
+    ];
     let child = start(&desk, &run, "run/tensor_dump");
     std::thread::sleep(Duration::from_millis(150));
     signal(child.id(), "INT");
@@ -151,7 +180,11 @@ fn a_signal_while_the_files_of_a_run_are_written_ends_that_and_run_json_says_wha
         }
         assert_eq!((manifest.status, manifest.golden.is_none()), (RunStatus::Interrupted, true));
         for file in unwritten {
-            assert_eq!((file.incomplete.as_deref(), file.collected), (Some("interrupted"), Some(0)), "{file:?}");
+            assert_eq!(
+                (file.incomplete.as_deref(), file.collected),
+                (Some("interrupted"), Some(0)),
+                "{file:?}"
+            );
             assert!(answer.stderr.contains(&file.path), "{}: {}", file.path, answer.stderr);
         }
         assert!(!check_run(&dir).unwrap().incomplete.is_empty());
@@ -230,7 +263,19 @@ fn a_kernel_that_ends_its_process_is_named_with_its_task_and_the_run_directory()
 #[test]
 fn a_crash_is_named_by_the_thread_it_is_on_also_where_others_run_tasks() {
     let desk = Desk::new();
-    let run = ["run", "odd", "--case", "nothing", "--param", "way=kernel_faults", "--threads", "4", "--dfx", "-o", "run"];
+    let run = [
+        "run",
+        "odd",
+        "--case",
+        "nothing",
+        "--param",
+        "way=kernel_faults",
+        "--threads",
+        "4",
+        "--dfx",
+        "-o",
+        "run",
+    ];
     let output = desk.command(&odd_scenes(), &run).output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.signal(), Some(11), "{stderr}");

@@ -135,7 +135,8 @@ impl Board {
 
     /// What the core runs now that is this thread: core, task and kernel.
     pub(crate) fn running_on(&self, thread: u32) -> Option<(u32, TaskId, u16)> {
-        let (line, core) = self.cores.iter().zip(0..).find(|(line, _)| line.thread.load(Ordering::Relaxed) == thread)?;
+        let (line, core) =
+            self.cores.iter().zip(0..).find(|(line, _)| line.thread.load(Ordering::Relaxed) == thread)?;
         line.running().map(|(task, kernel)| (core, task, kernel))
     }
 

@@ -145,12 +145,15 @@ mod tests {
         let dir = TestDir::new();
         let names = |dir: &Path| {
             let of_this = format!("{}/", dir.display());
-            let entries = UNFINISHED.iter().filter_map(|entry| Some(entry.lock().unwrap().as_ref()?.wanted.clone()));
-            let mut names: Vec<_> = entries.filter_map(|name| Some(name.strip_prefix(&of_this)?.to_string())).collect();
+            let entries =
+                UNFINISHED.iter().filter_map(|entry| Some(entry.lock().unwrap().as_ref()?.wanted.clone()));
+            let mut names: Vec<_> =
+                entries.filter_map(|name| Some(name.strip_prefix(&of_this)?.to_string())).collect();
             names.sort();
             names
         };
-        let (mut a, b) = (TempFile::create(dir.path(), "a").unwrap(), TempFile::create(dir.path(), "b").unwrap());
+        let (mut a, b) =
+            (TempFile::create(dir.path(), "a").unwrap(), TempFile::create(dir.path(), "b").unwrap());
         assert_eq!(names(dir.path()), ["a", "b"]);
         a.rename_to(&dir.path().join("a")).unwrap();
         assert_eq!(names(dir.path()), ["b"]);

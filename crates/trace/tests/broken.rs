@@ -50,6 +50,23 @@ fn every_invariant_that_is_broken_is_found_and_named() {
     assert_eq!(missed, mutations::ONLY_HERE, "what the script does not find");
 }
 
+#[test]
+fn what_the_manifest_says_is_lost_is_incomplete_and_not_broken() {
+    let root = TestDir::new();
+    let path = root.join("run");
+    write_run(&path, SwimlaneLevel::Phases);
+    assert!(check_run(&path).unwrap().is_whole());
+    let manifest = fs::read_to_string(path.join("run.json")).unwrap();
+    let from = manifest.find("\"path\":\"tensor_dump/tensor_dump.bin\"").unwrap();
+    let end = from + manifest[from..].find('}').unwrap();
+    let incomplete = format!("{},\"incomplete\":\"ENOSPC\"{}", &manifest[..end], &manifest[end..]);
+    fs::write(path.join("run.json"), incomplete).unwrap();
+    let report = check_run(&path).unwrap();
+    assert_eq!((report.broken.len(), report.is_whole()), (0, false));
+    let found: Vec<_> = report.incomplete.iter().map(|lost| (lost.file, &*lost.what)).collect();
+    assert_eq!(found, [("run.json", "tensor_dump/tensor_dump.bin: it is incomplete (ENOSPC)")]);
+}
+
 fn apply(run: &Path, edit: &Edit, case: &Case) {
     match *edit {
         Edit::Replace(file, from, to) => {

@@ -24,7 +24,8 @@ impl Dir {
 
     fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.0).unwrap();
-        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
     }
@@ -136,7 +137,8 @@ fn what_is_not_finished_can_be_removed_without_its_writer() {
     if std::env::var_os("RINGLANE_ALONE").is_none() {
         let this = std::env::current_exe().unwrap();
         let name = "what_is_not_finished_can_be_removed_without_its_writer";
-        let alone = std::process::Command::new(this).args([name, "--exact"]).env("RINGLANE_ALONE", "1").output();
+        let alone =
+            std::process::Command::new(this).args([name, "--exact"]).env("RINGLANE_ALONE", "1").output();
         let alone = alone.unwrap();
         assert!(alone.status.success(), "{}", String::from_utf8_lossy(&alone.stdout));
         return;

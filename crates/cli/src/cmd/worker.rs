@@ -13,6 +13,7 @@ use crate::monitor::Monitor;
 use crate::options;
 use crate::panics;
 use crate::runtime::{Model, Platform};
+use crate::signals;
 use crate::workers::equipment::{OneChip, OwnNode};
 use crate::workers::shape::Shape;
 use crate::workers::{NodeRuntime, Plan};
@@ -63,7 +64,10 @@ impl WorkerArgs {
     pub fn execute(&self) -> Result<Exit, CliError> {
         match self.mailbox_fd {
             Some(mailbox) => self.serve(mailbox),
-            None => ranks::execute(&self.workers, &self.command),
+            None => {
+                signals::leave_sigterm();
+                ranks::execute(&self.workers, &self.command)
+            }
         }
     }
 

@@ -130,8 +130,7 @@ impl Crew {
     /// Gives each worker that has none a case, as long as there are some and nobody wants to stop.
     fn start_cases(&mut self) {
         for worker in 0..self.workers.len() {
-            let is_over =
-                self.next == self.cases.len() || self.refusal.is_some() || is_stop_asked();
+            let is_over = self.next == self.cases.len() || self.refusal.is_some() || is_stop_asked();
             if is_over || self.workers[worker].is_some() {
                 continue;
             }

@@ -19,8 +19,12 @@ pub(super) fn of(run: &Run) -> Vec<Broken> {
         let what = of_rows(name, counts);
         missing.extend(what.map(|what| Broken { file: swimlane::FILE_NAME, what }));
     }
-    if let Some(counts) = run.dump.as_ref().map(|dump| dump.head.counts).filter(|counts| counts.truncated > 0) {
-        let what = format!("the bytes of {} of {} tensors are missing, or some of them", counts.truncated, counts.tensors);
+    if let Some(counts) = run.dump.as_ref().map(|dump| dump.head.counts).filter(|counts| counts.truncated > 0)
+    {
+        let what = format!(
+            "the bytes of {} of {} tensors are missing, or some of them",
+            counts.truncated, counts.tensors
+        );
         missing.push(Broken { file: dump::FILE_NAME, what });
     }
     missing

@@ -211,6 +211,12 @@ pub fn dump_bytes() -> Vec<Case> {
         )
         .blames(DUMP),
         one(
+            "bytes with another checksum",
+            r#""bin_offset":0,"bin_size":64"#,
+            r#""bin_offset":0,"bin_size":64,"crc32":1"#,
+            "64 bytes at 0 have the checksum 0x758d6336, 0x00000001 was written",
+        ),
+        one(
             "an argument that is not captured",
             r#""task_id":4294967298,"arg_index":1"#,
             r#""task_id":4294967298,"arg_index":5"#,

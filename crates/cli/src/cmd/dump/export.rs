@@ -5,8 +5,8 @@ use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
 use ringlane_insight::dump::{Captured, write_npy, write_txt};
-use ringlane_trace::{ArtifactFile, TraceError};
 use ringlane_trace::dump::{DumpData, Payloads, Truncated};
+use ringlane_trace::{ArtifactFile, TraceError};
 
 use super::error::DumpError;
 use super::list::stage_word;
@@ -31,9 +31,8 @@ pub fn export(
     format: Format,
     dir: &Path,
 ) -> Result<Vec<String>, CliError> {
-    let failed = |path: &Path, source| {
-        CliError::from(DumpError::CannotExport { path: path.to_path_buf(), source })
-    };
+    let failed =
+        |path: &Path, source| CliError::from(DumpError::CannotExport { path: path.to_path_buf(), source });
     let cannot_write = |error: TraceError| match error {
         TraceError::CannotWrite { path, source } => failed(&path, source),
         error => error.into(),
