@@ -191,7 +191,7 @@ fn a_submit_that_says_it_is_longer_than_its_chunk_is_told_as_missing_rows() {
 
 #[test]
 fn an_export_that_is_stopped_leaves_files_without_rows_that_say_so_and_nothing_half_written() {
-    static CALLS: AtomicU64 = AtomicU64::new(0);
+    static CALLS: AtomicU32 = AtomicU32::new(0);
     // In the middle of the submits, whatever asks.
     let stop_asked = || CALLS.fetch_add(1, Ordering::Relaxed) > 3;
     for flags in FLAGS {
