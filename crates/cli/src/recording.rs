@@ -6,7 +6,6 @@
 //!
 //! Answers are read from the files, each time one is asked for: they are those that the commands and the page give.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use ringlane_insight::critical_path::{self, CriticalPath};
@@ -17,7 +16,7 @@ use ringlane_insight::{InsightError, Run};
 use ringlane_probe::{Exported, RecordingProblem};
 use ringlane_report::page::{self, PageError};
 use ringlane_task::DfxFlags;
-use ringlane_trace::{CheckReport, DfxCost, FileEntry, TraceError, check_run};
+use ringlane_trace::{ArtifactFile, CheckReport, DfxCost, FileEntry, check_run};
 
 /// What is recorded for a page where nothing else is asked for: all but the data of tasks, which can be large.
 pub(crate) const REPORTED: DfxFlags =
@@ -136,18 +135,9 @@ impl Recording {
     /// the page. [`ringlane::report::page`](page) writes it elsewhere.
     pub fn report(&self) -> Result<PathBuf, InsightError> {
         let (run, path) = (self.run()?, self.dir.join(REPORT_FILE));
-        let partial = self.dir.join(format!(".{REPORT_FILE}.{}", std::process::id()));
-        let mut html = Vec::new();
-        let written = page::write(&run, &mut html)
-            .map_err(|PageError::CannotWrite(source)| source)
-            .and_then(|_| fs::write(&partial, &html))
-            .and_then(|()| fs::rename(&partial, &path));
-        match written {
-            Ok(()) => Ok(path),
-            Err(source) => {
-                let _ = fs::remove_file(&partial);
-                Err(TraceError::CannotWrite { path, source }.into())
-            }
-        }
+        let mut file = ArtifactFile::at(&path)?;
+        page::write(&run, &mut file).map_err(|PageError::CannotWrite(source)| file.error(source))?;
+        file.commit()?;
+        Ok(path)
     }
 }
