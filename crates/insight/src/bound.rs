@@ -23,8 +23,9 @@
 //!   does not mean that it had to, and a schedule that moves it to the other kind may be shorter than a bound that pins
 //!   it down. On a chip of one kind, the kind and all cores are the same pool.
 //!
-//! With two cores or more this can miss that a task's own longest block takes all of its time on one core, so the longest
-//! path through the graph is taken into account beside the pools.
+//! This takes blocks for work that can be cut at will. That a block is whole is taken into account in two ways: the longest path
+//! through the graph (a task's own longest block takes all of its time on one core), and turns: of 100 equal blocks on 72
+//! cores, one core runs two (the module `whole`).
 //!
 //! What the bound takes as given are durations: a block is as long as it was, wherever and whenever it runs. Control costs,
 //! memory and the order of submission are left out, so a schedule as short as the bound need not exist.
@@ -35,6 +36,7 @@
 mod chains;
 mod pool;
 mod run;
+mod whole;
 
 use ringlane_task::Ticks;
 
@@ -42,6 +44,7 @@ use crate::{CoreKind, Cores, InsightError};
 use chains::Chains;
 use pool::{Job, pool_bound};
 pub use run::{KindUse, RunBound, of_run, of_timeline};
+use whole::{Batch, BlockGroup, PLACEMENTS, group_of, whole_bound};
 
 /// Where a block can run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +74,8 @@ pub struct TaskTimes {
     /// Work that needs a kind of core, by kind.
     bound_to: [u64; CoreKind::COUNT],
     anywhere: u64,
+    /// Its blocks as whole ones, by placement.
+    groups: [BlockGroup; PLACEMENTS],
 }
 
 impl TaskTimes {
@@ -83,6 +88,7 @@ impl TaskTimes {
         };
         // Work past what 64 bits hold is left out, which keeps the bound a lower one.
         *work = work.saturating_add(duration.0);
+        self.groups[group_of(placement)].add(duration.0);
         self.duration = self.duration.max(duration.0);
         self
     }
@@ -114,6 +120,9 @@ pub struct Bound {
     pub all_cores: Ticks,
     /// What the cores of each kind that the chip has need at least, in the order of [`CoreKind::ALL`].
     pub by_kind: Vec<(CoreKind, Ticks)>,
+    /// What the cores need at least because blocks cannot be cut: 0 where no core has to run two of those that could run at
+    /// the same time.
+    pub whole_blocks: Ticks,
 }
 
 /// The time below which no schedule of these tasks can end.
@@ -152,8 +161,23 @@ pub fn lower_bound(tasks: &[TaskTimes], edges: &[(u32, u32)], cores: &Cores) -> 
             .collect(),
     };
     let longest_path = Ticks(chains.longest(tasks));
+    let whole_blocks = whole_blocks(tasks, &chains, cores);
     let best = by_kind.iter().map(|&(_, ticks)| ticks).max().unwrap_or_default();
-    Ok(Bound { ticks: best.max(all_cores).max(longest_path), longest_path, all_cores, by_kind })
+    let ticks = best.max(all_cores).max(longest_path).max(whole_blocks);
+    Ok(Bound { ticks, longest_path, all_cores, by_kind, whole_blocks })
+}
+
+/// What blocks that cannot be cut need at least: of each kind on its cores, and of all on all.
+fn whole_blocks(tasks: &[TaskTimes], chains: &Chains, cores: &Cores) -> Ticks {
+    let pool = |cores: u64, groups: core::ops::Range<usize>| {
+        let batches = tasks.iter().zip(chains.around()).flat_map(|(task, (head, tail))| {
+            task.groups[groups.clone()].iter().map(move |&group| Batch { head, tail, group })
+        });
+        whole_bound(batches, cores)
+    };
+    let of_kind = |kind: CoreKind| pool(u64::from(cores.of(kind)), kind as usize..kind as usize + 1);
+    let kinds = cores.kinds().map(of_kind).max().unwrap_or(0);
+    Ticks(kinds.max(pool(cores.all(), 0..PLACEMENTS)))
 }
 
 /// Work that no core can do has no schedule, and no bound.

@@ -135,7 +135,8 @@ proptest! {
         prop_assert_eq!(bound.all_cores, Ticks(program.pool(program.cores.all(), |_| true)));
         let through = |task| program.head(task) + program.longest_block(task) + program.tail(task);
         prop_assert_eq!(bound.longest_path, Ticks((0..program.tasks.len()).map(through).max().unwrap()));
-        let parts = bound.by_kind.iter().map(|part| part.1).chain([bound.all_cores, bound.longest_path]);
+        let parts = bound.by_kind.iter().map(|part| part.1);
+        let parts = parts.chain([bound.all_cores, bound.longest_path, bound.whole_blocks]);
         prop_assert_eq!(bound.ticks, parts.max().unwrap());
     }
 
@@ -144,6 +145,28 @@ proptest! {
         let (makespan, bound) = (program.list_schedule(&ranks), program.bound());
         prop_assert!(Ticks(makespan) >= bound.ticks, "{makespan}: {bound:?}");
     }
+
+    #[test]
+    fn no_assignment_of_whole_blocks_to_cores_beats_the_bound(
+        blocks in prop::collection::vec(1u64..30, 1..8),
+        cores in 1usize..4,
+    ) {
+        let bound = cpu(blocks.iter().map(|&ticks| on(Cpu, ticks)).collect(), &[], cores as u32);
+        let best = shortest_schedule(&blocks, &mut vec![0; cores]);
+        prop_assert!(bound.ticks <= Ticks(best), "{best}: {bound:?}");
+    }
+}
+
+/// The shortest schedule of independent blocks, by trying all of them.
+fn shortest_schedule(blocks: &[u64], cores: &mut Vec<u64>) -> u64 {
+    let [first, rest @ ..] = blocks else { return cores.iter().copied().max().unwrap_or(0) };
+    let on_each = (0..cores.len()).map(|core| {
+        cores[core] += first;
+        let ends = shortest_schedule(rest, cores);
+        cores[core] -= first;
+        ends
+    });
+    on_each.min().unwrap_or(u64::MAX)
 }
 
 fn on(kind: CoreKind, ticks: u64) -> Blocks {
@@ -164,10 +187,34 @@ fn a_chain_takes_the_sum_of_its_tasks_on_any_number_of_cores() {
 }
 
 #[test]
-fn independent_tasks_share_the_cores_and_a_fraction_of_a_tick_is_left_out() {
-    for (cores, expected) in [(1, 70), (2, 35), (3, 23), (20, 7)] {
+fn independent_tasks_share_the_cores_and_none_of_them_is_cut() {
+    for (cores, expected) in [(1, 70), (2, 35), (3, 28), (4, 21), (20, 7)] {
         assert_eq!(cpu(vec![on(Cpu, 7); 10], &[], cores).ticks, Ticks(expected));
     }
+}
+
+#[test]
+fn a_hundred_equal_tasks_take_two_turns_on_seventy_two_cores() {
+    let cores = Cores::none().with(Aic, 24).with(Aiv, 48);
+    let any = vec![vec![(Placement::Anywhere, 50)]; 100];
+    let bound = Program { tasks: any, edges: Vec::new(), cores: cores.clone() }.bound();
+    assert_eq!((bound.all_cores, bound.whole_blocks, bound.ticks), (Ticks(69), Ticks(100), Ticks(100)));
+    // As blocks of one task, and on the cores of one kind.
+    let blocks = vec![vec![(Placement::On(Aiv), 50); 100]];
+    assert_eq!(Program { tasks: blocks, edges: Vec::new(), cores }.bound().ticks, Ticks(150));
+    // Between two others, in the middle of a graph.
+    let edges: Vec<_> = (1..101).flat_map(|task| [(0, task), (task, 101)]).collect();
+    let tasks = [vec![on(Cpu, 7)], vec![on(Cpu, 50); 100], vec![on(Cpu, 3)]].concat();
+    assert_eq!(cpu(tasks, &edges, 72).ticks, Ticks(7 + 100 + 3));
+}
+
+#[test]
+fn blocks_of_different_lengths_take_at_least_as_long_as_the_shortest_that_must_share_a_core() {
+    // Three on two cores: 6 and 5 share one at best.
+    let bound = cpu(vec![on(Cpu, 9), on(Cpu, 6), on(Cpu, 5)], &[], 2);
+    assert_eq!((bound.all_cores, bound.ticks), (Ticks(10), Ticks(11)));
+    // A block of no length takes no turn.
+    assert_eq!(cpu(vec![on(Cpu, 9), on(Cpu, 6), on(Cpu, 0)], &[], 2).whole_blocks, Ticks(0));
 }
 
 #[test]
