@@ -131,14 +131,17 @@ impl<P: Probe> Chip for SimChip<'_, P> {
     fn work(&mut self, work: Work) {
         let costs = &self.machine.costs;
         let takes = match work {
-            Work::Admit => costs.admit,
+            Work::Admit => {
+                self.wiring = None;
+                costs.admit
+            }
             Work::LookUp(tensors) => costs.look_up * u64::from(tensors),
             Work::Insert(accesses) => costs.insert * u64::from(accesses),
             Work::Wire(edges) => {
-                self.wiring = None;
                 let wire = costs.wire * u64::from(edges);
                 wire + self.machine.store_submit(self.now + wire)
             }
+            Work::EndScope => self.machine.store_scope(self.now),
         };
         self.pass(takes);
     }

@@ -45,6 +45,8 @@ pub(crate) struct Flight {
     /// When the status register shows the end.
     pub(crate) seen: Ps,
     pub(crate) cost: BlockCost,
+    /// When it ends, as far as the cost model says.
+    pub(crate) predicted: Ps,
 }
 
 /// A core.
@@ -65,6 +67,11 @@ impl Core {
 
     pub(crate) fn is_idle(&self) -> bool {
         self.flights.is_empty()
+    }
+
+    /// When it is free, as far as the cost model says.
+    pub(crate) fn free_at(&self) -> Ps {
+        self.flights.back().map_or(0, |last| last.predicted)
     }
 
     /// When the next end shows.

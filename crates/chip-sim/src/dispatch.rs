@@ -1,8 +1,7 @@
 //! Giving blocks to cores: which core, when it begins, when it ends.
 //!
-//! A thread serves its idle cores first. Only when no core of a kind is idle on the whole chip does it give a busy one its
-//! next block ahead: a block that waits behind another could have run elsewhere otherwise. A mixed task needs a cluster whose
-//! cores are all idle; while one waits, a thread keeps one of its clusters free of new blocks until it is.
+//! A thread serves its idle cores first. When a busy one gets its next block ahead, see [`ahead`](crate::ahead). A mixed task
+//! needs a cluster whose cores are all idle; while one waits, a thread keeps one of its clusters free of new blocks until it is.
 
 use ringlane_engine::api::kernel::CoreType;
 use ringlane_engine::observed::ThreadWork;
@@ -28,7 +27,7 @@ impl<P: Probe> Machine<'_, P> {
     /// How long a task takes, as far as the cost model says: the longest of its kernels.
     pub(crate) fn takes(&self, task: SlotIndex) -> Ps {
         let executor = self.executor(0);
-        // SAFETY: the submitter asks for a task that it submits.
+        // SAFETY: the task is being submitted, or is ready and has blocks to give out: its record stays.
         let record = unsafe { executor.record(task) };
         let block = |lane: u32| {
             let kind = match self.class_of_kernel(record.kernels[lane as usize]) {
@@ -43,16 +42,26 @@ impl<P: Probe> Machine<'_, P> {
         if record.blocks == 0 { 0 } else { (0..record.lanes()).map(block).max().unwrap_or(0) }
     }
 
-    /// Whether a thread could give out something now.
-    pub(crate) fn can_dispatch(&self, thread: usize) -> bool {
-        if !self.bare.is_empty() {
-            return true;
+    /// From when on a thread could give out something that waits now.
+    pub(crate) fn dispatches_from(&mut self, thread: usize, at: Ps) -> Option<Ps> {
+        let mixed = self.policy.waits(Class::Mixed) && self.idle_cluster(thread).is_some();
+        if mixed || !self.bare.is_empty() {
+            return Some(at);
         }
-        let single = CoreKind::ALL.into_iter().any(|kind| {
-            let waits = self.policy.waits(Class::of(kind)) || self.policy.waits(Class::Any);
-            waits && (self.idle_core(thread, kind).is_some() || self.core_for_ahead(thread, kind).is_some())
-        });
-        single || (self.policy.waits(Class::Mixed) && self.idle_cluster(thread).is_some())
+        let mut first: Option<Ps> = None;
+        for kind in CoreKind::ALL {
+            if !self.policy.waits(Class::of(kind)) && !self.policy.waits(Class::Any) {
+                continue;
+            }
+            if self.idle_core(thread, kind).is_some() {
+                return Some(at);
+            }
+            if let Some(ahead) = self.ahead(thread, kind, at) {
+                let from = ahead.from.max(at);
+                first = Some(first.map_or(from, |first| first.min(from)));
+            }
+        }
+        first
     }
 
     /// An idle core of a kind: the first after the one that was served last, so that all are used alike.
@@ -80,15 +89,6 @@ impl<P: Probe> Machine<'_, P> {
         })
     }
 
-    /// The busy core of a kind that has run its block longest, if blocks are given ahead now.
-    fn core_for_ahead(&self, thread: usize, kind: CoreKind) -> Option<usize> {
-        if self.spec.dispatch_ahead == 0 || self.idle_cores[kind as usize] > 0 {
-            return None;
-        }
-        let busy = self.open_cores(thread, kind).filter(|&core| self.cores[core].flights.len() == 1);
-        busy.min_by_key(|&core| self.cores[core].flights[0].start)
-    }
-
     /// A cluster of the thread whose cores are all idle.
     fn idle_cluster(&self, thread: usize) -> Option<usize> {
         let (cores, size) = (self.schedulers[thread].cores.clone(), self.cluster_size());
@@ -106,12 +106,11 @@ impl<P: Probe> Machine<'_, P> {
         let mut stored = at;
         let mut blocks = self.dispatch_mixed(thread, &mut stored);
         for kind in CoreKind::ALL {
-            while let Some(core) = self.idle_core(thread, kind).or_else(|| self.core_for_ahead(thread, kind))
-            {
-                let Some(next) = self.take_for(kind, core) else { break };
+            while let Some((core, class)) = self.next_place(thread, kind, stored) {
+                let Some(next) = self.take(class, core) else { break };
                 if let Some(record) = self.open(thread, next) {
                     self.schedulers[thread].served[kind as usize] = core;
-                    stored += self.costs.dispatch_store;
+                    stored += self.store_captured(thread, stored) + self.costs.dispatch_store;
                     self.place(core, next.task, record, next.block, stored);
                     blocks += 1;
                 }
@@ -129,18 +128,32 @@ impl<P: Probe> Machine<'_, P> {
         self.set(thread, stored, Next::Dispatched);
     }
 
-    /// The next block for a core: of its own kind or of any, whichever is more urgent.
-    fn take_for(&mut self, kind: CoreKind, core: usize) -> Option<NextBlock> {
-        let cluster = self.cores[core].cluster;
-        let own = self.policy.urgency(Class::of(kind), cluster);
-        let any = self.policy.urgency(Class::Any, cluster);
-        let class = match (own, any) {
-            (None, None) => return None,
-            (Some(own), Some(any)) if any < own => Class::Any,
-            (None, Some(_)) => Class::Any,
-            _ => Class::of(kind),
-        };
-        self.policy.take(class, cluster)
+    /// Where a thread puts the next block, of which class: an idle core, or else a busy one.
+    fn next_place(&mut self, thread: usize, kind: CoreKind, at: Ps) -> Option<(usize, Class)> {
+        if let Some(core) = self.idle_core(thread, kind) {
+            return Some((core, self.most_urgent([Class::of(kind), Class::Any], core)?));
+        }
+        let ahead = self.ahead(thread, kind, at).filter(|ahead| ahead.from <= at)?;
+        Some((ahead.core, ahead.class))
+    }
+
+    /// Of these classes, the one whose next block for a core is the most urgent; the first of those that are as urgent.
+    pub(crate) fn most_urgent(
+        &mut self,
+        classes: impl IntoIterator<Item = Class>,
+        core: usize,
+    ) -> Option<Class> {
+        let (cluster, policy) = (self.cores[core].cluster, &mut self.policy);
+        let next =
+            classes.into_iter().filter_map(|class| Some((policy.peek(class, cluster)?.urgency, class)));
+        next.min_by_key(|&(urgency, _)| urgency).map(|(_, class)| class)
+    }
+
+    /// Takes the next block of a class for a core.
+    fn take(&mut self, class: Class, core: usize) -> Option<NextBlock> {
+        let next = self.policy.take(class, self.cores[core].cluster)?;
+        self.queued[class as usize] -= 1;
+        Some(next)
     }
 
     /// Which core of a cluster a lane of a mixed task runs on. Where there are fewer vector cores than lanes for them, these run
@@ -154,8 +167,9 @@ impl<P: Probe> Machine<'_, P> {
         let mut blocks = 0;
         while self.policy.waits(Class::Mixed) {
             let Some(first) = self.idle_cluster(thread) else { break };
-            let Some(next) = self.policy.take(Class::Mixed, self.cores[first].cluster) else { break };
+            let Some(next) = self.take(Class::Mixed, first) else { break };
             let Some(record) = self.open(thread, next) else { continue };
+            *stored += self.store_captured(thread, *stored);
             for lane in 0..record.lanes() {
                 let core = first + self.place_in_cluster(record.shape.lane(lane as usize));
                 *stored += self.costs.dispatch_store;
@@ -195,10 +209,16 @@ impl<P: Probe> Machine<'_, P> {
             return self.abandon(thread, next, record);
         }
         if let Some(class) = self.class_of(&record) {
-            self.policy.cancel(class, next.task);
+            self.cancel(class, next, &record);
         }
         self.schedulers[thread].complete.push(Complete { task: next.task, record, cluster: None });
         None
+    }
+
+    /// The blocks after this one are not given out.
+    fn cancel(&mut self, class: Class, next: NextBlock, record: &TaskRecord) {
+        self.policy.cancel(class, next.task);
+        self.queued[class as usize] -= u64::from(record.blocks - next.block - 1);
     }
 
     /// Takes all blocks that are left of a task that began before the run was stopped.
@@ -206,7 +226,7 @@ impl<P: Probe> Machine<'_, P> {
     fn abandon(&mut self, thread: usize, next: NextBlock, record: TaskRecord) -> Option<TaskRecord> {
         let (executor, left) = (self.executor(0), (record.blocks - next.block) * record.lanes());
         if let Some(class) = self.class_of(&record).filter(|_| next.block + 1 < record.blocks) {
-            self.policy.cancel(class, next.task);
+            self.cancel(class, next, &record);
         }
         executor.skip(next.task);
         if (0..left).any(|_| executor.finish_block(next.task)) {
@@ -236,6 +256,9 @@ impl<P: Probe> Machine<'_, P> {
             None => (cost.picoseconds, 0),
         };
         let end = start.saturating_add(takes);
+        let behind = |before: &Flight| before.predicted.saturating_add(self.costs.turn_around);
+        let begins = self.cores[core].flights.back().map_or(sees, |before| sees.max(behind(before)));
+        let predicted = begins.saturating_add(cost.picoseconds);
         let seen = end.saturating_add(self.costs.done_seen + late);
         if self.cores[core].is_idle() {
             self.idle_cores[kind as usize] -= 1;
@@ -249,6 +272,7 @@ impl<P: Probe> Machine<'_, P> {
             end,
             seen,
             cost,
+            predicted,
         });
     }
 

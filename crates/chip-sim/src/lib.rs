@@ -10,6 +10,7 @@
 //!                                                             └─ core: what it runs, until when (cost)
 //! ```
 
+mod ahead;
 pub mod chaos;
 mod chip;
 pub mod core;

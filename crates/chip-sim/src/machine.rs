@@ -22,6 +22,9 @@ use crate::records::RecordLog;
 use crate::scheduler::{Complete, Next, Quiet, Scheduler};
 use crate::time::{Ps, SimClock};
 
+/// As which core the control threads open and complete tasks.
+const EXECUTOR: CoreId = CoreId(0);
+
 /// A round that finds something is told in so many parts.
 const PHASES_OF_A_ROUND: u64 = 4;
 
@@ -60,6 +63,8 @@ pub(crate) struct Machine<'t, P> {
     record_bytes: RecordBytes,
     /// Picoseconds that threads waited for room for records.
     pub(crate) record_waits: Ps,
+    /// Blocks that wait for a core, by class.
+    pub(crate) queued: [u64; Class::COUNT],
     /// Counts events.
     sequence: u64,
 }
@@ -96,6 +101,7 @@ impl<'t, P: Probe> Machine<'t, P> {
             logs: (0..=spec.schedulers).map(log).collect(),
             record_bytes: probe.record_bytes(),
             record_waits: 0,
+            queued: [0; Class::COUNT],
             sequence: 0,
         };
         (0..machine.schedulers.len()).for_each(|thread| machine.set(thread, 0, Next::Round));
@@ -140,6 +146,7 @@ impl<'t, P: Probe> Machine<'t, P> {
             Next::Polled => self.polled(thread, at),
             Next::Recorded => self.resolve(thread, at),
             Next::Resolved => self.resolved(thread, at),
+            Next::Captured => self.captured(thread, at),
             Next::Dispatched => self.after_dispatch(thread, at),
             Next::Look => self.look(thread, at),
         }
@@ -157,8 +164,10 @@ impl<'t, P: Probe> Machine<'t, P> {
         let takes = self.costs.round + self.costs.poll * in_flight;
         let scheduler = &mut self.schedulers[thread];
         (scheduler.begun, scheduler.completed) = (at, 0);
-        if !self.can_dispatch(thread) {
-            let until = self.finds_at(thread, at, takes);
+        let from = self.dispatches_from(thread, at);
+        if from.is_none_or(|from| from > at + takes) {
+            let gives = from.map(|from| at + (from - at - takes).next_multiple_of(takes.max(1)));
+            let until = [self.finds_at(thread, at, takes), gives].into_iter().flatten().min();
             if until != Some(at) {
                 self.tell(thread, ThreadWork::Idle, at, 0);
                 self.schedulers[thread].quiet = Some(Quiet { since: at, round: takes, until });
@@ -173,7 +182,7 @@ impl<'t, P: Probe> Machine<'t, P> {
     }
 
     /// Cores of a thread with a block in flight, in the order in which they are polled.
-    fn in_flight(&self, thread: usize) -> impl Iterator<Item = usize> + '_ {
+    pub(crate) fn in_flight(&self, thread: usize) -> impl Iterator<Item = usize> + '_ {
         self.schedulers[thread].cores.clone().filter(|&core| !self.cores[core].is_idle())
     }
 
@@ -230,11 +239,16 @@ impl<'t, P: Probe> Machine<'t, P> {
     /// The end of a quiet round: there may be something to give out.
     fn look(&mut self, thread: usize, at: Ps) {
         let Some(quiet) = self.schedulers[thread].quiet else { return };
-        if self.can_dispatch(thread) {
+        let from = self.dispatches_from(thread, at);
+        if from.is_some_and(|from| from <= at) {
             self.end_quiet(thread, at);
-            self.dispatch(thread, at);
-        } else if let Some(until) = quiet.until {
+            return self.dispatch(thread, at);
+        }
+        if let Some(until) = quiet.until {
             self.set(thread, until, Next::Round);
+        }
+        if let Some(from) = from {
+            self.wake(thread, from);
         }
     }
 
@@ -266,15 +280,28 @@ impl<'t, P: Probe> Machine<'t, P> {
     fn store_records(&mut self, thread: usize, at: Ps, blocks: u64) -> Ps {
         let RecordBytes { block, phase, .. } = self.record_bytes;
         let bytes = if blocks > 0 { blocks * block + PHASES_OF_A_ROUND * phase } else { 0 };
-        let waits = self.logs[thread].store(at, bytes, &mut self.link);
-        self.record_waits += waits;
-        waits
+        self.store(thread, at, bytes)
     }
 
     /// The orchestrator records a submit; says how long it waits for room.
     pub(crate) fn store_submit(&mut self, at: Ps) -> Ps {
-        let log = self.logs.last_mut().expect("the orchestrator has a log");
-        let waits = log.store(at, self.record_bytes.submit, &mut self.link);
+        self.store(self.schedulers.len(), at, self.record_bytes.submit)
+    }
+
+    /// The orchestrator records a scope; says how long it waits for room.
+    pub(crate) fn store_scope(&mut self, at: Ps) -> Ps {
+        self.store(self.schedulers.len(), at, self.record_bytes.scope)
+    }
+
+    /// A scheduler stores what was captured of the tasks that it has opened or completed; says how long it waits for room.
+    pub(crate) fn store_captured(&mut self, thread: usize, at: Ps) -> Ps {
+        let captured = self.probe.captured_bytes(EXECUTOR);
+        self.store(thread, at, captured)
+    }
+
+    /// A control thread, by the number of its log, stores so many bytes; says how long it waits for room.
+    fn store(&mut self, log: usize, at: Ps, bytes: u64) -> Ps {
+        let waits = self.logs[log].store(at, bytes, &mut self.link);
         self.record_waits += waits;
         waits
     }
@@ -340,18 +367,31 @@ impl<'t, P: Probe> Machine<'t, P> {
     /// They are told: those that waited for nothing else are ready.
     fn resolved(&mut self, thread: usize, at: Ps) {
         let mut complete = core::mem::take(&mut self.schedulers[thread].complete);
-        self.tell(thread, ThreadWork::Resolve, at, complete.len() as u32);
-        self.schedulers[thread].completed += complete.len() as u32;
+        let tasks = complete.len() as u32;
+        self.schedulers[thread].completed += tasks;
         self.clock.show(at);
         let executor = self.executor(0);
-        let mut ready = Vec::new();
+        let mut ready = core::mem::take(&mut self.schedulers[thread].ready);
         for Complete { task, record, cluster } in complete.drain(..) {
             self.policy.complete(task);
             // SAFETY: all its blocks are finished (or it has none to run), and it is taken off the list of complete ones once.
             unsafe { executor.complete(task, &record, |successor| ready.push((successor, cluster))) };
         }
-        self.schedulers[thread].complete = complete;
-        ready.into_iter().for_each(|(task, home)| self.make_ready(task, at, home));
+        let scheduler = &mut self.schedulers[thread];
+        (scheduler.complete, scheduler.ready) = (complete, ready);
+        let waits = self.store_captured(thread, at);
+        self.tell(thread, ThreadWork::Resolve, at + waits, tasks);
+        match waits {
+            0 => self.captured(thread, at),
+            waits => self.set(thread, at + waits, Next::Captured),
+        }
+    }
+
+    /// What its complete tasks wrote is captured: their successors may overwrite it.
+    fn captured(&mut self, thread: usize, at: Ps) {
+        let mut ready = core::mem::take(&mut self.schedulers[thread].ready);
+        ready.drain(..).for_each(|(task, home)| self.make_ready(task, at, home));
+        self.schedulers[thread].ready = ready;
         self.dispatch(thread, at);
     }
 
@@ -360,7 +400,10 @@ impl<'t, P: Probe> Machine<'t, P> {
         // SAFETY: whoever made it ready handed it to the chip.
         let record = unsafe { self.executor(0).record(task) };
         match self.class_of(&record) {
-            Some(class) => self.policy.ready(Ready { task, class, blocks: record.blocks, home }),
+            Some(class) => {
+                self.queued[class as usize] += u64::from(record.blocks);
+                self.policy.ready(Ready { task, class, blocks: record.blocks, home });
+            }
             None => self.bare.push(Complete { task, record, cluster: None }),
         }
         self.wake_quiet(at);
@@ -369,8 +412,11 @@ impl<'t, P: Probe> Machine<'t, P> {
     /// Wakes the quiet threads that could give out something now.
     pub(crate) fn wake_quiet(&mut self, at: Ps) {
         for thread in 0..self.schedulers.len() {
-            if self.schedulers[thread].quiet.is_some() && self.can_dispatch(thread) {
-                self.wake(thread, at);
+            if self.schedulers[thread].quiet.is_none() {
+                continue;
+            }
+            if let Some(from) = self.dispatches_from(thread, at) {
+                self.wake(thread, from.max(at));
             }
         }
     }

@@ -25,6 +25,8 @@ pub(crate) enum Next {
     Recorded,
     /// It has told the successors of what is complete.
     Resolved,
+    /// It has found room for what was captured of complete tasks.
+    Captured,
     /// It has given blocks to cores.
     Dispatched,
     /// It comes to the end of a round in which a task became ready.
@@ -63,6 +65,8 @@ pub(crate) struct Scheduler {
     pub(crate) round: u64,
     /// Complete tasks whose successors are to be told.
     pub(crate) complete: Vec<Complete>,
+    /// Tasks that became ready, with the cluster of their last producer; empty but for the time until they are shown.
+    pub(crate) ready: Vec<(SlotIndex, Option<u32>)>,
     /// Tasks that were completed in this round.
     pub(crate) completed: u32,
     /// A cluster that is kept free for a mixed task.
@@ -84,6 +88,7 @@ impl Scheduler {
             begun: 0,
             round: 0,
             complete: Vec::new(),
+            ready: Vec::new(),
             completed: 0,
             reserved: None,
             served: [usize::MAX; 2],
@@ -113,7 +118,8 @@ impl Scheduler {
             return;
         }
         self.flush_idle(thread, clock, start, &sink);
-        if start < end {
+        // What took no time was done all the same.
+        if start < end || tasks > 0 {
             sink(&ThreadPhase {
                 thread: thread as u32,
                 work,

@@ -65,3 +65,33 @@ fn long_blocks_keep_the_cores_busy_and_the_schedulers_waiting() {
     assert!(share(ThreadWork::Idle) > 0.5, "{}", share(ThreadWork::Idle));
     assert!(busy > 0.95, "{busy}");
 }
+
+/// Blocks that threads said they gave out.
+#[derive(Default)]
+struct GivenOut(Mutex<u64>);
+
+impl Probe for GivenOut {
+    fn phase(&self, phase: &ThreadPhase) {
+        if phase.work == ThreadWork::Dispatch {
+            *self.0.lock().unwrap() += u64::from(phase.tasks);
+        }
+    }
+}
+
+#[test]
+fn every_block_is_counted_in_a_dispatch_phase_however_short_that_is() {
+    for dispatch_store in [0, 10_000, 1_000_000] {
+        let mut spec = support::a2a3();
+        spec.costs.dispatch_store = dispatch_store;
+        let mut data = Buffers::new();
+        let x = data.add_zeroed(f32, &[500]).unwrap();
+        let mut runtime = SimRuntime::new(&spec, &CallConfig::default(), SimOptions::default()).unwrap();
+        let given_out = GivenOut::default();
+        let run = runtime.run_at(std::panic::Location::caller(), &mut data, &given_out, |o| {
+            let x = o.external(x)?;
+            o.submit(SHORT.blocks(500), [x.out_split(0)]).map(drop)
+        });
+        run.result.unwrap();
+        assert_eq!(given_out.0.into_inner().unwrap(), 500, "a store of {dispatch_store} ps");
+    }
+}

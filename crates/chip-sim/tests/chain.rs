@@ -69,3 +69,27 @@ fn it_does_so_with_other_costs_too() {
         }
     }
 }
+
+#[test]
+fn a_submit_is_charged_for_edges_that_it_wires_and_not_for_predecessors_that_are_done() {
+    let mut spec = support::a2a3();
+    let millisecond = 1_000_000_000;
+    spec.costs.wire = millisecond;
+    let makespan = |waits_first: bool| {
+        let mut data = Buffers::new();
+        let x = data.add(&[1], &[0.0f32]).unwrap();
+        let mut runtime = SimRuntime::new(&spec, &CallConfig::default(), SimOptions::default()).unwrap();
+        let run = runtime.run(&mut data, |o| {
+            let x = o.external(x)?;
+            o.submit(&STEP, [x.inout()])?;
+            if waits_first {
+                assert_eq!(o.read::<f32>(x)?, [1.0]);
+            }
+            o.submit(&STEP, [x.inout()]).map(drop)
+        });
+        run.result.unwrap();
+        runtime.totals().makespan
+    };
+    assert!(makespan(true) < millisecond, "the first task is done: there is nothing to wire");
+    assert!(makespan(false) > millisecond, "it is not: one edge");
+}

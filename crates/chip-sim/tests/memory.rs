@@ -2,10 +2,14 @@
 
 mod support;
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use ringlane_chip_sim::link::{Copied, Direction};
 use ringlane_chip_sim::{SimOptions, SimRuntime};
+use ringlane_engine::observed::ObservedTask;
 use ringlane_engine::prelude::*;
-use ringlane_task::{CallConfig, ChipSpec, Explain, HostMemory};
+use ringlane_engine::seams::{Probe, RecordBytes};
+use ringlane_task::{CallConfig, ChipSpec, CoreId, Explain, HostMemory};
 
 kernel! { static DOUBLE = aiv fn(x: &[f32], y: &mut [f32]) { y.iter_mut().zip(x).for_each(|(y, x)| *y = 2.0 * x); } }
 
@@ -100,4 +104,59 @@ fn a_link_that_is_too_slow_for_any_run_ends_it_with_the_end_of_time() {
         o.submit(&DOUBLE, [x[0].read(), x[1].write()]).map(drop)
     });
     assert_eq!(run.result.unwrap_err().name(), "VirtualTimeOver");
+}
+
+/// Records scopes of 1,000 bytes, and captures 100,000 bytes before and after each task.
+#[derive(Default)]
+struct Captures(AtomicU64);
+
+impl Probe for Captures {
+    fn record_bytes(&self) -> RecordBytes {
+        RecordBytes { scope: 1_000, ..RecordBytes::default() }
+    }
+
+    fn dispatch(&self, _core: CoreId, _task: &ObservedTask<'_>) {
+        self.0.fetch_add(100_000, Ordering::Relaxed);
+    }
+
+    fn complete(&self, _core: CoreId, _task: &ObservedTask<'_>) {
+        self.0.fetch_add(100_000, Ordering::Relaxed);
+    }
+
+    fn captured_bytes(&self, _core: CoreId) -> u64 {
+        self.0.swap(0, Ordering::Relaxed)
+    }
+}
+
+#[test]
+fn scopes_and_captured_bytes_go_over_the_link_and_a_thread_without_a_free_buffer_waits() {
+    let run = |captures: bool, scopes: usize| {
+        let mut spec = copied();
+        spec.schedulers = 1;
+        let (mut data, mut runtime) = (Buffers::new(), runtime(&spec));
+        let x = data.add_zeroed(f32, &[8]).unwrap();
+        let orchestrate = |o: &mut Orch<'_, '_>| (0..scopes).try_for_each(|_| o.scope(|_| Ok(())));
+        let body = |o: &mut Orch<'_, '_>, x| {
+            orchestrate(o)?;
+            let x = o.external(x)?;
+            (0..4).try_for_each(|_| o.submit(&DOUBLE, [x.read(), out(f32, [8])]).map(drop))
+        };
+        let at = std::panic::Location::caller();
+        let run = match captures {
+            true => runtime.run_at(at, &mut data, &Captures::default(), |o| body(o, x)),
+            false => runtime.run(&mut data, |o| body(o, x)),
+        };
+        run.result.unwrap();
+        runtime.totals().clone()
+    };
+    let sent = |totals: &ringlane_chip_sim::Totals, thread| -> u64 {
+        let records = totals.copies.iter().filter(|copy| copy.what == Copied::Records(thread));
+        records.map(|copy| copy.bytes).sum()
+    };
+    let quiet = run(false, 200);
+    assert_eq!((sent(&quiet, 0), sent(&quiet, 1), quiet.record_waits), (0, 0, 0));
+    let recorded = run(true, 200);
+    // Four tasks, before and after each; and 201 scopes, with that of the run itself.
+    assert_eq!((sent(&recorded, 0), sent(&recorded, 1)), (8 * 100_000, 201 * 1_000));
+    assert!(recorded.record_waits > 0 && recorded.makespan > quiet.makespan, "{recorded:?}");
 }

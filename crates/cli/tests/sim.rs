@@ -97,6 +97,40 @@ fn copies_are_on_the_timeline_of_the_chip_whose_memory_the_host_does_not_see() {
 }
 
 #[test]
+fn every_block_is_counted_as_handed_out_also_in_a_phase_shorter_than_a_tick() {
+    let desk = Desk::new();
+    for platform in ["a2a3sim", "a5sim"] {
+        for (scene, case) in [("stream", "short"), ("cholesky", "ragged"), ("moe", "skewed")] {
+            let name = format!("{platform}_{scene}");
+            files(&desk, &name, scene, case, &["--platform", platform]);
+            let swimlane = Swimlane::read(desk.path().join(name)).unwrap();
+            let dispatched = swimlane.phases.iter().filter(|row| row.phase == Phase::Dispatch);
+            let blocks = swimlane.blocks.len() as u64;
+            assert_eq!(dispatched.map(|row| row.tasks).sum::<u64>(), blocks, "{scene} on {platform}");
+        }
+    }
+}
+
+#[test]
+fn scopes_and_captured_tensors_go_over_the_link_of_the_chip_whose_memory_the_host_does_not_see() {
+    let desk = Desk::new();
+    let sent = |name: &str, options: &[&str]| {
+        let scene =
+            ["run", "paged_attention", "--case", "small", "-p", "a5sim", "-o", name, "--chip-swimlane=1"];
+        let answer = desk.ringlane(&[&scene, options].concat());
+        assert_eq!(answer.status, 0, "{}", answer.stderr);
+        checked(&desk.path().join(name));
+        let copies = Swimlane::read(desk.path().join(name)).unwrap().head.copies.unwrap();
+        copies.iter().filter(|copy| copy.what.starts_with("records")).map(|copy| copy.bytes).sum::<u64>()
+    };
+    let timeline = sent("timeline", &[]);
+    assert!(sent("scopes", &["--scope-stats"]) > timeline);
+    let dumped = sent("dump", &["--dump-tensor"]);
+    let captured = fs::metadata(desk.path().join("dump/tensor_dump.bin")).unwrap().len();
+    assert!(dumped > timeline + captured / 2, "{dumped} bytes with {captured} captured, {timeline} without");
+}
+
+#[test]
 fn many_short_tasks_show_that_the_control_threads_are_the_bottleneck() {
     let desk = Desk::new();
     files(&desk, "run", "stream", "short", &["--platform", "a2a3sim"]);

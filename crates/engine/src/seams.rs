@@ -27,8 +27,11 @@ pub enum Work {
     LookUp(u32),
     /// It files so many accesses.
     Insert(u32),
-    /// It wires so many edges.
+    /// It has wired so many edges, those to predecessors that were not done: what it takes is charged before the task can
+    /// become ready.
     Wire(u32),
+    /// It has recorded a scope that ended.
+    EndScope,
 }
 
 /// What the submitter needs of a chip.
@@ -126,6 +129,8 @@ pub struct RecordBytes {
     pub phase: u64,
     /// Of a submit.
     pub submit: u64,
+    /// Of a scope.
+    pub scope: u64,
 }
 
 /// What can be observed. Every method has an empty default.
@@ -216,6 +221,11 @@ pub trait Probe: Sync {
     #[inline]
     fn record_bytes(&self) -> RecordBytes {
         RecordBytes::default()
+    }
+    /// Bytes that it captured of tasks on this core since it was last asked, with their records.
+    #[inline]
+    fn captured_bytes(&self, _core: CoreId) -> u64 {
+        0
     }
     /// A block that ran on a chip that keeps its own time: told once, when its end was seen. Such a chip does not call
     /// `take`, `start`, `end`, `hand_in` and `finish`.

@@ -405,8 +405,9 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         self.state.rings[ring].head += 1;
         self.scope().first.get_or_insert(position);
         prefetch(&self.table.slots[self.table.slot_of(ring, position + SLOTS_AHEAD).0 as usize]);
-        self.work(Work::Wire(self.state.predecessors.len() as u32));
+        // Wired first, so that what it takes is known; the task's guard holds it until the time has passed.
         let Wired { links, floor } = self.wire(slot, ring);
+        self.work(Work::Wire(links));
         self.seq += 1;
         self.next_mark();
         self.table.board.fill.submitted.store(self.seq, Ordering::Relaxed);

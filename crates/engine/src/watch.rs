@@ -7,7 +7,7 @@ use crate::fault::{Fault, Result};
 use crate::observed::{After, EndedScope, Fill, Submission, Submitted};
 use crate::orchestrator::{Orchestrator, Predecessor, ring_index};
 use crate::scope::Scope;
-use crate::seams::{Chip, Probe};
+use crate::seams::{Chip, Probe, Work};
 use crate::slot::{FLOOR_MAX, Slot, SlotIndex};
 use crate::submit::{Committed, Measure};
 
@@ -151,6 +151,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             parent = Some(outer.id);
         }
         self.probe.scope_exit(&self.ended(scope, self.state.scopes.len(), parent, fan_in));
+        self.work(Work::EndScope);
     }
 
     #[inline]

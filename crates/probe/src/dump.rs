@@ -83,6 +83,8 @@ pub(crate) struct Capture {
     payload: Writer,
     /// The stretch of the file that is this core's, as far as it is left.
     stretch: Stretch,
+    /// Bytes of records and tensors since it was last asked.
+    captured_bytes: u64,
 }
 
 /// A stretch of the file for the small tensors of one core, so that they lie together and are written together.
@@ -114,12 +116,23 @@ impl Stretch {
 
 impl Capture {
     pub(crate) fn new(tasks: Writer, records: Writer, payload: Writer) -> Self {
-        Capture { tasks, records, payload, stretch: Stretch::default() }
+        Capture { tasks, records, payload, stretch: Stretch::default(), captured_bytes: 0 }
+    }
+
+    /// Bytes of records and tensors that it captured since this was last called.
+    pub(crate) fn take_captured_bytes(&mut self) -> u64 {
+        core::mem::take(&mut self.captured_bytes)
+    }
+
+    fn push(&mut self, record: &Captured) {
+        self.records.push(record);
+        self.captured_bytes += size_of::<Captured>() as u64 + record.bin_size;
     }
 
     /// Captures what a task is about to read. `end` is where the next payload goes in the file.
     pub(crate) fn before(&mut self, task: &ObservedTask<'_>, wanted: &Wanted<'_>, end: &AtomicU64) {
         let record = task.record();
+        self.captured_bytes += size_of::<CapturedTask>() as u64;
         self.tasks.push(&CapturedTask {
             task_id: task.id().0,
             seq: record.seq,
@@ -128,7 +141,7 @@ impl Capture {
         });
         for (index, number, argument) in wanted.of(task) {
             match argument {
-                Argument::Scalar(scalar) => self.records.push(&Captured {
+                Argument::Scalar(scalar) => self.push(&Captured {
                     task_id: task.id().0,
                     value: scalar.bits(),
                     arg: index as u16,
@@ -179,7 +192,7 @@ impl Capture {
         for (to, Dim { len, stride }) in dims.iter_mut().zip(tensor.dims()) {
             *to = [*len, *stride];
         }
-        self.records.push(&Captured {
+        self.push(&Captured {
             task_id: task.id().0,
             offset: tensor.offset(),
             bin_offset,

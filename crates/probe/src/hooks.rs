@@ -36,6 +36,10 @@ impl<C: Clock, const FLAGS: u64> Probe for Watching<'_, C, FLAGS> {
         self.0.bytes_on_the_chip()
     }
 
+    fn captured_bytes(&self, core: CoreId) -> u64 {
+        if self.on().has(DfxFlags::DUMP) { self.0.captured_bytes(core) } else { 0 }
+    }
+
     fn enter(&self, core: CoreId) {
         self.0.core(core).enter(&self.0.clock, self.on(), &self.0.refusal);
     }

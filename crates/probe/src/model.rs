@@ -15,6 +15,7 @@ use crate::recording::Writers;
 use crate::records::{
     BlockCounters, BlockLife, BlockName, BlockTime, COUNTED, PhaseTime, SubmitTime, ThreadTime,
 };
+use crate::scope_code::{Head, RingPeaks};
 
 /// The writers of a modelled chip; of another chip, or of what is off, there are none.
 #[derive(Default)]
@@ -79,6 +80,8 @@ impl ModelState {
 
 /// Bytes of a task's life as the chip would record it: which, its order, when it was ready and when it was reclaimed.
 const TASK_BYTES: usize = 32;
+/// Bytes of a scope as the chip would record it: it has used one ring and did not wait.
+const SCOPE_BYTES: usize = size_of::<Head>() + size_of::<RingPeaks>();
 /// Bytes of a submit's arguments as the chip would record them for the dependencies: they vary, and this is a usual task's.
 const USUAL_SUBMIT_BYTES: usize = 160;
 
@@ -94,6 +97,7 @@ impl<C> Recorder<C> {
             submit: when(level >= 2, TASK_BYTES)
                 + when(level >= 3, size_of::<SubmitTime>())
                 + when(flags.contains(DfxFlags::DEPS), USUAL_SUBMIT_BYTES),
+            scope: when(flags.contains(DfxFlags::SCOPES), SCOPE_BYTES),
         }
     }
 }

@@ -330,6 +330,11 @@ impl<C> Recorder<C> {
     }
 
     #[cold]
+    pub(crate) fn captured_bytes(&self, core: CoreId) -> u64 {
+        self.teller(core).capture.as_mut().map_or(0, Capture::take_captured_bytes)
+    }
+
+    #[cold]
     pub(crate) fn select(&self, submission: &Submission<'_>) {
         let Some(selected) = &mut self.submitter().dump else { return };
         let mask = selected.mask(submission);

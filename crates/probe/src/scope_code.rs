@@ -64,7 +64,7 @@ pub(crate) struct Head {
 
 #[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
-struct RingPeaks {
+pub(crate) struct RingPeaks {
     heap: u64,
     slots: u32,
     edges: u32,

@@ -13,7 +13,7 @@ use std::collections::BinaryHeap;
 
 use ringlane_engine::slot::SlotIndex;
 
-use super::{Class, NextBlock, Policy, Ready};
+use super::{Class, NextBlock, Policy, Ready, Urgent};
 use crate::time::Ps;
 
 /// Ranks that are passed on when somebody asks who is next.
@@ -152,8 +152,8 @@ impl Policy for CriticalPath {
         self.waiting[class as usize] > 0
     }
 
-    fn urgency(&mut self, class: Class, _cluster: u32) -> Option<u64> {
-        self.top(class).map(|(rank, ..)| u64::MAX - rank)
+    fn peek(&mut self, class: Class, _cluster: u32) -> Option<Urgent> {
+        self.top(class).map(|(rank, _, task)| Urgent { urgency: u64::MAX - rank, task })
     }
 
     fn take(&mut self, class: Class, _cluster: u32) -> Option<NextBlock> {

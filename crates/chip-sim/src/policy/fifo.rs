@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use ringlane_engine::slot::SlotIndex;
 
-use super::{Class, NextBlock, Policy, Ready};
+use super::{Class, NextBlock, Policy, Ready, Urgent};
 
 #[derive(Debug)]
 struct Waiting {
@@ -32,8 +32,10 @@ impl Policy for Fifo {
         !self.queues[class as usize].is_empty()
     }
 
-    fn urgency(&mut self, class: Class, _cluster: u32) -> Option<u64> {
-        self.queues[class as usize].front().map(|waiting| waiting.order)
+    fn peek(&mut self, class: Class, _cluster: u32) -> Option<Urgent> {
+        self.queues[class as usize]
+            .front()
+            .map(|waiting| Urgent { urgency: waiting.order, task: waiting.task })
     }
 
     fn take(&mut self, class: Class, _cluster: u32) -> Option<NextBlock> {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use ringlane_engine::slot::SlotIndex;
 
-use super::{Class, NextBlock, Policy, Ready};
+use super::{Class, NextBlock, Policy, Ready, Urgent};
 
 /// A task in a queue; out of date if its slot's `order` is another.
 type Entry = (u64, SlotIndex);
@@ -72,8 +72,8 @@ impl Policy for Locality {
         self.waiting[class as usize] > 0
     }
 
-    fn urgency(&mut self, class: Class, cluster: u32) -> Option<u64> {
-        self.next(class, cluster).map(|(order, _)| order)
+    fn peek(&mut self, class: Class, cluster: u32) -> Option<Urgent> {
+        self.next(class, cluster).map(|(urgency, task)| Urgent { urgency, task })
     }
 
     fn take(&mut self, class: Class, cluster: u32) -> Option<NextBlock> {

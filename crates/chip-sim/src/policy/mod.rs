@@ -27,7 +27,7 @@ pub enum Class {
 }
 
 impl Class {
-    const COUNT: usize = 4;
+    pub(crate) const COUNT: usize = 4;
 
     /// What a core of this kind can run by itself.
     pub(crate) fn of(kind: CoreKind) -> Class {
@@ -60,6 +60,15 @@ pub struct NextBlock {
     pub block: u32,
 }
 
+/// The next task of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Urgent {
+    /// The smaller goes first.
+    pub urgency: u64,
+    /// The task.
+    pub task: SlotIndex,
+}
+
 /// An order among ready tasks.
 pub trait Policy: fmt::Debug {
     /// Whether it looks at what tasks take and at whom they wait for: it is not told otherwise.
@@ -76,8 +85,8 @@ pub trait Policy: fmt::Debug {
     fn ready(&mut self, ready: Ready);
     /// Whether one of this class waits for a core.
     fn waits(&self, class: Class) -> bool;
-    /// How urgent the next one for a core of this cluster is; the smaller goes first.
-    fn urgency(&mut self, class: Class, cluster: u32) -> Option<u64>;
+    /// The next one for a core of this cluster.
+    fn peek(&mut self, class: Class, cluster: u32) -> Option<Urgent>;
     /// Takes the next block for a core of this cluster.
     fn take(&mut self, class: Class, cluster: u32) -> Option<NextBlock>;
     /// The blocks that are left of the task whose first one was taken last are not to be given out.

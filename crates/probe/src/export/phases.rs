@@ -18,7 +18,8 @@ impl Export<'_> {
         }
     }
 
-    /// The phases of control threads, as the chip told them: without gaps, so that what has no length can be left out.
+    /// The phases of control threads, as the chip reported them: without gaps, so that what has no length and concerns no
+    /// task can be left out.
     fn told_phases(&self, writer: &mut Writer<'_>, rows: Rows) -> io::Result<()> {
         let mut seen = vec![false; self.facts.threads as usize];
         self.for_each(kinds::PHASES, rows, |_, ThreadTime { time, round }: ThreadTime| {
@@ -26,7 +27,7 @@ impl Export<'_> {
             // Of a run of no length, one row for each thread says that there was a thread.
             let first =
                 seen.get_mut(time.thread as usize).is_some_and(|seen| !core::mem::replace(seen, true));
-            if row.start == row.end && !(first && self.facts.makespan_ticks == 0) {
+            if row.start == row.end && row.tasks == 0 && !(first && self.facts.makespan_ticks == 0) {
                 return Ok(());
             }
             row.loop_ = round;
