@@ -43,7 +43,7 @@ impl<P: Probe> Machine<'_, P> {
         let [None, None] = classes else {
             let core = self.first_to_be_free(thread, kind)?;
             let class = self.most_urgent(classes.into_iter().flatten(), core)?;
-            return self.from_when(thread, core, class, at).map(|from| Ahead { core, class, from });
+            return self.ahead_from(thread, core, class, at).map(|from| Ahead { core, class, from });
         };
         None
     }
@@ -66,7 +66,7 @@ impl<P: Probe> Machine<'_, P> {
     }
 
     /// From when on the next block of a class goes ahead to a core; `None` if it had better wait.
-    fn from_when(&mut self, thread: usize, core: usize, class: Class, at: Ps) -> Option<Ps> {
+    fn ahead_from(&mut self, thread: usize, core: usize, class: Class, at: Ps) -> Option<Ps> {
         let (free, costs) = (self.cores[core].free_at(), self.costs);
         // From the time when the register shows it, an end is found, on average, a round later.
         let round = costs.round + costs.poll * self.in_flight(thread).count() as u64;

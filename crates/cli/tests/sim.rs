@@ -126,7 +126,7 @@ fn scopes_and_captured_tensors_go_over_the_link_of_the_chip_whose_memory_the_hos
     let timeline = sent("timeline", &[]);
     assert!(sent("scopes", &["--scope-stats"]) > timeline);
     let dumped = sent("dump", &["--dump-tensor"]);
-    let captured = fs::metadata(desk.path().join("dump/tensor_dump.bin")).unwrap().len();
+    let captured = fs::metadata(desk.path().join("dump/tensor_dump/tensor_dump.bin")).unwrap().len();
     assert!(dumped > timeline + captured / 2, "{dumped} bytes with {captured} captured, {timeline} without");
 }
 

@@ -197,7 +197,7 @@ fn independent_tasks_share_the_cores_and_none_of_them_is_cut() {
 fn a_hundred_equal_tasks_take_two_turns_on_seventy_two_cores() {
     let cores = Cores::none().with(Aic, 24).with(Aiv, 48);
     let any = vec![vec![(Placement::Anywhere, 50)]; 100];
-    let bound = Program { tasks: any, edges: Vec::new(), cores: cores.clone() }.bound();
+    let bound = Program { tasks: any, edges: Vec::new(), cores }.bound();
     assert_eq!((bound.all_cores, bound.whole_blocks, bound.ticks), (Ticks(69), Ticks(100), Ticks(100)));
     // As blocks of one task, and on the cores of one kind.
     let blocks = vec![vec![(Placement::On(Aiv), 50); 100]];
