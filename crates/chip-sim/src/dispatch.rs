@@ -24,24 +24,6 @@ impl<P: Probe> Machine<'_, P> {
         }
     }
 
-    /// How long a task takes, as far as the cost model says: the longest of its kernels.
-    pub(crate) fn takes(&self, task: SlotIndex) -> Ps {
-        let executor = self.executor(0);
-        // SAFETY: the task is being submitted, or is ready and has blocks to give out: its record stays.
-        let record = unsafe { executor.record(task) };
-        let block = |lane: u32| {
-            let kind = match self.class_of_kernel(record.kernels[lane as usize]) {
-                Class::Aic => CoreKind::Aic,
-                _ => CoreKind::Aiv,
-            };
-            let (index, model) = (lane * record.blocks, self.model);
-            // SAFETY: as above.
-            unsafe { executor.with_args(&record, index, |kernel, args| model.block(kernel, kind, args)) }
-                .picoseconds
-        };
-        if record.blocks == 0 { 0 } else { (0..record.lanes()).map(block).max().unwrap_or(0) }
-    }
-
     /// From when on a thread could give out something that waits now.
     pub(crate) fn dispatches_from(&mut self, thread: usize, at: Ps) -> Option<Ps> {
         let mixed = self.policy.waits(Class::Mixed) && self.idle_cluster(thread).is_some();
@@ -237,10 +219,9 @@ impl<P: Probe> Machine<'_, P> {
 
     /// Gives a block to a core: its values are computed now, its times follow from the costs.
     fn place(&mut self, core: usize, task: SlotIndex, record: TaskRecord, index: u32, stored: Ps) {
-        let (executor, kind, model) = (self.executor(core), self.cores[core].kind, self.model);
+        let (executor, kind) = (self.executor(core), self.cores[core].kind);
         // SAFETY: the task is open, and this block was handed out once.
-        let cost =
-            unsafe { executor.with_args(&record, index, |kernel, args| model.block(kernel, kind, args)) };
+        let cost = unsafe { self.cost_of(&record, index, kind) };
         // SAFETY: as above.
         unsafe { executor.compute(task, &record, index) };
         let sees = stored + self.costs.dispatch_seen;

@@ -12,6 +12,7 @@
 
 mod ahead;
 pub mod chaos;
+mod charge;
 mod chip;
 pub mod core;
 pub mod cost;

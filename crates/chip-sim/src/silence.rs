@@ -33,12 +33,16 @@ impl<P: Probe> Machine<'_, P> {
         }
         (0..self.schedulers.len()).for_each(|thread| self.rouse(thread, now));
         let kernel = self.table.kernel(record.kernels[0]).map_or("", |kernel| kernel.name()).to_string();
+        let executor = self.executor(core);
+        // SAFETY: a block of the task is in flight: the chip holds it.
+        let label = unsafe { executor.annotations(&record) }.label().map(str::to_string);
         let ticks = |ps| self.clock.ticks(ps).0;
         let waited_ticks = ticks(now).saturating_sub(ticks(since));
         Fault::CoreSilent {
             core: core as u32,
             task: task_id(&record),
             kernel,
+            label,
             since_ticks: ticks(since),
             waited_ticks,
         }

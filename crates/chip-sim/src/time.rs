@@ -12,6 +12,9 @@ pub type Ps = u64;
 /// Picoseconds of a second.
 pub(crate) const SECOND: u64 = 1_000_000_000_000;
 
+/// Picoseconds of a nanosecond.
+pub(crate) const NANOSECOND: u64 = 1000;
+
 /// Virtual time ends here, after two months: far from where picoseconds would overflow, whatever is on its way then.
 pub(crate) const TIME_MAX: Ps = Ps::MAX / 4;
 

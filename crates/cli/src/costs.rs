@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use ringlane_chip_sim::cost::{BlockTimes, CostTable, CostTableError, TableRecorder};
+use ringlane_chip_sim::cost::{BlockTimes, CostTable, CostTableError, Programs, TableRecorder};
 use ringlane_scenes::Scene;
 use ringlane_task::Explain;
 use ringlane_trace::swimlane::{SwimlaneRow, read_swimlane};
@@ -150,9 +150,11 @@ impl CostsOut {
         }
     }
 
-    /// Writes what the blocks of these runs took, all of them merged.
+    /// Writes what the blocks of these runs took. Rounds of one case are averaged task by task; of several cases only what
+    /// blocks of each kernel took is kept.
     pub fn write(mut self, runs: &[Told], setup: &Setup) -> Result<(), CostsError> {
-        let mut recorder = TableRecorder::new(setup.platform.as_str());
+        let programs = if runs.len() > 1 { Programs::Several } else { Programs::One };
+        let mut recorder = TableRecorder::new(setup.platform.as_str()).of(programs);
         for dir in runs.iter().flat_map(|told| observed(&told.dir, setup)) {
             record(&dir, &mut recorder).map_err(CostsError::CannotRecord)?;
         }
@@ -185,11 +187,17 @@ fn record(dir: &Path, recorder: &mut TableRecorder) -> Result<(), TraceError> {
     let mut kernels: BTreeMap<_, BlockTimes> = BTreeMap::new();
     let head = read_swimlane(dir, |row| {
         if let SwimlaneRow::Block(block) = row {
-            kernels.entry(block.func_id).or_default().add(block.end.0.saturating_sub(block.start.0));
+            let ticks = block.end.0.saturating_sub(block.start.0);
+            kernels.entry(block.func_id).or_default().add_block(
+                block.task_id,
+                block.lane,
+                block.block.0,
+                ticks,
+            );
         }
     })?;
     for kernel in &head.meta.kernels {
-        if let Some(times) = kernels.get(&kernel.func_id) {
+        if let Some(times) = kernels.remove(&kernel.func_id) {
             recorder.add(&kernel.name, times, head.meta.clock_freq_hz);
         }
     }

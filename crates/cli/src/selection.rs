@@ -47,7 +47,7 @@ fn kernel(item: &str, scene: &Scene) -> Result<SelectedKernel, CliError> {
 
 /// The index of one of a kernel's arguments.
 fn argument(kernel: &Kernel, index: &str, item: &str) -> Result<u16, CliError> {
-    let (name, arity) = (kernel.name(), kernel.arity() as u16);
+    let (name, arity) = (kernel.name(), kernel.args_max() as u16);
     let known = index.parse().ok().filter(|&index| index < arity);
     known.ok_or_else(|| match arity.checked_sub(1) {
         Some(last) => {

@@ -4,7 +4,7 @@ use ringlane_task::{Access, TensorView};
 
 use crate::api::arg::{ArgKind, NO_SPLIT};
 use crate::api::backend::Call;
-use crate::api::kernel::{CoreType, Kernel, ParamKind, ParamSpec};
+use crate::api::kernel::{CoreType, Kernel, ParamCount, ParamKind, ParamSpec};
 use crate::fault::{Fault, Result};
 use crate::limits::{BLOCKS_MAX, SCALARS_MAX, TENSORS_MAX};
 use crate::overlap::{Region, Relation, relation_within_a_task};
@@ -15,14 +15,14 @@ pub(crate) fn check_call(call: &Call<'_>) -> Result<()> {
     let mut next = 0;
     let (mut written, mut tensors) = (false, 0);
     for kernel in call.launch.kernels() {
-        let end = next + if kernel.is_variadic() { call.args.len() } else { kernel.arity() };
-        if end > call.args.len() || end - next < kernel.arity() {
+        if kernel.is_variadic() && call.launch.single().is_none() {
+            return Err(variadic_lane(kernel));
+        }
+        let end = if kernel.is_variadic() { call.args.len() } else { next + kernel.arity() };
+        if end > call.args.len() || end < next + kernel.arity() {
             return Err(arg_count(call));
         }
-        // The first of a variadic kernel stands for itself and what there is more.
-        let more = core::iter::repeat_n(&ParamSpec::TENSOR, end - next - kernel.arity());
-        let params = more.chain(kernel.params().iter().filter(|p| p.kind != ParamKind::Context));
-        for (i, param) in (next..end).zip(params) {
+        for (i, param) in (next..end).zip(params_of(kernel, end - next)) {
             let access = check_arg(call, kernel, i, param)?;
             written |= access.is_some_and(|access| param.writes(access));
             tensors += access.is_some() as usize;
@@ -45,13 +45,20 @@ pub(crate) fn check_call(call: &Call<'_>) -> Result<()> {
     if written && tensors > 1 { check_overlaps(call) } else { Ok(()) }
 }
 
+/// The parameter of each of so many arguments of a kernel.
+fn params_of(kernel: &'static Kernel, args: usize) -> impl Iterator<Item = &'static ParamSpec> {
+    let mut fixed =
+        kernel.params().iter().filter(|p| p.kind != ParamKind::Context && p.count == ParamCount::One);
+    let extra = args.saturating_sub(kernel.arity());
+    let extra = kernel.more().map(|more| (more.at..more.at + extra, &more.spec));
+    (0..args).map_while(move |i| match extra {
+        Some((ref places, spec)) if places.contains(&i) => Some(spec),
+        _ => fixed.next(),
+    })
+}
+
 /// A kernel of a mixed task wants the kind of core that its lane has.
 fn check_lanes(call: &Call<'_>) -> Result<()> {
-    if let Some(kernel) = call.launch.kernels().find(|kernel| kernel.is_variadic()) {
-        let detail =
-            format!("{} takes any number of tensors, which a mixed task cannot share out", kernel.name());
-        return Err(Fault::BadLaunch { detail }.into());
-    }
     for (lane, kernel) in call.launch.lanes.iter().enumerate() {
         let (has, wants) = (if lane == 0 { CoreType::Aic } else { CoreType::Aiv }, kernel.map(|k| k.core()));
         if let (Some(kernel), Some(wants)) = (kernel, wants)
@@ -67,10 +74,18 @@ fn check_lanes(call: &Call<'_>) -> Result<()> {
 }
 
 #[cold]
+fn variadic_lane(kernel: &Kernel) -> crate::Error {
+    let detail =
+        format!("{} takes any number of arguments, which a mixed task cannot share out", kernel.name());
+    Fault::BadLaunch { detail }.into()
+}
+
+#[cold]
 fn arg_count(call: &Call<'_>) -> crate::Error {
     let names: Vec<_> = call.launch.kernels().map(Kernel::name).collect();
     let wanted = call.launch.kernels().map(Kernel::arity).sum();
-    Fault::ArgCount { kernel: names.join(" + "), given: call.args.len(), wanted }.into()
+    let or_more = call.launch.kernels().any(Kernel::is_variadic);
+    Fault::ArgCount { kernel: names.join(" + "), given: call.args.len(), wanted, or_more }.into()
 }
 
 #[cold]
@@ -219,13 +234,11 @@ pub(crate) fn writes(call: &Call<'_>, arg: usize, access: Access) -> bool {
 fn param_of(call: &Call<'_>, arg: usize) -> Option<(&'static Kernel, &'static ParamSpec)> {
     let mut first = 0;
     for kernel in call.launch.kernels() {
-        let more = if kernel.is_variadic() { call.args.len().saturating_sub(kernel.arity()) } else { 0 };
-        if arg < first + more + kernel.arity() {
-            // The first parameter of a variadic kernel takes what there is more.
-            let mut params = kernel.params().iter().filter(|p| p.kind != ParamKind::Context);
-            return params.nth((arg - first).saturating_sub(more)).map(|param| (kernel, param));
+        let count = if kernel.is_variadic() { call.args.len() - first } else { kernel.arity() };
+        if arg < first + count {
+            return params_of(kernel, count).nth(arg - first).map(|param| (kernel, param));
         }
-        first += kernel.arity();
+        first += count;
     }
     None
 }

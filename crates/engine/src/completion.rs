@@ -132,7 +132,7 @@ impl<P: Probe> Executor<'_, P> {
             skip: if lane == 0 { 0 } else { self.args_before(record, lane) },
             block: BlockIndex(block),
             blocks: record.blocks,
-            has_outputs: record.has_outputs,
+            has_outputs: record.flags.has_outputs(),
         }
     }
 
@@ -194,7 +194,9 @@ impl<P: Probe> Executor<'_, P> {
         let mut first = self.table.failure.lock().expect("no panic while a failure is noted");
         let earlier = first.as_ref().is_none_or(|f| (record.seq, block) < (f.record.seq, f.block));
         if earlier {
-            *first = Some(FirstFailure { record: *record, block, kernel, cause });
+            // SAFETY: called only for a task that the core holds.
+            let label = unsafe { self.table.annotations(record) }.label().map(str::to_string);
+            *first = Some(FirstFailure { record: *record, block, kernel, label, cause });
         }
     }
 

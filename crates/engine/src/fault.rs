@@ -4,6 +4,7 @@ use core::fmt;
 
 use ringlane_task::{DType, Explain, TaskId, ViewError};
 
+use crate::api::annotations::kernel_and_label;
 use crate::api::tensor::RunNumber;
 use crate::stall::Deadlock;
 
@@ -79,6 +80,8 @@ pub struct TaskFailure {
     pub task: TaskId,
     /// Its kernel.
     pub kernel: String,
+    /// The name that its submit gave it.
+    pub label: Option<String>,
     /// Where it was submitted.
     pub site: String,
     /// Where the scope around it was opened.
@@ -98,7 +101,7 @@ pub enum Fault {
     #[error("a tensor view cannot be made")]
     View(ViewError),
     #[error("a submit gives the wrong number of arguments")]
-    ArgCount { kernel: String, given: usize, wanted: usize },
+    ArgCount { kernel: String, given: usize, wanted: usize, or_more: bool },
     #[error("a submit has more arguments than a task can hold")]
     TooManyArgs { what: &'static str, given: usize, limit: usize },
     #[error("an argument has the wrong data type")]
@@ -163,7 +166,14 @@ pub enum Fault {
     #[error("a chip cannot be modelled as it is described")]
     BadChip { detail: String },
     #[error("a core does not answer")]
-    CoreSilent { core: u32, task: TaskId, kernel: String, since_ticks: u64, waited_ticks: u64 },
+    CoreSilent {
+        core: u32,
+        task: TaskId,
+        kernel: String,
+        label: Option<String>,
+        since_ticks: u64,
+        waited_ticks: u64,
+    },
     #[error("the orchestration stopped")]
     User(String),
     #[error("a configuration cannot be used")]
@@ -217,8 +227,9 @@ impl Fault {
     pub fn detail(&self) -> String {
         match self {
             Fault::View(error) => error.detail(),
-            Fault::ArgCount { kernel, given, wanted } => {
-                format!("{kernel} takes {wanted} arguments, {given} given")
+            Fault::ArgCount { kernel, given, wanted, or_more } => {
+                let or_more = if *or_more { " or more" } else { "" };
+                format!("{kernel} takes {wanted}{or_more} arguments, {given} given")
             }
             Fault::TooManyArgs { what, given, limit } => format!("{given} {what}, at most {limit}"),
             Fault::ArgDType { kernel, arg, given, wanted } => {
@@ -274,7 +285,13 @@ impl Fault {
             Fault::FlowControlDeadlock(deadlock) => deadlock.detail(),
             Fault::TaskFailed(f) => format!(
                 "task {} ({}, submitted at {}, scope at {}): {}; {} failed, {} skipped",
-                f.task, f.kernel, f.site, f.scope_site, f.cause, f.failed, f.skipped
+                f.task,
+                kernel_and_label(&f.kernel, f.label.as_deref()),
+                f.site,
+                f.scope_site,
+                f.cause,
+                f.failed,
+                f.skipped
             ),
             Fault::Interrupted { tasks } => format!("after {tasks} submitted tasks"),
             Fault::NotMapped { .. }
@@ -297,9 +314,9 @@ impl Fault {
             Fault::VirtualTimeOver { seconds } => {
                 format!("a run ends after {seconds} seconds of the chip's time")
             }
-            Fault::CoreSilent { core, task, kernel, since_ticks, waited_ticks } => format!(
-                "core {core} began task {} ({kernel}) at tick {since_ticks} and has not ended it {waited_ticks} ticks later",
-                task.0
+            Fault::CoreSilent { core, task, kernel, label, since_ticks, waited_ticks } => format!(
+                "core {core} began task {task} ({}) at tick {since_ticks} and has not ended it {waited_ticks} ticks later",
+                kernel_and_label(kernel, label.as_deref())
             ),
             _ => String::new(),
         }

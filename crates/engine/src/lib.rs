@@ -62,6 +62,7 @@ pub mod prelude {
     pub use crate::api::launch::Launch;
     pub use crate::api::orch::{Orch, Submitted, SubmittedSlice};
     pub use crate::api::params::{Block, KernelParam};
+    pub use crate::api::rest::Rest;
     pub use crate::api::tensor::{Task, Tensor};
     pub use crate::api::views::{SharedMut, View, ViewMut};
     pub use crate::fault::{Error, Fault, Result};

@@ -15,6 +15,10 @@ pub const TENSORS_MAX: usize = ringlane_task::MAX_TENSORS;
 /// Scalar arguments of one task; 16 bytes each. Beyond it a submit answers `TooManyArgs`.
 pub const SCALARS_MAX: usize = ringlane_task::MAX_SCALARS;
 
+/// Bytes of a task's label, in the argument ring while the task is there. Room for a sentence; longer ones are cut between two
+/// characters.
+pub const LABEL_BYTES_MAX: usize = 256;
+
 /// Unfinished predecessors that one task can wait for at once; 4 bytes each in the orchestrator's scratch.
 /// At the limit the submit waits until some are done, then goes on: nothing fails.
 pub const FANIN_MAX: usize = 1024;

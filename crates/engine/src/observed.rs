@@ -69,6 +69,13 @@ impl<'t> ObservedTask<'t> {
         ids.filter_map(|&id| self.table.kernels.get(id as u32))
     }
 
+    /// The name that its submit gave it.
+    #[inline]
+    pub fn label(&self) -> Option<&'t str> {
+        // SAFETY: as above.
+        unsafe { self.table.annotations(self.record) }.label()
+    }
+
     /// Its argument records as they are in memory, for [`recorded_args`].
     #[inline]
     pub fn words(&self) -> &'t [u64] {

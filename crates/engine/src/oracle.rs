@@ -155,12 +155,12 @@ impl<'e, 'd> Oracle<'e, 'd> {
     fn execute(&self, call: &Call<'_>, words: &[u64]) -> Fate {
         let blocks = call.launch.block_count();
         let has_outputs = call.args.iter().any(|a| matches!(a, ArgKind::Output { .. }));
-        let mut skip = 0;
+        let (mixed, mut skip) = (call.launch.single().is_none(), 0);
         let mut fate = Fate::Done;
         for kernel in call.launch.kernels() {
             for block in (0..blocks).map(BlockIndex) {
                 let spaces = &self.spaces;
-                let run = BlockRun { kernel, words, spaces, mixed: true, skip, block, blocks, has_outputs };
+                let run = BlockRun { kernel, words, spaces, mixed, skip, block, blocks, has_outputs };
                 // SAFETY: the records were just written from checked arguments, and nothing else runs.
                 if let (Err(error), Fate::Done) = (unsafe { run.run() }, &fate) {
                     fate = Fate::Failed(error.0);
@@ -184,6 +184,7 @@ impl<'e, 'd> Oracle<'e, 'd> {
             self.failure = Some(TaskFailure {
                 task: TaskId::new(RingIndex(0), self.fates.len() as u32),
                 kernel: call.launch.kernels().map(|k| k.name()).collect::<Vec<_>>().join(" + "),
+                label: call.launch.annotations.label().map(str::to_string),
                 site: call.site.to_string(),
                 scope_site,
                 cause: cause.clone(),

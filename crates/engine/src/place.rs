@@ -13,7 +13,7 @@ use crate::overlap::Region;
 use crate::planted::{Bug, planted};
 use crate::seams::{Chip, Probe};
 use crate::slot::SlotIndex;
-use crate::submit::{HeapPiece, RING_BITS, RecordRegions};
+use crate::submit::{HeapPiece, Measure, RING_BITS, RecordRegions};
 use crate::tensor_map::{Hazard, NewAccess, Owned, Stamp};
 
 /// Where a task and its argument records will be.
@@ -62,6 +62,14 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         let base = self.table.args[place.ring].base().cast::<u64>();
         // SAFETY: `admit` gave the task these words, and no task that others can see uses them.
         unsafe { core::slice::from_raw_parts_mut(base.add(at as usize), count) }
+    }
+
+    /// Writes a task's name and duration behind its argument records.
+    #[cold]
+    pub(crate) fn place_annotations(&mut self, call: &Call<'_>, place: &Place, measure: &Measure) {
+        let Measure { words, annotation_words, .. } = *measure;
+        let at = place.args_at + (words - annotation_words) as u32;
+        call.launch.annotations.encode(self.words(place, at, annotation_words));
     }
 
     #[inline]

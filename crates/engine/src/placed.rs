@@ -10,6 +10,7 @@
 
 use ringlane_task::{Access, DType, Dim, Scalar};
 
+use crate::api::annotations::Annotations;
 use crate::api::args::{Args, Record, decode};
 use crate::api::kernel::{Kernel, KernelResult};
 use crate::completion::Executor;
@@ -83,6 +84,15 @@ impl<P: Probe> Executor<'_, P> {
         let run = unsafe { self.block(record, lane, block) };
         // SAFETY: as above; a cost model looks at shapes and scalars only.
         f(run.kernel, &unsafe { run.args() })
+    }
+
+    /// For a chip that models time: the name and the duration that the task was given.
+    ///
+    /// # Safety
+    /// The caller holds the task, or is the submitter, and uses them no longer than that.
+    pub unsafe fn annotations(&self, record: &TaskRecord) -> Annotations<'_> {
+        // SAFETY: the caller's promise.
+        unsafe { self.table.annotations(record) }
     }
 
     /// For a chip that places blocks itself: computes a block's values.

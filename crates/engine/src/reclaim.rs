@@ -169,6 +169,7 @@ pub fn task_failure(table: &Table) -> Option<crate::Error> {
         Fault::TaskFailed(TaskFailure {
             task: task_id(&first.record),
             kernel: table.kernel_name(first.kernel).to_string(),
+            label: first.label,
             site: table.site(first.record.site),
             scope_site: table.site(first.record.scope_site),
             cause: first.cause,

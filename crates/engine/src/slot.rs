@@ -72,12 +72,39 @@ pub struct TaskRecord {
     pub kernels: [u16; 3],
     /// Number of kernels (two bits) and which lane of a cluster each takes (two bits each).
     pub shape: LaneShape,
-    /// Whether it makes tensors.
-    pub has_outputs: bool,
+    /// Whether it makes tensors, and whether it is annotated.
+    pub flags: TaskFlags,
     /// Which ring it is on.
     pub ring: u8,
     /// What its done tag will be.
     pub tag: u8,
+}
+
+/// What a task has beside its kernels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TaskFlags(u8);
+
+impl TaskFlags {
+    const OUTPUTS: u8 = 1;
+    const ANNOTATED: u8 = 2;
+
+    /// Whether it makes tensors, and whether its submit gave it a name or a duration.
+    #[inline]
+    pub(crate) const fn new(outputs: bool, annotated: bool) -> Self {
+        TaskFlags(outputs as u8 * Self::OUTPUTS | annotated as u8 * Self::ANNOTATED)
+    }
+
+    /// Whether it makes tensors.
+    #[inline]
+    pub const fn has_outputs(self) -> bool {
+        self.0 & Self::OUTPUTS != 0
+    }
+
+    /// Whether its submit gave it a name or a duration.
+    #[inline]
+    pub const fn is_annotated(self) -> bool {
+        self.0 & Self::ANNOTATED != 0
+    }
 }
 
 impl TaskRecord {

@@ -17,7 +17,7 @@ use crate::overlap::Region;
 use crate::place::Place;
 use crate::scope::Usage;
 use crate::seams::{Chip, Probe, Step, Work};
-use crate::slot::{LaneShape, SlotIndex, TaskRecord, lap_tag};
+use crate::slot::{LaneShape, SlotIndex, TaskFlags, TaskRecord, lap_tag};
 use crate::sync::{Ordering, prefetch};
 use crate::table::Table;
 use crate::tensor_map::{Owned, Regions};
@@ -88,7 +88,10 @@ pub(crate) struct HeapPiece {
 /// What a submit will take, before it takes anything.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Measure {
+    /// Words of argument memory.
     pub(crate) words: usize,
+    /// Those of them that the annotations behind the arguments take.
+    pub(crate) annotation_words: usize,
     pub(crate) heap: u64,
     pub(crate) heap_piece: u64,
     pub(crate) entries: u64,
@@ -96,6 +99,13 @@ pub(crate) struct Measure {
 }
 
 impl Measure {
+    /// What a submit takes beside its arguments.
+    #[inline(always)]
+    pub(crate) fn annotated(call: &Call<'_>) -> Self {
+        let words = call.launch.annotations.words();
+        Measure { words, annotation_words: words, ..Measure::default() }
+    }
+
     pub(crate) fn output(&mut self, view: &TensorView) {
         let bytes = aligned(view.bytes());
         self.words += tensor_words(view.rank());
@@ -136,7 +146,11 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             self.work_on_args(call);
         }
         self.collect_explicit(call)?;
-        self.place_args(call, &Place { ring, slot, args_at }, &mut owned, outs)?;
+        let place = Place { ring, slot, args_at };
+        self.place_args(call, &place, &mut owned, outs)?;
+        if measure.annotation_words > 0 {
+            self.place_annotations(call, &place, &measure);
+        }
         self.probe.step(Step::Placed);
         self.reserve_edges(ring, call.site)?;
         let record = self.record(call, ring, args_at, &measure).map_err(|error| self.doom(error))?;
@@ -190,7 +204,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             Some(kernel) if call.launch.blocks == 1 => kernel.params(),
             _ => return None,
         };
-        let (mut measure, mut seen) = (Measure::default(), 0u64);
+        let (mut measure, mut seen) = (Measure::annotated(call), 0u64);
         if params.len() != call.args.len() || params.len() > PLAIN_ARGS_MAX {
             return None;
         }
@@ -230,7 +244,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
 
     /// What the arguments will take; refuses stale handles and writes to what is only lent for reading.
     pub(crate) fn measure(&self, call: &Call<'_>) -> Result<Measure> {
-        let mut measure = Measure::default();
+        let mut measure = Measure::annotated(call);
         for (arg, kind) in call.args.iter().enumerate() {
             match kind {
                 ArgKind::Tensor { tensor, view, access, .. } => {
@@ -344,11 +358,11 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         let (kernels, shape) = self.kernel_ids(call)?;
         Ok(TaskRecord {
             args_at,
-            args_words: measure.words as u16,
+            args_words: (measure.words - measure.annotation_words) as u16,
             blocks: call.launch.blocks,
             kernels,
             shape,
-            has_outputs: measure.outputs,
+            flags: TaskFlags::new(measure.outputs, measure.annotation_words > 0),
             ..self.bare_record(ring, call.site)
         })
     }

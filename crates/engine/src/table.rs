@@ -7,6 +7,7 @@ use core::panic::Location;
 
 use ringlane_task::{Capacities, Resource, RingIndex, TaskId};
 
+use crate::api::annotations::Annotations;
 use crate::api::args::{Space, Spaces};
 use crate::api::kernel::Kernel;
 use crate::arena::Arena;
@@ -38,6 +39,7 @@ pub struct FirstFailure {
     /// Which of its blocks, over all its kernels.
     pub(crate) block: u32,
     pub(crate) kernel: u16,
+    pub(crate) label: Option<String>,
     pub(crate) cause: String,
 }
 
@@ -182,6 +184,19 @@ impl Table {
         let base = self.args[record.ring as usize].base().cast::<u64>();
         // SAFETY: the submitter wrote that many words there before it published the task.
         unsafe { core::slice::from_raw_parts(base.add(record.args_at as usize), record.args_words as usize) }
+    }
+
+    /// The name and the duration that a task was given.
+    ///
+    /// # Safety
+    /// As for [`words`](Self::words).
+    pub(crate) unsafe fn annotations(&self, record: &TaskRecord) -> Annotations<'_> {
+        if !record.flags.is_annotated() {
+            return Annotations::default();
+        }
+        let base = self.args[record.ring as usize].base().cast::<u64>();
+        // SAFETY: the submitter wrote them behind the argument records before it published the task.
+        unsafe { Annotations::decode(base.add(record.args_at as usize + record.args_words as usize)) }
     }
 
     /// Asks for the line of a task that will be run soon.

@@ -97,6 +97,15 @@ impl TaskGraph {
         }
     }
 
+    /// The same with the name that its submit gave it, in quotes: `QK "layer 3"`.
+    pub fn title(&self, task: TaskIndex) -> String {
+        let called = self.label(task);
+        match &self.task(task).label {
+            Some(given) => format!("{called} {given:?}"),
+            None => called,
+        }
+    }
+
     /// A task by its position.
     pub fn task(&self, task: TaskIndex) -> &DepsTask {
         &self.tasks[task.at()]
@@ -128,7 +137,7 @@ impl TaskGraph {
 /// ```
 /// # use ringlane_trace::deps::{DepsTask, Inference};
 /// # let task = DepsTask { task_id: Default::default(), seq: Default::default(), block_num: 1, scope: Default::default(),
-/// #   site: String::new(), inference: Inference::FromArguments, kernels: vec![], args: vec![] };
+/// #   site: String::new(), inference: Inference::FromArguments, kernels: vec![], args: vec![], label: None };
 /// assert_eq!(ringlane_insight::deps::label(&task), "barrier");
 /// ```
 pub fn label(task: &DepsTask) -> String {

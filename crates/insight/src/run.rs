@@ -98,7 +98,10 @@ impl Run {
         }
         let mut skeleton = Skeleton::default();
         skeleton.lost = read_skeleton(self.file(Instrument::Deps)?, |row| match row {
-            SkeletonRow::Task { task_id, seq } => skeleton.tasks.push((seq, task_id)),
+            SkeletonRow::Task { task_id, seq, label } => {
+                skeleton.tasks.push((seq, task_id));
+                skeleton.labels.extend(label.map(|label| (task_id, label)));
+            }
             SkeletonRow::Edge { pred, succ } => skeleton.edges.push((pred, succ)),
         })?;
         Ok(Some(skeleton))

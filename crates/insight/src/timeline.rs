@@ -11,6 +11,7 @@ mod ids;
 #[cfg(test)]
 pub(crate) mod sample;
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use ringlane_task::{KernelId, Seq, TaskId, Ticks};
@@ -100,6 +101,8 @@ pub struct Timeline {
     pub counts: SwimlaneCounts,
     /// Tasks that the swimlane or the dependencies lost, whichever lost more.
     pub lost_tasks: u64,
+    /// The names that submits gave to tasks.
+    labels: HashMap<TaskIndex, String>,
     ids: TaskIds,
     /// Where blocks of each of the kernels can run.
     placements: Vec<Placement>,
@@ -119,6 +122,18 @@ impl Timeline {
     /// A task by its position.
     pub fn task(&self, task: TaskIndex) -> &TaskLife {
         &self.tasks[task.at()]
+    }
+
+    /// The name that a task's submit gave it; known where dependencies were recorded.
+    pub fn label(&self, task: TaskIndex) -> Option<&str> {
+        self.labels.get(&task).map(String::as_str)
+    }
+
+    /// All tasks that have such a name, in the order of submission.
+    pub fn labels(&self) -> Vec<(TaskIndex, &str)> {
+        let mut labels: Vec<_> = self.labels.iter().map(|(&task, label)| (task, label.as_str())).collect();
+        labels.sort_unstable();
+        labels
     }
 
     /// The blocks of a task; none for a barrier, an allocation or a task that was skipped.

@@ -121,6 +121,7 @@ impl Run {
                 inference: Inference::FromArguments,
                 kernels: &[],
                 args: &[],
+                label: None,
             };
             writer.task(&row).unwrap();
         }

@@ -84,14 +84,15 @@ impl DumpSelection {
         };
         let (mut mask, mut first) = (ArgMask::default(), 0);
         for kernel in kernels {
+            let last = first + kernel.args_max();
             for choice in selected.iter().filter(|choice| choice.name == kernel.name()) {
                 match choice.arg {
-                    Some(arg) if (arg as usize) < kernel.arity() => mask.insert(first + arg as usize),
+                    Some(arg) if first + (arg as usize) < last => mask.insert(first + arg as usize),
                     Some(_) => {}
-                    None => (first..first + kernel.arity()).for_each(|arg| mask.insert(arg)),
+                    None => (first..last).for_each(|arg| mask.insert(arg)),
                 }
             }
-            first += kernel.arity();
+            first = last;
         }
         mask
     }

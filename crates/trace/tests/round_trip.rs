@@ -181,6 +181,7 @@ fn rewrite_deps(text: &mut Vec<u8>, read: &Deps) {
             inference: task.inference,
             kernels: &lanes,
             args: &task.args,
+            label: task.label.as_deref(),
         })
         .unwrap();
     read.edges.iter().for_each(|row| writer.edge(row).unwrap());
@@ -336,6 +337,7 @@ fn a_task_whose_names_are_not_known_is_refused() {
             inference: Inference::Manual,
             kernels: &[LaneKernel { func_id: KernelId(func), lane: 0 }],
             args: &[],
+            label: None,
         })
     };
     assert!(task(0, 3).is_ok());

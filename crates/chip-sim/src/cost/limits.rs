@@ -6,7 +6,16 @@ use crate::time::{Ps, SECOND};
 /// within 64 bits.
 pub const BLOCK_MAX: Ps = 1000 * SECOND;
 
-/// Bytes of a cost table's file: room for a hundred thousand kernels. A longer file is refused before it is parsed.
+/// Blocks whose own durations a cost table keeps, over all kernels; about 24 bytes of the file each. A table of more has only
+/// the spread of each kernel, from the first of its blocks.
+pub const RECORDED_BLOCKS_MAX: usize = 1 << 18;
+
+/// Groups of a kernel's blocks, by duration, whose means a cost table keeps; 8 bytes each. Enough for the tail of a
+/// distribution to show.
+pub const SPREAD_GROUPS: usize = 16;
+
+/// Bytes of a cost table's file: room for a hundred thousand kernels, or for all blocks that it may keep. A longer file is refused before it is parsed.
 pub const TABLE_BYTES_MAX: u64 = 16 << 20;
 
+const _: () = assert!(RECORDED_BLOCKS_MAX as u64 * 48 < TABLE_BYTES_MAX);
 const _: () = assert!(BLOCK_MAX < u64::MAX / 10_000);

@@ -1,7 +1,8 @@
 //! What a block takes, and what it did.
 //!
 //! ```text
-//! a table recorded on another chip ─▶ ticks ─▶ roofline ─▶ the chip's default        the first that there is
+//! a table recorded on another chip ─▶ `taking` at submit ─▶ time, ticks or roofline of the kernel ─▶ the chip's default
+//!                                                                                      the first that there is
 //! ```
 //! The roofline is the longer of two times: operations against the rate of the core's kind, bytes against the core's share
 //! of memory. The share is a fixed one, the memory's rate divided by *all* cores of the chip, busy or not: so the duration of a
@@ -12,19 +13,21 @@
 //! infinite counts as no cost model, and so does a panic.
 
 mod limits;
+mod record;
 mod table;
 mod table_error;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ringlane_engine::prelude::{Args, Cost, Kernel};
-use ringlane_task::{Access, ChipSpec};
+use ringlane_task::{Access, ChipSpec, TaskId};
 
 use crate::core::CoreKind;
-use crate::time::{Ps, SECOND};
+use crate::time::{NANOSECOND, Ps, SECOND};
 
-pub use limits::{BLOCK_MAX, TABLE_BYTES_MAX};
-pub use table::{BlockTimes, CostTable, KernelCost, TableRecorder};
+pub use limits::{BLOCK_MAX, RECORDED_BLOCKS_MAX, SPREAD_GROUPS, TABLE_BYTES_MAX};
+pub use record::{BlockTimes, Programs, TableRecorder};
+pub use table::{CostTable, KernelCost, RecordedTask};
 pub use table_error::CostTableError;
 
 /// What a block takes, and what it did. What its kernel's cost model does not tell is 0.
@@ -58,14 +61,25 @@ enum Told {
     Work(Work),
 }
 
+/// Which block of which task a cost is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WhichBlock {
+    /// The task.
+    pub task: TaskId,
+    /// The block's number among the task's blocks of its kernel: by lane, then by block.
+    pub index: u32,
+    /// What its submit said that it takes.
+    pub duration: Option<Ps>,
+}
+
 /// The cost of blocks on one chip.
 ///
 /// ```
 /// use ringlane_chip_sim::core::CoreKind;
-/// use ringlane_chip_sim::cost::CostModel;
+/// use ringlane_chip_sim::cost::{CostModel, WhichBlock};
 /// # fn example(spec: &ringlane_task::ChipSpec, kernel: &ringlane_engine::prelude::Kernel, args: &ringlane_engine::prelude::Args<'_>) {
 /// let model = CostModel::new(spec);
-/// let cost = model.block(kernel, CoreKind::Aiv, args);
+/// let cost = model.block(kernel, CoreKind::Aiv, args, WhichBlock::default());
 /// assert!(cost.picoseconds >= 1);
 /// # }
 /// ```
@@ -130,9 +144,10 @@ impl CostModel {
     }
 
     /// What a block of a kernel takes on a core of this kind. `args` are those of the block, none of them taken.
-    pub fn block(&self, kernel: &Kernel, core: CoreKind, args: &Args<'_>) -> BlockCost {
+    pub fn block(&self, kernel: &Kernel, core: CoreKind, args: &Args<'_>, which: WhichBlock) -> BlockCost {
         let told = self.ask(kernel, args);
-        let recorded = self.table.as_ref().and_then(|table| table.kernel(kernel.name()));
+        let recorded = self.recorded(kernel).map(|cost| cost.block_ps(which.task, which.index));
+        let known = recorded.or(which.duration).map(|time| time.clamp(1, BLOCK_MAX));
         let modelled = match told {
             Told::Nothing => None,
             Told::Time(time) => Some(time.clamp(1, BLOCK_MAX)),
@@ -147,11 +162,7 @@ impl CostModel {
                 }
             }
         };
-        let picoseconds = match (recorded, modelled) {
-            (Some(recorded), _) => recorded.mean_ps.clamp(1, BLOCK_MAX),
-            (None, Some(modelled)) => modelled,
-            (None, None) => self.default_block,
-        };
+        let picoseconds = known.or(modelled).unwrap_or(self.default_block);
         match told {
             Told::Work(Work { flops, bytes }) => {
                 BlockCost { picoseconds, flops, bytes, written: bytes * written_share(args) }
@@ -160,11 +171,26 @@ impl CostModel {
         }
     }
 
+    /// What a table says of a kernel.
+    fn recorded(&self, kernel: &Kernel) -> Option<&KernelCost> {
+        self.table.as_ref().and_then(|table| table.kernel(kernel.name()))
+    }
+
+    /// The longest of a task's blocks of a kernel, where a table has them all.
+    pub(crate) fn longest_recorded(&self, kernel: &Kernel, task: TaskId) -> Option<Ps> {
+        let blocks = self.recorded(kernel)?.of_task(task)?;
+        blocks.iter().max().map(|&time| time.clamp(1, BLOCK_MAX))
+    }
+
     /// Asks the kernel's own cost model.
     fn ask(&self, kernel: &Kernel, args: &Args<'_>) -> Told {
         let told = || match kernel.cost() {
             None => Told::Nothing,
             Some(Cost::Ticks(ticks)) => Told::Time(ticks(args).saturating_mul(self.tick)),
+            Some(Cost::Time(time)) => {
+                let picoseconds = time(args).as_nanos().saturating_mul(u128::from(NANOSECOND));
+                Told::Time(Ps::try_from(picoseconds).unwrap_or(Ps::MAX))
+            }
             Some(Cost::Roofline { flops, bytes }) => {
                 Told::Work(Work { flops: flops(args), bytes: bytes(args) })
             }

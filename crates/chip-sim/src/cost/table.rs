@@ -1,24 +1,29 @@
-//! Costs recorded on another chip: what a block of each kernel took there, by the kernel's name.
+//! Costs recorded on another chip: what the blocks of each kernel took there, by the kernel's name.
 //!
 //! ```json
-//! {"version": 1, "chip": "cpu", "clock_freq_hz": 1000000000,
-//!  "kernels": [{"name": "QK", "blocks": 1234, "mean_ps": 2100000, "min_ps": 1900000, "max_ps": 9000000}]}
+//! {"version": 2, "chip": "cpu", "clock_freq_hz": 1000000000,
+//!  "kernels": [{"name": "QK", "blocks": 3, "mean_ps": 2100000, "min_ps": 1900000, "max_ps": 2500000,
+//!               "spread_ps": [1900000, 1900000, 2500000], "tasks": [[4294967296, 1900000], [4294967297, 1900000, 2500000]]}]}
 //! ```
+//! A task id is the same in every run of a program, so a block of a recorded task takes what that very block took: `tasks` has
+//! the id and then its blocks of this kernel, in order. A block that is not there (another program, another size) takes one of
+//! `spread_ps`, chosen by its id: the means of the shortest sixteenth of all blocks, of the next one, and so on. A table without
+//! these fields, as version 1 has it, gives every block the mean.
+//!
 //! Fields may be added, never renamed. Kernels that a program does not have are of no account.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use ringlane_task::TaskId;
 use serde::{Deserialize, Serialize};
 
 use super::limits::TABLE_BYTES_MAX;
 use super::table_error::CostTableError;
-use crate::time::SECOND;
 
-/// The version that is written and read.
-pub(super) const VERSION: u64 = 1;
+/// The version that is written; it and all before it are read.
+pub(super) const VERSION: u64 = 2;
 
 /// What blocks of one kernel took.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,34 +32,72 @@ pub struct KernelCost {
     pub name: String,
     /// How many were recorded; at least one.
     pub blocks: u64,
-    /// Picoseconds of a block, on average: what every block takes where the table is used.
+    /// Picoseconds of a block, on average: what every block takes of which nothing more is known.
     pub mean_ps: u64,
     /// Picoseconds of the shortest.
     pub min_ps: u64,
     /// Picoseconds of the longest.
     pub max_ps: u64,
+    /// All blocks by duration in up to [`SPREAD_GROUPS`](super::limits::SPREAD_GROUPS) groups of the same size, from the
+    /// shortest to the longest: the mean of each group in picoseconds. Empty in a table of version 1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spread_ps: Vec<u64>,
+    /// What the blocks of each task took, by task id; empty if that was not kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tasks: Vec<RecordedTask>,
+}
+
+/// What the blocks of one task took. In the file: the task's id, then picoseconds of each block.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<u64>", into = "Vec<u64>")]
+pub struct RecordedTask {
+    /// The task.
+    pub task: TaskId,
+    /// Picoseconds of its blocks of one kernel: by lane, then by block. At least one.
+    pub blocks_ps: Vec<u64>,
+}
+
+impl TryFrom<Vec<u64>> for RecordedTask {
+    type Error = &'static str;
+
+    fn try_from(numbers: Vec<u64>) -> Result<Self, Self::Error> {
+        match numbers.split_first() {
+            Some((&task, blocks)) if !blocks.is_empty() => {
+                Ok(RecordedTask { task: TaskId(task), blocks_ps: blocks.to_vec() })
+            }
+            _ => Err("a task is its id and a duration for each block"),
+        }
+    }
+}
+
+impl From<RecordedTask> for Vec<u64> {
+    fn from(task: RecordedTask) -> Self {
+        [task.task.0].into_iter().chain(task.blocks_ps).collect()
+    }
 }
 
 /// The recorded costs of kernels.
 ///
 /// ```
 /// use ringlane_chip_sim::cost::{BlockTimes, CostTable, TableRecorder};
+/// use ringlane_task::TaskId;
 /// let mut times = BlockTimes::default();
-/// [3, 5].into_iter().for_each(|ticks| times.add(ticks));
+/// [(TaskId(0), 3), (TaskId(1), 5)].into_iter().for_each(|(task, ticks)| times.add_block(task, 0, 0, ticks));
 /// let mut recorder = TableRecorder::new("cpu");
 /// recorder.add("QK", &times, 1_000_000_000);
 /// let table = recorder.finish();
-/// assert_eq!(table.kernel("QK").unwrap().mean_ps, 4_000);
+/// let qk = table.kernel("QK").unwrap();
+/// assert_eq!((qk.mean_ps, qk.of_task(TaskId(1))), (4_000, Some(&[5_000][..])));
 /// assert_eq!(CostTable::parse(table.to_json().as_bytes(), "costs.json".as_ref())?, table);
 /// # Ok::<(), ringlane_chip_sim::cost::CostTableError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct CostTable {
-    version: u64,
-    chip: String,
-    clock_freq_hz: u64,
+    pub(super) version: u64,
+    pub(super) chip: String,
+    pub(super) clock_freq_hz: u64,
     /// By name, each once.
-    kernels: Vec<KernelCost>,
+    pub(super) kernels: Vec<KernelCost>,
 }
 
 /// What is read first: a later version may have other fields.
@@ -85,7 +128,7 @@ impl CostTable {
             Ok(head) => head,
             Err(error) => return Err(CostTableError::Damaged { path, what: error.to_string() }),
         };
-        if head.version != VERSION {
+        if !(1..=VERSION).contains(&head.version) {
             return Err(CostTableError::UnknownVersion { path, version: head.version });
         }
         let mut table: CostTable = match serde_json::from_slice(json) {
@@ -96,7 +139,8 @@ impl CostTable {
         if let Some(pair) = table.kernels.windows(2).find(|pair| pair[0].name == pair[1].name) {
             return Err(CostTableError::DuplicateKernel { path, kernel: pair[0].name.clone() });
         }
-        for cost in &table.kernels {
+        for cost in &mut table.kernels {
+            cost.tasks.sort_by_key(|task| task.task);
             if let Some(what) = cost.problem() {
                 return Err(CostTableError::ImpossibleCost { path, kernel: cost.name.clone(), what });
             }
@@ -106,8 +150,19 @@ impl CostTable {
 
     /// The text of the file.
     pub fn to_json(&self) -> String {
-        let mut json = serde_json::to_string_pretty(self).expect("strings and numbers");
-        json.push('\n');
+        let quoted = |text: &str| serde_json::to_string(text).expect("a string");
+        let mut json = format!(
+            "{{\"version\": {}, \"chip\": {}, \"clock_freq_hz\": {},\n \"kernels\": [",
+            self.version,
+            quoted(&self.chip),
+            self.clock_freq_hz
+        );
+        // A kernel is a line, however many tasks it has.
+        for (place, kernel) in self.kernels.iter().enumerate() {
+            json.push_str(if place > 0 { ",\n  " } else { "\n  " });
+            json.push_str(&serde_json::to_string(kernel).expect("strings and numbers"));
+        }
+        json.push_str("]}\n");
         json
     }
 
@@ -135,9 +190,25 @@ impl CostTable {
 }
 
 impl KernelCost {
+    /// What the blocks of a task took, if that was kept.
+    pub fn of_task(&self, task: TaskId) -> Option<&[u64]> {
+        let found = self.tasks.binary_search_by_key(&task, |recorded| recorded.task).ok()?;
+        Some(&self.tasks[found].blocks_ps)
+    }
+
+    /// What a block takes: what it took itself, else a duration out of the spread, else the mean.
+    pub(super) fn block_ps(&self, task: TaskId, block: u32) -> u64 {
+        let recorded = self.of_task(task).and_then(|blocks| blocks.get(block as usize));
+        let drawn = || self.spread_ps.get(scattered(task, block) as usize % self.spread_ps.len().max(1));
+        *recorded.or_else(drawn).unwrap_or(&self.mean_ps)
+    }
+
     /// What is wrong with the numbers, if anything is.
     fn problem(&self) -> Option<String> {
-        let KernelCost { name, blocks, mean_ps, min_ps, max_ps } = self;
+        let KernelCost { name, blocks, mean_ps, min_ps, max_ps, tasks, .. } = self;
+        if let Some(pair) = tasks.windows(2).find(|pair| pair[0].task == pair[1].task) {
+            return Some(format!("task {} is there twice", pair[0].task));
+        }
         if name.is_empty() {
             return Some("a kernel has a name".to_string());
         }
@@ -150,91 +221,12 @@ impl KernelCost {
     }
 }
 
-/// What blocks of a kernel took, in ticks of one counter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BlockTimes {
-    blocks: u64,
-    total: u128,
-    min: u64,
-    max: u64,
-}
-
-impl Default for BlockTimes {
-    fn default() -> Self {
-        BlockTimes { blocks: 0, total: 0, min: u64::MAX, max: 0 }
-    }
-}
-
-impl BlockTimes {
-    /// Adds a block that took so many ticks.
-    #[inline]
-    pub fn add(&mut self, ticks: u64) {
-        self.blocks += 1;
-        self.total += u128::from(ticks);
-        (self.min, self.max) = (self.min.min(ticks), self.max.max(ticks));
-    }
-
-    /// Adds other blocks.
-    fn merge(&mut self, other: &BlockTimes) {
-        self.blocks += other.blocks;
-        self.total += other.total;
-        (self.min, self.max) = (self.min.min(other.min), self.max.max(other.max));
-    }
-
-    /// The same in picoseconds.
-    fn in_picoseconds(&self, clock_freq_hz: u64) -> Self {
-        let convert =
-            |ticks: u128| ticks.saturating_mul(u128::from(SECOND)) / u128::from(clock_freq_hz.max(1));
-        let narrow = |ticks: u64| u64::try_from(convert(ticks.into())).unwrap_or(u64::MAX);
-        BlockTimes {
-            blocks: self.blocks,
-            total: convert(self.total),
-            min: narrow(self.min),
-            max: narrow(self.max),
-        }
-    }
-}
-
-/// Makes a table from recorded runs, of one or of several.
-#[derive(Clone, Debug)]
-pub struct TableRecorder {
-    chip: String,
-    clock_freq_hz: u64,
-    /// In picoseconds.
-    kernels: BTreeMap<String, BlockTimes>,
-}
-
-impl TableRecorder {
-    /// Nothing yet, to be recorded on a chip of this name.
-    pub fn new(chip: &str) -> Self {
-        TableRecorder { chip: chip.to_string(), clock_freq_hz: 0, kernels: BTreeMap::new() }
-    }
-
-    /// Adds blocks of a kernel, measured with a counter of this frequency.
-    pub fn add(&mut self, kernel: &str, times: &BlockTimes, clock_freq_hz: u64) {
-        if times.blocks == 0 {
-            return;
-        }
-        self.clock_freq_hz = clock_freq_hz;
-        self.kernels.entry(kernel.to_string()).or_default().merge(&times.in_picoseconds(clock_freq_hz));
-    }
-
-    /// Whether no block was recorded.
-    pub fn is_empty(&self) -> bool {
-        self.kernels.is_empty()
-    }
-
-    /// The table.
-    pub fn finish(self) -> CostTable {
-        let kernels = self.kernels.into_iter().map(|(name, times)| {
-            let mean = u64::try_from(times.total / u128::from(times.blocks)).unwrap_or(u64::MAX);
-            // Each end is rounded down by itself; the mean stays between them.
-            let (min_ps, max_ps) = (times.min, times.max);
-            KernelCost { name, blocks: times.blocks, mean_ps: mean.clamp(min_ps, max_ps), min_ps, max_ps }
-        });
-        let (chip, clock_freq_hz) = (self.chip, self.clock_freq_hz);
-        CostTable { version: VERSION, chip, clock_freq_hz, kernels: kernels.collect() }
-    }
+/// A number that looks drawn and is the same for a block in every run (the finalizer of SplitMix64).
+fn scattered(task: TaskId, block: u32) -> u64 {
+    let mut bits = task.0.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(u64::from(block));
+    bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ bits >> 31
 }
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ impl Explain for CostTableError {
             }
             CostTableError::Damaged { path, what } => format!("{}: {what}", path.display()),
             CostTableError::UnknownVersion { path, version } => {
-                format!("{} has version {version}, known is {}", path.display(), super::table::VERSION)
+                format!("{} has version {version}, known are 1 to {}", path.display(), super::table::VERSION)
             }
             CostTableError::DuplicateKernel { path, kernel } => format!("{}: {kernel:?}", path.display()),
             CostTableError::ImpossibleCost { path, kernel, what } => {

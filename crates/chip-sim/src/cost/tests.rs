@@ -1,6 +1,7 @@
 //! Costs of blocks, asked for as a chip would: with the arguments that a kernel is given.
 
 use std::cell::RefCell;
+use std::time::Duration;
 
 use ringlane_engine::oracle;
 use ringlane_engine::prelude::*;
@@ -66,7 +67,9 @@ fn with_args<T: Default + 'static>(blocks: u32, mut look: impl FnMut(&Args<'_>, 
 
 /// What a kernel costs with the arguments of the only block.
 fn cost_of(model: CostModel, kernel: &'static Kernel, core: CoreKind) -> BlockCost {
-    with_args(1, move |args, seen: &mut BlockCost| *seen = model.block(kernel, core, args))
+    with_args(1, move |args, seen: &mut BlockCost| {
+        *seen = model.block(kernel, core, args, WhichBlock::default())
+    })
 }
 
 fn plain(cost: Cost) -> &'static Kernel {
@@ -79,16 +82,16 @@ fn roofline(flops: fn(&Args<'_>) -> f64, bytes: fn(&Args<'_>) -> f64) -> &'stati
 
 fn table(name: &str, mean_ps: u64) -> CostTable {
     let mut times = BlockTimes::default();
-    times.add(mean_ps);
+    times.add_block(TaskId(0), 0, 0, mean_ps);
     let mut recorder = TableRecorder::new("cpu");
-    recorder.add(name, &times, SECOND);
+    recorder.add(name, times, SECOND);
     recorder.finish()
 }
 
 static BARE: Kernel = Kernel::new("BARE", CoreType::Any, &[], |_| Ok(()));
 
 #[test]
-fn the_first_of_table_ticks_roofline_and_default_counts() {
+fn the_first_of_table_time_ticks_roofline_and_default_counts() {
     let model = |table| CostModel::new(&spec()).with_table(table);
     let ticks = plain(Cost::Ticks(|args| args.tensors().count() as u64));
     let work = roofline(|_| 4000.0, |_| 100.0);
@@ -96,6 +99,8 @@ fn the_first_of_table_ticks_roofline_and_default_counts() {
     assert_eq!(time(model(None), &BARE), 2_000_000);
     assert_eq!(time(model(None), ticks), 2 * 20_000);
     assert_eq!(time(model(None), work), 1000);
+    let nanoseconds = plain(Cost::Time(|args| Duration::from_nanos(args.tensors().count() as u64)));
+    assert_eq!(time(model(None), nanoseconds), 2_000);
     for kernel in [ticks, work] {
         assert_eq!(time(model(Some(table("PLAIN", 77))), kernel), 77);
     }
@@ -134,7 +139,7 @@ fn a_block_of_several_is_charged_for_its_own_part() {
     let costs = |blocks| {
         let model = CostModel::new(&spec());
         with_args(blocks, move |args, seen: &mut Vec<BlockCost>| {
-            seen.push(model.block(work, CoreKind::Aiv, args));
+            seen.push(model.block(work, CoreKind::Aiv, args, WhichBlock::default()));
         })
     };
     let work_of = |blocks| costs(blocks).iter().map(|cost| (cost.flops, cost.bytes)).collect::<Vec<_>>();
@@ -182,4 +187,20 @@ fn a_chip_without_a_rate_falls_back_to_its_default() {
     for kernel in [roofline(|_| 1.0, |_| 0.0), roofline(|_| 0.0, |_| 1.0)] {
         assert_eq!(cost_of(model.clone(), kernel, CoreKind::Aic).picoseconds, 2_000_000);
     }
+}
+
+#[test]
+fn a_duration_given_at_submit_goes_before_the_kernel_and_a_recorded_one_before_both() {
+    let work = roofline(|_| 4000.0, |_| 100.0);
+    let time = |table, duration| {
+        let model = CostModel::new(&spec()).with_table(table);
+        let which = WhichBlock { duration, ..WhichBlock::default() };
+        with_args(1, move |args, seen: &mut BlockCost| *seen = model.block(work, CoreKind::Aic, args, which))
+    };
+    assert_eq!(time(None, None).picoseconds, 1000);
+    assert_eq!(time(None, Some(7)).picoseconds, 7);
+    assert_eq!(time(None, Some(u64::MAX)).picoseconds, BLOCK_MAX);
+    // What it did is known all the same.
+    assert_eq!(time(None, Some(7)).flops, 4000.0);
+    assert_eq!(time(Some(table("PLAIN", 5)), Some(7)).picoseconds, 5);
 }

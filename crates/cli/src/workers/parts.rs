@@ -157,7 +157,13 @@ fn views<'s>(
 ) -> Result<Vec<(Tensor<'s>, Arg<'s>)>> {
     if tensors.len() != whole.len() || part.len() != whole.len() {
         let (given, wanted) = (tensors.len(), whole.len());
-        return Err(Fault::ArgCount { kernel: "a part of a scene".to_string(), given, wanted }.into());
+        return Err(Fault::ArgCount {
+            kernel: "a part of a scene".to_string(),
+            given,
+            wanted,
+            or_more: false,
+        }
+        .into());
     }
     let each = tensors.iter().zip(whole).zip(part).map(|((tensor, whole), part)| {
         let view = match (&whole.rows, &part.rows) {

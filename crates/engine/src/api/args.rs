@@ -118,17 +118,23 @@ pub(crate) fn decode(words: &[u64]) -> (Record<'_>, usize) {
     (Record::Tensor(record), TENSOR_WORDS + rank)
 }
 
-/// Iterates over the tensor records of an argument block.
-pub(crate) fn tensor_records(mut words: &[u64]) -> impl Iterator<Item = TensorRecord<'_>> {
+/// Iterates over the records of an argument block.
+pub(crate) fn all_records(mut words: &[u64]) -> impl Iterator<Item = Record<'_>> {
     core::iter::from_fn(move || {
-        while !words.is_empty() {
-            let (record, used) = decode(words);
-            words = &words[used..];
-            if let Record::Tensor(record) = record {
-                return Some(record);
-            }
+        if words.is_empty() {
+            return None;
         }
-        None
+        let (record, used) = decode(words);
+        words = &words[used..];
+        Some(record)
+    })
+}
+
+/// Iterates over the tensor records of an argument block.
+pub(crate) fn tensor_records(words: &[u64]) -> impl Iterator<Item = TensorRecord<'_>> {
+    all_records(words).filter_map(|record| match record {
+        Record::Tensor(record) => Some(record),
+        Record::Scalar(_) => None,
     })
 }
 
@@ -247,6 +253,16 @@ impl<'a> Args<'a> {
     /// Number of blocks of the task.
     pub fn block_count(&self) -> u32 {
         self.blocks
+    }
+
+    /// All arguments not yet taken; none is left here.
+    pub(crate) fn take_rest(&mut self) -> Args<'a> {
+        Args { words: core::mem::take(&mut self.words), ..*self }
+    }
+
+    /// Number of arguments not yet taken.
+    pub(crate) fn count(&self) -> usize {
+        all_records(self.words).count()
     }
 
     /// The records not yet taken.

@@ -76,7 +76,7 @@ pub enum Reading {
 #[derive(Clone, Copy)]
 pub struct Call<'a> {
     /// What to run.
-    pub launch: &'a Launch,
+    pub launch: &'a Launch<'a>,
     /// Its arguments, in order.
     pub args: &'a [ArgKind],
     /// Tasks it follows by explicit edges.

@@ -1,9 +1,9 @@
-//! Tensor arguments as a cost model sees them: this block's part of each, without an allocation.
+//! Arguments as a cost model sees them: this block's part of each tensor, and the scalars, without an allocation.
 
-use ringlane_task::{Access, DType, Dim, MAX_RANK};
+use ringlane_task::{Access, DType, Dim, Element, MAX_RANK, Scalar};
 
 use super::arg::NO_SPLIT;
-use super::args::{Args, TensorRecord};
+use super::args::{Args, Record, TensorRecord, all_records};
 
 /// What one block gets of a tensor argument: how it is used, its element type and its dimensions.
 ///
@@ -89,6 +89,32 @@ impl<'a> Args<'a> {
         self.records().nth(index).map(|record| self.block_view(&record))
     }
 
+    /// The scalar arguments not yet taken, in order, tensors left out.
+    ///
+    /// ```
+    /// use ringlane_engine::prelude::*;
+    /// kernel! {
+    ///     static SPIN = any fn(x: &mut [f32], rounds: u64) {
+    ///         (0..rounds).for_each(|_| x[0] += 1.0);
+    ///     } cost Cost::Ticks(|args| args.scalar::<u64>(0).unwrap_or(1))
+    /// }
+    /// # assert_eq!(SPIN.name(), "SPIN");
+    /// ```
+    #[inline]
+    pub fn scalars(&self) -> impl Iterator<Item = Scalar> + use<'a> {
+        all_records(self.words()).filter_map(|record| match record {
+            Record::Scalar(scalar) => Some(scalar),
+            Record::Tensor(_) => None,
+        })
+    }
+
+    /// The scalar argument with this index among those not yet taken, tensors not counted; `None` if there is none or it has
+    /// another type.
+    #[inline]
+    pub fn scalar<T: Element>(&self, index: usize) -> Option<T> {
+        self.scalars().nth(index)?.get()
+    }
+
     /// [`Args::tensors`] in a vector, for cost models that look at them in any order.
     pub fn views(&self) -> Vec<BlockView<'a>> {
         self.tensors().collect()
@@ -126,6 +152,9 @@ mod tests {
         let elements = views.iter().map(|view| view.elements()).collect();
         let bytes = args.tensors().map(|view| view.bytes()).sum();
         SEEN.with_borrow_mut(|seen| seen.push((elements, bytes)));
+        let scalars: Vec<_> = args.scalars().map(|scalar| scalar.get::<f32>()).collect();
+        assert_eq!((scalars, args.scalar::<f32>(0)), (vec![Some(1.0)], Some(1.0)));
+        assert_eq!((args.scalar::<u32>(0), args.scalar::<f32>(1)), (None, None));
         // What a block is told is what it is then given.
         let (x, _, y) = (args.take::<View<f32, 2>>()?, args.take::<f32>()?, args.take::<ViewMut<f32, 2>>()?);
         let taken = [x.shape(), y.shape()].map(|[rows, columns]| (rows * columns) as u64);
@@ -134,7 +163,7 @@ mod tests {
     });
 
     #[test]
-    fn a_cost_model_sees_the_part_of_a_split_argument_and_the_whole_of_others() {
+    fn a_cost_model_sees_scalars_the_part_of_a_split_argument_and_the_whole_of_others() {
         let mut data = Buffers::new();
         let x = data.add(&[2, 5], &[0f32; 10]).unwrap();
         let y = data.add(&[5, 3], &[0f32; 15]).unwrap();

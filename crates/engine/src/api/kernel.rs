@@ -1,11 +1,13 @@
 //! Kernels: functions over typed views and scalars, with a name, a core type and an optional cost model.
 
 use core::fmt;
+use core::time::Duration;
 
 use ringlane_task::{Access, DType, TensorView};
 
 use super::args::Args;
 use super::launch::Launch;
+use crate::limits::{SCALARS_MAX, TENSORS_MAX};
 
 /// The kind of core a kernel wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -40,6 +42,8 @@ pub struct ParamSpec {
     pub rank: Option<u8>,
     /// Whether the elements must lie one after another.
     pub contiguous: bool,
+    /// How many arguments it takes.
+    pub count: ParamCount,
     /// The same for the quick check: signature bits of a view, which of them count, and the accesses taken.
     signature: (u32, u32),
     accesses: u8,
@@ -56,7 +60,12 @@ impl ParamSpec {
             ParamKind::Tensor | ParamKind::Scalar | ParamKind::Context => (0, false),
         };
         let signature = TensorView::signature_of(dtype, rank, contiguous, exclusive);
-        ParamSpec { kind, dtype, rank, contiguous, signature, accesses }
+        ParamSpec { kind, dtype, rank, contiguous, count: ParamCount::One, signature, accesses }
+    }
+
+    /// As it is, for any number of arguments.
+    pub const fn rest(self) -> Self {
+        ParamSpec { count: ParamCount::Rest, ..self }
     }
 
     /// A tensor of any type and shape, to read or to write. Its data type says nothing.
@@ -79,6 +88,15 @@ impl ParamSpec {
         let (want, mask) = self.signature;
         ((view.signature() ^ want) & mask == 0) & (self.accesses >> access as u8 & 1 == 1)
     }
+}
+
+/// How many arguments a parameter takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParamCount {
+    /// One.
+    One,
+    /// All that are left, which may be none.
+    Rest,
 }
 
 /// How a parameter uses its argument.
@@ -144,11 +162,26 @@ impl<E: fmt::Display> Outcome for Result<(), E> {
     }
 }
 
-/// What a kernel costs on a modelled chip.
+/// What a block of a kernel costs on a modelled chip: a function of its arguments, both tensors ([`Args::tensors`]) and scalars
+/// ([`Args::scalar`]).
+///
+/// ```
+/// use core::time::Duration;
+/// use ringlane_engine::prelude::*;
+/// kernel! {
+///     /// Adds up the first `rows` rows, at 250 ns each.
+///     static SUM = aiv fn(x: View<f32, 2>, total: &mut [f32], rows: u32) {
+///         total[0] = (0..rows as usize).map(|i| x.row(&[i]).iter().sum::<f32>()).sum();
+///     } cost Cost::Time(|args| Duration::from_nanos(250) * args.scalar::<u32>(0).unwrap_or(1))
+/// }
+/// # assert!(SUM.cost().is_some());
+/// ```
 #[derive(Clone, Copy)]
 pub enum Cost {
     /// Ticks of the chip's counter.
     Ticks(fn(&Args<'_>) -> u64),
+    /// A time, whatever the chip's counter.
+    Time(fn(&Args<'_>) -> Duration),
     /// Work against the chip's rates.
     Roofline {
         /// Floating-point operations.
@@ -177,26 +210,42 @@ pub struct Kernel {
     core: CoreType,
     params: &'static [ParamSpec],
     arity: usize,
-    /// Whether its first parameter stands for any number of tensors, one at least.
-    is_variadic: bool,
+    /// What the arguments beyond `arity` are, if there may be more.
+    more: Option<MoreArgs>,
     call: for<'a> fn(&mut Args<'a>) -> KernelResult,
     cost: Option<Cost>,
 }
 
+/// Arguments beyond those that every submit of a kernel gives.
+#[derive(Clone, Copy)]
+pub(crate) struct MoreArgs {
+    /// The number of arguments before them.
+    pub(crate) at: usize,
+    /// What each of them must be.
+    pub(crate) spec: ParamSpec,
+}
+
 impl Kernel {
-    /// A kernel from a function over [`Args`].
+    /// A kernel from a function over [`Args`]. A [`Rest`](crate::api::rest::Rest) parameter must be the last that takes
+    /// arguments.
     pub const fn new(
         name: &'static str,
         core: CoreType,
         params: &'static [ParamSpec],
         call: for<'a> fn(&mut Args<'a>) -> KernelResult,
     ) -> Self {
-        let (mut arity, mut i) = (0, 0);
+        let (mut arity, mut more, mut i) = (0, None, 0);
         while i < params.len() {
-            arity += !matches!(params[i].kind, ParamKind::Context) as usize;
+            let takes = !matches!(params[i].kind, ParamKind::Context);
+            assert!(!takes || more.is_none(), "`Rest` is the last parameter that takes arguments");
+            if let ParamCount::Rest = params[i].count {
+                more = Some(MoreArgs { at: arity, spec: params[i] });
+            } else {
+                arity += takes as usize;
+            }
             i += 1;
         }
-        Kernel { name, core, params, arity, is_variadic: false, call, cost: None }
+        Kernel { name, core, params, arity, more, call, cost: None }
     }
 
     /// The same kernel with a cost model for modelled chips.
@@ -205,15 +254,22 @@ impl Kernel {
         self
     }
 
-    /// The same kernel, whose first parameter takes one tensor or more. It cannot be part of a mixed task.
+    /// The same kernel, which takes any number of tensors before its parameters. It cannot be part of a mixed task.
     pub const fn with_many_tensors(mut self) -> Self {
-        self.is_variadic = true;
+        self.more = Some(MoreArgs { at: 0, spec: ParamSpec::TENSOR });
         self
     }
 
-    /// Whether its first parameter takes one tensor or more.
+    /// Whether it takes a variable number of arguments.
+    #[inline]
     pub const fn is_variadic(&self) -> bool {
-        self.is_variadic
+        self.more.is_some()
+    }
+
+    /// What the arguments beyond `arity` are, if there may be more.
+    #[inline]
+    pub(crate) const fn more(&self) -> Option<&MoreArgs> {
+        self.more.as_ref()
     }
 
     /// The kernel's name.
@@ -242,19 +298,34 @@ impl Kernel {
         self.arity
     }
 
+    /// The most arguments that a submit can give; its [`arity`](Self::arity), unless the kernel is variadic.
+    pub const fn args_max(&self) -> usize {
+        if self.is_variadic() { TENSORS_MAX + SCALARS_MAX } else { self.arity }
+    }
+
     #[inline]
     pub(crate) fn call(&self, args: &mut Args<'_>) -> KernelResult {
         (self.call)(args)
     }
 
     /// This kernel, run `count` times with block index `0..count`.
-    pub fn blocks(&'static self, count: u32) -> Launch {
+    pub fn blocks(&'static self, count: u32) -> Launch<'static> {
         Launch::from(self).blocks(count)
     }
 
     /// This kernel on the AIC core of a cluster, with up to two others on its AIV cores.
-    pub fn mixed(&'static self, aiv: &[&'static Kernel]) -> Launch {
+    pub fn mixed(&'static self, aiv: &[&'static Kernel]) -> Launch<'static> {
         Launch::mixed(Some(self), aiv)
+    }
+
+    /// This kernel as a task with a name; see [`Launch::labelled`].
+    pub fn labelled<'a>(&'static self, label: &'a str) -> Launch<'a> {
+        Launch::from(self).labelled(label)
+    }
+
+    /// This kernel as a task that takes this long on a modelled chip; see [`Launch::taking`].
+    pub fn taking(&'static self, duration: Duration) -> Launch<'static> {
+        Launch::from(self).taking(duration)
     }
 }
 
@@ -279,7 +350,8 @@ pub fn registered_kernels() -> Vec<&'static Kernel> {
 /// Declares a kernel: a static [`Kernel`](crate::api::kernel::Kernel) whose parameters and body are a function.
 ///
 /// Parameters: `&[T]` and `&mut [T]` (contiguous), `View<T, R>` and `ViewMut<T, R>` (strided, rank `R`),
-/// `SharedMut<T>`, a scalar type, or `Block` (its own index). The body returns nothing or a `Result`.
+/// `SharedMut<T>`, a scalar type, `Block` (its own index), or as the last one `Rest<P>`: any number of arguments of one of
+/// these types. The body returns nothing or a `Result`.
 ///
 /// ```
 /// use ringlane_engine::prelude::*;

@@ -3,6 +3,7 @@
 //! Everything here is safe to use wrongly: a wrong count, type, rank, tile or handle is an error at submit
 //! or does not compile. The engine proper sits behind [`backend::Backend`].
 
+pub mod annotations;
 pub mod arg;
 pub mod args;
 pub mod backend;
@@ -12,5 +13,6 @@ pub mod kernel;
 pub mod launch;
 pub mod orch;
 pub mod params;
+pub mod rest;
 pub mod tensor;
 pub mod views;

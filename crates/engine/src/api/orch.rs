@@ -170,9 +170,9 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
     /// ```
     #[track_caller]
     #[inline]
-    pub fn submit<const N: usize>(
+    pub fn submit<'l, const N: usize>(
         &mut self,
-        launch: impl Into<Launch>,
+        launch: impl Into<Launch<'l>>,
         args: [Arg<'s>; N],
     ) -> Result<Submitted<'s, N>> {
         self.submit_array(&launch.into(), &args, &[], Location::caller())
@@ -189,10 +189,10 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
     /// # Ok(()) })?; Ok::<(), Error>(())
     /// ```
     #[track_caller]
-    pub fn submit_after<const N: usize>(
+    pub fn submit_after<'l, const N: usize>(
         &mut self,
         after: &[Task<'s>],
-        launch: impl Into<Launch>,
+        launch: impl Into<Launch<'l>>,
         args: [Arg<'s>; N],
     ) -> Result<Submitted<'s, N>> {
         let after: Vec<TaskHandle> = after.iter().map(|t| t.task).collect();
@@ -202,7 +202,7 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
     #[inline]
     fn submit_array<const N: usize>(
         &mut self,
-        launch: &Launch,
+        launch: &Launch<'_>,
         args: &[Arg<'s>; N],
         after: &[TaskHandle],
         site: Site,
@@ -232,10 +232,10 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
     /// # Ok(()) })?; Ok::<(), Error>(())
     /// ```
     #[track_caller]
-    pub fn submit_slice(
+    pub fn submit_slice<'l>(
         &mut self,
         after: &[Task<'s>],
-        launch: impl Into<Launch>,
+        launch: impl Into<Launch<'l>>,
         args: &[Arg<'s>],
     ) -> Result<SubmittedSlice<'s>> {
         let after: Vec<TaskHandle> = after.iter().map(|t| t.task).collect();

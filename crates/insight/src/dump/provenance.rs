@@ -109,6 +109,7 @@ mod tests {
             inference: Inference::FromArguments,
             kernels: if kernel.is_empty() { Vec::new() } else { vec![(row, 0)] },
             args: (0..).zip(args).map(arg).collect(),
+            label: None,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Putting a timeline together from the swimlane's rows and the dependencies' skeleton.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use ringlane_task::{Seq, TaskId, Ticks};
@@ -18,6 +19,8 @@ pub struct Skeleton {
     pub tasks: Vec<(Seq, TaskId)>,
     /// Who waits for whom.
     pub edges: Vec<(TaskId, TaskId)>,
+    /// The names that submits gave to tasks.
+    pub labels: Vec<(TaskId, String)>,
     /// Tasks whose rows were lost.
     pub lost: u64,
 }
@@ -68,8 +71,12 @@ impl Timeline {
         let positions = |task: TaskId| ids.find(task).expect("every block's task has a position");
         blocks.sort_by_cached_key(|block| (positions(block.task_id), block.start, block.lane, block.block));
         give_blocks(&mut tasks, &blocks, &ids);
+        let mut labels = HashMap::new();
         let (edge_origin, named) = match skeleton {
-            Some(skeleton) => (EdgeOrigin::Dependencies, skeleton.edges),
+            Some(Skeleton { edges, labels: given, .. }) => {
+                labels.extend(given.into_iter().filter_map(|(task, label)| Some((ids.find(task)?, label))));
+                (EdgeOrigin::Dependencies, edges)
+            }
             None if head.level > SwimlaneLevel::Blocks => {
                 (EdgeOrigin::Engine, edges.iter().map(|edge| (edge.pred, edge.succ)).collect())
             }
@@ -96,6 +103,7 @@ impl Timeline {
             edge_origin,
             counts: head.counts,
             lost_tasks: lost_rows,
+            labels,
             ids,
             placements,
         })

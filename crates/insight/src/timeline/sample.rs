@@ -138,6 +138,7 @@ impl Sample {
         Skeleton {
             tasks: self.tasks.iter().map(|task| (task.seq, task.task_id)).collect(),
             edges: wired.chain(self.done_before.iter().copied()).collect(),
+            labels: Vec::new(),
             lost: 0,
         }
     }

@@ -197,7 +197,7 @@ impl Derivation {
     /// A tensor that is made by a task without a kernel.
     fn alloc(&mut self, submit: &StoredSubmit<'_>, derived: &mut Derived) {
         let mut dims = [Dim::default(); MAX_RANK];
-        let dtype = DType::from_code(submit.head.dtype as u8).unwrap_or(DType::UInt8);
+        let dtype = DType::from_code(submit.head.dtype_or_label as u8).unwrap_or(DType::UInt8);
         for (dim, word) in dims.iter_mut().zip(submit.words) {
             *dim = Dim { len: *word as u32, stride: (*word >> 32) as u32 };
         }

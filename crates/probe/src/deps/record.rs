@@ -1,7 +1,7 @@
 //! What the hot path stores of a submit: a head, the argument records as they are, and whom it was told to follow.
 //!
 //! ```text
-//! │ head │ argument words (alloc: dimensions) │ barrier, if any │ since or base, if any │ explicit predecessors │
+//! │ head │ argument words (alloc: dimensions) │ barrier, if any │ since or base, if any │ explicit predecessors │ label │
 //! ```
 
 use ringlane_engine::api::backend::Inference;
@@ -30,9 +30,10 @@ pub(crate) struct SubmitHead {
     pub(crate) lane_ids: u8,
     /// `MANUAL`, `FOLLOWS_BARRIER`.
     pub(crate) flags: u8,
-    /// An alloc: the ring it is on, and the type of its elements.
+    /// An alloc: the ring it is on.
     pub(crate) space: u16,
-    pub(crate) dtype: u16,
+    /// An alloc: the type of its elements. A task with kernels: bytes of its label, which takes whole words.
+    pub(crate) dtype_or_label: u16,
 }
 
 /// In a scope without inference.
@@ -63,26 +64,25 @@ pub(crate) fn store(writer: &mut Writer, submission: &Submission<'_>) {
     let barrier = barrier.map(|task| task.0);
     match submission.kind {
         Submitted::Kernels { after } => {
+            let label = task.label().unwrap_or_default();
             (head.words, head.after) = (task.words().len() as u16, after.count() as u32);
-            write(
-                writer,
-                &head,
-                task.words().as_bytes(),
-                barrier.into_iter().chain(after.ids().map(|t| t.0)),
-            );
+            head.dtype_or_label = label.len() as u16;
+            let tail = barrier.into_iter().chain(after.ids().map(|t| t.0));
+            write(writer, &head, task.words().as_bytes(), tail, label);
         }
         Submitted::Barrier { since } => {
             head.kind = BARRIER;
-            write(writer, &head, &[], barrier.into_iter().chain([since]));
+            write(writer, &head, &[], barrier.into_iter().chain([since]), "");
         }
         Submitted::Alloc { space, base, view } => {
             (head.kind, head.space) = (ALLOC, space as u16);
-            (head.dtype, head.words) = (view.dtype() as u16, view.rank() as u16);
+            (head.dtype_or_label, head.words) = (view.dtype() as u16, view.rank() as u16);
             let mut dims = [0u64; ringlane_task::MAX_RANK];
             for (word, dim) in dims.iter_mut().zip(view.dims()) {
                 *word = dim.len as u64 | (dim.stride as u64) << 32;
             }
-            write(writer, &head, dims[..view.rank()].as_bytes(), barrier.into_iter().chain([base]));
+            let dims = dims[..view.rank()].as_bytes();
+            write(writer, &head, dims, barrier.into_iter().chain([base]), "");
         }
     }
 }
@@ -93,16 +93,24 @@ impl SubmitHead {
         let barrier = usize::from(self.flags & FOLLOWS_BARRIER != 0);
         barrier + usize::from(self.kind != KERNELS) + self.after as usize
     }
+
+    /// Bytes of the label at the end.
+    fn label_bytes(&self) -> usize {
+        if self.kind == KERNELS { self.dtype_or_label as usize } else { 0 }
+    }
 }
 
 #[inline]
-fn write(writer: &mut Writer, head: &SubmitHead, words: &[u8], tail: impl Iterator<Item = u64>) {
-    let bytes = size_of::<SubmitHead>() + words.len() + 8 * head.tail_words();
+fn write(writer: &mut Writer, head: &SubmitHead, words: &[u8], tail: impl Iterator<Item = u64>, label: &str) {
+    let (tail_bytes, label_bytes) = (8 * head.tail_words(), label.len().next_multiple_of(8));
+    let bytes = size_of::<SubmitHead>() + words.len() + tail_bytes + label_bytes;
     let Some(place) = writer.reserve(bytes) else { return };
     let (head_place, rest) = place.split_at_mut(size_of::<SubmitHead>());
     head_place.copy_from_slice(head.as_bytes());
     let (words_place, tail_place) = rest.split_at_mut(words.len());
     words_place.copy_from_slice(words);
+    let (tail_place, label_place) = tail_place.split_at_mut(tail_bytes);
+    label_place[..label.len()].copy_from_slice(label.as_bytes());
     for (place, word) in tail_place.chunks_exact_mut(8).zip(tail) {
         place.copy_from_slice(&word.to_ne_bytes());
     }
@@ -118,16 +126,21 @@ pub(crate) struct StoredSubmit<'a> {
     /// A barrier: the first task that it follows. An alloc: where its tensor starts.
     pub(crate) extra: u64,
     pub(crate) after: &'a [u64],
+    /// The name of the task; empty if it has none.
+    pub(crate) label: &'a str,
 }
 
 /// Hands every submit of a chunk to `f`. `scratch` keeps memory from call to call.
 pub(crate) fn for_each(mut chunk: &[u8], scratch: &mut Vec<u64>, mut f: impl FnMut(StoredSubmit<'_>)) {
     while let Ok((head, rest)) = SubmitHead::read_from_prefix(chunk) {
         let count = head.words as usize + head.tail_words();
-        if rest.len() < 8 * count {
+        let label_bytes = head.label_bytes();
+        if rest.len() < 8 * count + label_bytes.next_multiple_of(8) {
             return;
         }
         let (words, rest) = rest.split_at(8 * count);
+        let (label, rest) = rest.split_at(label_bytes.next_multiple_of(8));
+        let label = core::str::from_utf8(&label[..label_bytes]).unwrap_or_default();
         scratch.clear();
         scratch
             .extend(words.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().expect("8 bytes"))));
@@ -139,7 +152,7 @@ pub(crate) fn for_each(mut chunk: &[u8], scratch: &mut Vec<u64>, mut f: impl FnM
         };
         let barrier = next(head.flags & FOLLOWS_BARRIER != 0);
         let extra = next(head.kind != KERNELS).unwrap_or(0);
-        f(StoredSubmit { head, words, barrier, extra, after: tail });
+        f(StoredSubmit { head, words, barrier, extra, after: tail, label });
         chunk = rest;
     }
 }

@@ -83,6 +83,7 @@ fn write<W: io::Write>(
         },
         kernels: &kernels[..(head.lanes as usize).min(3)],
         args: &derived.args,
+        label: Some(submit.label).filter(|label| !label.is_empty()),
     })?;
     derived.tensors.iter().try_for_each(|tensor| writer.tensor(tensor))?;
     derived.edges.iter().try_for_each(|edge| writer.edge(edge))

@@ -164,7 +164,7 @@ impl Picture {
                 1 => task.task_id.to_string(),
                 blocks => format!("{} × {blocks}", task.task_id),
             };
-            Node { label: graph.label(index), detail, kind: all[index.at()], task: Some(index) }
+            Node { label: graph.title(index), detail, kind: all[index.at()], task: Some(index) }
         };
         let place = |task: TaskIndex| tasks.binary_search(&task).ok();
         let link = |&(before, after): &(TaskIndex, TaskIndex)| {

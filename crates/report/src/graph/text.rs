@@ -21,7 +21,7 @@ pub fn write_text(
     let wanted: Option<HashSet<_>> =
         (edges.len() < graph.edges.len()).then(|| edges.iter().copied().collect());
     // Names are few: each is made fit for a line once.
-    let labels: Vec<String> = graph.indices().map(|task| printable(&graph.label(task))).collect();
+    let labels: Vec<String> = graph.indices().map(|task| printable(&graph.title(task))).collect();
     let mut line = String::new();
     for reason in &graph.reasons {
         if wanted.as_ref().is_some_and(|wanted| !wanted.contains(&(reason.before, reason.after))) {
@@ -113,7 +113,7 @@ fn section(
 /// `1:3 seq 3 QK`.
 fn name_of(graph: &TaskGraph, task: TaskIndex) -> String {
     let row = graph.task(task);
-    format!("{} seq {} {}", row.task_id, row.seq, printable(&graph.label(task)))
+    format!("{} seq {} {}", row.task_id, row.seq, printable(&graph.title(task)))
 }
 
 /// `arg0 input t5 float32 [16, 64] strides [64, 1] offset 0`.

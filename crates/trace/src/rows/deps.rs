@@ -55,6 +55,8 @@ pub struct DepsTaskRow<'a> {
     pub kernels: &'a [LaneKernel],
     /// Its tensor arguments.
     pub args: &'a [DepsArg],
+    /// The name that its submit gave it.
+    pub label: Option<&'a str>,
 }
 
 /// Whether a task's dependencies follow from its arguments.
@@ -86,6 +88,8 @@ pub struct DepsTask {
     pub kernels: Vec<(KernelRow, u8)>,
     /// Its tensor arguments.
     pub args: Vec<DepsArg>,
+    /// The name that its submit gave it.
+    pub label: Option<String>,
 }
 
 /// A tensor argument of a task.

@@ -184,6 +184,9 @@ pub fn write_swimlane(out: &mut impl Write, level: SwimlaneLevel) -> SwimlaneCou
     writer.finish(&SwimlaneDropped::default()).unwrap()
 }
 
+/// A name with all that JSON has to escape.
+pub const MIX_LABEL: &str = "layer \"3\"\n\u{1b}\\ größe";
+
 pub fn write_deps(out: &mut impl Write, spools: [fs::File; 2]) -> DepsCounts {
     let names = DepsNames::new(&["src/run.rs:7", "src/run.rs:9"], &kernels());
     let lane = |func, lane| LaneKernel { func_id: KernelId(func), lane };
@@ -192,7 +195,9 @@ pub fn write_deps(out: &mut impl Write, spools: [fs::File; 2]) -> DepsCounts {
         let (scope, site) = (ScopeId(u32::from(seq > 0)), SiteId(u32::from(seq > 0)));
         let inference = Inference::FromArguments;
         let seq = Seq(seq);
-        writer.task(&DepsTaskRow { task_id, seq, block_num, scope, site, inference, kernels, args }).unwrap();
+        let label = (task_id == MIX).then_some(MIX_LABEL);
+        let row = DepsTaskRow { task_id, seq, block_num, scope, site, inference, kernels, args, label };
+        writer.task(&row).unwrap();
     };
     let scale = [arg(0, Access::Input, 0, whole()), arg(1, Access::Output, 1, whole())];
     let add = [arg(0, Access::Input, 1, whole()), arg(1, Access::OutputExisting, 2, left_half())];

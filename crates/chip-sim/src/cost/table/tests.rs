@@ -3,7 +3,10 @@
 use proptest::prelude::*;
 use ringlane_task::Explain;
 
+use super::super::limits::{RECORDED_BLOCKS_MAX, SPREAD_GROUPS};
+use super::super::{BlockTimes, Programs, TableRecorder};
 use super::*;
+use crate::time::SECOND;
 
 fn parse(json: &str) -> Result<CostTable, CostTableError> {
     CostTable::parse(json.as_bytes(), Path::new("f.json"))
@@ -34,7 +37,7 @@ fn what_is_wrong_with_a_table_is_said_by_name() {
         ("[]".to_string(), "DamagedCosts", "f.json"),
         ("{}".to_string(), "DamagedCosts", "version"),
         (r#"{"version":1}"#.to_string(), "DamagedCosts", "chip"),
-        (r#"{"version":2,"rows":[]}"#.to_string(), "UnknownCostsVersion", "2"),
+        (r#"{"version":3,"rows":[]}"#.to_string(), "UnknownCostsVersion", "version 3, known are 1 to 2"),
         (with_kernels(QK) + "x", "DamagedCosts", "trailing"),
         (with_kernels(&format!("{QK},{PV},{QK}")), "DuplicateKernelCosts", "QK"),
         (edited("\"QK\"", "\"\""), "ImpossibleCosts", "name"),
@@ -65,18 +68,81 @@ fn a_file_that_cannot_be_read_is_said_with_the_reason() {
 }
 
 #[test]
+fn tasks_of_a_table_are_found_by_id_and_damaged_ones_are_refused() {
+    let with =
+        |tasks: &str| QK.replace("\"later\":null", &format!("\"spread_ps\":[3,5],\"tasks\":[{tasks}]"));
+    let table = parse(&with_kernels(&with("[9,5],[4,3,4]"))).unwrap();
+    let qk = table.kernel("QK").unwrap();
+    assert_eq!((qk.of_task(TaskId(4)), qk.of_task(TaskId(9))), (Some(&[3, 4][..]), Some(&[5][..])));
+    assert_eq!((qk.block_ps(TaskId(4), 1), qk.block_ps(TaskId(9), 0)), (4, 5));
+    for (tasks, name, part) in [
+        ("[4,3],[4,5]", "ImpossibleCosts", "task 4 is there twice"),
+        ("[4]", "DamagedCosts", "a duration for each block"),
+        ("[]", "DamagedCosts", "a duration for each block"),
+        ("[4,-1]", "DamagedCosts", "-1"),
+    ] {
+        let error = parse(&with_kernels(&with(tasks))).unwrap_err();
+        assert_eq!(error.name(), name, "{}", error.detail());
+        assert!(error.detail().contains(part), "{part} is not in {}", error.detail());
+    }
+}
+
+#[test]
+fn a_block_that_was_not_recorded_takes_a_duration_out_of_the_spread_or_the_mean_of_an_old_table() {
+    let old = parse(&with_kernels(QK)).unwrap();
+    assert!((0..50).all(|task| old.kernel("QK").unwrap().block_ps(TaskId(task), 0) == 4));
+    let mut recorder = TableRecorder::new("cpu").of(Programs::Several);
+    let times = (1..=1600).map(|time| (TaskId(time), 0, 0, time));
+    recorder.add("QK", times_of(times), SECOND);
+    let table = recorder.finish();
+    let qk = table.kernel("QK").unwrap();
+    assert_eq!((qk.spread_ps.len(), qk.spread_ps[0], qk.spread_ps[15], qk.tasks.len()), (16, 50, 1550, 0));
+    let drawn: Vec<_> = (0..1600).map(|task| qk.block_ps(TaskId(task), 0)).collect();
+    assert!(qk.spread_ps.iter().all(|time| drawn.contains(time)), "some group is never drawn");
+    let mean = drawn.iter().sum::<u64>() / 1600;
+    assert!(mean.abs_diff(qk.mean_ps) < qk.mean_ps / 10, "{mean} against {}", qk.mean_ps);
+    assert_eq!(drawn, (0..1600).map(|task| qk.block_ps(TaskId(task), 0)).collect::<Vec<_>>());
+}
+
+fn times_of(blocks: impl IntoIterator<Item = (TaskId, u8, u32, u64)>) -> BlockTimes {
+    let mut times = BlockTimes::default();
+    blocks.into_iter().for_each(|(task, lane, block, ticks)| times.add_block(task, lane, block, ticks));
+    times
+}
+
+#[test]
 fn runs_with_counters_of_their_own_are_merged_in_picoseconds() {
-    let (mut slow, mut fast) = (BlockTimes::default(), BlockTimes::default());
-    slow.add(2);
-    [10, 20, 33].into_iter().for_each(|ticks| fast.add(ticks));
+    let slow = times_of([(TaskId(7), 0, 0, 2)]);
+    let fast = times_of([(TaskId(8), 0, 1, 33), (TaskId(8), 0, 0, 20), (TaskId(7), 0, 0, 10)]);
     let mut recorder = TableRecorder::new("cpu");
     assert!(recorder.is_empty());
-    recorder.add("NEVER_RAN", &BlockTimes::default(), 1);
-    recorder.add("QK", &slow, 50_000_000);
-    recorder.add("QK", &fast, 1_000_000_000);
+    recorder.add("NEVER_RAN", BlockTimes::default(), 1);
+    recorder.add("QK", slow, 50_000_000);
+    recorder.add("QK", fast, 1_000_000_000);
     let table = recorder.finish();
-    let merged = KernelCost { name: "QK".into(), blocks: 4, mean_ps: 25_750, min_ps: 10_000, max_ps: 40_000 };
+    // Task 7 ran twice; the blocks of task 8 came in another order.
+    let task = |task, blocks_ps: &[u64]| RecordedTask { task: TaskId(task), blocks_ps: blocks_ps.to_vec() };
+    let merged = KernelCost {
+        name: "QK".into(),
+        blocks: 4,
+        mean_ps: 25_750,
+        min_ps: 10_000,
+        max_ps: 40_000,
+        spread_ps: vec![10_000, 20_000, 33_000, 40_000],
+        tasks: vec![task(7, &[25_000]), task(8, &[20_000, 33_000])],
+    };
     assert_eq!(table.kernels(), [merged]);
+}
+
+#[test]
+fn a_table_of_too_many_blocks_keeps_the_spread_alone() {
+    let times = (0..=RECORDED_BLOCKS_MAX as u64).map(|task| (TaskId(task), 0, 0, task));
+    let mut recorder = TableRecorder::new("cpu");
+    recorder.add("QK", times_of(times), SECOND);
+    let table = recorder.finish();
+    let qk = table.kernel("QK").unwrap();
+    assert_eq!((qk.blocks, qk.tasks.len()), (RECORDED_BLOCKS_MAX as u64 + 1, 0));
+    assert_eq!(qk.spread_ps.len(), SPREAD_GROUPS);
 }
 
 proptest! {
@@ -87,9 +153,8 @@ proptest! {
     ) {
         let mut recorder = TableRecorder::new("cpu");
         for (kernel, ticks) in &times {
-            let mut block_times = BlockTimes::default();
-            ticks.iter().for_each(|&ticks| block_times.add(ticks));
-            recorder.add(kernel, &block_times, clock_freq_hz);
+            let blocks = ticks.iter().enumerate().map(|(task, &ticks)| (TaskId(task as u64 / 2), 0, 0, ticks));
+            recorder.add(kernel, times_of(blocks), clock_freq_hz);
         }
         let table = recorder.finish();
         prop_assert_eq!(parse(&table.to_json()).unwrap(), table);

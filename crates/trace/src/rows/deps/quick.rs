@@ -52,19 +52,30 @@ pub(super) fn task(text: &mut Quick<'_>) -> Option<DepsTask> {
         args.push(arg(text)?);
         Some(())
     })?;
-    text.take(b'}')?;
-    Some(DepsTask { task_id, seq, block_num, scope, site: site.to_string(), inference, kernels, args })
+    let (site, label) = (site.to_string(), label_and_end(text)?.map(str::to_string));
+    Some(DepsTask { task_id, seq, block_num, scope, site, inference, kernels, args, label })
 }
 
-/// Goes past a task and gives only who it is.
+/// Goes past a task and gives only who it is, and its name.
 #[inline]
-pub(super) fn task_skeleton(text: &mut Quick<'_>) -> Option<(TaskId, Seq)> {
+pub(super) fn task_skeleton<'t>(text: &mut Quick<'t>) -> Option<(TaskId, Seq, Option<&'t str>)> {
     let TaskHead { task_id, seq, .. } = task_head(text)?;
     text.list(|text| kernel(text).map(drop))?;
     text.text(",\"args\":")?;
     text.list(|text| arg(text).map(drop))?;
+    Some((task_id, seq, label_and_end(text)?))
+}
+
+/// The name of a task, if it has one, and the end of the row.
+#[inline]
+fn label_and_end<'t>(text: &mut Quick<'t>) -> Option<Option<&'t str>> {
+    if text.take(b'}').is_some() {
+        return Some(None);
+    }
+    text.text(",\"label\":")?;
+    let label = text.string()?;
     text.take(b'}')?;
-    Some((task_id, seq))
+    Some(Some(label))
 }
 
 struct Kernel<'t> {

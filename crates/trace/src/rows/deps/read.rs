@@ -130,6 +130,7 @@ struct RawTask {
     manual: bool,
     kernels: Vec<RawKernel>,
     args: Vec<RawArg>,
+    label: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -167,6 +168,7 @@ fn task_of(raw: RawTask) -> Result<DepsRow, String> {
         inference: if raw.manual { Inference::Manual } else { Inference::FromArguments },
         kernels: raw.kernels.into_iter().map(lane).collect(),
         args: raw.args.iter().map(arg).collect::<Result<_, _>>()?,
+        label: raw.label,
     }))
 }
 

@@ -1,4 +1,4 @@
-//! Only who waits for whom: for what needs neither arguments nor reasons.
+//! Only who waits for whom, and names: for what needs neither arguments nor reasons.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::rows::quick::Quick;
 use crate::rows::scan::ReadError;
 
 /// A task or an edge, without all else that `deps.json` knows of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SkeletonRow {
     /// A task.
     Task {
@@ -22,6 +22,8 @@ pub enum SkeletonRow {
         task_id: TaskId,
         /// Its place in the order of submission.
         seq: Seq,
+        /// The name that its submit gave it.
+        label: Option<String>,
     },
     /// One task that waits for another.
     Edge {
@@ -47,7 +49,8 @@ pub enum SkeletonRow {
 /// assert_eq!(read_skeleton(&path, |row| rows.push(row))?, 0);
 /// # std::fs::remove_file(&path).unwrap();
 /// let [five, six] = [5, 6].map(TaskId);
-/// assert_eq!(rows, [SkeletonRow::Task { task_id: five, seq: Seq(0) }, SkeletonRow::Edge { pred: five, succ: six }]);
+/// let task = SkeletonRow::Task { task_id: five, seq: Seq(0), label: None };
+/// assert_eq!(rows, [task, SkeletonRow::Edge { pred: five, succ: six }]);
 /// # Ok::<(), ringlane_trace::TraceError>(())
 /// ```
 pub fn read_skeleton(path: impl AsRef<Path>, each: impl FnMut(SkeletonRow)) -> Result<u64, TraceError> {
@@ -62,7 +65,8 @@ impl RowReader for Tasks {
 
     #[inline]
     fn quick(&self, text: &mut Quick<'_>) -> Option<SkeletonRow> {
-        quick::task_skeleton(text).map(|(task_id, seq)| SkeletonRow::Task { task_id, seq })
+        let (task_id, seq, label) = quick::task_skeleton(text)?;
+        Some(SkeletonRow::Task { task_id, seq, label: label.map(str::to_string) })
     }
 
     fn whole(&self, text: &[u8]) -> Result<SkeletonRow, ReadError> {
@@ -70,9 +74,10 @@ impl RowReader for Tasks {
         struct Raw {
             task_id: u64,
             seq: u64,
+            label: Option<String>,
         }
-        let Raw { task_id, seq } = serde_json::from_slice(text)?;
-        Ok(SkeletonRow::Task { task_id: TaskId(task_id), seq: Seq(seq) })
+        let Raw { task_id, seq, label } = serde_json::from_slice(text)?;
+        Ok(SkeletonRow::Task { task_id: TaskId(task_id), seq: Seq(seq), label })
     }
 }
 

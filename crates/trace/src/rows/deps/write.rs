@@ -61,7 +61,7 @@ fn json(write: impl FnOnce(&mut Text) -> &mut Text) -> String {
 /// let mut writer = DepsWriter::new(&mut text, spools, &names);
 /// writer.task(&DepsTaskRow {
 ///     task_id: TaskId(0), seq: Seq(0), block_num: 1, scope: ScopeId(0), site: SiteId(0),
-///     inference: Inference::FromArguments, kernels: &[], args: &[],
+///     inference: Inference::FromArguments, kernels: &[], args: &[], label: None,
 /// })?;
 /// assert_eq!(writer.finish(0)?.tasks.collected, 1);
 /// assert!(String::from_utf8(text).unwrap().contains(r#""site":"src/lib.rs:7","manual":false,"kernels":[]"#));
@@ -116,7 +116,10 @@ impl<'a, W: Write, S: Read + Write + Seek> DepsWriter<'a, W, S> {
             text.push_bytes(&form.before).number(arg.tensor.0);
             text.push_bytes(&form.after).number(arg.view.offset).raw("}");
         }
-        text.raw("]}");
+        match row.label {
+            Some(label) => text.raw("],\"label\":").string(label).raw("}"),
+            None => text.raw("]}"),
+        };
         Ok(())
     }
 

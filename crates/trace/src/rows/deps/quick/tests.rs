@@ -30,7 +30,9 @@ fn file(name: &str) -> Vec<u8> {
         );
         let (block_num, scope, site) = (1, ScopeId(3), SiteId(0));
         let seq = Seq(seq);
-        writer.task(&DepsTaskRow { task_id, seq, block_num, scope, site, inference, kernels, args }).unwrap();
+        let label = (seq == Seq(0)).then_some("layer 3");
+        let row = DepsTaskRow { task_id, seq, block_num, scope, site, inference, kernels, args, label };
+        writer.task(&row).unwrap();
     }
     for (number, &origin) in Origin::ALL.iter().enumerate() {
         writer.tensor(&DepsTensor { tensor: TensorIndex(number as u32), bytes: 4800, origin }).unwrap();
