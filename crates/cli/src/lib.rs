@@ -86,7 +86,10 @@ mod workers;
 use std::process::ExitCode;
 
 pub use allocations::CountingAllocator;
+pub use costs::recorded_costs;
 pub use recording::Recording;
+pub use ringlane_chip_sim as chip_sim;
+pub use ringlane_chip_sim::cost::CostTable;
 pub use ringlane_chip_sim::policy::PolicyName;
 pub use ringlane_chip_sim::{SimOptions, Totals};
 pub use ringlane_engine as engine;
@@ -101,7 +104,7 @@ pub use ringlane_scenes as scenes;
 pub use ringlane_task as task;
 pub use ringlane_task::CallConfig;
 pub use ringlane_trace as trace;
-pub use runtime::{Model, OnPlatform, Platform, Remote, Runtime, SetupError};
+pub use runtime::{Model, ModelError, OnPlatform, Platform, Remote, Runtime, SetupError};
 
 /// What a program that uses Ringlane imports: the engine's words, those of scenes, and the runtime.
 pub mod prelude {

@@ -1,9 +1,13 @@
 //! What a run is executed on, and how a modelled chip is run.
 
 use std::fmt;
+use std::path::Path;
 
+use ringlane_chip_sim::cost::{CostTable, CostTableError};
+use ringlane_chip_sim::spec::SpecError;
 use ringlane_chip_sim::{SimOptions, spec};
-use ringlane_task::ChipSpec;
+use ringlane_engine::{Error, Fault};
+use ringlane_task::{ChipSpec, Explain};
 
 /// What a run is executed on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, clap::ValueEnum)]
@@ -64,4 +68,64 @@ pub struct Model {
     pub chip: Option<ChipSpec>,
     /// Its policy, its costs, and what goes wrong.
     pub options: SimOptions,
+}
+
+impl Model {
+    /// The same with the chip that a file describes.
+    pub fn with_chip_file(self, path: impl AsRef<Path>) -> Result<Self, ModelError> {
+        Ok(Model { chip: Some(spec::load(path.as_ref())?), ..self })
+    }
+
+    /// The same with the costs in a file, as `--costs-out` writes it.
+    pub fn with_costs_file(self, path: impl AsRef<Path>) -> Result<Self, ModelError> {
+        Ok(self.with_costs(CostTable::read(path)?))
+    }
+
+    /// The same with these costs.
+    #[must_use]
+    pub fn with_costs(mut self, costs: CostTable) -> Self {
+        self.options.costs = Some(costs);
+        self
+    }
+}
+
+/// Why a file of a modelled chip cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelError {
+    /// It describes no chip.
+    #[error("{0}")]
+    Chip(#[from] SpecError),
+    /// It is no cost table.
+    #[error("{0}")]
+    Costs(#[from] CostTableError),
+}
+
+impl Explain for ModelError {
+    fn name(&self) -> &'static str {
+        match self {
+            ModelError::Chip(error) => error.name(),
+            ModelError::Costs(error) => error.name(),
+        }
+    }
+
+    fn detail(&self) -> String {
+        match self {
+            ModelError::Chip(error) => error.detail(),
+            ModelError::Costs(error) => error.detail(),
+        }
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            ModelError::Chip(error) => error.hint(),
+            ModelError::Costs(error) => error.hint(),
+        }
+    }
+}
+
+/// So that `?` carries it out of a function that answers with the engine's error; the name stays the same.
+impl From<ModelError> for Error {
+    fn from(error: ModelError) -> Self {
+        Fault::CannotModel { name: error.name(), detail: error.detail(), hint: error.hint() }.into()
+    }
 }

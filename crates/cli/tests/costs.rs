@@ -174,3 +174,80 @@ fn a_table_without_a_kernel_of_the_scene_is_a_warning_that_lists_the_kernels_of_
     let answer = run(kernels[0]);
     assert_eq!((answer.status, answer.stderr.contains("warning")), (0, false), "{}", answer.stderr);
 }
+
+/// What each block took in nanoseconds, by task, lane and number.
+fn durations(run: &Path) -> BTreeMap<(u64, u8, u32), u64> {
+    let swimlane = Swimlane::read(run.join("l2_perf_records.json")).expect("a swimlane");
+    let hz = u128::from(swimlane.head.meta.clock_freq_hz);
+    let ns = |ticks: u64| (u128::from(ticks) * 1_000_000_000 / hz) as u64;
+    let row = |block: &ringlane_trace::swimlane::BlockRow| {
+        ((block.task_id.0, block.lane, block.block.0), ns(block.end.0 - block.start.0))
+    };
+    swimlane.blocks.iter().map(row).collect()
+}
+
+#[test]
+fn a_replay_on_a_modelled_chip_gives_each_block_what_that_very_block_took() {
+    let desk = Desk::new();
+    let table = recorded(&desk, &["moe", "--case", "small", "--chip-swimlane=1", "-o", "measured"]);
+    assert!(table.kernels().iter().all(|cost| !cost.tasks.is_empty() && !cost.spread_ps.is_empty()));
+    let answer = desk.ringlane(&[
+        "run",
+        "moe",
+        "--case",
+        "small",
+        "-p",
+        "a5sim",
+        "--costs",
+        "f.json",
+        "--chip-swimlane=1",
+        "-o",
+        "replayed",
+    ]);
+    assert_eq!(answer.status, 0, "{}", answer.stderr);
+    let (measured, replayed) =
+        (durations(&desk.path().join("measured")), durations(&desk.path().join("replayed")));
+    assert_eq!(measured.keys().collect::<Vec<_>>(), replayed.keys().collect::<Vec<_>>());
+    for (block, took) in &measured {
+        // A duration is a picosecond at least, and each end of it is rounded to a tick of 1 ns.
+        assert!(replayed[block].abs_diff(*took) <= 2, "{block:?}: {} is not {took}", replayed[block]);
+    }
+}
+
+#[test]
+fn a_table_of_several_cases_has_no_tasks_and_one_of_several_rounds_has() {
+    let desk = Desk::new();
+    let cases = recorded(&desk, &["vector", "--case", "small", "--case", "chunked", "--chip-swimlane"]);
+    assert!(cases.kernels().iter().all(|cost| cost.tasks.is_empty() && !cost.spread_ps.is_empty()));
+    let rounds = ["vector", "--case", "small", "--dfx", "--rounds", "2", "--dfx-rounds", "all", "-o", "all"];
+    let rounds = recorded(&desk, &rounds);
+    let kept = |cost: &ringlane_chip_sim::cost::KernelCost| {
+        cost.tasks.iter().map(|task| task.blocks_ps.len() as u64).sum::<u64>()
+    };
+    assert!(rounds.kernels().iter().all(|cost| 2 * kept(cost) == cost.blocks), "{rounds:?}");
+}
+
+#[test]
+fn a_program_can_give_a_chip_file_and_a_cost_table_itself() {
+    use ringlane::prelude::*;
+    kernel! { static STEP = any fn(x: &mut [f32]) { x[0] += 1.0; } }
+    let desk = Desk::new();
+    let (chip, costs) = (desk.path().join("mine.toml"), desk.path().join("f.json"));
+    let text = ringlane::chip_sim::spec::builtin_text("a2a3sim").unwrap();
+    fs::write(&chip, text.replace("schedulers = 3", "schedulers = 1")).unwrap();
+    let kernel = r#"{"name":"STEP","blocks":1,"mean_ps":7000000,"min_ps":7000000,"max_ps":7000000}"#;
+    fs::write(&costs, format!(r#"{{"version":1,"chip":"x","clock_freq_hz":1,"kernels":[{kernel}]}}"#))
+        .unwrap();
+    let on = Runtime::on(Platform::A2a3sim).chip_file(&chip).unwrap().costs_file(&costs).unwrap();
+    let mut runtime = on.with(&CallConfig::default()).unwrap();
+    assert_eq!(runtime.threads(), 2, "one scheduler and the orchestrator");
+    let run = runtime.run(&mut Buffers::new(), |o| {
+        let x = o.alloc(f32, [1])?;
+        (0..10).try_for_each(|_| o.submit(&STEP, [x.inout()]).map(drop))
+    });
+    run.result.unwrap();
+    // Ten of 7 µs one after another, at 50 MHz, and not of the 2 µs that the chip's file says.
+    assert!((3_500..4_500).contains(&run.report.makespan_ticks), "{}", run.report.makespan_ticks);
+    let error = Runtime::on(Platform::A5sim).costs_file(&chip).unwrap_err();
+    assert_eq!(Error::from(error).name(), "DamagedCosts");
+}

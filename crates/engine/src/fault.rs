@@ -180,6 +180,8 @@ pub enum Fault {
     Config(ringlane_task::ConfigError),
     #[error("what was asked to be recorded cannot be")]
     CannotRecord { name: &'static str, detail: String, hint: String },
+    #[error("a modelled chip cannot be had")]
+    CannotModel { name: &'static str, detail: String, hint: String },
 }
 
 impl Fault {
@@ -219,7 +221,7 @@ impl Fault {
             Fault::CoreSilent { .. } => "CoreSilent",
             Fault::User(_) => "UserError",
             Fault::Config(error) => error.name(),
-            Fault::CannotRecord { name, .. } => name,
+            Fault::CannotRecord { name, .. } | Fault::CannotModel { name, .. } => name,
         }
     }
 
@@ -299,7 +301,7 @@ impl Fault {
             | Fault::VirtualTimeOver { .. }
             | Fault::CoreSilent { .. } => self.detail_of_a_chip(),
             Fault::Config(error) => error.detail(),
-            Fault::CannotRecord { detail, .. } => detail.clone(),
+            Fault::CannotRecord { detail, .. } | Fault::CannotModel { detail, .. } => detail.clone(),
         }
     }
 
@@ -327,7 +329,7 @@ impl Fault {
         let text = match self {
             Fault::View(error) => return error.hint(),
             Fault::Config(error) => return error.hint(),
-            Fault::CannotRecord { hint, .. } => return hint.clone(),
+            Fault::CannotRecord { hint, .. } | Fault::CannotModel { hint, .. } => return hint.clone(),
             Fault::FlowControlDeadlock(deadlock) => return deadlock.hint(),
             Fault::TaskTooLarge { resource, option, .. } => {
                 return format!("rerun with {} {option} or split the task", resource.option());

@@ -196,7 +196,10 @@ impl Run {
 
     /// The same with each record's task, in the order of submission.
     pub fn captured(&self) -> Result<Catalog, InsightError> {
-        Catalog::new(self.dump()?).map_err(|what| self.disagree(what))
+        let catalog = Catalog::new(self.dump()?).map_err(|what| self.disagree(what))?;
+        // What was captured can be told without names.
+        let skeleton = self.skeleton().ok().flatten().unwrap_or_default();
+        Ok(catalog.with_labels(skeleton.labels))
     }
 
     /// The bytes of captured tensors.

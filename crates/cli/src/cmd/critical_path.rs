@@ -103,9 +103,11 @@ fn line(segment: &Segment, timeline: &Timeline) -> String {
     let kernel = segment
         .kernel
         .map_or(String::new(), |kernel| format!("  {}", printable(timeline.kernel_name(kernel))));
+    let label = segment.task.and_then(|task| timeline.label(task));
+    let label = label.map_or(String::new(), |label| printable(&format!(" {label:?}")));
     let core = segment.core.map_or(String::new(), |core| format!("  core {core}"));
     format!(
-        "{:>14}  {:>12}  {:<22}{task}{kernel}{core}\n",
+        "{:>14}  {:>12}  {:<22}{task}{kernel}{label}{core}\n",
         segment.start,
         segment.ticks(),
         segment.cause.as_str()
@@ -125,6 +127,7 @@ fn json_of(
             "task_id": segment.task.map(|task| timeline.task(task).task_id.0),
             "core": segment.core.map(|core| core.0),
             "kernel": segment.kernel.map(|kernel| timeline.kernel_name(kernel)),
+            "label": segment.task.and_then(|task| timeline.label(task)),
         })
     });
     let causes = Cause::ALL.map(|cause| json!({"cause": cause.as_str(), "ticks": path.total(cause).0}));

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use ringlane_task::{KernelId, Seq};
+use ringlane_task::{KernelId, Seq, TaskId};
 use ringlane_trace::deps::TensorIndex;
 use ringlane_trace::dump::{Dump, DumpCounts, DumpData, DumpRecord, OwnedDumpTask};
 
@@ -21,6 +21,8 @@ pub struct Captured<'a> {
     pub task: &'a OwnedDumpTask,
     /// The names of its task's kernels, with `+` between those of a mixed one.
     pub kernel: &'a str,
+    /// The name that its task's submit gave it; known where dependencies were recorded.
+    pub label: Option<&'a str>,
 }
 
 /// Everything that was captured.
@@ -39,6 +41,7 @@ pub struct Catalog {
     names: Vec<String>,
     /// Records, each with its task's place.
     records: Vec<(u32, DumpRecord)>,
+    labels: HashMap<TaskId, String>,
 }
 
 impl Catalog {
@@ -79,7 +82,14 @@ impl Catalog {
             name_of,
             names,
             records,
+            labels: HashMap::new(),
         })
+    }
+
+    /// The same with the names of tasks.
+    #[must_use]
+    pub fn with_labels(self, labels: impl IntoIterator<Item = (TaskId, String)>) -> Self {
+        Catalog { labels: labels.into_iter().collect(), ..self }
     }
 
     /// How many records there are.
@@ -101,7 +111,9 @@ impl Catalog {
         let (task, record) = &self.records[at];
         let task = *task as usize;
         let kernel = &self.names[self.name_of[task] as usize];
-        Captured { index: at as u64, record, task: &self.tasks[task], kernel }
+        let task = &self.tasks[task];
+        let label = self.labels.get(&task.task_id).map(String::as_str);
+        Captured { index: at as u64, record, task, kernel, label }
     }
 
     /// What a filter lets through.
@@ -142,6 +154,11 @@ impl Captured<'_> {
     /// The task as people name it: `ring:number`.
     pub fn task_name(&self) -> String {
         task_name(self.task.task_id)
+    }
+
+    /// The task's kernels, and its name in quotes if it has one.
+    pub fn title(&self) -> String {
+        self.label.map_or_else(|| self.kernel.to_string(), |label| format!("{} {label:?}", self.kernel))
     }
 
     /// The task's place in the order of submission.

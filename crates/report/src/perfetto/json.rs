@@ -146,6 +146,7 @@ impl<W: Write> Sink for JsonSink<'_, W> {
             self.raw(b"\":");
             match arg {
                 Arg::Task => write!(self.text, "\"{}\"", TaskId(value))?,
+                Arg::Label => self.text.extend_from_slice(&self.names[value as usize]),
                 _ => self.number(value),
             }
             before = b",\"";

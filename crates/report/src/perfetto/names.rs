@@ -1,9 +1,12 @@
 //! The names of slices, each told once.
 
-use ringlane_insight::timeline::Timeline;
+use std::collections::HashMap;
+
+use ringlane_insight::timeline::{TaskIndex, Timeline};
 use ringlane_trace::swimlane::Phase;
 
 use super::TraceSource;
+use super::sink::Arg;
 
 /// A name, as a place in [`Names`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +20,8 @@ pub(super) struct Names {
     sites: u32,
     copies: u32,
     node: u32,
+    /// Of tasks whose submits gave them one.
+    labels: HashMap<TaskIndex, NameId>,
 }
 
 /// Names that do not come from the run.
@@ -49,7 +54,8 @@ impl Names {
         all.extend(copies.iter().map(|copy| copy.what.clone()));
         let node_at = all.len() as u32;
         all.extend(source.node.iter().flat_map(|node| node.names()).cloned());
-        Names { all, kernels: kernels_at, sites: sites_at, copies: copies_at, node: node_at }
+        let labels = labels(source.timeline, &mut all);
+        Names { all, kernels: kernels_at, sites: sites_at, copies: copies_at, node: node_at, labels }
     }
 
     pub(super) fn all(&self) -> &[String] {
@@ -101,4 +107,21 @@ impl Names {
     pub(super) const fn copy(&self, copy: usize) -> NameId {
         NameId(self.copies + copy as u32)
     }
+
+    /// What a task's submit called it, as an argument of a slice.
+    pub(super) fn label(&self, task: TaskIndex) -> Option<(Arg, u64)> {
+        self.labels.get(&task).map(|name| (Arg::Label, u64::from(name.0)))
+    }
+}
+
+/// Adds the labels of tasks to the names, each once.
+fn labels(timeline: &Timeline, all: &mut Vec<String>) -> HashMap<TaskIndex, NameId> {
+    let mut known: HashMap<&str, NameId> = HashMap::new();
+    let mut place = |label| {
+        *known.entry(label).or_insert_with(|| {
+            all.push(label.to_string());
+            NameId(all.len() as u32 - 1)
+        })
+    };
+    timeline.labels().into_iter().map(|(task, label)| (task, place(label))).collect()
 }

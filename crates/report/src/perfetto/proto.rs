@@ -239,6 +239,10 @@ impl<'w, W: Write> ProtoSink<'w, W> {
                 let _ = write!(self.task_name, "{}", TaskId(value));
                 self.inner.bytes_field(field::ANNOTATION_STRING, &self.task_name)
             }
+            Arg::Label => {
+                let label = self.names[value as usize].as_bytes();
+                self.inner.bytes_field(field::ANNOTATION_STRING, label)
+            }
             _ => self.inner.number(field::ANNOTATION_UINT, value),
         };
         self.event.message(field::DEBUG_ANNOTATIONS, &self.inner);

@@ -101,10 +101,12 @@ pub(super) enum Arg {
     EndTicks,
     Call,
     StretchThousandths,
+    /// The name of a task: its value is the place of a name.
+    Label,
 }
 
 impl Arg {
-    pub(super) const COUNT: usize = Arg::StretchThousandths as usize + 1;
+    pub(super) const COUNT: usize = Arg::Label as usize + 1;
 
     pub(super) const fn name(self) -> &'static str {
         match self {
@@ -129,6 +131,7 @@ impl Arg {
             Arg::EndTicks => "end_ticks",
             Arg::Call => "call",
             Arg::StretchThousandths => "stretch_thousandths",
+            Arg::Label => "label",
         }
     }
 }

@@ -79,8 +79,11 @@ impl<S: Sink> Walk<'_, S> {
         }
         order.sort_by_key(|(submit, _)| (submit.start, submit.end));
         self.track(Group::Orchestrator, "submits".to_string())?;
+        let mut args = Vec::new();
         for (submit, task) in &order {
-            let args = self.submit_args(submit, *task);
+            args.clear();
+            args.extend(self.submit_args(submit, *task));
+            args.extend(self.names.label(*task));
             let name = match timeline.blocks_of(*task).first() {
                 Some(block) => self.names.submit_of(self.kernel_place(block)),
                 None => Names::SUBMIT,
@@ -214,6 +217,7 @@ impl<S: Sink> Walk<'_, S> {
     fn block_args(&self, block: &BlockRow, task: TaskIndex, args: &mut Vec<(Arg, u64)>) {
         args.clear();
         args.extend([(Arg::Task, block.task_id.0), (Arg::Seq, self.timeline.task(task).seq.0)]);
+        args.extend(self.names.label(task));
         args.push((Arg::Block, u64::from(block.block.0)));
         if block.lane > 0 {
             args.push((Arg::Lane, u64::from(block.lane)));

@@ -104,9 +104,11 @@ fn heading(captured: &Captured<'_>) -> String {
     let row = Row::of(captured);
     let of =
         row.tensor.map(|tensor| format!(", bytes {} of tensor {tensor}", row.range())).unwrap_or_default();
-    let Row { index, kernel, arg, kind, role, dtype, shape, truncated, .. } = row;
-    let (task, stage) =
-        (task_line(captured.task.task_id, captured.seq(), kernel), stage_word(captured.record.stage));
+    let Row { index, arg, kind, role, dtype, shape, truncated, .. } = row;
+    let (task, stage) = (
+        task_line(captured.task.task_id, captured.seq(), &captured.title()),
+        stage_word(captured.record.stage),
+    );
     let (shape, cut) = (describe_shape(&shape), if truncated { ", truncated" } else { "" });
     format!("#{index} {task} arg {arg}: {role} {kind}, {stage}, {dtype} {shape}{of}{cut}")
 }

@@ -12,7 +12,7 @@ function drawCard() {
   fill(section, h("div.sheet",
     h("div.card-head",
       [...kernels].map((kernel) => h("i.swatch", { "data-swatch": kernel, style: { background: kernelColor(kernel) } })),
-      h("h2", taskKernels(task)), h("span.dim", { title: `${taskId(task)} in artifacts` }, `task ${taskName(task)} \u00b7 seq ${tasks.seq[task] >= 0 ? count(tasks.seq[task]) : "not known"}`),
+      h("h2", taskKernels(task)), taskLabel(task) && h("b", taskLabel(task)), h("span.dim", { title: `${taskId(task)} in artifacts` }, `task ${taskName(task)} \u00b7 seq ${tasks.seq[task] >= 0 ? count(tasks.seq[task]) : "not known"}`),
       h("span.right", h("button.control", { type: "button", onclick: () => zoomToTask(task) }, "zoom to it"), " ",
         h("button.control", { type: "button", "aria-label": "Close", onclick: () => state.select(-1) }, "\u00d7"))),
     life(task, own),

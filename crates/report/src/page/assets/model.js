@@ -83,6 +83,7 @@ async function loadTaskDetails() {
   }
   for (const part of ["alloc", "lookup", "insert", "wire", "heap"]) tasks[part] = await columns.read(`tasks.${part}`);
   tasks.site = await columns.read("tasks.site");
+  tasks.label = await columns.read("tasks.label");
   tasks.scope = await columns.read("tasks.scope", Uint32Array);
   tasks.manual = await columns.read("tasks.manual", Uint8Array);
   await loadArguments(tasks);
@@ -180,6 +181,9 @@ function findTask(ring, local) {
 }
 
 /** What a task ran: the names of its kernels. */
+/** The name that a task's submit gave it; "" if it has none. */
+const taskLabel = (task) => run.names.labels?.[model.tasks?.label?.[task]] ?? "";
+
 function taskKernels(task) {
   const names = new Set();
   for (const block of model.blocks?.ofTask?.(task) ?? []) names.add(kernelName(model.blocks.kernel[block]));

@@ -1,8 +1,8 @@
-// Search: a kernel's name, a task's id, `ring:number`, or its place in the order of submission.
+// Search: a kernel's name, a task's label, its id, `ring:number`, or its place in the order of submission.
 
 function searchNode() {
   swim.found = h("span.found", { role: "status" });
-  swim.search = h("input.field", { type: "search", placeholder: "Search kernel, task, seq ( / )", "aria-label": "Search blocks and tasks", list: "kernel-names", spellcheck: "false", autocomplete: "off" });
+  swim.search = h("input.field", { type: "search", placeholder: "Search kernel, label, task, seq ( / )", "aria-label": "Search blocks and tasks", list: "kernel-names", spellcheck: "false", autocomplete: "off" });
   swim.search.addEventListener("keydown", (event) => {
     if (event.key === "Enter") { search(swim.search.value); swim.canvas.focus({ preventScroll: true }); }
     if (event.key === "Escape") { swim.search.value = ""; search(""); swim.canvas.focus(); }
@@ -27,8 +27,10 @@ function search(text) {
   const lower = wanted.toLowerCase();
   const kernels = new Set(run.kernels.flatMap((kernel, at) => (kernel.name.toLowerCase().includes(lower) ? [at] : [])));
   const exact = run.kernels.findIndex((kernel) => kernel.name === wanted);
+  const labels = new Set((run.names.labels ?? []).flatMap((label, at) => (label.toLowerCase().includes(lower) ? [at] : [])));
+  const isLabelled = (block) => labels.size > 0 && labels.has(model.tasks?.label?.[model.blocks.task[block]]);
   if (exact >= 0) pickKernel(exact);
-  else if (kernels.size) pick(wanted, { cores: (block) => kernels.has(model.blocks.kernel[block]) });
+  else if (kernels.size || labels.size) pick(wanted, { cores: (block) => kernels.has(model.blocks.kernel[block]) || isLabelled(block) });
   else { state.set({ picked: null }); tellFound("nothing found"); }
 }
 

@@ -37,7 +37,7 @@ function describe(found, at) {
     case "cores": {
       const { blocks } = model;
       const task = blocks.task[thing];
-      return [h("b", kernelName(blocks.kernel[thing])), h("dl", model.tasks && fact("task", `${taskName(task)} \u00b7 seq ${count(model.tasks.seq[task])}`), fact("core", row.lane.name), start, took,
+      return [h("b", kernelName(blocks.kernel[thing])), h("dl", taskLabel(task) && fact("label", taskLabel(task)), model.tasks && fact("task", `${taskName(task)} \u00b7 seq ${count(model.tasks.seq[task])}`), fact("core", row.lane.name), start, took,
         blocks.dispatch && fact("dispatch \u2192 start", time(blocks.start[thing] - blocks.dispatch[thing])))];
     }
     case "orchestrator": {

@@ -22,6 +22,9 @@ use crate::page::limits::EDGES_MAX;
 pub struct Names {
     /// `file:line` of submits.
     sites: Vec<String>,
+    /// Names that submits gave to tasks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    labels: Vec<String>,
     /// Types, shapes and strides of arguments.
     forms: Vec<Form>,
     accesses: Vec<&'static str>,
@@ -86,6 +89,15 @@ impl Page {
         let mut site = ColumnWriter::new("tasks.site", Maybe);
         for row in &rows {
             site.push_maybe(row.map(|task| sites.of(&task.site, || names.sites.push(task.site.clone()))));
+        }
+        let mut labels = Places::new();
+        let mut label = ColumnWriter::new("tasks.label", Maybe);
+        for row in &rows {
+            let given = row.and_then(|task| task.label.as_ref());
+            label.push_maybe(given.map(|given| labels.of(given, || names.labels.push(given.clone()))));
+        }
+        if !names.labels.is_empty() {
+            self.columns.push(label.finish());
         }
         let of = |name, coding, of: fn(&DepsTask) -> i64| {
             Column::of(name, coding, rows.iter().map(|row| row.map_or(0, of)))
