@@ -13,6 +13,7 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 use ringlane_chip_cpu::CpuRuntime;
+use ringlane_engine::fault::TaskFailure;
 use ringlane_engine::oracle::Fate;
 use ringlane_engine::prelude::*;
 use ringlane_engine::report::RunReport;
@@ -273,7 +274,7 @@ fn verdicts(want: &Outcome, fates: &[Fate], got: &Outcome) -> Result<(), Failure
         (Verdict::Panicked(a), Verdict::Panicked(b)) => a == b,
         (Verdict::Failed(a), Verdict::Failed(b)) => match (first, b.fault()) {
             // A failed task outranks an error that the orchestration returns.
-            (Some(cause), Fault::TaskFailed(failure)) => failure.cause == cause,
+            (Some(cause), Fault::TaskFailed(failure)) => failure.cause == cause && labels_agree(a, failure),
             (Some(_), _) => false,
             (None, _) => a.name() == b.name(),
         },
@@ -281,6 +282,14 @@ fn verdicts(want: &Outcome, fates: &[Fate], got: &Outcome) -> Result<(), Failure
     };
     let (a, b) = (&want.verdict, &got.verdict);
     if same { Ok(()) } else { Err(format!("expected {a:?}, got {b:?}; first failure {first:?}")) }
+}
+
+/// Whether a failed task has the name that it has for the oracle, if that saw it fail, too.
+fn labels_agree(want: &Error, got: &TaskFailure) -> bool {
+    match want.fault() {
+        Fault::TaskFailed(want) => want.label == got.label,
+        _ => true,
+    }
 }
 
 /// The first place where two lists differ.

@@ -8,7 +8,7 @@ use ringlane_task::{DType, DfxFlags, Overflow};
 
 use super::draw_args::Known;
 use super::program::{
-    BufferSpec, Capacity, Diagnostics, Fail, Meta, Op, Program, Recorded, Rings, Submit, TASK_BITS,
+    BufferSpec, Capacity, Diagnostics, Fail, Meta, Notes, Op, Program, Recorded, Rings, Submit, TASK_BITS,
 };
 use super::rng::Rng;
 
@@ -226,7 +226,8 @@ impl Draw {
             after.extend((0..self.rng.within(1, 3)).map(|_| *self.rng.pick(&known.tasks)));
         }
         known.tasks.push(name);
-        Op::Submit(Submit { name, kernels, blocks, args, after, as_slice: self.rng.percent(20) })
+        let (as_slice, notes) = (self.rng.percent(20), self.notes());
+        Op::Submit(Submit { name, kernels, blocks, args, after, as_slice, notes })
     }
 
     fn large(&mut self, known: &mut Known) -> Op {
@@ -234,7 +235,16 @@ impl Draw {
         let kernels = vec![self.large_kernel()];
         let args = self.args(known, &kernels, 1, name);
         known.tasks.push(name);
-        Op::Submit(Submit { name, kernels, blocks: 1, args, after: Vec::new(), as_slice: true })
+        let notes = self.notes();
+        Op::Submit(Submit { name, kernels, blocks: 1, args, after: Vec::new(), as_slice: true, notes })
+    }
+
+    /// A name, a duration, both, and mostly nothing. A few names are longer than the longest.
+    fn notes(&mut self) -> Notes {
+        let rng = &mut self.rng;
+        let label = rng.percent(15).then(|| if rng.percent(5) { 300 } else { rng.below(24) });
+        let duration_ns = rng.percent(15).then(|| rng.power(0, 20));
+        Notes { label, duration_ns }
     }
 
     /// What a kernel is told: its number and salt, whether it dawdles or fails.

@@ -1,12 +1,13 @@
 //! Draws the arguments of a task: for each parameter of its kernels a view that fits, of something visible.
 #![forbid(unsafe_code)]
 
+use ringlane_engine::api::kernel::ParamCount;
 use ringlane_engine::overlap::{Region, Relation, relation};
 use ringlane_engine::prelude::{CoreType, Kernel, ParamKind, ParamSpec};
 use ringlane_task::{Access, DType, TensorView};
 
 use super::draw::{DTYPES, Draw};
-use super::kernels::{LARGE, PLAIN, kernel};
+use super::kernels::{FIRST_REST, LARGE, PLAIN, kernel};
 use super::program::{ArgSpec, Place, Step, walk};
 use super::raw::SHARED;
 
@@ -90,7 +91,11 @@ impl Draw {
     pub(crate) fn launch(&mut self) -> (Vec<usize>, u32) {
         let plain = |draw: &mut Draw| draw.rng.below(PLAIN.len() as u32) as usize;
         match self.rng.below(100) {
-            0..=74 => (vec![plain(self)], 1),
+            0..=70 => (vec![plain(self)], 1),
+            71..=74 => {
+                let rest = self.rng.within(FIRST_REST as u32, LARGE.len() as u32 - 1) as usize;
+                (vec![PLAIN.len() + rest], self.rng.within(1, 3))
+            }
             75..=86 => (vec![plain(self)], self.rng.within(2, 5)),
             87..=91 => {
                 let shared = PLAIN.len() + LARGE.len() + self.rng.below(SHARED.len() as u32) as usize;
@@ -117,10 +122,18 @@ impl Draw {
         for &index in kernels {
             let params: Vec<_> =
                 kernel(index).params().iter().filter(|p| p.kind != ParamKind::Context).collect();
+            let meta = params.iter().rposition(|p| p.kind == ParamKind::Scalar);
+            let any_number = |draw: &mut Draw, param: &ParamSpec| match param.count {
+                ParamCount::One => 1,
+                ParamCount::Rest => *draw.rng.pick(&[0, 1, 2, 3, 5, 9]),
+            };
+            let mut each = Vec::new();
             for (i, param) in params.iter().enumerate() {
-                let last = i + 1 == params.len();
+                each.extend(core::iter::repeat_n((Some(i) == meta, *param), any_number(self, param)));
+            }
+            for (is_meta, param) in each {
                 let candidate = match param.kind {
-                    ParamKind::Scalar if last => {
+                    ParamKind::Scalar if is_meta => {
                         Candidate { tensor: None, arg: ArgSpec::Meta(self.meta(task)) }
                     }
                     ParamKind::Scalar => {

@@ -5,7 +5,7 @@ use ringlane_task::{Access, DType};
 
 use super::draw::{DEPTH_MAX, DTYPES, Draw};
 use super::draw_args::Known;
-use super::program::{ArgSpec, Op, Place, Submit};
+use super::program::{ArgSpec, Notes, Op, Place, Submit};
 
 impl Draw {
     /// Very many tasks: small scopes that turn the rings around often, or readers that one writer waits for.
@@ -80,7 +80,15 @@ impl Draw {
             };
             args.push(ArgSpec::Meta(self.meta(name)));
             let after = before.replace(name).into_iter().collect();
-            ops.push(Op::Submit(Submit { name, kernels, blocks: 1, args, after, as_slice: false }));
+            ops.push(Op::Submit(Submit {
+                name,
+                kernels,
+                blocks: 1,
+                args,
+                after,
+                as_slice: false,
+                notes: Notes::default(),
+            }));
         }
         ops
     }
@@ -122,5 +130,6 @@ impl Draw {
 
 /// A task of one kernel and one block, without edges.
 fn plain(name: u32, kernel: usize, args: Vec<ArgSpec>) -> Op {
-    Op::Submit(Submit { name, kernels: vec![kernel], blocks: 1, args, after: Vec::new(), as_slice: false })
+    let (kernels, after, notes) = (vec![kernel], Vec::new(), Notes::default());
+    Op::Submit(Submit { name, kernels, blocks: 1, args, after, as_slice: false, notes })
 }

@@ -287,8 +287,38 @@ static SOME_U32: Kernel =
     Kernel::new("SOME_U32", CoreType::Any, &SOME_PARAMS, |args| many::<u32>(args, SOME));
 static MOST_U8: Kernel = Kernel::new("MOST_U8", CoreType::Any, &MOST_PARAMS, |args| many::<u8>(args, MOST));
 
-/// Kernels of many arguments.
-pub(crate) static LARGE: &[&Kernel] = &[&SOME_U32, &MOST_U8];
+/// Declares kernels that take any number of tensors: name, core, what they write, and what each of the others is.
+macro_rules! rest_kernels {
+    ($($name:ident $core:ident ($wt:ty) ($rt:ty);)*) => {$(
+        static $name: Kernel = {
+            fn call(args: &mut Args<'_>) -> KernelResult {
+                let block = args.take::<Block>()?;
+                let mut target = args.take::<$wt>()?;
+                let mut job = Job::begin(block, args.take::<u64>()?)?;
+                args.take::<Rest<'_, $rt>>()?.for_each(|source| job.read(&source));
+                job.turn();
+                job.write(&mut target);
+                job.end()
+            }
+            const PARAMS: &[ParamSpec] = &[
+                <Block as KernelParam<'_>>::SPEC,
+                <$wt as KernelParam<'_>>::SPEC,
+                <u64 as KernelParam<'_>>::SPEC,
+                <Rest<'_, $rt> as KernelParam<'_>>::SPEC,
+            ];
+            Kernel::new(stringify!($name), CoreType::$core, PARAMS, call)
+        };
+    )*};
+}
+
+rest_kernels! {
+    REST_U32 Any (&mut [u32]) (&[u32]);
+    REST_F32 Aiv (ViewMut<'_, f32, 2>) (View<'_, f32, 2>);
+}
+
+/// Kernels of many arguments; from [`FIRST_REST`] on, of any number.
+pub(crate) static LARGE: &[&Kernel] = &[&SOME_U32, &MOST_U8, &REST_U32, &REST_F32];
+pub(crate) const FIRST_REST: usize = 2;
 
 /// The kernel at a place of the one list of all: plain ones, large ones, then those that share.
 pub(crate) fn kernel(index: usize) -> &'static Kernel {

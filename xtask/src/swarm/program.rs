@@ -164,6 +164,25 @@ pub(crate) struct Submit {
     pub(crate) after: Vec<TaskName>,
     /// By `submit_slice`, whatever the number of arguments.
     pub(crate) as_slice: bool,
+    pub(crate) notes: Notes,
+}
+
+/// What a submit says about its task.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Notes {
+    /// Characters of its name behind its number.
+    pub(crate) label: Option<u32>,
+    /// Nanoseconds that it takes on a modelled chip.
+    pub(crate) duration_ns: Option<u32>,
+}
+
+impl Notes {
+    /// The name of a task.
+    pub(crate) fn label_of(&self, task: TaskName) -> Option<String> {
+        // One of two bytes and one of one, so that names end at every place of a word.
+        self.label
+            .map(|count| format!("{task} {}", "äx".chars().cycle().take(count as usize).collect::<String>()))
+    }
 }
 
 /// An argument.
