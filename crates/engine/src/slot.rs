@@ -91,7 +91,7 @@ impl TaskFlags {
     /// Whether it makes tensors, and whether its submit gave it a name or a duration.
     #[inline]
     pub(crate) const fn new(outputs: bool, annotated: bool) -> Self {
-        TaskFlags(outputs as u8 * Self::OUTPUTS | annotated as u8 * Self::ANNOTATED)
+        TaskFlags((outputs as u8 * Self::OUTPUTS) | (annotated as u8 * Self::ANNOTATED))
     }
 
     /// Whether it makes tensors.

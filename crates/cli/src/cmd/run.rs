@@ -107,7 +107,7 @@ pub struct RunArgs {
     /// Exact directory for one case [default: outputs/<scene>_<case>_<time>]
     #[arg(short, long, value_name = "DIR", value_parser = options::directory)]
     output: Option<PathBuf>,
-    /// Write what the blocks of each kernel took; needs --chip-swimlane
+    /// Write what the blocks of each task and each kernel took; needs --chip-swimlane
     #[arg(long, value_name = "FILE")]
     costs_out: Option<PathBuf>,
     /// The summary as JSON on standard output, and nothing else there
