@@ -94,6 +94,17 @@ pub struct TaskFailure {
     pub skipped: u64,
 }
 
+impl TaskFailure {
+    /// The task with its names, and how many others there are.
+    fn detail(&self) -> String {
+        let TaskFailure { task, kernel, label, site, scope_site, cause, failed, skipped } = self;
+        let kernel = kernel_and_label(kernel, label.as_deref());
+        format!(
+            "task {task} ({kernel}, submitted at {site}, scope at {scope_site}): {cause}; {failed} failed, {skipped} skipped"
+        )
+    }
+}
+
 /// Everything that can go wrong.
 #[derive(Clone, Debug, thiserror::Error)]
 #[allow(missing_docs)]
@@ -285,16 +296,7 @@ impl Fault {
             Fault::TooDeep { limit, site } => format!("{site}: depth {limit} reached"),
             Fault::OutOfMemory { what, bytes } => format!("{bytes} bytes for {what}"),
             Fault::FlowControlDeadlock(deadlock) => deadlock.detail(),
-            Fault::TaskFailed(f) => format!(
-                "task {} ({}, submitted at {}, scope at {}): {}; {} failed, {} skipped",
-                f.task,
-                kernel_and_label(&f.kernel, f.label.as_deref()),
-                f.site,
-                f.scope_site,
-                f.cause,
-                f.failed,
-                f.skipped
-            ),
+            Fault::TaskFailed(failure) => failure.detail(),
             Fault::Interrupted { tasks } => format!("after {tasks} submitted tasks"),
             Fault::NotMapped { .. }
             | Fault::NotInOnePiece { .. }

@@ -42,6 +42,7 @@ pub mod stall;
 mod submit;
 pub mod sync;
 pub mod table;
+mod task_flags;
 pub mod tensor_map;
 mod unwind;
 mod watch;

@@ -21,6 +21,7 @@
 use crate::api::launch::MAX_LANES;
 use crate::limits::{BLOCKS_MAX, FANIN_MAX};
 use crate::sync::{AtomicU8, AtomicU32, AtomicU64, Ordering, Shared, Zeroed, prefetch};
+pub use crate::task_flags::TaskFlags;
 
 /// Index of a slot over all rings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -78,33 +79,6 @@ pub struct TaskRecord {
     pub ring: u8,
     /// What its done tag will be.
     pub tag: u8,
-}
-
-/// What a task has beside its kernels.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TaskFlags(u8);
-
-impl TaskFlags {
-    const OUTPUTS: u8 = 1;
-    const ANNOTATED: u8 = 2;
-
-    /// Whether it makes tensors, and whether its submit gave it a name or a duration.
-    #[inline]
-    pub(crate) const fn new(outputs: bool, annotated: bool) -> Self {
-        TaskFlags((outputs as u8 * Self::OUTPUTS) | (annotated as u8 * Self::ANNOTATED))
-    }
-
-    /// Whether it makes tensors.
-    #[inline]
-    pub const fn has_outputs(self) -> bool {
-        self.0 & Self::OUTPUTS != 0
-    }
-
-    /// Whether its submit gave it a name or a duration.
-    #[inline]
-    pub const fn is_annotated(self) -> bool {
-        self.0 & Self::ANNOTATED != 0
-    }
 }
 
 impl TaskRecord {
