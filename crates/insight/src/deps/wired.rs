@@ -41,5 +41,6 @@ fn task_of(timeline: &Timeline, task: TaskIndex) -> DepsTask {
         inference: Inference::default(),
         kernels: kernels.collect(),
         args: Vec::new(),
+        label: timeline.label(task).map(str::to_string),
     }
 }
