@@ -207,7 +207,7 @@ impl KernelCost {
     fn problem(&self) -> Option<String> {
         let KernelCost { name, blocks, mean_ps, min_ps, max_ps, tasks, .. } = self;
         if let Some(pair) = tasks.windows(2).find(|pair| pair[0].task == pair[1].task) {
-            return Some(format!("task {} is there twice", pair[0].task));
+            return Some(format!("task {} is there twice", pair[0].task.0));
         }
         if name.is_empty() {
             return Some("a kernel has a name".to_string());
