@@ -143,7 +143,7 @@ fn a_program_replayed_from_its_table_has_the_makespan_that_was_recorded() {
             o.scope(|o| {
                 let mut last = o.alloc(f32, [1])?;
                 for step in 0..12u64 {
-                    let us = match ((chain * 12 + step) * 2_654_435_761 >> 7) % 10 {
+                    let us = match (((chain * 12 + step) * 2_654_435_761) >> 7) % 10 {
                         0 => 300,
                         other => 1 + other,
                     };
