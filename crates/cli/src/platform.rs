@@ -9,6 +9,8 @@ use ringlane_chip_sim::{SimOptions, spec};
 use ringlane_engine::{Error, Fault};
 use ringlane_task::{ChipSpec, Explain};
 
+use crate::runtime::OnPlatform;
+
 /// What a run is executed on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, clap::ValueEnum)]
 #[non_exhaustive]
@@ -85,6 +87,46 @@ impl Model {
     #[must_use]
     pub fn with_costs(mut self, costs: CostTable) -> Self {
         self.options.costs = Some(costs);
+        self
+    }
+}
+
+impl OnPlatform {
+    /// Models the chip that a file describes in place of the platform's own. Platforms that model nothing ignore it.
+    ///
+    /// ```
+    /// use ringlane::prelude::*;
+    /// # let path = std::env::temp_dir().join(format!("ringlane-chip-{}.toml", std::process::id()));
+    /// # std::fs::write(&path, ringlane::chip_sim::spec::builtin_text("a2a3sim").unwrap()).unwrap();
+    /// // ringlane chips show a2a3sim > mine.toml
+    /// let runtime = Runtime::on(Platform::A2a3sim).chip_file(&path)?.with(&CallConfig::default())?;
+    /// assert_eq!(runtime.platform(), Platform::A2a3sim);
+    /// let error = Runtime::on(Platform::A2a3sim).chip_file("no/such/chip.toml").unwrap_err();
+    /// assert_eq!(error.name(), "CannotReadChip");
+    /// # std::fs::remove_file(&path).unwrap();
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn chip_file(mut self, path: impl AsRef<Path>) -> Result<Self, ModelError> {
+        self.model = self.model.with_chip_file(path)?;
+        Ok(self)
+    }
+
+    /// Charges what blocks took elsewhere: a file that `--costs-out` wrote, or [`recorded_costs`](crate::recorded_costs) as
+    /// text. Platforms that model nothing ignore it.
+    ///
+    /// ```
+    /// use ringlane::prelude::*;
+    /// let error = Runtime::on(Platform::A5sim).costs_file("no/such/costs.json").unwrap_err();
+    /// assert_eq!(error.name(), "CannotReadCosts");
+    /// ```
+    pub fn costs_file(mut self, path: impl AsRef<Path>) -> Result<Self, ModelError> {
+        self.model = self.model.with_costs_file(path)?;
+        Ok(self)
+    }
+
+    /// Charges what blocks took elsewhere.
+    pub fn costs(mut self, costs: CostTable) -> Self {
+        self.model = self.model.with_costs(costs);
         self
     }
 }

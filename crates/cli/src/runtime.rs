@@ -9,7 +9,6 @@ use std::path::Path;
 use std::thread;
 
 use ringlane_chip_cpu::CpuRuntime;
-use ringlane_chip_sim::cost::CostTable;
 use ringlane_chip_sim::{SimOptions, SimRuntime, Totals};
 use ringlane_engine::api::backend::Site;
 use ringlane_engine::prelude::{Buffers, Orch};
@@ -63,7 +62,7 @@ enum Chip {
 #[must_use = "a platform does nothing until it is given a configuration"]
 pub struct OnPlatform {
     platform: Platform,
-    model: Model,
+    pub(crate) model: Model,
 }
 
 impl Runtime {
@@ -326,44 +325,6 @@ impl OnPlatform {
     /// ```
     pub fn model(mut self, model: Model) -> Self {
         self.model = model;
-        self
-    }
-
-    /// Models the chip that a file describes in place of the platform's own. Platforms that model nothing ignore it.
-    ///
-    /// ```
-    /// use ringlane::prelude::*;
-    /// # let path = std::env::temp_dir().join(format!("ringlane-chip-{}.toml", std::process::id()));
-    /// # std::fs::write(&path, ringlane::chip_sim::spec::builtin_text("a2a3sim").unwrap()).unwrap();
-    /// // ringlane chips show a2a3sim > mine.toml
-    /// let runtime = Runtime::on(Platform::A2a3sim).chip_file(&path)?.with(&CallConfig::default())?;
-    /// assert_eq!(runtime.platform(), Platform::A2a3sim);
-    /// let error = Runtime::on(Platform::A2a3sim).chip_file("no/such/chip.toml").unwrap_err();
-    /// assert_eq!(error.name(), "CannotReadChip");
-    /// # std::fs::remove_file(&path).unwrap();
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn chip_file(mut self, path: impl AsRef<Path>) -> core::result::Result<Self, ModelError> {
-        self.model = self.model.with_chip_file(path)?;
-        Ok(self)
-    }
-
-    /// Charges what blocks took elsewhere: a file that `--costs-out` wrote, or [`recorded_costs`](crate::recorded_costs) as
-    /// text. Platforms that model nothing ignore it.
-    ///
-    /// ```
-    /// use ringlane::prelude::*;
-    /// let error = Runtime::on(Platform::A5sim).costs_file("no/such/costs.json").unwrap_err();
-    /// assert_eq!(error.name(), "CannotReadCosts");
-    /// ```
-    pub fn costs_file(mut self, path: impl AsRef<Path>) -> core::result::Result<Self, ModelError> {
-        self.model = self.model.with_costs_file(path)?;
-        Ok(self)
-    }
-
-    /// Charges what blocks took elsewhere.
-    pub fn costs(mut self, costs: CostTable) -> Self {
-        self.model = self.model.with_costs(costs);
         self
     }
 
