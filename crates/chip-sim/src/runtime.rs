@@ -162,10 +162,12 @@ fn in_use(spec: &ChipSpec, config: &CallConfig) -> Result<ChipSpec> {
     if let Some(problem) = spec::problem(spec) {
         return Err(Fault::BadChip { detail: format!("{}: {problem}", spec.name) }.into());
     }
-    let take = |field, asked: i32, has: u32, default: u32| match u32::try_from(asked) {
-        Ok(0) => Ok(default),
-        Ok(asked) if asked <= has => Ok(asked),
-        _ => Err(Fault::Config(ConfigError::CountTooLarge { field, value: asked, max: has })),
+    let take = |field, asked: i32, has: u32, default: u32| -> Result<u32> {
+        match u32::try_from(asked) {
+            Ok(0) => Ok(default),
+            Ok(asked) if asked <= has => Ok(asked),
+            _ => Err(Fault::Config(ConfigError::CountTooLarge { field, value: asked, max: has }).into()),
+        }
     };
     let clusters = take("block_dim", config.block_dim, spec.clusters, spec.clusters)?;
     // A scheduler without a cluster has nothing to do.
