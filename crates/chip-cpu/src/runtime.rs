@@ -52,8 +52,8 @@ impl CpuRuntime {
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
         let workers = if config.workers == 0 { cores } else { config.workers as usize };
         if workers > THREADS_MAX {
-            let detail = format!("{workers} threads, at most {THREADS_MAX}");
-            return Err(Fault::BadLaunch { detail }.into());
+            let (field, value, max) = ("workers", config.workers, THREADS_MAX as u32);
+            return Err(Fault::Config(ConfigError::CountTooLarge { field, value, max }).into());
         }
         let table = Table::new(&Capacities::of(config), workers)?;
         let state = State::new(&table);
@@ -76,7 +76,11 @@ impl CpuRuntime {
             let spawned = thread::Builder::new().name(format!("ringlane-{core}")).spawn(move || {
                 live(&shared, core);
             });
-            self.helpers.push(spawned.map_err(|_| Fault::OutOfMemory { what: "a worker thread", bytes: 0 })?);
+            self.helpers.push(spawned.map_err(|error| Fault::NoThread {
+                core,
+                workers,
+                reason: error.to_string(),
+            })?);
         }
         Ok(())
     }
@@ -207,7 +211,7 @@ impl Drop for CpuRuntime {
 }
 
 impl Remote {
-    /// Ends the run at the next task.
+    /// Ends the run at the next task; where none goes on, the next one as soon as it begins.
     pub fn interrupt(&self) {
         self.0.table.stop(Stop::Interrupted);
     }

@@ -177,7 +177,7 @@ fn in_use(spec: &ChipSpec, config: &CallConfig) -> Result<ChipSpec> {
 }
 
 impl Remote {
-    /// Ends the run at the next task.
+    /// Ends the run at the next task; where none goes on, the next one as soon as it begins.
     pub fn interrupt(&self) {
         self.0.stop(Stop::Interrupted);
     }

@@ -14,7 +14,7 @@ use ringlane_chip_sim::cost::{BlockTimes, CostTable, CostTableError, Programs, T
 use ringlane_scenes::Scene;
 use ringlane_task::Explain;
 use ringlane_trace::swimlane::{SwimlaneRow, read_swimlane};
-use ringlane_trace::{ArtifactFile, TraceError, describe_os_error};
+use ringlane_trace::{ArtifactFile, TraceError, describe_os_error, os_hint};
 
 use crate::diagnostics::{Diagnostics, Place};
 use crate::errors::Exit;
@@ -26,19 +26,14 @@ use crate::told::Told;
 #[derive(Debug, thiserror::Error)]
 pub enum CostsError {
     /// The table given is none.
-    #[error("{0}")]
     Table(#[from] CostTableError),
     /// Nothing times the blocks.
-    #[error("costs are recorded from the swimlane, which is not on")]
     NoSwimlane,
     /// The file for the costs cannot be made; nothing has run.
-    #[error("the file for the costs cannot be made")]
     NotWritable { path: PathBuf, source: io::Error },
     /// The file for the costs cannot be written, after the run.
-    #[error("the costs cannot be written")]
     CannotWrite { path: PathBuf, source: io::Error },
     /// The swimlane of a run that went well cannot be read.
-    #[error("the costs cannot be taken from the swimlane")]
     CannotRecord(TraceError),
 }
 
@@ -52,6 +47,8 @@ impl CostsError {
     }
 }
 
+ringlane_task::display_explained!(CostsError);
+
 impl Explain for CostsError {
     fn name(&self) -> &'static str {
         match self {
@@ -61,6 +58,17 @@ impl Explain for CostsError {
             CostsError::CannotWrite { .. } => "CannotWriteCosts",
             CostsError::CannotRecord(_) => "CannotRecordCosts",
         }
+    }
+
+    fn summary(&self) -> String {
+        match self {
+            CostsError::Table(error) => return error.summary(),
+            CostsError::NoSwimlane => "costs are recorded from the swimlane, which is not on",
+            CostsError::NotWritable { .. } => "the file for the costs cannot be made",
+            CostsError::CannotWrite { .. } => "the costs cannot be written",
+            CostsError::CannotRecord(_) => "the costs cannot be taken from the swimlane",
+        }
+        .to_string()
     }
 
     fn detail(&self) -> String {
@@ -78,12 +86,13 @@ impl Explain for CostsError {
         match self {
             CostsError::Table(error) => error.hint(),
             CostsError::NoSwimlane => "--chip-swimlane=1".to_string(),
-            CostsError::NotWritable { .. } => {
-                "name a file in a directory that is there and that you may write to".to_string()
+            CostsError::NotWritable { source, .. } => {
+                let otherwise = "name a file in a directory that is there and that you may write to";
+                os_hint(source).unwrap_or(otherwise).to_string()
             }
-            CostsError::CannotWrite { .. } => {
-                "is there space left, and is the directory still there?".to_string()
-            }
+            CostsError::CannotWrite { source, .. } => os_hint(source)
+                .unwrap_or("is there space left, and is the directory still there?")
+                .to_string(),
             CostsError::CannotRecord(error) => error.hint(),
         }
     }
@@ -96,7 +105,6 @@ pub fn given(path: &Path) -> Result<CostTable, CostsError> {
 
 /// A table that says nothing of what runs: a warning, for the kernels still cost what they say of themselves.
 #[derive(Debug, thiserror::Error)]
-#[error("the cost table names no kernel of the scene")]
 pub struct CostsUnused {
     path: PathBuf,
     named: usize,
@@ -116,9 +124,15 @@ impl CostsUnused {
     }
 }
 
+ringlane_task::display_explained!(CostsUnused);
+
 impl Explain for CostsUnused {
     fn name(&self) -> &'static str {
         "CostsUnused"
+    }
+
+    fn summary(&self) -> String {
+        "the cost table names no kernel of the scene".to_string()
     }
 
     fn detail(&self) -> String {

@@ -10,7 +10,7 @@ use ringlane_node::NodeError;
 use ringlane_node::remote::RemoteError;
 use ringlane_scenes::{SceneError, scenes};
 use ringlane_task::{ConfigError, Explain};
-use ringlane_trace::TraceError;
+use ringlane_trace::{TraceError, os_hint};
 use serde::{Deserialize, Serialize};
 
 use crate::cmd::DumpError;
@@ -57,7 +57,7 @@ pub fn warn(problem: &dyn Explain) {
 
 /// The three lines of an error or a warning. Names in them may be from a file.
 pub fn lines(kind: &str, error: &dyn Explain) -> String {
-    let (what, detail, hint) = (error.to_string(), error.detail(), error.hint());
+    let (what, detail, hint) = (error.summary(), error.detail(), error.hint());
     let [what, detail, hint] = [what, detail, hint].map(|line| printable(&line));
     format!("{kind}: {}: {what}\ndetail: {detail}\nhint: {hint}", error.name())
 }
@@ -66,99 +66,68 @@ pub fn lines(kind: &str, error: &dyn Explain) -> String {
 #[derive(Debug, thiserror::Error)]
 pub enum CliError {
     /// A value of an option is not one of those allowed.
-    #[error("an option has a value that is not allowed")]
     BadValue { option: String, value: String, allowed: String, hint: String },
     /// A capacity is refused.
-    #[error("{error}")]
     BadCapacity { option: &'static str, value: String, error: ConfigError },
     /// An option does not exist.
-    #[error("there is no such option")]
     UnknownOption { given: String, similar: Option<String>, usage: String },
     /// A command does not exist.
-    #[error("there is no such command")]
     UnknownCommand { given: String, similar: Option<String>, known: Vec<String> },
     /// Something that must be there is not.
-    #[error("an argument is missing")]
     MissingArgument { what: String, usage: String },
     /// Anything else that the parser of the command line does not like.
-    #[error("the command line cannot be understood")]
     BadUsage { detail: String, usage: String },
     /// No scene is named.
-    #[error("a scene must be named")]
     MissingScene { known: Vec<&'static str> },
     /// A scene, case or parameter is not there, or a parameter cannot have its value.
-    #[error("{0}")]
     Scene(#[from] SceneError),
     /// Two scenes have one name.
-    #[error("two scenes have the same name")]
     DuplicateScene { name: &'static str },
     /// One directory is given for several cases.
-    #[error("one directory cannot hold several cases")]
     OneDirectory { choices: Vec<Choice> },
     /// A runtime with these capacities cannot be had.
-    #[error("{0}")]
     Setup(SetupError),
     /// The run directory cannot be made or written.
-    #[error("{0}")]
     Trace(#[from] TraceError),
     /// An option of simulators is given for another platform.
-    #[error("an option is for simulators")]
     OnlyOnSimulators { option: &'static str, platform: Platform },
     /// An option of the machine's own cores is given for a simulator.
-    #[error("an option is for the machine's own cores")]
     NotOnSimulators { option: &'static str, platform: Platform },
     /// An option of runs over workers is given for another.
-    #[error("an option is for runs over workers")]
     OnlyWithWorkers { option: &'static str },
     /// An option cannot be had over workers.
-    #[error("an option is not for runs over workers")]
     NotWithWorkers { option: &'static str },
     /// A scene cannot be shared out to workers.
-    #[error("a scene cannot be run in parts")]
     NotDivisible { scene: &'static str, known: Vec<&'static str> },
     /// A chip's file cannot be used.
-    #[error("{0}")]
     Chip(#[from] SpecError),
     /// Costs cannot be used or recorded.
-    #[error("{0}")]
     Costs(#[from] CostsError),
     /// A run that is named is not there.
-    #[error("there is no such run")]
     NoSuchRun { path: PathBuf, known: Vec<String> },
     /// No run is named, and none has what is needed.
-    #[error("no run has what this needs")]
     NoRecordedRun { file: &'static str, option: &'static str, known: Vec<String> },
     /// What is to be written would take the place of what was recorded.
-    #[error("the output would overwrite what a run recorded")]
     OverwritesRun { output: PathBuf, file: &'static str, run: PathBuf },
     /// A run cannot be explained.
-    #[error("{0}")]
     Insight(#[from] InsightError),
     /// Captured arguments cannot be shown, exported or compared.
-    #[error("{0}")]
     Dump(#[from] DumpError),
     /// A worker cannot serve.
-    #[error("{0}")]
     Node(NodeError),
     /// The ranks of an MPI run are not there, or no longer.
-    #[error("{0}")]
     #[cfg_attr(not(feature = "mpi"), allow(dead_code))]
     Remote(RemoteError),
     /// A worker is neither that of a node nor a rank among others.
-    #[error("a worker has nobody to work for")]
     NoRanks { ranks: u32 },
     /// This command was built without MPI.
-    #[error("this command was built without MPI")]
     #[cfg_attr(feature = "mpi", allow(dead_code))]
     NoMpi,
     /// An option cannot be had over ranks.
-    #[error("an option is not for runs over ranks")]
     NotWithRanks { option: &'static str },
     /// Results cannot be printed.
-    #[error("results cannot be printed")]
     CannotPrint(io::Error),
     /// Signals cannot be caught.
-    #[error("signals cannot be caught")]
     NoSignals(io::Error),
 }
 
@@ -183,6 +152,8 @@ impl CliError {
         }
     }
 }
+
+ringlane_task::display_explained!(CliError);
 
 impl Explain for CliError {
     fn name(&self) -> &'static str {
@@ -219,6 +190,43 @@ impl Explain for CliError {
             CliError::CannotPrint(_) => "CannotPrint",
             CliError::NoSignals(_) => "NoSignals",
         }
+    }
+
+    fn summary(&self) -> String {
+        match self {
+            CliError::BadValue { .. } => "an option has a value that is not allowed",
+            CliError::BadCapacity { error, .. } => return error.summary(),
+            CliError::UnknownOption { .. } => "there is no such option",
+            CliError::UnknownCommand { .. } => "there is no such command",
+            CliError::MissingArgument { .. } => "an argument is missing",
+            CliError::BadUsage { .. } => "the command line cannot be understood",
+            CliError::MissingScene { .. } => "a scene must be named",
+            CliError::Scene(error) => return error.summary(),
+            CliError::DuplicateScene { .. } => "two scenes have the same name",
+            CliError::OneDirectory { .. } => "one directory cannot hold several cases",
+            CliError::Setup(error) => return error.summary(),
+            CliError::Trace(error) => return error.summary(),
+            CliError::OnlyOnSimulators { .. } => "an option is for simulators",
+            CliError::NotOnSimulators { .. } => "an option is for the machine's own cores",
+            CliError::OnlyWithWorkers { .. } => "an option is for runs over workers",
+            CliError::NotWithWorkers { .. } => "an option is not for runs over workers",
+            CliError::NotDivisible { .. } => "a scene cannot be run in parts",
+            CliError::Chip(error) => return error.summary(),
+            CliError::Costs(error) => return error.summary(),
+            CliError::NoSuchRun { .. } => "there is no such run",
+            CliError::NoRecordedRun { .. } => "no run has what this needs",
+            CliError::OverwritesRun { .. } => "the output would overwrite what a run recorded",
+            CliError::Insight(error) => return error.summary(),
+            CliError::Dump(error) => return error.summary(),
+            CliError::Node(error) => return error.summary(),
+            CliError::Remote(error) => return error.summary(),
+            CliError::NoRanks { .. } => "a worker has nobody to work for",
+            CliError::NoMpi => "this command was built without MPI",
+            CliError::NotWithRanks { .. } => "an option is not for runs over ranks",
+            CliError::CannotPrint(_) => "results cannot be printed",
+            CliError::NoSignals(_) => "signals cannot be caught",
+        }
+        .to_string()
     }
 
     fn detail(&self) -> String {
@@ -331,7 +339,9 @@ impl Explain for CliError {
             }
             CliError::NotWithRanks { .. } => "leave it out".to_string(),
             CliError::CannotPrint(_) => "is there space where standard output goes?".to_string(),
-            CliError::NoSignals(_) => "does the machine allow signal handlers?".to_string(),
+            CliError::NoSignals(error) => {
+                os_hint(error).unwrap_or("does the machine allow signal handlers?").to_string()
+            }
         }
     }
 }
@@ -352,7 +362,9 @@ fn meant(error: &SceneError) -> Option<String> {
         SceneError::UnknownKernel { name, known, .. } => {
             nearest(name, known).map(|near| format!("--dump-tensor={near}"))
         }
-        SceneError::BadParam { .. } => None,
+        SceneError::BadParam { .. }
+        | SceneError::ParamsDisagree { .. }
+        | SceneError::UnreadableFile { .. } => None,
     }
 }
 

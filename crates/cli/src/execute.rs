@@ -149,38 +149,59 @@ struct Stage<'a> {
 
 /// A golden that does not agree.
 #[derive(Debug, thiserror::Error)]
-#[error("the values are not the known answer")]
 struct GoldenMismatch(Golden);
+
+ringlane_task::display_explained!(GoldenMismatch);
 
 impl Explain for GoldenMismatch {
     fn name(&self) -> &'static str {
         "GoldenMismatch"
     }
+    fn summary(&self) -> String {
+        "the values are not the known answer".to_string()
+    }
     fn detail(&self) -> String {
-        let Golden { checked, failed, max_abs_error, .. } = &self.0;
+        let Golden { checked, failed, nan_values, nan_answers, max_abs_error, .. } = &self.0;
         if *checked == 0 {
             return "no value was compared".to_string();
         }
-        format!(
-            "{failed} of {checked} values are outside the tolerance, the largest error is {max_abs_error:e}"
-        )
+        let how = match (nan_values, nan_answers) {
+            (0, 0) => format!("the largest error is {max_abs_error:e}"),
+            (values, 0) => format!("{values} of them NaN"),
+            (0, answers) => format!("{answers} of the known answers are NaN"),
+            (values, answers) => format!("{values} values are NaN, and {answers} of the known answers"),
+        };
+        format!("{failed} of {checked} values are outside the tolerance, {how}")
     }
     fn hint(&self) -> String {
-        "compare with --threads 1: if that fails too, a kernel or the golden is wrong".to_string()
+        match (self.0.nan_values, self.0.nan_answers) {
+            (_, 1..) => "the golden's own computation gives NaN: mend it, and compare again".to_string(),
+            (1.., 0) => {
+                "record it with --dump-tensor: `ringlane dump bad` names the first task that made one"
+                    .to_string()
+            }
+            (0, 0) => {
+                "compare with --threads 1: if that fails too, a kernel or the golden is wrong".to_string()
+            }
+        }
     }
 }
 
 /// A run whose tasks were all done when a person ended the writing of its files.
 #[derive(Debug, thiserror::Error)]
-#[error("the run was interrupted while its files were written")]
 struct ExportInterrupted {
     tasks: u64,
     files: Vec<String>,
 }
 
+ringlane_task::display_explained!(ExportInterrupted);
+
 impl Explain for ExportInterrupted {
     fn name(&self) -> &'static str {
         "Interrupted"
+    }
+    fn summary(&self) -> String {
+        "the run was interrupted while its files were written".to_string()
     }
     fn detail(&self) -> String {
         format!("all {} tasks were done; without rows: {}", self.tasks, self.files.join(", "))

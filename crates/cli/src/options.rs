@@ -56,29 +56,41 @@ pub struct Assignment {
 
 /// `--threads N`.
 pub fn threads(text: &str) -> Result<i32, CliError> {
-    Ok(count("--threads", text, THREADS_MAX)? as i32)
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
+    count("--threads", text, THREADS_MAX, cores).map(|threads| threads as i32)
 }
 
 /// `--rounds N`.
 pub fn rounds(text: &str) -> Result<u32, CliError> {
-    count("--rounds", text, ROUNDS_MAX)
+    count("--rounds", text, ROUNDS_MAX, ROUNDS_MAX)
 }
 
 /// `--call-timeout SECONDS`.
 pub fn call_timeout(text: &str) -> Result<Duration, CliError> {
-    count("--call-timeout", text, CALL_TIMEOUT_MAX).map(|seconds| Duration::from_secs(seconds.into()))
+    count("--call-timeout", text, CALL_TIMEOUT_MAX, CALL_TIMEOUT_MAX)
+        .map(|seconds| Duration::from_secs(seconds.into()))
 }
 
-fn count(option: &str, text: &str, max: u32) -> Result<u32, CliError> {
+/// A number of something from 1 to `max`. A number that is too large gets the hint that is nearest to it and makes sense:
+/// no more than `sensible`.
+fn count(option: &str, text: &str, max: u32, sensible: u32) -> Result<u32, CliError> {
     let value = text.parse().ok().filter(|value| (1..=max).contains(value));
     value.ok_or_else(|| {
-        CliError::bad_value(option, text, format!("a whole number from 1 to {max}"), format!("{option} 1"))
+        let is_large =
+            !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse() != Ok(0);
+        let hint = if is_large { sensible.min(max) } else { 1 };
+        CliError::bad_value(
+            option,
+            text,
+            format!("a whole number from 1 to {max}"),
+            format!("{option} {hint}"),
+        )
     })
 }
 
 /// `--jobs N`.
 pub fn jobs(text: &str) -> Result<u32, CliError> {
-    count("--jobs", text, JOBS_MAX)
+    count("--jobs", text, JOBS_MAX, JOBS_MAX)
 }
 
 /// `--seed N`.
@@ -225,7 +237,7 @@ mod tests {
         let detail = error.detail();
         assert!(detail.contains("--ring-task-window 64,64,20,64") && detail.contains("ring 2"), "{detail}");
         assert!(detail.contains("powers of two from 4 to"), "{detail}");
-        assert_eq!(error.hint(), "--ring-task-window 32");
+        assert_eq!(error.hint(), Resource::TaskWindow.setting(32));
         for (text, name) in [("0", "CapacityTooSmall"), ("99999999999999999999", "CapacityTooLarge")] {
             assert_eq!(tensormap(text).unwrap_err().name(), name);
         }

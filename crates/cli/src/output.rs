@@ -16,7 +16,12 @@ pub fn results(text: &str) -> Result<(), CliError> {
 }
 
 /// Says something on standard error, in one piece, so that nothing that others say gets in between; there is nobody to tell if
-/// that fails.
+/// that fails. Paths and names in it may hold anything: a terminal obeys none of it.
 pub fn say(text: impl Display) {
-    let _ = stderr().lock().write_all(format!("{text}\n").as_bytes());
+    let _ = stderr().lock().write_all(format!("{}\n", printable_lines(&text.to_string())).as_bytes());
+}
+
+/// Text of several lines with what a terminal would obey written as escapes, but for the ends of its lines.
+fn printable_lines(text: &str) -> String {
+    text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }

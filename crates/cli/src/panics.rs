@@ -22,14 +22,18 @@ thread_local! {
 
 /// A program's own code panicked, outside of a kernel.
 #[derive(Debug, thiserror::Error)]
-#[error("the program panicked")]
 pub struct Panicked {
     said: String,
 }
 
+ringlane_task::display_explained!(Panicked);
+
 impl Explain for Panicked {
     fn name(&self) -> &'static str {
         "ProgramPanicked"
+    }
+    fn summary(&self) -> String {
+        "the program panicked".to_string()
     }
     fn detail(&self) -> String {
         self.said.clone()
@@ -41,14 +45,18 @@ impl Explain for Panicked {
 
 /// A panic of the command itself.
 #[derive(Debug, thiserror::Error)]
-#[error("something went wrong that should not be possible")]
 struct InternalError {
     said: String,
 }
 
+ringlane_task::display_explained!(InternalError);
+
 impl Explain for InternalError {
     fn name(&self) -> &'static str {
         "InternalError"
+    }
+    fn summary(&self) -> String {
+        "something went wrong that should not be possible".to_string()
     }
     fn detail(&self) -> String {
         self.said.clone()

@@ -425,15 +425,20 @@ pub(crate) struct Thread {
 #[derive(Clone, Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum SetupError {
-    #[error("{0}")]
     Config(ConfigError),
-    #[error("the capacities are larger than the machine's memory")]
-    CapacityTooLarge { resource: Resource, value: u64, reserved_bytes: u64, memory_bytes: u64, fits: u64 },
-    #[error("{0}")]
+    /// The capacities are larger than the machine's memory.
+    CapacityTooLarge {
+        resource: Resource,
+        value: u64,
+        reserved_bytes: u64,
+        memory_bytes: u64,
+        fits: u64,
+    },
     Pmu(UnknownPmuGroup),
-    #[error("{0}")]
     Chip(Error),
 }
+
+ringlane_task::display_explained!(SetupError);
 
 impl Explain for SetupError {
     fn name(&self) -> &'static str {
@@ -445,12 +450,22 @@ impl Explain for SetupError {
         }
     }
 
+    fn summary(&self) -> String {
+        match self {
+            SetupError::Config(error) => return error.summary(),
+            SetupError::CapacityTooLarge { .. } => "the capacities are larger than the machine's memory",
+            SetupError::Pmu(error) => return error.summary(),
+            SetupError::Chip(error) => return error.summary(),
+        }
+        .to_string()
+    }
+
     fn detail(&self) -> String {
         match self {
             SetupError::Config(error) => error.detail(),
             SetupError::CapacityTooLarge { resource, value, reserved_bytes, memory_bytes, .. } => format!(
-                "{} {value}: all capacities together reserve {reserved_bytes} bytes, the machine has {memory_bytes}",
-                resource.option()
+                "{}: all capacities together reserve {reserved_bytes} bytes, the machine has {memory_bytes}",
+                resource.setting(value)
             ),
             SetupError::Pmu(error) => error.detail(),
             SetupError::Chip(error) => error.detail(),
@@ -460,7 +475,7 @@ impl Explain for SetupError {
     fn hint(&self) -> String {
         match self {
             SetupError::Config(error) => error.hint(),
-            SetupError::CapacityTooLarge { resource, fits, .. } => format!("{} {fits}", resource.option()),
+            SetupError::CapacityTooLarge { resource, fits, .. } => resource.setting(fits),
             SetupError::Pmu(error) => error.hint(),
             SetupError::Chip(error) => error.hint(),
         }

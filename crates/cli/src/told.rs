@@ -104,8 +104,9 @@ impl Note {
     fn problem(problem: &RecordingProblem) -> Self {
         match problem {
             RecordingProblem::Pmu(why) => Note::SayOnce(format!(
-                "warning: {}: no processor counters: {}; {}; pmu.csv has ticks of the clock instead",
+                "warning: {}: {}: {}; {}; pmu.csv has ticks of the clock instead",
                 why.name(),
+                why.summary(),
                 why.detail(),
                 why.hint()
             )),

@@ -7,7 +7,8 @@ use ringlane_task::{Access, BlockIndex};
 
 use crate::api::args::{Args, Part, Spaces};
 use crate::api::kernel::{Kernel, KernelError, KernelResult};
-use crate::unwind::{drop_panic, panic_text};
+use crate::panics::describe_panic;
+use crate::unwind::drop_panic;
 
 /// One block of one kernel of a task.
 pub(crate) struct BlockRun<'a> {
@@ -108,7 +109,7 @@ fn zero(part: &Part, element: usize) {
 
 #[cold]
 fn panicked(panic: Box<dyn Any + Send>) -> KernelError {
-    let error = KernelError::new(format_args!("the kernel panicked: {}", panic_text(&*panic)));
+    let error = KernelError::new(format_args!("the kernel {}", describe_panic(&*panic)));
     drop_panic(panic);
     error
 }

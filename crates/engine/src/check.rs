@@ -111,7 +111,7 @@ fn check_arg(call: &Call<'_>, kernel: &Kernel, i: usize, param: &ParamSpec) -> R
     let (view, access, split) = match &call.args[i] {
         ArgKind::Tensor { view, access, split, .. } => (view, *access, *split),
         ArgKind::Output { view, split } => (view, Access::Output, *split),
-        ArgKind::Bad(error) => return Err((*error).into()),
+        ArgKind::Bad(bad) => return Err(bad.refused(kernel.name(), i)),
         ArgKind::Scalar(scalar) => {
             if param.kind != ParamKind::Scalar {
                 return Err(wrong_kind(kernel, i, "a scalar", param));

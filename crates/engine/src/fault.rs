@@ -1,77 +1,11 @@
 //! What can go wrong, each with a name, the numbers that led to it, and what to do.
 
-use core::fmt;
-
-use ringlane_task::{DType, Explain, TaskId, ViewError};
+use ringlane_task::{DType, Explain, Reader, TaskId, ViewError};
 
 use crate::api::annotations::kernel_and_label;
 use crate::api::tensor::RunNumber;
+pub use crate::error::{Error, Result};
 use crate::stall::Deadlock;
-
-/// What the engine's operations answer.
-pub type Result<T, E = Error> = core::result::Result<T, E>;
-
-/// An error of a run or of one submit.
-///
-/// ```
-/// use ringlane_engine::prelude::*;
-/// let error = Error::user("the table is empty");
-/// assert_eq!(error.name(), "UserError");
-/// ```
-#[derive(Clone)]
-pub struct Error(Box<Fault>);
-
-impl Error {
-    /// An error of the orchestration's own, carried out of the run unchanged.
-    pub fn user(text: impl fmt::Display) -> Self {
-        Fault::User(text.to_string()).into()
-    }
-
-    /// The fault behind it.
-    pub fn fault(&self) -> &Fault {
-        &self.0
-    }
-}
-
-impl From<Fault> for Error {
-    #[cold]
-    fn from(fault: Fault) -> Self {
-        Error(Box::new(fault))
-    }
-}
-
-impl From<ViewError> for Error {
-    #[cold]
-    fn from(error: ViewError) -> Self {
-        Fault::View(error).into()
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {self} ({}; {})", self.name(), self.detail(), self.hint())
-    }
-}
-
-impl core::error::Error for Error {}
-
-impl Explain for Error {
-    fn name(&self) -> &'static str {
-        self.0.name()
-    }
-    fn detail(&self) -> String {
-        self.0.detail()
-    }
-    fn hint(&self) -> String {
-        self.0.hint()
-    }
-}
 
 /// A task that did not do its work, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,47 +43,47 @@ impl TaskFailure {
 #[derive(Clone, Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum Fault {
-    #[error("a tensor view cannot be made")]
+    /// A tensor view cannot be made.
     View(ViewError),
-    #[error("a submit gives the wrong number of arguments")]
+    /// A submit gives the wrong number of arguments.
     ArgCount { kernel: String, given: usize, wanted: usize, or_more: bool },
-    #[error("a submit has more arguments than a task can hold")]
+    /// A submit has more arguments than a task can hold.
     TooManyArgs { what: &'static str, given: usize, limit: usize },
-    #[error("an argument has the wrong data type")]
+    /// An argument has the wrong data type.
     ArgDType { kernel: String, arg: usize, given: DType, wanted: DType },
-    #[error("an argument has the wrong rank")]
+    /// An argument has the wrong rank.
     ArgRank { kernel: String, arg: usize, given: usize, wanted: u8 },
-    #[error("an argument is of the wrong kind")]
+    /// An argument is of the wrong kind.
     ArgKind { kernel: String, arg: usize, given: &'static str, wanted: &'static str },
-    #[error("a kernel that takes slices is given a view with gaps")]
+    /// A kernel that takes slices is given a view with gaps.
     NotContiguous { kernel: String, arg: usize, shape: Vec<u32>, strides: Vec<u32> },
-    #[error("a task would write bytes that another of its arguments touches")]
+    /// A task would write bytes that another of its arguments touches.
     ArgsOverlap { kernel: String, written: usize, other: usize, is_certain: bool },
-    #[error("a written view shows an element more than once")]
+    /// A written view shows an element more than once.
     WriteRepeats { kernel: String, arg: usize },
-    #[error("a task would write a buffer that was lent for reading")]
+    /// A task would write a buffer that was lent for reading.
     ReadOnly { kernel: String, arg: usize },
-    #[error("blocks of one task would write the same argument")]
+    /// Blocks of one task would write the same argument.
     UnsplitWrite { kernel: String, arg: usize, blocks: u32 },
-    #[error("an argument cannot be split as asked")]
+    /// An argument cannot be split as asked.
     BadSplit { kernel: String, arg: usize, axis: u8, rank: usize },
-    #[error("a launch is not possible")]
+    /// A launch is not possible.
     BadLaunch { detail: String },
-    #[error("an argument is marked that the submit does not have")]
+    /// An argument is marked that the submit does not have.
     BadMark { mark: u16, args: usize },
-    #[error("a handle is used after its scope")]
+    /// A handle is used after its scope.
     StaleHandle { what: &'static str, generation: u32, current: u32 },
-    #[error("a handle of another run is used")]
+    /// A handle of another run is used.
     ForeignHandle { what: &'static str, of: RunNumber, run: RunNumber },
-    #[error("a buffer is not one of this run's")]
+    /// A buffer is not one of this run's.
     UnknownBuffer { buffers: usize },
-    #[error("a buffer is not in memory that the node's workers see")]
+    /// A buffer is not in memory that the node's workers see.
     NotShared { buffer: usize },
-    #[error("a buffer's values do not fill its shape")]
+    /// A buffer's values do not fill its shape.
     BufferLength { elements: u64, given: u64 },
-    #[error("a tensor is read as another data type")]
+    /// A tensor is read as another data type.
     ReadDType { tensor: DType, asked: DType },
-    #[error("a task is larger than the ring it must fit into")]
+    /// A task is larger than the ring it must fit into.
     TaskTooLarge {
         resource: ringlane_task::Resource,
         ring: u8,
@@ -158,25 +92,27 @@ pub enum Fault {
         option: String,
         site: String,
     },
-    #[error("scopes are nested too deeply")]
+    /// Scopes are nested too deeply.
     TooDeep { limit: usize, site: String },
-    #[error("memory cannot be had")]
+    /// Memory cannot be had.
     OutOfMemory { what: &'static str, bytes: u64 },
-    #[error("a ring is full and its oldest entry belongs to a scope that is still open")]
+    /// The system gives no thread.
+    NoThread { core: usize, workers: usize, reason: String },
+    /// A ring is full and its oldest entry belongs to a scope that is still open.
     FlowControlDeadlock(Deadlock),
-    #[error("a task failed")]
+    /// A task failed.
     TaskFailed(TaskFailure),
-    #[error("the run was interrupted")]
+    /// The run was interrupted.
     Interrupted { tasks: u64 },
-    #[error("the host does not see the chip's memory")]
+    /// The host does not see the chip's memory.
     NotMapped { space: u32, offset: u64, bytes: u64 },
-    #[error("values that do not lie in one piece cannot be looked at in place")]
+    /// Values that do not lie in one piece cannot be looked at in place.
     NotInOnePiece { bytes: u64 },
-    #[error("a modelled chip has run out of time")]
+    /// A modelled chip has run out of time.
     VirtualTimeOver { seconds: u64 },
-    #[error("a chip cannot be modelled as it is described")]
+    /// A chip cannot be modelled as it is described.
     BadChip { detail: String },
-    #[error("a core does not answer")]
+    /// A core does not answer.
     CoreSilent {
         core: u32,
         task: TaskId,
@@ -185,19 +121,20 @@ pub enum Fault {
         since_ticks: u64,
         waited_ticks: u64,
     },
-    #[error("the orchestration stopped")]
+    /// The orchestration stopped.
     User(String),
-    #[error("a configuration cannot be used")]
+    /// A configuration cannot be used.
     Config(ringlane_task::ConfigError),
-    #[error("what was asked to be recorded cannot be")]
+    /// What was asked to be recorded cannot be.
     CannotRecord { name: &'static str, detail: String, hint: String },
     #[error("a modelled chip cannot be had")]
     CannotModel { name: &'static str, detail: String, hint: String },
 }
 
-impl Fault {
-    /// The fault's name, the same everywhere.
-    pub fn name(&self) -> &'static str {
+ringlane_task::display_explained!(Fault);
+
+impl Explain for Fault {
+    fn name(&self) -> &'static str {
         match self {
             Fault::View(error) => error.name(),
             Fault::ArgCount { .. } => "ArgCount",
@@ -222,6 +159,7 @@ impl Fault {
             Fault::TaskTooLarge { .. } => "TaskTooLarge",
             Fault::TooDeep { .. } => "TooDeep",
             Fault::OutOfMemory { .. } => "OutOfMemory",
+            Fault::NoThread { .. } => "NoThread",
             Fault::FlowControlDeadlock(_) => "FlowControlDeadlock",
             Fault::TaskFailed(_) => "TaskFailed",
             Fault::Interrupted { .. } => "Interrupted",
@@ -236,42 +174,63 @@ impl Fault {
         }
     }
 
-    /// The numbers and places that led to it.
-    pub fn detail(&self) -> String {
+    fn summary(&self) -> String {
+        match self {
+            Fault::View(_) => "a tensor view cannot be made",
+            Fault::ArgCount { .. } => "a submit gives the wrong number of arguments",
+            Fault::TooManyArgs { .. } => "a submit has more arguments than a task can hold",
+            Fault::ArgDType { .. } => "an argument has the wrong data type",
+            Fault::ArgRank { .. } => "an argument has the wrong rank",
+            Fault::ArgKind { .. } => "an argument is of the wrong kind",
+            Fault::NotContiguous { .. } => "a kernel that takes slices is given a view with gaps",
+            Fault::ArgsOverlap { .. } => "a task would write bytes that another of its arguments touches",
+            Fault::WriteRepeats { .. } => "a written view shows an element more than once",
+            Fault::ReadOnly { .. } => "a task would write a buffer that was lent for reading",
+            Fault::UnsplitWrite { .. } => "blocks of one task would write the same argument",
+            Fault::BadSplit { .. } => "an argument cannot be split as asked",
+            Fault::BadLaunch { .. } => "a launch is not possible",
+            Fault::BadMark { .. } => "an argument is marked that the submit does not have",
+            Fault::StaleHandle { .. } => "a handle is used after its scope",
+            Fault::ForeignHandle { .. } => "a handle of another run is used",
+            Fault::UnknownBuffer { .. } => "a buffer is not one of this run's",
+            Fault::NotShared { .. } => "a buffer is not in memory that the node's workers see",
+            Fault::BufferLength { .. } => "a buffer's values do not fill its shape",
+            Fault::ReadDType { .. } => "a tensor is read as another data type",
+            Fault::TaskTooLarge { .. } => "a task is larger than the ring it must fit into",
+            Fault::TooDeep { .. } => "scopes are nested too deeply",
+            Fault::OutOfMemory { .. } => "memory cannot be had",
+            Fault::NoThread { .. } => "the system gives no thread",
+            Fault::FlowControlDeadlock(_) => {
+                "a ring is full and its oldest entry belongs to a scope that is still open"
+            }
+            Fault::TaskFailed(_) => "a task failed",
+            Fault::Interrupted { .. } => "the run was interrupted",
+            Fault::NotMapped { .. } => "the host does not see the chip's memory",
+            Fault::NotInOnePiece { .. } => "values that do not lie in one piece cannot be looked at in place",
+            Fault::VirtualTimeOver { .. } => "a modelled chip has run out of time",
+            Fault::BadChip { .. } => "a chip cannot be modelled as it is described",
+            Fault::CoreSilent { .. } => "a core does not answer",
+            Fault::User(_) => "the orchestration stopped",
+            Fault::Config(_) => "a configuration cannot be used",
+            Fault::CannotRecord { .. } => "what was asked to be recorded cannot be",
+        }
+        .to_string()
+    }
+
+    fn detail(&self) -> String {
         match self {
             Fault::View(error) => error.detail(),
-            Fault::ArgCount { kernel, given, wanted, or_more } => {
-                let or_more = if *or_more { " or more" } else { "" };
-                format!("{kernel} takes {wanted}{or_more} arguments, {given} given")
-            }
-            Fault::TooManyArgs { what, given, limit } => format!("{given} {what}, at most {limit}"),
-            Fault::ArgDType { kernel, arg, given, wanted } => {
-                format!("argument {arg} of {kernel} is {given}, the kernel takes {wanted}")
-            }
-            Fault::ArgRank { kernel, arg, given, wanted } => {
-                format!("argument {arg} of {kernel} has rank {given}, the kernel takes {wanted}")
-            }
-            Fault::ArgKind { kernel, arg, given, wanted } => {
-                format!("argument {arg} of {kernel} is {given}, the kernel takes {wanted}")
-            }
-            Fault::NotContiguous { kernel, arg, shape, strides } => {
-                format!("argument {arg} of {kernel} has shape {shape:?} and strides {strides:?}")
-            }
-            Fault::ArgsOverlap { kernel, written, other, is_certain: true } => {
-                format!("{kernel} writes argument {written}, which overlaps argument {other}")
-            }
-            Fault::ArgsOverlap { kernel, written, other, is_certain: false } => format!(
-                "{kernel} writes argument {written}, which may overlap argument {other}: their strides are too irregular to decide"
-            ),
-            Fault::WriteRepeats { kernel, arg } | Fault::ReadOnly { kernel, arg } => {
-                format!("{kernel} writes argument {arg}")
-            }
-            Fault::UnsplitWrite { kernel, arg, blocks } => {
-                format!("argument {arg} of {kernel} is written by {blocks} blocks and not split")
-            }
-            Fault::BadSplit { kernel, arg, axis, rank } => {
-                format!("argument {arg} of {kernel}: axis {axis} of a view with rank {rank}")
-            }
+            Fault::ArgCount { .. }
+            | Fault::TooManyArgs { .. }
+            | Fault::ArgDType { .. }
+            | Fault::ArgRank { .. }
+            | Fault::ArgKind { .. }
+            | Fault::NotContiguous { .. }
+            | Fault::ArgsOverlap { .. }
+            | Fault::WriteRepeats { .. }
+            | Fault::ReadOnly { .. }
+            | Fault::UnsplitWrite { .. }
+            | Fault::BadSplit { .. } => self.detail_of_arguments(),
             Fault::BadLaunch { detail } | Fault::BadChip { detail } | Fault::User(detail) => detail.clone(),
             Fault::BadMark { mark, args } => {
                 format!("argument {mark} is marked for the dump, the submit after it has {args}")
@@ -294,6 +253,9 @@ impl Fault {
                 )
             }
             Fault::TooDeep { limit, site } => format!("{site}: depth {limit} reached"),
+            Fault::NoThread { core, workers, reason } => {
+                format!("thread {core} of {workers} cannot be started: {reason}")
+            }
             Fault::OutOfMemory { what, bytes } => format!("{bytes} bytes for {what}"),
             Fault::FlowControlDeadlock(deadlock) => deadlock.detail(),
             Fault::TaskFailed(failure) => failure.detail(),
@@ -307,34 +269,14 @@ impl Fault {
         }
     }
 
-    /// The numbers of what a chip's memory, time or cores are to blame for.
-    fn detail_of_a_chip(&self) -> String {
-        match self {
-            Fault::NotMapped { space, offset, bytes } => format!(
-                "{bytes} bytes at {}+{offset:#x} were looked at without a copy to the host",
-                crate::observed::space_name(*space)
-            ),
-            Fault::NotInOnePiece { bytes } => format!("{bytes} bytes of a view with gaps"),
-            Fault::VirtualTimeOver { seconds } => {
-                format!("a run ends after {seconds} seconds of the chip's time")
-            }
-            Fault::CoreSilent { core, task, kernel, label, since_ticks, waited_ticks } => format!(
-                "core {core} began task {task} ({}) at tick {since_ticks} and has not ended it {waited_ticks} ticks later",
-                kernel_and_label(kernel, label.as_deref())
-            ),
-            _ => String::new(),
-        }
-    }
-
-    /// What to do about it.
-    pub fn hint(&self) -> String {
+    fn hint(&self) -> String {
         let text = match self {
             Fault::View(error) => return error.hint(),
             Fault::Config(error) => return error.hint(),
             Fault::CannotRecord { hint, .. } | Fault::CannotModel { hint, .. } => return hint.clone(),
             Fault::FlowControlDeadlock(deadlock) => return deadlock.hint(),
             Fault::TaskTooLarge { resource, option, .. } => {
-                return format!("rerun with {} {option} or split the task", resource.option());
+                return format!("rerun with {} or split the task", resource.setting(option));
             }
             Fault::ArgCount { .. } => "give one argument for each parameter of the kernel, in order",
             Fault::TooManyArgs { .. } => "put several values into one tensor, or split the task",
@@ -369,6 +311,10 @@ impl Fault {
             Fault::BufferLength { .. } => "the product of the shape must equal the number of values",
             Fault::ReadDType { .. } => "ask for the type the tensor was made with",
             Fault::TooDeep { .. } => "use a loop of sibling scopes instead of nesting",
+            Fault::NoThread { .. } => Reader::choose(
+                "use fewer, `CallConfig::with_workers`, or raise the limit, `ulimit -u`",
+                "use fewer, --threads N, or raise the limit, `ulimit -u`",
+            ),
             Fault::OutOfMemory { .. } => "choose a smaller capacity or tensor",
             Fault::TaskFailed(_) => {
                 "the first failed task is the one to look at; those skipped follow from it"
@@ -388,5 +334,87 @@ impl Fault {
             Fault::User(_) => "the error is the program's own",
         };
         text.to_string()
+    }
+}
+
+impl Fault {
+    /// The numbers of what is wrong with the arguments of a submit.
+    fn detail_of_arguments(&self) -> String {
+        match self {
+            Fault::ArgCount { kernel, given, wanted, or_more } => {
+                let or_more = if *or_more { " or more" } else { "" };
+                format!("{kernel} takes {wanted}{or_more} arguments, {given} given")
+            }
+            Fault::TooManyArgs { what, given, limit } => format!("{given} {what}, at most {limit}"),
+            Fault::ArgDType { kernel, arg, given, wanted } => {
+                format!("argument {arg} of {kernel} is {given}, the kernel takes {wanted}")
+            }
+            Fault::ArgRank { kernel, arg, given, wanted } => {
+                format!("argument {arg} of {kernel} has rank {given}, the kernel takes {wanted}")
+            }
+            Fault::ArgKind { kernel, arg, given, wanted } => {
+                format!("argument {arg} of {kernel} is {given}, the kernel takes {wanted}")
+            }
+            Fault::NotContiguous { kernel, arg, shape, strides } => {
+                format!("argument {arg} of {kernel} has shape {shape:?} and strides {strides:?}")
+            }
+            Fault::ArgsOverlap { kernel, written, other, is_certain: true } => {
+                format!("{kernel} writes argument {written}, which overlaps argument {other}")
+            }
+            Fault::ArgsOverlap { kernel, written, other, is_certain: false } => format!(
+                "{kernel} writes argument {written}, which may overlap argument {other}: their strides are too irregular to decide"
+            ),
+            Fault::WriteRepeats { kernel, arg } | Fault::ReadOnly { kernel, arg } => {
+                format!("{kernel} writes argument {arg}")
+            }
+            Fault::UnsplitWrite { kernel, arg, blocks } => {
+                format!("argument {arg} of {kernel} is written by {blocks} blocks and not split")
+            }
+            Fault::BadSplit { kernel, arg, axis, rank: 0 } => {
+                format!("argument {arg} of {kernel}: axis {axis} of a scalar")
+            }
+            Fault::BadSplit { kernel, arg, axis, rank } => {
+                format!("argument {arg} of {kernel}: axis {axis} of a view with rank {rank}")
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// The numbers of what a chip's memory, time or cores are to blame for.
+    fn detail_of_a_chip(&self) -> String {
+        match self {
+            Fault::NotMapped { space, offset, bytes } => format!(
+                "{bytes} bytes at {}+{offset:#x} were looked at without a copy to the host",
+                crate::observed::space_name(*space)
+            ),
+            Fault::NotInOnePiece { bytes } => format!("{bytes} bytes of a view with gaps"),
+            Fault::VirtualTimeOver { seconds } => {
+                format!("a run ends after {seconds} seconds of the chip's time")
+            }
+            Fault::CoreSilent { core, task, kernel, label, since_ticks, waited_ticks } => format!(
+                "core {core} began task {task} ({}) at tick {since_ticks} and has not ended it {waited_ticks} ticks later",
+                kernel_and_label(kernel, label.as_deref())
+            ),
+            _ => String::new(),
+        }
+    }
+
+    /// Whether it is about the call that met it and does not name a place itself, so that the place of the call helps.
+    pub(crate) fn is_of_its_call(&self) -> bool {
+        !matches!(
+            self,
+            Fault::TaskTooLarge { .. }
+                | Fault::TooDeep { .. }
+                | Fault::FlowControlDeadlock(_)
+                | Fault::TaskFailed(_)
+                | Fault::Interrupted { .. }
+                | Fault::NoThread { .. }
+                | Fault::VirtualTimeOver { .. }
+                | Fault::BadChip { .. }
+                | Fault::CoreSilent { .. }
+                | Fault::User(_)
+                | Fault::Config(_)
+                | Fault::CannotRecord { .. }
+        )
     }
 }

@@ -16,6 +16,7 @@ pub mod board;
 mod check;
 pub mod completion;
 mod counting;
+mod error;
 mod fanin;
 pub mod fault;
 pub mod intern;
@@ -26,6 +27,7 @@ pub mod observed;
 pub mod oracle;
 pub mod orchestrator;
 pub mod overlap;
+mod panics;
 mod place;
 pub mod placed;
 pub mod planted;
@@ -50,6 +52,7 @@ mod watch;
 pub use fault::{Error, Fault, Result};
 #[doc(hidden)]
 pub use inventory;
+pub use panics::{describe_panic, note_panics};
 pub use unwind::{AbortOnUnwind, drop_panic, panic_text};
 
 /// What a program that uses Ringlane imports.

@@ -219,7 +219,7 @@ impl<'e, 'd> Oracle<'e, 'd> {
             let ArgKind::Tensor { tensor, access, .. } = kind else { continue };
             let permission = self.tensors[tensor.id as usize].permission;
             if permission == Permission::Read && writes(call, arg, *access) {
-                let kernel = call.launch.kernels().next().map_or("", |k| k.name()).to_string();
+                let kernel = call.launch.first_name().to_string();
                 return Err(Fault::ReadOnly { kernel, arg }.into());
             }
         }

@@ -246,12 +246,12 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
         }
     }
 
-    /// What ended the run, if the runtime did.
+    /// What ended the run, if the runtime did; the table is ready for the next one.
     pub fn take_fatal(&mut self) -> Option<Error> {
         if let Some(counting) = self.counting.take() {
             self.fatal.get_or_insert_with(|| counting.verdict());
         }
-        if self.fatal.is_none() && self.table.interrupted() {
+        if self.table.take_interrupt() && self.fatal.is_none() {
             self.fatal = Some(Fault::Interrupted { tasks: self.seq }.into());
         }
         self.fatal.take()

@@ -27,6 +27,7 @@ pub unsafe fn run<'e, R, C: Chip, P: Probe>(
     buffers: &'e mut Buffers<'_>,
     f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
 ) -> Run<R> {
+    crate::panics::note_panics();
     // SAFETY: the caller's promise; the buffers are borrowed until this function returns.
     let mut orchestrator = unsafe { Orchestrator::begin(table, state, chip, probe, buffers) };
     let started = orchestrator.chip().now();
@@ -70,10 +71,14 @@ pub unsafe fn run<'e, R, C: Chip, P: Probe>(
         // A panic after the runtime stopped the run follows from that: nothing ran any more.
         (Some(error), outcome) => {
             outcome.map_or_else(drop_panic, drop);
-            Err(error)
+            Err(error.beside(task_failure(table)))
         }
         (None, Err(panic)) => resume_unwind(panic),
-        (None, Ok(value)) => task_failure(table).map_or(value, Err),
+        // The task failed first, and what the orchestration met after it may follow from that, or not.
+        (None, Ok(value)) => match task_failure(table) {
+            Some(failure) => Err(failure.beside(value.err())),
+            None => value,
+        },
     };
     Run { result, report }
 }

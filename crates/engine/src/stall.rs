@@ -67,10 +67,9 @@ impl Deadlock {
             Counted::ToRead => "counted up to the next value read; more may follow",
         };
         format!(
-            "rerun with {} {} ({counted}), or split the scope: put `o.scope(|o| {{ …; Ok(()) }})?` around the body of \
+            "rerun with {} ({counted}), or split the scope: put `o.scope(|o| {{ …; Ok(()) }})?` around the body of \
              the loop that submits at {}{}",
-            self.resource.option(),
-            self.option,
+            self.resource.setting(&self.option),
             self.submit_site,
             self.shared_ring_hint()
         )

@@ -250,14 +250,14 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
                 ArgKind::Tensor { tensor, view, access, .. } => {
                     let root = self.state.map.root(*tensor)?;
                     if root.permission == Permission::Read && writes(call, arg, *access) {
-                        let kernel = call.launch.kernels().next().map_or("", |k| k.name()).to_string();
+                        let kernel = call.launch.first_name().to_string();
                         return Err(Fault::ReadOnly { kernel, arg }.into());
                     }
                     measure.words += tensor_words(view.rank());
                     measure.entries += (*access != Access::NoDep) as u64;
                 }
                 ArgKind::Output { view, .. } => measure.output(view),
-                ArgKind::Bad(error) => return Err((*error).into()),
+                ArgKind::Bad(bad) => return Err(bad.refused(call.launch.first_name(), arg)),
                 ArgKind::Scalar(_) => measure.words += scalar_words(),
             }
         }

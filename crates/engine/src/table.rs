@@ -137,7 +137,6 @@ impl Table {
         self.sites.clear();
         self.poison.clear();
         *self.failure.lock().expect("no panic while a failure is noted") = None;
-        self.stop.store(Stop::Running as u32, Ordering::Relaxed);
         self.board.begin();
     }
 
@@ -219,6 +218,12 @@ impl Table {
     /// Ends the run at the next task.
     pub fn stop(&self, why: Stop) {
         let _ = self.stop.compare_exchange(0, why as u32, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// Takes back what ended the run that is over, so that the next one runs; true if that was an interrupt. Not done when a
+    /// run begins: an interrupt that comes before it is meant for it.
+    pub(crate) fn take_interrupt(&self) -> bool {
+        self.stop.swap(Stop::Running as u32, Ordering::Relaxed) == Stop::Interrupted as u32
     }
 
     /// Number of slots over all rings: the most tasks that can be ready at once.

@@ -2,28 +2,49 @@
 
 use std::path::PathBuf;
 
-use ringlane_task::Explain;
+use ringlane_task::{Explain, Reader};
 use ringlane_trace::TraceError;
+
+use crate::instrument::Instrument;
 
 /// Why there is no answer about a run or a graph.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum InsightError {
-    #[error("{0}")]
     Trace(#[from] TraceError),
-    #[error("the run did not record what this needs")]
-    NotRecorded { path: PathBuf, option: &'static str, below: Option<PathBuf> },
-    #[error("the swimlane does not tell enough")]
-    LevelTooLow { needs: u8, has: u8 },
-    #[error("two runs are not of one program")]
-    NotComparable { what: String },
-    #[error("two files are not of the same run")]
-    FilesDisagree { dir: PathBuf, what: String },
-    #[error("an edge does not lead from a task to a later one")]
-    EdgeOutOfOrder { before: u32, after: u32, tasks: usize },
-    #[error("there is no core for some of the work")]
-    NoCores { kind: &'static str },
+    /// The run did not record what this needs.
+    NotRecorded {
+        path: PathBuf,
+        instrument: Instrument,
+        below: Option<PathBuf>,
+    },
+    /// The swimlane does not tell enough.
+    LevelTooLow {
+        needs: u8,
+        has: u8,
+    },
+    /// Two runs are not of one program.
+    NotComparable {
+        what: String,
+    },
+    /// Two files are not of the same run.
+    FilesDisagree {
+        dir: PathBuf,
+        what: String,
+    },
+    /// An edge does not lead from a task to a later one.
+    EdgeOutOfOrder {
+        before: u32,
+        after: u32,
+        tasks: usize,
+    },
+    /// There is no core for some of the work.
+    NoCores {
+        kind: &'static str,
+    },
 }
+
+ringlane_task::display_explained!(InsightError);
 
 impl Explain for InsightError {
     fn name(&self) -> &'static str {
@@ -36,6 +57,19 @@ impl Explain for InsightError {
             InsightError::EdgeOutOfOrder { .. } => "EdgeOutOfOrder",
             InsightError::NoCores { .. } => "NoCores",
         }
+    }
+
+    fn summary(&self) -> String {
+        match self {
+            InsightError::Trace(error) => return error.summary(),
+            InsightError::NotRecorded { .. } => "the run did not record what this needs",
+            InsightError::LevelTooLow { .. } => "the swimlane does not tell enough",
+            InsightError::NotComparable { .. } => "two runs are not of one program",
+            InsightError::FilesDisagree { .. } => "two files are not of the same run",
+            InsightError::EdgeOutOfOrder { .. } => "an edge does not lead from a task to a later one",
+            InsightError::NoCores { .. } => "there is no core for some of the work",
+        }
+        .to_string()
     }
 
     fn detail(&self) -> String {
@@ -60,9 +94,16 @@ impl Explain for InsightError {
             InsightError::NotRecorded { below: Some(run), .. } => {
                 format!("workers recorded it; name the run of one of them, as {}", run.display())
             }
-            InsightError::NotRecorded { option, .. } => format!("make the run again with {option}"),
+            InsightError::NotRecorded { instrument, .. } => {
+                let recorded = Reader::choose(instrument.flags(), instrument.option());
+                format!("make the run again with {recorded}")
+            }
             InsightError::LevelTooLow { needs, .. } => {
-                format!("make the run again with --chip-swimlane={needs}")
+                let level = match Reader::current() {
+                    Reader::Program => format!("`DfxFlags::with_swimlane_level({needs})`"),
+                    Reader::Command => format!("--chip-swimlane={needs}"),
+                };
+                format!("make the run again with {level}")
             }
             InsightError::NotComparable { .. } => "name two runs of the same scene and case".to_string(),
             InsightError::FilesDisagree { .. } => {

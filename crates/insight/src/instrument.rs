@@ -51,4 +51,15 @@ impl Instrument {
             Instrument::Dist => "--dist-swimlane",
         }
     }
+    /// The flags of a `CallConfig` that turn it on, as a hint to a program's author names them.
+    pub const fn flags(self) -> &'static str {
+        match self {
+            Instrument::Swimlane => "`DfxFlags::with_swimlane_level`",
+            Instrument::Dump => "`DfxFlags::DUMP`",
+            Instrument::Pmu => "`DfxFlags::PMU`",
+            Instrument::Deps => "`DfxFlags::DEPS`",
+            Instrument::Scopes => "`DfxFlags::SCOPES`",
+            Instrument::Dist => "`DfxFlags::NODE_SWIMLANE`",
+        }
+    }
 }

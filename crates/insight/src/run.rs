@@ -230,8 +230,8 @@ impl Run {
     fn listed(&self, name: &str, instrument: Instrument) -> Result<PathBuf, InsightError> {
         let path = self.dir.join(name);
         let Some(entry) = self.manifest.files.iter().find(|entry| entry.path == name) else {
-            let (option, below) = (instrument.option(), self.recorded_below(name));
-            return Err(InsightError::NotRecorded { path, option, below });
+            let below = self.recorded_below(name);
+            return Err(InsightError::NotRecorded { path, instrument, below });
         };
         match fs::metadata(&path) {
             Ok(found) if found.len() == entry.bytes => Ok(path),

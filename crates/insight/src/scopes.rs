@@ -235,13 +235,11 @@ impl Summary {
     }
 }
 
-/// The capacity that an error's hint gives, ready to paste as it is: the engine counts further than the rows go, to the end
+/// The capacity that an error's hint gives, as the option to paste, whatever it names there: the engine counts further than the rows go, to the end
 /// of the open scopes.
 fn hinted(hint: &str) -> Option<(Resource, String)> {
     Resource::ALL.into_iter().find_map(|resource| {
-        let (_, after) = hint.split_once(&format!("{} ", resource.option()))?;
-        let end = after.find(|c: char| !c.is_ascii_digit() && c != ',').unwrap_or(after.len());
-        let values = after[..end].trim_end_matches(',');
+        let values = resource.set_in(hint)?;
         let fits = |value: &str| value.parse().is_ok_and(|value| resource.check(None, value).is_ok());
         values.split(',').all(fits).then(|| (resource, format!("{} {values}", resource.option())))
     })

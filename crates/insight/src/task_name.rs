@@ -1,11 +1,30 @@
 //! Tasks as people name them: `ring:number`, which is shorter than the id of artifacts and says which ring the task is on.
 
-use ringlane_task::{RingIndex, TaskId};
+use ringlane_task::{Explain, RingIndex, TaskId};
 
 /// What was given is no task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("neither a task id nor ring:number")]
 pub struct NotATask;
+
+ringlane_task::display_explained!(NotATask);
+
+impl Explain for NotATask {
+    fn name(&self) -> &'static str {
+        "NotATask"
+    }
+
+    fn summary(&self) -> String {
+        "a text names no task".to_string()
+    }
+
+    fn detail(&self) -> String {
+        "neither a task id nor ring:number".to_string()
+    }
+
+    fn hint(&self) -> String {
+        "name a task as 1:7, or by its id in deps.json".to_string()
+    }
+}
 
 /// A task by its id, or by its ring and its number there.
 ///

@@ -1,5 +1,7 @@
 //! What a callable answers when it fails: three texts, because its error's type may be known in the child only.
 
+use core::fmt;
+
 use ringlane_task::Explain;
 
 /// Why a callable failed: what [`Explain`] says of an error, as texts that can cross a process.
@@ -7,10 +9,9 @@ use ringlane_task::Explain;
 /// ```
 /// use ringlane_node::CallError;
 /// let error = CallError::new("NoSuchLayer", "layer 99 of 12", "name a layer from 0 to 11");
-/// assert_eq!(error.to_string(), "NoSuchLayer: layer 99 of 12");
+/// assert_eq!(error.to_string(), "NoSuchLayer: layer 99 of 12 (hint: name a layer from 0 to 11)");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{name}: {detail}")]
 pub struct CallError {
     /// The error's name.
     pub name: String,
@@ -26,8 +27,20 @@ impl CallError {
         CallError { name: name.into(), detail: detail.into(), hint: hint.into() }
     }
 
+    /// Its name and detail, where the hint is given elsewhere.
+    pub(crate) fn without_hint(&self) -> String {
+        format!("{}: {}", self.name, self.detail)
+    }
+
     /// What an error says.
     pub fn of(error: &dyn Explain) -> Self {
-        CallError::new(error.name(), format!("{error}; {}", error.detail()), error.hint())
+        CallError::new(error.name(), format!("{}; {}", error.summary(), error.detail()), error.hint())
+    }
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        ringlane_task::write_reasons(&self.detail, &self.hint, f)
     }
 }

@@ -15,56 +15,120 @@ use crate::remote::RemoteError;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum NodeError {
-    #[error("a mailbox holds what cannot be")]
-    CorruptMailbox { field: &'static str, value: u64 },
-    #[error("there is no memory for a mailbox")]
-    NoMailboxMemory { error: Errno },
-    #[error("there is no memory for a node")]
-    NoNodeMemory { bytes: u64, error: Errno },
-    #[error("a worker was started without a descriptor that it needs")]
-    NoMailbox { descriptor: i32, error: Errno },
-    #[error("{0}")]
+    /// A mailbox holds what cannot be.
+    CorruptMailbox {
+        field: &'static str,
+        value: u64,
+    },
+    /// There is no memory for a mailbox.
+    NoMailboxMemory {
+        error: Errno,
+    },
+    /// There is no memory for a node.
+    NoNodeMemory {
+        bytes: u64,
+        error: Errno,
+    },
+    /// A worker was started without a descriptor that it needs.
+    NoMailbox {
+        descriptor: i32,
+        error: Errno,
+    },
     Config(ConfigError),
-    #[error("{0}")]
     Arguments(BlobError),
-    #[error("the arguments are not what the callable takes")]
-    WrongArguments { callable: &'static str, takes: String, given: String },
-    #[error("a worker does not have the callable")]
-    UnknownCallable { digest: Digest, known: Vec<&'static str> },
-    #[error("the executable cannot be identified")]
-    NoBuildId { error: String },
-    #[error("a worker cannot be started")]
-    CannotStart { worker: String, doing: &'static str, error: String },
-    #[error("a worker could not make itself ready")]
-    StartFailed { worker: String, error: CallError },
-    #[error("a worker was not ready in time")]
-    StartTimedOut { worker: String, after: Duration, last_words: String },
-    #[error("a worker died")]
-    ChildDied { worker: String, during: &'static str, exit: Exit },
-    #[error("{error}")]
-    RankLost { error: Box<RemoteError> },
-    #[error("a call took longer than its deadline")]
-    CallTimedOut { worker: String, callable: &'static str, after: Duration, state: State, last_words: String },
-    #[error("a call failed")]
-    CallFailed { worker: String, callable: &'static str, error: CallError },
-    #[error("a worker has a call that was not waited for")]
-    ChildBusy { worker: String, callable: &'static str },
-    #[error("there is no call to wait for")]
-    NoCall { worker: String },
-    #[error("a worker cannot have what it needs")]
-    CannotEquip { error: CallError },
-    #[error("a worker cannot run this kind of callable")]
-    WrongKind { callable: &'static str, kind: &'static str },
-    #[error("a worker has as many runs as it takes")]
-    TooManyRuns { limit: usize },
-    #[error("a node cannot have so many workers")]
-    TooManyWorkers { count: usize },
-    #[error("a call is given one buffer twice, to write it")]
-    BufferTwice { index: usize },
-    #[error("a call would write a buffer that was lent for reading")]
-    ReadOnlyBuffer { index: usize },
-    #[error("a tensor is not in memory that the workers see")]
-    TensorElsewhere { index: usize },
+    /// The arguments are not what the callable takes.
+    WrongArguments {
+        callable: &'static str,
+        takes: String,
+        given: String,
+    },
+    /// A worker does not have the callable.
+    UnknownCallable {
+        digest: Digest,
+        known: Vec<&'static str>,
+    },
+    /// The executable cannot be identified.
+    NoBuildId {
+        error: String,
+    },
+    /// A worker cannot be started.
+    CannotStart {
+        worker: String,
+        doing: &'static str,
+        error: String,
+    },
+    /// A worker could not make itself ready.
+    StartFailed {
+        worker: String,
+        error: CallError,
+    },
+    /// A worker was not ready in time.
+    StartTimedOut {
+        worker: String,
+        after: Duration,
+        last_words: String,
+    },
+    /// A worker died.
+    ChildDied {
+        worker: String,
+        during: &'static str,
+        exit: Exit,
+    },
+    RankLost {
+        error: Box<RemoteError>,
+    },
+    /// A call took longer than its deadline.
+    CallTimedOut {
+        worker: String,
+        callable: &'static str,
+        after: Duration,
+        state: State,
+        last_words: String,
+    },
+    /// A call failed.
+    CallFailed {
+        worker: String,
+        callable: &'static str,
+        error: CallError,
+    },
+    /// A worker has a call that was not waited for.
+    ChildBusy {
+        worker: String,
+        callable: &'static str,
+    },
+    /// There is no call to wait for.
+    NoCall {
+        worker: String,
+    },
+    /// A worker cannot have what it needs.
+    CannotEquip {
+        error: CallError,
+    },
+    /// A worker cannot run this kind of callable.
+    WrongKind {
+        callable: &'static str,
+        kind: &'static str,
+    },
+    /// A worker has as many runs as it takes.
+    TooManyRuns {
+        limit: usize,
+    },
+    /// A node cannot have so many workers.
+    TooManyWorkers {
+        count: usize,
+    },
+    /// A call is given one buffer twice, to write it.
+    BufferTwice {
+        index: usize,
+    },
+    /// A call would write a buffer that was lent for reading.
+    ReadOnlyBuffer {
+        index: usize,
+    },
+    /// A tensor is not in memory that the workers see.
+    TensorElsewhere {
+        index: usize,
+    },
 }
 
 impl NodeError {
@@ -77,6 +141,8 @@ impl NodeError {
         NodeError::NoMailboxMemory { error }
     }
 }
+
+ringlane_task::display_explained!(NodeError);
 
 impl Explain for NodeError {
     fn name(&self) -> &'static str {
@@ -109,6 +175,37 @@ impl Explain for NodeError {
         }
     }
 
+    fn summary(&self) -> String {
+        match self {
+            NodeError::CorruptMailbox { .. } => "a mailbox holds what cannot be",
+            NodeError::NoMailboxMemory { .. } => "there is no memory for a mailbox",
+            NodeError::NoNodeMemory { .. } => "there is no memory for a node",
+            NodeError::NoMailbox { .. } => "a worker was started without a descriptor that it needs",
+            NodeError::Config(error) => return error.summary(),
+            NodeError::Arguments(error) => return error.summary(),
+            NodeError::WrongArguments { .. } => "the arguments are not what the callable takes",
+            NodeError::UnknownCallable { .. } => "a worker does not have the callable",
+            NodeError::NoBuildId { .. } => "the executable cannot be identified",
+            NodeError::CannotStart { .. } => "a worker cannot be started",
+            NodeError::StartFailed { .. } => "a worker could not make itself ready",
+            NodeError::StartTimedOut { .. } => "a worker was not ready in time",
+            NodeError::ChildDied { .. } => "a worker died",
+            NodeError::RankLost { error } => return error.summary(),
+            NodeError::CallTimedOut { .. } => "a call took longer than its deadline",
+            NodeError::CallFailed { .. } => "a call failed",
+            NodeError::ChildBusy { .. } => "a worker has a call that was not waited for",
+            NodeError::NoCall { .. } => "there is no call to wait for",
+            NodeError::CannotEquip { .. } => "a worker cannot have what it needs",
+            NodeError::WrongKind { .. } => "a worker cannot run this kind of callable",
+            NodeError::TooManyRuns { .. } => "a worker has as many runs as it takes",
+            NodeError::TooManyWorkers { .. } => "a node cannot have so many workers",
+            NodeError::BufferTwice { .. } => "a call is given one buffer twice, to write it",
+            NodeError::ReadOnlyBuffer { .. } => "a call would write a buffer that was lent for reading",
+            NodeError::TensorElsewhere { .. } => "a tensor is not in memory that the workers see",
+        }
+        .to_string()
+    }
+
     fn detail(&self) -> String {
         match self {
             NodeError::CorruptMailbox { field, value } => format!("{field} is {value} ({value:#x})"),
@@ -125,7 +222,7 @@ impl Explain for NodeError {
             }
             NodeError::NoBuildId { error } => format!("/proc/self/exe: {error}"),
             NodeError::CannotStart { worker, doing, error } => format!("{worker}: {doing}: {error}"),
-            NodeError::StartFailed { worker, error } => format!("{worker}: {error}"),
+            NodeError::StartFailed { worker, error } => format!("{worker}: {}", error.without_hint()),
             NodeError::StartTimedOut { worker, after, last_words } => {
                 format!("{worker} was not ready after {after:?}; {}", said(last_words))
             }
@@ -135,10 +232,12 @@ impl Explain for NodeError {
                 let said = said(last_words);
                 format!("{callable} in {worker}: {state:?} after {after:?}, and was killed; {said}")
             }
-            NodeError::CallFailed { worker, callable, error } => format!("{callable} in {worker}: {error}"),
+            NodeError::CallFailed { worker, callable, error } => {
+                format!("{callable} in {worker}: {}", error.without_hint())
+            }
             NodeError::ChildBusy { worker, callable } => format!("{callable} in {worker}"),
             NodeError::NoCall { worker } => worker.clone(),
-            NodeError::CannotEquip { error } => error.to_string(),
+            NodeError::CannotEquip { error } => error.without_hint(),
             NodeError::WrongKind { callable, kind } => format!("{callable} needs a {kind} worker"),
             NodeError::TooManyRuns { limit } => format!("{limit} runs are submitted and not over"),
             NodeError::TooManyWorkers { count } => {

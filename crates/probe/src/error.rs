@@ -11,21 +11,23 @@ use crate::settings::ModelCounters;
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum ProbeError {
-    #[error("there is no memory for the records")]
+    /// There is no memory for the records.
     NoMemory { kind: &'static str, bytes: u64, source: io::Error },
-    #[error("the buffers of a kind of record are too few or of an unfit size")]
+    /// The buffers of a kind of record are too few or of an unfit size.
     UnfitBuffers { kind: &'static str, buffers: u32, buffer_bytes: u32 },
-    #[error("a group of counters is too large")]
+    /// A group of counters is too large.
     TooManyCounters { given: usize },
-    #[error("a kind of record is there twice")]
+    /// A kind of record is there twice.
     KindTwice { kind: &'static str },
-    #[error("the collector thread cannot be started")]
+    /// The collector thread cannot be started.
     NoCollector { source: io::Error },
-    #[error("the collector thread died")]
+    /// The collector thread died.
     CollectorDied,
-    #[error("the spooled records cannot be read back")]
+    /// The spooled records cannot be read back.
     SpoolUnreadable { kind: &'static str, path: PathBuf, source: io::Error },
 }
+
+ringlane_task::display_explained!(ProbeError);
 
 impl Explain for ProbeError {
     fn name(&self) -> &'static str {
@@ -38,6 +40,21 @@ impl Explain for ProbeError {
             ProbeError::CollectorDied => "CollectorDied",
             ProbeError::SpoolUnreadable { .. } => "SpoolUnreadable",
         }
+    }
+
+    fn summary(&self) -> String {
+        match self {
+            ProbeError::NoMemory { .. } => "there is no memory for the records",
+            ProbeError::UnfitBuffers { .. } => {
+                "the buffers of a kind of record are too few or of an unfit size"
+            }
+            ProbeError::TooManyCounters { .. } => "a group of counters is too large",
+            ProbeError::KindTwice { .. } => "a kind of record is there twice",
+            ProbeError::NoCollector { .. } => "the collector thread cannot be started",
+            ProbeError::CollectorDied => "the collector thread died",
+            ProbeError::SpoolUnreadable { .. } => "the spooled records cannot be read back",
+        }
+        .to_string()
     }
 
     fn detail(&self) -> String {

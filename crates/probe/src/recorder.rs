@@ -58,18 +58,25 @@ unsafe impl<C: Sync> Sync for Recorder<C> {}
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The directory does not take files.
-    #[error("{0}")]
     Trace(#[from] TraceError),
     /// There is no memory or no thread for it.
-    #[error("{0}")]
     Probe(#[from] ProbeError),
 }
+
+ringlane_task::display_explained!(StartError);
 
 impl Explain for StartError {
     fn name(&self) -> &'static str {
         match self {
             StartError::Trace(error) => error.name(),
             StartError::Probe(error) => error.name(),
+        }
+    }
+
+    fn summary(&self) -> String {
+        match self {
+            StartError::Trace(error) => error.summary(),
+            StartError::Probe(error) => error.summary(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! What can be wrong with the choice of a scene, a case or a parameter; told before anything runs.
 
 use ringlane_engine::prelude::{Error, Explain};
+use ringlane_task::Reader;
 
 /// What choosing a scene and its settings answers.
 pub type SceneResult<T> = core::result::Result<T, SceneError>;
@@ -17,7 +18,6 @@ pub type SceneResult<T> = core::result::Result<T, SceneError>;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SceneError {
     /// No scene has this name.
-    #[error("there is no scene `{name}`")]
     UnknownScene {
         /// The name asked for.
         name: String,
@@ -25,7 +25,6 @@ pub enum SceneError {
         known: Vec<&'static str>,
     },
     /// The scene has no case of this name.
-    #[error("the scene `{scene}` has no case `{name}`")]
     UnknownCase {
         /// The scene.
         scene: &'static str,
@@ -35,7 +34,6 @@ pub enum SceneError {
         known: Vec<&'static str>,
     },
     /// The scene has no parameter of this name.
-    #[error("the scene `{scene}` has no parameter `{name}`")]
     UnknownParam {
         /// The scene.
         scene: &'static str,
@@ -45,7 +43,6 @@ pub enum SceneError {
         known: Vec<&'static str>,
     },
     /// The scene has no kernel of this name.
-    #[error("the scene `{scene}` has no kernel `{name}`")]
     UnknownKernel {
         /// The scene.
         scene: &'static str,
@@ -55,7 +52,6 @@ pub enum SceneError {
         known: Vec<&'static str>,
     },
     /// A parameter's value is not one of those allowed.
-    #[error("the parameter `{name}` cannot be `{value}`")]
     BadParam {
         /// The parameter.
         name: String,
@@ -64,7 +60,46 @@ pub enum SceneError {
         /// What it can be.
         allowed: String,
     },
+    /// A parameter that the user did not give cannot have its value with those that were given.
+    ParamsDisagree {
+        /// The case.
+        case: &'static str,
+        /// The parameters given, as `NAME=VALUE`.
+        given: Vec<String>,
+        /// The parameter that has its value from the case or the scene.
+        name: String,
+        /// That value.
+        value: String,
+        /// What it can be with those given.
+        allowed: String,
+    },
+    /// The file that a parameter names cannot be read.
+    UnreadableFile {
+        /// The parameter.
+        name: String,
+        /// The file.
+        path: String,
+        /// What the system says.
+        reason: String,
+    },
 }
+
+impl SceneError {
+    /// The same, where the parameters given are to blame for what one that was not given cannot be.
+    pub fn blame_given(self, case: &'static str, user: &[(String, String)]) -> Self {
+        match self {
+            SceneError::BadParam { name, value, allowed }
+                if !user.is_empty() && user.iter().all(|(given, _)| *given != name) =>
+            {
+                let given = user.iter().map(|(name, value)| format!("{name}={value}")).collect();
+                SceneError::ParamsDisagree { case, given, name, value, allowed }
+            }
+            error => error,
+        }
+    }
+}
+
+ringlane_task::display_explained!(SceneError);
 
 impl Explain for SceneError {
     fn name(&self) -> &'static str {
@@ -73,7 +108,30 @@ impl Explain for SceneError {
             SceneError::UnknownCase { .. } => "UnknownCase",
             SceneError::UnknownParam { .. } => "UnknownParam",
             SceneError::UnknownKernel { .. } => "UnknownKernel",
-            SceneError::BadParam { .. } => "BadParam",
+            SceneError::BadParam { .. } | SceneError::ParamsDisagree { .. } => "BadParam",
+            SceneError::UnreadableFile { .. } => "UnreadableFile",
+        }
+    }
+
+    fn summary(&self) -> String {
+        match self {
+            SceneError::UnknownScene { name, .. } => format!("there is no scene `{name}`"),
+            SceneError::UnknownCase { scene, name, .. } => {
+                format!("the scene `{scene}` has no case `{name}`")
+            }
+            SceneError::UnknownParam { scene, name, .. } => {
+                format!("the scene `{scene}` has no parameter `{name}`")
+            }
+            SceneError::UnknownKernel { scene, name, .. } => {
+                format!("the scene `{scene}` has no kernel `{name}`")
+            }
+            SceneError::BadParam { name, value, .. } => format!("the parameter `{name}` cannot be `{value}`"),
+            SceneError::ParamsDisagree { case, given, .. } => {
+                format!("the case `{case}` cannot have `{}`", given.join("`, `"))
+            }
+            SceneError::UnreadableFile { name, .. } => {
+                format!("the file that the parameter `{name}` names cannot be read")
+            }
         }
     }
 
@@ -86,6 +144,11 @@ impl Explain for SceneError {
             SceneError::BadParam { name, value, allowed } => {
                 format!("{name}={value}; allowed: {allowed}")
             }
+            SceneError::ParamsDisagree { case, given, name, value, allowed } => format!(
+                "{} with {name}={value}, which is that of the case {case}; allowed with it: {allowed}",
+                given.join(", ")
+            ),
+            SceneError::UnreadableFile { name, path, reason } => format!("{name}={path}: {reason}"),
         }
     }
 
@@ -96,7 +159,15 @@ impl Explain for SceneError {
             SceneError::UnknownParam { known, .. } => format!("its parameters: {}", list(known)),
             SceneError::UnknownKernel { known, .. } => format!("its kernels: {}", list(known)),
             SceneError::BadParam { name, allowed, .. } => {
-                format!("give `--param {name}=VALUE` with {allowed}")
+                format!("give {} with {allowed}", assignment(name))
+            }
+            SceneError::ParamsDisagree { given, name, allowed, .. } => format!(
+                "give {} as well, with {allowed}; or choose a case that {} fits",
+                assignment(name),
+                given.join(", ")
+            ),
+            SceneError::UnreadableFile { name, .. } => {
+                format!("give {} with a file that is there and that you may read", assignment(name))
             }
         }
     }
@@ -105,7 +176,15 @@ impl Explain for SceneError {
 /// So that a scene's code can use `?` on settings wherever the engine's result is asked for.
 impl From<SceneError> for Error {
     fn from(error: SceneError) -> Self {
-        Error::user(format_args!("{error} ({}; {})", error.detail(), error.hint()))
+        Error::user(error)
+    }
+}
+
+/// How a parameter is given a value.
+fn assignment(name: &str) -> String {
+    match Reader::current() {
+        Reader::Program => format!("`{name}` a value in `Settings::params`,"),
+        Reader::Command => format!("`--param {name}=VALUE`"),
     }
 }
 

@@ -40,7 +40,11 @@ pub struct Golden {
     pub checked: u64,
     /// Values outside the tolerance.
     pub failed: u64,
-    /// The largest deviation; `f64::MAX` if it is not a finite number.
+    /// Values that are NaN.
+    pub nan_values: u64,
+    /// Known answers that are NaN; no value agrees with one.
+    pub nan_answers: u64,
+    /// The largest deviation: NaN if a value or an answer is, infinite if one of two that differ is.
     pub max_abs_error: f64,
     /// The widest tolerance used.
     pub tolerance: Tolerance,
@@ -135,10 +139,11 @@ impl Check {
     pub fn value<T: Value>(&mut self, got: T, want: f64, tolerance: Tolerance) {
         self.hash = (self.hash ^ got.bits()).wrapping_mul(0x0000_0100_0000_01b3);
         let (got, golden) = (got.as_f64(), &mut self.golden);
-        let error = (got - want).abs();
         golden.checked += 1;
         golden.failed += !tolerance.allows(got, want) as u64;
-        golden.max_abs_error = golden.max_abs_error.max(if error.is_finite() { error } else { f64::MAX });
+        golden.nan_values += got.is_nan() as u64;
+        golden.nan_answers += want.is_nan() as u64;
+        golden.max_abs_error = larger(golden.max_abs_error, (got - want).abs());
         golden.tolerance.absolute = golden.tolerance.absolute.max(tolerance.absolute);
         golden.tolerance.relative = golden.tolerance.relative.max(tolerance.relative);
     }
@@ -160,14 +165,30 @@ impl Check {
     }
 }
 
+/// The larger of two deviations; NaN, which compares with nothing, is larger than all.
+#[inline]
+fn larger(a: f64, b: f64) -> f64 {
+    if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_value_that_is_no_number_fails_and_leaves_a_finite_error() {
+    fn a_nan_fails_and_is_called_nan() {
         let golden = Golden::compare(&[f32::NAN, 1.0], &[0.0, 1.0], Tolerance::absolute(1e9));
-        assert_eq!((golden.failed, golden.max_abs_error), (1, f64::MAX));
+        assert_eq!((golden.failed, golden.nan_values, golden.nan_answers), (1, 1, 0));
+        assert!(golden.max_abs_error.is_nan());
+        let golden = Golden::compare(&[0.0f32, 3.0], &[f64::NAN, 1.0], Tolerance::absolute(1e9));
+        assert_eq!((golden.failed, golden.nan_values, golden.nan_answers), (1, 0, 1));
+        assert!(golden.max_abs_error.is_nan());
+    }
+
+    #[test]
+    fn an_infinite_value_has_an_infinite_error() {
+        let golden = Golden::compare(&[f32::INFINITY, 1.0], &[0.0, 1.0], Tolerance::absolute(1e9));
+        assert_eq!((golden.failed, golden.nan_values, golden.max_abs_error), (1, 0, f64::INFINITY));
     }
 
     #[test]

@@ -10,11 +10,12 @@ use crate::error::{SceneError, SceneResult};
 /// A scene's parameters and seed for one run.
 ///
 /// ```
+/// use ringlane_engine::prelude::Explain;
 /// use ringlane_scenes::Settings;
 /// let settings = Settings { seed: 7, params: [("tile".to_string(), "32".to_string())].into() };
 /// assert_eq!(settings.u32("tile", 1..=64)?, 32);
 /// let error = settings.u32("tile", 1..=16).unwrap_err();
-/// assert_eq!(error.to_string(), "the parameter `tile` cannot be `32`");
+/// assert_eq!(error.summary(), "the parameter `tile` cannot be `32`");
 /// # Ok::<(), ringlane_scenes::SceneError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
@@ -47,6 +48,25 @@ impl Settings {
         found.ok_or_else(|| {
             let allowed: Vec<_> = allowed.iter().map(u32::to_string).collect();
             self.refuse(name, format!("one of {}", allowed.join(", ")))
+        })
+    }
+
+    /// The bytes of the file that a parameter names; the error says why it cannot be read.
+    ///
+    /// ```
+    /// use ringlane_engine::prelude::Explain;
+    /// use ringlane_scenes::Settings;
+    /// let settings = Settings { seed: 0, params: [("weights".to_string(), "no/such/file".to_string())].into() };
+    /// let error = settings.file("weights").unwrap_err();
+    /// assert_eq!(error.name(), "UnreadableFile");
+    /// assert_eq!(error.detail(), "weights=no/such/file: No such file or directory (os error 2)");
+    /// ```
+    pub fn file(&self, name: &str) -> SceneResult<Vec<u8>> {
+        let path = self.text(name);
+        std::fs::read(path).map_err(|error| SceneError::UnreadableFile {
+            name: name.to_string(),
+            path: path.to_string(),
+            reason: error.to_string(),
         })
     }
 

@@ -1,10 +1,15 @@
 //! Data types of tensors and scalars, and the Rust types that stand for them.
 
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
 use float8::{F8E4M3, F8E5M2};
 use half::{bf16, f16};
+
+use crate::explain::Explain;
 
 macro_rules! dtypes {
     ($($variant:ident = $code:literal, $ty:ty, $name:literal;)*) => {
@@ -93,8 +98,27 @@ impl fmt::Display for DType {
 
 /// A name that is no data type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown data type")]
 pub struct UnknownDType;
+
+crate::display_explained!(UnknownDType);
+
+impl Explain for UnknownDType {
+    fn name(&self) -> &'static str {
+        "UnknownDType"
+    }
+
+    fn summary(&self) -> String {
+        "a name is no data type".to_string()
+    }
+
+    fn detail(&self) -> String {
+        format!("there are: {}", DType::ALL.iter().map(|dtype| dtype.as_str()).collect::<Vec<_>>().join(", "))
+    }
+
+    fn hint(&self) -> String {
+        "use one of these names".to_string()
+    }
+}
 
 impl FromStr for DType {
     type Err = UnknownDType;

@@ -42,7 +42,7 @@ pub use blob::{
 pub use chip_spec::{ChipSpec, ControlCosts, HostMemory, LinkSpec, Rates, RecordMemory};
 pub use config::{CallConfig, ConfigError, DfxFlags, Overflow};
 pub use dtype::{DType, Element, UnknownDType};
-pub use explain::Explain;
+pub use explain::{Explain, Reader, printable, write_explained, write_reasons};
 pub use ids::{BlockIndex, CoreId, KernelId, RingIndex, ScopeId, Seq, SiteId, TaskId, Ticks};
 pub use limits::{MAX_SCALARS, MAX_TENSORS, RINGS};
 pub use pmu_error::UnknownPmuGroup;

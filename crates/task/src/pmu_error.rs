@@ -16,7 +16,6 @@ use crate::Explain;
 /// assert_eq!(error.hint(), "use 1 or arithmetic, 2 or pipe");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no such group of counters")]
 pub struct UnknownPmuGroup {
     /// What was asked for.
     pub given: String,
@@ -31,9 +30,15 @@ impl UnknownPmuGroup {
     }
 }
 
+crate::display_explained!(UnknownPmuGroup);
+
 impl Explain for UnknownPmuGroup {
     fn name(&self) -> &'static str {
         "UnknownPmuGroup"
+    }
+
+    fn summary(&self) -> String {
+        "there is no such group of counters".to_string()
     }
 
     fn detail(&self) -> String {

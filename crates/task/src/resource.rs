@@ -1,8 +1,11 @@
 //! The bounded resources of a run, and how much of each a run gets.
 
+use alloc::format;
+use alloc::string::{String, ToString};
 use core::fmt;
 
 use crate::config::{CallConfig, ConfigError};
+use crate::explain::Reader;
 use crate::ids::RingIndex;
 use crate::limits::{
     ARGS, CapacityRange, DEP_ENTRY_BYTES, DEP_POOL, HEAP, RINGS, SLOT_BYTES, TASK_WINDOW, TENSORMAP,
@@ -63,6 +66,62 @@ impl Resource {
         }
     }
 
+    /// The method of [`CallConfig`] that sets its capacity.
+    pub const fn method(self) -> &'static str {
+        match self {
+            Resource::TaskWindow => "with_ring_task_window",
+            Resource::Heap => "with_ring_heap",
+            Resource::DepPool => "with_ring_dep_pool",
+            Resource::Args => "with_ring_args",
+            Resource::TensorMap => "with_tensormap",
+        }
+    }
+
+    /// How a hint sets its capacity, ready to paste: `values` is one number, or one for each ring with commas between.
+    /// What it names depends on the [`Reader`] of this process.
+    ///
+    /// ```
+    /// use ringlane_task::Resource;
+    /// let method = "`CallConfig::default().with_ring_heap([64, 1024, 64, 64])`";
+    /// assert_eq!(Resource::Heap.setting("64,1024,64,64"), method);
+    /// assert_eq!(Resource::TaskWindow.setting(32), "`CallConfig::default().with_ring_task_window([32; 4])`");
+    /// ```
+    pub fn setting(self, values: impl fmt::Display) -> String {
+        let values = values.to_string();
+        if Reader::current() == Reader::Command {
+            return format!("{} {values}", self.option());
+        }
+        let values = match (self.is_per_ring(), values.contains(',')) {
+            (false, _) => values,
+            (true, false) => format!("[{values}; {RINGS}]"),
+            (true, true) => format!("[{}]", values.replace(',', ", ")),
+        };
+        format!("`CallConfig::default().{}({values})`", self.method())
+    }
+
+    /// The values that a hint sets its capacity to, as [`setting`](Self::setting) was given them, whatever reader the
+    /// hint was written for.
+    ///
+    /// ```
+    /// use ringlane_task::Resource;
+    /// assert_eq!(Resource::DepPool.set_in("rerun with --ring-dep-pool 256 or more").as_deref(), Some("256"));
+    /// let hint = format!("rerun with {} or more", Resource::DepPool.setting("4,256,4,4"));
+    /// assert_eq!(Resource::DepPool.set_in(&hint).as_deref(), Some("4,256,4,4"));
+    /// assert_eq!(Resource::Args.set_in(&hint), None);
+    /// ```
+    pub fn set_in(self, hint: &str) -> Option<String> {
+        let values = match hint.split_once(&format!("{} ", self.option())) {
+            Some((_, after)) => after.split(|c: char| !c.is_ascii_digit() && c != ',').next()?,
+            None => {
+                let (_, after) = hint.split_once(&format!("{}(", self.method()))?;
+                after.trim_start_matches('[').split([']', ')', ';']).next()?
+            }
+        };
+        let values = values.replace(' ', "");
+        let values = values.trim_end_matches(',');
+        (!values.is_empty()).then(|| values.to_string())
+    }
+
     /// What one unit of the capacity is.
     pub const fn unit(self) -> &'static str {
         match self {
@@ -94,7 +153,8 @@ impl Resource {
     /// use ringlane_task::{Explain, Resource};
     /// assert!(Resource::Args.check(None, 4096).is_ok());
     /// let error = Resource::TaskWindow.check(None, 20).unwrap_err();
-    /// assert_eq!((error.name(), error.hint().as_str()), ("CapacityNotPowerOfTwo", "--ring-task-window 32"));
+    /// assert_eq!(error.name(), "CapacityNotPowerOfTwo");
+    /// assert_eq!(error.hint(), "`CallConfig::default().with_ring_task_window([32; 4])`");
     /// ```
     pub fn check(self, ring: Option<RingIndex>, value: u64) -> Result<(), ConfigError> {
         let CapacityRange { min, max, .. } = self.range();

@@ -63,13 +63,12 @@ impl TensorView {
             if len == 0 {
                 return Err(ViewError::Empty { axis });
             }
-            let narrow =
-                u32::try_from(stride).map_err(|_| ViewError::TooLarge { what: "a stride", value: stride })?;
+            let narrow = u32::try_from(stride).map_err(|_| ViewError::stride(stride))?;
             dims[axis] = Dim { len, stride: narrow };
             stride = stride
                 .checked_mul(len as u64)
                 .filter(|&elements| elements <= MAX_VIEW_ELEMENTS)
-                .ok_or(ViewError::TooLarge { what: "a dimension", value: len as u64 })?;
+                .ok_or_else(|| ViewError::elements(shape.iter().copied()))?;
         }
         Ok(TensorView {
             offset_bytes: 0,
@@ -97,10 +96,7 @@ impl TensorView {
         all[..dims.len()].copy_from_slice(dims);
         let elements = dims.iter().try_fold(1u64, |n, d| n.checked_mul(d.len as u64));
         if elements.is_none_or(|n| n > MAX_VIEW_ELEMENTS) {
-            return Err(ViewError::TooLarge {
-                what: "a number of elements",
-                value: elements.unwrap_or(u64::MAX),
-            });
+            return Err(ViewError::elements(dims.iter().map(|d| d.len)));
         }
         let rank = dims.len() as u8;
         let view = TensorView { offset_bytes, dims: all, rank, dtype, flags: 0, reserved: [0; 5] };
@@ -198,7 +194,7 @@ impl TensorView {
             return Err(ViewError::Empty { axis: 0 });
         }
         if self.elements().saturating_mul(len as u64) > MAX_VIEW_ELEMENTS {
-            return Err(ViewError::TooLarge { what: "a broadcast length", value: len as u64 });
+            return Err(ViewError::elements([len].into_iter().chain(self.shape())));
         }
         let mut view = *self;
         view.dims.copy_within(..MAX_RANK - 1, 1);

@@ -4,31 +4,50 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use crate::explain::Explain;
+use crate::limits::MAX_VIEW_ELEMENTS;
 use crate::view::MAX_RANK;
 
 /// Why a view cannot be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum ViewError {
-    #[error("a view has more dimensions than a tensor can have")]
+    /// A view has more dimensions than a tensor can have.
     TooManyDims { rank: usize },
-    #[error("a view leaves its buffer")]
+    /// A view leaves its buffer.
     OutOfBounds { axis: usize, start: u64, end: u64, len: u64 },
-    #[error("a view's bytes leave its buffer")]
+    /// A view's bytes leave its buffer.
     PastEnd { end_bytes: u64, buffer_bytes: u64 },
-    #[error("an operation names an axis that the view does not have")]
+    /// An operation names an axis that the view does not have.
     NoSuchAxis { axis: usize, rank: usize },
-    #[error("an operation gives another number of dimensions than the view has")]
+    /// An operation gives another number of dimensions than the view has.
     RankMismatch { given: usize, rank: usize },
-    #[error("a view of this size cannot be described")]
-    TooLarge { what: &'static str, value: u64 },
-    #[error("a view cannot be reshaped")]
+    /// A view of this size cannot be described.
+    TooLarge { what: &'static str, value: u64, limit: u64 },
+    /// A view cannot be reshaped.
     NotReshapable { from: u64, to: u64, contiguous: bool },
-    #[error("a dimension of a view is empty")]
+    /// A dimension of a view is empty.
     Empty { axis: usize },
-    #[error("a view does not start on an element")]
+    /// A view does not start on an element.
     Misaligned { offset_bytes: u64, element_bytes: usize },
 }
+
+impl ViewError {
+    /// A view of this shape has more elements than can be counted safely.
+    #[cold]
+    pub(crate) fn elements(shape: impl Iterator<Item = u32>) -> Self {
+        let value = shape.fold(1u64, |elements, len| elements.saturating_mul(len as u64));
+        ViewError::TooLarge { what: "elements in all", value, limit: MAX_VIEW_ELEMENTS }
+    }
+
+    /// An element of a dimension is too far from the next.
+    #[cold]
+    pub(crate) fn stride(value: u64) -> Self {
+        let what = "elements from one index of a dimension to the next";
+        ViewError::TooLarge { what, value, limit: u32::MAX as u64 }
+    }
+}
+
+crate::display_explained!(ViewError);
 
 impl Explain for ViewError {
     fn name(&self) -> &'static str {
@@ -44,6 +63,23 @@ impl Explain for ViewError {
         }
     }
 
+    fn summary(&self) -> String {
+        match self {
+            ViewError::TooManyDims { .. } => "a view has more dimensions than a tensor can have",
+            ViewError::OutOfBounds { .. } => "a view leaves its buffer",
+            ViewError::PastEnd { .. } => "a view's bytes leave its buffer",
+            ViewError::NoSuchAxis { .. } => "an operation names an axis that the view does not have",
+            ViewError::RankMismatch { .. } => {
+                "an operation gives another number of dimensions than the view has"
+            }
+            ViewError::TooLarge { .. } => "a view of this size cannot be described",
+            ViewError::NotReshapable { .. } => "a view cannot be reshaped",
+            ViewError::Empty { .. } => "a dimension of a view is empty",
+            ViewError::Misaligned { .. } => "a view does not start on an element",
+        }
+        .to_string()
+    }
+
     fn detail(&self) -> String {
         match self {
             ViewError::TooManyDims { rank } => format!("{rank} dimensions, at most {MAX_RANK}"),
@@ -55,7 +91,10 @@ impl Explain for ViewError {
             }
             ViewError::NoSuchAxis { axis, rank } => format!("axis {axis} of a view with {rank} dimensions"),
             ViewError::RankMismatch { given, rank } => format!("{given} given, the view has {rank}"),
-            ViewError::TooLarge { what, value } => format!("{what} of {value}, at most {}", u32::MAX),
+            ViewError::TooLarge { what, value: u64::MAX, limit } => {
+                format!("2^64 {what} or more, at most {limit}")
+            }
+            ViewError::TooLarge { what, value, limit } => format!("{value} {what}, at most {limit}"),
             ViewError::NotReshapable { from, to, contiguous } => {
                 format!("{from} elements into {to}, contiguous: {contiguous}")
             }

@@ -3,34 +3,34 @@
 use std::io;
 use std::path::PathBuf;
 
-use ringlane_task::Explain;
+use ringlane_task::{Explain, Reader};
 use rustix::io::Errno;
 
 /// Why a run directory or a file in it cannot be made or read.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum TraceError {
-    #[error("the output directory already holds a run")]
+    /// The output directory already holds a run.
     RunExists { path: PathBuf },
-    #[error("another run is writing into the output directory")]
+    /// Another run is writing into the output directory.
     DirectoryInUse { path: PathBuf },
-    #[error("a file stands where the output directory should be")]
+    /// A file stands where the output directory should be.
     NotADirectory { path: PathBuf },
-    #[error("the output directory cannot be created")]
+    /// The output directory cannot be created.
     CannotCreate { path: PathBuf, source: io::Error },
-    #[error("the output directory cannot be written")]
+    /// The output directory cannot be written.
     NotWritable { path: PathBuf, source: io::Error },
-    #[error("a name cannot be part of a file's name")]
+    /// A name cannot be part of a file's name.
     UnsafeName { what: &'static str, name: String },
-    #[error("a file cannot be written")]
+    /// A file cannot be written.
     CannotWrite { path: PathBuf, source: io::Error },
-    #[error("there is no finished run here")]
+    /// There is no finished run here.
     NoManifest { path: PathBuf },
-    #[error("a file of the run cannot be read")]
+    /// A file of the run cannot be read.
     CannotRead { path: PathBuf, source: io::Error },
-    #[error("a file of the run is damaged")]
+    /// A file of the run is damaged.
     Damaged { path: PathBuf, what: String },
-    #[error("a file of the run has a version that is not known here")]
+    /// A file of the run has a version that is not known here.
     UnknownVersion { path: PathBuf, version: u64, known: &'static str },
 }
 
@@ -44,11 +44,16 @@ impl TraceError {
     /// assert_eq!(error.os_reason().unwrap(), "ENOSPC: No space left on device (os error 28)");
     /// ```
     pub fn os_reason(&self) -> Option<String> {
+        self.source_error().map(describe_os_error)
+    }
+
+    /// The operating system's error, if one is behind it.
+    fn source_error(&self) -> Option<&io::Error> {
         match self {
             TraceError::CannotCreate { source, .. }
             | TraceError::NotWritable { source, .. }
             | TraceError::CannotWrite { source, .. }
-            | TraceError::CannotRead { source, .. } => Some(describe_os_error(source)),
+            | TraceError::CannotRead { source, .. } => Some(source),
             _ => None,
         }
     }
@@ -64,6 +69,28 @@ impl TraceError {
 /// ```
 pub fn describe_os_error(error: &io::Error) -> String {
     errno_name(error).map_or_else(|| error.to_string(), |name| format!("{name}: {error}"))
+}
+
+/// What to do about an error of the operating system that has nothing to do with the file it was met at.
+///
+/// ```
+/// use ringlane_trace::os_hint;
+/// assert!(os_hint(&std::io::Error::from_raw_os_error(24)).unwrap().contains("ulimit -n"));
+/// assert_eq!(os_hint(&std::io::Error::from_raw_os_error(2)), None);
+/// ```
+pub fn os_hint(error: &io::Error) -> Option<&'static str> {
+    os_reason_hint(&describe_os_error(error))
+}
+
+/// As [`os_hint`], of a text that has what [`describe_os_error`] says in it: of a file that is not complete.
+pub fn os_reason_hint(reason: &str) -> Option<&'static str> {
+    reason.split(": ").find_map(|part| match part {
+        "EMFILE" => Some(
+            "the process has as many files open as it may: `ulimit -n 4096` in the shell raises the limit",
+        ),
+        "ENFILE" => Some("the machine has as many files open as it may: fs.file-max is the limit"),
+        _ => None,
+    })
 }
 
 /// The name of an operating system's error, as in `ENOSPC`, if it is one that files and counters can meet.
@@ -99,6 +126,8 @@ const ERRNO_NAMES: [(Errno, &str); 23] = [
     (Errno::STALE, "ESTALE"),
 ];
 
+ringlane_task::display_explained!(TraceError);
+
 impl Explain for TraceError {
     fn name(&self) -> &'static str {
         match self {
@@ -114,6 +143,23 @@ impl Explain for TraceError {
             TraceError::Damaged { .. } => "Damaged",
             TraceError::UnknownVersion { .. } => "UnknownVersion",
         }
+    }
+
+    fn summary(&self) -> String {
+        match self {
+            TraceError::RunExists { .. } => "the output directory already holds a run",
+            TraceError::DirectoryInUse { .. } => "another run is writing into the output directory",
+            TraceError::NotADirectory { .. } => "a file stands where the output directory should be",
+            TraceError::CannotCreate { .. } => "the output directory cannot be created",
+            TraceError::NotWritable { .. } => "the output directory cannot be written",
+            TraceError::UnsafeName { .. } => "a name cannot be part of a file's name",
+            TraceError::CannotWrite { .. } => "a file cannot be written",
+            TraceError::NoManifest { .. } => "there is no finished run here",
+            TraceError::CannotRead { .. } => "a file of the run cannot be read",
+            TraceError::Damaged { .. } => "a file of the run is damaged",
+            TraceError::UnknownVersion { .. } => "a file of the run has a version that is not known here",
+        }
+        .to_string()
     }
 
     fn detail(&self) -> String {
@@ -137,14 +183,21 @@ impl Explain for TraceError {
     }
 
     fn hint(&self) -> String {
+        if let Some(hint) = self.source_error().and_then(os_hint) {
+            return hint.to_string();
+        }
         match self {
-            TraceError::RunExists { .. } => "name another directory with -o DIR, or remove this one",
+            TraceError::RunExists { .. } => {
+                let another = Reader::choose("name another directory", "name another directory with -o DIR");
+                return format!("{another}, or remove this one");
+            }
             TraceError::DirectoryInUse { .. } | TraceError::NotADirectory { .. } => {
-                "name another directory with -o DIR"
+                Reader::choose("name another directory", "name another directory with -o DIR")
             }
-            TraceError::CannotCreate { .. } | TraceError::NotWritable { .. } => {
-                "name a directory that you may write to with -o DIR"
-            }
+            TraceError::CannotCreate { .. } | TraceError::NotWritable { .. } => Reader::choose(
+                "name a directory that you may write to",
+                "name a directory that you may write to with -o DIR",
+            ),
             TraceError::UnsafeName { .. } => {
                 "use letters, digits, '_', '-' and '.', not first, and at most 100 of them"
             }

@@ -37,7 +37,7 @@ mod time;
 
 pub use artifact_file::ArtifactFile;
 pub use check::{Broken, CheckReport, check_run, check_tree};
-pub use error::{TraceError, describe_os_error, errno_name};
+pub use error::{TraceError, describe_os_error, errno_name, os_hint, os_reason_hint};
 pub use manifest::{
     ChildRun, ClockFacts, DfxCost, FileEntry, Golden, Manifest, ModelFacts, PmuSource, RunError, RunStatus,
 };

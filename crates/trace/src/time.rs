@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use ringlane_task::Explain;
 use serde::{Deserialize, Serialize};
 
 const DAY_S: u64 = 86_400;
@@ -26,8 +27,27 @@ pub struct UtcTime {
 
 /// A text that is no moment of the form `2026-11-15T09:30:12Z`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a time like 2026-11-15T09:30:12Z")]
 pub struct BadTime;
+
+ringlane_task::display_explained!(BadTime);
+
+impl Explain for BadTime {
+    fn name(&self) -> &'static str {
+        "BadTime"
+    }
+
+    fn summary(&self) -> String {
+        "a text is no time".to_string()
+    }
+
+    fn detail(&self) -> String {
+        "not a time like 2026-11-15T09:30:12Z".to_string()
+    }
+
+    fn hint(&self) -> String {
+        "write UTC, to the second, with a Z".to_string()
+    }
+}
 
 impl UtcTime {
     /// Now, by the machine's clock.

@@ -11,19 +11,21 @@ use super::limits::TABLE_BYTES_MAX;
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum CostTableError {
-    #[error("the cost table cannot be read")]
+    /// The cost table cannot be read.
     CannotRead { path: PathBuf, source: io::Error },
-    #[error("the cost table is too long")]
+    /// The cost table is too long.
     TooLong { path: PathBuf },
-    #[error("the cost table cannot be understood")]
+    /// The cost table cannot be understood.
     Damaged { path: PathBuf, what: String },
-    #[error("the cost table has a version that is not known here")]
+    /// The cost table has a version that is not known here.
     UnknownVersion { path: PathBuf, version: u64 },
-    #[error("the cost table names a kernel twice")]
+    /// The cost table names a kernel twice.
     DuplicateKernel { path: PathBuf, kernel: String },
-    #[error("the cost table says something of a kernel that cannot be")]
+    /// The cost table says something of a kernel that cannot be.
     ImpossibleCost { path: PathBuf, kernel: String, what: String },
 }
+
+ringlane_task::display_explained!(CostTableError);
 
 impl Explain for CostTableError {
     fn name(&self) -> &'static str {
@@ -35,6 +37,20 @@ impl Explain for CostTableError {
             CostTableError::DuplicateKernel { .. } => "DuplicateKernelCosts",
             CostTableError::ImpossibleCost { .. } => "ImpossibleCosts",
         }
+    }
+
+    fn summary(&self) -> String {
+        match self {
+            CostTableError::CannotRead { .. } => "the cost table cannot be read",
+            CostTableError::TooLong { .. } => "the cost table is too long",
+            CostTableError::Damaged { .. } => "the cost table cannot be understood",
+            CostTableError::UnknownVersion { .. } => "the cost table has a version that is not known here",
+            CostTableError::DuplicateKernel { .. } => "the cost table names a kernel twice",
+            CostTableError::ImpossibleCost { .. } => {
+                "the cost table says something of a kernel that cannot be"
+            }
+        }
+        .to_string()
     }
 
     fn detail(&self) -> String {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use ringlane_task::Explain;
+use ringlane_task::{Explain, Reader};
 
 use super::builtin::NAMES;
 
@@ -29,7 +29,6 @@ impl fmt::Display for Place {
 #[derive(Debug, thiserror::Error)]
 pub enum SpecError {
     /// The file cannot be opened or read.
-    #[error("a chip's file cannot be read")]
     CannotRead {
         /// The file.
         origin: String,
@@ -37,7 +36,6 @@ pub enum SpecError {
         error: io::Error,
     },
     /// The file is larger than any chip.
-    #[error("a chip's file is too large")]
     TooLarge {
         /// The file.
         origin: String,
@@ -45,7 +43,6 @@ pub enum SpecError {
         limit: u64,
     },
     /// The bytes are not UTF-8.
-    #[error("a chip's file is not text")]
     NotText {
         /// The file, and the line of the first byte that is wrong.
         place: Box<Place>,
@@ -53,7 +50,6 @@ pub enum SpecError {
         valid_up_to: usize,
     },
     /// It is not TOML.
-    #[error("a chip's file is not TOML")]
     Syntax {
         /// Where the parser stopped.
         place: Box<Place>,
@@ -61,7 +57,6 @@ pub enum SpecError {
         message: String,
     },
     /// A field that no chip has.
-    #[error("a chip has no such field")]
     UnknownField {
         /// The field.
         place: Box<Place>,
@@ -71,7 +66,6 @@ pub enum SpecError {
         similar: Option<&'static str>,
     },
     /// A field that every chip has.
-    #[error("a field of the chip is missing")]
     MissingField {
         /// The field, at the line of the table that it belongs into.
         place: Box<Place>,
@@ -79,7 +73,6 @@ pub enum SpecError {
         example: String,
     },
     /// A field has a value that it cannot have.
-    #[error("a field of the chip has a value that is not allowed")]
     BadValue {
         /// The field.
         place: Box<Place>,
@@ -92,6 +85,8 @@ pub enum SpecError {
     },
 }
 
+ringlane_task::display_explained!(SpecError);
+
 impl Explain for SpecError {
     fn name(&self) -> &'static str {
         match self {
@@ -103,6 +98,19 @@ impl Explain for SpecError {
             SpecError::MissingField { .. } => "MissingChipField",
             SpecError::BadValue { .. } => "BadChipValue",
         }
+    }
+
+    fn summary(&self) -> String {
+        match self {
+            SpecError::CannotRead { .. } => "a chip's file cannot be read",
+            SpecError::TooLarge { .. } => "a chip's file is too large",
+            SpecError::NotText { .. } => "a chip's file is not text",
+            SpecError::Syntax { .. } => "a chip's file is not TOML",
+            SpecError::UnknownField { .. } => "a chip has no such field",
+            SpecError::MissingField { .. } => "a field of the chip is missing",
+            SpecError::BadValue { .. } => "a field of the chip has a value that is not allowed",
+        }
+        .to_string()
     }
 
     fn detail(&self) -> String {
@@ -127,7 +135,13 @@ impl Explain for SpecError {
         let start = format!("`ringlane chips show {}` prints a whole file to start from", NAMES[0]);
         match self {
             SpecError::CannotRead { origin, .. } => match NAMES.iter().find(|name| *name == origin) {
-                Some(name) => format!("{name} comes with ringlane: --platform {name}"),
+                Some(name) => {
+                    let how = match Reader::current() {
+                        Reader::Program => format!("`spec::builtin(\"{name}\")`"),
+                        Reader::Command => format!("--platform {name}"),
+                    };
+                    format!("{name} comes with ringlane: {how}")
+                }
                 None => start,
             },
             SpecError::UnknownField { similar: Some(similar), .. } => format!("did you mean {similar}?"),

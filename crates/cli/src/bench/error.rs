@@ -13,22 +13,16 @@ use crate::runtime::SetupError;
 #[derive(Debug, thiserror::Error)]
 pub enum BenchError {
     /// The runtime refused or failed.
-    #[error("{0}")]
     Run(#[from] Error),
     /// A runtime cannot be had.
-    #[error("{0}")]
     Setup(#[from] SetupError),
     /// A scene that is measured is not as it was.
-    #[error("{0}")]
     Scene(SceneError),
     /// There is no place for files.
-    #[error("{0}")]
     Scratch(TraceError),
     /// The lower bound of a run cannot be had.
-    #[error("{0}")]
     Bound(InsightError),
     /// A run that is checked computed something else.
-    #[error("the values are not the known answer")]
     Golden {
         /// Of this scene.
         scene: &'static str,
@@ -36,10 +30,8 @@ pub enum BenchError {
         chip: String,
     },
     /// A child cannot be had, or a call in it failed.
-    #[error("{0}")]
     Node(#[from] NodeError),
     /// What a mailbox is compared with cannot be had.
-    #[error("a child cannot be reached")]
     NoPeer {
         /// Through this.
         what: &'static str,
@@ -47,9 +39,10 @@ pub enum BenchError {
         error: std::io::Error,
     },
     /// The program's allocator does not count.
-    #[error("allocations cannot be counted")]
     NotCounted,
 }
+
+ringlane_task::display_explained!(BenchError);
 
 impl Explain for BenchError {
     fn name(&self) -> &'static str {
@@ -64,6 +57,21 @@ impl Explain for BenchError {
             BenchError::Golden { .. } => "GoldenMismatch",
             BenchError::NotCounted => "NotCounted",
         }
+    }
+
+    fn summary(&self) -> String {
+        match self {
+            BenchError::Run(error) => return error.summary(),
+            BenchError::Setup(error) => return error.summary(),
+            BenchError::Scene(error) => return error.summary(),
+            BenchError::Scratch(error) => return error.summary(),
+            BenchError::Bound(error) => return error.summary(),
+            BenchError::Golden { .. } => "the values are not the known answer",
+            BenchError::Node(error) => return error.summary(),
+            BenchError::NoPeer { .. } => "a child cannot be reached",
+            BenchError::NotCounted => "allocations cannot be counted",
+        }
+        .to_string()
     }
 
     fn detail(&self) -> String {

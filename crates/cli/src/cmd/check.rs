@@ -74,7 +74,7 @@ impl CheckArgs {
         let dir = Run::dir_of(&self.run.dir(Needs::Manifest)?);
         let report = check_all(&dir)?;
         let name = dir.display().to_string();
-        output::results(&if self.json { json(name, &report) } else { text(&name, &report) })?;
+        output::results(&if self.json { json(name, &report) } else { text(&printable(&name), &report) })?;
         let is_whole = report.broken.is_empty() && report.incomplete.is_empty();
         Ok(if is_whole { Exit::Ok } else { Exit::Failed })
     }
@@ -119,7 +119,7 @@ fn text(run: &str, report: &Report) -> String {
     }
     for found in [&report.broken, &report.incomplete] {
         for (file, what) in found.iter().take(SHOWN_MAX) {
-            text += &format!("  {file}: {}\n", printable(what));
+            text += &format!("  {}: {}\n", printable(file), printable(what));
         }
         if found.len() > SHOWN_MAX {
             text += &format!("  and {} more\n", found.len() - SHOWN_MAX);

@@ -12,7 +12,7 @@ use ringlane_trace::{ArtifactFile, TraceError, remove_unfinished};
 
 use crate::errors::{CliError, Exit};
 use crate::limits::TICK;
-use crate::output::{self, say};
+use crate::output::{self, printable, say};
 use crate::output_path;
 use crate::recording::REPORT_FILE as FILE_NAME;
 use crate::rounds::observed;
@@ -46,7 +46,7 @@ impl ReportArgs {
         output_path::check(&run, &path)?;
         let facts = write_page(&run, &path)?;
         facts.missing.iter().for_each(|missing| say(format_args!("note: {missing}")));
-        output::results(&format!("{}\n", path.display()))?;
+        output::results(&format!("{}\n", printable(&path.display().to_string())))?;
         say(format_args!("{} blocks, {}", facts.blocks, bytes_text(facts.bytes)));
         Ok(Exit::Ok)
     }

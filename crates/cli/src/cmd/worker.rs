@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use ringlane_node::{Equipment, Inherited, Kind, NoEquipment, NodeError, Service, Spin};
+use ringlane_task::Reader;
 
 use super::model::ModelArgs;
 use super::ranks;
@@ -40,6 +41,9 @@ pub struct WorkerArgs {
     /// The descriptor of a node's memory, outermost node first (repeatable)
     #[arg(long = "memory-fd", value_name = "N")]
     memory_fds: Vec<i32>,
+    /// Hints of errors name options: the node is one of the command, not of a program
+    #[arg(long)]
+    for_command: bool,
     /// What it has: nothing, a chip, or workers of its own
     #[arg(long, value_name = "KIND", default_value = "function", value_parser = ["function", "chip", "node"])]
     kind: String,
@@ -63,7 +67,11 @@ impl WorkerArgs {
     /// Serves until the node, or rank 0, says that it is enough.
     pub fn execute(&self) -> Result<Exit, CliError> {
         match self.mailbox_fd {
-            Some(mailbox) => self.serve(mailbox),
+            Some(mailbox) => {
+                let reader = if self.for_command { Reader::Command } else { Reader::Program };
+                reader.make_current();
+                self.serve(mailbox)
+            }
             None => {
                 signals::leave_sigterm();
                 ranks::execute(&self.workers, &self.command)

@@ -14,7 +14,6 @@ const SIGKILL: i32 = 9;
 #[derive(Debug, thiserror::Error)]
 pub enum CaseEnd {
     /// The process died of itself, or something killed it.
-    #[error("the process of a case died")]
     Died {
         /// The scene.
         scene: String,
@@ -26,7 +25,6 @@ pub enum CaseEnd {
         dir: Option<PathBuf>,
     },
     /// A person wanted it to end, and it did not.
-    #[error("a case did not end after Ctrl-C, and was killed")]
     Killed {
         /// The scene.
         scene: String,
@@ -39,12 +37,22 @@ pub enum CaseEnd {
     },
 }
 
+ringlane_task::display_explained!(CaseEnd);
+
 impl Explain for CaseEnd {
     fn name(&self) -> &'static str {
         match self {
             CaseEnd::Died { .. } => "CaseDied",
             CaseEnd::Killed { .. } => "Interrupted",
         }
+    }
+
+    fn summary(&self) -> String {
+        match self {
+            CaseEnd::Died { .. } => "the process of a case died",
+            CaseEnd::Killed { .. } => "a case did not end after Ctrl-C, and was killed",
+        }
+        .to_string()
     }
 
     fn detail(&self) -> String {

@@ -5,6 +5,7 @@ use core::marker::PhantomData;
 use ringlane_task::{Access, DType, Element, Scalar, TensorView, ViewError};
 
 use super::tensor::{Tensor, TensorRef};
+use crate::fault::{Error, Fault};
 
 /// No axis: the argument is not split between blocks.
 pub(crate) const NO_SPLIT: u8 = u8::MAX;
@@ -41,8 +42,33 @@ pub enum ArgKind {
     },
     /// A typed value.
     Scalar(Scalar),
-    /// An output of an impossible shape; told at submit.
-    Bad(ViewError),
+    /// What no task can be given; refused at submit.
+    Bad(BadArg),
+}
+
+/// Why an argument cannot be given to any task.
+#[derive(Clone, Copy, Debug)]
+pub enum BadArg {
+    /// An output of an impossible shape.
+    Shape(ViewError),
+    /// A scalar that is to be split between blocks.
+    SplitScalar {
+        /// The axis along which.
+        axis: u8,
+    },
+}
+
+impl BadArg {
+    /// The error of a submit that has it as argument `arg` of a kernel.
+    #[cold]
+    pub(crate) fn refused(self, kernel: &str, arg: usize) -> Error {
+        match self {
+            BadArg::Shape(error) => error.into(),
+            BadArg::SplitScalar { axis } => {
+                Fault::BadSplit { kernel: kernel.to_string(), arg, axis, rank: 0 }.into()
+            }
+        }
+    }
 }
 
 impl<'s> Arg<'s> {
@@ -58,7 +84,8 @@ impl<'s> Arg<'s> {
         Arg { kind, scope: PhantomData }
     }
 
-    /// Shares the argument out between the blocks of the task: each gets its own part along `axis`.
+    /// Shares the argument out between the blocks of the task: each gets its own part along `axis`. A scalar has no axes; a
+    /// submit with one that is split is refused.
     ///
     /// ```
     /// use ringlane_engine::prelude::*;
@@ -70,8 +97,10 @@ impl<'s> Arg<'s> {
     /// ```
     #[inline]
     pub fn split(mut self, axis: u8) -> Self {
-        if let ArgKind::Tensor { split, .. } | ArgKind::Output { split, .. } = &mut self.kind {
-            *split = axis;
+        match &mut self.kind {
+            ArgKind::Tensor { split, .. } | ArgKind::Output { split, .. } => *split = axis,
+            ArgKind::Scalar(_) => self.kind = ArgKind::Bad(BadArg::SplitScalar { axis }),
+            ArgKind::Bad(_) => {}
         }
         self
     }
@@ -87,7 +116,7 @@ impl<'s> Arg<'s> {
 pub fn out<'s>(dtype: DType, shape: impl AsRef<[u32]>) -> Arg<'s> {
     let kind = match TensorView::contiguous(dtype, shape.as_ref()) {
         Ok(view) => ArgKind::Output { view, split: NO_SPLIT },
-        Err(error) => ArgKind::Bad(error),
+        Err(error) => ArgKind::Bad(BadArg::Shape(error)),
     };
     Arg { kind, scope: PhantomData }
 }

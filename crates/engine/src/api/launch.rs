@@ -91,6 +91,11 @@ impl<'a> Launch<'a> {
         if self.lanes[1].is_none() && self.lanes[2].is_none() { self.lanes[0] } else { None }
     }
 
+    /// The name of its first kernel.
+    pub(crate) fn first_name(&self) -> &'static str {
+        self.kernels().next().map_or("", Kernel::name)
+    }
+
     /// The kernels, in the order in which they take arguments.
     pub fn kernels(&self) -> impl Iterator<Item = &'static Kernel> + use<> {
         self.lanes.into_iter().flatten()

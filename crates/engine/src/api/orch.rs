@@ -51,7 +51,7 @@ use super::backend::{Backend, Call, Contents, Inference, Reading, Site};
 use super::buffers::{BufferId, checked_view};
 use super::launch::Launch;
 use super::tensor::{Task, TaskHandle, Tensor, TensorRef};
-use crate::fault::{Fault, Result};
+use crate::fault::{Error, Fault, Result};
 
 /// Submits tasks, opens scopes, reads values: the user's side of a run.
 ///
@@ -209,7 +209,7 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
     ) -> Result<Submitted<'s, N>> {
         let mut refs = [TensorRef::default(); N];
         let call = Call { launch, args: Arg::kinds(args), after, site };
-        let task = self.backend().submit(&call, &mut refs)?;
+        let task = self.backend().submit(&call, &mut refs).map_err(|error| error.at(site))?;
         let mut submitted = Submitted { task, outs: [const { MaybeUninit::uninit() }; N], made: 0 };
         for arg in args {
             if let ArgKind::Output { view, .. } = arg.kind {
@@ -240,9 +240,9 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
     ) -> Result<SubmittedSlice<'s>> {
         let after: Vec<TaskHandle> = after.iter().map(|t| t.task).collect();
         let mut refs = vec![TensorRef::default(); args.len()];
-        let call =
-            Call { launch: &launch.into(), args: Arg::kinds(args), after: &after, site: Location::caller() };
-        let task = self.backend().submit(&call, &mut refs)?;
+        let site = Location::caller();
+        let call = Call { launch: &launch.into(), args: Arg::kinds(args), after: &after, site };
+        let task = self.backend().submit(&call, &mut refs).map_err(|error| error.at(site))?;
         let views = args.iter().filter_map(|arg| match arg.kind {
             ArgKind::Output { view, .. } => Some(view),
             _ => None,
@@ -276,8 +276,11 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
     /// ```
     #[track_caller]
     pub fn alloc(&mut self, dtype: DType, shape: impl AsRef<[u32]>) -> Result<Tensor<'s>> {
-        let view = TensorView::contiguous(dtype, shape.as_ref())?;
-        let tensor = self.backend().alloc(view, Contents::Zeros, Location::caller())?;
+        let site = Location::caller();
+        let view =
+            TensorView::contiguous(dtype, shape.as_ref()).map_err(|error| Error::from(error).at(site))?;
+        let made = self.backend().alloc(view, Contents::Zeros, site);
+        let tensor = made.map_err(|error| error.at(site))?;
         Ok(Tensor::new(tensor, view))
     }
 
@@ -299,10 +302,12 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
     /// ```
     #[track_caller]
     pub fn upload<T: Element>(&mut self, values: &[T], shape: impl AsRef<[u32]>) -> Result<Tensor<'s>> {
-        let view = checked_view::<T>(shape.as_ref(), values.len())?;
+        let site = Location::caller();
+        let view = checked_view::<T>(shape.as_ref(), values.len()).map_err(|error| error.at(site))?;
         // SAFETY: the bytes of a slice; an `Element` has no padding.
         let bytes = unsafe { core::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) };
-        let tensor = self.backend().alloc(view, Contents::Host(bytes), Location::caller())?;
+        let made = self.backend().alloc(view, Contents::Host(bytes), site);
+        let tensor = made.map_err(|error| error.at(site))?;
         Ok(Tensor::new(tensor, view))
     }
 
@@ -387,21 +392,23 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
     /// }
     /// # Ok(()) })?; Ok::<(), Error>(())
     /// ```
+    #[track_caller]
     pub fn read<T: Element>(&mut self, tensor: Tensor<'s>) -> Result<Vec<T>> {
-        if tensor.dtype() != T::DTYPE {
-            return Err(Fault::ReadDType { tensor: tensor.dtype(), asked: T::DTYPE }.into());
-        }
+        let site = Location::caller();
+        check_type::<T>(&tensor, site)?;
         let (elements, bytes) = (tensor.view.elements() as usize, tensor.view.bytes());
         let mut values = Vec::<T>::new();
-        let refused = |_| Fault::OutOfMemory { what: "values that are read", bytes };
+        let refused = |_| Error::from(Fault::OutOfMemory { what: "values that are read", bytes }).at(site);
         values.try_reserve_exact(elements).map_err(refused)?;
         let (target, mut filled) = (values.as_mut_ptr().cast::<u8>(), 0);
-        self.backend().read(tensor.tensor, &tensor.view, Reading::Copy, &mut |piece| {
+        let sink = &mut |piece: &[u8]| {
             assert!(piece.len() <= bytes as usize - filled, "a backend hands over no more than the view");
             // SAFETY: there is room for the view's bytes, and those before this piece are filled.
             unsafe { core::ptr::copy_nonoverlapping(piece.as_ptr(), target.add(filled), piece.len()) };
             filled += piece.len();
-        })?;
+        };
+        let read = self.backend().read(tensor.tensor, &tensor.view, Reading::Copy, sink);
+        read.map_err(|error| error.at(site))?;
         assert_eq!(filled as u64, bytes, "a backend hands over the whole view");
         // SAFETY: all of them were filled, with valid `T`s in logical order.
         unsafe { values.set_len(elements) };
@@ -419,18 +426,21 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
     /// assert_eq!(o.look(made, |values: &[u32]| values.iter().sum::<u32>())?, 20);
     /// # Ok(()) })?; Ok::<(), Error>(())
     /// ```
+    #[track_caller]
     pub fn look<T: Element, R>(&mut self, tensor: Tensor<'s>, f: impl FnOnce(&[T]) -> R) -> Result<R> {
-        if tensor.dtype() != T::DTYPE {
-            return Err(Fault::ReadDType { tensor: tensor.dtype(), asked: T::DTYPE }.into());
-        }
+        let site = Location::caller();
+        check_type::<T>(&tensor, site)?;
         let (elements, mut f, mut answer) = (tensor.view.elements() as usize, Some(f), None);
-        self.backend().read(tensor.tensor, &tensor.view, Reading::InPlace, &mut |bytes| {
+        let sink = &mut |bytes: &[u8]| {
             assert_eq!(bytes.len(), elements * size_of::<T>(), "a backend shows the whole view");
             assert!(bytes.as_ptr().cast::<T>().is_aligned(), "tensors are aligned for their type");
             // SAFETY: so many valid `T`s, aligned, which nobody writes while they are shown.
             let values = unsafe { core::slice::from_raw_parts(bytes.as_ptr().cast::<T>(), elements) };
             answer = f.take().map(|f| f(values));
-        })?;
+        };
+        self.backend()
+            .read(tensor.tensor, &tensor.view, Reading::InPlace, sink)
+            .map_err(|error| error.at(site))?;
         Ok(answer.expect("a backend that does not fail shows the values once"))
     }
 
@@ -457,7 +467,18 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
     /// assert_eq!(values, [1.0, 2.0]);
     /// # Ok::<(), Error>(())
     /// ```
+    #[track_caller]
     pub fn external(&mut self, buffer: BufferId) -> Result<Tensor<'s>> {
-        self.backend().external(buffer).map(|(tensor, view)| Tensor::new(tensor, view))
+        let site = Location::caller();
+        let (tensor, view) = self.backend().external(buffer).map_err(|error| error.at(site))?;
+        Ok(Tensor::new(tensor, view))
     }
+}
+
+/// Refuses to read a tensor as another type than its own.
+fn check_type<T: Element>(tensor: &Tensor<'_>, site: Site) -> Result<()> {
+    if tensor.dtype() == T::DTYPE {
+        return Ok(());
+    }
+    Err(Error::from(Fault::ReadDType { tensor: tensor.dtype(), asked: T::DTYPE }).at(site))
 }

@@ -5,12 +5,13 @@
 //! crossed a process or language boundary.
 
 use core::marker::PhantomData;
+use core::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ringlane_task::{Access, DType, TensorView};
+use ringlane_task::{Access, DType, TensorView, ViewError};
 
 use super::arg::Arg;
-use crate::fault::Result;
+use crate::fault::{Error, Result};
 
 /// Identifies a run among all runs of the process. The default belongs to no run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -68,8 +69,15 @@ impl<'s> Tensor<'s> {
         Tensor { tensor, view, scope: PhantomData }
     }
 
-    fn with(self, view: TensorView) -> Self {
-        Tensor { view, ..self }
+    /// The same tensor through another view; one that cannot be made is refused with the line that asked for it. Inlined
+    /// like its callers, so that only the way of a refusal carries the line.
+    #[inline]
+    #[track_caller]
+    fn with(self, view: Result<TensorView, ViewError>) -> Result<Self> {
+        match view {
+            Ok(view) => Ok(Tensor { view, ..self }),
+            Err(error) => Err(Error::from(error).at(Location::caller())),
+        }
     }
 
     /// The window of `len[i]` elements from `start[i]` along each dimension.
@@ -81,8 +89,10 @@ impl<'s> Tensor<'s> {
     /// assert_eq!(o.read::<u32>(x.tile(&[0, 1], &[2, 2])?)?, [1, 2, 4, 5]);
     /// # Ok(()) })?; Ok::<(), Error>(())
     /// ```
+    #[inline]
+    #[track_caller]
     pub fn tile(self, start: &[u32], len: &[u32]) -> Result<Self> {
-        Ok(self.with(self.view.tile(start, len)?))
+        self.with(self.view.tile(start, len))
     }
 
     /// The window of `len` elements from `start` along one dimension.
@@ -94,8 +104,10 @@ impl<'s> Tensor<'s> {
     /// assert_eq!(o.read::<u32>(x.slice(1, 2, 1)?)?, [2, 5]);
     /// # Ok(()) })?; Ok::<(), Error>(())
     /// ```
+    #[inline]
+    #[track_caller]
     pub fn slice(self, axis: usize, start: u32, len: u32) -> Result<Self> {
-        Ok(self.with(self.view.slice(axis, start, len)?))
+        self.with(self.view.slice(axis, start, len))
     }
 
     /// The elements at one index of a dimension, which is dropped.
@@ -108,8 +120,10 @@ impl<'s> Tensor<'s> {
     /// assert_eq!(o.read::<u32>(x.select(0, 1)?)?, [3, 4, 5]);
     /// # Ok(()) })?; Ok::<(), Error>(())
     /// ```
+    #[inline]
+    #[track_caller]
     pub fn select(self, axis: usize, index: u32) -> Result<Self> {
-        Ok(self.with(self.view.select(axis, index)?))
+        self.with(self.view.select(axis, index))
     }
 
     /// The same elements with two dimensions exchanged.
@@ -122,8 +136,10 @@ impl<'s> Tensor<'s> {
     /// assert_eq!(o.read::<u32>(x.transpose(0, 1)?)?, [0, 3, 1, 4, 2, 5]);
     /// # Ok(()) })?; Ok::<(), Error>(())
     /// ```
+    #[inline]
+    #[track_caller]
     pub fn transpose(self, a: usize, b: usize) -> Result<Self> {
-        Ok(self.with(self.view.transpose(a, b)?))
+        self.with(self.view.transpose(a, b))
     }
 
     /// The same elements under another shape; only for contiguous views.
@@ -136,8 +152,10 @@ impl<'s> Tensor<'s> {
     /// assert_eq!(o.read::<u32>(x.reshape(&[3, 2])?.select(0, 1)?)?, [2, 3]);
     /// # Ok(()) })?; Ok::<(), Error>(())
     /// ```
+    #[inline]
+    #[track_caller]
     pub fn reshape(self, shape: &[u32]) -> Result<Self> {
-        Ok(self.with(self.view.reshape(shape)?))
+        self.with(self.view.reshape(shape))
     }
 
     /// The view repeated `len` times along a new leading dimension; only for reads.
@@ -150,8 +168,10 @@ impl<'s> Tensor<'s> {
     /// assert_eq!(o.read::<u32>(row.broadcast(2)?)?, [0, 1, 2, 0, 1, 2]);
     /// # Ok(()) })?; Ok::<(), Error>(())
     /// ```
+    #[inline]
+    #[track_caller]
     pub fn broadcast(self, len: u32) -> Result<Self> {
-        Ok(self.with(self.view.broadcast(len)?))
+        self.with(self.view.broadcast(len))
     }
 
     /// The lengths of the dimensions.

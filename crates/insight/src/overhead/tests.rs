@@ -137,5 +137,5 @@ fn threads_have_a_budget_and_a_low_level_is_refused_with_the_one_that_is_needed(
     assert_eq!((threads[0].dispatched, threads[0].elsewhere), (3, Ticks(14)));
     assert!(threads[0].phases.contains(&(Phase::Dispatch, Ticks(4))));
     let refused = overhead(&Sample::on(&["aic"]).at_level(SwimlaneLevel::Blocks, 5)).unwrap_err();
-    assert_eq!((refused.name(), refused.hint().contains("--chip-swimlane=2")), ("LevelTooLow", true));
+    assert_eq!((refused.name(), refused.hint().contains("with_swimlane_level(2)")), ("LevelTooLow", true));
 }

@@ -124,9 +124,10 @@ impl Callable {
 
     /// Runs it here. A panic is an error like any other.
     pub(crate) fn run(&self, call: &mut Call<'_>) -> Result<(), CallError> {
+        ringlane_engine::note_panics();
         let run = std::panic::AssertUnwindSafe(|| (self.run)(call));
         std::panic::catch_unwind(run).unwrap_or_else(|payload| {
-            let detail = ringlane_engine::panic_text(&*payload);
+            let detail = ringlane_engine::describe_panic(&*payload);
             let error = CallError::new("CallablePanicked", detail, format!("mend {}", self.name));
             ringlane_engine::drop_panic(payload);
             Err(error)

@@ -7,6 +7,8 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ringlane_task::Reader;
+
 use super::process::Listener;
 use crate::limits;
 use crate::mailbox::Spin;
@@ -64,6 +66,10 @@ impl Launch {
         command.args(&self.arguments);
         command.args(["--mailbox-fd".to_string(), mailbox.as_raw_fd().to_string()]);
         command.args(["--spin-us".to_string(), self.spin.us().to_string()]);
+        // The hints of its errors are read by who reads ours.
+        if Reader::current() == Reader::Command {
+            command.arg("--for-command");
+        }
         for memory in self.memories.all() {
             command.args(["--memory-fd".to_string(), memory.file().as_raw_fd().to_string()]);
         }
@@ -82,7 +88,7 @@ impl Launch {
         self
     }
 
-    /// Other arguments before `--mailbox-fd N --spin-us N --memory-fd N…`, which every child gets.
+    /// Other arguments before `--mailbox-fd N --spin-us N [--for-command] --memory-fd N…`, which every child gets.
     #[must_use]
     pub fn with_arguments(mut self, arguments: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         self.arguments = arguments.into_iter().map(Into::into).collect();

@@ -8,17 +8,28 @@ use super::layout::VERSION;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum FrameError {
-    #[error("a frame from another host holds what cannot be")]
-    CorruptFrame { field: &'static str, value: u64 },
-    #[error("a frame from another host is of another version")]
-    UnknownFrameVersion { version: u32 },
-    #[error("a frame from another host is cut short")]
-    FrameTruncated { field: &'static str, need_bytes: u64, have_bytes: u64 },
-    #[error("a call or an answer is too large for one frame")]
-    FrameTooLarge { field: &'static str, value: u64, most: u64 },
-    #[error("{0}")]
+    /// A frame from another host holds what cannot be.
+    CorruptFrame {
+        field: &'static str,
+        value: u64,
+    },
+    /// A frame from another host is of another version.
+    UnknownFrameVersion {
+        version: u32,
+    },
+    /// A frame from another host is cut short.
+    FrameTruncated {
+        field: &'static str,
+        need_bytes: u64,
+        have_bytes: u64,
+    },
+    /// A call or an answer is too large for one frame.
+    FrameTooLarge {
+        field: &'static str,
+        value: u64,
+        most: u64,
+    },
     Config(ConfigError),
-    #[error("{0}")]
     Arguments(BlobError),
 }
 
@@ -28,6 +39,8 @@ impl FrameError {
         FrameError::CorruptFrame { field, value: value.into() }
     }
 }
+
+ringlane_task::display_explained!(FrameError);
 
 impl Explain for FrameError {
     fn name(&self) -> &'static str {
@@ -39,6 +52,18 @@ impl Explain for FrameError {
             FrameError::Config(error) => error.name(),
             FrameError::Arguments(error) => error.name(),
         }
+    }
+
+    fn summary(&self) -> String {
+        match self {
+            FrameError::CorruptFrame { .. } => "a frame from another host holds what cannot be",
+            FrameError::UnknownFrameVersion { .. } => "a frame from another host is of another version",
+            FrameError::FrameTruncated { .. } => "a frame from another host is cut short",
+            FrameError::FrameTooLarge { .. } => "a call or an answer is too large for one frame",
+            FrameError::Config(error) => return error.summary(),
+            FrameError::Arguments(error) => return error.summary(),
+        }
+        .to_string()
     }
 
     fn detail(&self) -> String {

@@ -216,6 +216,8 @@ pub(crate) fn check_shared(memories: &Memories, buffers: &Buffers<'_>) -> Result
 
 #[cfg(test)]
 mod tests {
+    use ringlane_task::Explain;
+
     use super::*;
 
     fn offset_of(buffers: &mut SharedBuffers, id: BufferId) -> u64 {
@@ -272,6 +274,6 @@ mod tests {
         assert!(check_shared(&memories, shared.buffers()).is_ok());
         let mut elsewhere = Buffers::new();
         elsewhere.add(&[1], &[1u8]).unwrap();
-        assert_eq!(check_shared(&memories, &elsewhere).unwrap_err().fault().name(), "NotShared");
+        assert_eq!(check_shared(&memories, &elsewhere).unwrap_err().name(), "NotShared");
     }
 }

@@ -166,7 +166,7 @@ fn a_rank_that_dies_is_named_and_is_not_started_again() {
         [died, later].map(|run| run.result.unwrap_err().detail())
     });
     for detail in &bridged.result {
-        assert!(detail.contains("RankDied: rank 2 (process "), "{detail}");
+        assert!(detail.contains("RankDied: a rank died: rank 2 (process "), "{detail}");
     }
     assert!(bridged.result[0].contains("during DIE"), "{:?}", bridged.result);
     assert_eq!(bridged.ranks.unwrap_err().name(), "RankDied");

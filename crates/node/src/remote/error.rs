@@ -14,33 +14,77 @@ use crate::frame::FrameError;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum RemoteError {
-    #[error("a rank died")]
-    RankDied { rank: Rank, place: String, during: String },
-    #[error("a rank cannot go on")]
-    RankLeft { rank: Rank, place: String, error: CallError },
-    #[error("a rank did not answer in time")]
-    RankSilent { rank: Rank, place: String, during: String, after: Duration },
-    #[error("a rank has a call that nobody waits for any more")]
-    RankGivenUp { rank: Rank, place: String, during: String },
-    #[error("a rank was started from another build")]
-    UnlikeBuilds { rank: Rank, place: String, ours: Digest, theirs: Digest },
-    #[error("a rank sent what cannot be")]
-    BadFrame { rank: Rank, error: FrameError },
-    #[error("a rank said what nobody asked")]
-    UnexpectedFrame { rank: Rank, kind: &'static str, sequence: u64 },
-    #[error("an answer does not fit its call")]
-    WrongAnswer { rank: Rank, sequence: u64, handle: BufferHandle },
-    #[error("a call cannot be sent")]
-    Unsendable { error: FrameError },
-    #[error("a run was told to end")]
-    RanksTerminated { during: String },
-    #[error("there is no such rank")]
-    NoSuchRank { rank: Rank, ranks: u32 },
-    #[error("the ranks cannot be reached")]
-    RanksUnreachable { doing: &'static str, error: String },
-    #[error("{0}")]
+    /// A rank died.
+    RankDied {
+        rank: Rank,
+        place: String,
+        during: String,
+    },
+    /// A rank cannot go on.
+    RankLeft {
+        rank: Rank,
+        place: String,
+        error: CallError,
+    },
+    /// A rank did not answer in time.
+    RankSilent {
+        rank: Rank,
+        place: String,
+        during: String,
+        after: Duration,
+    },
+    /// A rank has a call that nobody waits for any more.
+    RankGivenUp {
+        rank: Rank,
+        place: String,
+        during: String,
+    },
+    /// A rank was started from another build.
+    UnlikeBuilds {
+        rank: Rank,
+        place: String,
+        ours: Digest,
+        theirs: Digest,
+    },
+    /// A rank sent what cannot be.
+    BadFrame {
+        rank: Rank,
+        error: FrameError,
+    },
+    /// A rank said what nobody asked.
+    UnexpectedFrame {
+        rank: Rank,
+        kind: &'static str,
+        sequence: u64,
+    },
+    /// An answer does not fit its call.
+    WrongAnswer {
+        rank: Rank,
+        sequence: u64,
+        handle: BufferHandle,
+    },
+    /// A call cannot be sent.
+    Unsendable {
+        error: FrameError,
+    },
+    /// A run was told to end.
+    RanksTerminated {
+        during: String,
+    },
+    /// There is no such rank.
+    NoSuchRank {
+        rank: Rank,
+        ranks: u32,
+    },
+    /// The ranks cannot be reached.
+    RanksUnreachable {
+        doing: &'static str,
+        error: String,
+    },
     Node(NodeError),
 }
+
+ringlane_task::display_explained!(RemoteError);
 
 impl Explain for RemoteError {
     fn name(&self) -> &'static str {
@@ -60,11 +104,32 @@ impl Explain for RemoteError {
         }
     }
 
+    fn summary(&self) -> String {
+        match self {
+            RemoteError::RankDied { .. } => "a rank died",
+            RemoteError::RankLeft { .. } => "a rank cannot go on",
+            RemoteError::RankSilent { .. } => "a rank did not answer in time",
+            RemoteError::RankGivenUp { .. } => "a rank has a call that nobody waits for any more",
+            RemoteError::UnlikeBuilds { .. } => "a rank was started from another build",
+            RemoteError::BadFrame { .. } => "a rank sent what cannot be",
+            RemoteError::UnexpectedFrame { .. } => "a rank said what nobody asked",
+            RemoteError::WrongAnswer { .. } => "an answer does not fit its call",
+            RemoteError::Unsendable { .. } => "a call cannot be sent",
+            RemoteError::RanksTerminated { .. } => "a run was told to end",
+            RemoteError::NoSuchRank { .. } => "there is no such rank",
+            RemoteError::RanksUnreachable { .. } => "the ranks cannot be reached",
+            RemoteError::Node(error) => return error.summary(),
+        }
+        .to_string()
+    }
+
     fn detail(&self) -> String {
         match self {
             RemoteError::RankDied { rank, place, during }
             | RemoteError::RankGivenUp { rank, place, during } => format!("{rank} ({place}) during {during}"),
-            RemoteError::RankLeft { rank, place, error } => format!("{rank} ({place}): {error}"),
+            RemoteError::RankLeft { rank, place, error } => {
+                format!("{rank} ({place}): {}", error.without_hint())
+            }
             RemoteError::RankSilent { rank, place, during, after } => {
                 format!("{rank} ({place}): no answer to {during} after {after:?}")
             }

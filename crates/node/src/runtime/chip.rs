@@ -17,7 +17,7 @@ use ringlane_engine::placed::BlockArgument;
 use ringlane_engine::seams::{Chip, Company, Probe};
 use ringlane_engine::slot::{SlotIndex, TaskRecord};
 use ringlane_engine::table::Table;
-use ringlane_task::{CoreId, Explain, Ticks};
+use ringlane_task::{CoreId, Ticks};
 
 use super::crew::{Attempt, Ended, Heard, Job, Mate};
 use super::dispatch::Waiting;
@@ -167,8 +167,7 @@ impl<'n, P: Probe> NodeChip<'n, P> {
         result: Result<(), NodeError>,
     ) {
         let executor = self.executor(worker);
-        let result = result
-            .map_err(|error| KernelError(format!("{}: {} ({})", error.name(), error.detail(), error.hint())));
+        let result = result.map_err(KernelError::new);
         executor.end_block(task, record, index, result);
         if executor.finish_block(task) {
             self.complete(worker, task, record);

@@ -288,7 +288,8 @@ fn table_in(
 }
 
 impl Remote {
-    /// Ends the run: no call begins any more, and those that go on are asked to end.
+    /// Ends the run: no call begins any more, and those that go on are asked to end. Where no run goes on, the next one ends
+    /// as soon as it begins.
     pub fn interrupt(&self) {
         self.table.stop(Stop::Interrupted);
         self.memory.mapping.bell().ring_loudly();

@@ -22,10 +22,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use ringlane_engine::stall::Deadlock;
-use ringlane_task::{Capacities, CoreId, DfxFlags, Explain, KernelId, TaskId, Ticks};
+use ringlane_task::{Capacities, CoreId, DfxFlags, Explain, KernelId, Reader, TaskId, Ticks};
 use ringlane_trace::rows::KernelRow;
 use ringlane_trace::swimlane::CopyRow;
-use ringlane_trace::{ArtifactFile, DfxCost, FileEntry, PmuSource, RunDir, TraceError};
+use ringlane_trace::{ArtifactFile, DfxCost, FileEntry, PmuSource, RunDir, TraceError, os_reason_hint};
 use zerocopy::FromBytes;
 
 use crate::error::ProbeError;
@@ -100,22 +100,18 @@ pub struct Exported {
 #[derive(Debug, thiserror::Error)]
 pub enum RecordingProblem {
     /// A file misses rows, because a write failed.
-    #[error("a file of the recording is incomplete")]
     Incomplete {
         /// The file, the error and how many rows are lost.
         what: String,
     },
     /// A file has no rows, because a person ended the export.
-    #[error("a file of the recording was not written")]
     Interrupted {
         /// The file and how many rows are lost.
         what: String,
     },
     /// The hardware's counters are out of reach.
-    #[error("{0}")]
     Pmu(PmuUnavailable),
     /// A kernel whose arguments were to be captured was never submitted.
-    #[error("nothing of a kernel was captured")]
     NeverSubmitted {
         /// Its name.
         kernel: String,
@@ -123,9 +119,10 @@ pub enum RecordingProblem {
         known: String,
     },
     /// The records are lost.
-    #[error("{0}")]
     Lost(ProbeError),
 }
+
+ringlane_task::display_explained!(RecordingProblem);
 
 impl Explain for RecordingProblem {
     fn name(&self) -> &'static str {
@@ -136,6 +133,17 @@ impl Explain for RecordingProblem {
             RecordingProblem::NeverSubmitted { .. } => "NeverSubmitted",
             RecordingProblem::Lost(error) => error.name(),
         }
+    }
+
+    fn summary(&self) -> String {
+        match self {
+            RecordingProblem::Incomplete { .. } => "a file of the recording is incomplete",
+            RecordingProblem::Interrupted { .. } => "a file of the recording was not written",
+            RecordingProblem::Pmu(error) => return error.summary(),
+            RecordingProblem::NeverSubmitted { .. } => "nothing of a kernel was captured",
+            RecordingProblem::Lost(error) => return error.summary(),
+        }
+        .to_string()
     }
 
     fn detail(&self) -> String {
@@ -149,9 +157,13 @@ impl Explain for RecordingProblem {
 
     fn hint(&self) -> String {
         match self {
-            RecordingProblem::Incomplete { .. } => {
-                "the run's results are not affected; free space or choose another directory with -o"
-                    .to_string()
+            RecordingProblem::Incomplete { what } => {
+                let directory = Reader::choose("`set_output_prefix`", "-o");
+                let otherwise = format!("free space or choose another directory with {directory}");
+                format!(
+                    "the run's results are not affected; {}",
+                    os_reason_hint(what).unwrap_or(otherwise.as_str())
+                )
             }
             RecordingProblem::Interrupted { .. } => {
                 "run it again; files that were written before the signal are whole".to_string()

@@ -1,9 +1,8 @@
 //! Why there are no counters.
 
-use core::fmt;
 use std::io;
 
-use ringlane_task::Explain;
+use ringlane_task::{Explain, Reader};
 use rustix::io::Errno;
 
 use super::group::Event;
@@ -11,8 +10,8 @@ use crate::store::errno_name;
 
 /// The kernel does not give a thread its counters.
 ///
-/// `Display` is one line that says all of it: what was asked for, which counter failed, why, and what would help.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Its detail says what was asked for, which counter failed and why.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct PmuUnavailable {
     /// The kernel's answer. `EBUSY` also stands for counters that were granted and then had no room in the processor.
     pub errno: Errno,
@@ -31,17 +30,15 @@ impl PmuUnavailable {
     }
 }
 
-impl std::error::Error for PmuUnavailable {}
-
-impl fmt::Display for PmuUnavailable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no processor counters: {}; {}", self.detail(), self.hint())
-    }
-}
+ringlane_task::display_explained!(PmuUnavailable);
 
 impl Explain for PmuUnavailable {
     fn name(&self) -> &'static str {
         "PmuUnavailable"
+    }
+
+    fn summary(&self) -> String {
+        "no processor counters".to_string()
     }
 
     fn detail(&self) -> String {
@@ -63,11 +60,16 @@ impl Explain for PmuUnavailable {
             }
             Errno::NOSYS => "this kernel is built without performance events",
             Errno::BUSY | Errno::INVAL => {
-                "the processor has not enough free counters for the group; try --pmu=basic"
+                return format!("the processor has not enough free counters for the group; {}", fewer());
             }
             Errno::MFILE | Errno::NFILE => "raise the limit of open files (ulimit -n)",
-            _ => "try --pmu=basic",
+            _ => return fewer(),
         }
         .to_string()
     }
+}
+
+/// How fewer counters are asked for.
+fn fewer() -> String {
+    format!("try {}", Reader::choose("`pmu_group` 0, the basic one", "--pmu=basic"))
 }

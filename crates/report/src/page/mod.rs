@@ -24,7 +24,7 @@ mod shell;
 use std::io::{self, Write};
 
 use ringlane_insight::Run;
-use ringlane_task::Explain;
+use ringlane_task::{Explain, Reader};
 
 /// What was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,13 +41,21 @@ pub struct PageFacts {
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
     /// The page cannot be written.
-    #[error("the page cannot be written")]
     CannotWrite(#[from] io::Error),
 }
+
+ringlane_task::display_explained!(PageError);
 
 impl Explain for PageError {
     fn name(&self) -> &'static str {
         "CannotWrite"
+    }
+
+    fn summary(&self) -> String {
+        match self {
+            PageError::CannotWrite(_) => "the page cannot be written",
+        }
+        .to_string()
     }
 
     fn detail(&self) -> String {
@@ -56,7 +64,7 @@ impl Explain for PageError {
     }
 
     fn hint(&self) -> String {
-        "give a place that can be written with -o FILE".to_string()
+        format!("give {} that can be written", Reader::choose("a place", "-o FILE with a place"))
     }
 }
 

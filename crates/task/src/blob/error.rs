@@ -13,27 +13,29 @@ use crate::view_error::ViewError;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum BlobError {
-    #[error("a task has more tensors than it can take")]
+    /// A task has more tensors than it can take.
     TooManyTensors { count: usize },
-    #[error("a task has more scalars than it can take")]
+    /// A task has more scalars than it can take.
     TooManyScalars { count: usize },
-    #[error("the arguments of a task do not fit into the space for them")]
+    /// The arguments of a task do not fit into the space for them.
     DoesNotFit { need_bytes: usize, have_bytes: usize, tensors: usize, scalars: usize },
-    #[error("an argument blob is cut short")]
+    /// An argument blob is cut short.
     Truncated { need_bytes: usize, have_bytes: usize, tensors: usize, scalars: usize },
-    #[error("an argument has an unknown data type")]
+    /// An argument has an unknown data type.
     UnknownDType { what: &'static str, index: usize, code: u8 },
-    #[error("a tensor argument has an unknown access")]
+    /// A tensor argument has an unknown access.
     UnknownAccess { index: usize, code: u8 },
-    #[error("a tensor argument has more dimensions than a tensor can have")]
+    /// A tensor argument has more dimensions than a tensor can have.
     TooManyDims { index: usize, rank: u8 },
-    #[error("bytes of an argument blob that must be zero are not")]
+    /// Bytes of an argument blob that must be zero are not.
     NotZero { what: &'static str, index: usize },
-    #[error("a tensor argument is no view of its buffer")]
+    /// A tensor argument is no view of its buffer.
     BadView { index: usize, source: ViewError },
-    #[error("a scalar argument holds no value of its type")]
+    /// A scalar argument holds no value of its type.
     BadScalar { index: usize, bits: u64, dtype: DType },
 }
+
+crate::display_explained!(BlobError);
 
 impl Explain for BlobError {
     fn name(&self) -> &'static str {
@@ -49,6 +51,22 @@ impl Explain for BlobError {
             BlobError::BadView { source, .. } => source.name(),
             BlobError::BadScalar { .. } => "BadScalar",
         }
+    }
+
+    fn summary(&self) -> String {
+        match self {
+            BlobError::TooManyTensors { .. } => "a task has more tensors than it can take",
+            BlobError::TooManyScalars { .. } => "a task has more scalars than it can take",
+            BlobError::DoesNotFit { .. } => "the arguments of a task do not fit into the space for them",
+            BlobError::Truncated { .. } => "an argument blob is cut short",
+            BlobError::UnknownDType { .. } => "an argument has an unknown data type",
+            BlobError::UnknownAccess { .. } => "a tensor argument has an unknown access",
+            BlobError::TooManyDims { .. } => "a tensor argument has more dimensions than a tensor can have",
+            BlobError::NotZero { .. } => "bytes of an argument blob that must be zero are not",
+            BlobError::BadView { .. } => "a tensor argument is no view of its buffer",
+            BlobError::BadScalar { .. } => "a scalar argument holds no value of its type",
+        }
+        .to_string()
     }
 
     fn detail(&self) -> String {

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use super::DfxFlags;
-use crate::explain::Explain;
+use crate::explain::{Explain, Reader};
 use crate::ids::RingIndex;
 use crate::limits::OUTPUT_PREFIX_BYTES;
 use crate::resource::Resource;
@@ -13,39 +13,41 @@ use crate::resource::Resource;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum ConfigError {
-    #[error("a diagnostic is on and there is no directory to write to")]
+    /// A diagnostic is on and there is no directory to write to.
     MissingOutputPrefix { dfx_flags: DfxFlags },
-    #[error("a capacity is not a power of two")]
+    /// A capacity is not a power of two.
     CapacityNotPowerOfTwo { resource: Resource, ring: Option<RingIndex>, value: u64 },
-    #[error("a capacity is too small")]
+    /// A capacity is too small.
     CapacityTooSmall { resource: Resource, ring: Option<RingIndex>, value: u64 },
-    #[error("a capacity is too large")]
+    /// A capacity is too large.
     CapacityTooLarge { resource: Resource, ring: Option<RingIndex>, value: u64 },
-    #[error("a count is negative")]
+    /// A count is negative.
     NegativeCount { field: &'static str, value: i32 },
-    #[error("a count is larger than the chip's own")]
+    /// A count is larger than there can be.
     CountTooLarge { field: &'static str, value: i32, max: u32 },
-    #[error("a count is for modelled chips")]
+    /// A count is for modelled chips.
     OnlyOnSimulators { field: &'static str, value: i32 },
-    #[error("a reserved bit of the diagnostics is set")]
+    /// A reserved bit of the diagnostics is set.
     ReservedBit { bit: u32 },
-    #[error("a reserved field is not zero")]
+    /// A reserved field is not zero.
     ReservedField { offset_bytes: usize, value: u32 },
-    #[error("there is no such swimlane level")]
+    /// There is no such swimlane level.
     SwimlaneLevelOutOfRange { level: u8 },
-    #[error("there is no such overflow policy")]
+    /// There is no such overflow policy.
     UnknownOverflow { code: i32 },
-    #[error("the output prefix is too long")]
+    /// The output prefix is too long.
     OutputPrefixTooLong { bytes: usize },
-    #[error("the output prefix has a NUL inside")]
+    /// The output prefix has a NUL inside.
     OutputPrefixHasNul { at: usize },
-    #[error("the output prefix has no NUL at its end")]
+    /// The output prefix has no NUL at its end.
     OutputPrefixNotTerminated,
-    #[error("the output prefix is not UTF-8")]
+    /// The output prefix is not UTF-8.
     OutputPrefixNotUtf8 { at: usize },
-    #[error("a configuration is cut short")]
+    /// A configuration is cut short.
     ConfigTruncated { have_bytes: usize, need_bytes: usize },
 }
+
+crate::display_explained!(ConfigError);
 
 impl Explain for ConfigError {
     fn name(&self) -> &'static str {
@@ -67,6 +69,30 @@ impl Explain for ConfigError {
             ConfigError::OutputPrefixNotUtf8 { .. } => "OutputPrefixNotUtf8",
             ConfigError::ConfigTruncated { .. } => "ConfigTruncated",
         }
+    }
+
+    fn summary(&self) -> String {
+        match self {
+            ConfigError::MissingOutputPrefix { .. } => {
+                "a diagnostic is on and there is no directory to write to"
+            }
+            ConfigError::CapacityNotPowerOfTwo { .. } => "a capacity is not a power of two",
+            ConfigError::CapacityTooSmall { .. } => "a capacity is too small",
+            ConfigError::CapacityTooLarge { .. } => "a capacity is too large",
+            ConfigError::NegativeCount { .. } => "a count is negative",
+            ConfigError::CountTooLarge { .. } => "a count is too large",
+            ConfigError::OnlyOnSimulators { .. } => "a count is for modelled chips",
+            ConfigError::ReservedBit { .. } => "a reserved bit of the diagnostics is set",
+            ConfigError::ReservedField { .. } => "a reserved field is not zero",
+            ConfigError::SwimlaneLevelOutOfRange { .. } => "there is no such swimlane level",
+            ConfigError::UnknownOverflow { .. } => "there is no such overflow policy",
+            ConfigError::OutputPrefixTooLong { .. } => "the output prefix is too long",
+            ConfigError::OutputPrefixHasNul { .. } => "the output prefix has a NUL inside",
+            ConfigError::OutputPrefixNotTerminated => "the output prefix has no NUL at its end",
+            ConfigError::OutputPrefixNotUtf8 { .. } => "the output prefix is not UTF-8",
+            ConfigError::ConfigTruncated { .. } => "a configuration is cut short",
+        }
+        .to_string()
     }
 
     fn detail(&self) -> String {
@@ -106,15 +132,17 @@ impl Explain for ConfigError {
 
     fn hint(&self) -> String {
         match self {
-            ConfigError::MissingOutputPrefix { .. } => "name a directory with set_output_prefix, or -o DIR",
+            ConfigError::MissingOutputPrefix { .. } => {
+                Reader::choose("name a directory with `set_output_prefix`", "name a directory with -o DIR")
+            }
             ConfigError::CapacityNotPowerOfTwo { resource, value, .. }
             | ConfigError::CapacityTooSmall { resource, value, .. }
             | ConfigError::CapacityTooLarge { resource, value, .. } => {
-                return format!("{} {}", resource.option(), nearest(*resource, *value));
+                return resource.setting(nearest(*resource, *value));
             }
             ConfigError::NegativeCount { .. } => "give 0 for the default, or a positive number",
             ConfigError::CountTooLarge { field, max, .. } => {
-                return format!("with_{field}({max}), or 0 for the default");
+                return format!("`CallConfig::with_{field}({max})`, or 0 for the default");
             }
             ConfigError::OnlyOnSimulators { .. } => {
                 "leave it 0 and use with_workers, or run on a modelled chip"
@@ -125,8 +153,12 @@ impl Explain for ConfigError {
             ConfigError::ReservedField { .. } => {
                 "start from CallConfig::default(); were the two sides built alike?"
             }
-            ConfigError::SwimlaneLevelOutOfRange { .. } => "--chip-swimlane=3",
-            ConfigError::UnknownOverflow { .. } => "--overflow block",
+            ConfigError::SwimlaneLevelOutOfRange { .. } => {
+                Reader::choose("`DfxFlags::with_swimlane_level(3)`", "--chip-swimlane=3")
+            }
+            ConfigError::UnknownOverflow { .. } => {
+                Reader::choose("`CallConfig::with_overflow(Overflow::Block)`", "--overflow block")
+            }
             ConfigError::OutputPrefixTooLong { .. } => "use a shorter path, or one relative to the directory",
             ConfigError::OutputPrefixHasNul { .. } => {
                 "a path cannot hold a NUL; fill what follows it with zeros"

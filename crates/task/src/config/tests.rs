@@ -57,7 +57,7 @@ fn any_diagnostic_needs_a_place_to_write_to() {
 }
 
 #[test]
-fn a_capacity_that_is_refused_names_its_ring_and_an_option_that_is_allowed() {
+fn a_capacity_that_is_refused_names_its_ring_and_a_setting_that_is_allowed() {
     let refused = |config: CallConfig| {
         let error = config.validate().unwrap_err();
         (error.name(), error.detail().split(',').next().unwrap().to_string(), error.hint())
@@ -68,33 +68,38 @@ fn a_capacity_that_is_refused_names_its_ring_and_an_option_that_is_allowed() {
             base.with_ring_task_window([0, 0, 20, 0]),
             "CapacityNotPowerOfTwo",
             "task_window of ring 2: 20 slots",
-            "--ring-task-window 32",
+            "`CallConfig::default().with_ring_task_window([32; 4])`",
         ),
         (
             base.with_ring_task_window([2; 4]),
             "CapacityTooSmall",
             "task_window of ring 0: 2 slots",
-            "--ring-task-window 4",
+            "`CallConfig::default().with_ring_task_window([4; 4])`",
         ),
         (
             base.with_ring_heap([0, 1 << 62, 0, 0]),
             "CapacityTooLarge",
             "heap of ring 1: 4611686018427387904 bytes",
-            "--ring-heap 1099511627776",
+            "`CallConfig::default().with_ring_heap([1099511627776; 4])`",
         ),
         (
             base.with_ring_dep_pool([3, 0, 0, 0]),
             "CapacityNotPowerOfTwo",
             "dep_pool of ring 0: 3 entries",
-            "--ring-dep-pool 4",
+            "`CallConfig::default().with_ring_dep_pool([4; 4])`",
         ),
         (
             base.with_ring_args([0, 0, 0, u32::MAX]),
             "CapacityTooLarge",
             "args of ring 3: 4294967295 bytes",
-            "--ring-args 1073741824",
+            "`CallConfig::default().with_ring_args([1073741824; 4])`",
         ),
-        (base.with_tensormap(100), "CapacityNotPowerOfTwo", "tensormap: 100 entries", "--tensormap 128"),
+        (
+            base.with_tensormap(100),
+            "CapacityNotPowerOfTwo",
+            "tensormap: 100 entries",
+            "`CallConfig::default().with_tensormap(128)`",
+        ),
     ] {
         assert_eq!(refused(config), (name, detail.to_string(), hint.to_string()));
     }

@@ -4,21 +4,20 @@ use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 
 use ringlane_task::Explain;
-use ringlane_trace::describe_os_error;
+use ringlane_trace::{describe_os_error, os_hint};
 
 /// Why captured arguments are not shown, exported or compared.
 #[derive(Debug, thiserror::Error)]
 pub enum DumpError {
     /// The filters let nothing through.
-    #[error("no captured argument is all of this")]
     NothingSelected { there: String },
     /// A file cannot be written.
-    #[error("an argument cannot be exported")]
     CannotExport { path: PathBuf, source: io::Error },
     /// Two runs are not of one program.
-    #[error("the two runs cannot be compared")]
     NotComparable { what: String, hint: &'static str },
 }
+
+ringlane_task::display_explained!(DumpError);
 
 impl Explain for DumpError {
     fn name(&self) -> &'static str {
@@ -27,6 +26,15 @@ impl Explain for DumpError {
             DumpError::CannotExport { .. } => "CannotExport",
             DumpError::NotComparable { .. } => "NotComparable",
         }
+    }
+
+    fn summary(&self) -> String {
+        match self {
+            DumpError::NothingSelected { .. } => "no captured argument is all of this",
+            DumpError::CannotExport { .. } => "an argument cannot be exported",
+            DumpError::NotComparable { .. } => "the two runs cannot be compared",
+        }
+        .to_string()
     }
 
     fn detail(&self) -> String {
@@ -46,7 +54,7 @@ impl Explain for DumpError {
             }
             DumpError::CannotExport { source, .. } => match source.kind() {
                 ErrorKind::AlreadyExists => "nothing is overwritten: -o another directory".to_string(),
-                _ => "-o a directory that can be written".to_string(),
+                _ => os_hint(source).unwrap_or("-o a directory that can be written").to_string(),
             },
             DumpError::NotComparable { hint, .. } => hint.to_string(),
         }

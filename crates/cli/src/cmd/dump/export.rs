@@ -11,6 +11,7 @@ use ringlane_trace::{ArtifactFile, TraceError};
 use super::error::DumpError;
 use super::list::stage_word;
 use crate::errors::CliError;
+use crate::output::printable;
 
 /// Characters of a kernel's name in a file's name.
 const NAME_MAX: usize = 64;
@@ -86,7 +87,7 @@ fn file_name(captured: &Captured<'_>, format: Format) -> String {
 
 /// The names of the files, one a line.
 pub fn text(files: &[String]) -> String {
-    files.iter().map(|name| format!("{name}\n")).collect()
+    files.iter().map(|name| format!("{}\n", printable(name))).collect()
 }
 
 /// The names of the files, for programs.

@@ -171,14 +171,14 @@ impl Page {
                 text: format!("Not recorded by the node: {about}. The runs of its workers have it."),
                 option: None,
             },
-            InsightError::NotRecorded { option, .. } => Note {
+            InsightError::NotRecorded { .. } => Note {
                 about,
                 kind: NoteKind::Absent,
-                text: format!("Not recorded: {about}. {option} records it."),
-                option: Some(option),
+                text: format!("Not recorded: {about}. {} records it.", instrument.option()),
+                option: Some(instrument.option()),
             },
             error => {
-                let text = format!("{}: {error}. {}", error.name(), error.detail());
+                let text = format!("{}: {}. {}", error.name(), error.summary(), error.detail());
                 Note { about, kind: NoteKind::Damaged, text, option: None }
             }
         };
