@@ -93,7 +93,7 @@ fn a_value_read_ends_the_count_and_the_hint_says_so() {
     });
     let found = deadlock(&run.result.unwrap_err());
     assert_eq!((found.counted, found.need, found.ring), (Counted::ToRead, 6, 0));
-    assert!(found.hint().contains("--ring-task-window 8"), "{}", found.hint());
+    assert!(found.hint().contains("with_ring_task_window([8; 4])"), "{}", found.hint());
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn a_flat_loop_of_20000_submits_gets_a_hint_with_the_scope_to_paste() {
     });
     let error = run.result.unwrap_err();
     assert!(
-        error.hint().contains("o.scope(|o| {") && error.hint().contains("--ring-task-window 32768"),
+        error.hint().contains("o.scope(|o| {") && error.hint().contains("with_ring_task_window([32768; 4])"),
         "{error:?}"
     );
 }
@@ -130,7 +130,7 @@ fn a_task_too_big_for_its_ring_is_refused_with_the_capacity_it_needs() {
     let config = CallConfig::default().with_workers(1).with_ring_heap([128; 4]);
     let error = run(&config, 2).unwrap_err();
     assert_eq!(error.name(), "TaskTooLarge");
-    assert!(error.hint().contains("--ring-heap 256"), "{}", error.hint());
+    assert!(error.hint().contains("with_ring_heap([256; 4])"), "{}", error.hint());
 }
 
 #[test]

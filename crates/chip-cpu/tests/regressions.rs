@@ -53,7 +53,8 @@ fn the_hint_for_one_ring_takes_nothing_away_from_the_others() {
     let run = CpuRuntime::new(&config)
         .unwrap()
         .run(&mut Buffers::new(), |o| o.scope(|o| o.submit(&MAKE, [out(u32, [256])]).map(drop)));
-    assert!(run.result.unwrap_err().hint().starts_with("rerun with --ring-heap 65536,1024,128,256 or"));
+    let error = run.result.unwrap_err();
+    assert!(error.hint().contains("with_ring_heap([65536, 1024, 128, 256])` or split the task"), "{error}");
 }
 
 #[test]

@@ -293,7 +293,7 @@ fn a_file_that_is_not_there_is_refused_with_what_to_do() {
     }
     // A name where a file was asked for.
     let error = spec::load("a5sim".as_ref()).unwrap_err();
-    assert_eq!(error.hint(), "a5sim comes with ringlane: --platform a5sim");
+    assert_eq!(error.hint(), "a5sim comes with ringlane: `spec::builtin(\"a5sim\")`");
 }
 
 /// The line of a field in a chip's file: `poll` in the table `[dispatch]`.

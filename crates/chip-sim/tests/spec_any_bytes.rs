@@ -48,7 +48,7 @@ fn check(text: &str) {
             assert!(!chip.name.is_empty() && !chip.name.contains('/'));
         }
         Err(error) => {
-            for line in [error.to_string(), error.detail(), error.hint()] {
+            for line in [error.summary(), error.detail(), error.hint()] {
                 assert!(!line.is_empty() && !line.contains(char::is_control), "{line:?}");
                 assert!(line.chars().count() < 1000, "{line}");
             }

@@ -17,7 +17,7 @@ kernel! {
     static ODD = any fn(x: &mut [f32], how: u32) -> KernelResult {
         x[0] += 1.0;
         match how {
-            1 => Err(KernelError::new("the kernel was told to fail")),
+            1 | 13 => Err(KernelError::new("the kernel was told to fail")),
             2 => panic!("the kernel was told to panic"),
             8 => abort(),
             9 => {
@@ -43,7 +43,7 @@ kernel! {
 }
 
 /// What each case does wrong; its position is what the kernel is told.
-const WAYS: [&str; 12] = [
+const WAYS: [&str; 14] = [
     "nothing",
     "kernel_fails",
     "kernel_panics",
@@ -56,7 +56,12 @@ const WAYS: [&str; 12] = [
     "kernel_prints",
     "kernel_faults",
     "kernel_overflows",
+    "golden_is_nan",
+    "kernel_fails_and_orchestration_gives_up",
 ];
+
+/// More than the heap of a ring holds by default.
+const HEAP_BYTES_MAX: u32 = 1 << 29;
 
 /// Says a last word and takes the process down.
 fn abort() -> ! {
@@ -115,13 +120,20 @@ impl Program for Counter {
         match self.way {
             "orchestration_fails" => Err(Error::user("the orchestration was told to fail")),
             "orchestration_panics" => panic!("the orchestration was told to panic"),
+            "kernel_fails_and_orchestration_gives_up" => {
+                o.submit(&ODD, [out(f32, [HEAP_BYTES_MAX / 4]), scalar(0u32)]).map(drop)
+            }
             _ => Ok(()),
         }
     }
 
     fn golden(&self, data: &Buffers<'_>) -> Result<Golden> {
         assert_ne!(self.way, "golden_panics", "the golden was told to panic");
-        let off = if self.way == "golden_differs" { 0.5 } else { 0.0 };
+        let off = match self.way {
+            "golden_differs" => 0.5,
+            "golden_is_nan" => f64::NAN,
+            _ => 0.0,
+        };
         let want = [f64::from(self.tasks) + off];
         Ok(Golden::compare(data.get::<f32>(self.x()?)?, &want, Tolerance::EXACT))
     }
@@ -130,7 +142,7 @@ impl Program for Counter {
 scene! {
     name: "odd",
     about: "fails in the way that its case names",
-    params: { "way" = "nothing": "what goes wrong" },
+    params: { "way" = "nothing": "what goes wrong", "file" = "": "a file to read before" },
     cases: {
         "nothing": "nothing goes wrong",
         "kernel_fails": "a kernel returns an error" { "way" = "kernel_fails" },
@@ -145,6 +157,9 @@ scene! {
     },
     kernels: [ODD, SLOW],
     build: |settings| {
+        if !settings.text("file").is_empty() {
+            settings.file("file")?;
+        }
         let way = settings.text("way");
         let way = WAYS.into_iter().find(|known| *known == way);
         let way = way.ok_or_else(|| settings.refuse("way", WAYS.join(", ")))?;

@@ -44,7 +44,7 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(error) => {
-            eprintln!("{error}: {}", error.hint);
+            eprintln!("{error}");
             ExitCode::FAILURE
         }
     }

@@ -53,6 +53,84 @@ fn an_unknown_or_impossible_parameter_is_refused() {
 }
 
 #[test]
+fn a_parameter_that_the_case_contradicts_is_the_one_that_is_named() {
+    let answer = refused(&["run", "vector", "--param", "n=1"], "BadParam");
+    assert_eq!(answer.line("error: "), "BadParam: the case `chunked` cannot have `n=1`");
+    assert!(answer.line("detail: ").starts_with("n=1 with chunks=7, which is that of the case chunked"));
+    assert!(
+        answer
+            .line("hint: ")
+            .starts_with("give `--param chunks=VALUE` as well, with a whole number from 1 to 1")
+    );
+    // The hint, followed, passes.
+    let desk = Desk::new();
+    assert_eq!(desk.ringlane(&["run", "vector", "--param", "n=1", "--param", "chunks=1"]).status, 0);
+}
+
+#[test]
+fn a_file_that_a_parameter_names_and_that_cannot_be_read_is_what_is_named() {
+    let desk = Desk::new();
+    for (file, why) in [("missing.bin", "No such file"), (".", "Is a directory")] {
+        let answer = desk.odd(&["run", "odd", "--case", "nothing", "--param", &format!("file={file}")]);
+        assert_refused(&desk, &answer, "UnreadableFile", &[]);
+        let detail = answer.line("detail: ");
+        assert!(detail.starts_with(&format!("file={file}: ")) && detail.contains(why), "{detail}");
+        assert!(answer.line("hint: ").contains("--param file=VALUE"), "{}", answer.stderr);
+    }
+}
+
+#[test]
+fn a_count_that_is_too_large_gets_one_that_makes_sense_as_a_hint() {
+    let cores = std::thread::available_parallelism().unwrap().get().min(1024);
+    for value in ["99999", "99999999999999999999"] {
+        let answer = refused(&["run", "vector", "--threads", value], "BadValue");
+        assert!(answer.line("detail: ").contains("from 1 to 1024"), "{}", answer.stderr);
+        assert_eq!(answer.line("hint: "), format!("--threads {cores}"));
+    }
+    assert_eq!(refused(&["run", "vector", "--threads", "0"], "BadValue").line("hint: "), "--threads 1");
+}
+
+#[test]
+fn too_many_open_files_are_said_to_be_that() {
+    for limit in 5..16 {
+        let desk = Desk::new();
+        let shell = format!("ulimit -n {limit}; exec \"$@\"");
+        let command =
+            ["-c", &shell, "sh", env!("CARGO_BIN_EXE_ringlane"), "run", "vector", "--case", "small", "--dfx"];
+        let answer = Answer::of(desk.command("sh".as_ref(), &command).output().unwrap());
+        if answer.stderr.contains("EMFILE") {
+            assert!(answer.line("hint: ").contains("ulimit -n"), "{limit}: {}", answer.stderr);
+        }
+        assert!(answer.status == 0 || answer.stderr.contains("open files"), "{limit}: {}", answer.stderr);
+    }
+}
+
+#[test]
+fn escape_bytes_of_what_was_given_are_printed_as_escapes() {
+    let desk = Desk::new();
+    let odd = "a\x1b[31mred\u{9b}0m";
+    for arguments in [
+        &["run", "vector", "--case", odd][..],
+        &["run", odd],
+        &["run", "vector", "--param", &format!("n={odd}")],
+        &["run", "vector", &format!("--{odd}")],
+        &["run", "vector", "--threads", odd],
+        &["report", odd],
+        &["run", "vector", "--platform", "a2a3sim", "--chip", odd],
+        &["run", "vector", "--case", "small", "-o", &format!("/proc/{odd}")],
+        &["run", "vector", "--case", "small", "-o", odd, "--report", "--chip-swimlane"],
+        &["check", odd],
+        &["report", odd, "-o", &format!("{odd}.html")],
+        &["deps", odd],
+        &[odd],
+    ] {
+        let answer = desk.ringlane(arguments);
+        let printed = format!("{}{}", answer.stdout, answer.stderr);
+        assert!(!printed.contains(['\x1b', '\u{9b}']), "{arguments:?}: {printed:?}");
+    }
+}
+
+#[test]
 fn a_bad_value_names_the_option_the_value_and_what_is_allowed() {
     for (option, value, allowed) in [
         ("--threads", "0", "from 1 to"),

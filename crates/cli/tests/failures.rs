@@ -16,7 +16,7 @@ fn fails(case: &str, status: &str, name: &str, detail: &str) {
     assert!(answer.line("error: ").starts_with(&format!("{name}: ")), "{}", answer.stderr);
     assert!(answer.line("detail: ").contains(detail), "{}", answer.stderr);
     assert!(
-        !answer.stderr.contains("panicked at") && !answer.stderr.contains("RUST_BACKTRACE"),
+        !answer.stderr.contains("thread '") && !answer.stderr.contains("RUST_BACKTRACE"),
         "{}",
         answer.stderr
     );
@@ -35,6 +35,54 @@ fn fails(case: &str, status: &str, name: &str, detail: &str) {
 fn a_kernel_that_fails_or_panics_fails_its_run() {
     fails("kernel_fails", "failed", "TaskFailed", "the kernel was told to fail");
     fails("kernel_panics", "failed", "TaskFailed", "the kernel was told to panic");
+    // The panic's own line, not only that of the submit.
+    fails(
+        "kernel_panics",
+        "failed",
+        "TaskFailed",
+        "the kernel panicked at crates/cli/examples/odd_scenes.rs:",
+    );
+}
+
+#[test]
+fn an_error_is_printed_with_its_name_once() {
+    let desk = Desk::new();
+    let answer = desk.odd(&["run", "odd", "--case", "kernel_fails"]);
+    assert_eq!(answer.line("error: "), "TaskFailed: a task failed");
+    assert_eq!(answer.stderr.matches("TaskFailed").count(), 1, "{}", answer.stderr);
+}
+
+#[test]
+fn a_failed_task_and_why_the_orchestration_gave_up_are_both_told() {
+    let desk = Desk::new();
+    let way = "way=kernel_fails_and_orchestration_gives_up";
+    let answer = desk.odd(&["run", "odd", "--case", "nothing", "--param", way]);
+    assert_eq!((answer.status, answer.line("error: ")), (1, "TaskFailed: a task failed"));
+    let (detail, hint) = (answer.line("detail: "), answer.line("hint: "));
+    assert!(
+        detail.contains("the kernel was told to fail") && detail.contains("; and TaskTooLarge: "),
+        "{detail}"
+    );
+    assert!(hint.contains("for TaskTooLarge: rerun with --ring-heap 536870912 "), "{hint}");
+    let error = &desk.manifest()["error"];
+    assert_eq!((error["detail"].as_str(), error["hint"].as_str()), (Some(detail), Some(hint)));
+}
+
+#[test]
+fn a_nan_in_a_golden_is_called_nan() {
+    let desk = Desk::new();
+    let answer = desk.odd(&["run", "odd", "--case", "nothing", "--param", "way=golden_is_nan"]);
+    assert!(answer.line("error: ").starts_with("GoldenMismatch"), "{}", answer.stderr);
+    assert!(
+        answer.line("detail: ").contains("NaN") && answer.line("hint: ").contains("NaN"),
+        "{}",
+        answer.stderr
+    );
+    assert_eq!(desk.manifest()["golden"]["max_abs_error"], "NaN");
+    let desk = Desk::new();
+    let answer = desk.ringlane(&["run", "paged_attention", "--case", "small", "--param", "plant=nan"]);
+    assert!(answer.line("detail: ").contains(" of them NaN"), "{}", answer.stderr);
+    assert!(answer.line("hint: ").contains("ringlane dump bad"), "{}", answer.stderr);
 }
 
 #[test]

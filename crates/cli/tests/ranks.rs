@@ -104,13 +104,13 @@ fn a_rank_that_is_killed_is_named_ends_the_run_and_leaves_nobody() {
     assert_ne!(answer.status, 0, "{}", answer.stderr);
     assert!(answer.line("error: ").starts_with("TaskFailed"), "{}", answer.stderr);
     let (detail, named) = (answer.line("detail: "), format!("(process {} on ", ranks[2]));
-    for told in ["SCENE_PARTS", "RankDied: rank 2", &named] {
+    for told in ["SCENE_PARTS", "RankDied: a rank died: rank 2", &named] {
         assert!(detail.contains(told), "{told}: {detail}");
     }
     within("the end of all ranks and their chips", || !all.iter().any(|&pid| lives(pid)));
     let manifest = checked(&desk.path().join("out"));
     assert_eq!(manifest.status, RunStatus::Failed);
-    assert!(manifest.error.expect("an error").detail.contains("RankDied: rank 2"));
+    assert!(manifest.error.expect("an error").detail.contains("RankDied: a rank died: rank 2"));
 }
 
 #[test]
