@@ -135,18 +135,25 @@ impl OnPlatform {
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
     /// It describes no chip.
-    #[error("{0}")]
     Chip(#[from] SpecError),
     /// It is no cost table.
-    #[error("{0}")]
     Costs(#[from] CostTableError),
 }
+
+ringlane_task::display_explained!(ModelError);
 
 impl Explain for ModelError {
     fn name(&self) -> &'static str {
         match self {
             ModelError::Chip(error) => error.name(),
             ModelError::Costs(error) => error.name(),
+        }
+    }
+
+    fn summary(&self) -> String {
+        match self {
+            ModelError::Chip(error) => error.summary(),
+            ModelError::Costs(error) => error.summary(),
         }
     }
 

@@ -127,7 +127,7 @@ pub enum Fault {
     Config(ringlane_task::ConfigError),
     /// What was asked to be recorded cannot be.
     CannotRecord { name: &'static str, detail: String, hint: String },
-    #[error("a modelled chip cannot be had")]
+    /// A modelled chip cannot be had.
     CannotModel { name: &'static str, detail: String, hint: String },
 }
 
@@ -213,6 +213,7 @@ impl Explain for Fault {
             Fault::User(_) => "the orchestration stopped",
             Fault::Config(_) => "a configuration cannot be used",
             Fault::CannotRecord { .. } => "what was asked to be recorded cannot be",
+            Fault::CannotModel { .. } => "a modelled chip cannot be had",
         }
         .to_string()
     }
@@ -415,6 +416,7 @@ impl Fault {
                 | Fault::User(_)
                 | Fault::Config(_)
                 | Fault::CannotRecord { .. }
+                | Fault::CannotModel { .. }
         )
     }
 }
