@@ -46,15 +46,15 @@ fn a_run_of_every_other_shape_takes_at_least_as_long_as_its_bound() {
 #[test]
 fn a_run_that_did_not_record_what_the_bound_needs_is_told_how() {
     let desk = Desk::new();
-    for (recorded, missing, option) in [
-        ("--dep-gen", "l2_perf_records.json", "--chip-swimlane"),
-        ("--chip-swimlane=1", "deps.json", "--dep-gen"),
+    for (recorded, missing, method) in [
+        ("--dep-gen", "l2_perf_records.json", "DfxFlags::with_swimlane_level"),
+        ("--chip-swimlane=1", "deps.json", "DfxFlags::DEPS"),
     ] {
         let arguments = ["vector", "--case", "small", recorded];
         let error = bound_of(&desk, recorded.trim_start_matches('-'), &arguments).unwrap_err();
         assert_eq!(error.name(), "NotRecorded");
         assert!(error.detail().contains(missing), "{}", error.detail());
-        assert!(error.hint().contains(option), "{}", error.hint());
+        assert!(error.hint().contains(method), "{}", error.hint());
     }
 }
 

@@ -100,7 +100,7 @@ fn a_program_is_told_the_same() {
     assert_eq!((name, detail.as_str()), ("OnlyOnSimulators", "block_dim is 2, and the cpu has threads only"));
     let (name, detail, hint) = refused(Platform::A2a3sim, CallConfig::default().with_block_dim(25));
     assert_eq!((name, detail.as_str()), ("CountTooLarge", "block_dim is 25, at most 24 on this chip"));
-    assert_eq!(hint, "with_block_dim(24), or 0 for the default");
+    assert_eq!(hint, "`CallConfig::with_block_dim(24)`, or 0 for the default");
     let config = CallConfig::default().with_block_dim(2).with_scheduler_threads(2);
     assert_eq!(Runtime::on(Platform::A2a3sim).with(&config).unwrap().threads(), 3);
 }

@@ -102,6 +102,7 @@ fn printed() -> String {
         text += &answer.stdout;
         text += &answer.stderr;
     };
+    run("run stream --case short --param tasks=200 --threads 1 -o logged --log info");
     run("run fanin --case small -p a2a3sim --ring-task-window 16 --scope-stats -o fatal");
     run("scopes fatal");
     run("run paged_attention --case small -p a2a3sim --scope-stats --dep-gen -o pa");

