@@ -35,12 +35,12 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         outs: &mut [TensorRef],
     ) -> Result<()> {
         let (mut at, mut made) = (place.args_at, 0);
-        for (arg, kind) in call.args.iter().enumerate() {
+        for kind in call.args {
             at += match kind {
                 ArgKind::Tensor { tensor, view, access, split } => {
                     let used = self.place_tensor(*tensor, view, (*access, *split), place, at, owned);
-                    if *access == Access::NoDep && !writes(call, arg, *access) {
-                        make_read_only(self.words(place, at, 1));
+                    if *access == Access::NoDep {
+                        self.limit_unfollowed(call, kind, place, at);
                     }
                     used
                 }
@@ -54,6 +54,15 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             };
         }
         Ok(())
+    }
+
+    /// Makes an argument that is not followed one that its kernel may only read, unless the parameter writes.
+    #[cold]
+    fn limit_unfollowed(&mut self, call: &Call<'_>, kind: &ArgKind, place: &Place, at: u32) {
+        let arg = call.args.element_offset(kind).expect("it is one of them");
+        if !writes(call, arg, Access::NoDep) {
+            make_read_only(self.words(place, at, 1));
+        }
     }
 
     /// The words of the record at `at`.

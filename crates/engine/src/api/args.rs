@@ -101,7 +101,8 @@ pub(crate) enum Record<'a> {
 }
 
 /// Decodes the record at the front of `words`; gives it and the words it takes.
-#[inline]
+// Always inlined: a call for each argument that a kernel takes would show.
+#[inline(always)]
 pub(crate) fn decode(words: &[u64]) -> (Record<'_>, usize) {
     let head = words[0];
     if head & KIND_SCALAR != 0 {
@@ -321,8 +322,7 @@ impl<'a> Args<'a> {
         if contiguous && head & FLAG_CONTIGUOUS == 0 {
             return Err(mismatch("a contiguous tensor", dtype));
         }
-        let is_read_only = record.access() == Access::Input || head & FLAG_READ_ONLY != 0;
-        if wants != Wants::Read && is_read_only {
+        if wants != Wants::Read && (record.access() == Access::Input || head & FLAG_READ_ONLY != 0) {
             return Err(mismatch("a written tensor", dtype));
         }
         if wants == Wants::Alone && self.blocks > 1 && record.split() == NO_SPLIT {
