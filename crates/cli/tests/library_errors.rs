@@ -209,3 +209,40 @@ fn a_run_that_panics_outside_of_kernels_still_unwinds_with_its_own_payload() {
     let payload = catch_unwind(AssertUnwindSafe(run)).unwrap_err();
     assert_eq!(payload.downcast_ref::<&str>(), Some(&"the program's own"));
 }
+
+const OUTSIDE_LINE: u32 = line!() + 1;
+kernel! { static OUTSIDE = any fn(x: ViewMut<u32, 2>) { let mut x = x; x[[0, 4]] = 1; } }
+
+#[test]
+fn an_index_outside_of_a_view_is_reported_where_the_kernel_has_it() {
+    let error = error_of(|o| o.submit(&OUTSIDE, [out(u32, [2, 4])]).map(drop));
+    let place = format!("{}:{OUTSIDE_LINE}: index 4 of axis 1 with length 4", file!());
+    assert!(error.detail().contains(&place), "{error}");
+}
+
+#[test]
+fn an_axis_that_no_tensor_has_is_refused_and_not_taken_for_no_split() {
+    for axis in [1, 254, 255] {
+        let error =
+            error_of(|o| o.submit(SET.blocks(2), [out(u32, [4]).split(axis), scalar(1u32)]).map(drop));
+        assert_eq!(error.name(), "BadSplit");
+        assert!(error.detail().ends_with(&format!("axis {axis} of a view with rank 1")), "{error}");
+    }
+}
+
+#[test]
+fn hints_are_about_what_was_given() {
+    let after = error_of(|o| {
+        let tasks = vec![o.submit(&SET, [out(u32, [1]), scalar(1u32)])?.task(); 5000];
+        o.submit_after(&tasks, &SET, [out(u32, [1]), scalar(1u32)]).map(drop)
+    });
+    assert_eq!((after.name(), after.hint().contains("barrier")), ("TooManyArgs", true));
+    let nested = error_of(|o| {
+        let outer = o.submit(&SET, [out(u32, [1]), scalar(1u32)])?.task();
+        let (mut runtime, mut data) = (runtime(Platform::Cpu, &CallConfig::default()), Buffers::new());
+        let run = runtime
+            .run(&mut data, |o| o.submit_after(&[outer], &SET, [out(u32, [1]), scalar(1u32)]).map(drop));
+        run.result
+    });
+    assert_eq!((nested.name(), nested.hint().contains("tasks of its own run")), ("ForeignHandle", true));
+}

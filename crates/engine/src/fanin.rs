@@ -4,7 +4,7 @@ use ringlane_task::{CoreId, Resource};
 
 use crate::api::backend::{Call, Contents, Site};
 use crate::api::tensor::{TaskHandle, TensorRef};
-use crate::fault::{Fault, Result};
+use crate::fault::{AFTER, Fault, Result};
 use crate::limits::{AFTER_MAX, FANIN_MAX};
 use crate::orchestrator::{Meta, Orchestrator, Predecessor, ring_index};
 use crate::seams::{Chip, Company, Probe, Step, Work};
@@ -85,7 +85,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             return Ok(());
         }
         if call.after.len() > AFTER_MAX {
-            let (what, given) = ("tasks to follow", call.after.len());
+            let (what, given) = (AFTER, call.after.len());
             return Err(Fault::TooManyArgs { what, given, limit: AFTER_MAX }.into());
         }
         let mark = self.mark;

@@ -7,6 +7,9 @@ use crate::api::tensor::RunNumber;
 pub use crate::error::{Error, Result};
 use crate::stall::Deadlock;
 
+/// What a submit has too many of if it follows too many tasks.
+pub(crate) const AFTER: &str = "tasks to follow";
+
 /// A task that did not do its work, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskFailure {
@@ -280,6 +283,7 @@ impl Explain for Fault {
                 return format!("rerun with {} or split the task", resource.setting(option));
             }
             Fault::ArgCount { .. } => "give one argument for each parameter of the kernel, in order",
+            Fault::TooManyArgs { what: AFTER, .. } => "follow one task that follows them all: `o.barrier()`",
             Fault::TooManyArgs { .. } => "put several values into one tensor, or split the task",
             Fault::ArgDType { .. } => "make the tensor with the kernel's data type, or use another kernel",
             Fault::ArgRank { .. } => "reshape the tensor, or take a view of another rank in the kernel",
@@ -301,9 +305,14 @@ impl Explain for Fault {
             Fault::BadSplit { .. } => {
                 "split a tensor along one of its own axes; `SharedMut` and scalars are not split"
             }
-            Fault::BadLaunch { .. } => "one to three kernels, at least one block",
+            Fault::BadLaunch { .. } => {
+                "a task runs one to three kernels, at most one on an AIC and two on AIV cores, in 1 to 16777216 blocks"
+            }
             Fault::BadMark { .. } => "`o.dump(&[…])` counts the arguments of the next submit from 0",
             Fault::StaleHandle { .. } => "keep handles inside the scope that made them",
+            Fault::ForeignHandle { what: "a task", .. } => {
+                "a task follows tasks of its own run only: let the outer run wait, then start the nested one"
+            }
             Fault::ForeignHandle { .. } => {
                 "pass data to a nested run through its own Buffers: read the tensor, then add or lend the values"
             }

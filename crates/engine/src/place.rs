@@ -159,9 +159,10 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     /// Zeroes heap memory that was just taken. What was never used is zero, and its pages are left to the core that writes
     /// them first: making them is most of what zeroing costs.
     pub(crate) fn zero_heap(&self, ring: usize, piece: HeapPiece) {
-        let HeapPiece { offset, used_before } = piece;
+        let HeapPiece { offset, bytes, untouched_from } = piece;
+        let used = untouched_from.saturating_sub(offset).min(bytes) as usize;
         // SAFETY: the bytes were just taken from the heap ring: nobody else uses them.
-        unsafe { self.table.heap[ring].base().add(offset as usize).write_bytes(0, used_before as usize) };
+        unsafe { self.table.heap[ring].base().add(offset as usize).write_bytes(0, used) };
     }
 
     /// Copies the orchestration's bytes into heap memory that was just taken, as large as they are.

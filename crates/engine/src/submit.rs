@@ -81,8 +81,9 @@ pub(crate) enum Committed<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HeapPiece {
     pub(crate) offset: u64,
-    /// Its first bytes, that many, were used before; the others are still zero.
-    pub(crate) used_before: u64,
+    pub(crate) bytes: u64,
+    /// From here on the ring's heap was never used before: it is still zero.
+    pub(crate) untouched_from: u64,
 }
 
 /// What a submit will take, before it takes anything.
@@ -339,8 +340,8 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             if let Some(offset) = self.allocate(ring, Resource::Heap, bytes) {
                 let used: u64 = self.state.rings.iter().map(|r| r.heap.used()).sum();
                 self.peak_heap = self.peak_heap.max(used);
-                let used_before = self.state.rings[ring].touch_heap(offset, bytes);
-                return Ok(HeapPiece { offset, used_before });
+                let untouched_from = self.state.rings[ring].touch_heap(offset + bytes);
+                return Ok(HeapPiece { offset, bytes, untouched_from });
             }
             self.wait_for(ring, Resource::Heap, bytes, site)?;
         }

@@ -51,10 +51,12 @@ pub enum ArgKind {
 pub enum BadArg {
     /// An output of an impossible shape.
     Shape(ViewError),
-    /// A scalar that is to be split between blocks.
-    SplitScalar {
+    /// To be split between blocks along an axis that it does not have.
+    Split {
         /// The axis along which.
         axis: u8,
+        /// How many axes it has; a scalar none.
+        rank: usize,
     },
 }
 
@@ -64,8 +66,8 @@ impl BadArg {
     pub(crate) fn refused(self, kernel: &str, arg: usize) -> Error {
         match self {
             BadArg::Shape(error) => error.into(),
-            BadArg::SplitScalar { axis } => {
-                Fault::BadSplit { kernel: kernel.to_string(), arg, axis, rank: 0 }.into()
+            BadArg::Split { axis, rank } => {
+                Fault::BadSplit { kernel: kernel.to_string(), arg, axis, rank }.into()
             }
         }
     }
@@ -98,8 +100,12 @@ impl<'s> Arg<'s> {
     #[inline]
     pub fn split(mut self, axis: u8) -> Self {
         match &mut self.kind {
+            // The number that stands for no split is no axis either.
+            ArgKind::Tensor { view, .. } | ArgKind::Output { view, .. } if axis == NO_SPLIT => {
+                self.kind = ArgKind::Bad(BadArg::Split { axis, rank: view.rank() });
+            }
             ArgKind::Tensor { split, .. } | ArgKind::Output { split, .. } => *split = axis,
-            ArgKind::Scalar(_) => self.kind = ArgKind::Bad(BadArg::SplitScalar { axis }),
+            ArgKind::Scalar(_) => self.kind = ArgKind::Bad(BadArg::Split { axis, rank: 0 }),
             ArgKind::Bad(_) => {}
         }
         self

@@ -14,6 +14,7 @@ struct Layout<T, const R: usize> {
 
 impl<T, const R: usize> Layout<T, R> {
     #[inline]
+    #[track_caller]
     fn at(&self, index: [usize; R]) -> *mut T {
         let mut offset = 0usize;
         for (axis, (&i, dim)) in index.iter().zip(&self.dims).enumerate() {
@@ -25,8 +26,14 @@ impl<T, const R: usize> Layout<T, R> {
         unsafe { self.base.add(offset) }
     }
 
+    #[track_caller]
     fn row(&self, outer: &[usize]) -> (*mut T, usize) {
-        assert_eq!(outer.len() + 1, R, "a row of a rank-{R} view has {} leading indices", R - 1);
+        let given = outer.len();
+        assert!(
+            given + 1 == R,
+            "a row of a view of rank {R} is at {} indices, {given} given",
+            R.saturating_sub(1)
+        );
         assert!(self.dims[R - 1].stride == 1 || self.dims[R - 1].len == 1, "the rows are not contiguous");
         let mut index = [0usize; R];
         index[..outer.len()].copy_from_slice(outer);
@@ -90,6 +97,7 @@ impl<'a, T: Element, const R: usize> View<'a, T, R> {
     }
 
     /// One contiguous row: the elements under all leading indices. Panics if rows are strided.
+    #[track_caller]
     pub fn row(&self, outer: &[usize]) -> &'a [T] {
         let (start, len) = self.layout.row(outer);
         // SAFETY: `row` checked the indices and that `len` elements follow each other; `new` vouched for reads.
@@ -111,6 +119,7 @@ impl<'a, T: Element, const R: usize> ViewMut<'a, T, R> {
     }
 
     /// One contiguous row: the elements under all leading indices. Panics if rows are strided.
+    #[track_caller]
     pub fn row(&mut self, outer: &[usize]) -> &mut [T] {
         let (start, len) = self.layout.row(outer);
         // SAFETY: `row` checked the indices and that `len` elements follow each other; `&mut self` makes the
@@ -122,6 +131,7 @@ impl<'a, T: Element, const R: usize> ViewMut<'a, T, R> {
 impl<T: Element, const R: usize> Index<[usize; R]> for View<'_, T, R> {
     type Output = T;
     #[inline]
+    #[track_caller]
     fn index(&self, index: [usize; R]) -> &T {
         // SAFETY: `at` checked the index; `new` vouched for the element.
         unsafe { &*self.layout.at(index) }
@@ -131,6 +141,7 @@ impl<T: Element, const R: usize> Index<[usize; R]> for View<'_, T, R> {
 impl<T: Element, const R: usize> Index<[usize; R]> for ViewMut<'_, T, R> {
     type Output = T;
     #[inline]
+    #[track_caller]
     fn index(&self, index: [usize; R]) -> &T {
         // SAFETY: `at` checked the index; `new` vouched for the element.
         unsafe { &*self.layout.at(index) }
@@ -139,6 +150,7 @@ impl<T: Element, const R: usize> Index<[usize; R]> for ViewMut<'_, T, R> {
 
 impl<T: Element, const R: usize> IndexMut<[usize; R]> for ViewMut<'_, T, R> {
     #[inline]
+    #[track_caller]
     fn index_mut(&mut self, index: [usize; R]) -> &mut T {
         // SAFETY: `at` checked the index; `&mut self` makes the borrow exclusive.
         unsafe { &mut *self.layout.at(index) }

@@ -64,11 +64,12 @@ impl Ring {
         if resource == Resource::Heap { &mut self.heap } else { &mut self.args }
     }
 
-    /// Takes note that heap memory is handed out; gives how many of its bytes, from the first on, were used before.
-    pub(crate) fn touch_heap(&mut self, offset: u64, bytes: u64) -> u64 {
-        let used = self.heap_untouched_from.saturating_sub(offset).min(bytes);
-        self.heap_untouched_from = self.heap_untouched_from.max(offset + bytes);
-        used
+    /// Takes note that heap memory up to `end` is handed out; gives from where on it was untouched before.
+    #[inline]
+    pub(crate) fn touch_heap(&mut self, end: u64) -> u64 {
+        let before = self.heap_untouched_from;
+        self.heap_untouched_from = before.max(end);
+        before
     }
 
     /// Dependency entries in use.
