@@ -20,6 +20,7 @@ use tracing::info;
 
 use crate::diagnostics::{Diagnostics, Place, RecordedBy};
 use crate::errors::CliError;
+use crate::interrupted::{ExportInterrupted, RoundsInterrupted};
 use crate::jobs::{Pages, Slip};
 use crate::machine::Machine;
 use crate::manifest::{node_clock, status_of, tell_recording, tell_report};
@@ -187,38 +188,6 @@ impl Explain for GoldenMismatch {
     }
 }
 
-/// A run whose tasks were all done when a person ended the writing of its files.
-#[derive(Debug, thiserror::Error)]
-struct ExportInterrupted {
-    tasks: u64,
-    files: Vec<String>,
-}
-
-ringlane_task::display_explained!(ExportInterrupted);
-
-impl Explain for ExportInterrupted {
-    fn name(&self) -> &'static str {
-        "Interrupted"
-    }
-    fn summary(&self) -> String {
-        "the run was interrupted while its files were written".to_string()
-    }
-    fn detail(&self) -> String {
-        format!("all {} tasks were done; without rows: {}", self.tasks, self.files.join(", "))
-    }
-    fn hint(&self) -> String {
-        "run it again; its values were not compared with the known answer".to_string()
-    }
-}
-
-impl ExportInterrupted {
-    fn of(tasks: u64, recording: &Exported) -> Option<Self> {
-        let unwritten = recording.files.iter().filter(|file| file.incomplete.is_some());
-        let files = unwritten.map(|file| file.path.clone()).collect();
-        recording.interrupted.then_some(ExportInterrupted { tasks, files })
-    }
-}
-
 /// Runs a case. An error means that nothing was run; a run that failed is an outcome.
 pub fn execute(mut job: Job, setup: &Setup, monitor: &Monitor) -> Result<Outcome, CliError> {
     let mut manifest = setup.manifest(&job);
@@ -273,7 +242,8 @@ impl Stage<'_> {
             let _watch = self.monitor.watch(machine.remote(), bar, Some(self.dir.path()));
             let round = self.round_at(&place, job, machine, &mut rounds.recorded);
             rounds.add(round.unwrap_or_else(Round::that_failed));
-            if rounds.failure.is_some() || self.monitor.interrupted() {
+            if rounds.failure.is_some() || number < self.setup.rounds && self.monitor.interrupted() {
+                rounds.interrupt(number, self.setup.rounds);
                 break;
             }
         }
@@ -325,6 +295,20 @@ impl Rounds {
         if self.reported.recording.is_none() {
             self.reported = round;
         }
+    }
+
+    /// Says how many rounds were done if a stop signal ended them in round `number` or after it, and not a failure.
+    fn interrupt(&mut self, number: u32, rounds: u32) {
+        let within = match self.failure.take() {
+            Some(failure) if failure.status != RunStatus::Interrupted || rounds == 1 => {
+                self.failure = Some(failure);
+                return;
+            }
+            failure => failure.map(|failure| failure.error),
+        };
+        let done = number - u32::from(within.is_some());
+        let error = Box::new(RoundsInterrupted { done, rounds, within });
+        self.failure = Some(Failure { status: RunStatus::Interrupted, error });
     }
 }
 
@@ -455,5 +439,19 @@ mod tests {
         rounds.add(Round::that_failed(Failure::of(Fault::Interrupted { tasks: 3 }.into())));
         let manifest = manifest_of(rounds);
         assert_eq!((manifest.status, manifest.tasks), (RunStatus::Interrupted, 1));
+    }
+
+    #[test]
+    fn rounds_that_are_interrupted_between_two_of_them_are_not_well_and_are_counted() {
+        let mut rounds = Rounds::default();
+        rounds.add(round(1, None));
+        rounds.interrupt(1, 3);
+        let error = manifest_of(rounds).error.unwrap();
+        assert_eq!((&*error.name, &*error.detail), ("Interrupted", "1 of 3 rounds were done"));
+        let mut rounds = Rounds::default();
+        rounds.add(Round::that_failed(Failure::of(Fault::Interrupted { tasks: 7 }.into())));
+        rounds.interrupt(2, 3);
+        let error = manifest_of(rounds).error.unwrap();
+        assert_eq!(error.detail, "1 of 3 rounds were done; the next: after 7 submitted tasks");
     }
 }

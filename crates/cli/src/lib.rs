@@ -51,6 +51,7 @@ mod crash;
 mod diagnostics;
 mod errors;
 mod execute;
+mod interrupted;
 mod jobs;
 mod limits;
 mod log;

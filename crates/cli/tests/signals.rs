@@ -84,6 +84,34 @@ fn sigterm_reaches_every_case_of_a_command_that_runs_them_side_by_side() {
 }
 
 #[test]
+fn rounds_that_a_signal_ends_are_interrupted_wherever_it_arrives_and_the_command_says_how_many_were_done() {
+    let ringlane = Path::new(env!("CARGO_BIN_EXE_ringlane"));
+    for (name, status, workers) in
+        [("TERM", 143, &[][..]), ("INT", 130, &[]), ("TERM", 143, &["--workers", "2"])]
+    {
+        let desk = Desk::new();
+        let run = ["run", "vector", "--case", "large", "--rounds", "100000", "--json", "-o", "run"];
+        let child = desk.command(ringlane, &[&run, workers].concat()).spawn().unwrap();
+        within("the run", || desk.path().join("run").exists());
+        std::thread::sleep(Duration::from_millis(700));
+        signal(child.id(), name);
+        let answer = Answer::of(child.wait_with_output().unwrap());
+        assert_eq!(answer.status, status, "{name}: {}", answer.stderr);
+        let json = answer.json();
+        assert_eq!(
+            (&json["ok"], &json["runs"][0]["status"]),
+            (&false.into(), &"interrupted".into()),
+            "{json}"
+        );
+        let manifest = checked(&desk.path().join("run"));
+        assert_eq!(manifest.status, RunStatus::Interrupted, "{name}");
+        assert!(manifest.error.unwrap().detail.contains(" of 100000 rounds were done"), "{}", answer.stderr);
+        assert!(answer.line("error: ").starts_with("Interrupted"), "{}", answer.stderr);
+        assert!(answer.line("detail: ").contains(" of 100000 rounds were done"), "{}", answer.stderr);
+    }
+}
+
+#[test]
 fn sigterm_ends_a_run_over_workers_and_its_processes() {
     let desk = Desk::new();
     let run = [
