@@ -117,6 +117,22 @@ fn runs_that_lost_captured_bytes_are_neither_said_to_agree_nor_to_be_free_of_bad
 }
 
 #[test]
+fn a_selection_that_captured_nothing_is_warned_of_and_is_neither_free_of_bad_values_nor_in_agreement() {
+    let desk = Desk::new();
+    let run = ["run", "vector", "--case", "small", "--dump-tensor=@marked", "-o", "run"];
+    let answer = desk.ringlane(&run);
+    assert_eq!(answer.status, 0, "{}", answer.stderr);
+    assert!(answer.line("warning: ").starts_with("NothingCaptured: "), "{}", answer.stderr);
+    for arguments in [&["dump", "bad", "run"][..], &["dump", "diff", "run", "run"]] {
+        let answer = desk.ringlane(arguments);
+        assert_eq!(answer.status, 1, "{arguments:?}: {}", answer.stdout);
+        assert!(answer.stdout.starts_with("nothing was captured, so nothing was "), "{}", answer.stdout);
+    }
+    let json = desk.ringlane(&["dump", "diff", "run", "run", "--json"]).json();
+    assert_eq!(json["verdict"], "nothing_captured", "{json}");
+}
+
+#[test]
 fn captured_bytes_that_were_zeroed_are_found_by_every_command_that_reads_them() {
     let desk = Desk::new();
     whole_run(&desk, &BYTES, "run");

@@ -32,6 +32,13 @@ pub struct SelectedKernel {
     pub arg: Option<u16>,
 }
 
+impl DumpSelection {
+    /// What was selected, in the command's words, unless that is everything.
+    pub(crate) fn chosen(&self) -> Option<String> {
+        (*self != DumpSelection::Everything).then(|| self.to_string())
+    }
+}
+
 impl fmt::Display for DumpSelection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -12,14 +12,10 @@ use super::checksums::Checksums;
 use super::{Export, Rows};
 use crate::dump::{BEFORE, Captured, CapturedTask, SCALAR};
 use crate::kinds;
-use crate::selection::DumpSelection;
 
 impl Export<'_> {
     pub(super) fn dump(&self, out: &mut ArtifactFile, rows: Rows) -> io::Result<RowCounts> {
-        let selection = match &self.settings.dump {
-            DumpSelection::Everything => None,
-            chosen => Some(chosen.to_string()),
-        };
+        let selection = self.settings.dump.chosen();
         let mut writer = DumpWriter::new(out, selection.as_deref(), &self.facts.kernels);
         self.for_each(kinds::DUMP_TASKS, rows, |_, task: CapturedTask| {
             let func_ids = task.kernels.map(|id| KernelId(id as u32));

@@ -118,6 +118,11 @@ pub enum RecordingProblem {
         /// Those that were.
         known: String,
     },
+    /// No argument of the run's tasks was among those to be captured.
+    NothingCaptured {
+        /// What was asked for.
+        selection: String,
+    },
     /// The records are lost.
     Lost(ProbeError),
 }
@@ -131,6 +136,7 @@ impl Explain for RecordingProblem {
             RecordingProblem::Interrupted { .. } => "RecordingInterrupted",
             RecordingProblem::Pmu(why) => why.name(),
             RecordingProblem::NeverSubmitted { .. } => "NeverSubmitted",
+            RecordingProblem::NothingCaptured { .. } => "NothingCaptured",
             RecordingProblem::Lost(error) => error.name(),
         }
     }
@@ -141,6 +147,7 @@ impl Explain for RecordingProblem {
             RecordingProblem::Interrupted { .. } => "a file of the recording was not written",
             RecordingProblem::Pmu(error) => return error.summary(),
             RecordingProblem::NeverSubmitted { .. } => "nothing of a kernel was captured",
+            RecordingProblem::NothingCaptured { .. } => "no argument of any task was captured",
             RecordingProblem::Lost(error) => return error.summary(),
         }
         .to_string()
@@ -151,6 +158,9 @@ impl Explain for RecordingProblem {
             RecordingProblem::Incomplete { what } | RecordingProblem::Interrupted { what } => what.clone(),
             RecordingProblem::Pmu(why) => why.detail(),
             RecordingProblem::NeverSubmitted { kernel, .. } => format!("the run submitted no {kernel:?}"),
+            RecordingProblem::NothingCaptured { selection } => {
+                format!("the selection {selection} matched none of them")
+            }
             RecordingProblem::Lost(error) => error.detail(),
         }
     }
@@ -170,6 +180,10 @@ impl Explain for RecordingProblem {
             }
             RecordingProblem::Pmu(why) => why.hint(),
             RecordingProblem::NeverSubmitted { known, .. } => format!("it submitted {known}"),
+            RecordingProblem::NothingCaptured { .. } => {
+                let all = Reader::choose("`DumpSelection::Everything`", "--dump-tensor");
+                format!("mark arguments with `o.dump(…)`, or capture all of them with {all}")
+            }
             RecordingProblem::Lost(error) => error.hint(),
         }
     }
@@ -259,7 +273,9 @@ impl Export<'_> {
     fn run(&self, exported: &mut Exported, payload: Option<ArtifactFile>) {
         // First, because it may leave room on the disk for the others.
         self.payload(exported, payload);
-        exported.problems.extend(self.never_submitted());
+        let unmatched = self.never_submitted();
+        let nothing = if unmatched.is_empty() { self.nothing_captured() } else { None };
+        exported.problems.extend(unmatched.into_iter().chain(nothing));
         for written in self.artifacts() {
             let is_interrupted = |problem: &_| matches!(problem, RecordingProblem::Interrupted { .. });
             exported.interrupted |= written.problem.as_ref().is_some_and(is_interrupted);
@@ -300,6 +316,14 @@ impl Export<'_> {
             known: names.join(", "),
         };
         missing.map(problem).collect()
+    }
+
+    /// A selection that matched no argument of the tasks that were submitted.
+    fn nothing_captured(&self) -> Option<RecordingProblem> {
+        let is_on = self.settings.flags.contains(DfxFlags::DUMP) && !self.facts.kernels.is_empty();
+        let selection =
+            self.settings.dump.chosen().filter(|_| is_on && self.counts(kinds::DUMP).total == 0)?;
+        Some(RecordingProblem::NothingCaptured { selection })
     }
 
     fn counts(&self, kind: Kind) -> KindCounts {

@@ -14,7 +14,7 @@ const EXAMPLE: &str = "\
 Example:
   $ ringlane run paged_attention --dump-tensor
   $ ringlane dump bad
-Exit status: 0 there is no NaN and no infinity, 1 there is, or records or payloads are missing.";
+Exit status: 0 there is no NaN and no infinity, 1 there is, records or payloads are missing, or nothing was captured.";
 
 /// Find the first task that made a NaN or an infinity out of finite inputs
 #[derive(clap::Args)]
@@ -33,9 +33,14 @@ impl BadArgs {
         let run = self.run.open(Needs::Table(Instrument::Dump))?;
         let found = find_bad(&run.captured()?, &run.payloads()?)?;
         output::results(&if self.json { json_of(&found) } else { text(&found) })?;
-        let is_well = found.maker.is_none() && found.given.is_none() && found.is_whole();
+        let is_well = found.maker.is_none() && found.given.is_none() && found.is_whole() && !is_empty(&found);
         Ok(if is_well { Exit::Ok } else { Exit::Failed })
     }
+}
+
+/// Whether there was nothing to search: no record was captured, and none was lost.
+fn is_empty(found: &Bad) -> bool {
+    found.lost.total() == 0
 }
 
 fn text(found: &Bad) -> String {
@@ -52,6 +57,8 @@ fn text(found: &Bad) -> String {
         }
     } else if found.given.is_some() {
         text += "no task makes one out of finite inputs: look at where the program has this one from\n";
+    } else if is_empty(found) {
+        text += "nothing was captured, so nothing was searched\n";
     } else if found.is_whole() {
         text += "no NaN and no infinity\n";
     } else {

@@ -23,7 +23,7 @@ Example:
   $ ringlane dump diff outputs/good outputs/wrong
   $ ringlane dump diff outputs/cpu outputs/a2a3sim --tolerance 1e-3
 Two elements a and b agree if |a - b| <= T + T * max(|a|, |b|); NaN agrees with NaN; whole numbers must be equal.
-Exit status: 0 the runs agree, 1 they differ, or one of them lost records or payloads; 2 they are not runs of one program.";
+Exit status: 0 the runs agree, 1 they differ, one of them lost records or payloads, or nothing could be compared; 2 they are not runs of one program.";
 
 /// Culprits that are printed with --all; the rest is counted.
 const SHOWN_MAX: usize = 50;
@@ -73,8 +73,14 @@ impl DiffArgs {
                 found.alone
             ));
         }
-        Ok(if found.agrees() && found.is_whole() { Exit::Ok } else { Exit::Failed })
+        let is_well = found.agrees() && found.is_whole() && !is_empty(&found);
+        Ok(if is_well { Exit::Ok } else { Exit::Failed })
     }
+}
+
+/// Whether there was nothing to compare: no record is in both runs.
+fn is_empty(found: &Diff) -> bool {
+    found.records == 0
 }
 
 fn not_comparable(why: &Mismatch) -> DumpError {
@@ -124,7 +130,12 @@ impl Shown<'_> {
         if found.culprits.len() > SHOWN_MAX {
             text += &format!("and {} more\n", found.culprits.len() - SHOWN_MAX);
         }
-        if found.agrees() && found.is_whole() {
+        if is_empty(found) {
+            text += match found.lost.iter().all(|counts| counts.total() == 0) {
+                true => "nothing was captured, so nothing was compared\n",
+                false => "no record is in both runs, so nothing was compared\n",
+            };
+        } else if found.agrees() && found.is_whole() {
             text += "the runs agree\n";
         }
         text += &self.missing();
@@ -177,6 +188,7 @@ impl Shown<'_> {
         let found = self.found;
         let verdict = match (&found.outside, found.culprits.is_empty()) {
             (None, true) if !found.is_whole() => "incomplete",
+            (None, true) if is_empty(found) => "nothing_captured",
             (None, true) => "agree",
             (_, false) => "culprit",
             (Some(_), true) => "inputs_differ",
