@@ -275,7 +275,7 @@ fn a_record_outside_of_the_bytes_and_other_damage_is_told() {
     fs::write(&bin, [0; 7]).unwrap();
     let answer = desk.ringlane(&["dump", "run", "--print"]);
     assert!(
-        answer.line("detail: ").contains("tensor_dump.bin has 7 bytes, and run.json says 64"),
+        answer.line("detail: ").contains("tensor_dump.bin: it is 7 bytes, and run.json says 64"),
         "{}",
         answer.stderr
     );

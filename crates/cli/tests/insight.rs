@@ -318,22 +318,38 @@ fn what_a_terminal_would_obey_is_escaped_wherever_a_file_is_quoted() {
 }
 
 #[test]
+fn a_file_that_is_cut_short_or_missing_is_damaged_and_its_size_or_absence_is_the_reason() {
+    let desk = Desk::new();
+    let run = record(&desk, "vector", "small", "cpu", &["--dfx"]);
+    let dir = desk.path().join(&run);
+    let size = |file: &str| std::fs::metadata(dir.join(file)).unwrap().len();
+    let (deps, pmu) = (size("deps.json"), size("pmu.csv"));
+    std::fs::OpenOptions::new().write(true).open(dir.join("deps.json")).unwrap().set_len(100).unwrap();
+    std::fs::remove_file(dir.join("pmu.csv")).unwrap();
+    for (command, detail) in [
+        ("deps", format!("deps.json: it is 100 bytes, and run.json says {deps}")),
+        ("pmu", format!("pmu.csv: the file is missing; run.json lists it with {pmu} bytes")),
+    ] {
+        let answer = desk.ringlane(&[command, &run]);
+        assert_eq!(answer.status, 2, "{}", answer.stderr);
+        assert!(answer.line("error: ").starts_with("Damaged: "), "{}", answer.stderr);
+        assert!(answer.line("detail: ").ends_with(&detail), "{}", answer.stderr);
+    }
+}
+
+#[test]
 fn files_that_are_damaged_or_of_another_run_are_refused_with_their_name() {
     let desk = Desk::new();
     let run = record(&desk, "matmul", "small", "cpu", &["--dfx"]);
     let file = desk.path().join(&run).join("l2_perf_records.json");
     let whole = std::fs::read(&file).unwrap();
     let same_size = vec![b'x'; whole.len()];
-    for (bytes, name) in [
-        (&b""[..], "FilesDisagree"),
-        (&whole[..whole.len() / 2], "FilesDisagree"),
-        (&same_size[..], "Damaged"),
-    ] {
+    for bytes in [&b""[..], &whole[..whole.len() / 2], &same_size[..]] {
         std::fs::write(&file, bytes).unwrap();
         for command in ["overhead", "critical-path"] {
             let answer = desk.ringlane(&[command, &run]);
             assert_eq!(answer.status, 2, "{}", answer.stderr);
-            assert!(answer.line("error: ").starts_with(name), "{}", answer.stderr);
+            assert!(answer.line("error: ").starts_with("Damaged: "), "{}", answer.stderr);
             assert!(answer.line("detail: ").contains("l2_perf_records.json"), "{}", answer.stderr);
         }
         assert_eq!(desk.ringlane(&["check", &run]).status, 1);

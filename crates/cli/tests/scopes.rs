@@ -139,8 +139,8 @@ fn a_run_without_the_file_and_files_that_are_no_scopes_are_told() {
     let good = std::fs::read(&file).unwrap();
     let versions = String::from_utf8(good.clone()).unwrap().replacen("\"version\":1", "\"version\":7", 1);
     for (bytes, name) in [
-        (b"".to_vec(), "FilesDisagree"),
-        (good[..good.len() / 2].to_vec(), "FilesDisagree"),
+        (b"".to_vec(), "Damaged"),
+        (good[..good.len() / 2].to_vec(), "Damaged"),
         (vec![b'x'; good.len()], "Damaged"),
         (versions.into_bytes(), "UnknownVersion"),
     ] {

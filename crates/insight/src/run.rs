@@ -9,6 +9,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use ringlane_task::KernelId;
@@ -18,7 +19,7 @@ use ringlane_trace::dump::{self, Dump, Payloads, read_dump};
 use ringlane_trace::pmu::{self, Pmu, read_pmu};
 use ringlane_trace::scopes::{self, Scopes};
 use ringlane_trace::swimlane::{self, Swimlane, SwimlaneMeta, read_swimlane};
-use ringlane_trace::{ChildRun, FileEntry, Manifest, RunError};
+use ringlane_trace::{ChildRun, FileEntry, Manifest, RunError, TraceError};
 
 use crate::dump::Catalog;
 use crate::pmu::{Counters, Tally};
@@ -233,16 +234,15 @@ impl Run {
             let below = self.recorded_below(name);
             return Err(InsightError::NotRecorded { path, instrument, below });
         };
-        match fs::metadata(&path) {
-            Ok(found) if found.len() == entry.bytes => Ok(path),
-            Ok(found) => Err(self.disagree(format!(
-                "{} has {} bytes, and run.json says {}",
-                entry.path,
-                found.len(),
-                entry.bytes
-            ))),
-            Err(error) => Err(self.disagree(format!("run.json lists {}: {error}", entry.path))),
-        }
+        let what = match fs::metadata(&path) {
+            Ok(found) if found.len() == entry.bytes => return Ok(path),
+            Ok(found) => format!("it is {} bytes, and run.json says {}", found.len(), entry.bytes),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                format!("the file is missing; run.json lists it with {} bytes", entry.bytes)
+            }
+            Err(source) => return Err(TraceError::CannotRead { path, source }.into()),
+        };
+        Err(TraceError::Damaged { path, what }.into())
     }
 
     fn disagree(&self, what: String) -> InsightError {
