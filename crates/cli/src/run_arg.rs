@@ -26,6 +26,8 @@ pub struct RunArg {
 pub enum Needs {
     /// The manifest alone.
     Manifest,
+    /// Whatever was recorded.
+    Recording,
     /// This instrument's file.
     Table(Instrument),
     /// What says which task waits for which: the dependencies, or a swimlane, from level 2 on.
@@ -36,7 +38,7 @@ impl Needs {
     /// The files that will do, the best first.
     fn file_names(self) -> Vec<&'static str> {
         match self {
-            Needs::Manifest => vec!["run.json"],
+            Needs::Manifest | Needs::Recording => vec!["run.json"],
             Needs::Table(instrument) => vec![instrument.file_name()],
             Needs::Graph => vec![Instrument::Deps.file_name(), Instrument::Swimlane.file_name()],
         }
@@ -44,7 +46,7 @@ impl Needs {
 
     fn option(self) -> &'static str {
         match self {
-            Needs::Manifest => "--dfx",
+            Needs::Manifest | Needs::Recording => "--dfx",
             Needs::Table(instrument) => instrument.option(),
             Needs::Graph => Instrument::Deps.option(),
         }
@@ -70,6 +72,7 @@ impl RunArg {
                 known: recent(Path::new(OUTPUTS)),
             })?,
         };
+        let found = if needs == Needs::Recording { last_round(found) } else { found };
         if named.as_ref() != Some(&found) {
             say(format_args!("{}", found.display()));
         }
@@ -84,11 +87,22 @@ fn with_file(dir: &Path, file_name: &str) -> Option<PathBuf> {
 }
 
 /// A run that was named on the command line.
-pub fn named(path: &Path) -> Result<PathBuf, CliError> {
+fn named(path: &Path) -> Result<PathBuf, CliError> {
     match path.exists() {
         true => Ok(path.to_path_buf()),
         false => Err(CliError::NoSuchRun { path: path.to_path_buf(), known: recent(Path::new(OUTPUTS)) }),
     }
+}
+
+/// Opens a run that was named on the command line, or the last of its rounds if all were observed, and says which.
+pub fn open_named(path: &Path) -> Result<Run, CliError> {
+    let named = RunArg { run: Some(path.to_path_buf()) };
+    named.open(Needs::Recording)
+}
+
+/// The last round of a run whose rounds were all observed, where its recordings are; otherwise the run itself.
+fn last_round(dir: PathBuf) -> PathBuf {
+    rounds_of(&dir).pop().unwrap_or(dir)
 }
 
 /// The directory below `parent` whose file of one of these names is the newest.

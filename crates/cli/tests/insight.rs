@@ -318,6 +318,24 @@ fn what_a_terminal_would_obey_is_escaped_wherever_a_file_is_quoted() {
 }
 
 #[test]
+fn commands_about_two_runs_and_the_page_use_the_last_of_the_observed_rounds() {
+    let desk = Desk::new();
+    let rounds = ["--dfx", "--rounds", "2", "--dfx-rounds", "all"];
+    let run = record(&desk, "vector", "small", "cpu", &rounds);
+    let last = format!("{run}/round_2");
+    for arguments in [&["report", &run][..], &["compare", &run, &last], &["dump", "diff", &run, &run]] {
+        let answer = desk.ringlane(arguments);
+        assert_eq!(answer.status, 0, "{arguments:?}: {}", answer.stderr);
+        assert!(answer.stderr.starts_with(&format!("{last}\n")), "{arguments:?}: {}", answer.stderr);
+        assert!(!answer.stderr.contains("note: "), "{arguments:?}: {}", answer.stderr);
+    }
+    assert!(desk.path().join(&last).join("report.html").is_file());
+    assert!(!desk.path().join(&run).join("report.html").exists());
+    let compared = desk.ringlane(&["compare", &run, &last, "--json"]).json();
+    assert!(!compared["kernels"].as_array().unwrap().is_empty(), "{compared}");
+}
+
+#[test]
 fn a_file_that_is_cut_short_or_missing_is_damaged_and_its_size_or_absence_is_the_reason() {
     let desk = Desk::new();
     let run = record(&desk, "vector", "small", "cpu", &["--dfx"]);

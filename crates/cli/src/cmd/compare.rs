@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::errors::{CliError, Exit};
 use crate::output::{self, printable, say};
-use crate::run_arg::named;
+use crate::run_arg::open_named;
 use crate::table::{Side, Table};
 
 const EXAMPLE: &str = "\
@@ -41,8 +41,7 @@ pub struct CompareArgs {
 impl CompareArgs {
     /// Compares and prints.
     pub fn execute(&self) -> Result<Exit, CliError> {
-        let before = Run::open(named(&self.before)?)?;
-        let after = Run::open(named(&self.after)?)?;
+        let (before, after) = (open_named(&self.before)?, open_named(&self.after)?);
         let comparison = compare(&before, &after)?;
         let is_over = self.fail_over.is_some_and(|limit| is_worse(&before, &after, &comparison, limit));
         if self.json {

@@ -41,7 +41,7 @@ pub struct ReportArgs {
 impl ReportArgs {
     /// Writes the page, and prints where it is.
     pub fn execute(&self) -> Result<Exit, CliError> {
-        let run = self.run.open(Needs::Manifest)?;
+        let run = self.run.open(Needs::Recording)?;
         let path = self.output.clone().unwrap_or_else(|| run.dir.join(FILE_NAME));
         output_path::check(&run, &path)?;
         let facts = write_page(&run, &path)?;

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
+use ringlane_insight::Instrument;
 use ringlane_insight::dump::{
     ArgumentDiff, Comparison, Diff, Extent, Mismatch, Provenance, Side, Sources, TaskDiff, Tolerance,
     describe_shape, diff, place_in,
 };
 use ringlane_insight::units::counted;
-use ringlane_insight::{Instrument, Run};
 use ringlane_task::TaskId;
 use ringlane_trace::deps::Origin;
 use serde_json::{Value as Json, json};
@@ -16,7 +16,7 @@ use super::error::DumpError;
 use super::print::{seven_digits, task_line};
 use crate::errors::{CliError, Exit};
 use crate::output::{self, say};
-use crate::run_arg;
+use crate::run_arg::open_named;
 
 const EXAMPLE: &str = "\
 Example:
@@ -55,7 +55,7 @@ fn tolerance(text: &str) -> Result<Tolerance, CliError> {
 impl DiffArgs {
     /// Compares and tells what differs.
     pub fn execute(&self) -> Result<Exit, CliError> {
-        let (a, b) = (Run::open(run_arg::named(&self.a)?)?, Run::open(run_arg::named(&self.b)?)?);
+        let (a, b) = (open_named(&self.a)?, open_named(&self.b)?);
         let extent = if self.all { Extent::All } else { Extent::First };
         let found = match diff(&Side::open(&a)?, &Side::open(&b)?, self.tolerance, extent)? {
             Comparison::Compared(found) => found,
