@@ -15,8 +15,8 @@ use crate::table::{Side, Table};
 
 const EXAMPLE: &str = "\
 Example:
-  $ ringlane run cholesky --dfx -o before
-  $ ringlane run cholesky --dfx -o after
+  $ ringlane run cholesky --case small --dfx -o before
+  $ ringlane run cholesky --case small --dfx -o after
   $ ringlane compare before after --fail-over 5%
 Exit status: 0, or with --fail-over 1 if the makespan grew by more, or the second run failed and the first did not.";
 

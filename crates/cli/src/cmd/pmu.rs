@@ -17,7 +17,7 @@ const EXAMPLE: &str = "\
 Example:
   $ ringlane run matmul --pmu=cache --dep-gen
   $ ringlane pmu
-  $ ringlane run matmul -p a2a3sim --pmu=pipe --dep-gen -o outputs/pipe
+  $ ringlane run matmul --case small -p a2a3sim --pmu=pipe --dep-gen -o outputs/pipe
   $ ringlane pmu outputs/pipe --json
 Kernels have their names if the run also recorded dependencies, a swimlane or a dump.";
 
