@@ -62,7 +62,8 @@ fn check_tensor(
     checks.held(1);
     let (bytes, needed) = (tensor.bin_size, tensor.view.bytes());
     checks.that(tensor.truncated == Truncated::Yes || Some(bytes) == needed, || {
-        format!("record {index} has {bytes} bytes, its shape needs {needed:?}")
+        let needed = needed.map_or("more than 64 bits can count".to_string(), |needed| needed.to_string());
+        format!("record {index} has {bytes} bytes, its shape needs {needed}")
     });
     let end = tensor.bin_offset.checked_add(bytes);
     checks.that(end.is_some_and(|end| end <= file_bytes), || {

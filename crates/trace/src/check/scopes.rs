@@ -33,7 +33,10 @@ fn check_place(checks: &mut Checks, scope: &ScopeRow<'_>) {
     let expected = (*depth).min(RINGS as u32 - 1);
     checks.that(u32::from(ring.0) == expected, || format!("{site}: depth {depth} on ring {ring}"));
     let root = parent.is_none() == (*depth == 0);
-    checks.that(root, || format!("{site}: depth {depth}, parent {:?}", parent.map(|scope| scope.0)));
+    checks.that(root, || {
+        let parent = parent.map_or("no parent".to_string(), |scope| format!("parent {}", scope.0));
+        format!("{site}: depth {depth}, {parent}")
+    });
     let in_order = scope.exit.is_none_or(|exit| scope.enter <= exit);
     checks.that(in_order, || format!("{site} left before it was entered"));
 }

@@ -6,7 +6,7 @@ use ringlane_task::{CoreId, TaskId};
 
 use super::{Checks, Run};
 use crate::manifest::Manifest;
-use crate::rows::swimlane::{BlockRow, Swimlane, SwimlaneLevel, TaskRow};
+use crate::rows::swimlane::{BlockRow, PhaseRow, Swimlane, SwimlaneLevel, TaskRow};
 
 pub(super) fn check(checks: &mut Checks, swimlane: &Swimlane, run: &Run) {
     let level = swimlane.head.level;
@@ -62,7 +62,10 @@ fn check_blocks(checks: &mut Checks, swimlane: &Swimlane, manifest: Option<&Mani
         let here = meta.core_types.get(core.0 as usize);
         checks.that(here.is_some(), || format!("core {core} out of range"));
         let order = stamps(block, swimlane.head.level);
-        checks.that(order.is_sorted(), || format!("{} has its times out of order: {order:?}", name(block)));
+        checks.that(order.is_sorted(), || {
+            let order: Vec<_> = order.iter().map(ToString::to_string).collect();
+            format!("{} has its times out of order: {}", name(block), order.join(", "))
+        });
         if let Some(here) = here {
             let wants = kinds.get(&func_id).copied().unwrap_or("any");
             let fits = here == "any" || wants == "any" || here == "cpu" || here == wants;
@@ -124,11 +127,9 @@ fn check_tasks(checks: &mut Checks, swimlane: &Swimlane) {
         checks.that(task.ready <= dispatch, || {
             format!("task {task_id} dispatched at {dispatch} before ready {}", task.ready)
         });
-        checks.that(task.reclaim.is_none_or(|reclaim| finish <= reclaim), || {
-            format!(
-                "task {task_id} reclaimed at {:?} before it finished at {finish}",
-                task.reclaim.map(|t| t.0)
-            )
+        let reclaim = task.reclaim.unwrap_or(finish);
+        checks.that(finish <= reclaim, || {
+            format!("task {task_id} reclaimed at {reclaim} before it finished at {finish}")
         });
     }
 }
@@ -144,7 +145,9 @@ fn check_phases(checks: &mut Checks, swimlane: &Swimlane, run: &Run) {
         rows.sort_by_key(|row| (row.start, row.end, row.phase.as_str()));
         for pair in rows.windows(2) {
             checks.that(pair[0].end <= pair[1].start, || {
-                format!("thread {thread} phases overlap: {:?} {:?}", pair[0], pair[1])
+                let shown =
+                    |row: &PhaseRow| format!("{} from {} to {}", row.phase.as_str(), row.start, row.end);
+                format!("thread {thread} phases overlap: {}, {}", shown(pair[0]), shown(pair[1]))
             });
         }
     }
@@ -172,7 +175,12 @@ fn check_submits(checks: &mut Checks, swimlane: &Swimlane) {
         let parts = [row.stall, row.alloc, row.lookup, row.insert, row.wire];
         let sum = parts.iter().try_fold(row.start.0, |sum, part| sum.checked_add(part.0));
         checks.that(sum.is_some_and(|sum| sum <= row.end.0), || {
-            format!("submit of {} has parts longer than itself: {row:?}", row.task_id)
+            let whole = row.end.0.saturating_sub(row.start.0);
+            let names = ["stall", "alloc", "lookup", "insert", "wire"];
+            let parts: Vec<_> =
+                names.iter().zip(parts).map(|(name, part)| format!("{name} {}", part.0)).collect();
+            let parts = parts.join(", ");
+            format!("submit of {} takes {whole} ticks and has parts longer than itself: {parts}", row.task_id)
         });
     }
 }

@@ -177,7 +177,7 @@ pub fn dump_bytes() -> Vec<Case> {
             "a payload of another size",
             r#""bin_offset":0,"bin_size":64"#,
             r#""bin_offset":0,"bin_size":60"#,
-            "record 0 has 60 bytes, its shape needs Some(64)",
+            "record 0 has 60 bytes, its shape needs 64",
         ),
         one(
             "a payload past the end",

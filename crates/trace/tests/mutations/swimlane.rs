@@ -102,7 +102,7 @@ pub fn phases() -> Vec<Case> {
             r#""sleep",0"#,
             "scheduler_phases record 2: unknown phase \"sleep\"",
         ),
-        block("phases that overlap", r#"[0,"idle",500,"#, r#"[0,"idle",499,"#, "thread 0 phases overlap"),
+        block("phases that overlap", r#"[0,"idle",500,"#, r#"[0,"idle",499,"#, "thread 0 phases overlap: "),
         block(
             "a thread without phases",
             r#""num_scheduler_threads":2"#,
@@ -121,7 +121,7 @@ pub fn phases() -> Vec<Case> {
             "a submit shorter than its parts",
             "[0,0,20,2,4,5,4,5,64,0,0]",
             "[0,0,19,2,4,5,4,5,64,0,0]",
-            "parts longer than itself",
+            "takes 19 ticks and has parts longer than itself: stall 2, alloc 4, lookup 5, insert 4, wire 5",
         ),
     ]
 }
