@@ -71,6 +71,8 @@ pub struct TaskLife {
 /// Everything that is known about when a run did what.
 #[derive(Clone, Debug)]
 pub struct Timeline {
+    /// The platform, as the swimlane names it.
+    pub platform: String,
     /// How much was recorded.
     pub level: SwimlaneLevel,
     /// How long the run took.

@@ -41,7 +41,7 @@ pub enum Limit {
     Rings,
     /// Copies between host and chip, or values that the orchestration reads.
     Transfers,
-    /// Kernels wait for each other: the graph does not have more to run at once.
+    /// Kernels on the critical path: the graph does not have more to run at once.
     Dependencies,
 }
 
@@ -59,9 +59,10 @@ impl Limit {
         }
     }
 
-    /// What helps against it.
-    pub const fn remedy(self) -> &'static str {
+    /// What helps against it on a platform: only modelled chips have scheduler threads and policies to choose.
+    pub fn remedy(self, platform: &str) -> &'static str {
         match self {
+            Limit::Scheduler if !platform.ends_with("sim") => "fewer, larger tasks; more threads",
             Limit::Cores => "faster kernels, more cores",
             Limit::Memory => "fewer bytes moved: kernels fused, data kept on the core, smaller types",
             Limit::Scheduler => "larger tiles, more scheduler threads, another policy",
@@ -143,7 +144,7 @@ pub fn of(timeline: &Timeline, path: &CriticalPath, counters: Option<&Counters>)
         memory => (limit, memory.map(|memory| memory.moving)),
     };
     let sentence = sentence::of(timeline, path, &sentence::Facts { limit, cause, pool, share, memory_share });
-    let (kind, cause, remedy) = (pool.as_str(), cause.as_str(), limit.remedy());
+    let (kind, cause, remedy) = (pool.as_str(), cause.as_str(), limit.remedy(&timeline.platform));
     Some(Verdict { limit, kind, cause, share, memory_share, sentence, remedy })
 }
 

@@ -88,6 +88,7 @@ impl Timeline {
         kernels.sort_by_key(|kernel| kernel.func_id);
         let placements = kernels.iter().map(|kernel| placement_of(kernel, &cores)).collect();
         Ok(Timeline {
+            platform: head.meta.platform,
             level: head.level,
             makespan: Ticks(blocks.iter().map(|block| block.end.0).fold(makespan, u64::max)),
             clock_freq_hz: head.meta.clock_freq_hz,

@@ -61,14 +61,14 @@ fn core_time(timeline: &Timeline, facts: &Facts) -> String {
     }
 }
 
-/// Of kernels that wait for each other: which takes most.
+/// Of kernels on the path: which takes most.
 fn kernels(timeline: &Timeline, path: &CriticalPath, facts: &Facts) -> String {
     let share = percent_text(facts.share);
     let most = path.kernels().into_iter().next().map(|(kernel, ticks, _)| {
         let part = ticks.0 as f64 / path.whole().0.max(1) as f64;
         format!(", most of all {} ({})", timeline.kernel_name(kernel), percent_text(part))
     });
-    format!("kernels that wait for each other take {share} of the critical path{}", most.unwrap_or_default())
+    format!("kernels take {share} of the critical path{}", most.unwrap_or_default())
 }
 
 /// Of submits: how many there are, what one usually takes, and the longest of them.

@@ -67,7 +67,7 @@ fn kernels_that_wait_for_each_other_are_a_graph_that_is_too_narrow() {
     assert_eq!((verdict.limit, verdict.kind, verdict.memory_share), (Limit::Dependencies, "aiv", None));
     assert_eq!(
         verdict.sentence,
-        "Dependency-bound: kernels that wait for each other take 90.0 % of the critical path, most of all AIV (50.0 %)."
+        "Dependency-bound: kernels take 90.0 % of the critical path, most of all AIV (50.0 %)."
     );
 }
 
@@ -82,6 +82,8 @@ fn blocks_that_wait_for_busy_cores_are_about_the_cores_that_can_run_them() {
     // With a core that is free all the time, it is not cores that are short, whatever their kind.
     let misplaced = verdict(&crowd(ANY, &["aic", "aic", "aiv"]), None);
     assert_eq!(misplaced.limit, Limit::Scheduler);
+    assert_eq!(Limit::Scheduler.remedy("cpu"), "fewer, larger tasks; more threads");
+    assert!(Limit::Scheduler.remedy("a5sim").contains("another policy"));
 }
 
 #[test]
