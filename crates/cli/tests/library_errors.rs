@@ -246,3 +246,14 @@ fn hints_are_about_what_was_given() {
     });
     assert_eq!((nested.name(), nested.hint().contains("tasks of its own run")), ("ForeignHandle", true));
 }
+
+#[test]
+fn a_bad_cost_table_or_chip_is_mended_with_what_a_program_has() {
+    let path = std::env::temp_dir().join(format!("ringlane-not-a-table-{}", std::process::id()));
+    std::fs::write(&path, "[").unwrap();
+    let costs = Runtime::on(Platform::A5sim).costs_file(&path).unwrap_err().hint();
+    let chip = Runtime::on(Platform::A5sim).chip_file(&path).unwrap_err().hint();
+    std::fs::remove_file(&path).unwrap();
+    assert!(costs.contains("`recorded_costs([dir])`") && !costs.contains("--costs-out"), "{costs}");
+    assert!(chip.contains("`spec::builtin_text(") && !chip.contains("ringlane chips"), "{chip}");
+}

@@ -248,6 +248,7 @@ fn a_worker_that_is_killed_fails_its_part_and_the_others_finish() {
     for told in ["task ", "SCENE_PART", "ChildDied", "SIGKILL"] {
         assert!(detail.contains(told), "{told}: {detail}");
     }
+    assert!(!answer.stderr.contains("Child::restart"), "{}", answer.stderr);
     let node = checked(&desk.path().join("out"));
     assert_eq!((node.status, node.skipped, node.children.len()), (RunStatus::Failed, 1, 3));
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ringlane_task::{BlobError, ConfigError, Explain};
+use ringlane_task::{BlobError, ConfigError, Explain, Reader};
 use rustix::io::Errno;
 
 use crate::call_error::CallError;
@@ -275,11 +275,17 @@ impl Explain for NodeError {
             }
             NodeError::NoBuildId { .. } => "is /proc mounted, and may the executable be read?",
             NodeError::CannotStart { .. } => "`ulimit -u` and `ulimit -n` tell how many there may be",
-            NodeError::StartTimedOut { .. } => {
-                "is the machine overloaded? Launch::with_start_timeout gives more"
+            NodeError::StartTimedOut { .. } => Reader::choose(
+                "is the machine overloaded? Launch::with_start_timeout gives more",
+                "is the machine overloaded? Start fewer workers: --workers N",
+            ),
+            NodeError::ChildDied { .. } => {
+                Reader::choose("Child::restart starts it again", "run it again: that starts new workers")
             }
-            NodeError::ChildDied { .. } => "Child::restart starts it again",
-            NodeError::CallTimedOut { .. } => "give it more time; Child::restart starts the worker again",
+            NodeError::CallTimedOut { .. } => Reader::choose(
+                "give it more time; Child::restart starts the worker again",
+                "give it more time: --call-timeout SECONDS",
+            ),
             NodeError::ChildBusy { .. } => "wait for that call first",
             NodeError::NoCall { .. } => "send one first",
             NodeError::WrongKind { .. } => "call it through a node that has such a worker",

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use ringlane_task::Explain;
+use ringlane_task::{Explain, Reader};
 
 use super::limits::TABLE_BYTES_MAX;
 
@@ -77,9 +77,10 @@ impl Explain for CostTableError {
             CostTableError::TooLong { .. }
             | CostTableError::Damaged { .. }
             | CostTableError::UnknownVersion { .. }
-            | CostTableError::ImpossibleCost { .. } => {
-                "record it again: ringlane run SCENE --chip-swimlane=1 --costs-out FILE"
-            }
+            | CostTableError::ImpossibleCost { .. } => Reader::choose(
+                "record it again: the text of `recorded_costs([dir])` of a recorded run",
+                "record it again: ringlane run SCENE --chip-swimlane=1 --costs-out FILE",
+            ),
         }
         .to_string()
     }

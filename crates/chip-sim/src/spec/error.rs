@@ -132,7 +132,14 @@ impl Explain for SpecError {
     }
 
     fn hint(&self) -> String {
-        let start = format!("`ringlane chips show {}` prints a whole file to start from", NAMES[0]);
+        let start = match Reader::current() {
+            Reader::Program => {
+                format!("`spec::builtin_text(\"{}\")` is a whole file to start from", NAMES[0])
+            }
+            Reader::Command => {
+                format!("`ringlane chips show {}` prints a whole file to start from", NAMES[0])
+            }
+        };
         match self {
             SpecError::CannotRead { origin, .. } => match NAMES.iter().find(|name| *name == origin) {
                 Some(name) => {

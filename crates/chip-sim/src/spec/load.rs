@@ -18,7 +18,7 @@ use super::limits::FILE_BYTES_MAX;
 ///
 /// let error = spec::load("no/such/chip.toml".as_ref()).unwrap_err();
 /// assert_eq!(error.name(), "CannotReadChip");
-/// assert!(error.hint().contains("ringlane chips show"));
+/// assert!(error.hint().contains("spec::builtin_text"));
 /// ```
 pub fn load(path: &Path) -> Result<ChipSpec, SpecError> {
     // An error is one line, whatever the file is called.
