@@ -19,7 +19,7 @@ use ringlane_trace::{ArtifactFile, TraceError, describe_os_error, os_hint};
 use crate::diagnostics::{Diagnostics, Place};
 use crate::errors::Exit;
 use crate::execute::Setup;
-use crate::output::say;
+use crate::output::{path_text, say};
 use crate::told::Told;
 
 /// Why costs cannot be used or recorded.
@@ -181,7 +181,7 @@ impl CostsOut {
             }
             Err(error) => return Err(CostsError::CannotRecord(error)),
         }
-        say(format_args!("costs of {} kernels: {}", table.kernels().len(), path.display()));
+        say(format_args!("costs of {} kernels: {}", table.kernels().len(), path_text(&path)));
         Ok(())
     }
 }

@@ -17,7 +17,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use libc::{SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, c_int, c_void, siginfo_t};
 
-use crate::output::printable;
+use crate::output::path_text;
 use crate::runtime::{Remote, Thread};
 
 /// The signals by which a kernel can end its process.
@@ -47,7 +47,7 @@ fn this_thread() -> u32 {
 
 /// From now on, a crash is one of this run, which this thread submits.
 pub fn begin(remote: Remote, dir: Option<&Path>) {
-    let dir = dir.map(|dir| printable(&dir.display().to_string()));
+    let dir = dir.map(path_text);
     let run = WatchedRun { remote, submitter: this_thread(), dir };
     *RUN.lock().unwrap_or_else(PoisonError::into_inner) = Some(run);
 }

@@ -241,6 +241,9 @@ mod tests {
         for (text, name) in [("0", "CapacityTooSmall"), ("99999999999999999999", "CapacityTooLarge")] {
             assert_eq!(tensormap(text).unwrap_err().name(), name);
         }
+        let detail = per_ring(Resource::Heap)("99999999999999999999").unwrap_err().detail();
+        let start = "--ring-heap 99999999999999999999: heap: at least 18446744073709551615 bytes, ";
+        assert!(detail.starts_with(start), "{detail}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 use std::io::{ErrorKind, Write, stderr, stdout};
+use std::path::Path;
 
 use crate::errors::CliError;
 pub use ringlane_insight::text::printable;
@@ -19,6 +20,11 @@ pub fn results(text: &str) -> Result<(), CliError> {
 /// that fails. Paths and names in it may hold anything: a terminal obeys none of it.
 pub fn say(text: impl Display) {
     let _ = stderr().lock().write_all(format!("{}\n", printable_lines(&text.to_string())).as_bytes());
+}
+
+/// A path as a line of text shows it: a file's name may hold anything, ends of lines too.
+pub fn path_text(path: &Path) -> String {
+    printable(&path.display().to_string())
 }
 
 /// Text of several lines with what a terminal would obey written as escapes, but for the ends of its lines.

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use ringlane_insight::{Instrument, Run};
 
 use crate::errors::CliError;
-use crate::output::say;
+use crate::output::{path_text, say};
 use crate::rounds::rounds_of;
 
 /// Where `ringlane run` puts its directories if nothing else is said.
@@ -74,7 +74,7 @@ impl RunArg {
         };
         let found = if needs == Needs::Recording { last_round(found) } else { found };
         if named.as_ref() != Some(&found) {
-            say(format_args!("{}", found.display()));
+            say(path_text(&found));
         }
         Ok(found)
     }

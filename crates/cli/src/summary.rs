@@ -5,7 +5,7 @@ use ringlane_insight::units::{microseconds, time_text};
 use ringlane_trace::{Golden, Manifest, RunError, RunStatus};
 use serde::Serialize;
 
-use crate::output::printable;
+use crate::output::path_text;
 use crate::table::{Side, Table};
 use crate::told::{Modelled, Told};
 
@@ -139,7 +139,7 @@ fn modelled(told: &Told) -> Option<String> {
 /// What the diagnostics of a case left, and what they cost.
 fn recorded(told: &Told) -> Option<String> {
     let (manifest, text) = (&told.manifest, told.recorded.as_ref()?);
-    let dir = printable(&told.dir.display().to_string());
+    let dir = path_text(&told.dir);
     Some(format!("{} {}: {dir}: {text}\n", manifest.scene, manifest.case))
 }
 

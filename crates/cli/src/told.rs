@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::errors::{CliError, Exit, lines};
 use crate::execute::Outcome;
-use crate::output::say;
+use crate::output::{path_text, say};
 
 /// What became of a case, for the summary.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -116,7 +116,7 @@ impl Note {
 
     /// Where a run's files are, what a recording lacks, what chaos drew, and why the run did not end well.
     pub fn of(outcome: &Outcome) -> Vec<Note> {
-        let (manifest, dir) = (&outcome.manifest, outcome.dir.display());
+        let (manifest, dir) = (&outcome.manifest, path_text(&outcome.dir));
         let peak = bytes_text(outcome.peak_rss_bytes);
         let mut notes =
             vec![Note::Say(format!("{} {}: {dir} (peak memory {peak})", manifest.scene, manifest.case))];

@@ -88,3 +88,11 @@ fn exported_arrays_replace_nothing() {
     assert!(answer.line("error: ").starts_with("CannotExport: "), "{}", answer.stderr);
     assert!(fs::symlink_metadata(desk.path().join(&first)).unwrap().is_symlink());
 }
+
+#[test]
+fn a_directory_with_a_line_end_in_its_name_is_shown_in_one_line() {
+    let desk = Desk::new();
+    let answer = desk.ringlane(&["run", "vector", "--case", "small", "-o", "nl\nrun"]);
+    assert_eq!(answer.status, 0, "{}", answer.stderr);
+    assert!(answer.stderr.contains("vector small: nl\\nrun (peak memory"), "{}", answer.stderr);
+}

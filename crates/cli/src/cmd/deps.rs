@@ -17,7 +17,7 @@ use ringlane_trace::ArtifactFile;
 
 use crate::errors::{CliError, Exit};
 use crate::options;
-use crate::output::say;
+use crate::output::{path_text, say};
 use crate::output_path;
 use crate::run_arg::{Needs, RunArg};
 
@@ -55,7 +55,8 @@ pub struct DepsArgs {
     #[command(flatten)]
     graph: GraphArgs,
     /// One task and its neighbours, with the regions that tie them: a task id, or ring:number
-    #[arg(long, value_name = "ID", value_parser = options::task, conflicts_with_all = ["collapse", "no_collapse"])]
+    #[arg(long, value_name = "ID", allow_negative_numbers = true, value_parser = options::task)]
+    #[arg(conflicts_with_all = ["collapse", "no_collapse"])]
     task: Option<TaskId>,
 }
 
@@ -256,7 +257,7 @@ fn write_to(
     let mut file = ArtifactFile::at(&path)?;
     write(&mut file).map_err(|error| file.error(error))?;
     file.commit()?;
-    say(format_args!("wrote {}", path.display()));
+    say(format_args!("wrote {}", path_text(&path)));
     Ok(())
 }
 

@@ -12,7 +12,7 @@ use ringlane_trace::{ArtifactFile, TraceError, remove_unfinished};
 
 use crate::errors::{CliError, Exit};
 use crate::limits::TICK;
-use crate::output::{self, printable, say};
+use crate::output::{self, path_text, say};
 use crate::output_path;
 use crate::recording::REPORT_FILE as FILE_NAME;
 use crate::rounds::observed;
@@ -46,7 +46,7 @@ impl ReportArgs {
         output_path::check(&run, &path)?;
         let facts = write_page(&run, &path)?;
         facts.missing.iter().for_each(|missing| say(format_args!("note: {missing}")));
-        output::results(&format!("{}\n", printable(&path.display().to_string())))?;
+        output::results(&format!("{}\n", path_text(&path)))?;
         say(format_args!("{} blocks, {}", facts.blocks, bytes_text(facts.bytes)));
         Ok(Exit::Ok)
     }
@@ -63,7 +63,8 @@ pub fn write_pages(dir: &Path, tell: &mut dyn FnMut(String)) -> Result<(), CliEr
         for dir in dirs.into_iter().take_while(|_| !is_stop_asked()) {
             let path = dir.join(FILE_NAME);
             let written = Run::open(&dir).map_err(CliError::from).and_then(|run| write_page(&run, &path));
-            let line = |facts: PageFacts| format!("report: {} ({})", path.display(), bytes_text(facts.bytes));
+            let line =
+                |facts: PageFacts| format!("report: {} ({})", path_text(&path), bytes_text(facts.bytes));
             if sender.send(written.map(line)).is_err() {
                 return;
             }
@@ -83,7 +84,7 @@ pub fn write_pages(dir: &Path, tell: &mut dyn FnMut(String)) -> Result<(), CliEr
             }
             Err(_) => {
                 remove_unfinished(|_| ());
-                tell(format!("interrupted: no report.html; `ringlane report {}` writes it", dir.display()));
+                tell(format!("interrupted: no report.html; `ringlane report {}` writes it", path_text(dir)));
                 return Ok(());
             }
         }

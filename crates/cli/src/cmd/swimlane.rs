@@ -19,7 +19,7 @@ use ringlane_trace::scopes::read_scopes;
 use ringlane_trace::swimlane::SwimlaneLevel;
 
 use crate::errors::{CliError, Exit};
-use crate::output::{self, printable, say};
+use crate::output::{self, path_text, printable, say};
 use crate::output_path;
 use crate::run_arg::{Needs, RunArg};
 use crate::table::{Side, Table};
@@ -71,8 +71,8 @@ impl SwimlaneArgs {
         let Read { timeline, node, .. } = read;
         let TraceCounts { slices, arrows, call_arrows, .. } = counts;
         let arrows = arrows + call_arrows;
-        let path = path.display().to_string();
-        say(format_args!("wrote {path} ({}): {slices} slices, {arrows} arrows", bytes_text(length)));
+        let (path, shown) = (path.display().to_string(), path_text(&path));
+        say(format_args!("wrote {shown} ({}): {slices} slices, {arrows} arrows", bytes_text(length)));
         notes.iter().for_each(|note| say(format_args!("note: {note}")));
         let stats = kernels(&timeline);
         let text = match self.json {

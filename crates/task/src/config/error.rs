@@ -175,7 +175,9 @@ fn capacity(resource: Resource, ring: Option<RingIndex>, value: u64) -> String {
     let place = ring.map_or(String::new(), |ring| format!(" of ring {ring}"));
     let (range, unit) = (resource.range(), resource.unit());
     let (min, max) = (range.min, range.max);
-    format!("{resource}{place}: {value} {unit}, allowed are powers of two from {min} to {max}")
+    // The command reads what is beyond 64 bits as the largest number there is.
+    let bound = if value == u64::MAX { "at least " } else { "" };
+    format!("{resource}{place}: {bound}{value} {unit}, allowed are powers of two from {min} to {max}")
 }
 
 /// The smallest allowed capacity that is no smaller than `value`, or the largest there is.
