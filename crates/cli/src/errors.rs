@@ -81,6 +81,8 @@ pub enum CliError {
     MissingScene { known: Vec<&'static str> },
     /// A scene, case or parameter is not there, or a parameter cannot have its value.
     Scene(#[from] SceneError),
+    /// A case is none of any of the scenes.
+    CaseOfNone { name: String, scenes: Vec<&'static str>, known: Vec<&'static str> },
     /// Two scenes have one name.
     DuplicateScene { name: &'static str },
     /// One directory is given for several cases.
@@ -166,6 +168,7 @@ impl Explain for CliError {
             CliError::BadUsage { .. } => "BadUsage",
             CliError::MissingScene { .. } => "MissingScene",
             CliError::Scene(error) => error.name(),
+            CliError::CaseOfNone { .. } => "UnknownCase",
             CliError::DuplicateScene { .. } => "DuplicateScene",
             CliError::OneDirectory { .. } => "OneDirectory",
             CliError::Setup(error) => error.name(),
@@ -194,6 +197,9 @@ impl Explain for CliError {
 
     fn summary(&self) -> String {
         match self {
+            CliError::BadValue { option, .. } if !option.starts_with('-') => {
+                "an argument has a value that is not allowed"
+            }
             CliError::BadValue { .. } => "an option has a value that is not allowed",
             CliError::BadCapacity { error, .. } => return error.summary(),
             CliError::UnknownOption { .. } => "there is no such option",
@@ -202,6 +208,7 @@ impl Explain for CliError {
             CliError::BadUsage { .. } => "the command line cannot be understood",
             CliError::MissingScene { .. } => "a scene must be named",
             CliError::Scene(error) => return error.summary(),
+            CliError::CaseOfNone { name, .. } => return format!("none of the scenes has the case `{name}`"),
             CliError::DuplicateScene { .. } => "two scenes have the same name",
             CliError::OneDirectory { .. } => "one directory cannot hold several cases",
             CliError::Setup(error) => return error.summary(),
@@ -243,6 +250,9 @@ impl Explain for CliError {
             CliError::BadUsage { detail, .. } => detail.clone(),
             CliError::MissingScene { known } => format!("there are: {}", listed(known)),
             CliError::Scene(error) => error.detail(),
+            CliError::CaseOfNone { name, scenes, .. } => {
+                format!("given: `{name}`; the scenes: {}", listed(scenes))
+            }
             CliError::DuplicateScene { name } => name.to_string(),
             CliError::OneDirectory { choices } => {
                 let cases: Vec<_> = choices.iter().map(ToString::to_string).collect();
@@ -304,6 +314,10 @@ impl Explain for CliError {
                 Some(meant) => format!("did you mean {meant}? {}", error.hint()),
                 None => error.hint(),
             },
+            CliError::CaseOfNone { name, known, .. } => {
+                let meant = nearest(name, known).map(|near| format!("did you mean --case {near}? "));
+                format!("{}cases that some have: {}", meant.unwrap_or_default(), listed(known))
+            }
             CliError::DuplicateScene { .. } => "rename one of them".to_string(),
             CliError::OneDirectory { choices } => one_of(choices),
             CliError::Setup(error) => error.hint(),

@@ -58,8 +58,10 @@ pub const ALL: &str = "all";
 pub fn choices(scene_names: &[String], case_names: &[String]) -> Result<Vec<Choice>, CliError> {
     let scenes = scenes_of(scene_names)?;
     for name in case_names {
-        if let (Some(first), false) = (scenes.first(), scenes.iter().any(|scene| scene.case(name).is_ok())) {
-            first.case(name)?;
+        match scenes.as_slice() {
+            [only] => drop(only.case(name)?),
+            several if several.iter().any(|scene| scene.case(name).is_ok()) => {}
+            several => return Err(case_of_none(several, name)),
         }
     }
     let mut choices = Vec::new();
@@ -72,6 +74,21 @@ pub fn choices(scene_names: &[String], case_names: &[String]) -> Result<Vec<Choi
         }
     }
     Ok(choices)
+}
+
+/// Why a case that none of several scenes has is refused; with the cases that some have, each once.
+fn case_of_none(scenes: &[&'static Scene], name: &str) -> CliError {
+    let mut known: Vec<&'static str> = Vec::new();
+    for case in scenes.iter().flat_map(|scene| scene.cases) {
+        if !known.contains(&case.name) {
+            known.push(case.name);
+        }
+    }
+    CliError::CaseOfNone {
+        name: name.to_string(),
+        scenes: scenes.iter().map(|scene| scene.name).collect(),
+        known,
+    }
 }
 
 /// The scenes of these names, each once.
@@ -131,6 +148,7 @@ pub fn check_divisible(job: &Job) -> Result<(), CliError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ringlane_task::Explain;
 
     fn chosen(scenes: &[&str], cases: &[&str]) -> Result<Vec<String>, CliError> {
         let [scenes, cases] =
@@ -160,7 +178,15 @@ mod tests {
     fn a_case_that_no_scene_has_and_a_scene_that_has_no_case_are_refused() {
         assert!(chosen(&["vector", "matmul"], &["small", "nope"]).is_err());
         assert!(chosen(&["cholesky", "vector"], &["one_tile"]).is_err());
-        assert!(chosen(&["all"], &["nope"]).is_err());
+        let error = chosen(&["all"], &["nope"]).unwrap_err();
+        assert_eq!(
+            (error.name(), &*error.summary()),
+            ("UnknownCase", "none of the scenes has the case `nope`")
+        );
+        assert!(error.detail().starts_with("given: `nope`; the scenes: cholesky, "), "{}", error.detail());
+        assert!(error.hint().starts_with("cases that some have: small, one_tile, "), "{}", error.hint());
+        let error = chosen(&["vector", "matmul"], &["smal"]).unwrap_err();
+        assert!(error.hint().starts_with("did you mean --case small? "), "{}", error.hint());
         assert!(chosen(&["all", "vectro"], &[]).is_err());
     }
 }

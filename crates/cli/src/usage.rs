@@ -46,10 +46,14 @@ fn translate(error: &clap::Error) -> CliError {
             if value.is_empty() {
                 return CliError::MissingArgument { what: format!("the value of {option}"), usage };
             }
-            let meant =
-                text(error, ContextKind::SuggestedValue).or(known.first().cloned()).unwrap_or_default();
-            let is_named = option.starts_with('-');
-            let hint = if is_named { format!("{option} {meant}") } else { format!("did you mean {meant}?") };
+            let names: Vec<&str> = known.iter().map(String::as_str).collect();
+            let meant = suggest::nearest(&value, &names);
+            let example = meant.or(names.first().copied()).unwrap_or_default();
+            let hint = match meant {
+                _ if option.starts_with('-') => format!("{option} {example}"),
+                Some(meant) => format!("did you mean {meant}?"),
+                None => format!("for example {example}"),
+            };
             CliError::bad_value(&option, &value, known.join(", "), hint)
         }
         ErrorKind::UnknownArgument => {
@@ -98,9 +102,10 @@ fn list(error: &clap::Error, kind: ContextKind) -> Vec<String> {
     }
 }
 
-/// `--platform` of `--platform <NAME>`.
+/// `--platform` of `--platform <NAME>`, and `NAME` of `<NAME>` or `[NAME]`.
 fn option_name(arg: &str) -> String {
-    arg.split_whitespace().next().unwrap_or(arg).trim_end_matches("...").to_string()
+    let name = arg.split_whitespace().next().unwrap_or(arg).trim_end_matches("...");
+    name.trim_matches(['<', '>', '[', ']']).to_string()
 }
 
 fn one_line(usage: &str) -> String {

@@ -297,3 +297,25 @@ fn a_directory_that_cannot_be_made_is_refused() {
     let answer = desk.ringlane(&["run", "vector", "--case", "small", "-o", "/proc/ringlane/run"]);
     assert_refused(&desk, &answer, "CannotCreate", &["file"]);
 }
+
+#[test]
+fn a_negative_value_is_a_bad_value_and_no_option() {
+    for (given, allowed) in [
+        (&["compare", "a", "b", "--fail-over", "-5%"][..], "a share such as"),
+        (&["deps", "r", "--task", "-1"], "a task id"),
+        (&["dump", "r", "--arg", "-1"], "a number from 0"),
+    ] {
+        let answer = refused(given, "BadValue");
+        assert!(answer.line("detail: ").contains(allowed), "{}", answer.stderr);
+    }
+}
+
+#[test]
+fn a_bad_argument_is_not_called_an_option_and_gets_no_name_that_is_unlike_it() {
+    for (given, example) in [(&["chips", "show", "nope"][..], "a2a3sim"), (&["bench", "nope"], "workloads")] {
+        let answer = refused(given, "BadValue");
+        assert_eq!(answer.line("error: "), "BadValue: an argument has a value that is not allowed");
+        assert_eq!(answer.line("hint: "), format!("for example {example}"));
+    }
+    assert_eq!(refused(&["chips", "show", "a2a3sin"], "BadValue").line("hint: "), "did you mean a2a3sim?");
+}

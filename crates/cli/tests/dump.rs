@@ -131,6 +131,7 @@ fn filters_combine_and_tell_what_there_is_when_nothing_is_left() {
     for bad in [["--task", "x"], ["--stage", "during"], ["--role", "no"], ["--kind", "no"], ["--arg", "-1"]] {
         let answer = desk.ringlane(&["dump", "r", bad[0], bad[1]]);
         assert_eq!((answer.status, &*answer.stdout), (2, ""), "{bad:?}");
+        assert!(answer.line("error: ").starts_with("BadValue"), "{}", answer.stderr);
     }
 }
 

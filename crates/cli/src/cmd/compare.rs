@@ -31,7 +31,7 @@ pub struct CompareArgs {
     #[arg(value_name = "RUN")]
     after: PathBuf,
     /// Exit with 1 if the makespan grew by more than this, as in 5% or 0.05
-    #[arg(long, value_name = "SHARE", value_parser = share)]
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = share)]
     fail_over: Option<f64>,
     /// As JSON on standard output
     #[arg(long)]

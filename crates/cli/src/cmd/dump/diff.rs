@@ -37,7 +37,7 @@ pub struct DiffArgs {
     /// Another run of the same program
     b: PathBuf,
     /// How far apart elements may be
-    #[arg(long, value_name = "T", default_value = "1e-6", value_parser = tolerance)]
+    #[arg(long, value_name = "T", default_value = "1e-6", allow_negative_numbers = true, value_parser = tolerance)]
     tolerance: Tolerance,
     /// Every task that differs though its inputs agree, not only the first
     #[arg(long)]

@@ -13,16 +13,16 @@ use crate::options;
 #[command(next_help_heading = "Filters")]
 pub struct FilterArgs {
     /// Of one task: its id, or ring:number as in the list
-    #[arg(long, value_name = "ID", value_parser = options::task)]
+    #[arg(long, value_name = "ID", allow_negative_numbers = true, value_parser = options::task)]
     task: Option<TaskId>,
     /// Of tasks that run this kernel
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
     /// One argument, by its number
-    #[arg(long, value_name = "N", value_parser = arg)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = arg)]
     arg: Option<u32>,
     /// Parts of one tensor, by its number as in the list and in deps.json
-    #[arg(long, value_name = "N", value_parser = tensor)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = tensor)]
     tensor: Option<TensorIndex>,
     /// Captured before the task or after it: before, after
     #[arg(long, value_name = "STAGE", value_parser = stage)]
@@ -34,7 +34,7 @@ pub struct FilterArgs {
     #[arg(long, value_name = "KIND", value_parser = kind)]
     kind: Option<Kind>,
     /// One record, by its number in the list
-    #[arg(long, value_name = "N", value_parser = index)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = index)]
     index: Option<u64>,
 }
 
