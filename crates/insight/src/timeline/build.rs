@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use ringlane_task::{Seq, TaskId, Ticks};
 use ringlane_trace::swimlane::{
-    BlockRow, EdgeRow, KernelRow, Swimlane, SwimlaneCounts, SwimlaneHead, SwimlaneLevel, SwimlaneMeta,
+    BlockRow, EdgeRow, KernelRow, SubmitRow, Swimlane, SwimlaneCounts, SwimlaneHead, SwimlaneLevel,
+    SwimlaneMeta,
 };
 
 use super::{EdgeOrigin, Edges, TaskIds, TaskIndex, TaskLife, Timeline};
@@ -60,13 +61,7 @@ impl Timeline {
                 (tasks[task.at()].ready, tasks[task.at()].reclaim) = (Some(row.ready), row.reclaim);
             }
         }
-        for row in submits {
-            match ids.find(row.task_id) {
-                Some(task) => tasks[task.at()].submit = Some(row),
-                None if lost_rows > 0 => {}
-                None => return Err(format!("task {} was submitted and is none", row.task_id)),
-            }
-        }
+        give_submits(&mut tasks, submits, &ids, lost_rows)?;
         mark_wired(&mut tasks, &edges, &ids, &head);
         let positions = |task: TaskId| ids.find(task).expect("every block's task has a position");
         blocks.sort_by_cached_key(|block| (positions(block.task_id), block.start, block.lane, block.block));
@@ -109,6 +104,23 @@ impl Timeline {
             placements,
         })
     }
+}
+
+/// Gives each task what its submit took.
+fn give_submits(
+    tasks: &mut [TaskLife],
+    submits: Vec<SubmitRow>,
+    ids: &TaskIds,
+    lost_rows: u64,
+) -> Result<(), String> {
+    for row in submits {
+        match ids.find(row.task_id) {
+            Some(task) => tasks[task.at()].submit = Some(row),
+            None if lost_rows > 0 => {}
+            None => return Err(format!("task {} was submitted and is none", row.task_id)),
+        }
+    }
+    Ok(())
 }
 
 fn placement_of(kernel: &KernelRow, cores: &[CoreKind]) -> Placement {
