@@ -330,17 +330,11 @@ impl Explain for Fault {
                 "the first failed task is the one to look at; those skipped follow from it"
             }
             Fault::Interrupted { .. } => "what was recorded so far is kept",
-            Fault::NotMapped { .. } => "copy them: `o.read(tensor)` does, on every chip",
-            Fault::NotInOnePiece { .. } => "`o.read(tensor)` gathers them",
-            Fault::VirtualTimeOver { .. } => {
-                "are the costs in the chip's file, or in `o.spend`, what they should be?"
-            }
-            Fault::BadChip { .. } => {
-                "`ringlane chips show` prints one that is right; docs/chips.md says what each field may be"
-            }
-            Fault::CoreSilent { .. } => {
-                "a kernel that does not return, or a core that is broken: look at what the core ran before"
-            }
+            Fault::NotMapped { .. }
+            | Fault::NotInOnePiece { .. }
+            | Fault::VirtualTimeOver { .. }
+            | Fault::BadChip { .. }
+            | Fault::CoreSilent { .. } => self.hint_of_a_chip(),
             Fault::User(_) => "the error is the program's own",
         };
         text.to_string()
@@ -387,6 +381,25 @@ impl Fault {
                 format!("argument {arg} of {kernel}: axis {axis} of a view with rank {rank}")
             }
             _ => String::new(),
+        }
+    }
+
+    /// What to do about a chip's memory, time or cores.
+    fn hint_of_a_chip(&self) -> &'static str {
+        match self {
+            Fault::NotMapped { .. } => "copy them: `o.read(tensor)` does, on every chip",
+            Fault::NotInOnePiece { .. } => "`o.read(tensor)` gathers them",
+            Fault::VirtualTimeOver { .. } => {
+                "are the costs in the chip's file, or in `o.spend`, what they should be?"
+            }
+            Fault::BadChip { .. } => Reader::choose(
+                "`spec::builtin_text` gives one that is right; docs/chips.md says what each field may be",
+                "`ringlane chips show` prints one that is right; docs/chips.md says what each field may be",
+            ),
+            Fault::CoreSilent { .. } => {
+                "a kernel that does not return, or a core that is broken: look at what the core ran before"
+            }
+            _ => "",
         }
     }
 
