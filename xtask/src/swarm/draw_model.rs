@@ -39,7 +39,9 @@ impl Draw {
             20..=69 => rng.within(1, 3) as i32,
             _ => rng.within(1, chip.clusters) as i32,
         };
-        let schedulers = rng.within(0, chip.schedulers_max) as i32;
+        // A scheduler without a cluster is refused.
+        let used = if clusters == 0 { chip.clusters } else { clusters as u32 };
+        let schedulers = rng.within(0, chip.schedulers_max.min(used)) as i32;
         let group = rng.pick(&Group::ALL).number();
         let pmu_group = if rng.percent(50) { 0 } else { group.into() };
         Modelled {
