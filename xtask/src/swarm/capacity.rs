@@ -12,7 +12,8 @@ use super::program::Capacity;
 pub(crate) const ROOMY: Capacity = Capacity {
     window: [4096; RINGS],
     heap: [1 << 28; RINGS],
-    dep_pool: [1 << 14; RINGS],
+    // A thousand readers of one tensor, each of which every later writer of a part of it follows.
+    dep_pool: [1 << 18; RINGS],
     args: [1 << 20; RINGS],
     tensormap: 1 << 14,
 };
