@@ -84,7 +84,7 @@ impl From<RecordedTask> for Vec<u64> {
 /// let mut times = BlockTimes::default();
 /// [(TaskId(0), 3), (TaskId(1), 5)].into_iter().for_each(|(task, ticks)| times.add_block(task, 0, 0, ticks));
 /// let mut recorder = TableRecorder::new("cpu");
-/// recorder.add("QK", &times, 1_000_000_000);
+/// recorder.add("QK", times, 1_000_000_000);
 /// let table = recorder.finish();
 /// let qk = table.kernel("QK").unwrap();
 /// assert_eq!((qk.mean_ps, qk.of_task(TaskId(1))), (4_000, Some(&[5_000][..])));
