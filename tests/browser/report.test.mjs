@@ -81,7 +81,7 @@ const shownTicks = async (page) => {
 
 test("a finding about many submits shows all of them, and one about blocks on the critical path just those", () => open(good, async (page) => {
   const submits = page.locator(".finding", { hasText: "leads through" });
-  const [, named] = /leads through (\d+) submits/.exec(await submits.innerText());
+  const [, named] = /with (\d+) submits/.exec(await submits.innerText());
   await submits.click();
   await page.waitForFunction((named) => document.querySelector(".tools .found").innerText === `${named} submits on the critical path`, named);
   const swimlane = JSON.parse(fs.readFileSync(path.join(path.dirname(good), "l2_perf_records.json"), "utf8"));

@@ -35,7 +35,7 @@ pub use phases::ThreadBudget;
 pub struct Overhead {
     /// How long the run took.
     pub makespan: Ticks,
-    /// For each kind that the chip has, in the order of [`CoreKind::ALL`]; then, if the chip has several and blocks ran that
+    /// For each kind that the chip has, in the order of the chip's kinds; then, if the chip has several and blocks ran that
     /// can run on any, for all cores together.
     pub kinds: Vec<KindTime>,
     /// From the moment a block could run until it was handed out.
