@@ -7,7 +7,7 @@
 //! 1. No core that could run it is idle, and at least as many blocks of its class wait as there are such cores: each of these
 //!    cores gets one anyway, the first to be free first. No mixed task waits, which needs a cluster to become free.
 //! 2. It begins sooner than if it waited for the first core to be free. The difference is at least a share of what it takes
-//!    ([`GAIN_SHARE`]): a long block gains little, and costs much where it stands in the way of another.
+//!    ([`GAIN_SHARE`]): a long block gains little, and costs much where it delays another.
 //! 3. The thread would come too late with its next round. Until then nothing is lost by waiting.
 //!
 //! When a core becomes free is predicted from the cost model, which a scheduler on a chip could do as well. What a block

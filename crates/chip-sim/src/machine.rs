@@ -299,7 +299,7 @@ impl<'t, P: Probe> Machine<'t, P> {
         self.store(thread, at, captured)
     }
 
-    /// A control thread, by the number of its log, stores so many bytes; says how long it waits for room.
+    /// A control thread, by the number of its log, stores `bytes` bytes; returns how long it waits for room.
     fn store(&mut self, log: usize, at: Ps, bytes: u64) -> Ps {
         let waits = self.logs[log].store(at, bytes, &mut self.link);
         self.record_waits += waits;

@@ -38,7 +38,7 @@ impl Default for BlockTimes {
 }
 
 impl BlockTimes {
-    /// Adds a block of a task that took so many ticks.
+    /// Adds a block of a task that took `ticks`.
     #[inline]
     pub fn add_block(&mut self, task: TaskId, lane: u8, block: u32, ticks: u64) {
         self.count += 1;
@@ -73,7 +73,7 @@ impl BlockTimes {
     }
 }
 
-/// Whether the recorded runs are of one program, so that a task id stands for the same task in all of them.
+/// Whether the recorded runs are of one program, so that a task id names the same task in all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Programs {
     /// They are: what each task took is kept, on average over the runs.
