@@ -2,8 +2,8 @@
 //! each failure is told.
 //!
 //! ```text
-//! $ cargo run -p ringlane --example odd_scenes -- run odd --case kernel_panics
-//! $ cargo run -p ringlane --example odd_scenes -- run flat --ring-task-window 16
+//! $ cargo run -p ringlane-cli --example odd_scenes -- run odd --case kernel_panics
+//! $ cargo run -p ringlane-cli --example odd_scenes -- run flat --ring-task-window 16
 //! ```
 
 use std::process::ExitCode;
@@ -203,5 +203,5 @@ scene! {
 }
 
 fn main() -> ExitCode {
-    ringlane::main()
+    ringlane_cli::main()
 }

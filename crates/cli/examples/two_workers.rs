@@ -1,7 +1,7 @@
 //! A program with workers of its own: two processes for plain functions, one with a chip, and a run over them.
 //!
 //! ```text
-//! cargo run --release -p ringlane --example two_workers
+//! cargo run --release -p ringlane-cli --example two_workers
 //! ```
 
 use std::process::ExitCode;
@@ -36,7 +36,7 @@ callable! {
 fn main() -> ExitCode {
     // A node starts this program again, with the command `worker`.
     if std::env::args().nth(1).is_some_and(|word| word == "worker") {
-        return ringlane::main();
+        return ringlane_cli::main();
     }
     match run() {
         Ok(values) => {

@@ -18,7 +18,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use libc::{SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, c_int, c_void, siginfo_t};
 
 use crate::output::path_text;
-use crate::runtime::{Remote, Thread};
+use ringlane::{Remote, Thread};
 
 /// The signals by which a kernel can end its process.
 const SIGNALS: [(c_int, &str); 5] =

@@ -16,10 +16,10 @@ use serde::{Deserialize, Serialize};
 use crate::cmd::DumpError;
 use crate::costs::CostsError;
 use crate::output::{printable, say};
-use crate::runtime::{Platform, SetupError};
 use crate::select::Choice;
 use crate::signals::StopSignal;
 use crate::suggest::nearest;
+use ringlane::{Platform, SetupError};
 
 /// How the command ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -345,7 +345,7 @@ impl Explain for CliError {
                 "a node starts its workers itself; ranks: `mpirun -n 4 ringlane worker -- run SCENE`".to_string()
             }
             CliError::NoMpi => {
-                "`cargo build --release -p ringlane --features mpi`; on one machine, `ringlane run SCENE --workers N`"
+                "`cargo build --release -p ringlane-cli --features mpi`; on one machine, `ringlane run SCENE --workers N`"
                     .to_string()
             }
             CliError::NotWithRanks { option: "--workers" } => {

@@ -23,17 +23,17 @@ use crate::errors::CliError;
 use crate::interrupted::{ExportInterrupted, RoundsInterrupted};
 use crate::jobs::{Pages, Slip};
 use crate::machine::Machine;
-use crate::manifest::{node_clock, status_of, tell_recording, tell_report};
-use crate::memory;
 use crate::monitor::Monitor;
 use crate::options::GraphRuntime;
-use crate::panics::{Panicked, quietly};
+use crate::panics::{last_panic, quietly};
 use crate::progress::{Bar, Progress};
 use crate::recorded::Recorded;
 use crate::run_arg::OUTPUTS;
-use crate::runtime::{Model, Platform};
 use crate::select::Job;
 use crate::workers;
+use ringlane::manifest::{node_clock, status_of, tell_recording, tell_report};
+use ringlane::memory;
+use ringlane::{Model, Platform};
 
 /// How the cases of a command are run.
 pub struct Setup {
@@ -337,7 +337,7 @@ fn round(job: &mut Job, machine: &mut Machine, dir: Option<&RunDir>, monitor: &M
     round.modelled = machine.modelled().cloned();
     match watched.result {
         Ok(result) => round.failure = result.err().map(Failure::of),
-        Err(_) => round.failure = Some(Failure::fatal(Panicked::last())),
+        Err(_) => round.failure = Some(Failure::fatal(last_panic())),
     }
     let gave_up = round.recording.as_ref().and_then(|files| ExportInterrupted::of(round.report.tasks, files));
     if let Some(error) = gave_up.filter(|_| round.failure.is_none()) {

@@ -10,11 +10,12 @@ use ringlane_task::{CallConfig, Explain};
 use ringlane_trace::{ChildRun, ModelFacts, RunDir};
 
 use crate::execute::Setup;
-use crate::runtime::{Remote, Runtime, SetupError};
 use crate::select::Job;
-use crate::watched::Watched;
+use crate::signals::is_stop_asked;
 use crate::workers::parts::{Given, parts_of, spread};
 use crate::workers::{NodeRun, NodeRuntime};
+use ringlane::observe::ObservedRun;
+use ringlane::{Remote, Runtime, SetupError};
 
 /// What a case is run on.
 pub enum Machine {
@@ -30,7 +31,9 @@ impl Machine {
         match &setup.workers {
             None => {
                 let platform = Runtime::on(setup.platform).model(setup.model.clone());
-                let runtime = platform.with(config).map_err(|error| Box::new(error) as Box<dyn Explain>)?;
+                let mut runtime =
+                    platform.with(config).map_err(|error| Box::new(error) as Box<dyn Explain>)?;
+                runtime.give_up_export_when(is_stop_asked);
                 Ok(Machine::Chip(Box::new(runtime)))
             }
             Some(plan) => {
@@ -95,7 +98,7 @@ impl Machine {
         dir: Option<&RunDir>,
         job: &Job,
         buffers: &mut Buffers<'_>,
-    ) -> (Watched<()>, Vec<ChildRun>) {
+    ) -> (ObservedRun<()>, Vec<ChildRun>) {
         match self {
             Machine::Chip(runtime) => {
                 let watched = runtime.run_in(dir, job.scene.site, buffers, |o| job.program.orchestrate(o));
@@ -109,7 +112,7 @@ impl Machine {
                 };
                 match run_in_parts(runtime, &config, dir, job, buffers) {
                     Ok(NodeRun { watched, children }) => (watched, children),
-                    Err(error) => (crate::watched::refused(error), Vec::new()),
+                    Err(error) => (ringlane::observe::refused(error), Vec::new()),
                 }
             }
         }

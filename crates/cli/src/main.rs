@@ -2,8 +2,8 @@
 
 /// So that `ringlane bench alloc` can count.
 #[global_allocator]
-static ALLOCATOR: ringlane::CountingAllocator = ringlane::CountingAllocator;
+static ALLOCATOR: ringlane_cli::CountingAllocator = ringlane_cli::CountingAllocator;
 
 fn main() -> std::process::ExitCode {
-    ringlane::main()
+    ringlane_cli::main()
 }

@@ -18,9 +18,9 @@ use crate::execute::Audience;
 use crate::limits::{TICK, WATCHDOG_EVERY};
 use crate::output::say;
 use crate::progress::Bar;
-use crate::runtime::Remote;
 use crate::signals::{Inbox, Wish, is_stop_asked};
 use crate::watchdog::Watchdog;
+use ringlane::Remote;
 
 /// The thread, from the command's side.
 pub struct Monitor {
@@ -29,13 +29,13 @@ pub struct Monitor {
 }
 
 struct Shared {
-    run: Mutex<Option<Watched>>,
+    run: Mutex<Option<ObservedRun>>,
     /// Set once, by `Drop`; pairs with the load in `Eye::watch`. Guards no other data.
     stop: AtomicBool,
 }
 
 /// A run that goes on.
-struct Watched {
+struct ObservedRun {
     remote: Remote,
     bar: Bar,
     watchdog: Watchdog,
@@ -43,7 +43,7 @@ struct Watched {
 }
 
 impl Shared {
-    fn run(&self) -> MutexGuard<'_, Option<Watched>> {
+    fn run(&self) -> MutexGuard<'_, Option<ObservedRun>> {
         self.run.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -70,7 +70,7 @@ impl Monitor {
     pub fn watch(&self, remote: Remote, bar: Bar, dir: Option<&Path>) -> Watch<'_> {
         crash::begin(remote.clone(), dir);
         let looked_at = Instant::now();
-        *self.shared.run() = Some(Watched { remote, bar, watchdog: Watchdog::default(), looked_at });
+        *self.shared.run() = Some(ObservedRun { remote, bar, watchdog: Watchdog::default(), looked_at });
         Watch(self)
     }
 }
@@ -134,7 +134,7 @@ fn between_runs(wish: Wish) {
     }
 }
 
-impl Watched {
+impl ObservedRun {
     fn tick(&mut self, wishes: &[Wish]) {
         for wish in wishes {
             match wish {

@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use ringlane::Platform;
 use ringlane_insight::parse_task;
 use ringlane_task::{RINGS, Resource, RingIndex, TaskId};
 
@@ -52,6 +54,13 @@ pub struct Assignment {
     pub name: String,
     /// Its value.
     pub value: String,
+}
+
+/// `--platform NAME`.
+pub fn platform() -> impl TypedValueParser<Value = Platform> {
+    let known =
+        Platform::ALL.iter().map(|platform| PossibleValue::new(platform.as_str()).help(platform.about()));
+    PossibleValuesParser::new(known).map(|name| Platform::named(&name).expect("it is one of these"))
 }
 
 /// `--threads N`.

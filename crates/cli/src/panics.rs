@@ -3,11 +3,11 @@
 //! The engine catches a kernel's panic and turns it into a failed task, which then speaks for itself; so while
 //! a case runs the hook only takes down what it hears.
 
-use std::any::Any;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use ringlane::Panicked;
 use ringlane_task::Explain;
 
 use crate::errors;
@@ -18,29 +18,6 @@ static QUIET: AtomicU32 = AtomicU32::new(0);
 thread_local! {
     /// What the last panic of this thread said.
     static LAST: RefCell<Option<String>> = const { RefCell::new(None) };
-}
-
-/// A program's own code panicked, outside of a kernel.
-#[derive(Debug, thiserror::Error)]
-pub struct Panicked {
-    said: String,
-}
-
-ringlane_task::display_explained!(Panicked);
-
-impl Explain for Panicked {
-    fn name(&self) -> &'static str {
-        "ProgramPanicked"
-    }
-    fn summary(&self) -> String {
-        "the program panicked".to_string()
-    }
-    fn detail(&self) -> String {
-        self.said.clone()
-    }
-    fn hint(&self) -> String {
-        "the program's own code panicked outside of a kernel: mend it there".to_string()
-    }
 }
 
 /// A panic of the command itself.
@@ -83,22 +60,13 @@ pub fn quietly<T>(f: impl FnOnce() -> T) -> Result<T, Panicked> {
     QUIET.fetch_add(1, Ordering::Relaxed);
     let result = catch_unwind(AssertUnwindSafe(f));
     QUIET.fetch_sub(1, Ordering::Relaxed);
-    result.map_err(|_| Panicked::last())
+    result.map_err(|_| last_panic())
 }
 
-impl Panicked {
-    /// What the last panic of this thread said.
-    pub fn last() -> Self {
-        let said = LAST.with_borrow_mut(Option::take);
-        Panicked { said: said.unwrap_or_else(|| "it did not say why".to_string()) }
-    }
-
-    /// What the payload of a panic says.
-    pub fn with(payload: &(dyn Any + Send)) -> Self {
-        let text = payload.downcast_ref::<&str>().copied();
-        let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-        Panicked { said: text.unwrap_or("a panic without a text").to_string() }
-    }
+/// What the last panic of this thread said.
+pub fn last_panic() -> Panicked {
+    let said = LAST.with_borrow_mut(Option::take);
+    Panicked::saying(said.unwrap_or_else(|| "it did not say why".to_string()))
 }
 
 fn describe(info: &PanicHookInfo<'_>) -> String {

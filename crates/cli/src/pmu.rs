@@ -5,7 +5,7 @@ use ringlane_probe::pmu as processor;
 use ringlane_task::Explain;
 
 use crate::errors::CliError;
-use crate::runtime::Platform;
+use ringlane::Platform;
 
 /// What a bare `--pmu` asks for.
 pub const DEFAULT: &str = "default";

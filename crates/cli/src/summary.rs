@@ -6,8 +6,8 @@ use ringlane_trace::{Golden, Manifest, RunError, RunStatus};
 use serde::Serialize;
 
 use crate::output::path_text;
-use crate::table::{Side, Table};
 use crate::told::{Modelled, Told};
+use ringlane_insight::text_table::{Side, Table};
 
 /// `ringlane run … --json`. Fields may be added, never renamed.
 #[derive(Serialize)]

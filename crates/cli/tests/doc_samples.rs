@@ -1,6 +1,6 @@
 //! What the pages show is what the command prints: source lines in samples, the number of instruments, hello's profile.
 //!
-//! Lines of the scenes' sources move whenever a scene is edited. `RINGLANE_BLESS=1 cargo test -p ringlane --test
+//! Lines of the scenes' sources move whenever a scene is edited. `RINGLANE_BLESS=1 cargo test -p ringlane-cli --test
 //! doc_samples` writes the right ones into the pages.
 
 mod common;

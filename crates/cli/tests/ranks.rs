@@ -1,4 +1,4 @@
-//! `mpirun -n 4 ringlane worker -- run …`: one case over ranks. Needs mpirun: `cargo test -p ringlane --features mpi --test ranks`.
+//! `mpirun -n 4 ringlane worker -- run …`: one case over ranks. Needs mpirun: `cargo test -p ringlane-cli --features mpi --test ranks`.
 
 mod common;
 

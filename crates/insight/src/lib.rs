@@ -30,6 +30,7 @@ mod spread;
 mod sweep;
 mod task_name;
 pub mod text;
+pub mod text_table;
 pub mod timeline;
 pub mod units;
 pub mod verdict;

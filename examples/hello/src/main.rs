@@ -94,5 +94,5 @@ impl Program for Hello {
 }
 
 fn main() -> ExitCode {
-    ringlane::main()
+    ringlane_cli::main()
 }

@@ -62,7 +62,9 @@ pub fn peers(from: &Path, root: &Path) -> Result<PathBuf> {
 
 /// The `ringlane` command, built for speed.
 pub fn ringlane(root: &Path) -> Result<PathBuf> {
-    output_of(Command::new(cargo()).args(["build", "--release", "--package", "ringlane"]).current_dir(root))?;
+    output_of(
+        Command::new(cargo()).args(["build", "--release", "--package", "ringlane-cli"]).current_dir(root),
+    )?;
     Ok(Metadata::read(root)?.target_directory.join("release/ringlane"))
 }
 

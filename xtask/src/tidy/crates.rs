@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! task ──▶ engine ──▶ chips · scenes          trace ──▶ insight ──▶ report
-//!                 └──────▶ probe ◀──────────────┘                       all ──▶ ringlane
+//!                 └──────▶ probe ◀──────────────┘                       all ──▶ ringlane ──▶ bench · cli
 //! ```
 //! Tests may look anywhere: dev-dependencies are not judged.
 
@@ -11,7 +11,7 @@ use super::metadata::{Metadata, Package};
 use super::tree::File;
 
 /// What each crate may depend on, directly; what those depend on is allowed too.
-const UPSTREAM: [(&str, &[&str]); 12] = [
+const UPSTREAM: [(&str, &[&str]); 14] = [
     ("ringlane-task", &[]),
     ("ringlane-engine", &["ringlane-task"]),
     ("ringlane-chip-cpu", &["ringlane-engine"]),
@@ -24,9 +24,21 @@ const UPSTREAM: [(&str, &[&str]); 12] = [
     ("ringlane-node", &["ringlane-engine", "ringlane-probe", "ringlane-trace"]),
     ("ringlane-mpi", &["ringlane-node"]),
     ("ringlane-scenes", &["ringlane-engine"]),
+    (
+        "ringlane",
+        &[
+            "ringlane-chip-cpu",
+            "ringlane-chip-sim",
+            "ringlane-chip-cuda",
+            "ringlane-node",
+            "ringlane-report",
+            "ringlane-scenes",
+        ],
+    ),
+    ("ringlane-bench", &["ringlane"]),
 ];
 /// The ends of the river, which may use everything.
-const MOUTHS: [&str; 2] = ["ringlane", "xtask"];
+const MOUTHS: [&str; 2] = ["ringlane-cli", "xtask"];
 
 /// The findings of dependencies that flow upstream, and of crates without a place in the river.
 pub fn directions(metadata: &Metadata, files: &[File]) -> Vec<Finding> {
@@ -69,7 +81,7 @@ fn upstream_of(name: &str) -> Option<Vec<&'static str>> {
 }
 
 fn is_ours(name: &str) -> bool {
-    MOUTHS.contains(&name) || name.starts_with("ringlane-")
+    MOUTHS.contains(&name) || name == "ringlane" || name.starts_with("ringlane-")
 }
 
 /// Whether a line of a manifest is about the dependency `name`.

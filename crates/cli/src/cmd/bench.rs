@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use crate::bench::limits::SECONDS_MAX;
-use crate::bench::{Bench, Group, Mode, Spin, Workload};
 use crate::errors::{CliError, Exit, print};
 use crate::options;
 use crate::output;
-use crate::progress::Progress;
+use crate::progress::{Bar, Progress};
+use ringlane_bench::limits::SECONDS_MAX;
+use ringlane_bench::{Bench, Group, Mode, Spin, Workload};
 
 const EXAMPLE: &str = "\
 Example:
@@ -55,7 +55,7 @@ impl BenchArgs {
     pub fn execute(&self) -> Result<Exit, CliError> {
         let bench = self.bench()?;
         let progress = if self.json { Progress::Hidden } else { Progress::for_people() };
-        match bench.run(progress) {
+        match bench.run(&mut Line { progress, bar: None }) {
             Ok(results) => {
                 output::results(&if self.json { results.json() } else { results.text() })?;
                 Ok(if results.are_sound() { Exit::Ok } else { Exit::Failed })
@@ -104,6 +104,26 @@ impl BenchArgs {
                 usage: format!("leave {option} out"),
             })
         })
+    }
+}
+
+/// The moving line of a benchmark.
+struct Line {
+    progress: Progress,
+    bar: Option<Bar>,
+}
+
+impl ringlane_bench::Progress for Line {
+    fn begin(&mut self, name: &str, tasks: u64) {
+        let bar = Bar::start(self.progress, name);
+        bar.update(tasks, 0);
+        self.bar = Some(bar);
+    }
+
+    fn end(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.clear();
+        }
     }
 }
 

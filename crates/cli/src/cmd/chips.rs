@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::errors::{CliError, Exit};
 use crate::output;
-use crate::table::{Side, Table};
+use ringlane_insight::text_table::{Side, Table};
 
 const EXAMPLE: &str = "\
 Example:

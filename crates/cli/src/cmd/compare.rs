@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::errors::{CliError, Exit};
 use crate::output::{self, printable, say};
 use crate::run_arg::open_named;
-use crate::table::{Side, Table};
+use ringlane_insight::text_table::{Side, Table};
 
 const EXAMPLE: &str = "\
 Example:

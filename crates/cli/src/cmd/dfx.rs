@@ -7,9 +7,9 @@ use ringlane_task::{DfxFlags, Overflow};
 use crate::diagnostics::{DfxRounds, Diagnostics, RecordedBy};
 use crate::errors::CliError;
 use crate::pmu;
-use crate::recording::REPORTED;
-use crate::runtime::Platform;
 use crate::selection;
+use ringlane::Platform;
+use ringlane::REPORTED;
 
 /// What `--dfx` turns on.
 const EVERYTHING: DfxFlags = REPORTED.with(DfxFlags::DUMP);

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::errors::{CliError, Exit};
 use crate::output;
-use crate::runtime::Platform;
+use ringlane::Platform;
 
 const EXAMPLE: &str = "\
 Example:

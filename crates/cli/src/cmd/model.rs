@@ -11,7 +11,7 @@ use ringlane_scenes::Scene;
 use crate::costs::{self, CostsUnused};
 use crate::errors::CliError;
 use crate::options;
-use crate::runtime::{Model, Platform};
+use ringlane::{Model, Platform};
 
 /// How a modelled chip is run.
 #[derive(clap::Args)]

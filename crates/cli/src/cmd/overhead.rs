@@ -12,7 +12,7 @@ use super::{timeline_notes, verdict};
 use crate::errors::{CliError, Exit};
 use crate::output;
 use crate::run_arg::{Needs, RunArg};
-use crate::table::{Side, Table};
+use ringlane_insight::text_table::{Side, Table};
 
 const EXAMPLE: &str = "\
 Example:

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::errors::{CliError, Exit};
 use crate::output::{self, printable};
 use crate::run_arg::{Needs, RunArg};
-use crate::table::{Side, Table};
+use ringlane_insight::text_table::{Side, Table};
 
 const EXAMPLE: &str = "\
 Example:

@@ -14,10 +14,10 @@ use crate::errors::{CliError, Exit};
 use crate::limits::TICK;
 use crate::output::{self, path_text, say};
 use crate::output_path;
-use crate::recording::REPORT_FILE as FILE_NAME;
 use crate::rounds::observed;
 use crate::run_arg::{Needs, RunArg};
 use crate::signals::is_stop_asked;
+use ringlane::REPORT_FILE as FILE_NAME;
 
 const EXAMPLE: &str = "\
 Example:

@@ -27,12 +27,12 @@ use crate::jobs::{self, Pages, Place, Plan, Slip};
 use crate::options::{self, Assignment, GraphRuntime, PerRing};
 use crate::output::{self, say};
 use crate::progress::Progress;
-use crate::runtime::{self, Model, Platform};
 use crate::select::{self, Choice};
 use crate::signals::{StopSignal, stop_signal};
 use crate::summary;
 use crate::told::Told;
 use crate::workers::{self, shape::Shape};
+use ringlane::{Model, Platform};
 
 const EXAMPLE: &str = "\
 Example:
@@ -99,7 +99,7 @@ pub struct RunArgs {
     #[arg(long = "param", value_name = "K=V", value_parser = options::assignment)]
     params: Vec<Assignment>,
     /// What to run on
-    #[arg(short, long, value_name = "NAME", default_value_t)]
+    #[arg(short, long, value_name = "NAME", default_value_t, value_parser = options::platform())]
     platform: Platform,
     /// How the graph is built
     #[arg(long, value_name = "NAME", default_value_t)]
@@ -294,7 +294,7 @@ impl RunArgs {
         }
         let threads = self.threads.unwrap_or_else(|| self.threads_of_a_case(cases));
         let config = self.rings.apply(CallConfig::default().with_seed(self.seed).with_workers(threads));
-        runtime::check(self.platform, &config).map_err(CliError::Setup)?;
+        ringlane::check(self.platform, &config).map_err(CliError::Setup)?;
         Ok(config)
     }
 

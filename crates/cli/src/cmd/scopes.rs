@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::errors::{CliError, Exit};
 use crate::output::{self, printable};
 use crate::run_arg::{Needs, RunArg};
-use crate::table::{Side, Table};
+use ringlane_insight::text_table::{Side, Table};
 
 const EXAMPLE: &str = "\
 Example:

@@ -3,7 +3,7 @@
 use ringlane_task::CallConfig;
 
 use crate::errors::CliError;
-use crate::runtime::{Model, Platform};
+use ringlane::{Model, Platform};
 
 /// How much of a modelled chip is used. What is allowed is the chip's to say, so the numbers are read when it is known.
 #[derive(clap::Args)]

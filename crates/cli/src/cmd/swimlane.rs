@@ -22,8 +22,8 @@ use crate::errors::{CliError, Exit};
 use crate::output::{self, path_text, printable, say};
 use crate::output_path;
 use crate::run_arg::{Needs, RunArg};
-use crate::table::{Side, Table};
 use json::{Written, json};
+use ringlane_insight::text_table::{Side, Table};
 
 const EXAMPLE: &str = "\
 Example:

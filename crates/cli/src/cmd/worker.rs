@@ -13,11 +13,11 @@ use crate::execute::Audience;
 use crate::monitor::Monitor;
 use crate::options;
 use crate::panics;
-use crate::runtime::{Model, Platform};
 use crate::signals;
 use crate::workers::equipment::{OneChip, OwnNode};
 use crate::workers::shape::Shape;
 use crate::workers::{NodeRuntime, Plan};
+use ringlane::{Model, Platform};
 
 const EXAMPLE: &str = "\
 Example:
@@ -48,7 +48,7 @@ pub struct WorkerArgs {
     #[arg(long, value_name = "KIND", default_value = "function", value_parser = ["function", "chip", "node"])]
     kind: String,
     /// What its chips are
-    #[arg(short, long, value_name = "NAME", default_value_t)]
+    #[arg(short, long, value_name = "NAME", default_value_t, value_parser = options::platform())]
     platform: Platform,
     /// How many chips it has, if it is a node or a rank
     #[arg(long, value_name = "N[xM]", default_value = "1", value_parser = Shape::parse)]

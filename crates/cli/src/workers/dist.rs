@@ -12,7 +12,7 @@ use ringlane_trace::dist::{
 };
 use ringlane_trace::{ChildRun, FileEntry, RunDir, TraceError};
 
-use crate::runtime::Platform;
+use ringlane::Platform;
 
 /// Of which node and run.
 pub(super) struct Told<'n> {

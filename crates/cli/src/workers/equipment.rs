@@ -17,11 +17,12 @@ use ringlane_trace::{Manifest, RunDir, UtcTime};
 
 use super::{NodeRun, NodeRuntime, node_flags};
 use crate::errors::warn;
-use crate::manifest::{node_clock, tell};
 use crate::monitor::Monitor;
 use crate::progress::{Bar, Progress};
-use crate::runtime::{Model, Platform, Remote, Runtime};
-use crate::watched::Watched;
+use crate::signals::is_stop_asked;
+use ringlane::manifest::{node_clock, tell};
+use ringlane::observe::ObservedRun;
+use ringlane::{Model, Platform, Remote, Runtime};
 
 /// One chip.
 pub struct OneChip {
@@ -41,7 +42,8 @@ impl OneChip {
         let made_with = made_with.with_overflow(Default::default());
         if self.runtime.as_ref().is_none_or(|(last, _)| *last != made_with) {
             let platform = Runtime::on(self.platform).model(self.model.clone());
-            let runtime = platform.with(&made_with).map_err(|error| CallError::of(&error))?;
+            let mut runtime = platform.with(&made_with).map_err(|error| CallError::of(&error))?;
+            runtime.give_up_export_when(is_stop_asked);
             self.runtime = Some((made_with, runtime));
         }
         Ok(&mut self.runtime.as_mut().expect("just made").1)
@@ -144,7 +146,7 @@ impl Equipment for OwnNode {
             Some(dir) => write_manifest(title, dir, started_at, &self.runtime, config, &run),
             None => Recorded::No,
         };
-        let Watched { result, report: RunReport { started_ticks, makespan_ticks, .. }, .. } = run.watched;
+        let ObservedRun { result, report: RunReport { started_ticks, makespan_ticks, .. }, .. } = run.watched;
         let times =
             ChipTimes { start_ns: started_ticks, ticks: makespan_ticks, freq_hz: NODE_CLOCK_HZ, recorded };
         let result = match result {
@@ -174,7 +176,7 @@ fn write_manifest(
     config: &CallConfig,
     run: &NodeRun<()>,
 ) -> Recorded {
-    let Watched { result, report, wall, recording } = &run.watched;
+    let ObservedRun { result, report, wall, recording } = &run.watched;
     let mut manifest = Manifest::new(title.scene, title.case, runtime.platform().as_str(), started_at);
     (manifest.threads, manifest.seed) = (runtime.workers(), config.seed);
     manifest.wall_us = wall.as_nanos() as f64 / 1e3;

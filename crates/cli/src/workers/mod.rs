@@ -21,9 +21,12 @@ use ringlane_task::{CallConfig, DfxFlags};
 use ringlane_trace::{ChildRun, RunDir};
 
 use crate::log;
-use crate::runtime::Platform;
-use crate::watched::{ChipFacts, Observing, Watched, cannot_record, facts, log_run, refused, settings};
+use crate::signals::is_stop_asked;
 use dist::Told;
+use ringlane::Platform;
+use ringlane::observe::{
+    ChipFacts, ObservedRun, Observing, cannot_record, facts, log_run, refused, settings,
+};
 use shape::{Below, Shape};
 
 /// What a node records of a run with these flags itself: its tasks as its workers ran them, their graph and its scopes. What
@@ -97,7 +100,7 @@ pub struct NodeRuntime {
 
 /// A node's run, and the runs of its workers.
 pub struct NodeRun<R> {
-    pub(crate) watched: Watched<R>,
+    pub(crate) watched: ObservedRun<R>,
     pub(crate) children: Vec<ChildRun>,
 }
 
@@ -106,7 +109,9 @@ impl NodeRuntime {
     pub fn start(above: &Memories, plan: &Plan) -> core::result::Result<Self, NodeError> {
         let config = CallConfig::default();
         let node = Node::start(above, &config, &plan.options())?;
-        let observing = Observing { config, dump: DumpSelection::default(), pool: Pool::default() };
+        let (dump, pool, stop_asked) =
+            (DumpSelection::default(), Pool::default(), Some(is_stop_asked as fn() -> bool));
+        let observing = Observing { config, dump, pool, stop_asked };
         Ok(NodeRuntime { node, plan: plan.clone(), observing })
     }
 
@@ -156,7 +161,7 @@ impl NodeRuntime {
         site: Site,
         buffers: &'e mut Buffers<'_>,
         f: impl for<'o, 'r> FnOnce(&mut NodeOrch<'o, 'r, 'e>) -> Result<R>,
-    ) -> Watched<R> {
+    ) -> ObservedRun<R> {
         let prefix = dir.and_then(|dir| dir.path().to_str()).unwrap_or_default();
         let (start, node) = (Instant::now(), &mut self.node);
         let run = catch_unwind(AssertUnwindSafe(|| match &recorder {
@@ -175,7 +180,7 @@ impl NodeRuntime {
             }
             exported
         });
-        Watched { result, report, wall, recording }
+        ObservedRun { result, report, wall, recording }
     }
 
     fn recorder(&self, dir: &RunDir) -> Result<Recorder<NodeClock>> {

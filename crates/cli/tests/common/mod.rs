@@ -126,7 +126,7 @@ pub fn odd_scenes() -> PathBuf {
 pub fn example(name: &str) -> PathBuf {
     let ringlane = Path::new(env!("CARGO_BIN_EXE_ringlane"));
     let path = ringlane.with_file_name("examples").join(name);
-    assert!(path.exists(), "{}: build it with `cargo build -p ringlane --examples`", path.display());
+    assert!(path.exists(), "{}: build it with `cargo build -p ringlane-cli --examples`", path.display());
     path
 }
 

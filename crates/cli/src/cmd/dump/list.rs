@@ -5,7 +5,7 @@ use ringlane_trace::dump::{DumpData, Stage, Truncated};
 use serde::Serialize;
 
 use crate::output::printable;
-use crate::table::{Side, Table};
+use ringlane_insight::text_table::{Side, Table};
 
 /// Rows that are printed; the rest is counted. More than a person reads, and a text of a few megabytes at most.
 const SHOWN_MAX: usize = 10_000;

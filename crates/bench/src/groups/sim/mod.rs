@@ -1,0 +1,131 @@
+//! `ringlane bench sim`: the modelled chips. What each policy makes of each scene, how far that is from the best possible,
+//! and how fast the model itself is.
+//!
+//! ```text
+//! speed    stream on a2a3sim, nothing recorded           ns of host time a task, memory
+//! scenes   each scene × each chip × each policy          makespan, its bound, cores busy, gain against fifo
+//! ```
+//! The third chip is `a2a3-free`, whose control costs nothing: what is left is the policy.
+//!
+//! Makespans are virtual time: the same numbers on every machine and in every run. No run can be shorter than its bound; one
+//! that is makes the command fail. With `--verify` the scenes are small and their values are compared as well.
+
+mod cases;
+mod speed;
+
+use std::time::Instant;
+
+use ringlane_chip_sim::policy::PolicyName;
+use ringlane_chip_sim::{SimOptions, spec};
+use ringlane_insight::bound::of_run;
+use ringlane_scenes::{Scene, scenes};
+use ringlane_task::{CallConfig, DfxFlags};
+
+use crate::error::BenchError;
+use crate::measure::Samples;
+use crate::modelled::Modelled;
+use crate::rows::{Bar, Row};
+use crate::scratch::Scratch;
+use crate::{Bench, Lab, Mode};
+use cases::Subject;
+use ringlane::{Model, Platform, Runtime};
+
+/// What the bound needs of a run.
+const RECORDED: DfxFlags = DfxFlags::SWIMLANE_CORES.with(DfxFlags::DEPS);
+const RECORDED_LABEL: &str = "swimlane=1 deps";
+/// The chip whose control costs nothing.
+const FREE_CHIP: &str = "a2a3-free";
+/// The policy that must come near the bound where control is free.
+const JUDGED: PolicyName = PolicyName::CriticalPath;
+/// With free control it takes at most so many times the lower bound.
+const FREE_RATIO_MAX: f64 = 1.05;
+
+/// Measures.
+pub fn measure(bench: &Bench, lab: &mut Lab<'_>) -> Result<(), BenchError> {
+    if bench.mode == Mode::Measure {
+        // First, so that the memory is its own.
+        speed::measure(bench, lab)?;
+    }
+    let scratch = Scratch::new()?;
+    for scene in scenes() {
+        for platform in Platform::ALL.iter().copied().filter(|platform| platform.is_modelled()) {
+            let subject = Subject::of(scene, bench.mode)?;
+            compare(lab, &scratch, bench.mode, &subject, (platform, platform.as_str()))?;
+        }
+        free(lab, &scratch, bench.mode, scene)?;
+    }
+    let beaten = lab.results.rows.iter().filter(|row| row.beats_its_bound()).count();
+    lab.judge(Bar::at_most("sim: runs shorter than their lower bound", beaten as f64, 0.0), 0);
+    Ok(())
+}
+
+/// Scheduling that costs nothing.
+fn free(lab: &mut Lab<'_>, scratch: &Scratch, mode: Mode, scene: &'static Scene) -> Result<(), BenchError> {
+    let judged = cases::JUDGED.iter().filter(|subject| subject.is_of(scene)).collect::<Vec<_>>();
+    if judged.is_empty() {
+        let subject = Subject::of(scene, mode)?;
+        return compare(lab, scratch, mode, &subject, (Platform::A2a3sim, FREE_CHIP)).map(drop);
+    }
+    for chosen in judged {
+        let subject = chosen.subject(scene)?;
+        let ratio = compare(lab, scratch, mode, &subject, (Platform::A2a3sim, FREE_CHIP))?;
+        let what = format!("sim: {} {} on {FREE_CHIP} with {JUDGED}", scene.name, subject.label());
+        lab.judge(Bar::at_most(format!("{what}, against its bound"), ratio, FREE_RATIO_MAX), 0);
+    }
+    Ok(())
+}
+
+/// One program on one chip with every policy, `fifo` first; gives the ratio to the bound with the judged policy.
+fn compare(
+    lab: &mut Lab<'_>,
+    scratch: &Scratch,
+    mode: Mode,
+    subject: &Subject,
+    chip: (Platform, &str),
+) -> Result<f64, BenchError> {
+    let mut fifo_us = None;
+    let mut ratio = 1.0;
+    for policy in PolicyName::ALL {
+        lab.begin(&format!("sim {} {} {policy}", subject.scene.name, chip.1), 1);
+        let row = once(scratch, mode, subject, chip, policy, fifo_us)?;
+        if let Some(modelled) = &row.extra.modelled {
+            fifo_us.get_or_insert(modelled.makespan_us);
+            if policy == JUDGED {
+                ratio = modelled.bound_ratio;
+            }
+        }
+        lab.done(row);
+    }
+    Ok(ratio)
+}
+
+/// One recorded run, and what became of it.
+fn once(
+    scratch: &Scratch,
+    mode: Mode,
+    subject: &Subject,
+    (platform, chip): (Platform, &str),
+    policy: PolicyName,
+    fifo_us: Option<f64>,
+) -> Result<Row, BenchError> {
+    let dir = scratch.vacant();
+    let mut config = CallConfig::default().with_dfx_flags(RECORDED);
+    config.set_output_prefix(&dir.to_string_lossy()).map_err(ringlane::SetupError::Config)?;
+    let options = SimOptions { policy, ..SimOptions::default() };
+    let model = Model { chip: spec::builtin(chip), options };
+    let mut runtime = Runtime::on(platform).model(model).with(&config)?;
+    let mut program = subject.program()?;
+    let mut buffers = program.buffers()?;
+    let start = Instant::now();
+    let run = runtime.run(&mut buffers, |o| program.orchestrate(o));
+    let took = start.elapsed();
+    run.result?;
+    if mode == Mode::Verify && !program.golden(&buffers)?.passed() {
+        return Err(BenchError::Golden { scene: subject.scene.name, chip: chip.to_string() });
+    }
+    let bound = of_run(&dir).map_err(BenchError::Bound)?;
+    let row = Row::new(subject.scene.name, 1, 0, run.report.tasks, &Samples::one(took));
+    let mut row = row.on(platform).with_dfx(RECORDED_LABEL);
+    row.extra.modelled = Some(Modelled::of(&bound, subject.label(), chip, policy.as_str(), fifo_us));
+    Ok(row)
+}

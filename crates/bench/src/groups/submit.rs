@@ -1,0 +1,42 @@
+//! `ringlane bench submit`: what a submit costs alone.
+//!
+//! On a chip that runs nothing before the scope has ended, the time of the loop is the time of the submits: checks,
+//! inference, wiring and all.
+
+use std::time::{Duration, Instant};
+
+use crate::error::BenchError;
+use crate::graph::Graph;
+use crate::measure::Samples;
+use crate::patient::PatientRuntime;
+use crate::rows::Row;
+use crate::submit::{self, Data};
+use crate::{Bench, Lab};
+
+/// Measures the submits of one scope of every workload.
+pub fn measure(bench: &Bench, lab: &mut Lab<'_>) -> Result<(), BenchError> {
+    let time = bench.time_of_each(bench.workloads.len());
+    let mut runtime = PatientRuntime::new()?;
+    for &workload in &bench.workloads {
+        let name = format!("submit/{}", workload.as_str());
+        let graph = workload.graph(workload.size_of_one_scope());
+        let mut data = Data::of(&graph)?;
+        lab.begin(&name, 1);
+        let samples = Samples::take(time, || once(&mut runtime, &mut data, &graph))?;
+        lab.done(Row::new(name, 1, 0, graph.tasks.len() as u64, &samples));
+    }
+    Ok(())
+}
+
+fn once(runtime: &mut PatientRuntime, data: &mut Data, graph: &Graph) -> Result<Duration, BenchError> {
+    let (buffers, ids) = data.parts();
+    let took = runtime.run(buffers, |o| {
+        let handles = ids.handles(o)?;
+        o.scope(|o| {
+            let start = Instant::now();
+            graph.tasks.iter().try_for_each(|task| submit::submit(o, task, &handles))?;
+            Ok(start.elapsed())
+        })
+    });
+    Ok(took?)
+}

@@ -1,0 +1,209 @@
+//! The runtime's own benchmarks.
+//!
+//! ```text
+//! workload ──▶ graph ──▶ submit (or check) ──▶ measure ──▶ rows ──▶ table · JSON
+//! ```
+//! Workloads, sizes, random numbers and the length of a task are those of the peers that Ringlane is compared with,
+//! so that both sides' numbers can be put side by side.
+// Three files are allowed unsafe code: `allocations.rs` is an allocator, `patient.rs` a chip, and in `spin.rs` the work of a
+// measured task is a few instructions.
+#![deny(unsafe_code)]
+#![deny(missing_docs)]
+
+mod allocations;
+mod check;
+mod error;
+mod graph;
+mod groups;
+mod kernels;
+pub mod limits;
+mod measure;
+mod modelled;
+mod patient;
+mod peer;
+mod rows;
+mod scratch;
+mod spin;
+mod submit;
+mod workload;
+
+use std::time::Duration;
+
+use ringlane_task::CallConfig;
+
+pub use allocations::CountingAllocator;
+pub use error::BenchError;
+pub use rows::Results;
+pub use workload::{Spin, Workload};
+
+use ringlane::{Platform, Runtime};
+use rows::{Bar, Row};
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Group {
+    /// The six workloads, from the first submit to the last completion.
+    #[default]
+    Workloads,
+    /// The submits of one scope alone, while nothing runs.
+    Submit,
+    /// Lookups among 1, 10 and 100 live tiles of one buffer.
+    Overlap,
+    /// Runs of 10^4 to 10^7 tasks.
+    Scaling,
+    /// Allocations per task after start-up.
+    Alloc,
+    /// Bytes of memory that a task in flight takes.
+    Memory,
+    /// What each diagnostic costs, against off.
+    Dfx,
+    /// The modelled chips: every scene and policy against the best possible, and the model's own speed.
+    Sim,
+    /// A call in a child process through its mailbox, beside a pipe and a Unix socket.
+    Mailbox,
+}
+
+impl Group {
+    /// Its name on the command line.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Group::Workloads => "workloads",
+            Group::Submit => "submit",
+            Group::Overlap => "overlap",
+            Group::Scaling => "scaling",
+            Group::Alloc => "alloc",
+            Group::Memory => "memory",
+            Group::Dfx => "dfx",
+            Group::Sim => "sim",
+            Group::Mailbox => "mailbox",
+        }
+    }
+
+    /// Whether it measures workloads, so that some can be chosen.
+    pub const fn takes_workloads(self) -> bool {
+        !matches!(self, Group::Overlap | Group::Scaling | Group::Sim | Group::Mailbox)
+    }
+
+    /// Whether it can run small and check what it runs.
+    pub const fn takes_verify(self) -> bool {
+        matches!(self, Group::Workloads | Group::Sim)
+    }
+
+    /// Whether its tasks work.
+    pub const fn takes_spins(self) -> bool {
+        matches!(self, Group::Workloads | Group::Dfx)
+    }
+
+    /// Whether it measures more than the submitting thread.
+    pub const fn takes_threads(self) -> bool {
+        matches!(self, Group::Workloads | Group::Scaling | Group::Alloc | Group::Dfx)
+    }
+}
+
+/// Whether a workload is measured, or runs with tasks that check their place in the order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Measured.
+    Measure,
+    /// Checked.
+    Verify,
+}
+
+/// What a command asks for.
+#[derive(Clone, Debug)]
+pub struct Bench {
+    /// Which benchmarks.
+    pub group: Group,
+    /// Measured or checked.
+    pub mode: Mode,
+    /// Which workloads.
+    pub workloads: Vec<Workload>,
+    /// Numbers of threads, the submitting one included.
+    pub threads: Vec<u32>,
+    /// Lengths of the tasks.
+    pub spins: Vec<Spin>,
+    /// Time for all repetitions together.
+    pub time: Option<Duration>,
+}
+
+impl Bench {
+    /// Measures, and reports how far it is.
+    pub fn run(&self, progress: &mut dyn Progress) -> Result<Results, BenchError> {
+        spin::set_iterations(0);
+        let mut lab = Lab { progress, runtimes: Vec::new(), results: Results::default() };
+        match (self.group, self.mode) {
+            (Group::Workloads, Mode::Measure) => groups::workloads::measure(self, &mut lab)?,
+            (Group::Workloads, Mode::Verify) => groups::workloads::verify(self, &mut lab)?,
+            (Group::Submit, _) => groups::submit::measure(self, &mut lab)?,
+            (Group::Overlap, _) => groups::overlap::measure(self, &mut lab)?,
+            (Group::Scaling, _) => groups::scaling::measure(self, &mut lab)?,
+            (Group::Alloc, _) => groups::alloc::measure(self, &mut lab)?,
+            (Group::Memory, _) => groups::memory::measure(self, &mut lab)?,
+            (Group::Dfx, _) => groups::dfx::measure(self, &mut lab)?,
+            (Group::Sim, _) => groups::sim::measure(self, &mut lab)?,
+            (Group::Mailbox, _) => groups::mailbox::measure(self, &mut lab)?,
+        }
+        Ok(lab.results)
+    }
+
+    /// The time for the repetitions of each of so many measurements.
+    fn time_of_each(&self, measurements: usize) -> Duration {
+        self.time.map_or(limits::MEASUREMENT_TIME, |time| time / measurements.max(1) as u32)
+    }
+}
+
+/// Hears how far a benchmark is.
+pub trait Progress {
+    /// A measurement begins; those before it ran `tasks` tasks.
+    fn begin(&mut self, name: &str, tasks: u64);
+    /// It is done.
+    fn end(&mut self);
+}
+
+/// What the measurements of one command share: a runtime for each number of threads, and the results so far.
+struct Lab<'a> {
+    progress: &'a mut dyn Progress,
+    runtimes: Vec<Runtime>,
+    results: Results,
+}
+
+impl Lab<'_> {
+    /// A measurement of this name begins.
+    fn begin(&mut self, name: &str, threads: u32) {
+        let tasks = self.results.rows.iter().map(|row| row.tasks).sum();
+        self.progress.begin(&format!("{name}, --threads {threads}"), tasks);
+    }
+
+    /// The runtime with so many threads, for a measurement of this name that begins; the others sleep.
+    fn runtime(&mut self, name: &str, threads: u32) -> Result<&mut Runtime, BenchError> {
+        self.begin(name, threads);
+        let known = self.runtimes.iter().position(|runtime| runtime.threads() == threads);
+        let index = match known {
+            Some(index) => index,
+            None => {
+                let config = CallConfig::default().with_workers(threads as i32);
+                self.runtimes.push(Runtime::on(Platform::Cpu).with(&config)?);
+                self.runtimes.len() - 1
+            }
+        };
+        Ok(&mut self.runtimes[index])
+    }
+
+    /// Keeps a result.
+    fn done(&mut self, row: Row) {
+        self.progress.end();
+        self.results.rows.push(row);
+    }
+    /// Keeps a bar that is about the last so many rows.
+    fn judge(&mut self, bar: Bar, rows: usize) {
+        let first = self.results.rows.len().saturating_sub(rows);
+        let bar = bar.judged_by(&self.results.rows[first..]);
+        self.results.bars.push(bar);
+    }
+
+    /// Judges by the rows with these names: what it is compared with may be disturbed.
+    fn judge_by(&mut self, bar: Bar, names: &[String]) {
+        let bar = bar.judged_by(self.results.rows.iter().filter(|row| names.contains(&row.name)));
+        self.results.bars.push(bar);
+    }
+}

@@ -1,0 +1,143 @@
+//! What a recorded run left, for the program that made it: where it is, what it means, and its page.
+//!
+//! ```text
+//! runtime.record(dir)?.run(…) ──▶ runtime.recording() ──▶ .verdict()  .overhead()  .critical_path()  .findings()  .check()  .report()
+//! ```
+//!
+//! Answers are read from the files, each time one is asked for: they are those that the commands and the page give.
+
+use std::path::{Path, PathBuf};
+
+use ringlane_insight::critical_path::{self, CriticalPath};
+use ringlane_insight::findings::{Finding, Known, findings};
+use ringlane_insight::overhead::{Overhead, overhead};
+use ringlane_insight::verdict::{self, Verdict};
+use ringlane_insight::{InsightError, Run};
+use ringlane_probe::{Exported, RecordingProblem};
+use ringlane_report::page::{self, PageError};
+use ringlane_task::DfxFlags;
+use ringlane_trace::{ArtifactFile, CheckReport, DfxCost, FileEntry, check_run};
+
+/// What is recorded for a page where nothing else is asked for: all but the data of tasks, which can be large.
+pub const REPORTED: DfxFlags =
+    DfxFlags::SWIMLANE_PHASES.with(DfxFlags::PMU).with(DfxFlags::DEPS).with(DfxFlags::SCOPES);
+
+/// The page's name in a run directory.
+pub const REPORT_FILE: &str = "report.html";
+
+/// What a recorded run left, from [`Runtime::recording`](crate::Runtime::recording).
+///
+/// ```
+/// use ringlane::prelude::*;
+/// kernel! { static SQUARE = aiv fn(x: &[f32], y: &mut [f32]) {
+///     y.iter_mut().zip(x).for_each(|(y, x)| *y = x * x);
+/// } }
+/// # let dir = std::env::temp_dir().join(format!("ringlane-recording-{}", std::process::id()));
+/// let mut data = Buffers::new();
+/// let x = data.add(&[2], &[3.0f32, 4.0])?;
+/// let mut runtime = Runtime::on(Platform::Cpu).with(&CallConfig::default())?;
+/// runtime.record(&dir)?;
+/// let run = runtime.run(&mut data, |o| {
+///     let x = o.external(x)?;
+///     o.submit(&SQUARE, [x.read(), out(f32, [2])]).map(drop)
+/// });
+/// run.result?;
+///
+/// let recording = runtime.recording().expect("the run was recorded");
+/// println!("{}", recording.verdict()?.expect("a block ran").sentence);
+/// println!("{} on the critical path", recording.critical_path()?.whole().0);
+/// println!("the page is {}", recording.report()?.display());
+/// assert_eq!(recording.run()?.manifest.tasks, 1);
+/// assert!(recording.check()?.broken.is_empty());
+/// # std::fs::remove_dir_all(dir)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Recording {
+    dir: PathBuf,
+    exported: Exported,
+}
+
+impl Recording {
+    pub(crate) fn new(dir: PathBuf, exported: Exported) -> Self {
+        Recording { dir, exported }
+    }
+
+    /// The run's directory.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The files of the instruments that were on, with their rows; `run.json` is beside them.
+    pub fn files(&self) -> &[FileEntry] {
+        &self.exported.files
+    }
+
+    /// What recording cost the run.
+    pub fn cost(&self) -> &DfxCost {
+        &self.exported.cost
+    }
+
+    /// What did not go well with it: a full disk, counters that the machine does not have. The run's results are right.
+    pub fn problems(&self) -> &[RecordingProblem] {
+        &self.exported.problems
+    }
+
+    /// The run as everything that explains it reads it: the manifest, and a table for each instrument.
+    pub fn run(&self) -> Result<Run, InsightError> {
+        Run::open(&self.dir)
+    }
+
+    /// What limits the run, as every command and the page say it; `None` if nothing ran. Needs the swimlane at level 2 or 3.
+    pub fn verdict(&self) -> Result<Option<Verdict>, InsightError> {
+        let run = self.run()?;
+        let timeline = run.timeline()?;
+        Ok(verdict::of_run(&run, &timeline, &critical_path::observed(&timeline)?))
+    }
+
+    /// Where the cores' time went, as `ringlane overhead` says it. Needs the swimlane at level 2 or 3.
+    pub fn overhead(&self) -> Result<Overhead, InsightError> {
+        overhead(&self.run()?.timeline()?)
+    }
+
+    /// What the makespan was made of, as `ringlane critical-path` says it. Needs the swimlane at level 2 or 3.
+    pub fn critical_path(&self) -> Result<CriticalPath, InsightError> {
+        critical_path::observed(&self.run()?.timeline()?)
+    }
+
+    /// The sentences that the page begins with, the most important first, made of what was recorded.
+    pub fn findings(&self) -> Result<Vec<Finding>, InsightError> {
+        let run = self.run()?;
+        let timeline = run.timeline().ok();
+        let time = timeline.as_ref().and_then(|timeline| overhead(timeline).ok());
+        let path = timeline.as_ref().and_then(|timeline| critical_path::observed(timeline).ok());
+        let verdict = timeline
+            .as_ref()
+            .zip(path.as_ref())
+            .and_then(|(timeline, path)| verdict::of_run(&run, timeline, path));
+        let scopes = run.scopes().ok();
+        Ok(findings(&Known {
+            manifest: &run.manifest,
+            timeline: timeline.as_ref(),
+            overhead: time.as_ref(),
+            verdict: verdict.as_ref(),
+            path: path.as_ref(),
+            scopes: scopes.as_ref(),
+        }))
+    }
+
+    /// Whether the files are true of each other, as `ringlane check` says it.
+    pub fn check(&self) -> Result<CheckReport, InsightError> {
+        Ok(check_run(&self.dir)?)
+    }
+
+    /// Writes the page of the run, `report.html` in its directory, and gives its path. What was not recorded is named on
+    /// the page. [`ringlane::report::page`](page) writes it elsewhere.
+    pub fn report(&self) -> Result<PathBuf, InsightError> {
+        let (run, path) = (self.run()?, self.dir.join(REPORT_FILE));
+        let mut file = ArtifactFile::at(&path)?;
+        page::write(&run, &mut file).map_err(|PageError::CannotWrite(source)| file.error(source))?;
+        file.commit()?;
+        Ok(path)
+    }
+}
