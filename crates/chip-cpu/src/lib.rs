@@ -27,6 +27,7 @@
 mod clock;
 mod fence;
 mod grain;
+mod platform;
 mod runtime;
 mod shift;
 mod sleep;
@@ -35,4 +36,4 @@ mod worker;
 
 pub use clock::{ClockSource, CpuClock};
 pub use fence::prepare_process;
-pub use runtime::{CpuRuntime, Remote};
+pub use runtime::CpuRuntime;

@@ -7,9 +7,9 @@ use ringlane_engine::api::buffers::Buffers;
 use ringlane_engine::api::orch::Orch;
 use ringlane_engine::orchestrator::State;
 use ringlane_engine::ready::ReadyQueue;
-use ringlane_engine::report::{Run, RunReport, RunningTask, Status};
+use ringlane_engine::report::{Run, RunReport};
 use ringlane_engine::seams::{Company, Probe};
-use ringlane_engine::table::{Stop, Table};
+use ringlane_engine::table::Table;
 use ringlane_engine::{AbortOnUnwind, Fault, Result, session};
 use ringlane_task::{CallConfig, Capacities, ConfigError, CoreId};
 
@@ -26,8 +26,8 @@ const THREADS_MAX: usize = 1024;
 
 /// Runs orchestrations on worker threads of this machine. Can be used again after any outcome.
 pub struct CpuRuntime {
-    shared: Arc<Shared>,
-    state: State,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) state: State,
     helpers: Vec<JoinHandle<()>>,
 }
 
@@ -39,10 +39,6 @@ fn refuse_counts_of_models(config: &CallConfig) -> core::result::Result<(), Conf
         None => Ok(()),
     }
 }
-
-/// A hand on a running [`CpuRuntime`] from another thread.
-#[derive(Clone)]
-pub struct Remote(Arc<Shared>);
 
 impl CpuRuntime {
     /// A runtime with the threads and capacities of `config`.
@@ -135,23 +131,8 @@ impl CpuRuntime {
     }
 
     /// What the engine does not know of a run.
-    fn complete(&self, report: RunReport) -> RunReport {
+    pub(crate) fn complete(&self, report: RunReport) -> RunReport {
         RunReport { clock_freq_hz: CpuClock::get().freq_hz(), cores: self.threads(), ..report }
-    }
-
-    /// Totals of the last run, also of one that unwound.
-    pub fn last_report(&self) -> RunReport {
-        self.complete(self.state.last_report().clone())
-    }
-
-    /// What the last run's numbers stand for, and how large its table is.
-    pub fn table(&self) -> &Table {
-        &self.shared.table
-    }
-
-    /// A hand for other threads: interrupts the run, looks inside.
-    pub fn remote(&self) -> Remote {
-        Remote(self.shared.clone())
     }
 }
 
@@ -207,22 +188,5 @@ impl Drop for CpuRuntime {
             // A worker catches what kernels do; if it died all the same there is nothing left to wait for.
             let _ = helper.join();
         }
-    }
-}
-
-impl Remote {
-    /// Ends the run at the next task; where none goes on, the next one as soon as it begins.
-    pub fn interrupt(&self) {
-        self.0.table.stop(Stop::Interrupted);
-    }
-
-    /// What the run is doing now.
-    pub fn status(&self) -> Status {
-        self.0.table.status()
-    }
-
-    /// What a core runs now that is the thread with this number of the system. May be called in a signal handler.
-    pub fn running_on(&self, thread: u32) -> Option<RunningTask> {
-        self.0.table.running_on(thread)
     }
 }

@@ -20,6 +20,7 @@ mod dispatch;
 pub mod link;
 mod machine;
 mod memory;
+mod platform;
 pub mod pmu;
 pub mod policy;
 mod records;
@@ -30,6 +31,6 @@ pub mod spec;
 mod time;
 mod totals;
 
-pub use runtime::{Remote, SimOptions, SimRuntime};
+pub use runtime::{SimOptions, SimRuntime};
 pub use time::{Ps, SimClock};
 pub use totals::Totals;

@@ -7,9 +7,9 @@ use ringlane_engine::api::backend::Site;
 use ringlane_engine::api::buffers::Buffers;
 use ringlane_engine::api::orch::Orch;
 use ringlane_engine::orchestrator::State;
-use ringlane_engine::report::{Run, RunReport, RunningTask, Status};
+use ringlane_engine::report::{Run, RunReport};
 use ringlane_engine::seams::Probe;
-use ringlane_engine::table::{Stop, Table};
+use ringlane_engine::table::Table;
 use ringlane_engine::{Fault, Result, session};
 use ringlane_task::{CallConfig, Capacities, ChipSpec, ConfigError};
 
@@ -18,7 +18,7 @@ use crate::chip::SimChip;
 use crate::core::CoreKind;
 use crate::cost::{CostModel, CostTable};
 use crate::machine::Machine;
-use crate::pmu::{Group, PmuModel};
+use crate::pmu::PmuModel;
 use crate::policy::PolicyName;
 use crate::spec;
 use crate::time::SimClock;
@@ -38,19 +38,15 @@ pub struct SimOptions {
 /// Runs orchestrations on a modelled chip, on the calling thread. Can be used again after any outcome.
 #[derive(Debug)]
 pub struct SimRuntime {
-    table: Arc<Table>,
-    state: State,
-    spec: ChipSpec,
+    pub(crate) table: Arc<Table>,
+    pub(crate) state: State,
+    pub(crate) spec: ChipSpec,
     model: CostModel,
-    pmu: Option<PmuModel>,
-    options: SimOptions,
-    clock: SimClock,
-    totals: Totals,
+    pub(crate) pmu: Option<PmuModel>,
+    pub(crate) options: SimOptions,
+    pub(crate) clock: SimClock,
+    pub(crate) totals: Totals,
 }
-
-/// A hand on a running [`SimRuntime`] from another thread.
-#[derive(Clone, Debug)]
-pub struct Remote(Arc<Table>);
 
 impl SimRuntime {
     /// A runtime with the capacities of `config`, on as many clusters and control threads as it says.
@@ -88,11 +84,6 @@ impl SimRuntime {
         threads
     }
 
-    /// Which counters the blocks of the runs to come are told with; none without a group.
-    pub fn count(&mut self, group: Option<Group>) {
-        self.pmu = group.map(|group| PmuModel::new(&self.spec, group));
-    }
-
     /// Runs an orchestration on these buffers. Returns when every task is done.
     #[track_caller]
     pub fn run<'e, R>(
@@ -127,33 +118,13 @@ impl SimRuntime {
     }
 
     /// What the engine does not know of a run.
-    fn complete(&self, report: RunReport) -> RunReport {
+    pub(crate) fn complete(&self, report: RunReport) -> RunReport {
         RunReport { clock_freq_hz: self.clock.freq_hz(), cores: self.spec.cores(), ..report }
-    }
-
-    /// Totals of the last run, also of one that unwound.
-    pub fn last_report(&self) -> RunReport {
-        self.complete(self.state.last_report().clone())
     }
 
     /// What the last run on the chip was like.
     pub fn totals(&self) -> &Totals {
         &self.totals
-    }
-
-    /// What the last run's numbers stand for, and how large its table is.
-    pub fn table(&self) -> &Table {
-        &self.table
-    }
-
-    /// The clock that a probe of its runs reads.
-    pub fn clock(&self) -> SimClock {
-        self.clock.clone()
-    }
-
-    /// A hand for other threads: interrupts the run, looks inside.
-    pub fn remote(&self) -> Remote {
-        Remote(self.table.clone())
     }
 }
 
@@ -174,21 +145,4 @@ fn in_use(spec: &ChipSpec, config: &CallConfig) -> Result<ChipSpec> {
     let (most, own) = (spec.schedulers_max.min(clusters), spec.schedulers.min(clusters));
     let schedulers = take("scheduler_threads", config.scheduler_threads, most, own)?;
     Ok(ChipSpec { clusters, schedulers, ..spec.clone() })
-}
-
-impl Remote {
-    /// Ends the run at the next task; where none goes on, the next one as soon as it begins.
-    pub fn interrupt(&self) {
-        self.0.stop(Stop::Interrupted);
-    }
-
-    /// What the run is doing now.
-    pub fn status(&self) -> Status {
-        self.0.status()
-    }
-
-    /// The block whose values are computed now, on the thread that submits. May be called in a signal handler.
-    pub fn running(&self) -> Option<RunningTask> {
-        self.0.first_running()
-    }
 }

@@ -64,7 +64,7 @@ impl Machine {
     pub fn remote(&self) -> Remote {
         match self {
             Machine::Chip(runtime) => runtime.remote(),
-            Machine::Workers(workers) => Remote::Node(workers.0.remote()),
+            Machine::Workers(workers) => workers.0.remote(),
         }
     }
 
@@ -112,7 +112,7 @@ impl Machine {
                 };
                 match run_in_parts(runtime, &config, dir, job, buffers) {
                     Ok(NodeRun { watched, children }) => (watched, children),
-                    Err(error) => (ringlane::observe::refused(error), Vec::new()),
+                    Err(error) => (ObservedRun::refused(error), Vec::new()),
                 }
             }
         }

@@ -58,8 +58,9 @@ pub struct Assignment {
 
 /// `--platform NAME`.
 pub fn platform() -> impl TypedValueParser<Value = Platform> {
-    let known =
-        Platform::ALL.iter().map(|platform| PossibleValue::new(platform.as_str()).help(platform.about()));
+    let known = Platform::all()
+        .into_iter()
+        .map(|platform| PossibleValue::new(platform.as_str()).help(platform.capabilities().about));
     PossibleValuesParser::new(known).map(|name| Platform::named(&name).expect("it is one of these"))
 }
 

@@ -43,7 +43,7 @@ impl TaskFailure {
 }
 
 /// Everything that can go wrong.
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub enum Fault {
     /// A tensor view cannot be made.
@@ -134,7 +134,7 @@ pub enum Fault {
     CannotModel { name: &'static str, detail: String, hint: String },
 }
 
-ringlane_task::display_explained!(Fault);
+ringlane_task::explained_error!(Fault);
 
 impl Explain for Fault {
     fn name(&self) -> &'static str {

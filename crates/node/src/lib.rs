@@ -50,8 +50,8 @@ pub use memory::{Memories, SharedBuffers};
 pub use ringlane_engine as engine;
 pub use ringlane_task as task;
 pub use runtime::{
-    CallRecord, CallStatus, ClockOffset, Journal, Node, NodeOptions, NodeOrch, On, Remote, WorkerInfo,
-    WorkerRecord, WorkerSpec,
+    CallRecord, CallStatus, ClockOffset, Journal, Node, NodeOptions, NodeOrch, On, WorkerInfo, WorkerRecord,
+    WorkerSpec,
 };
 pub use service::{Inherited, Service};
 pub use worker::{Finished, RunHandle, Worker};

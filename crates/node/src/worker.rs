@@ -18,7 +18,8 @@ use ringlane_task::CallConfig;
 use crate::error::NodeError;
 use crate::limits::RUNS_IN_FLIGHT;
 use crate::memory::{Memories, Memory, SharedBuffers};
-use crate::runtime::{Journal, Node, NodeOptions, NodeOrch, Remote};
+use crate::runtime::{Journal, Node, NodeOptions, NodeOrch};
+use ringlane_engine::remote::Remote;
 
 /// A node that runs orchestrations while its owner does something else: up to two at a time are submitted, and are run in
 /// the order in which they were.

@@ -41,50 +41,75 @@
 #![deny(unsafe_code)]
 #![deny(missing_docs)]
 
+mod chips;
+#[cfg(all(feature = "sim", feature = "record"))]
 mod costs;
+#[cfg(feature = "record")]
 pub mod manifest;
 pub mod memory;
+#[cfg(feature = "sim")]
+mod model;
+#[cfg(feature = "record")]
 pub mod observe;
+#[cfg(feature = "record")]
 mod panicked;
 mod platform;
+#[cfg(feature = "record")]
+mod record;
+#[cfg(feature = "record")]
 mod recording;
 mod register;
-mod remote;
 mod runtime;
 mod setup_error;
 
+pub use chips::Registration;
+#[cfg(all(feature = "sim", feature = "record"))]
 pub use costs::{recorded_costs, recorded_costs_of};
+#[cfg(feature = "sim")]
+pub use model::{Model, ModelError};
+#[cfg(feature = "record")]
 pub use observe::ObservedRun;
+#[cfg(feature = "record")]
 pub use panicked::Panicked;
+pub use platform::Platform;
+#[cfg(feature = "record")]
 pub use recording::{REPORT_FILE, REPORTED, Recording};
-pub use remote::{Remote, Thread};
+#[cfg(feature = "sim")]
 pub use ringlane_chip_sim as chip_sim;
-pub use ringlane_chip_sim::cost::CostTable;
-pub use ringlane_chip_sim::policy::PolicyName;
-pub use ringlane_chip_sim::{SimOptions, Totals};
+#[cfg(feature = "sim")]
+pub use ringlane_chip_sim::{SimOptions, Totals, cost::CostTable, policy::PolicyName};
 pub use ringlane_engine as engine;
+pub use ringlane_engine::remote::{Remote, Thread};
 pub use ringlane_engine::report::{Run, RunReport, Status};
 pub use ringlane_engine::{inventory, kernel};
+#[cfg(feature = "report")]
 pub use ringlane_insight as insight;
+#[cfg(feature = "node")]
 pub use ringlane_node as node;
+#[cfg(feature = "record")]
 pub use ringlane_probe as probe;
+#[cfg(feature = "record")]
 pub use ringlane_probe::{DumpSelection, SelectedKernel};
+#[cfg(feature = "report")]
 pub use ringlane_report as report;
 pub use ringlane_scenes as scenes;
 pub use ringlane_task as task;
 pub use ringlane_task::CallConfig;
+#[cfg(feature = "record")]
 pub use ringlane_trace as trace;
-pub use runtime::{Model, ModelError, OnPlatform, Platform, Runtime, check};
+pub use runtime::{OnPlatform, Runtime, check};
 pub use setup_error::SetupError;
 
 /// What a program that uses Ringlane imports: the engine's words, those of scenes, and the runtime.
 pub mod prelude {
+    pub use crate::platform::Platform;
+    #[cfg(feature = "record")]
     pub use crate::recording::Recording;
-    pub use crate::remote::Remote;
-    pub use crate::runtime::{Platform, Runtime};
+    pub use crate::runtime::Runtime;
     pub use crate::scene;
     pub use crate::setup_error::SetupError;
     pub use ringlane_engine::prelude::*;
+    pub use ringlane_engine::remote::Remote;
     pub use ringlane_engine::report::{Run, RunReport};
     pub use ringlane_scenes::{
         Case, Check, Golden, Param, Program, Rng, Scene, SceneError, SceneResult, Settings, Tolerance,

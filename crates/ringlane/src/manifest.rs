@@ -2,7 +2,6 @@
 
 use std::any::Any;
 
-use ringlane_chip_cpu::{ClockSource, CpuClock};
 use ringlane_engine::report::RunReport;
 use ringlane_engine::{Error, Fault, Result};
 use ringlane_probe::Exported;
@@ -10,7 +9,7 @@ use ringlane_task::CallConfig;
 use ringlane_trace::{ClockFacts, Manifest, RunError, RunStatus};
 
 use crate::panicked::Panicked;
-use crate::runtime::Platform;
+use crate::platform::Platform;
 
 /// The status that an error of the engine makes of a run.
 pub fn status_of(error: &Error) -> RunStatus {
@@ -47,7 +46,7 @@ pub fn tell_report(mut manifest: Manifest, report: &RunReport) -> Manifest {
     if report.clock_freq_hz != 0 {
         manifest.clock_freq_hz = report.clock_freq_hz;
     }
-    manifest.clock = Some(clock_of(&manifest.platform));
+    manifest.clock = clock_of(&manifest.platform);
     manifest.cores = report.cores;
     (manifest.tasks, manifest.blocks, manifest.scopes) = (report.tasks, report.blocks, report.scopes);
     (manifest.skipped, manifest.peak_heap_bytes) = (report.skipped, report.peak_heap_bytes);
@@ -59,17 +58,10 @@ pub fn node_clock() -> ClockFacts {
     ClockFacts { source: "monotonic".to_string(), error_ppm: 0.0 }
 }
 
-/// What a platform's times are taken from. A model's are as exact as the model.
-fn clock_of(platform: &str) -> ClockFacts {
-    if platform != Platform::Cpu.as_str() {
-        return ClockFacts { source: "virtual".to_string(), error_ppm: 0.0 };
-    }
-    let clock = CpuClock::get();
-    let source = match clock.source() {
-        ClockSource::Tsc => "tsc",
-        ClockSource::Monotonic => "monotonic",
-    };
-    ClockFacts { source: source.to_string(), error_ppm: clock.error_ppm() }
+/// Where a platform's times come from.
+fn clock_of(platform: &str) -> Option<ClockFacts> {
+    let source = (Platform::named(platform)?.capabilities().clock)();
+    Some(ClockFacts { source: source.name.to_string(), error_ppm: source.error_ppm })
 }
 
 /// A manifest that tells which diagnostics were on and what they left.

@@ -6,12 +6,12 @@ use ringlane_engine::panic_text;
 use ringlane_task::Explain;
 
 /// A program's own code panicked, outside of a kernel.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub struct Panicked {
     said: String,
 }
 
-ringlane_task::display_explained!(Panicked);
+ringlane_task::explained_error!(Panicked);
 
 impl Explain for Panicked {
     fn name(&self) -> &'static str {

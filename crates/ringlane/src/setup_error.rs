@@ -3,10 +3,8 @@
 use ringlane_engine::{Error, Fault};
 use ringlane_task::{ConfigError, Explain, Resource, UnknownPmuGroup};
 
-use crate::observe::cannot_record;
-
 /// Why a runtime cannot be made.
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub enum SetupError {
     Config(ConfigError),
@@ -19,10 +17,17 @@ pub enum SetupError {
         fits: u64,
     },
     Pmu(UnknownPmuGroup),
+    /// This machine does not have the platform.
+    NotAvailable {
+        platform: &'static str,
+        reason: String,
+    },
+    /// Diagnostics are on, in a program that was built without the feature `record`.
+    NoRecorder,
     Chip(Error),
 }
 
-ringlane_task::display_explained!(SetupError);
+ringlane_task::explained_error!(SetupError);
 
 impl Explain for SetupError {
     fn name(&self) -> &'static str {
@@ -30,6 +35,8 @@ impl Explain for SetupError {
             SetupError::Config(error) => error.name(),
             SetupError::CapacityTooLarge { .. } => "CapacityTooLarge",
             SetupError::Pmu(error) => error.name(),
+            SetupError::NotAvailable { .. } => "PlatformNotAvailable",
+            SetupError::NoRecorder => "NoRecorder",
             SetupError::Chip(error) => error.name(),
         }
     }
@@ -39,6 +46,8 @@ impl Explain for SetupError {
             SetupError::Config(error) => return error.summary(),
             SetupError::CapacityTooLarge { .. } => "the capacities are larger than the machine's memory",
             SetupError::Pmu(error) => return error.summary(),
+            SetupError::NotAvailable { .. } => "this machine does not have the platform",
+            SetupError::NoRecorder => "diagnostics are on, and nothing can record them",
             SetupError::Chip(error) => return error.summary(),
         }
         .to_string()
@@ -52,6 +61,8 @@ impl Explain for SetupError {
                 resource.setting(value)
             ),
             SetupError::Pmu(error) => error.detail(),
+            SetupError::NotAvailable { platform, reason } => format!("{platform}: {reason}"),
+            SetupError::NoRecorder => "the program was built without the feature `record`".to_string(),
             SetupError::Chip(error) => error.detail(),
         }
     }
@@ -61,6 +72,10 @@ impl Explain for SetupError {
             SetupError::Config(error) => error.hint(),
             SetupError::CapacityTooLarge { resource, fits, .. } => resource.setting(fits),
             SetupError::Pmu(error) => error.hint(),
+            SetupError::NotAvailable { .. } => "run on `Platform::Cpu`, which every machine has".to_string(),
+            SetupError::NoRecorder => {
+                "turn the feature on in Cargo.toml: ringlane = { …, features = [\"record\"] }".to_string()
+            }
             SetupError::Chip(error) => error.hint(),
         }
     }
@@ -74,8 +89,11 @@ impl From<SetupError> for Error {
             SetupError::CapacityTooLarge { resource, value, .. } => {
                 Fault::Config(ConfigError::CapacityTooLarge { resource, ring: None, value }).into()
             }
-            SetupError::Pmu(error) => cannot_record(&error),
             SetupError::Chip(error) => error,
+            error @ (SetupError::Pmu(_) | SetupError::NoRecorder) => {
+                Fault::CannotRecord { name: error.name(), detail: error.detail(), hint: error.hint() }.into()
+            }
+            error @ SetupError::NotAvailable { .. } => Fault::BadChip { detail: error.detail() }.into(),
         }
     }
 }

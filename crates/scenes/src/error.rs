@@ -15,7 +15,7 @@ pub type SceneResult<T> = core::result::Result<T, SceneError>;
 /// assert_eq!(error.name(), "UnknownScene");
 /// assert!(error.hint().contains("vector"));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SceneError {
     /// No scene has this name.
     UnknownScene {
@@ -99,7 +99,7 @@ impl SceneError {
     }
 }
 
-ringlane_task::display_explained!(SceneError);
+ringlane_task::explained_error!(SceneError);
 
 impl Explain for SceneError {
     fn name(&self) -> &'static str {

@@ -97,10 +97,10 @@ impl fmt::Display for DType {
 }
 
 /// A name that is no data type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownDType;
 
-crate::display_explained!(UnknownDType);
+crate::explained_error!(UnknownDType);
 
 impl Explain for UnknownDType {
     fn name(&self) -> &'static str {

@@ -53,8 +53,9 @@ pub fn write_reasons(detail: &str, hint: &str, f: &mut fmt::Formatter<'_>) -> fm
 /// Implements `Display` for error types by what [`Explain`] says of them.
 ///
 /// ```
-/// #[derive(Debug, thiserror::Error)]
+/// #[derive(Debug)]
 /// struct NoRoad;
+/// impl std::error::Error for NoRoad {}
 /// ringlane_task::display_explained!(NoRoad);
 /// impl ringlane_task::Explain for NoRoad {
 ///     fn name(&self) -> &'static str { "NoRoad" }
@@ -73,6 +74,29 @@ macro_rules! display_explained {
             }
         }
     )+};
+}
+
+/// The same, and `std::error::Error` without a source: all that a plain error needs.
+///
+/// ```
+/// #[derive(Debug)]
+/// struct NoRoad;
+/// ringlane_task::explained_error!(NoRoad);
+/// impl ringlane_task::Explain for NoRoad {
+///     fn name(&self) -> &'static str { "NoRoad" }
+///     fn summary(&self) -> String { "there is no road".to_string() }
+///     fn detail(&self) -> String { "from 3 to 4".to_string() }
+///     fn hint(&self) -> String { "go by 5".to_string() }
+/// }
+/// let error: Box<dyn std::error::Error> = Box::new(NoRoad);
+/// assert!(error.to_string().starts_with("NoRoad: there is no road"));
+/// ```
+#[macro_export]
+macro_rules! explained_error {
+    ($($error:ty),+) => {
+        $crate::display_explained!($($error),+);
+        $(impl ::core::error::Error for $error {})+
+    };
 }
 
 /// Text with the characters that a terminal would obey written as escapes, so that they are seen and do nothing.

@@ -15,7 +15,7 @@ use crate::Explain;
 /// assert_eq!((error.name(), error.detail()), ("UnknownPmuGroup", "\"3\"".to_string()));
 /// assert_eq!(error.hint(), "use 1 or arithmetic, 2 or pipe");
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownPmuGroup {
     /// What was asked for.
     pub given: String,
@@ -30,7 +30,7 @@ impl UnknownPmuGroup {
     }
 }
 
-crate::display_explained!(UnknownPmuGroup);
+crate::explained_error!(UnknownPmuGroup);
 
 impl Explain for UnknownPmuGroup {
     fn name(&self) -> &'static str {

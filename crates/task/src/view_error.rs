@@ -8,7 +8,7 @@ use crate::limits::MAX_VIEW_ELEMENTS;
 use crate::view::MAX_RANK;
 
 /// Why a view cannot be made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum ViewError {
     /// A view has more dimensions than a tensor can have.
@@ -47,7 +47,7 @@ impl ViewError {
     }
 }
 
-crate::display_explained!(ViewError);
+crate::explained_error!(ViewError);
 
 impl Explain for ViewError {
     fn name(&self) -> &'static str {

@@ -161,12 +161,11 @@ fn elsewhere(
 ) -> Result<(), Failure> {
     let models = MODELS.into_iter().filter(|&model| model != plan.platform);
     for platform in models.chain([Platform::Cpu]) {
-        let (on, config) = match platform {
-            Platform::Cpu => (Runtime::on(platform), capacity::config(rings, program.threads)),
-            _ => {
-                let model = Model { chip: Some(own_chip(platform)), options: SimOptions::default() };
-                (Runtime::on(platform).model(model), capacity::config(rings, 0))
-            }
+        let (on, config) = if platform.modelled().is_none() {
+            (Runtime::on(platform), capacity::config(rings, program.threads))
+        } else {
+            let model = Model { chip: Some(own_chip(platform)), options: SimOptions::default() };
+            (Runtime::on(platform).model(model), capacity::config(rings, 0))
         };
         let diagnostics = Diagnostics { pmu_group: 0, ..plan.diagnostics };
         let recording = Recording { platform: on, config, diagnostics, dir: desk.dir(platform.as_str()) };

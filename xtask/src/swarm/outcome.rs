@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ringlane::Runtime;
 use ringlane_chip_cpu::CpuRuntime;
+use ringlane_engine::chip_runtime::ChipRuntime;
 use ringlane_engine::oracle::{self, Fate};
 use ringlane_engine::prelude::*;
 use ringlane_engine::report::{Run, RunReport};

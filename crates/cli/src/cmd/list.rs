@@ -58,7 +58,11 @@ struct KernelRow {
 #[derive(Serialize)]
 struct PlatformRow {
     name: &'static str,
+    about: &'static str,
     available: bool,
+    /// Why it is not available.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
 }
 
 impl ListArgs {
@@ -73,10 +77,19 @@ impl ListArgs {
 
 impl Listing {
     fn of_this_program() -> Self {
-        let platform = |p: &Platform| PlatformRow { name: p.as_str(), available: p.is_available() };
+        let platform = |platform: Platform| {
+            let capabilities = platform.capabilities();
+            let reason = (capabilities.availability)().err();
+            PlatformRow {
+                name: capabilities.name,
+                about: capabilities.about,
+                available: reason.is_none(),
+                reason,
+            }
+        };
         Listing {
             scenes: scenes().into_iter().map(SceneRow::of).collect(),
-            platforms: Platform::ALL.iter().map(platform).collect(),
+            platforms: Platform::all().into_iter().map(platform).collect(),
         }
     }
 
@@ -94,9 +107,12 @@ impl Listing {
             text += "  none: a crate registers its own with ringlane::scene!\n";
         }
         text += "Platforms\n";
-        for PlatformRow { name, available } in &self.platforms {
-            text +=
-                &format!("  {name:<10} {}\n", if *available { "available" } else { "not on this machine" });
+        for PlatformRow { name, reason, .. } in &self.platforms {
+            let state = match reason {
+                None => "available".to_string(),
+                Some(reason) => format!("not on this machine: {reason}"),
+            };
+            text += &format!("  {name:<10} {state}\n");
         }
         text
     }

@@ -45,7 +45,9 @@ impl ModelArgs {
             ("--chaos", self.chaos.is_some()),
             ("--costs", self.costs.is_some()),
         ];
-        if let Some((option, _)) = given.into_iter().find(|(_, given)| *given && !platform.is_modelled()) {
+        if let Some((option, _)) =
+            given.into_iter().find(|(_, given)| *given && platform.capabilities().spec.is_none())
+        {
             return Err(CliError::OnlyOnSimulators { option, platform });
         }
         let costs = self.costs.as_deref().map(costs::given).transpose()?;

@@ -183,7 +183,7 @@ impl RingArgs {
 impl RunArgs {
     /// Runs the cases.
     pub fn execute(&self) -> Result<Exit, CliError> {
-        if !self.platform.is_modelled() {
+        if self.platform.capabilities().host_threads {
             // Before there is a second thread, the one that waits for signals.
             ringlane_chip_cpu::prepare_process();
         }
@@ -289,7 +289,7 @@ impl RunArgs {
     }
 
     fn config(&self, cases: usize) -> Result<CallConfig, CliError> {
-        if self.threads.is_some() && self.platform.is_modelled() {
+        if self.threads.is_some() && !self.platform.capabilities().host_threads {
             return Err(CliError::NotOnSimulators { option: "--threads", platform: self.platform });
         }
         let threads = self.threads.unwrap_or_else(|| self.threads_of_a_case(cases));
@@ -306,7 +306,7 @@ impl RunArgs {
             None => self.workers.as_ref().map_or(1, |shape| shape.chips() as usize),
         };
         let at_once = (self.jobs as usize).min(cases).saturating_mul(chips);
-        if at_once <= 1 || self.platform.is_modelled() {
+        if at_once <= 1 || !self.platform.capabilities().host_threads {
             return 0;
         }
         let cores = std::thread::available_parallelism().map_or(1, usize::from);

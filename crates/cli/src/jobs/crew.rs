@@ -85,7 +85,7 @@ struct Crew {
 
 /// Runs cases side by side, so many at a time.
 pub fn side_by_side(plans: Vec<Plan>, workers: usize, progress: Progress) -> Result<Ended, CliError> {
-    let is_modelled = plans.iter().all(|plan| plan.setup.platform.is_modelled());
+    let is_modelled = plans.iter().all(|plan| plan.setup.platform.capabilities().virtual_time);
     // The programs are made anew in their processes; here they would only take room.
     let cases: Vec<_> = plans.into_iter().map(|plan| plan.setup.manifest(&plan.job)).collect();
     let workers = workers.min(cases.len());

@@ -22,7 +22,7 @@ use crate::progress::{Bar, Progress};
 use crate::signals::is_stop_asked;
 use ringlane::manifest::{node_clock, tell};
 use ringlane::observe::ObservedRun;
-use ringlane::{Model, Platform, Remote, Runtime};
+use ringlane::{Model, Platform, Runtime};
 
 /// One chip.
 pub struct OneChip {
@@ -65,8 +65,9 @@ impl Equipment for OneChip {
         if let Err(error) = runtime.observe(config) {
             return (None, Err(CallError::of(&error)));
         }
-        runtime.entitle(title.scene, title.case);
-        let (remote, is_modelled, begun_ns) = (runtime.remote(), self.platform.is_modelled(), now_ns());
+        runtime.set_title(title.scene, title.case);
+        let (remote, is_modelled, begun_ns) =
+            (runtime.remote(), self.platform.capabilities().virtual_time, now_ns());
         let bar = Bar::start(Progress::Hidden, title.scene);
         let _watch = self.monitor.watch(remote, bar, directory_of(config));
         let runtime = &mut self.runtime.as_mut().expect("made above").1;
@@ -130,7 +131,7 @@ impl Equipment for OwnNode {
         buffers: &mut Buffers<'_>,
         program: &mut NodeProgram<'_>,
     ) -> RunOutcome {
-        let (remote, bar) = (Remote::Node(self.runtime.remote()), Bar::start(Progress::Hidden, title.scene));
+        let (remote, bar) = (self.runtime.remote(), Bar::start(Progress::Hidden, title.scene));
         let _watch = self.monitor.watch(remote, bar, directory_of(config));
         let dir = match config.output_prefix() {
             _ if config.dfx_flags.is_empty() => None,

@@ -6,17 +6,18 @@ pub mod parts;
 pub mod shape;
 
 use std::ffi::OsString;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ringlane_engine::api::backend::Site;
 use ringlane_engine::prelude::{Buffers, Result};
+use ringlane_engine::remote::Remote;
+use ringlane_engine::report::Run;
+use ringlane_engine::seams::Probe;
 use ringlane_node::limits::START;
 use ringlane_node::remote::RankLink;
 use ringlane_node::{
-    Kind, Launch, Memories, Node, NodeClock, NodeError, NodeOptions, NodeOrch, SharedBuffers, WorkerSpec,
+    Kind, Launch, Memories, Node, NodeError, NodeOptions, NodeOrch, SharedBuffers, WorkerSpec,
 };
-use ringlane_probe::{Cores, DumpSelection, Logged, ModelCounters, Pool, Recorder, logs_submitter};
 use ringlane_task::{CallConfig, DfxFlags};
 use ringlane_trace::{ChildRun, RunDir};
 
@@ -24,9 +25,7 @@ use crate::log;
 use crate::signals::is_stop_asked;
 use dist::Told;
 use ringlane::Platform;
-use ringlane::observe::{
-    ChipFacts, ObservedRun, Observing, cannot_record, facts, log_run, refused, settings,
-};
+use ringlane::observe::{self, ObservedRun, Observing, ProbedRun};
 use shape::{Below, Shape};
 
 /// What a node records of a run with these flags itself: its tasks as its workers ran them, their graph and its scopes. What
@@ -109,9 +108,7 @@ impl NodeRuntime {
     pub fn start(above: &Memories, plan: &Plan) -> core::result::Result<Self, NodeError> {
         let config = CallConfig::default();
         let node = Node::start(above, &config, &plan.options())?;
-        let (dump, pool, stop_asked) =
-            (DumpSelection::default(), Pool::default(), Some(is_stop_asked as fn() -> bool));
-        let observing = Observing { config, dump, pool, stop_asked };
+        let observing = Observing { stop_asked: Some(is_stop_asked), ..Observing::new(config) };
         Ok(NodeRuntime { node, plan: plan.clone(), observing })
     }
 
@@ -130,12 +127,12 @@ impl NodeRuntime {
         self.node.buffers()
     }
 
-    /// A hand for other threads.
-    pub fn remote(&self) -> ringlane_node::Remote {
+    /// The node from other threads.
+    pub fn remote(&self) -> Remote {
         self.node.remote()
     }
 
-    /// Runs an orchestration, recording into a directory or nowhere. `config` tells what is recorded.
+    /// Runs an orchestration, recording into a directory or nowhere. `config` says what is recorded.
     pub(crate) fn run_in<'e, R>(
         &mut self,
         dir: Option<&RunDir>,
@@ -145,63 +142,36 @@ impl NodeRuntime {
         f: impl for<'o, 'r> FnOnce(&mut NodeOrch<'o, 'r, 'e>) -> Result<R>,
     ) -> NodeRun<R> {
         self.observing.config = config.with_dfx_flags(node_flags(config.dfx_flags));
-        let recorder = match dir.map(|dir| self.recorder(dir)).transpose() {
-            Ok(recorder) => recorder,
-            Err(error) => return NodeRun { watched: refused(error), children: Vec::new() },
-        };
-        let (platform, workers) = (self.platform(), self.workers());
-        let watched = log_run(platform, workers, site, || self.run_watched(dir, recorder, site, buffers, f));
+        let (platform, workers) = (self.platform().as_str(), self.workers());
+        let prefix = dir.and_then(|dir| dir.path().to_str()).unwrap_or_default();
+        let run = OnNode { site, buffers, prefix, f };
+        let mut watched = observe::log_run(platform, workers, site, || {
+            observe::run(&mut self.node, &self.observing, platform, dir, run)
+        });
+        let is_on = self.observing.config.dfx_flags.contains(DfxFlags::NODE_SWIMLANE);
+        if let (true, Some(dir), Some(exported)) = (is_on, dir, &mut watched.recording) {
+            let (node, platform, level) = (&self.node, self.plan.platform, self.plan.shape.level());
+            dist::export(&Told { node, platform, level, report: &watched.report }, dir, exported);
+        }
         NodeRun { watched, children: dist::children(&self.node) }
     }
+}
 
-    fn run_watched<'e, R>(
-        &mut self,
-        dir: Option<&RunDir>,
-        recorder: Option<Recorder<NodeClock>>,
-        site: Site,
-        buffers: &'e mut Buffers<'_>,
-        f: impl for<'o, 'r> FnOnce(&mut NodeOrch<'o, 'r, 'e>) -> Result<R>,
-    ) -> ObservedRun<R> {
-        let prefix = dir.and_then(|dir| dir.path().to_str()).unwrap_or_default();
-        let (start, node) = (Instant::now(), &mut self.node);
-        let run = catch_unwind(AssertUnwindSafe(|| match &recorder {
-            _ if logs_submitter() => node.run_at(site, buffers, &Logged::new(recorder.as_ref()), prefix, f),
-            Some(recorder) => node.run_at(site, buffers, &recorder.probe(), prefix, f),
-            None => node.run_at(site, buffers, &(), prefix, f),
-        }));
-        let wall = start.elapsed();
-        let (report, result) = (self.node.last_report(), run.map(|run| run.result));
-        let recording = recorder.zip(dir).map(|(recorder, dir)| {
-            let facts = facts(self.chip_facts(), self.node.table(), &report, &result);
-            let mut exported = recorder.export(&facts);
-            if self.observing.config.dfx_flags.contains(DfxFlags::NODE_SWIMLANE) {
-                let (node, platform, level) = (&self.node, self.plan.platform, self.plan.shape.level());
-                dist::export(&Told { node, platform, level, report: &report }, dir, &mut exported);
-            }
-            exported
-        });
-        ObservedRun { result, report, wall, recording }
-    }
+/// A run on a node, with any probe.
+struct OnNode<'a, 'b, 'e, F> {
+    site: Site,
+    buffers: &'e mut Buffers<'b>,
+    prefix: &'a str,
+    f: F,
+}
 
-    fn recorder(&self, dir: &RunDir) -> Result<Recorder<NodeClock>> {
-        let cores = Cores::Modelled { count: self.workers(), counters: ModelCounters::default() };
-        let mut settings = settings(&self.observing, self.node.table(), cores)?;
-        // The timeline over processes is the node's own.
-        settings.flags = settings.flags.without(DfxFlags::NODE_SWIMLANE);
-        // SAFETY: it is used by `run_at` of a `Node` alone, which does everything on this thread.
-        #[allow(unsafe_code)]
-        let recorder = unsafe { Recorder::start(NodeClock, dir, settings) };
-        recorder.map_err(|error| cannot_record(&error))
-    }
+impl<'e, F, R> ProbedRun<Node> for OnNode<'_, '_, 'e, F>
+where
+    F: for<'o, 'r> FnOnce(&mut NodeOrch<'o, 'r, 'e>) -> Result<R>,
+{
+    type Answer = R;
 
-    fn chip_facts(&self) -> ChipFacts {
-        let workers = self.node.workers();
-        ChipFacts {
-            platform: self.plan.platform.as_str().to_string(),
-            core_types: workers.iter().map(|worker| worker.kind.as_str().to_string()).collect(),
-            threads: 1,
-            core_to_thread: vec![0; workers.len()],
-            copies: None,
-        }
+    fn run(self, node: &mut Node, probe: &impl Probe) -> Run<R> {
+        node.run_at(self.site, self.buffers, probe, self.prefix, self.f)
     }
 }

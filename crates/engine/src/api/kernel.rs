@@ -131,9 +131,16 @@ impl ParamKind {
 pub type KernelResult = Result<(), KernelError>;
 
 /// Why a kernel failed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelError(pub String);
+
+impl core::fmt::Display for KernelError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl core::error::Error for KernelError {}
 
 impl KernelError {
     /// An error with a text.

@@ -23,8 +23,10 @@ use std::time::Duration;
 use ringlane_engine::api::backend::Site;
 use ringlane_engine::api::buffers::Buffers;
 use ringlane_engine::api::kernel::Kernel;
+use ringlane_engine::chip_runtime::{CoreLayout, HookThreads, Observable};
 use ringlane_engine::orchestrator::State;
-use ringlane_engine::report::{Run, RunReport, Status};
+use ringlane_engine::remote::{Controlled, Remote, Thread};
+use ringlane_engine::report::{Run, RunReport, RunningTask};
 use ringlane_engine::seams::Probe;
 use ringlane_engine::table::{Stop, Table};
 use ringlane_engine::{Fault, Result, session};
@@ -40,7 +42,7 @@ pub use tickets::On;
 use tickets::Tickets;
 
 use crate::callable::{Callable, registered_callables};
-use crate::clock::NODE_CLOCK_HZ;
+use crate::clock::{NODE_CLOCK_HZ, NodeClock};
 use crate::error::NodeError;
 use crate::limits;
 use crate::mailbox::Spin;
@@ -108,9 +110,8 @@ pub struct Node {
     _heaps: Vec<Piece>,
 }
 
-/// A hand on a running [`Node`] from another thread.
-#[derive(Clone)]
-pub struct Remote {
+/// What other threads may use of a node that runs.
+struct Running {
     table: Arc<Table>,
     memory: Arc<Memory>,
 }
@@ -219,12 +220,6 @@ impl Node {
         RunReport { clock_freq_hz: NODE_CLOCK_HZ, cores: self.crew.len() as u32, ..report }
     }
 
-    /// Totals of the last run, also of one that unwound.
-    pub fn last_report(&self) -> RunReport {
-        let last = if self.is_refused { RunReport::default() } else { self.state.last_report().clone() };
-        self.complete(last)
-    }
-
     /// The calls of the last run.
     pub fn journal(&self) -> &Journal {
         &self.journal
@@ -242,14 +237,9 @@ impl Node {
         self.crew.iter().map(record).collect()
     }
 
-    /// What the last run's numbers stand for, and how large its table is.
-    pub fn table(&self) -> &Table {
-        &self.table
-    }
-
     /// A hand for other threads: interrupts the run, looks inside.
     pub fn remote(&self) -> Remote {
-        Remote { table: self.table.clone(), memory: self.memory.clone() }
+        Remote::new(Arc::new(Running { table: self.table.clone(), memory: self.memory.clone() }))
     }
 
     /// Tells all workers to end, and waits until they have; those that do not in time are killed.
@@ -287,16 +277,44 @@ fn table_in(
     }
 }
 
-impl Remote {
-    /// Ends the run: no call begins any more, and those that go on are asked to end. Where no run goes on, the next one ends
-    /// as soon as it begins.
-    pub fn interrupt(&self) {
+impl Controlled for Running {
+    fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// No call begins any more, and those that go on are asked to end.
+    fn interrupt(&self) {
         self.table.stop(Stop::Interrupted);
         self.memory.mapping.bell().ring_loudly();
     }
 
-    /// What the run is doing now.
-    pub fn status(&self) -> Status {
-        self.table.status()
+    /// The blocks of a node's tasks run in other processes.
+    fn running_on(&self, _thread: Thread) -> Option<RunningTask> {
+        None
+    }
+}
+
+#[allow(unsafe_code)]
+// SAFETY: everything is done by the thread that submits.
+unsafe impl Observable for Node {
+    type Clock = NodeClock;
+    const HOOKS: HookThreads = HookThreads::One;
+
+    fn clock(&self) -> NodeClock {
+        NodeClock
+    }
+
+    fn table(&self) -> &Table {
+        &self.table
+    }
+
+    fn last_report(&self) -> RunReport {
+        let last = if self.is_refused { RunReport::default() } else { self.state.last_report().clone() };
+        self.complete(last)
+    }
+
+    fn layout(&self) -> CoreLayout {
+        let core_types = self.crew.iter().map(|mate| mate.kind.as_str()).collect();
+        CoreLayout { core_types, threads: 1, core_to_thread: vec![0; self.crew.len()] }
     }
 }

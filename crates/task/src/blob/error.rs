@@ -10,7 +10,7 @@ use crate::view::MAX_RANK;
 use crate::view_error::ViewError;
 
 /// Why an argument blob is refused, by its writer or by its reader.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum BlobError {
     /// A task has more tensors than it can take.
@@ -35,7 +35,7 @@ pub enum BlobError {
     BadScalar { index: usize, bits: u64, dtype: DType },
 }
 
-crate::display_explained!(BlobError);
+crate::explained_error!(BlobError);
 
 impl Explain for BlobError {
     fn name(&self) -> &'static str {

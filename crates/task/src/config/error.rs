@@ -10,7 +10,7 @@ use crate::limits::OUTPUT_PREFIX_BYTES;
 use crate::resource::Resource;
 
 /// Why a configuration is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum ConfigError {
     /// A diagnostic is on and there is no directory to write to.
@@ -47,7 +47,7 @@ pub enum ConfigError {
     ConfigTruncated { have_bytes: usize, need_bytes: usize },
 }
 
-crate::display_explained!(ConfigError);
+crate::explained_error!(ConfigError);
 
 impl Explain for ConfigError {
     fn name(&self) -> &'static str {

@@ -48,7 +48,7 @@ pub fn measure(bench: &Bench, lab: &mut Lab<'_>) -> Result<(), BenchError> {
     }
     let scratch = Scratch::new()?;
     for scene in scenes() {
-        for platform in Platform::ALL.iter().copied().filter(|platform| platform.is_modelled()) {
+        for platform in Platform::all().into_iter().filter(|platform| platform.modelled().is_some()) {
             let subject = Subject::of(scene, bench.mode)?;
             compare(lab, &scratch, bench.mode, &subject, (platform, platform.as_str()))?;
         }

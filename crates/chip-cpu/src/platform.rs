@@ -1,0 +1,96 @@
+//! The platform `cpu`: what this machine's cores can do, and the chip runtime that everything above the engine sees.
+
+use ringlane_engine::Result;
+use ringlane_engine::api::backend::Site;
+use ringlane_engine::api::buffers::Buffers;
+use ringlane_engine::api::orch::Orch;
+use ringlane_engine::chip_runtime::{
+    Capabilities, ChipOptions, ChipRuntime, ClockSource, CoreLayout, Counters, HookThreads, Observable,
+};
+use ringlane_engine::remote::{Controlled, Remote};
+use ringlane_engine::report::{Run, RunReport};
+use ringlane_engine::seams::Probe;
+use ringlane_engine::table::Table;
+use ringlane_task::CallConfig;
+
+use crate::clock::{self, CpuClock};
+use crate::runtime::CpuRuntime;
+use crate::worker::Shared;
+
+/// This machine's own cores.
+const CPU: Capabilities = Capabilities {
+    name: "cpu",
+    about: "The machine's own cores",
+    availability: || Ok(()),
+    virtual_time: false,
+    clock: clock_source,
+    host_threads: true,
+    spec: None,
+    counters: Counters::Processor,
+    policies: &[],
+};
+
+fn clock_source() -> ClockSource {
+    let clock = CpuClock::get();
+    let name = match clock.source() {
+        clock::ClockSource::Tsc => "tsc",
+        clock::ClockSource::Monotonic => "monotonic",
+    };
+    ClockSource { name, error_ppm: clock.error_ppm() }
+}
+
+impl Controlled for Shared {
+    fn table(&self) -> &Table {
+        &self.table
+    }
+}
+
+// SAFETY: a worker thread calls the hooks of its own core, the submitter those of core 0.
+unsafe impl Observable for CpuRuntime {
+    type Clock = CpuClock;
+    const HOOKS: HookThreads = HookThreads::EachCore;
+
+    fn clock(&self) -> CpuClock {
+        CpuClock::get()
+    }
+
+    fn table(&self) -> &Table {
+        &self.shared.table
+    }
+
+    fn last_report(&self) -> RunReport {
+        self.complete(self.state.last_report().clone())
+    }
+
+    fn layout(&self) -> CoreLayout {
+        let threads = self.threads();
+        let core_types = vec![CPU.name; threads as usize];
+        CoreLayout { core_types, threads, core_to_thread: (0..threads).collect() }
+    }
+}
+
+impl ChipRuntime for CpuRuntime {
+    const PLATFORMS: &'static [Capabilities] = &[CPU];
+
+    fn new(_: &'static Capabilities, config: &CallConfig, _: &ChipOptions) -> Result<Self> {
+        CpuRuntime::new(config)
+    }
+
+    fn run_at<'e, R, P: Probe>(
+        &mut self,
+        site: Site,
+        buffers: &'e mut Buffers<'_>,
+        probe: &P,
+        f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
+    ) -> Run<R> {
+        CpuRuntime::run_at(self, site, buffers, probe, f)
+    }
+
+    fn remote(&self) -> Remote {
+        Remote::new(self.shared.clone())
+    }
+
+    fn threads(&self) -> u32 {
+        CpuRuntime::threads(self)
+    }
+}

@@ -1,0 +1,162 @@
+//! The chips of a program: those that come with it, and those that its crates register.
+//!
+//! ```text
+//! ChipRuntime (a chip's crate) ── Registration::of::<T>() ──▶ Platform ──▶ Runtime::on(platform)
+//! ```
+//! A chip that comes with Ringlane is a line of [`BUILT_IN`]; any other crate says
+//! [`register_chip!`](crate::register_chip) once.
+
+use std::any::Any;
+
+use ringlane_chip_cpu::CpuRuntime;
+#[cfg(feature = "sim")]
+use ringlane_chip_sim::SimRuntime;
+use ringlane_engine::Result;
+use ringlane_engine::api::backend::Site;
+use ringlane_engine::chip_runtime::{Capabilities, ChipOptions, ChipRuntime, ModelledAs};
+use ringlane_engine::prelude::{Buffers, Orch};
+use ringlane_engine::remote::Remote;
+use ringlane_engine::report::Run;
+use ringlane_task::CallConfig;
+
+/// The chips that come with Ringlane.
+const BUILT_IN: &[Registration] = &[
+    Registration::of::<CpuRuntime>(),
+    #[cfg(feature = "sim")]
+    Registration::of::<SimRuntime>(),
+];
+
+/// A chip that a program can run on: its platforms, and how a runtime is made.
+#[derive(Clone, Copy)]
+pub struct Registration {
+    platforms: &'static [Capabilities],
+    make: Make,
+}
+
+type Make = fn(&'static Capabilities, &CallConfig, &ChipOptions) -> Result<Box<dyn AnyChip>>;
+
+ringlane_engine::inventory::collect!(Registration);
+
+impl Registration {
+    /// Of this chip runtime.
+    pub const fn of<T: ChipRuntime>() -> Self {
+        Registration {
+            platforms: T::PLATFORMS,
+            make: |platform, config, options| {
+                Ok(Box::new(OneChip { chip: T::new(platform, config, options)? }))
+            },
+        }
+    }
+
+    /// A runtime for one of the platforms.
+    pub(crate) fn make(
+        &self,
+        platform: &'static Capabilities,
+        config: &CallConfig,
+        options: &ChipOptions,
+    ) -> Result<Box<dyn AnyChip>> {
+        (self.make)(platform, config, options)
+    }
+}
+
+/// Every platform with its chip: those that come with Ringlane, then others by name.
+pub(crate) fn platforms() -> Vec<(&'static Capabilities, &'static Registration)> {
+    let of = |registration: &'static Registration| {
+        registration.platforms.iter().map(move |platform| (platform, registration))
+    };
+    let mut registered: Vec<_> = ringlane_engine::inventory::iter::<Registration>().flat_map(of).collect();
+    registered.sort_by_key(|(platform, _)| platform.name);
+    BUILT_IN.iter().flat_map(of).chain(registered).collect()
+}
+
+/// Registers a chip of a crate of its own: one line, and [`Platform::named`](crate::Platform::named), the command's
+/// `--platform` and `ringlane list` know it. The type implements [`ChipRuntime`](crate::engine::chip_runtime::ChipRuntime).
+///
+/// ```ignore
+/// ringlane::register_chip!(ToyRuntime);
+/// ```
+#[macro_export]
+macro_rules! register_chip {
+    ($runtime:ty) => {
+        $crate::inventory::submit! { $crate::Registration::of::<$runtime>() }
+    };
+}
+
+/// What an orchestration does, whatever it answers.
+pub(crate) type Orchestrate<'f, 'e> = dyn for<'r> FnMut(&mut Orch<'r, 'e>) -> Result<()> + 'f;
+
+/// A chip runtime of any type.
+pub(crate) trait AnyChip: Send {
+    fn run<'e>(&mut self, site: Site, buffers: &'e mut Buffers<'_>, f: &mut Orchestrate<'_, 'e>) -> Run<()>;
+    #[cfg(feature = "record")]
+    fn run_observed<'e>(
+        &mut self,
+        observing: &crate::observe::Observing,
+        platform: &'static str,
+        dir: Option<&ringlane_trace::RunDir>,
+        site: Site,
+        buffers: &'e mut Buffers<'_>,
+        f: &mut Orchestrate<'_, 'e>,
+    ) -> crate::observe::ObservedRun<()>;
+    fn remote(&self) -> Remote;
+    fn threads(&self) -> u32;
+    fn modelled_as(&self) -> Option<ModelledAs>;
+    fn as_any(&self) -> &dyn Any;
+}
+
+struct OneChip<T> {
+    chip: T,
+}
+
+impl<T: ChipRuntime> AnyChip for OneChip<T> {
+    fn run<'e>(&mut self, site: Site, buffers: &'e mut Buffers<'_>, f: &mut Orchestrate<'_, 'e>) -> Run<()> {
+        self.chip.run_at(site, buffers, &(), |o| f(o))
+    }
+
+    #[cfg(feature = "record")]
+    fn run_observed<'e>(
+        &mut self,
+        observing: &crate::observe::Observing,
+        platform: &'static str,
+        dir: Option<&ringlane_trace::RunDir>,
+        site: Site,
+        buffers: &'e mut Buffers<'_>,
+        f: &mut Orchestrate<'_, 'e>,
+    ) -> crate::observe::ObservedRun<()> {
+        crate::observe::run(&mut self.chip, observing, platform, dir, OnChip { site, buffers, f })
+    }
+
+    fn remote(&self) -> Remote {
+        self.chip.remote()
+    }
+
+    fn threads(&self) -> u32 {
+        self.chip.threads()
+    }
+
+    fn modelled_as(&self) -> Option<ModelledAs> {
+        self.chip.modelled_as()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        &self.chip
+    }
+}
+
+/// A run on a chip, with any probe.
+#[cfg(feature = "record")]
+struct OnChip<'a, 'b, 'f, 'e> {
+    site: Site,
+    buffers: &'e mut Buffers<'b>,
+    f: &'a mut Orchestrate<'f, 'e>,
+}
+
+#[cfg(feature = "record")]
+impl<T: ChipRuntime> crate::observe::ProbedRun<T> for OnChip<'_, '_, '_, '_> {
+    type Answer = ();
+
+    fn run(self, chip: &mut T, probe: &impl ringlane_engine::seams::Probe) -> Run<()> {
+        let f = self.f;
+        chip.run_at(self.site, self.buffers, probe, |o| f(o))
+    }
+}

@@ -1,0 +1,216 @@
+//! Recording runs: which instruments are on, where their files go, and what a run left.
+
+use std::mem;
+use std::panic::resume_unwind;
+use std::path::Path;
+use std::thread;
+
+use ringlane_engine::api::backend::Site;
+use ringlane_engine::chip_runtime::ModelledAs;
+use ringlane_engine::prelude::{Buffers, Orch};
+use ringlane_engine::report::{Run, RunReport};
+use ringlane_engine::{Error, Fault, Result};
+use ringlane_probe::{DumpSelection, RecordingProblem};
+use ringlane_task::{CallConfig, ConfigError, Explain};
+use ringlane_trace::{Manifest, ModelFacts, RunDir, UtcTime};
+
+use crate::chips::Orchestrate;
+use crate::manifest::tell;
+use crate::observe::{self, ObservedRun, Observing, cannot_record};
+use crate::recording::{REPORTED, Recording};
+use crate::runtime::{ANSWERED, Runtime, answering, check};
+use crate::setup_error::SetupError;
+
+/// What is recorded of the runs of a runtime, and what the last recorded one left.
+pub(crate) struct Recorded {
+    observing: Observing,
+    /// What the next run is recorded by, in place of the above.
+    next: Option<CallConfig>,
+    recording: Option<Recording>,
+    /// What `run.json` calls the program and the case.
+    title: (String, String),
+}
+
+impl Recorded {
+    pub(crate) fn new(config: CallConfig) -> Self {
+        let title = ("program".to_string(), "run".to_string());
+        Recorded { observing: Observing::new(config), next: None, recording: None, title }
+    }
+}
+
+/// How a chip is modelled, for `run.json`.
+fn model_facts(modelled: ModelledAs) -> ModelFacts {
+    let ModelledAs { chip, policy, chaos, costs } = modelled;
+    ModelFacts { chip, policy: policy.to_string(), chaos, costs }
+}
+
+impl Runtime {
+    /// Sets what is recorded of the runs to come: the diagnostics of `config`, what they do when their buffers are full,
+    /// the group of counters, and the directory. Everything else of `config` is what the runtime was made with.
+    ///
+    /// ```
+    /// use ringlane::prelude::*;
+    /// let mut runtime = Runtime::on(Platform::Cpu).with(&CallConfig::default())?;
+    /// let config = CallConfig::default().with_dfx_flags(DfxFlags::DEPS);
+    /// assert_eq!(runtime.observe(&config).unwrap_err().name(), "MissingOutputPrefix");
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn observe(&mut self, config: &CallConfig) -> core::result::Result<(), SetupError> {
+        check(self.platform(), config)?;
+        self.recorded.observing.config = *config;
+        Ok(())
+    }
+
+    /// Records the next run, and only that one, into a directory of its own, which is made with its parents before the run
+    /// starts. The instruments are those that [`observe`](Self::observe) turned on; if it turned on none, all but the
+    /// dump, whose files can be large. What the run left is in [`recording`](Self::recording) afterwards.
+    ///
+    /// ```
+    /// use ringlane::prelude::*;
+    /// kernel! { static INC = aiv fn(x: &mut [f32]) { x.iter_mut().for_each(|x| *x += 1.0); } }
+    /// # let dir = std::env::temp_dir().join(format!("ringlane-record-{}", std::process::id()));
+    /// let mut data = Buffers::new();
+    /// let x = data.add(&[1], &[1.0f32])?;
+    /// let mut runtime = Runtime::on(Platform::A2a3sim).with(&CallConfig::default())?;
+    /// let run = runtime.record(&dir)?.run(&mut data, |o| {
+    ///     let x = o.external(x)?;
+    ///     (0..3).try_for_each(|_| o.submit(&INC, [x.inout()]).map(drop))
+    /// });
+    /// run.result?;
+    /// let recording = runtime.recording().expect("the run was recorded");
+    /// assert_eq!(recording.dir(), dir);
+    /// assert_eq!(recording.overhead()?.makespan, recording.critical_path()?.whole());
+    /// assert!(recording.report()?.ends_with("report.html"));
+    /// # std::fs::remove_dir_all(dir)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn record(&mut self, dir: impl AsRef<Path>) -> core::result::Result<&mut Self, SetupError> {
+        let mut config = self.recorded.observing.config;
+        if config.dfx_flags.is_empty() {
+            config.dfx_flags = REPORTED;
+        }
+        let dir = str::from_utf8(dir.as_ref().as_os_str().as_encoded_bytes()).map_err(|error| {
+            SetupError::Config(ConfigError::OutputPrefixNotUtf8 { at: error.valid_up_to() })
+        })?;
+        config.set_output_prefix(dir).map_err(SetupError::Config)?;
+        check(self.platform(), &config)?;
+        self.recorded.next = Some(config);
+        Ok(self)
+    }
+
+    /// Sets what `run.json` calls the program and the case of the runs to come.
+    pub fn set_title(&mut self, scene: &str, case: &str) {
+        self.recorded.title = (scene.to_string(), case.to_string());
+    }
+
+    /// Chooses which arguments are captured where they are (`DfxFlags::DUMP`); everything, unless this is called.
+    pub fn select_dump(&mut self, selection: DumpSelection) {
+        self.recorded.observing.dump = selection;
+    }
+
+    /// Sets what the export of a recording asks now and then: once it answers true the export gives up, and the recording is
+    /// incomplete. For programs that catch signals; nothing is asked unless this is called.
+    pub fn give_up_export_when(&mut self, stop_asked: fn() -> bool) {
+        self.recorded.observing.stop_asked = Some(stop_asked);
+    }
+
+    /// How its chip is modelled, for `run.json`.
+    pub fn model_facts(&self) -> Option<ModelFacts> {
+        self.modelled_as().map(model_facts)
+    }
+
+    /// Runs, recorded as it was asked for.
+    pub(crate) fn run_any<'e>(
+        &mut self,
+        site: Site,
+        buffers: &'e mut Buffers<'_>,
+        f: &mut Orchestrate<'_, 'e>,
+    ) -> Run<()> {
+        let config = self.recorded.next.take().unwrap_or(self.recorded.observing.config);
+        if config.dfx_flags.is_empty() && observe::is_logged() {
+            let ObservedRun { result, report, .. } = self.observed(None, site, buffers, f);
+            return Run { result: result.unwrap_or_else(|panic| resume_unwind(panic)), report };
+        }
+        if config.dfx_flags.is_empty() {
+            return self.chip.run(site, buffers, f);
+        }
+        let usual = mem::replace(&mut self.recorded.observing.config, config);
+        let run = self.run_into_directory(site, buffers, f);
+        self.recorded.observing.config = usual;
+        run.unwrap_or_else(|panic| resume_unwind(panic))
+    }
+
+    fn run_into_directory<'e>(
+        &mut self,
+        site: Site,
+        buffers: &'e mut Buffers<'_>,
+        f: &mut Orchestrate<'_, 'e>,
+    ) -> thread::Result<Run<()>> {
+        let started_at = UtcTime::now();
+        self.recorded.recording = None;
+        let failed = |error: Error| Ok(Run { result: Err(error), report: RunReport::default() });
+        let prefix = match self.recorded.observing.config.output_prefix() {
+            Ok(prefix) => prefix.unwrap_or_default().to_string(),
+            Err(error) => return failed(Fault::Config(error).into()),
+        };
+        let dir = match RunDir::create_exact(&prefix) {
+            Ok(dir) => dir,
+            Err(error) => return failed(cannot_record(&error)),
+        };
+        if let Err(error) = dir.reserve(self.recorded.observing.config.dfx_flags) {
+            dir.abandon();
+            return failed(cannot_record(&error));
+        }
+        let ObservedRun { result, report, wall, recording } = self.observed(Some(&dir), site, buffers, f);
+        let (scene, case) = &self.recorded.title;
+        let mut manifest = Manifest::new(scene, case, self.platform().as_str(), started_at);
+        (manifest.threads, manifest.model) = (self.threads(), self.model_facts());
+        manifest.seed = self.recorded.observing.config.seed;
+        manifest.wall_us = wall.as_nanos() as f64 / 1e3;
+        let manifest =
+            tell(manifest, &report, result.as_ref(), recording.as_ref(), &self.recorded.observing.config);
+        let written = manifest.write(&dir);
+        self.recorded.recording = recording.map(|mut exported| {
+            let unwritten = written.err().map(|error| RecordingProblem::Incomplete { what: error.detail() });
+            exported.problems.extend(unwritten);
+            Recording::new(dir.path().to_path_buf(), exported)
+        });
+        result.map(|result| Run { result, report })
+    }
+
+    /// What the last recorded run left: its directory, its files, what did not go well with them, and the answers that
+    /// follow from them. It is there after a run that failed or panicked too; a recording that is incomplete does not
+    /// make a run fail.
+    pub fn recording(&self) -> Option<&Recording> {
+        self.recorded.recording.as_ref()
+    }
+
+    /// As [`run`](Self::run), recording into a directory that the caller answers for, or nowhere.
+    pub fn run_in<'e, R>(
+        &mut self,
+        dir: Option<&RunDir>,
+        site: Site,
+        buffers: &'e mut Buffers<'_>,
+        f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
+    ) -> ObservedRun<R> {
+        let mut answer = None;
+        let observed = self.observed(dir, site, buffers, &mut answering(f, &mut answer));
+        let ObservedRun { result, report, wall, recording } = observed;
+        let result = result.map(|result| result.map(|()| answer.expect(ANSWERED)));
+        ObservedRun { result, report, wall, recording }
+    }
+
+    fn observed<'e>(
+        &mut self,
+        dir: Option<&RunDir>,
+        site: Site,
+        buffers: &'e mut Buffers<'_>,
+        f: &mut Orchestrate<'_, 'e>,
+    ) -> ObservedRun<()> {
+        let (platform, threads) = (self.platform().as_str(), self.threads());
+        let (chip, observing) = (&mut self.chip, &self.recorded.observing);
+        observe::log_run(platform, threads, site, || {
+            chip.run_observed(observing, platform, dir, site, buffers, f)
+        })
+    }
+}
