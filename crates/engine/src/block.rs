@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ringlane_task::{Access, BlockIndex};
 
-use crate::api::args::{Args, Part, Spaces};
+use crate::api::args::{Args, Part, Spaces, records_of};
 use crate::api::kernel::{Kernel, KernelError, KernelResult};
 use crate::panics::describe_panic;
 use crate::unwind::drop_panic;
@@ -62,13 +62,10 @@ impl BlockRun<'_> {
     /// As for [`Args::new`].
     #[inline(always)]
     pub(crate) unsafe fn args(&self) -> Args<'_> {
+        let all = self.words;
+        let words = if self.mixed { records_of(all, self.skip, self.kernel.arity()) } else { all };
         // SAFETY: the caller's promise.
-        let mut args = unsafe { Args::new(self.words, self.spaces, self.block, self.blocks) };
-        if self.mixed {
-            args.skip(self.skip);
-            args.keep(self.kernel.arity());
-        }
-        args
+        unsafe { Args::new(words, self.spaces, self.block, self.blocks) }
     }
 
     /// Zeroes this block's part of the tensors the task makes, so that a kernel that leaves gaps gives the same

@@ -99,11 +99,12 @@ impl<P: Probe> Executor<'_, P> {
             slot.warm_successor(&self.table.slots, &self.table.edges);
         }
         let (lane, block) = self.lane_of(record, index);
-        line.set_running(task_id(record), record.kernels[lane]);
+        let kernel = record.kernels[lane];
+        line.set_running(task_id(record), kernel);
         if P::WATCHES_CORES && record.total_blocks() == 1 {
             self.probe.dispatch(self.core, &self.observed(task, record));
         }
-        self.probe.start(self.core, record, record.kernels[lane], record.shape.lane(lane), block);
+        self.probe.start(self.core, record, kernel, record.shape.lane(lane), block);
         // SAFETY: the caller holds the task.
         let run = unsafe { self.block(record, lane, block) };
         // SAFETY: the records were written from checked arguments; every task that touches these bytes in a way that
@@ -112,7 +113,7 @@ impl<P: Probe> Executor<'_, P> {
         self.probe.end(self.core);
         line.add_block();
         if let Err(error) = result {
-            self.note_failure(task, record, index, record.kernels[lane], error.0);
+            self.note_failure(task, record, index, kernel, error.0);
         }
     }
 

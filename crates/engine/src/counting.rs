@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use ringlane_task::{Access, Capacities, Resource, TensorView};
+use ringlane_task::{Access, Capacities, Resource, RingIndex, TaskId, TensorView};
 
 use crate::api::arg::ArgKind;
 use crate::api::backend::{Call, Inference};
@@ -25,6 +25,8 @@ use crate::tensor_map::{Hazard, Met, NewAccess, Owned, Regions};
 
 /// Marks the place of a view that is kept here and not in an argument ring.
 const COUNTED: u32 = 1 << 29;
+/// The ring that handles of counted tasks name.
+const COUNTED_RING: RingIndex = RingIndex(RINGS as u8);
 
 /// The state of the count.
 #[derive(Debug)]
@@ -126,10 +128,11 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         known: &[Predecessor],
     ) -> Result<TaskHandle> {
         crate::check::check_call(call)?;
-        let measure = self.measure(call)?;
+        let mut measure = self.measure(call)?;
+        measure.annotations(call);
         let slot = SlotIndex((self.table.slots.len() + self.counting().tasks.len()) as u32);
         let (mut owned, mut followed, mut made) = (Owned::NOTHING, HashSet::new(), 0);
-        followed.extend(call.after.iter().map(|t| SlotIndex(t.slot)));
+        followed.extend(call.after.iter().map(|task| self.counted_slot(*task)));
         followed.extend(self.scope().barrier);
         followed.extend(known.iter().map(|p| p.slot));
         for kind in call.args {
@@ -148,7 +151,18 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         }
         followed.remove(&slot);
         self.count_task(owned, measure.usage(followed.len() as u64));
-        Ok(TaskHandle { run: self.run, slot: slot.0, local: 0 })
+        Ok(self.counted_handle(slot))
+    }
+
+    /// The handle of a task that was counted: its ring is none of the table's, and its number is the slot itself.
+    fn counted_handle(&self, slot: SlotIndex) -> TaskHandle {
+        TaskHandle::new(self.run.number(), TaskId::new(COUNTED_RING, slot.0))
+    }
+
+    /// The slot of a task that was submitted or counted.
+    fn counted_slot(&self, task: TaskHandle) -> SlotIndex {
+        let task = task.task();
+        if task.ring() == COUNTED_RING { SlotIndex(task.local()) } else { self.table.slot_named(task) }
     }
 
     fn count_access(
@@ -197,7 +211,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         let slot = SlotIndex((self.table.slots.len() + self.counting().tasks.len()) as u32);
         self.count_task(Owned::NOTHING, Measure::default().usage(0));
         self.scope().barrier = Some(slot);
-        Ok(TaskHandle { run: self.run, slot: slot.0, local: 0 })
+        Ok(self.counted_handle(slot))
     }
 
     /// A tensor of a run that is over.

@@ -1,6 +1,6 @@
 //! Whom a task follows: collecting predecessors, reserving dependency entries, wiring, releasing.
 
-use ringlane_task::{CoreId, Resource};
+use ringlane_task::{CoreId, Resource, TaskId};
 
 use crate::api::backend::{Call, Contents, Site};
 use crate::api::tensor::{TaskHandle, TensorRef};
@@ -81,28 +81,32 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     #[inline]
     pub(crate) fn collect_explicit(&mut self, call: &Call<'_>) -> Result<()> {
         self.state.predecessors.clear();
-        if call.after.is_empty() && !self.current.barrier {
-            return Ok(());
-        }
+        if call.after.is_empty() && !self.current.barrier { Ok(()) } else { self.collect_some_explicit(call) }
+    }
+
+    #[inline(never)]
+    fn collect_some_explicit(&mut self, call: &Call<'_>) -> Result<()> {
         if call.after.len() > AFTER_MAX {
             let (what, given) = (AFTER, call.after.len());
             return Err(Fault::TooManyArgs { what, given, limit: AFTER_MAX }.into());
         }
         let mark = self.mark;
         for task in call.after {
-            if task.run != self.run {
+            let (of, run) = (task.run(), self.run.number());
+            if of != run {
                 self.next_mark();
-                return Err(Fault::ForeignHandle { what: "a task", of: task.run, run: self.run }.into());
+                return Err(Fault::ForeignHandle { what: "a task", of, run }.into());
             }
-            let meta = &mut self.state.metas[task.slot as usize];
-            if meta.local != task.local {
+            let task = task.task();
+            let slot = self.table.slot_named(task);
+            let meta = &mut self.state.metas[slot.0 as usize];
+            if meta.local != task.local() {
                 let error = stale_task(task, meta.local);
                 self.next_mark();
                 return Err(error);
             }
             if meta.wired_by != mark {
                 meta.wired_by = mark;
-                let slot = SlotIndex(task.slot);
                 self.state.predecessors.push(Predecessor { slot, kind: EdgeKind::Explicit });
             }
         }
@@ -266,7 +270,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         let scope = self.scope();
         (scope.barrier, scope.since, scope.since_seq) = (Some(slot), heads, seq);
         self.set_current();
-        Ok(TaskHandle { run: self.run, slot: slot.0, local: record.local })
+        Ok(self.current.handles.numbered(record.local))
     }
 
     /// Adds every unfinished task of the scope since its last barrier; waits for those beyond the fan-in limit.
@@ -315,12 +319,11 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         self.work(Work::Admit);
         self.probe.step(Step::Admitted);
         self.work(Work::Insert(1));
-        let piece = self.take_heap(ring, &view, site)?;
+        let offset = self.take_heap(ring, &view, site)?;
         match contents {
-            Contents::Zeros => self.zero_heap(ring, piece),
-            Contents::Host(bytes) => self.fill_heap(ring, piece, bytes),
+            Contents::Zeros => self.zero_heap(ring, offset, view.bytes()),
+            Contents::Host(bytes) => self.fill_heap(ring, offset, bytes),
         }
-        let offset = piece.offset;
         if self.table.poison.any() {
             self.table.poison.heal(ring as u32, &view.shifted(offset));
         }
@@ -337,6 +340,6 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
 }
 
 #[cold]
-fn stale_task(task: &TaskHandle, current: u32) -> crate::Error {
-    Fault::StaleHandle { what: "a task", generation: task.local, current }.into()
+fn stale_task(task: TaskId, current: u32) -> crate::Error {
+    Fault::StaleHandle { what: "a task", generation: task.local(), current }.into()
 }

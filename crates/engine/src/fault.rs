@@ -3,8 +3,8 @@
 use ringlane_task::{DType, Explain, Reader, TaskId, ViewError};
 
 use crate::api::annotations::kernel_and_label;
-use crate::api::tensor::RunNumber;
 pub use crate::error::{Error, Result};
+use crate::live_runs::RunNumber;
 use crate::stall::Deadlock;
 
 /// What a submit has too many of if it follows too many tasks.
@@ -78,6 +78,8 @@ pub enum Fault {
     StaleHandle { what: &'static str, generation: u32, current: u32 },
     /// A handle of another run is used.
     ForeignHandle { what: &'static str, of: RunNumber, run: RunNumber },
+    /// Too many runs go on at the same time.
+    TooManyRuns { limit: usize },
     /// A buffer is not one of this run's.
     UnknownBuffer { buffers: usize },
     /// A buffer is not in memory that the node's workers see.
@@ -155,6 +157,7 @@ impl Explain for Fault {
             Fault::BadMark { .. } => "BadMark",
             Fault::StaleHandle { .. } => "StaleHandle",
             Fault::ForeignHandle { .. } => "ForeignHandle",
+            Fault::TooManyRuns { .. } => "TooManyRuns",
             Fault::UnknownBuffer { .. } => "UnknownBuffer",
             Fault::NotShared { .. } => "NotShared",
             Fault::BufferLength { .. } => "BufferLength",
@@ -195,6 +198,7 @@ impl Explain for Fault {
             Fault::BadMark { .. } => "an argument is marked that the submit does not have",
             Fault::StaleHandle { .. } => "a handle is used after its scope",
             Fault::ForeignHandle { .. } => "a handle of another run is used",
+            Fault::TooManyRuns { .. } => "too many runs go on at the same time",
             Fault::UnknownBuffer { .. } => "a buffer is not one of this run's",
             Fault::NotShared { .. } => "a buffer is not in memory that the node's workers see",
             Fault::BufferLength { .. } => "a buffer's values do not fill its shape",
@@ -245,6 +249,7 @@ impl Explain for Fault {
             Fault::ForeignHandle { what, of, run } => {
                 format!("{what} of run {} of this process, used in run {}", of.0, run.0)
             }
+            Fault::TooManyRuns { limit } => format!("at most {limit} in one process, nested ones included"),
             Fault::UnknownBuffer { buffers } => format!("the run has {buffers} buffers of its own"),
             Fault::NotShared { buffer } => format!("buffer {buffer} of the run"),
             Fault::BufferLength { elements, given } => {
@@ -316,6 +321,7 @@ impl Explain for Fault {
             Fault::ForeignHandle { .. } => {
                 "pass data to a nested run through its own Buffers: read the tensor, then add or lend the values"
             }
+            Fault::TooManyRuns { .. } => "start a run when another has ended, or nest runs less deeply",
             Fault::UnknownBuffer { .. } => "use the BufferId that this run's Buffers gave",
             Fault::NotShared { .. } => "make the buffers with the node's own `buffers()`",
             Fault::BufferLength { .. } => "the product of the shape must equal the number of values",

@@ -22,6 +22,7 @@ mod fanin;
 pub mod fault;
 pub mod intern;
 pub mod limits;
+mod live_runs;
 #[cfg(all(test, loom))]
 mod loom_tests;
 pub mod observed;

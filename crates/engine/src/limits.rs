@@ -4,6 +4,10 @@
 /// nesting than that is rare and the innermost ring still works for it (its scopes wait for each other).
 pub const RINGS: usize = ringlane_task::RINGS;
 
+/// Runs that go on at the same time in one process, nested ones included; a byte each. Every handle carries the number of its
+/// run in 16 bits. Beyond it a run answers `TooManyRuns`.
+pub const RUNS_MAX: usize = u16::MAX as usize;
+
 /// Nested scopes, the root included. A scope costs 100 bytes on the orchestrator's stack of scopes. Beyond it
 /// `scope` answers `TooDeep`.
 pub const SCOPE_DEPTH_MAX: usize = 64;

@@ -174,7 +174,6 @@ pub fn space_name(space: u32) -> String {
 /// Tasks that a submit was told to follow.
 #[derive(Clone, Copy)]
 pub struct After<'t> {
-    pub(crate) table: &'t Table,
     pub(crate) handles: &'t [TaskHandle],
 }
 
@@ -186,7 +185,7 @@ impl After<'_> {
 
     /// Their ids.
     pub fn ids(&self) -> impl Iterator<Item = TaskId> {
-        self.handles.iter().map(|handle| self.table.id_of(SlotIndex(handle.slot), handle.local))
+        self.handles.iter().map(|handle| handle.task())
     }
 }
 

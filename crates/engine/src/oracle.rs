@@ -21,10 +21,11 @@ use crate::api::args::{Placed, Space, Spaces, encode_scalar, encode_tensor, make
 use crate::api::backend::{Backend, Call, Contents, Inference, Reading, Site};
 use crate::api::buffers::{BufferId, Buffers, Permission};
 use crate::api::orch::Orch;
-use crate::api::tensor::{RunNumber, TaskHandle, TensorRef};
+use crate::api::tensor::{RunNumber, TaskHandle, TensorRef, TensorTag};
 use crate::block::BlockRun;
 use crate::check::{check_call, writes};
 use crate::fault::{Fault, Result, TaskFailure};
+use crate::live_runs::LiveRun;
 
 /// What became of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +51,10 @@ pub fn run_with_fates<'e, R>(
     buffers: &'e mut Buffers<'_>,
     f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
 ) -> (Result<R>, Vec<Fate>) {
-    let mut oracle = Oracle::new(buffers);
+    let mut oracle = match Oracle::new(buffers) {
+        Ok(oracle) => oracle,
+        Err(error) => return (Err(error), Vec::new()),
+    };
     // SAFETY: `oracle` outlives the orchestrator and is not used until it is gone.
     let result = f(&mut unsafe { Orch::new(&mut oracle) });
     let failure = oracle.failure.take();
@@ -64,7 +68,7 @@ struct OracleTensor {
 }
 
 struct Oracle<'e, 'd> {
-    run: RunNumber,
+    run: LiveRun,
     buffers: &'e Buffers<'d>,
     spaces: Spaces,
     tensors: Vec<OracleTensor>,
@@ -75,13 +79,13 @@ struct Oracle<'e, 'd> {
 }
 
 impl<'e, 'd> Oracle<'e, 'd> {
-    fn new(buffers: &'e mut Buffers<'d>) -> Self {
+    fn new(buffers: &'e mut Buffers<'d>) -> Result<Self> {
         let tensors = (0..buffers.len()).map(|i| {
             let (view, permission) = buffers.entry(i);
             OracleTensor { view, permission, poisoned: vec![false; view.bytes() as usize] }
         });
-        Oracle {
-            run: RunNumber::next(),
+        Ok(Oracle {
+            run: LiveRun::begin()?,
             spaces: Spaces(buffers.spaces().collect()),
             tensors: tensors.collect(),
             buffers,
@@ -89,7 +93,7 @@ impl<'e, 'd> Oracle<'e, 'd> {
             fates: Vec::new(),
             failure: None,
             sites: Vec::new(),
-        }
+        })
     }
 
     fn make(&mut self, view: TensorView) -> TensorRef {
@@ -100,7 +104,12 @@ impl<'e, 'd> Oracle<'e, 'd> {
         self.spaces.0.push(Space { base, bytes: view.bytes() });
         let poisoned = vec![false; view.bytes() as usize];
         self.tensors.push(OracleTensor { view, permission: Permission::ReadWrite, poisoned });
-        TensorRef { run: self.run, id: self.tensors.len() as u32 - 1, generation: 0 }
+        self.tensor(self.tensors.len() - 1)
+    }
+
+    /// The handle of a tensor.
+    fn tensor(&self, index: usize) -> TensorRef {
+        TensorRef { id: index as u32, tag: TensorTag::first(self.run.number()) }
     }
 
     fn poisoned(&self, tensor: u32, view: &TensorView) -> bool {
@@ -199,19 +208,20 @@ impl<'e, 'd> Oracle<'e, 'd> {
     fn check_handles(&self, call: &Call<'_>) -> Result<()> {
         for arg in call.args {
             if let ArgKind::Tensor { tensor, .. } = arg {
-                self.check_run("a tensor", tensor.run)?;
+                self.check_run("a tensor", tensor.tag.run())?;
             }
         }
-        call.after.iter().try_for_each(|task| self.check_run("a task", task.run))
+        call.after.iter().try_for_each(|task| self.check_run("a task", task.run()))
     }
 
     fn check_run(&self, what: &'static str, of: RunNumber) -> Result<()> {
-        if of == self.run { Ok(()) } else { Err(Fault::ForeignHandle { what, of, run: self.run }.into()) }
+        let run = self.run.number();
+        if of == run { Ok(()) } else { Err(Fault::ForeignHandle { what, of, run }.into()) }
     }
 
     /// The handle of the task that was submitted last.
     fn last_task(&self) -> TaskHandle {
-        TaskHandle { run: self.run, slot: self.fates.len() as u32 - 1, local: 0 }
+        TaskHandle::new(self.run.number(), TaskId(self.fates.len() as u64 - 1))
     }
 
     fn check_permissions(&self, call: &Call<'_>) -> Result<()> {
@@ -235,7 +245,7 @@ impl Backend for Oracle<'_, '_> {
         let (words, touched) = self.encode(call, outs);
         let poisoned =
             touched.iter().any(|(tensor, view, access)| access.reads() && self.poisoned(*tensor, view));
-        let follows_failed = call.after.iter().any(|t| self.fates[t.slot as usize] != Fate::Done);
+        let follows_failed = call.after.iter().any(|t| self.fates[t.task().0 as usize] != Fate::Done);
         let fate = if poisoned || follows_failed { Fate::Skipped } else { self.execute(call, &words) };
         self.settle(call, fate, &touched);
         Ok(self.last_task())
@@ -277,7 +287,7 @@ impl Backend for Oracle<'_, '_> {
         how: Reading,
         sink: &mut dyn FnMut(&[u8]),
     ) -> Result<()> {
-        self.check_run("a tensor", tensor.run)?;
+        self.check_run("a tensor", tensor.tag.run())?;
         if self.poisoned(tensor.id, view) {
             let failure = self.failure.clone().expect("bytes are poisoned only by a failure");
             return Err(Fault::TaskFailed(failure).into());
@@ -295,7 +305,6 @@ impl Backend for Oracle<'_, '_> {
 
     fn external(&mut self, buffer: BufferId) -> Result<(TensorRef, TensorView)> {
         let index = self.buffers.index_of(buffer)?;
-        let tensor = TensorRef { run: self.run, id: index as u32, generation: 0 };
-        Ok((tensor, self.tensors[index].view))
+        Ok((self.tensor(index), self.tensors[index].view))
     }
 }

@@ -6,15 +6,16 @@
 //!
 //! Only the thread that runs the orchestration touches this; what other threads see is the [`Table`].
 
-use ringlane_task::{RingIndex, TensorView};
+use ringlane_task::{RingIndex, TaskId, TensorView};
 
 use crate::api::backend::{Backend, Call, Contents, Inference, Reading, Site};
 use crate::api::buffers::{BufferId, Buffers};
-use crate::api::tensor::{RunNumber, TaskHandle, TensorRef};
+use crate::api::tensor::{TaskHandle, TensorRef, TensorTag};
 use crate::counting::Counting;
 use crate::fault::{Error, Fault, Result};
 use crate::intern::Interner;
 use crate::limits::{RINGS, SCOPE_DEPTH_MAX};
+use crate::live_runs::{LiveRun, RunNumber};
 use crate::report::RunReport;
 use crate::ring::slots::Ring;
 use crate::scope::{Scope, Segment, Usage, WatchedScope};
@@ -109,6 +110,8 @@ impl State {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Current {
     pub(crate) ring: usize,
+    /// What the handles of its tasks have in common.
+    pub(crate) handles: TaskHandle,
     pub(crate) scope: u32,
     pub(crate) site_id: u32,
     /// Whether dependencies are inferred.
@@ -119,17 +122,18 @@ pub(crate) struct Current {
 
 impl Current {
     #[inline]
-    fn of(scope: &Scope) -> Self {
+    fn of(run: RunNumber, scope: &Scope) -> Self {
         let infers = scope.inference == Inference::Inherit;
+        let handles = TaskHandle::new(run, TaskId::new(ring_index(scope.ring), 0));
         let (ring, site_id, barrier) = (scope.ring, scope.site_id, scope.barrier.is_some());
-        Current { ring, scope: scope.id, site_id, infers, barrier }
+        Current { ring, handles, scope: scope.id, site_id, infers, barrier }
     }
 }
 
 /// One run's submitter.
 pub struct Orchestrator<'t, C, P> {
-    /// What the handles of this run carry.
-    pub(crate) run: RunNumber,
+    /// The number that the handles of this run carry.
+    pub(crate) run: LiveRun,
     pub(crate) table: &'t Table,
     pub(crate) state: &'t mut State,
     pub(crate) chip: C,
@@ -156,15 +160,15 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
     ///
     /// # Safety
     /// No task exists on the table, and the buffers stay as they are until the run has ended.
-    pub unsafe fn begin(
+    pub(crate) unsafe fn begin(
+        run: LiveRun,
         table: &'t Table,
         state: &'t mut State,
         mut chip: C,
         probe: &'t P,
         buffers: &'t Buffers<'t>,
     ) -> Self {
-        let run = RunNumber::next();
-        state.reset(run, table, buffers);
+        state.reset(run.number(), table, buffers);
         let externals = buffers.spaces().enumerate().map(|(i, host)| {
             // SAFETY: it is one of the run's buffers, and nobody uses it yet.
             unsafe { chip.external(host, buffers.entry(i).1) }
@@ -203,7 +207,7 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
     /// Takes note of the innermost scope.
     pub(crate) fn set_current(&mut self) {
         if let Some(scope) = self.state.scopes.last() {
-            self.current = Current::of(scope);
+            self.current = Current::of(self.run.number(), scope);
         }
     }
 
@@ -349,7 +353,7 @@ impl<C: Chip, P: Probe> Backend for Orchestrator<'_, C, P> {
             watched: WatchedScope { begun: self.seq, ..WatchedScope::default() },
         };
         // Not read back from the stack, where it has only just been stored.
-        self.current = Current::of(&scope);
+        self.current = Current::of(self.run.number(), &scope);
         self.state.scopes.push(scope);
         self.scope_count += 1;
         self.table.board.scopes[depth].store(site_id, Ordering::Relaxed);
@@ -400,7 +404,7 @@ impl<C: Chip, P: Probe> Backend for Orchestrator<'_, C, P> {
 
     fn external(&mut self, buffer: BufferId) -> Result<(TensorRef, TensorView)> {
         let index = self.buffers.index_of(buffer)?;
-        let tensor = TensorRef { run: self.run, id: index as u32, generation: 0 };
+        let tensor = TensorRef { id: index as u32, tag: TensorTag::first(self.run.number()) };
         Ok((tensor, self.buffers.entry(index).0))
     }
 }

@@ -13,7 +13,7 @@ use crate::overlap::Region;
 use crate::planted::{Bug, planted};
 use crate::seams::{Chip, Probe};
 use crate::slot::SlotIndex;
-use crate::submit::{HeapPiece, Measure, RING_BITS, RecordRegions};
+use crate::submit::{Measure, RING_BITS, RecordRegions};
 use crate::tensor_map::{Hazard, NewAccess, Owned, Stamp};
 
 /// Where a task and its argument records will be.
@@ -75,8 +75,8 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
 
     /// Writes a task's name and duration behind its argument records.
     #[cold]
-    pub(crate) fn place_annotations(&mut self, call: &Call<'_>, place: &Place, measure: &Measure) {
-        let Measure { words, annotation_words, .. } = *measure;
+    pub(crate) fn place_annotations(&mut self, call: &Call<'_>, place: &Place, measure: Measure) {
+        let Measure { words, annotation_words, .. } = measure;
         let at = place.args_at + (words - annotation_words) as u32;
         call.launch.annotations.encode(self.words(place, at, annotation_words));
     }
@@ -143,33 +143,32 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         owned: &mut Owned,
     ) -> Result<TensorRef> {
         let (ring, space) = (place.ring, place.ring as u32);
-        let piece = self.take_heap(ring, view, call.site)?;
-        let offset = piece.offset;
+        let offset = self.take_heap(ring, view, call.site)?;
         let writer = Stamp { slot: place.slot, number: self.mark };
         let tensor = self.state.map.make_root(owned, space, offset, Some(writer));
         let words = self.words(place, at, tensor_words(view.rank()));
         encode_tensor(words, view, Placed { access: Access::Output, split, space, base: offset, offset });
         if call.launch.block_count() > 1 && split == NO_SPLIT {
             // All blocks share it, so none of them can zero it.
-            self.zero_heap(ring, piece);
+            self.zero_heap(ring, offset, view.bytes());
         }
         Ok(tensor)
     }
 
     /// Zeroes heap memory that was just taken. What was never used is zero, and its pages are left to the core that writes
     /// them first: making them is most of what zeroing costs.
-    pub(crate) fn zero_heap(&self, ring: usize, piece: HeapPiece) {
-        let HeapPiece { offset, bytes, untouched_from } = piece;
-        let used = untouched_from.saturating_sub(offset).min(bytes) as usize;
+    pub(crate) fn zero_heap(&self, ring: usize, offset: u64, bytes: u64) {
+        let untouched_from = self.state.rings[ring].heap.untouched_from(offset);
+        let used = (untouched_from - offset).min(bytes) as usize;
         // SAFETY: the bytes were just taken from the heap ring: nobody else uses them.
         unsafe { self.table.heap[ring].base().add(offset as usize).write_bytes(0, used) };
     }
 
     /// Copies the orchestration's bytes into heap memory that was just taken, as large as they are.
-    pub(crate) fn fill_heap(&self, ring: usize, piece: HeapPiece, bytes: &[u8]) {
+    pub(crate) fn fill_heap(&self, ring: usize, offset: u64, bytes: &[u8]) {
         // SAFETY: as many bytes were just taken from the heap ring: nobody else uses them.
         unsafe {
-            let target = self.table.heap[ring].base().add(piece.offset as usize);
+            let target = self.table.heap[ring].base().add(offset as usize);
             core::ptr::copy_nonoverlapping(bytes.as_ptr(), target, bytes.len());
         }
     }

@@ -6,6 +6,7 @@ use crate::api::backend::{Backend, Inference, Site};
 use crate::api::buffers::Buffers;
 use crate::api::orch::Orch;
 use crate::fault::Result;
+use crate::live_runs::LiveRun;
 use crate::orchestrator::{Orchestrator, State};
 use crate::reclaim::task_failure;
 use crate::report::{Run, RunReport};
@@ -28,8 +29,12 @@ pub unsafe fn run<'e, R, C: Chip, P: Probe>(
     f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
 ) -> Run<R> {
     crate::panics::note_panics();
+    let live = match LiveRun::begin() {
+        Ok(live) => live,
+        Err(error) => return Run { result: Err(error), report: RunReport::default() },
+    };
     // SAFETY: the caller's promise; the buffers are borrowed until this function returns.
-    let mut orchestrator = unsafe { Orchestrator::begin(table, state, chip, probe, buffers) };
+    let mut orchestrator = unsafe { Orchestrator::begin(live, table, state, chip, probe, buffers) };
     let started = orchestrator.chip().now();
     orchestrator.chip().begin();
     let mut result = orchestrator.enter_scope(site, Inference::Inherit);

@@ -77,15 +77,6 @@ pub(crate) enum Committed<'a> {
     Alloc { base: u64, view: &'a TensorView },
 }
 
-/// Heap memory that was just taken.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct HeapPiece {
-    pub(crate) offset: u64,
-    pub(crate) bytes: u64,
-    /// From here on the ring's heap was never used before: it is still zero.
-    pub(crate) untouched_from: u64,
-}
-
 /// What a submit will take, before it takes anything.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Measure {
@@ -96,24 +87,27 @@ pub(crate) struct Measure {
     pub(crate) heap: u64,
     pub(crate) heap_piece: u64,
     pub(crate) entries: u64,
-    pub(crate) outputs: bool,
+    pub(crate) flags: TaskFlags,
 }
 
 impl Measure {
-    /// What a submit takes beside its arguments.
-    #[inline(always)]
-    pub(crate) fn annotated(call: &Call<'_>) -> Self {
-        let words = call.launch.annotations.words();
-        Measure { words, annotation_words: words, ..Measure::default() }
-    }
-
     pub(crate) fn output(&mut self, view: &TensorView) {
         let bytes = aligned(view.bytes());
         self.words += tensor_words(view.rank());
         self.heap += bytes;
         self.heap_piece = self.heap_piece.max(bytes);
         self.entries += 2;
-        self.outputs = true;
+        self.flags |= TaskFlags::OUTPUTS;
+    }
+
+    /// Adds what the annotations of a launch take, if it has any.
+    #[inline]
+    pub(crate) fn annotations(&mut self, call: &Call<'_>) {
+        if !call.launch.annotations.is_empty() {
+            self.annotation_words = call.launch.annotations.words();
+            self.words += self.annotation_words;
+            self.flags |= TaskFlags::ANNOTATED;
+        }
     }
 
     pub(crate) fn usage(&self, edges: u64) -> Usage {
@@ -130,14 +124,15 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         if !self.state.marked.is_empty() {
             self.check_marks(call.args.len())?;
         }
-        let measure = match self.survey(call) {
+        let mut measure = match self.survey(call) {
             Some(measure) => measure,
             None => self.survey_fully(call)?,
         };
+        measure.annotations(call);
         let ring = self.current.ring;
         let args_at = match self.admit_now(ring, &measure) {
             Some(at) => at,
-            None => self.admit(ring, &measure, call.site)?,
+            None => self.admit(ring, measure, call.site)?,
         };
         self.work(Work::Admit);
         self.probe.step(Step::Admitted);
@@ -149,8 +144,8 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         self.collect_explicit(call)?;
         let place = Place { ring, slot, args_at };
         self.place_args(call, &place, &mut owned, outs)?;
-        if measure.annotation_words > 0 {
-            self.place_annotations(call, &place, &measure);
+        if measure.flags.is_annotated() {
+            self.place_annotations(call, &place, measure);
         }
         self.probe.step(Step::Placed);
         self.reserve_edges(ring, call.site)?;
@@ -160,7 +155,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         if self.since_look >= SUBMITS_PER_LOOK {
             self.look_around(ring);
         }
-        Ok(TaskHandle { run: self.run, slot: slot.0, local: record.local })
+        Ok(self.current.handles.numbered(record.local))
     }
 
     /// Lets the time of some work pass, where that takes any.
@@ -205,7 +200,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             Some(kernel) if call.launch.blocks == 1 => kernel.params(),
             _ => return None,
         };
-        let (mut measure, mut seen) = (Measure::annotated(call), 0u64);
+        let (mut measure, mut seen, mut again) = (Measure::default(), 0u64, 0);
         if params.len() != call.args.len() || params.len() > PLAIN_ARGS_MAX {
             return None;
         }
@@ -215,13 +210,13 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             plain &= match arg {
                 ArgKind::Tensor { tensor, view, access, split } => {
                     let root = self.state.map.root(*tensor).ok()?;
-                    let again = seen >> (tensor.id & 63) & 1;
+                    again |= seen >> (tensor.id & 63) & 1;
                     seen |= 1 << (tensor.id & 63);
                     measure.words += tensor_words(view.rank());
                     measure.entries += (*access != Access::NoDep) as u64;
                     // What is not followed may be written: that is for the full check.
                     let locked = (*access != Access::Input) & (root.permission == Permission::Read);
-                    param.takes(view, *access) & (*split == NO_SPLIT) & (again == 0) & !locked
+                    param.takes(view, *access) & (*split == NO_SPLIT) & !locked
                 }
                 ArgKind::Output { view, split } => {
                     measure.output(view);
@@ -234,7 +229,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
                 ArgKind::Bad(_) => false,
             };
         }
-        plain.then_some(measure)
+        (plain && (again == 0 || all_differ(call.args))).then_some(measure)
     }
 
     #[cold]
@@ -243,9 +238,9 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         self.measure(call)
     }
 
-    /// What the arguments will take; refuses stale handles and writes to what is only lent for reading.
+    /// What the arguments take; refuses stale handles and writes to what is only lent for reading.
     pub(crate) fn measure(&self, call: &Call<'_>) -> Result<Measure> {
-        let mut measure = Measure::annotated(call);
+        let mut measure = Measure::default();
         for (arg, kind) in call.args.iter().enumerate() {
             match kind {
                 ArgKind::Tensor { tensor, view, access, .. } => {
@@ -289,16 +284,17 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     fn admit_now(&mut self, ring: usize, measure: &Measure) -> Option<u32> {
         let (rings, map) = (&mut self.state.rings[ring], &self.state.map);
         let there = rings.used() < rings.window && map.used() + measure.entries <= map.capacity();
-        if !there || measure.outputs || measure.words == 0 {
+        if !there || measure.flags.has_outputs() {
             return None;
         }
         rings.args.allocate_soft(measure.words as u64 * 8).map(|at| (at / 8) as u32)
     }
 
     /// Waits until a slot, map entries and argument memory are there; gives the first argument word.
-    fn admit(&mut self, ring: usize, measure: &Measure, site: Site) -> Result<u32> {
+    // It takes a copy, so that the caller need not keep the original in memory.
+    fn admit(&mut self, ring: usize, measure: Measure, site: Site) -> Result<u32> {
         self.state.predecessors.clear();
-        self.check_fits(ring, measure, site)?;
+        self.check_fits(ring, &measure, site)?;
         while self.state.rings[ring].used() == self.state.rings[ring].window {
             self.wait_for(ring, Resource::TaskWindow, 1, site)?;
         }
@@ -334,14 +330,13 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     }
 
     /// Takes heap memory for a fresh tensor, waiting for it if need be.
-    pub(crate) fn take_heap(&mut self, ring: usize, view: &TensorView, site: Site) -> Result<HeapPiece> {
+    pub(crate) fn take_heap(&mut self, ring: usize, view: &TensorView, site: Site) -> Result<u64> {
         let bytes = aligned(view.bytes());
         loop {
             if let Some(offset) = self.allocate(ring, Resource::Heap, bytes) {
                 let used: u64 = self.state.rings.iter().map(|r| r.heap.used()).sum();
                 self.peak_heap = self.peak_heap.max(used);
-                let untouched_from = self.state.rings[ring].touch_heap(offset + bytes);
-                return Ok(HeapPiece { offset, bytes, untouched_from });
+                return Ok(offset);
             }
             self.wait_for(ring, Resource::Heap, bytes, site)?;
         }
@@ -363,7 +358,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             blocks: call.launch.blocks,
             kernels,
             shape,
-            flags: TaskFlags::new(measure.outputs, measure.annotation_words > 0),
+            flags: measure.flags,
             ..self.bare_record(ring, call.site)
         })
     }
@@ -438,6 +433,14 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         }
         self.release(slot, links, floor);
     }
+}
+
+/// Whether no two arguments are the same tensor.
+#[cold]
+fn all_differ(args: &[ArgKind]) -> bool {
+    let id = |arg: &ArgKind| if let ArgKind::Tensor { tensor, .. } = arg { Some(tensor.id) } else { None };
+    let is_new = |(i, arg)| id(arg).is_none_or(|wanted| !args[..i].iter().any(|arg| id(arg) == Some(wanted)));
+    args.iter().enumerate().all(is_new)
 }
 
 #[cold]

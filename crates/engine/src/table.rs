@@ -156,6 +156,12 @@ impl Table {
         SlotIndex(self.slot_base[ring] + (position as u32 & (self.capacities.task_window[ring] - 1)))
     }
 
+    /// The slot of a task by its id.
+    #[inline]
+    pub(crate) fn slot_named(&self, task: TaskId) -> SlotIndex {
+        self.slot_of(task.ring().0 as usize, task.local() as u64)
+    }
+
     /// The ring a slot belongs to.
     #[inline]
     pub(crate) fn ring_of(&self, slot: SlotIndex) -> usize {

@@ -72,7 +72,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         // keep its own in registers.
         let record = &unsafe { table.slots[slot.0 as usize].record() };
         let kind = match *what {
-            Committed::Kernels(call) => Submitted::Kernels { after: After { table, handles: call.after } },
+            Committed::Kernels(call) => Submitted::Kernels { after: After { handles: call.after } },
             Committed::Barrier { since } => Submitted::Barrier { since },
             Committed::Alloc { base, view } => Submitted::Alloc { space: record.ring as u32, base, view },
         };

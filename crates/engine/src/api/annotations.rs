@@ -54,13 +54,15 @@ impl<'a> Annotations<'a> {
         Annotations { duration_ps: NonZeroU64::new(picoseconds.max(1)), ..self }
     }
 
-    /// Words that they take behind the argument records.
+    /// Whether there is neither a name nor a duration.
     #[inline]
-    pub(crate) fn words(&self) -> usize {
-        if self.label.is_none() && self.duration_ps.is_none() { 0 } else { self.words_of_some() }
+    pub(crate) fn is_empty(&self) -> bool {
+        self.label.is_none() && self.duration_ps.is_none()
     }
 
-    fn words_of_some(&self) -> usize {
+    /// Words that they take behind the argument records, if there are any.
+    #[cold]
+    pub(crate) fn words(&self) -> usize {
         let label = self.label.unwrap_or_default();
         1 + usize::from(self.duration_ps.is_some()) + label.len().div_ceil(8)
     }
@@ -115,10 +117,10 @@ mod tests {
     use super::*;
 
     fn round_trip(annotations: Annotations<'_>) {
-        let mut words = vec![u64::MAX; annotations.words()];
-        if words.is_empty() {
+        if annotations.is_empty() {
             return;
         }
+        let mut words = vec![u64::MAX; annotations.words()];
         annotations.encode(&mut words);
         // SAFETY: they were just written, and stay.
         assert_eq!(unsafe { Annotations::decode(words.as_ptr()) }, annotations);
@@ -127,7 +129,7 @@ mod tests {
     #[test]
     fn what_is_stored_is_read_again() {
         let none = Annotations::default();
-        assert_eq!(none.words(), 0);
+        assert!(none.is_empty() && none.with_label("").is_empty());
         for label in ["", "a", "layer 3", "12345678", "123456789", "größe\n"] {
             round_trip(none.with_label(label));
             round_trip(none.with_label(label).with_duration(Duration::from_nanos(7)));

@@ -119,6 +119,14 @@ pub(crate) fn decode(words: &[u64]) -> (Record<'_>, usize) {
     (Record::Tensor(record), TENSOR_WORDS + rank)
 }
 
+/// The records of the `count` arguments after the first `skip`: those of one kernel of a mixed task.
+#[cold]
+pub(crate) fn records_of(words: &[u64], skip: usize, count: usize) -> &[u64] {
+    let after = |words, args| (0..args).fold(words, |words: &[u64], _| &words[decode(words).1..]);
+    let own: &[u64] = after(words, skip);
+    &own[..own.len() - after(own, count).len()]
+}
+
 /// Iterates over the records of an argument block.
 pub(crate) fn all_records(mut words: &[u64]) -> impl Iterator<Item = Record<'_>> {
     core::iter::from_fn(move || {
@@ -274,23 +282,6 @@ impl<'a> Args<'a> {
     /// The tensor records not yet taken.
     pub(crate) fn records(&self) -> impl Iterator<Item = TensorRecord<'a>> + use<'a> {
         tensor_records(self.words)
-    }
-
-    /// Leaves out all but the next `count` arguments: those of the kernels after this one in a mixed task.
-    pub(crate) fn keep(&mut self, count: usize) {
-        let mut end = 0;
-        for _ in 0..count {
-            end += decode(&self.words[end..]).1;
-        }
-        self.words = &self.words[..end];
-    }
-
-    /// Skips `count` arguments: those of the kernels before this one in a mixed task.
-    pub(crate) fn skip(&mut self, count: usize) {
-        for _ in 0..count {
-            let (_, used) = decode(self.words);
-            self.words = &self.words[used..];
-        }
     }
 
     #[inline]

@@ -2,50 +2,80 @@
 //!
 //! The lifetime `'s` ties a handle to its scope at compile time; the run number and the generation inside it catch at
 //! run time what lifetimes cannot see: a handle of an outer run in a run that is nested inside it, and handles that
-//! crossed a process or language boundary.
+//! crossed a process or language boundary. A handle is one word, and one comparison checks it: every argument of every
+//! submit carries one.
 
 use core::marker::PhantomData;
 use core::panic::Location;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use ringlane_task::{Access, DType, TensorView, ViewError};
+use ringlane_task::{Access, DType, TaskId, TensorView, ViewError};
 
 use super::arg::Arg;
 use crate::fault::{Error, Result};
-
-/// Identifies a run among all runs of the process. The default belongs to no run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct RunNumber(pub(crate) u64);
-
-impl RunNumber {
-    /// A number that no run has had.
-    pub(crate) fn next() -> Self {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
-        RunNumber(NEXT.fetch_add(1, Ordering::Relaxed))
-    }
-}
+pub use crate::live_runs::RunNumber;
 
 /// A tensor's name inside the engine: an index, and what makes a stale or foreign one visible.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TensorRef {
-    /// The run that the tensor belongs to.
-    pub run: RunNumber,
     /// Index of the tensor's record.
     pub id: u32,
-    /// How often that record had been reused when the handle was made.
-    pub generation: u32,
+    /// What that record carried when the handle was made.
+    pub tag: TensorTag,
 }
 
-/// A task's name inside the engine.
+/// The run that a tensor belongs to, and how often its record had been reused in that run, modulo 2^16.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct TaskHandle {
-    /// The run that the task belongs to.
-    pub run: RunNumber,
-    /// Index of the task's slot over all rings.
-    pub slot: u32,
-    /// The task's number within its ring: a slot that was reused has another.
-    pub local: u32,
+pub struct TensorTag(u32);
+
+impl TensorTag {
+    /// Of a record that a run uses for the first time.
+    pub(crate) const fn first(run: RunNumber) -> Self {
+        TensorTag((run.0 as u32) << 16)
+    }
+
+    /// Of the same record for the next tensor.
+    #[inline]
+    pub(crate) const fn next(self) -> Self {
+        TensorTag(self.0 & !0xffff | (self.0 as u16).wrapping_add(1) as u32)
+    }
+
+    pub(crate) const fn run(self) -> RunNumber {
+        RunNumber((self.0 >> 16) as u16)
+    }
+
+    pub(crate) const fn generation(self) -> u32 {
+        self.0 & 0xffff
+    }
 }
+
+/// A task's name inside the engine: the run that it belongs to above its id.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct TaskHandle(u64);
+
+impl TaskHandle {
+    const RUN_SHIFT: u32 = 48;
+
+    #[inline]
+    pub(crate) const fn new(run: RunNumber, task: TaskId) -> Self {
+        TaskHandle((run.0 as u64) << Self::RUN_SHIFT | task.0)
+    }
+
+    /// Of the task with this number, from the handle of the first task of its ring.
+    #[inline]
+    pub(crate) const fn numbered(self, local: u32) -> Self {
+        TaskHandle(self.0 | local as u64)
+    }
+
+    pub(crate) const fn run(self) -> RunNumber {
+        RunNumber((self.0 >> Self::RUN_SHIFT) as u16)
+    }
+
+    pub(crate) const fn task(self) -> TaskId {
+        TaskId(self.0 & ((1 << Self::RUN_SHIFT) - 1))
+    }
+}
+
+const _: () = assert!(size_of::<TensorRef>() == 8 && size_of::<TaskHandle>() == 8);
 
 /// A tensor, or a view of one, usable until the scope `'s` ends.
 ///

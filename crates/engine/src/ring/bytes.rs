@@ -46,6 +46,8 @@ pub struct ByteRing {
     freed: u64,
     /// The largest piece ever handed out.
     largest: u64,
+    /// The highest end of the pieces before those of the newest run, those of earlier users of the memory included.
+    touched: u64,
 }
 
 impl ByteRing {
@@ -54,7 +56,32 @@ impl ByteRing {
         let soft = capacity.min(SOFT_RING_BYTES);
         let newest = Run { start: 0, end: 0 };
         let older = VecDeque::with_capacity(RUNS_MAX);
-        ByteRing { capacity, soft, newest, bound: soft, older, allocated: 0, freed: 0, largest: 0 }
+        ByteRing {
+            capacity,
+            soft,
+            newest,
+            bound: soft,
+            older,
+            allocated: 0,
+            freed: 0,
+            largest: 0,
+            touched: 0,
+        }
+    }
+
+    /// The same for memory whose bytes before `touched` were handed out before.
+    pub fn touched_to(self, touched: u64) -> Self {
+        ByteRing { touched, ..self }
+    }
+
+    /// All bytes from here on were never handed out: they are zero, and no page of them exists yet.
+    pub fn end_of_touched(&self) -> u64 {
+        self.touched.max(self.newest.end)
+    }
+
+    /// Where, from the start of the newest piece on, bytes begin that were never handed out before.
+    pub fn untouched_from(&self, newest_piece: u64) -> u64 {
+        self.touched.max(newest_piece)
     }
 
     /// Bytes in use.
@@ -114,6 +141,7 @@ impl ByteRing {
     /// Finds room below the soft size: after the newest run, else a new run in the largest gap.
     #[cold]
     fn find_room(&mut self, bytes: u64) -> bool {
+        self.touched = self.end_of_touched();
         if self.used() == 0 {
             // Nothing is alive: start over.
             (self.newest, self.bound) = (Run { start: 0, end: 0 }, self.soft);
@@ -168,13 +196,15 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Pieces never overlap, never leave the ring, and a ring that answers `None` is really near full.
+        /// Pieces never overlap, never leave the ring, and a ring that answers `None` is really near full. Bytes that count as
+        /// untouched were in no earlier piece.
         #[test]
         fn pieces_are_disjoint_in_bounds_and_refused_only_when_near_full(
             capacity in 18u32..24, steps in prop::collection::vec((1u64..300_000, 0usize..4), 1..200),
         ) {
             let capacity = 1u64 << capacity;
-            let mut ring = ByteRing::new(capacity);
+            let mut touched = 1 << 10;
+            let mut ring = ByteRing::new(capacity).touched_to(touched);
             let mut live: VecDeque<(u64, u64, u64)> = VecDeque::new();
             let largest = steps.iter().map(|s| s.0).max().unwrap();
             for (bytes, frees) in steps {
@@ -184,6 +214,9 @@ mod tests {
                         for &(start, end, _) in &live {
                             prop_assert!(at + bytes <= start || end <= at);
                         }
+                        prop_assert_eq!(ring.untouched_from(at), touched.max(at));
+                        touched = touched.max(at + bytes);
+                        prop_assert_eq!(ring.end_of_touched(), touched);
                         live.push_back((at, at + bytes, ring.position()));
                     }
                     None => prop_assert!(ring.used() + (RUNS_MAX as u64 + 1) * largest > capacity),

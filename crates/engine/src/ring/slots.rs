@@ -18,8 +18,6 @@ pub(crate) struct Ring {
     pub(crate) done: u64,
     pub(crate) window: u64,
     pub(crate) heap: ByteRing,
-    /// Heap bytes from here on were never handed out, in any run: they are zero, and no page of them exists yet.
-    heap_untouched_from: u64,
     pub(crate) args: ByteRing,
     pub(crate) edges_head: u64,
     pub(crate) edges_tail: u64,
@@ -35,7 +33,6 @@ impl Ring {
             done: 0,
             window: capacities.task_window[ring] as u64,
             heap: ByteRing::new(capacities.heap[ring]),
-            heap_untouched_from: 0,
             args: ByteRing::new(capacities.args[ring] as u64),
             edges_head: 0,
             edges_tail: 0,
@@ -47,8 +44,8 @@ impl Ring {
     /// Empties the ring for a new run.
     pub(crate) fn reset(&mut self, capacities: &Capacities, ring: usize) {
         let ended = core::mem::take(&mut self.ended);
-        let heap_untouched_from = self.heap_untouched_from;
-        *self = Ring { ended, heap_untouched_from, ..Ring::new(capacities, ring) };
+        let heap = ByteRing::new(capacities.heap[ring]).touched_to(self.heap.end_of_touched());
+        *self = Ring { ended, heap, ..Ring::new(capacities, ring) };
         self.ended.clear();
     }
 
@@ -62,14 +59,6 @@ impl Ring {
     #[inline]
     pub(crate) fn bytes_of(&mut self, resource: Resource) -> &mut ByteRing {
         if resource == Resource::Heap { &mut self.heap } else { &mut self.args }
-    }
-
-    /// Takes note that heap memory up to `end` is handed out; gives from where on it was untouched before.
-    #[inline]
-    pub(crate) fn touch_heap(&mut self, end: u64) -> u64 {
-        let before = self.heap_untouched_from;
-        self.heap_untouched_from = before.max(end);
-        before
     }
 
     /// Dependency entries in use.

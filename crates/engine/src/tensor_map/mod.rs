@@ -27,8 +27,9 @@ use pool::Pool;
 use ringlane_task::Resource;
 
 use crate::api::buffers::Permission;
-use crate::api::tensor::{RunNumber, TensorRef};
+use crate::api::tensor::{TensorRef, TensorTag};
 use crate::fault::{Fault, Result};
+use crate::live_runs::RunNumber;
 use crate::overlap::{Region, Relation, relation};
 use crate::slot::SlotIndex;
 
@@ -53,7 +54,7 @@ pub trait Regions {
 /// A tensor.
 #[derive(Clone, Copy, Debug)]
 pub struct Root {
-    pub(crate) generation: u32,
+    pub(crate) tag: TensorTag,
     pub(crate) space: u32,
     /// Where the tensor starts in its space.
     pub(crate) base: u64,
@@ -69,9 +70,9 @@ pub struct Root {
 }
 
 impl Root {
-    fn new(space: u32, base: u64, permission: Permission, next: u32) -> Self {
+    fn new(tag: TensorTag, space: u32, base: u64, permission: Permission, next: u32) -> Self {
         Root {
-            generation: 0,
+            tag,
             space,
             base,
             permission,
@@ -179,8 +180,8 @@ enum Superseded {
 /// The map.
 #[derive(Debug)]
 pub struct TensorMap {
-    /// The run whose tensors these are.
-    run: RunNumber,
+    /// What a record carries that this run uses for the first time.
+    first_tag: TensorTag,
     roots: Pool<Root>,
     accesses: Pool<Access>,
     grids: Pool<Grid>,
@@ -195,7 +196,7 @@ impl TensorMap {
     pub fn new(capacity: u32) -> Self {
         let buckets = (capacity as usize).next_power_of_two().clamp(64, 1 << 17);
         TensorMap {
-            run: RunNumber::default(),
+            first_tag: TensorTag::default(),
             roots: Pool::with_capacity(0),
             accesses: Pool::with_capacity(capacity as usize),
             grids: Pool::with_capacity(0),
@@ -213,7 +214,7 @@ impl TensorMap {
         capacity: u32,
         externals: impl Iterator<Item = (u32, Permission)>,
     ) {
-        self.run = run;
+        self.first_tag = TensorTag::first(run);
         self.capacity = capacity as u64;
         self.roots.clear();
         self.accesses.clear();
@@ -221,7 +222,7 @@ impl TensorMap {
         self.buckets.fill(NONE);
         self.used = 0;
         for (space, permission) in externals {
-            self.roots.take(Root::new(space, 0, permission, NONE));
+            self.roots.take(Root::new(self.first_tag, space, 0, permission, NONE));
         }
     }
 
@@ -244,8 +245,8 @@ impl TensorMap {
     #[inline]
     pub fn root(&self, tensor: TensorRef) -> Result<&Root> {
         match self.roots.get(tensor.id) {
-            Some(root) if root.generation == tensor.generation && tensor.run == self.run => Ok(root),
-            other => Err(bad_handle(tensor, self.run, other)),
+            Some(root) if root.tag == tensor.tag => Ok(root),
+            other => Err(bad_handle(tensor, self.first_tag.run(), other)),
         }
     }
 
@@ -268,6 +269,7 @@ impl TensorMap {
     }
 
     /// Makes the root of a fresh tensor, owned by a task, which writes it if there is a `writer`.
+    #[inline]
     pub fn make_root(
         &mut self,
         owned: &mut Owned,
@@ -275,13 +277,14 @@ impl TensorMap {
         base: u64,
         writer: Option<Stamp>,
     ) -> TensorRef {
-        let id = self.roots.take_with(|old| Root {
-            generation: old.map_or(0, |old| old.generation),
-            writer: writer.unwrap_or(Stamp::NOBODY),
-            ..Root::new(space, base, Permission::ReadWrite, owned.first_root)
+        let first_tag = self.first_tag;
+        let id = self.roots.take_with(|old| {
+            let tag = old.map_or(first_tag, |old| old.tag);
+            let root = Root::new(tag, space, base, Permission::ReadWrite, owned.first_root);
+            Root { writer: writer.unwrap_or(Stamp::NOBODY), ..root }
         });
         owned.first_root = id;
-        TensorRef { run: self.run, id, generation: self.roots[id].generation }
+        TensorRef { id, tag: self.roots[id].tag }
     }
 
     /// Calls `found` for each task whose access conflicts with `new`, and supersedes what a write covers.
@@ -466,7 +469,7 @@ impl TensorMap {
         while id != NONE {
             let root = &mut self.roots[id];
             let next = root.next;
-            root.generation = root.generation.wrapping_add(1);
+            root.tag = root.tag.next();
             if root.grid != NONE {
                 self.grids.give(root.grid);
             }
@@ -478,9 +481,10 @@ impl TensorMap {
 
 #[cold]
 fn bad_handle(tensor: TensorRef, run: RunNumber, root: Option<&Root>) -> crate::Error {
-    if tensor.run != run {
-        return Fault::ForeignHandle { what: "a tensor", of: tensor.run, run }.into();
+    let of = tensor.tag.run();
+    if of != run {
+        return Fault::ForeignHandle { what: "a tensor", of, run }.into();
     }
-    let current = root.map_or(0, |r| r.generation);
-    Fault::StaleHandle { what: "a tensor", generation: tensor.generation, current }.into()
+    let (generation, current) = (tensor.tag.generation(), root.map_or(0, |r| r.tag.generation()));
+    Fault::StaleHandle { what: "a tensor", generation, current }.into()
 }

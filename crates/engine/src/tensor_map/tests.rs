@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use ringlane_task::{DType, Explain, TensorView};
 
 use super::*;
-use crate::api::tensor::RunNumber;
+use crate::live_runs::RunNumber;
 
 /// Views by number: access `at` is of view `at`.
 struct Views(Vec<TensorView>);

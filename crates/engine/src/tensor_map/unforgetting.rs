@@ -16,7 +16,7 @@ impl TensorMap {
 
     /// A tensor of a map that forgets nothing, with offsets counted from its own start.
     pub fn new_root(&mut self) -> u32 {
-        self.roots.take(Root::new(0, 0, Permission::ReadWrite, NONE))
+        self.roots.take(Root::new(self.first_tag, 0, 0, Permission::ReadWrite, NONE))
     }
 
     /// Frees a tensor of a map that forgets nothing, and tells of each access that goes with it, by its record's place.
