@@ -1,8 +1,8 @@
 //! `cargo xtask tidy`: the house habits that a machine can check, over the whole tree.
 //!
 //! ```text
-//! tree ──▶ size · text · unsafety · links · errors ──┐
-//! cargo metadata ──▶ crates · licences ──────────────┴──▶ findings, one line each, and a count
+//! tree ──▶ size · text · unsafety · links · errors · names ──┐
+//! cargo metadata ──▶ crates · licences ──────────────────────┴──▶ findings, one line each, and a count
 //! ```
 //! A rule is a function from a file (or all of them, or cargo's metadata) to findings; it knows nothing of the others.
 //! It runs as an ordinary test too (`tests/tidy.rs`), so that `cargo test` says what CI would say.
@@ -12,6 +12,7 @@ mod errors;
 mod licences;
 mod links;
 mod metadata;
+mod names;
 mod size;
 mod text;
 mod tokens;
@@ -61,6 +62,7 @@ pub fn run(args: &Args, root: &Path) -> Result<ExitCode> {
     let metadata = Metadata::read(root)?;
     let mut findings = in_files(&files, root);
     findings.extend(errors::told(&files));
+    findings.extend(names::missing(&files, tree::paths(root)?));
     findings.extend(crates::directions(&metadata, &files));
     findings.extend(licences::of_dependencies(&metadata, &tree::file(root, "Cargo.lock")?));
     findings.sort();

@@ -3,14 +3,16 @@
 //! Everything below the root counts, whether git knows it already or not, except what is built or fetched:
 //! a file is judged before it is committed.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use crate::error::{Error, Result};
 
+/// The folder of what fuzzing found: ours, but nobody wrote it.
+const CORPUS: &str = "corpus";
 /// Folders that hold what was built, run, found by fuzzing or fetched.
-const SKIPPED: [&str; 7] =
-    ["target", "outputs", "corpus", "artifacts", "node_modules", "__pycache__", "venv"];
+const SKIPPED: [&str; 7] = ["target", "outputs", CORPUS, "artifacts", "node_modules", "__pycache__", "venv"];
 /// Hidden folders that hold files of ours; every other hidden folder is some tool's.
 const HIDDEN: [&str; 3] = [".ci", ".cargo", ".github"];
 /// Endings of files that people write. Snapshots and other recorded output may keep their white space.
@@ -28,7 +30,12 @@ pub struct File {
 impl File {
     /// Whether the file's name ends with `.ending`.
     pub fn is(&self, ending: &str) -> bool {
-        ending_of(&self.path) == Some(ending)
+        self.ending() == Some(ending)
+    }
+
+    /// What comes after the last dot of the file's name.
+    pub fn ending(&self) -> Option<&str> {
+        ending_of(&self.path)
     }
 
     /// The last part of the path.
@@ -69,6 +76,26 @@ fn read_folder(folder: &Path, prefix: &str, files: &mut Vec<File>) -> Result<()>
             // What is no UTF-8 is no text: a program without an ending, say.
             files.extend(String::from_utf8(bytes).ok().map(|text| File { path, text }));
         }
+    }
+    Ok(())
+}
+
+/// The paths of every file and folder under `root`, whoever wrote them, except of what is built, run or fetched.
+pub fn paths(root: &Path) -> Result<BTreeSet<String>> {
+    let mut paths = BTreeSet::new();
+    list_folder(root, "", &mut paths)?;
+    Ok(paths)
+}
+
+fn list_folder(folder: &Path, prefix: &str, paths: &mut BTreeSet<String>) -> Result<()> {
+    for entry in fs::read_dir(folder).map_err(Error::file("list", folder))? {
+        let entry = entry.map_err(Error::file("list", folder))?;
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        let path = format!("{prefix}{name}");
+        if entry.path().is_dir() && (name == CORPUS || is_ours(&name)) {
+            list_folder(&entry.path(), &format!("{path}/"), paths)?;
+        }
+        paths.insert(path);
     }
     Ok(())
 }
