@@ -43,10 +43,11 @@ fn rows(board: &Board) -> Vec<(&str, String)> {
     named.into_iter().chain(others).chain([(RINGLANE, "**ringlane**".to_string())]).collect()
 }
 
-/// A table of every bar, and a line that counts them.
+/// A table of every target, and a line that counts them.
 pub fn of_verdicts(verdicts: &[Verdict]) -> String {
-    let mut text =
-        String::from("\n### bars\n\n| | workload | ringlane, ns | against | its ns | value | bar | |\n");
+    let mut text = String::from(
+        "\n### targets\n\n| | workload | ringlane, ns | against | its ns | value | target | |\n",
+    );
     text.push_str("|---|---|---:|---|---:|---:|---:|---|\n");
     for v in verdicts {
         let (value, limit) = match v.against {
@@ -66,7 +67,7 @@ pub fn of_verdicts(verdicts: &[Verdict]) -> String {
     }
     let count = |wanted| verdicts.iter().filter(|v| v.reached == wanted).count();
     let (reached, missed, unknown) = (count(Some(true)), count(Some(false)), count(None));
-    let _ = writeln!(text, "\n{reached} bars reached, {missed} not reached, {unknown} not measured");
+    let _ = writeln!(text, "\n{reached} targets reached, {missed} not reached, {unknown} not measured");
     text
 }
 
@@ -119,6 +120,6 @@ mod tests {
             "| empty tasks, 2 threads | chain | 80.0 | starpu | 2000 | 0.040 × | ≤ 0.05 × | reached |";
         let time = "| empty tasks, 1 thread | chain | 95.0 | – | – | 95.0 ns | ≤ 90 ns | not reached |";
         assert!(text.contains(ratio) && text.contains(time), "{text}");
-        assert!(text.ends_with("\n1 bars reached, 1 not reached, 23 not measured\n"));
+        assert!(text.ends_with("\n1 targets reached, 1 not reached, 23 not measured\n"));
     }
 }
