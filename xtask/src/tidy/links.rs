@@ -1,7 +1,7 @@
-//! Every relative link of a page points to something that exists in this repository.
+//! Every relative link of a page points to something that exists in this repository, down to the heading.
 //!
-//! Links are `[text](target)`, images, and definitions `[name]: target`, outside code. Addresses on the web and
-//! anchors within the page are not followed.
+//! Links are `[text](target)`, images, and definitions `[name]: target`, outside code. Addresses on the web are not
+//! followed. An anchor is a heading in lower case, without punctuation, with hyphens for spaces.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -18,13 +18,34 @@ pub fn broken(file: &File, root: &Path) -> Vec<Finding> {
                 findings.push(Finding::new(file, line, wrong, "link to what a clone has"));
                 continue;
             };
-            if !root.join(path).exists() {
-                let wrong = format!("link to `{target}`, which does not exist");
-                findings.push(Finding::new(file, line, wrong, "mend the path or remove the link"));
-            }
+            let wrong = if !root.join(&path).exists() {
+                format!("link to `{target}`, which does not exist")
+            } else if !has_anchor(&root.join(&path), &target) {
+                format!("link to `{target}`, a heading that does not exist")
+            } else {
+                continue;
+            };
+            findings.push(Finding::new(file, line, wrong, "mend the path or remove the link"));
         }
     }
     findings
+}
+
+/// Whether the page has the heading that a link names, if it names one.
+fn has_anchor(page: &Path, target: &str) -> bool {
+    let Some((_, anchor)) = target.split_once('#').filter(|_| page.extension().is_some_and(|e| e == "md"))
+    else {
+        return true;
+    };
+    let Ok(text) = std::fs::read_to_string(page) else { return false };
+    let headings = outside_fences(&text).into_iter().filter_map(|(_, line)| line.strip_prefix('#'));
+    headings.map(|heading| anchor_of(heading.trim_start_matches('#').trim())).any(|heading| heading == anchor)
+}
+
+/// The anchor of a heading.
+fn anchor_of(heading: &str) -> String {
+    let kept = heading.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+    kept.map(|c| if c == ' ' { '-' } else { c }).flat_map(char::to_lowercase).collect()
 }
 
 /// The lines outside code fences, numbered from 1, without their code spans.
@@ -95,12 +116,15 @@ fn target_of(text: &str) -> String {
 
 fn is_relative(target: &str) -> bool {
     let scheme = target.split_once(':').is_some_and(|(scheme, _)| !scheme.contains(['/', '.', '#']));
-    !target.is_empty() && !scheme && !target.starts_with(['#', '?']) && !target.starts_with("//")
+    !target.is_empty() && !scheme && !target.starts_with('?') && !target.starts_with("//")
 }
 
 /// Path from the root of what a page's link means; `None` if that is above the root.
 fn resolve(page: &str, target: &str) -> Option<PathBuf> {
     let target = target.split(['#', '?']).next().unwrap_or_default();
+    if target.is_empty() {
+        return Some(page.into());
+    }
     let base = if target.starts_with('/') { Path::new("") } else { Path::new(page).parent()? };
     let mut path = PathBuf::new();
     for part in base.join(target.trim_start_matches('/')).components() {
@@ -139,8 +163,19 @@ mod tests {
 
     #[test]
     fn links_up_down_to_folders_and_to_anchors_are_followed() {
-        let page = "[a](../README.md#top) [b](./b/) [c](/README.md) [d](#here) [w](https://x.org/y) [m](mailto:a@b)\n";
-        assert_eq!(found(&[("docs/a.md", page), ("README.md", ""), ("docs/b/c", "")]), [""; 0]);
+        let page = "# `A`, here\n[a](../README.md#top) [b](./b/) [c](/README.md) [d](#a-here) [w](https://x.org/y#z) [m](mailto:a@b)\n";
+        assert_eq!(found(&[("docs/a.md", page), ("README.md", "## Top\n"), ("docs/b/c", "")]), [""; 0]);
+    }
+
+    #[test]
+    fn a_link_to_a_heading_that_is_gone_is_found() {
+        let page = "# A\n```sh\n# no heading\n```\n[a](#b) [b](b.md#old-name) [c](#no-heading)\n";
+        let expected = [
+            "a.md:5: link to `#b`, a heading that does not exist",
+            "a.md:5: link to `#no-heading`, a heading that does not exist",
+            "a.md:5: link to `b.md#old-name`, a heading that does not exist",
+        ];
+        assert_eq!(found(&[("a.md", page), ("b.md", "# New name\n")]), expected);
     }
 
     #[test]
