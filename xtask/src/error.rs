@@ -1,10 +1,10 @@
-//! What can go wrong in a chore itself, as opposed to what a chore finds.
+//! What can go wrong in a task itself, as opposed to what a task finds.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Why a chore could not be done.
+/// Why a task could not be completed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file or folder could not be read or written.
@@ -27,7 +27,7 @@ pub enum Error {
     NoWorkload { name: String, known: String },
 }
 
-/// What every fallible function of a chore returns.
+/// What every fallible function of a task returns.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
@@ -37,7 +37,7 @@ impl Error {
         move |source| Error::File { verb, path, source }
     }
 
-    /// 2 for what the caller can mend on the command line, 1 for what failed on the way.
+    /// 2 for what the caller can fix on the command line, 1 for other failures.
     pub fn exit_status(&self) -> u8 {
         match self {
             Error::NoPeers { .. } | Error::NoWorkload { .. } => 2,

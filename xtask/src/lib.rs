@@ -1,6 +1,6 @@
-//! The project's own chores, each a module: `cargo xtask tidy`, `cargo xtask peers`, `cargo xtask swarm`.
+//! Development tasks, each a module: `cargo xtask tidy`, `cargo xtask peers`, `cargo xtask swarm`.
 //!
-//! This file only reads the command line and hands over. Exit status as in the command itself: 0 all well,
+//! This file only parses the command line. Exit status as in the command itself: 0 success,
 //! 1 a check failed, 2 wrong usage or bad input.
 
 mod error;
@@ -13,17 +13,17 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// The project's own chores.
+/// Development tasks.
 #[derive(Parser)]
 #[command(name = "cargo xtask", about)]
 struct Cli {
     #[command(subcommand)]
-    chore: Chore,
+    task: Task,
 }
 
 #[derive(Subcommand)]
-enum Chore {
-    /// Check the whole tree by the house habits
+enum Task {
+    /// Check the tree against the code conventions
     Tidy(tidy::Args),
     /// Run the workloads on other runtimes and on Ringlane, and compare
     Peers(peers::Args),
@@ -31,12 +31,12 @@ enum Chore {
     Swarm(swarm::Args),
 }
 
-/// Does the chore that the command line asks for.
+/// Runs the task that the command line names.
 pub fn main() -> ExitCode {
-    let done = match Cli::parse().chore {
-        Chore::Tidy(args) => tidy::run(&args, &repository()),
-        Chore::Peers(args) => peers::run(&args, &repository()),
-        Chore::Swarm(args) => swarm::run(&args, &repository()),
+    let done = match Cli::parse().task {
+        Task::Tidy(args) => tidy::run(&args, &repository()),
+        Task::Peers(args) => peers::run(&args, &repository()),
+        Task::Swarm(args) => swarm::run(&args, &repository()),
     };
     done.unwrap_or_else(|error| {
         eprintln!("{}", error.report());

@@ -1,4 +1,4 @@
-//! The tree is tidy: `cargo test` says what `cargo xtask tidy` would.
+//! The tree is tidy: `cargo test` reports what `cargo xtask tidy` would.
 
 use std::process::Command;
 

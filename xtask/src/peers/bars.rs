@@ -1,4 +1,4 @@
-//! The bars: how fast is fast enough, against whom.
+//! The targets: how fast is fast enough, and compared with which runtime.
 //!
 //! Each is a limit on a median, as a ratio to a peer measured in the same run, or in nanoseconds. A bar that could
 //! not be measured, because a side is missing, is neither reached nor missed, and says so.

@@ -18,7 +18,7 @@ pub struct Key {
     pub threads: u32,
 }
 
-/// What came out of one round.
+/// The result of one round.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
     /// What was measured.

@@ -89,7 +89,7 @@ fn succeeds(probe: &str) -> bool {
 fn make(copy: &Path, peers: &[&str]) -> Result<()> {
     let mut command = Command::new("make");
     command.arg("--keep-going").arg("--directory").arg(copy).arg(format!("PEERS={}", peers.join(" ")));
-    // The Makefile looks for the Rust peers in their own target folder, built with their own flags.
+    // The Makefile expects the Rust peers in their own target folder, built with their own flags.
     for variable in ["CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR", "CARGO_ENCODED_RUSTFLAGS", "MAKEFLAGS"] {
         command.env_remove(variable);
     }
@@ -123,7 +123,7 @@ fn copy_folder(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Makes the Rust peers a workspace of their own: the copy lies below ours, which does not know them.
+/// Makes the Rust peers a workspace of their own: the copy is inside ours, which does not list them.
 fn detach(manifest: &Path) -> Result<()> {
     let Ok(text) = fs::read_to_string(manifest) else { return Ok(()) };
     if text.lines().any(|line| line.starts_with("[workspace")) {

@@ -23,17 +23,17 @@ const WORKLOADS: [&str; 6] = ["independent", "chain", "forkjoin", "wavefront", "
 /// Task lengths that some bar is about, and thread counts; both sides take the same list.
 const SPINS_US: &str = "0,1";
 const THREADS: &str = "1,2";
-/// Seconds that one workload of Ringlane may take for a first look.
+/// Seconds that one workload of Ringlane may take in a short round.
 const QUICK_SECONDS: &str = "2";
 
-/// What `cargo xtask peers` can be told.
+/// The options of `cargo xtask peers`.
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask peers --peers ../shared/peers --quick")]
 pub struct Args {
     /// Folder with the peers' sources, Makefile and run.py
     #[arg(long, value_name = "DIR")]
     peers: PathBuf,
-    /// One short round, for a look
+    /// One short round
     #[arg(long)]
     quick: bool,
     /// Turns that the two sides take on each workload
@@ -77,7 +77,7 @@ pub fn run(args: &Args, root: &Path) -> Result<ExitCode> {
         for workload in &workloads {
             eprintln!("round {round} of {}: {workload}", args.rounds());
             board.extend(measure_peers(&peers, workload, args)?);
-            // Without our side the peers' rows are still worth having; the exit status tells.
+            // Without our side the peers' rows are still useful; the exit status reports the failure.
             match measure_ringlane(&ringlane, workload, args) {
                 Ok(samples) => board.extend(samples),
                 Err(error) => {

@@ -6,7 +6,7 @@ use super::WORKLOADS;
 use super::bars::Verdict;
 use super::board::{Board, RINGLANE};
 
-/// What stands for a number that is not there.
+/// The placeholder for a missing number.
 const MISSING: &str = "–";
 /// The peers of the published tables and what readers call them; a row each, measured or not.
 const NAMED: [(&str, &str); 6] = [

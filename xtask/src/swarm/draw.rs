@@ -247,7 +247,7 @@ impl Draw {
         Notes { label, duration_ns }
     }
 
-    /// What a kernel is told: its number and salt, whether it dawdles or fails.
+    /// The scalars of a kernel: its number and salt, whether it dawdles or fails.
     pub(crate) fn meta(&mut self, task: u32) -> Meta {
         let rng = &mut self.rng;
         let spin = if rng.percent(self.spin) { (rng.power(1, 10) - 1) as u16 } else { 0 };

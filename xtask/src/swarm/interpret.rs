@@ -1,4 +1,4 @@
-//! Runs a program's operations on an orchestrator, whatever stands behind it: the oracle or the engine.
+//! Runs a program's operations on an orchestrator, that of the oracle or that of the engine.
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
 //! Kernels whose results show what they read, where and in which order.
 //!
 //! Every kernel folds all elements it reads into a hash, with its salt and block, and mixes that hash into every
-//! element it writes, with what stood there before. So a task that runs too early, too late, twice, never, or on the
+//! element it writes, with the value before. So a task that runs too early, too late, twice, never, or on the
 //! wrong bytes leaves other bytes, and all that depends on them does too. Some dawdle, some fail, as their
 //! [`Meta`] says.
 #![forbid(unsafe_code)]

@@ -34,11 +34,11 @@ use ringlane_engine::planted::Bug;
 
 use crate::error::{Error, Result};
 
-/// Silence after which a program counts as hanging; shorter where a hang is what is looked for.
+/// Time without output after which a program counts as hanging; shorter when the search is for a hang.
 const SILENCE: Duration = Duration::from_secs(20);
 const SILENCE_PLANTED: Duration = Duration::from_secs(6);
 
-/// What `cargo xtask swarm` can be told.
+/// The options of `cargo xtask swarm`.
 #[derive(clap::Args)]
 #[command(
     after_help = "Example: cargo xtask swarm --seconds 60\n         cargo xtask swarm --plant no-war-edge"
@@ -93,11 +93,11 @@ pub(crate) fn run(args: &Args, root: &Path) -> Result<ExitCode> {
     let tally = watch::watch(args, first, jobs, silence)?;
     Ok(match (&tally.found, &args.plant) {
         (None, None) => {
-            println!("{}, 0 failures", tally.told());
+            println!("{}, 0 failures", tally.summary());
             ExitCode::SUCCESS
         }
         (None, Some(bug)) => {
-            println!("{bug}: not found in {}", tally.told());
+            println!("{bug}: not found in {}", tally.summary());
             ExitCode::from(1)
         }
         (Some(found), Some(bug)) => {
@@ -113,7 +113,7 @@ pub(crate) fn run(args: &Args, root: &Path) -> Result<ExitCode> {
             println!(
                 "{}{}, 1 failure\nreproduce with: {}",
                 found.what,
-                tally.told(),
+                tally.summary(),
                 again(args, found.seed)
             );
             ExitCode::from(1)

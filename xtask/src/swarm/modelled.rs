@@ -28,7 +28,7 @@ use super::outcome::Outcome;
 use super::program::{Capacity, Diagnostics, Modelled, Program};
 use super::record::{Desk, Observed, Recording, same_deps};
 
-/// The one file that tells the time of day.
+/// The one file that contains the time of day.
 const MANIFEST: &str = "run.json";
 
 /// Runs a program on its modelled chip, if it has one, from these rings on.
@@ -169,9 +169,9 @@ fn elsewhere(
         };
         let diagnostics = Diagnostics { pmu_group: 0, ..plan.diagnostics };
         let recording = Recording { platform: on, config, diagnostics, dir: desk.dir(platform.as_str()) };
-        let told = |failure| format!("{platform}: {failure}");
-        let there = recording.observe(program).map_err(told)?;
-        is_right(program, expected, &there).map_err(told)?;
+        let named = |failure| format!("{platform}: {failure}");
+        let there = recording.observe(program).map_err(named)?;
+        is_right(program, expected, &there).map_err(named)?;
         same_deps(here, &there).map_err(|failure| format!("{failure} from that on {platform}"))?;
     }
     Ok(())

@@ -194,7 +194,7 @@ pub(crate) enum ArgSpec {
     Meta(Meta),
 }
 
-/// What a kernel is told besides its tensors.
+/// The scalars that a kernel gets besides its tensors.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Meta {
     /// Which task this is, for the list of what ran.

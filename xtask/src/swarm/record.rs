@@ -43,7 +43,7 @@ impl Desk {
     }
 }
 
-/// Where recordings lie: in memory where there is such a place, so that the swarm does not wait for a disk.
+/// Where recordings are stored: in memory if there is such a file system, so that the swarm does not wait for a disk.
 fn scratch() -> PathBuf {
     let memory = Path::new("/dev/shm");
     let chosen = std::env::var_os("TMPDIR").is_some();
@@ -121,7 +121,7 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// Whether two recordings of one program tell the same dependencies, if both tell all of them.
+/// Whether two recordings of one program have the same dependencies, if both have all of them.
 pub(super) fn same_deps(one: &Observed, other: &Observed) -> Result<(), Failure> {
     if !one.is_whole() || !other.is_whole() || one.got.refused != other.got.refused {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The parent: starts the children, hears where each is, and knows a program that hangs or crashes by its seed.
+//! The parent: starts the children, reads their progress, and identifies a program that hangs or crashes by its seed.
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ pub(crate) struct Tally {
 
 impl Tally {
     /// How many programs there were, and of which kinds.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn summary(&self) -> String {
         let kinds: Vec<_> = self.kinds.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
         let kinds = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
         format!("{} programs{kinds}", self.programs)
@@ -100,7 +100,7 @@ fn listen(all: &mut [Watched], news: &Receiver<(usize, News)>, silence: Duration
     let mut tally = Tally { programs: 0, kinds: BTreeMap::new(), found: None };
     while tally.found.is_none() && all.iter().any(|w| w.open) {
         match news.recv_timeout(Duration::from_millis(200)) {
-            Ok((job, News::Line(line))) => tally.found = all[job].hear(&line, &mut tally),
+            Ok((job, News::Line(line))) => tally.found = all[job].read_line(&line, &mut tally),
             Ok((job, News::Closed)) => tally.found = all[job].closed(),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
@@ -122,7 +122,7 @@ fn listen(all: &mut [Watched], news: &Receiver<(usize, News)>, silence: Duration
 }
 
 impl Watched {
-    fn hear(&mut self, line: &str, tally: &mut Tally) -> Option<Found> {
+    fn read_line(&mut self, line: &str, tally: &mut Tally) -> Option<Found> {
         self.heard = Instant::now();
         if let Some(seed) = line.strip_prefix("at ").and_then(|seed| seed.parse().ok()) {
             tally.programs += 1;

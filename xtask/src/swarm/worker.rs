@@ -1,4 +1,4 @@
-//! The child process: runs programs one after another and tells its parent, line by line, where it is.
+//! The child process: runs programs one after another and reports its progress to its parent, line by line.
 //!
 //! ```text
 //! at 17            about to run the program of seed 17
@@ -37,9 +37,9 @@ fn kinds(program: &Program) -> impl Iterator<Item = String> {
     recorded.into_iter().chain(modelled)
 }
 
-fn tell(line: &str) {
+fn report(line: &str) {
     let mut out = std::io::stdout().lock();
-    // If nobody listens any more there is nobody to tell.
+    // If the parent has ended, nothing reads the line.
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
@@ -49,19 +49,19 @@ pub(crate) fn work(args: &Args, first: u64, stride: u64) -> ExitCode {
     let mut seed = first;
     let mut left = args.count.unwrap_or(u64::MAX);
     while left > 0 && (args.count.is_some() || Instant::now() < end) {
-        tell(&format!("at {seed}"));
+        report(&format!("at {seed}"));
         let drawn = program(args, seed);
-        kinds(&drawn).for_each(|kind| tell(&format!("as {kind}")));
+        kinds(&drawn).for_each(|kind| report(&format!("as {kind}")));
         if let Err(failure) = check(&drawn) {
-            tell(&format!("failed {seed}"));
-            let show = |text: &str| text.lines().for_each(|line| tell(&format!("| {line}")));
+            report(&format!("failed {seed}"));
+            let show = |text: &str| text.lines().for_each(|line| report(&format!("| {line}")));
             show(&failure);
             if args.plant.is_none() {
                 let small = shrink(&drawn);
                 show(&describe(&small));
                 show(&check(&small).err().unwrap_or_else(|| "(it does not fail every time)".to_string()));
             }
-            tell("end");
+            report("end");
             return ExitCode::from(1);
         }
         seed = seed.wrapping_add(stride);

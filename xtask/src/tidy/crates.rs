@@ -4,7 +4,7 @@
 //! task ──▶ engine ──▶ chips · scenes          trace ──▶ insight ──▶ report
 //!                 └──────▶ probe ◀──────────────┘                       all ──▶ ringlane ──▶ bench · cli
 //! ```
-//! Tests may look anywhere: dev-dependencies are not judged.
+//! Tests may use every crate: dev-dependencies are not checked.
 
 use super::Finding;
 use super::metadata::{Metadata, Package};
@@ -37,18 +37,17 @@ const UPSTREAM: [(&str, &[&str]); 14] = [
     ),
     ("ringlane-bench", &["ringlane"]),
 ];
-/// The ends of the river, which may use everything.
-const MOUTHS: [&str; 2] = ["ringlane-cli", "xtask"];
+/// The last crates of the data flow, which may use everything.
+const LAST: [&str; 2] = ["ringlane-cli", "xtask"];
 
-/// The findings of dependencies that flow upstream, and of crates without a place in the river.
+/// The findings of dependencies that flow upstream, and of crates that have no position in the order.
 pub fn directions(metadata: &Metadata, files: &[File]) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for package in
-        metadata.packages.iter().filter(|p| p.source.is_none() && !MOUTHS.contains(&p.name.as_str()))
+    for package in metadata.packages.iter().filter(|p| p.source.is_none() && !LAST.contains(&p.name.as_str()))
     {
         let Some(manifest) = manifest_of(package, files) else { continue };
         let Some(upstream) = upstream_of(&package.name) else {
-            let wrong = format!("`{}` has no place in the river", package.name);
+            let wrong = format!("`{}` has no position in the order of crates", package.name);
             findings.push(Finding::new(manifest, 1, wrong, "give it one in xtask/src/tidy/crates.rs"));
             continue;
         };
@@ -81,7 +80,7 @@ fn upstream_of(name: &str) -> Option<Vec<&'static str>> {
 }
 
 fn is_ours(name: &str) -> bool {
-    MOUTHS.contains(&name) || name == "ringlane" || name.starts_with("ringlane-")
+    LAST.contains(&name) || name == "ringlane" || name.starts_with("ringlane-")
 }
 
 /// Whether a line of a manifest is about the dependency `name`.
@@ -160,7 +159,7 @@ mod tests {
     fn a_crate_without_a_place_is_found() {
         assert_eq!(
             judged(&[("helper", "")]),
-            ["crates/helper/Cargo.toml:1: `helper` has no place in the river"]
+            ["crates/helper/Cargo.toml:1: `helper` has no position in the order of crates"]
         );
     }
 

@@ -1,6 +1,6 @@
 //! Every error's name is on the page of errors, and every name there is an error's.
 //!
-//! Whoever meets an error searches the page for its name; one that is missing there, or was renamed in the code alone, leads
+//! A user who sees an error searches the page for its name; one that is missing there, or was renamed in the code alone, leads
 //! nowhere. An error's name is a string like `"RunExists"` in a function `name(&self) -> &'static str`. On the page, the first
 //! column of a table holds names of errors only; elsewhere a name may be that of a type, but of one that the code has.
 
@@ -19,27 +19,27 @@ const PAGE: &str = "docs/errors.md";
 const SIGNATURE: usize = 7;
 
 /// The findings of names that are on one side only; none in a tree without the page.
-pub fn told(files: &[File]) -> Vec<Finding> {
+pub fn unlisted(files: &[File]) -> Vec<Finding> {
     let Some(page) = files.iter().find(|file| file.path == PAGE) else { return Vec::new() };
     let on_page = names_on_page(&page.text);
     let (mut findings, mut names, mut words) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
     for file in files.iter().filter(|file| file.is("rs") && is_source(&file.path)) {
         words.extend(file.text.split(|c: char| !c.is_alphanumeric()));
         for (line, name) in levels(&file.text).iter().flatten().flat_map(names_of_errors) {
-            if !on_page.iter().any(|told| told.name == name) && names.insert(name.clone()) {
+            if !on_page.iter().any(|mention| mention.name == name) && names.insert(name.clone()) {
                 let wrong = format!("the error `{name}` is not in {PAGE}");
                 findings.push(Finding::new(file, line, wrong, "say there when it comes and what to do"));
             }
             names.insert(name);
         }
     }
-    let is_stale = |told: &&Told| match told.place {
-        Place::FirstColumn => !names.contains(told.name),
-        Place::Elsewhere => !words.contains(told.name),
+    let is_stale = |mention: &&Mention| match mention.place {
+        Place::FirstColumn => !names.contains(mention.name),
+        Place::Elsewhere => !words.contains(mention.name),
     };
-    findings.extend(on_page.iter().filter(is_stale).map(|told| {
-        let wrong = format!("there is no error `{}`", told.name);
-        Finding::new(page, told.line, wrong, "give it the name that it has in the code, or remove it")
+    findings.extend(on_page.iter().filter(is_stale).map(|mention| {
+        let wrong = format!("there is no error `{}`", mention.name);
+        Finding::new(page, mention.line, wrong, "give it the name that it has in the code, or remove it")
     }));
     findings
 }
@@ -83,20 +83,20 @@ fn is_name(text: &str) -> bool {
 }
 
 /// A name on the page.
-struct Told<'p> {
+struct Mention<'p> {
     name: &'p str,
     line: usize,
     place: Place,
 }
 
-/// Where on the page a name stands.
+/// Where on the page a name is.
 #[derive(Clone, Copy)]
 enum Place {
     FirstColumn,
     Elsewhere,
 }
 
-fn names_on_page(text: &str) -> Vec<Told<'_>> {
+fn names_on_page(text: &str) -> Vec<Mention<'_>> {
     let mut names = Vec::new();
     for (line, text) in outside_fences(text) {
         let (first, rest) = match text.strip_prefix('|') {
@@ -104,9 +104,9 @@ fn names_on_page(text: &str) -> Vec<Told<'_>> {
             None => ("", text),
         };
         for (place, text) in [(Place::FirstColumn, first), (Place::Elsewhere, rest)] {
-            // Every second piece stands between backticks.
+            // Every second piece is between backticks.
             let spans = text.split('`').skip(1).step_by(2).filter(|name| is_name(name));
-            names.extend(spans.map(|name| Told { name, line, place }));
+            names.extend(spans.map(|name| Mention { name, line, place }));
         }
     }
     names
@@ -119,7 +119,7 @@ mod tests {
     fn found(page: &str, code: &str) -> Vec<String> {
         let file = |path: &str, text: &str| File { path: path.into(), text: text.into() };
         let files = [file(PAGE, page), file("crates/a/src/error.rs", code), file("xtask/src/lib.rs", NAMED)];
-        told(&files).iter().map(|f| format!("{}:{}: {}", f.path, f.line, f.wrong)).collect()
+        unlisted(&files).iter().map(|f| format!("{}:{}: {}", f.path, f.line, f.wrong)).collect()
     }
 
     const NAMED: &str = "impl Explain for E {\n    fn name(&self) -> &'static str {\n        match self {\n            \

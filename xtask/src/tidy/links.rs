@@ -25,7 +25,7 @@ pub fn broken(file: &File, root: &Path) -> Vec<Finding> {
             } else {
                 continue;
             };
-            findings.push(Finding::new(file, line, wrong, "mend the path or remove the link"));
+            findings.push(Finding::new(file, line, wrong, "fix the path or remove the link"));
         }
     }
     findings

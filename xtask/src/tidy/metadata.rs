@@ -59,7 +59,7 @@ impl Metadata {
     }
 }
 
-/// The cargo that runs this chore, or the one on the path.
+/// The cargo that runs this task, or the one on the path.
 pub fn cargo() -> std::ffi::OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }

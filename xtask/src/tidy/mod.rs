@@ -1,11 +1,11 @@
-//! `cargo xtask tidy`: the house habits that a machine can check, over the whole tree.
+//! `cargo xtask tidy`: the code conventions that a machine can check, over the complete tree.
 //!
 //! ```text
 //! tree ──▶ size · text · unsafety · links · errors · names ──┐
 //! cargo metadata ──▶ crates · licences ──────────────────────┴──▶ findings, one line each, and a count
 //! ```
-//! A rule is a function from a file (or all of them, or cargo's metadata) to findings; it knows nothing of the others.
-//! It runs as an ordinary test too (`tests/tidy.rs`), so that `cargo test` says what CI would say.
+//! A rule is a function from a file (or all of them, or cargo's metadata) to findings; it does not depend on the others.
+//! It runs as an ordinary test too (`tests/tidy.rs`), so that `cargo test` reports what CI would.
 
 mod crates;
 mod errors;
@@ -27,7 +27,7 @@ use crate::error::Result;
 pub use metadata::{Metadata, cargo};
 use tree::File;
 
-/// What `cargo xtask tidy` can be told.
+/// The options of `cargo xtask tidy`.
 #[derive(clap::Args)]
 pub struct Args {
     /// Also list the files that grow long (over 300 lines)
@@ -35,7 +35,7 @@ pub struct Args {
     verbose: bool,
 }
 
-/// One thing to mend: `path:line: what is wrong: what to do`.
+/// One problem: `path:line: what is wrong: what to do`.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Finding {
     path: String,
@@ -61,7 +61,7 @@ pub fn run(args: &Args, root: &Path) -> Result<ExitCode> {
     let files = tree::read(root)?;
     let metadata = Metadata::read(root)?;
     let mut findings = in_files(&files, root);
-    findings.extend(errors::told(&files));
+    findings.extend(errors::unlisted(&files));
     findings.extend(names::missing(&files, tree::paths(root)?));
     findings.extend(crates::directions(&metadata, &files));
     findings.extend(licences::of_dependencies(&metadata, &tree::file(root, "Cargo.lock")?));

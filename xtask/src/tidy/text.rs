@@ -1,12 +1,12 @@
-//! What every text owes its reader: no stray white space, an opening that says what it is, nothing unfinished.
+//! Rules for every file: no stray white space, an opening that says what it is, nothing unfinished.
 
 use super::Finding;
 use super::tokens::{Level, is_mark, is_word, line_of};
 use super::tree::File;
 
-/// Words that promise to come back. In pieces, so that this file passes its own rule.
+/// Words that mark unfinished work. In pieces, so that this file passes its own rule.
 const MARKERS: [&str; 2] = [concat!("FIX", "ME"), concat!("XX", "X")];
-/// Macros that stand for code to come, or for a look at it.
+/// Macros that stand in for code, or print it while debugging.
 const UNFINISHED: [&str; 3] = ["todo", "unimplemented", "dbg"];
 
 /// White space at the end of a line, and a last line without an end.
@@ -22,7 +22,7 @@ pub fn white_space(file: &File) -> Vec<Finding> {
     findings
 }
 
-/// Words that promise to come back, outside prose.
+/// Words that mark unfinished work, outside prose.
 pub fn markers(file: &File) -> Vec<Finding> {
     if file.is("md") {
         return Vec::new();
@@ -51,7 +51,7 @@ pub fn opening(file: &File) -> Option<Finding> {
         .then(|| Finding::new(file, 1, "no module documentation on the first line", remedy))
 }
 
-/// Macros that stand for code to come.
+/// Macros that stand in for code.
 pub fn unfinished(file: &File, level: &Level) -> Vec<Finding> {
     let calls = level.windows(2).filter(|pair| is_mark(&pair[1], '!'));
     let named =

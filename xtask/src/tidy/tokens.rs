@@ -1,4 +1,4 @@
-//! Rust source as tokens, so that strings, comments and lifetimes cannot deceive a rule.
+//! Rust source as tokens, so that strings, comments and lifetimes cannot confuse a rule.
 //!
 //! Tokens rather than a syntax tree: the bodies of `macro_rules!` are checked like any other code, and the
 //! tokenizer builds in a second where a full parser takes ten.

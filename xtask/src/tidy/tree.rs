@@ -1,4 +1,4 @@
-//! The files that tidy looks at, read once.
+//! The files that tidy checks, read once.
 //!
 //! Everything below the root counts, whether git knows it already or not, except what is built or fetched:
 //! a file is judged before it is committed.
@@ -9,7 +9,7 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 
-/// The folder of what fuzzing found: ours, but nobody wrote it.
+/// The folder of inputs that fuzzing found: ours, but not written by hand.
 const CORPUS: &str = "corpus";
 /// Folders that hold what was built, run, found by fuzzing or fetched.
 const SKIPPED: [&str; 7] = ["target", "outputs", CORPUS, "artifacts", "node_modules", "__pycache__", "venv"];
@@ -49,7 +49,7 @@ impl File {
     }
 }
 
-/// One file by its path, whoever wrote it.
+/// One file by its path, also a generated one.
 pub fn file(root: &Path, path: &str) -> Result<File> {
     let text = fs::read_to_string(root.join(path)).map_err(Error::file("read", &root.join(path)))?;
     Ok(File { path: path.into(), text })
@@ -66,7 +66,7 @@ pub fn read(root: &Path) -> Result<Vec<File>> {
 fn read_folder(folder: &Path, prefix: &str, files: &mut Vec<File>) -> Result<()> {
     for entry in fs::read_dir(folder).map_err(Error::file("list", folder))? {
         let entry = entry.map_err(Error::file("list", folder))?;
-        let kind = entry.file_type().map_err(Error::file("look at", &entry.path()))?;
+        let kind = entry.file_type().map_err(Error::file("inspect", &entry.path()))?;
         let Ok(name) = entry.file_name().into_string() else { continue };
         let path = format!("{prefix}{name}");
         if kind.is_dir() && is_ours(&name) {
@@ -80,7 +80,7 @@ fn read_folder(folder: &Path, prefix: &str, files: &mut Vec<File>) -> Result<()>
     Ok(())
 }
 
-/// The paths of every file and folder under `root`, whoever wrote them, except of what is built, run or fetched.
+/// The paths of every file and folder under `root`, also of generated ones, except what is built, recorded or fetched.
 pub fn paths(root: &Path) -> Result<BTreeSet<String>> {
     let mut paths = BTreeSet::new();
     list_folder(root, "", &mut paths)?;

@@ -1,13 +1,13 @@
 //! Every `unsafe` block and implementation says why it is sound, close above.
 //!
-//! Clippy's `undocumented_unsafe_blocks` is stricter about the place but does not look into macros, nor at code
+//! Clippy's `undocumented_unsafe_blocks` is stricter about the position but does not check macros, nor at code
 //! that is compiled only under another `cfg`; this rule sees all of it.
 
 use super::Finding;
 use super::tokens::{Level, as_block, is_word, line_of};
 use super::tree::File;
 
-/// Lines of code that may stand between the comment and the word: a statement that rustfmt broke.
+/// Lines of code that may be between the comment and the keyword: a statement that rustfmt broke.
 const CODE_LINES_BETWEEN_MAX: usize = 5;
 
 /// The findings of unsafe code on one level that has no reason.
@@ -19,7 +19,7 @@ pub fn unexplained(file: &File, level: &Level) -> Vec<Finding> {
     bare.map(|line| Finding::new(file, line, "`unsafe` without a reason", remedy)).collect()
 }
 
-/// Whether `SAFETY:` stands on the line or in a comment close above it.
+/// Whether `SAFETY:` is on the line or in a comment close above it.
 fn is_explained(text: &str, line: usize) -> bool {
     let above: Vec<_> = text.lines().take(line).collect();
     let mut code_lines = 0;
