@@ -65,14 +65,39 @@ fn in_page(page: &File, known: &Known) -> Vec<Finding> {
         let remedy = "name what the tree has, or list it as foreign in xtask/src/tidy/names";
         findings.extend(wrong.into_iter().map(|wrong| Finding::new(page, line, wrong, remedy)));
     };
-    for (line, text) in outside_fences(&page.text) {
-        // Every second piece is between backticks.
-        text.split('`').skip(1).step_by(2).for_each(|span| check(line, in_span(span.trim(), known)));
+    for (line, span) in spans(&page.text) {
+        check(line, in_span(&span, known));
     }
     for (line, text) in command_lines(&page.text) {
         check(line, in_command(&text, known));
     }
     findings
+}
+
+/// The code spans of a page, each with the line that it starts on. A span may go on in the next line of its paragraph.
+fn spans(text: &str) -> Vec<(usize, String)> {
+    let mut paragraphs: Vec<(usize, String)> = Vec::new();
+    let mut is_open = false;
+    let mut last = 0;
+    for (line, text) in outside_fences(text) {
+        let is_prose = !text.trim().is_empty() && !text.starts_with('|');
+        match paragraphs.last_mut().filter(|_| is_open && is_prose && line == last + 1) {
+            Some((_, paragraph)) => *paragraph += &format!("\n{text}"),
+            None => paragraphs.push((line, text.to_string())),
+        }
+        (is_open, last) = (is_prose, line);
+    }
+    let mut spans = Vec::new();
+    for (mut line, paragraph) in paragraphs {
+        for (index, piece) in paragraph.split('`').enumerate() {
+            // Every second piece is between backticks.
+            if index % 2 == 1 {
+                spans.push((line, piece.trim().to_string()));
+            }
+            line += piece.matches('\n').count();
+        }
+    }
+    spans
 }
 
 /// The command lines in fences: all lines of a fence of shell, and those after a `$` in any.

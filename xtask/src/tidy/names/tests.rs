@@ -116,3 +116,14 @@ fn command_lines_in_fences_are_read_to_their_ends() {
         ]
     );
 }
+
+#[test]
+fn a_span_may_go_on_in_the_next_line_of_its_paragraph() {
+    is_clean("Use `ringlane run\n--dep-gen` and then Ghost; `x` is one.\n");
+    is_clean("A lonely ` mark.\n\nGhost and `RunArgs`.\n");
+    assert_eq!(
+        found("Use `ringlane run\n--gone` and\n`Ghost`.\n"),
+        ["1: there is no option `--gone`", "3: no code has the name `Ghost`"]
+    );
+    assert_eq!(found("| a ` b |\n| `Ghost` |\n"), ["2: no code has the name `Ghost`"]);
+}
