@@ -14,6 +14,7 @@ mod prefix;
 
 use core::mem::offset_of;
 
+#[cfg(feature = "wire")]
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 pub use dfx::DfxFlags;
@@ -39,7 +40,8 @@ use crate::resource::Resource;
 ///
 /// assert_eq!(CallConfig::parse(config.as_wire()), Ok(config));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "wire", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 #[repr(C, align(8))]
 pub struct CallConfig {
     /// Which diagnostics are on.
@@ -228,7 +230,10 @@ impl CallConfig {
         }
         Ok(())
     }
+}
 
+#[cfg(feature = "wire")]
+impl CallConfig {
     /// The configuration at the start of `bytes`, which need no alignment; its size and then its content are
     /// checked.
     pub fn parse(bytes: &[u8]) -> Result<Self, ConfigError> {

@@ -21,6 +21,7 @@
 extern crate alloc;
 
 mod access;
+#[cfg(feature = "wire")]
 mod blob;
 mod chip_spec;
 mod config;
@@ -36,6 +37,7 @@ mod view;
 mod view_error;
 
 pub use access::Access;
+#[cfg(feature = "wire")]
 pub use blob::{
     BlobError, BlobReader, BlobTensor, BufferHandle, MAX_BLOB_BYTES, WireTensor, blob_bytes, write_blob,
 };

@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+#[cfg(feature = "wire")]
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::ConfigError;
@@ -18,7 +19,8 @@ use super::ConfigError;
 /// assert_eq!(flags.with_swimlane_level(3).unwrap().to_string(), "0x27");
 /// assert_eq!(DfxFlags::from_bits(1 << 9).unwrap_err().detail(), "bit 9 of dfx_flags is set");
 /// ```
-#[derive(Clone, Copy, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(Clone, Copy, Default)]
+#[cfg_attr(feature = "wire", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 #[repr(transparent)]
 pub struct DfxFlags(u64);
 

@@ -2,13 +2,15 @@
 
 use core::fmt;
 
+#[cfg(feature = "wire")]
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::ConfigError;
 use crate::limits::OUTPUT_PREFIX_BYTES;
 
 /// NUL-terminated UTF-8; all bytes after the NUL are zero. All zero means that there is no prefix.
-#[derive(Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "wire", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 #[repr(transparent)]
 pub struct OutputPrefix([u8; OUTPUT_PREFIX_BYTES]);
 
