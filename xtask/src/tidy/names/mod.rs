@@ -27,7 +27,8 @@ use super::tree::File;
 use known::Known;
 
 /// Names of the world outside that pages mention: of tools, system calls, instructions, other libraries.
-const FOREIGN: [&str; 9] = [
+const FOREIGN: [&str; 10] = [
+    "callgrind",
     "memfd",
     "movnti",
     "mpi_yield_when_idle",
