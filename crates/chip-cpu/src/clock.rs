@@ -2,7 +2,7 @@
 //!
 //! The counter is used if the processor says that it never stops and never changes its rate, and the kernel has it among
 //! its clock sources (it takes it off that list when it sees cores disagree). Its rate is measured once per process
-//! against the monotonic clock, over [`CALIBRATION`]. A reading of both clocks lies between two of the counter, and half of
+//! against the monotonic clock, over [`CALIBRATION`]. A reading of both clocks is taken between two of the counter, and half of
 //! what passes between those is how far it may be off: that gives the error that is stated.
 
 use std::sync::OnceLock;
@@ -13,7 +13,7 @@ use ringlane_task::Ticks;
 
 /// How long the counter is watched to learn its rate.
 const CALIBRATION: Duration = Duration::from_millis(2);
-/// A reading of both clocks is the best of so many.
+/// Attempts at a reading of both clocks, of which the best counts.
 const READINGS: u32 = 16;
 
 /// The clock. Copies read the same time.

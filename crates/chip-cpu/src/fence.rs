@@ -1,7 +1,7 @@
 //! An asymmetric fence: nothing on the side that runs for every task, a system call on the side that goes to sleep.
 //!
-//! Parking without a lost wake-up needs a store-load fence on both sides: the one with news stores the news and then
-//! looks for sleepers; the sleeper announces itself and then looks for news. `membarrier` makes every running thread
+//! Parking without a lost wake-up needs a store-load fence on both sides: the publisher stores a task and then
+//! checks for sleepers; the sleeper announces itself and then checks for tasks. `membarrier` makes every running thread
 //! of the process pass a full fence, so the sleeper pays for both. Where the kernel does not have it, both sides fence.
 
 use std::sync::atomic::{AtomicU8, Ordering, compiler_fence, fence};
@@ -27,7 +27,7 @@ pub fn prepare_process() {
     MODE.store(mode, Ordering::Relaxed);
 }
 
-/// The cheap side: after the news is stored, before sleepers are looked for.
+/// The cheap side: after the task is stored, before the check for sleepers.
 #[inline]
 pub(crate) fn light() {
     if MODE.load(Ordering::Relaxed) == EXPEDITED {
@@ -37,7 +37,7 @@ pub(crate) fn light() {
     }
 }
 
-/// The dear side: after the announcement, before news is looked for.
+/// The expensive side: after the announcement, before the check for tasks.
 pub(crate) fn heavy() {
     fence(Ordering::SeqCst);
     if MODE.load(Ordering::Relaxed) == EXPEDITED {

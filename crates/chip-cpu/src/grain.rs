@@ -11,7 +11,7 @@ use ringlane_engine::sync::Padded;
 
 use crate::sync::{AtomicU32, Ordering};
 
-/// One task in so many is timed.
+/// One task in this many is timed.
 const SAMPLE_EVERY: u32 = 16;
 /// Tasks shorter than this are not worth moving.
 const FINE_NS: u32 = 300;

@@ -27,9 +27,12 @@
 mod clock;
 mod fence;
 mod grain;
+#[cfg(all(test, loom))]
+mod loom_tests;
+mod mode;
 mod platform;
+mod ready;
 mod runtime;
-mod shift;
 mod sleep;
 mod sync;
 mod worker;

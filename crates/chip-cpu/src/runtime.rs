@@ -6,7 +6,6 @@ use ringlane_engine::api::backend::Site;
 use ringlane_engine::api::buffers::Buffers;
 use ringlane_engine::api::orch::Orch;
 use ringlane_engine::orchestrator::State;
-use ringlane_engine::ready::ReadyQueue;
 use ringlane_engine::report::{Run, RunReport};
 use ringlane_engine::seams::{Company, Probe};
 use ringlane_engine::table::Table;
@@ -16,7 +15,8 @@ use ringlane_task::{CallConfig, Capacities, ConfigError, CoreId};
 use crate::clock::CpuClock;
 use crate::fence;
 use crate::grain::Grain;
-use crate::shift::{Orders, Shift, Shifts};
+use crate::mode::{Generation, Mode, Modes};
+use crate::ready::ReadyQueue;
 use crate::sleep::Sleep;
 use crate::sync::{Arc, JoinHandle, thread};
 use crate::worker::{Shared, Worker};
@@ -54,10 +54,10 @@ impl CpuRuntime {
         let table = Table::new(&Capacities::of(config), workers)?;
         let state = State::new(&table);
         let queues = (0..workers).map(|_| ReadyQueue::new(table.slot_count())).collect::<Result<_>>()?;
-        let looks = if workers <= cores { crate::worker::LOOKS } else { 1 };
+        let polls = if workers <= cores { crate::worker::POLLS } else { 1 };
         let company = if workers == 1 { Company::Alone } else { Company::Shared };
-        let (sleep, shifts) = (Sleep::new(workers), Shifts::new());
-        let shared = Arc::new(Shared { table, queues, sleep, shifts, looks, company, grain: Grain::new() });
+        let (sleep, modes) = (Sleep::new(workers), Modes::new());
+        let shared = Arc::new(Shared { table, queues, sleep, modes, polls, company, grain: Grain::new() });
         fence::prepare_process();
         // The first call measures the clock: not in the first run.
         CpuClock::get();
@@ -105,18 +105,18 @@ impl CpuRuntime {
         f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
     ) -> Run<R> {
         if !P::WATCHES_CORES {
-            return self.run_shift(site, buffers, probe, f);
+            return self.run_in_mode(site, buffers, probe, f);
         }
         let shared = self.shared.clone();
-        let job = |core, orders: Orders| Worker::new(&shared, probe, core).work(orders);
+        let work = |core, generation: Generation| Worker::new(&shared, probe, core).work(generation);
         let wake = || shared.wake_all();
-        let _shift = shared.shifts.watched(self.helpers.len(), &job, &wake);
+        let _mode = shared.modes.observed(self.helpers.len(), &work, &wake);
         probe.enter(CoreId(0));
         let _leave = OnDrop(|| probe.leave(CoreId(0)));
-        self.run_shift(site, buffers, probe, f)
+        self.run_in_mode(site, buffers, probe, f)
     }
 
-    fn run_shift<'e, R, P: Probe>(
+    fn run_in_mode<'e, R, P: Probe>(
         &mut self,
         site: Site,
         buffers: &'e mut Buffers<'_>,
@@ -152,16 +152,16 @@ fn live(shared: &Shared, core: usize) {
     // for that task forever.
     let works = AbortOnUnwind::new();
     loop {
-        let orders = shared.shifts.orders();
-        match shared.shifts.shift(orders) {
-            Shift::Plain => Worker::new(shared, &(), core).work(orders),
-            Shift::Watched(job) => {
-                // However it ends: the runtime waits for us.
-                let _leave = OnDrop(|| shared.shifts.leave());
-                // SAFETY: asking for the shift was coming to it; we leave it afterwards.
-                unsafe { job.work(core, orders) };
+        let generation = shared.modes.current();
+        match shared.modes.enter(generation) {
+            Mode::Plain => Worker::new(shared, &(), core).work(generation),
+            Mode::Observed(work) => {
+                // However it ends: the runtime waits for this thread.
+                let _leave = OnDrop(|| shared.modes.leave());
+                // SAFETY: the mode was entered above, and is left afterwards.
+                unsafe { work.run(core, generation) };
             }
-            Shift::Shutdown => return works.disarm(),
+            Mode::Shutdown => return works.disarm(),
         }
     }
 }
@@ -173,7 +173,7 @@ impl Shared {
         self.table.board.core(core as u32).set_thread(thread.unsigned_abs());
     }
 
-    /// Wakes every worker, so that it sees new orders.
+    /// Wakes every worker, so that it sees the new mode.
     fn wake_all(&self) {
         fence::heavy();
         self.sleep.wake_all();
@@ -182,7 +182,7 @@ impl Shared {
 
 impl Drop for CpuRuntime {
     fn drop(&mut self) {
-        self.shared.shifts.shut_down();
+        self.shared.modes.shut_down();
         self.shared.wake_all();
         for helper in self.helpers.drain(..) {
             // A worker catches what kernels do; if it died all the same there is nothing left to wait for.

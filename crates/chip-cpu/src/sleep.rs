@@ -1,11 +1,11 @@
-//! Who sleeps, and how each is woken without a wake-up being lost.
+//! Sleeping workers, and how each is woken without a lost wake-up.
 //!
-//! A worker that found nothing announces itself, fences, looks once more and parks. Whoever makes a task ready
-//! pushes it, fences (lightly) and wakes one sleeper if there is any. So either the sleeper sees the task or the
-//! pusher sees the sleeper.
+//! A worker that found nothing announces itself, fences, polls once more and parks. A thread that makes a task ready pushes
+//! it, fences (lightly) and wakes one sleeper if there is any. So either the sleeper sees the task or the pusher sees the
+//! sleeper.
 //!
-//! The submitter also waits for *completions*. It announces itself the same way and then lets its caller look at the
-//! condition once more before it parks; a core that completes a task while the announcement stands wakes it.
+//! The submitter also waits for *completions*. It announces itself the same way and then lets its caller check the condition
+//! once more before it parks; a core that completes a task during the announcement wakes it.
 
 use ringlane_engine::planted::{Bug, planted};
 use ringlane_engine::sync::Padded;

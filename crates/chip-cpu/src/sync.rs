@@ -1,4 +1,4 @@
-//! The door to threads and parking, so that shuttle can stand in for them.
+//! Threads and parking, in one place so that shuttle can replace them.
 
 #[cfg(shuttle)]
 pub(crate) use shuttle::{

@@ -2,7 +2,6 @@
 
 use ringlane_engine::completion::{Executor, ReadySink};
 use ringlane_engine::limits::SUBMITS_PER_LOOK;
-use ringlane_engine::ready::ReadyQueue;
 use ringlane_engine::seams::{Chip, Clock, Company, Probe};
 use ringlane_engine::slot::SlotIndex;
 use ringlane_engine::table::Table;
@@ -10,17 +9,18 @@ use ringlane_task::{CoreId, Ticks};
 
 use crate::clock::CpuClock;
 use crate::grain::{Grain, Sampler};
-use crate::shift::{Orders, Shifts};
+use crate::mode::{Generation, Modes};
+use crate::ready::ReadyQueue;
 use crate::sleep::Sleep;
 use crate::sync::spin_loop;
 
-/// Pauses between two looks at the other queues: about a microsecond. Each look moves a cache line that the owner of
-/// the queue writes, so looking more often slows the owner down.
+/// Pauses between two polls of the other queues: about a microsecond. Each poll moves a cache line that the owner of the queue
+/// writes, so polling more often slows the owner down.
 const PAUSES: u32 = if cfg!(shuttle) { 1 } else { 48 };
-/// Looks before a worker sleeps, about 100 µs, where every worker has a core of its own.
-pub(crate) const LOOKS: u32 = if cfg!(shuttle) { 2 } else { 100 };
-/// For how many looks a worker leaves queues alone that hold fewer tasks than so many: what is worth stealing is many
-/// tasks at once, and tiny tasks hardly ever.
+/// Polls before a worker sleeps, about 100 µs, where every worker has a core of its own.
+pub(crate) const POLLS: u32 = if cfg!(shuttle) { 2 } else { 100 };
+/// For how many polls a worker leaves queues alone, and how many tasks they have to hold before it stops doing so: many tasks
+/// at once are worth stealing, tiny tasks hardly ever.
 const HESITATION: (u32, u32) = (2, 4);
 const FINE_HESITATION: (u32, u32) = (64, 4 * SUBMITS_PER_LOOK);
 /// Tasks that may wait before the submitter runs some between its submits: what their slots, arguments and map entries
@@ -28,7 +28,7 @@ const FINE_HESITATION: (u32, u32) = (64, 4 * SUBMITS_PER_LOOK);
 const OUTSTANDING: u64 = 1024;
 /// How long it then stays away from submitting.
 const WORK_OFF_NS: u32 = 64_000;
-/// Tasks that the submitter runs before it looks again whether it can go on.
+/// Tasks that the submitter runs before it checks again whether it can go on.
 const HELP_TASKS: u32 = 16;
 
 /// What all workers of one runtime share.
@@ -36,9 +36,9 @@ pub(crate) struct Shared {
     pub(crate) table: Table,
     pub(crate) queues: Vec<ReadyQueue>,
     pub(crate) sleep: Sleep,
-    pub(crate) shifts: Shifts,
-    /// Looks before sleeping; few where workers outnumber cores.
-    pub(crate) looks: u32,
+    pub(crate) modes: Modes,
+    /// Polls before sleeping; few where workers outnumber cores.
+    pub(crate) polls: u32,
     pub(crate) company: Company,
     pub(crate) grain: Grain,
 }
@@ -49,7 +49,7 @@ pub(crate) struct Worker<'s, P> {
     probe: &'s P,
     core: usize,
     kept: Option<SlotIndex>,
-    idle_looks: u32,
+    idle_polls: u32,
     announced: bool,
     sampler: Sampler,
     clock: CpuClock,
@@ -78,7 +78,7 @@ impl<'s, P: Probe> Worker<'s, P> {
             probe,
             core,
             kept: None,
-            idle_looks: 0,
+            idle_polls: 0,
             announced: false,
             sampler: Sampler::default(),
             clock: CpuClock::get(),
@@ -118,9 +118,9 @@ impl<'s, P: Probe> Worker<'s, P> {
 
     fn steal(&mut self) -> Option<SlotIndex> {
         let count = self.shared.queues.len();
-        let (looks, worth) = if self.shared.grain.is_fine() { FINE_HESITATION } else { HESITATION };
-        // Whoever is about to sleep leaves nothing behind.
-        let worth = if self.idle_looks < looks && !self.announced { worth } else { 1 };
+        let (polls, worth) = if self.shared.grain.is_fine() { FINE_HESITATION } else { HESITATION };
+        // A worker that is about to sleep takes the last task too.
+        let worth = if self.idle_polls < polls && !self.announced { worth } else { 1 };
         let stolen = (1..count).map(|i| (self.core + i) % count).find_map(|victim| {
             let queue = &self.shared.queues[victim];
             if queue.len() < worth { None } else { queue.steal_into(self.queue()) }
@@ -155,28 +155,28 @@ impl<'s, P: Probe> Worker<'s, P> {
         self.probe.idle(self.core_id());
     }
 
-    /// Nothing to do: looks again a little later, and after a bounded number of looks sleeps.
+    /// Nothing to do: polls again a little later, and sleeps after a bounded number of polls.
     fn wait_a_little(&mut self) {
-        self.idle_looks += 1;
-        if self.idle_looks <= self.shared.looks {
+        self.idle_polls += 1;
+        if self.idle_polls <= self.shared.polls {
             (0..PAUSES).for_each(|_| spin_loop());
             return;
         }
         if !self.announced {
-            // From here on whatever is published wakes us; the caller looks once more before we park.
+            // From here on a published task wakes this worker; the caller polls once more before it parks.
             self.shared.sleep.announce(self.core);
             self.announced = true;
             return;
         }
         self.shared.sleep.park(self.core);
         self.announced = false;
-        self.idle_looks = HESITATION.0;
+        self.idle_polls = HESITATION.0;
     }
 
     /// There is something to do again.
     #[inline]
     fn busy(&mut self) {
-        self.idle_looks = 0;
+        self.idle_polls = 0;
         if self.announced {
             self.announced = false;
             self.shared.sleep.cancel(self.core);
@@ -199,10 +199,10 @@ impl<'s, P: Probe> Worker<'s, P> {
         }
     }
 
-    /// Works until there are other orders.
-    pub(crate) fn work(mut self, orders: Orders) {
+    /// Works until the mode changes.
+    pub(crate) fn work(mut self, generation: Generation) {
         self.probe.enter(self.core_id());
-        while self.shared.shifts.stand(orders) {
+        while self.shared.modes.is_current(generation) {
             match self.take() {
                 Some(task) => {
                     self.busy();

@@ -34,7 +34,6 @@ mod place;
 pub mod placed;
 pub mod planted;
 mod poison;
-pub mod ready;
 mod reclaim;
 pub mod remote;
 pub mod report;

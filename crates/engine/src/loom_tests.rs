@@ -7,14 +7,11 @@
 //! Each task reads what its predecessors wrote and then writes a cell of its own. The cells are plain memory, so an
 //! ordering that is too weak anywhere on the way shows up as a data race or a wrong value.
 
-mod queue;
-
 use core::sync::atomic::{AtomicU32 as Count, Ordering::Relaxed};
 use std::sync::Arc;
 
 use loom::thread::{self, JoinHandle};
 
-use crate::ready::ReadyQueue;
 use crate::slot::{DoneTag, Edge, EdgeKind, FAILED, LaneShape, Linked, SKIPPED, Slot, SlotIndex, TaskRecord};
 use crate::sync::{Shared, Zeroed};
 

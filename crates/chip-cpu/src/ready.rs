@@ -10,27 +10,16 @@
 //! the entries being copied. The queue holds more entries than there are slots, so the owner meets that limit only
 //! if a thief is stopped by the operating system for a whole lap; then it waits for it.
 
-use crate::fault::Result;
-use crate::slot::SlotIndex;
-use crate::sync::{AtomicU32, AtomicU64, Ordering, Padded, Reserved, Word, yield_now};
+use ringlane_engine::Result;
+use ringlane_engine::slot::SlotIndex;
+use ringlane_engine::sync::{AtomicU32, AtomicU64, Ordering, Padded, Reserved, Word, yield_now};
 
-/// The most tasks taken in one steal; few where loom and shuttle look for rare schedules.
-pub const STEAL_MAX: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 256 };
+/// The most tasks taken in one steal; few under loom and shuttle, which explore rare schedules.
+pub(crate) const STEAL_MAX: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 256 };
 
 /// The queue.
-///
-/// ```
-/// use ringlane_engine::ready::ReadyQueue;
-/// use ringlane_engine::slot::SlotIndex;
-/// let (mine, other) = (ReadyQueue::new(16)?, ReadyQueue::new(16)?);
-/// for i in 0..4 { mine.push(SlotIndex(i)); }
-/// assert_eq!(mine.steal_into(&other), Some(SlotIndex(0))); // and slot 1 moved over
-/// assert_eq!(other.pop(), Some(SlotIndex(1)));
-/// assert_eq!(mine.pop(), Some(SlotIndex(2)));
-/// # Ok::<(), ringlane_engine::Error>(())
-/// ```
 #[derive(Debug)]
-pub struct ReadyQueue {
+pub(crate) struct ReadyQueue {
     /// `steal << 32 | real`; moved by exchanges (AcqRel). A pop's or steal's acquire pairs with `tail`'s release.
     head: Padded<AtomicU64>,
     /// Written by the owner only, with release.
@@ -48,7 +37,7 @@ fn unpack(head: u64) -> (u32, u32) {
 
 impl ReadyQueue {
     /// A queue for at most `tasks` tasks at a time.
-    pub fn new(tasks: usize) -> Result<Self> {
+    pub(crate) fn new(tasks: usize) -> Result<Self> {
         let entries = Reserved::new((tasks + STEAL_MAX as usize).next_power_of_two(), "a ready queue")?;
         Ok(ReadyQueue { head: Padded(AtomicU64::new(0)), tail: Padded(AtomicU32::new(0)), entries })
     }
@@ -59,7 +48,7 @@ impl ReadyQueue {
 
     /// Adds a task. Owner only.
     #[inline]
-    pub fn push(&self, task: SlotIndex) {
+    pub(crate) fn push(&self, task: SlotIndex) {
         let tail = self.tail.load(Ordering::Relaxed);
         let steal = unpack(self.head.load(Ordering::Acquire)).0;
         if tail.wrapping_sub(steal) as usize >= self.entries.len() {
@@ -78,7 +67,7 @@ impl ReadyQueue {
 
     /// Takes the oldest task. Owner only.
     #[inline]
-    pub fn pop(&self) -> Option<SlotIndex> {
+    pub(crate) fn pop(&self) -> Option<SlotIndex> {
         let tail = self.tail.load(Ordering::Relaxed);
         let mut head = self.head.load(Ordering::Acquire);
         loop {
@@ -95,9 +84,9 @@ impl ReadyQueue {
         }
     }
 
-    /// The task that `pop` would take now, as far as the owner can tell.
+    /// The task that `pop` would take now, as far as the owner knows.
     #[inline]
-    pub fn peek(&self) -> Option<SlotIndex> {
+    pub(crate) fn peek(&self) -> Option<SlotIndex> {
         let real = unpack(self.head.load(Ordering::Relaxed)).1;
         let tail = self.tail.load(Ordering::Relaxed);
         (real != tail).then(|| SlotIndex(self.entry(real).get()))
@@ -105,7 +94,7 @@ impl ReadyQueue {
 
     /// As `pop`, where one thread does everything.
     #[inline]
-    pub fn pop_alone(&self) -> Option<SlotIndex> {
+    pub(crate) fn pop_alone(&self) -> Option<SlotIndex> {
         let real = unpack(self.head.load(Ordering::Relaxed)).1;
         if real == self.tail.load(Ordering::Relaxed) {
             return None;
@@ -117,19 +106,14 @@ impl ReadyQueue {
 
     /// How many tasks wait here, roughly.
     #[inline]
-    pub fn len(&self) -> u32 {
+    pub(crate) fn len(&self) -> u32 {
         let real = unpack(self.head.load(Ordering::Relaxed)).1;
         self.tail.load(Ordering::Relaxed).wrapping_sub(real).min(self.entries.len() as u32)
     }
 
-    /// Whether no task waits here, roughly.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Moves half of the tasks (rounded up) to `mine`, the thief's own queue, and gives the oldest of them.
     #[inline]
-    pub fn steal_into(&self, mine: &ReadyQueue) -> Option<SlotIndex> {
+    pub(crate) fn steal_into(&self, mine: &ReadyQueue) -> Option<SlotIndex> {
         let mut head = self.head.load(Ordering::Acquire);
         let (first, count) = loop {
             let (steal, real) = unpack(head);
@@ -161,5 +145,19 @@ impl ReadyQueue {
                 Err(now) => head = now,
             }
         }
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thief_takes_the_older_half() {
+        let (mine, other) = (ReadyQueue::new(16).unwrap(), ReadyQueue::new(16).unwrap());
+        (0..4).for_each(|task| mine.push(SlotIndex(task)));
+        assert_eq!(mine.steal_into(&other), Some(SlotIndex(0)));
+        assert_eq!((other.pop(), other.pop()), (Some(SlotIndex(1)), None));
+        assert_eq!((mine.pop(), mine.pop(), mine.pop()), (Some(SlotIndex(2)), Some(SlotIndex(3)), None));
     }
 }
