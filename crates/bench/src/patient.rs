@@ -9,6 +9,7 @@ use std::time::Instant;
 use std::panic::Location;
 
 use ringlane_engine::completion::{Executor, ReadySink};
+use ringlane_engine::memory::DirectMemory;
 use ringlane_engine::orchestrator::State;
 use ringlane_engine::prelude::{Buffers, Orch};
 use ringlane_engine::seams::{Chip, Company};
@@ -60,7 +61,13 @@ impl Chip for PatientChip<'_> {
     }
 
     fn relax(&mut self) {
-        let executor = Executor { table: self.table, probe: &(), core: CoreId(0), company: Company::Alone };
+        let executor = Executor {
+            table: self.table,
+            probe: &(),
+            core: CoreId(0),
+            company: Company::Alone,
+            memory: DirectMemory,
+        };
         while let Some(task) = self.waiting.pop() {
             // SAFETY: the task was handed over by `publish` or `ready`, and left the list just now.
             unsafe { executor.run(task, self) };

@@ -2,6 +2,7 @@
 
 use ringlane_engine::completion::{Executor, ReadySink};
 use ringlane_engine::limits::SUBMITS_PER_LOOK;
+use ringlane_engine::memory::DirectMemory;
 use ringlane_engine::seams::{Chip, Clock, Company, Probe};
 use ringlane_engine::slot::SlotIndex;
 use ringlane_engine::table::Table;
@@ -134,7 +135,8 @@ impl<'s, P: Probe> Worker<'s, P> {
     #[inline]
     fn run(&mut self, task: SlotIndex) {
         let (table, core) = (&self.shared.table, self.core_id());
-        let executor = Executor { table, probe: self.probe, core, company: self.shared.company };
+        let executor =
+            Executor { table, probe: self.probe, core, company: self.shared.company, memory: DirectMemory };
         if self.shared.company == Company::Alone {
             // SAFETY: the task came from `take` or `publish`, each of which gives a task to one worker once.
             return unsafe { executor.run(task, self) };

@@ -1,17 +1,18 @@
 //! The orchestrator's side: its clock, and how its work and its waits let time pass.
 
-use ringlane_engine::Fault;
 use ringlane_engine::api::args::Space;
 use ringlane_engine::api::buffers::Permission;
+use ringlane_engine::arena::Arena;
+use ringlane_engine::memory::Memory;
 use ringlane_engine::observed::ThreadPhase;
 use ringlane_engine::seams::{Chip, Company, Probe, Work};
 use ringlane_engine::slot::SlotIndex;
-use ringlane_engine::table::Stop;
-use ringlane_task::{HostMemory, Ticks};
+use ringlane_engine::{Fault, Result};
+use ringlane_task::Ticks;
 
 use crate::link::{Copied, Direction};
 use crate::machine::Machine;
-use crate::memory::DeviceBuffer;
+use crate::memory::{DeviceBuffer, ModelledMemory};
 use crate::time::{Ps, SECOND, TIME_MAX, later};
 use crate::totals::Totals;
 
@@ -45,15 +46,17 @@ impl<'t, P: Probe> SimChip<'t, P> {
         self.now = self.now.max(at);
         self.machine.run_until(self.now);
         self.machine.clock.show(self.now);
-        if self.now >= TIME_MAX && self.totals.fault.is_none() {
-            self.stop(Fault::VirtualTimeOver { seconds: TIME_MAX / SECOND });
+        if self.now >= TIME_MAX && !self.machine.table.stopped() {
+            self.machine.table.abort_run(Fault::VirtualTimeOver { seconds: TIME_MAX / SECOND });
         }
     }
 
-    /// Ends the run; the first reason is the one that is told.
-    fn stop(&mut self, fault: Fault) {
-        self.machine.table.stop(Stop::Fatal);
-        self.totals.fault.get_or_insert(fault);
+    /// Copies over the link, unless the host sees the chip's memory.
+    fn copy(&mut self, direction: Direction, what: Copied, bytes: u64) {
+        if !self.memory().host_sees() {
+            let end = self.machine.link.copy(self.now, direction, what, bytes);
+            self.go_on_to(end);
+        }
     }
 
     /// A policy that looks ahead learns of a task when it is first heard of.
@@ -68,51 +71,31 @@ impl<'t, P: Probe> SimChip<'t, P> {
 impl<P: Probe> Chip for SimChip<'_, P> {
     const TIMED: bool = true;
 
-    unsafe fn external(&mut self, host: Space, permission: Permission) -> Space {
-        if self.host_sees_memory() {
-            return host;
+    fn memory(&self) -> impl Memory {
+        ModelledMemory(self.machine.spec.host_memory)
+    }
+
+    fn external(&mut self, host: Space, permission: Permission) -> Result<Space> {
+        if self.memory().host_sees() {
+            return Ok(host);
         }
-        // SAFETY: the caller's promise: the buffer stays, and is the run's alone.
-        let Some(buffer) = (unsafe { DeviceBuffer::copy_of(host, permission) }) else {
-            // The run is stopped when it begins: nothing comes to touch the host's own.
-            let fault = Fault::OutOfMemory { what: "a buffer of the chip", bytes: host.bytes };
-            self.totals.fault.get_or_insert(fault);
-            return host;
-        };
-        let space = buffer.space();
-        self.buffers.push(buffer);
-        space
+        let arena = Arena::new(host.bytes, "a buffer of the chip")?;
+        let space = Space { base: arena.base(), bytes: host.bytes };
+        self.buffers.push(DeviceBuffer { arena, permission });
+        Ok(space)
     }
 
     /// What the chip cannot see where it is has been copied: that takes its time.
     fn begin(&mut self) {
-        if let Some(fault) = self.totals.fault.clone() {
-            return self.stop(fault);
+        if self.machine.table.stopped() {
+            return;
         }
         let mut end = self.now;
-        for (number, buffer) in self.buffers.iter().enumerate().filter(|(_, buffer)| buffer.bytes() > 0) {
+        for (number, buffer) in self.buffers.iter().enumerate() {
             let what = Copied::Buffer(number as u32);
-            end = self.machine.link.copy(end, Direction::In, what, buffer.bytes());
+            end = self.machine.link.copy(end, Direction::In, what, buffer.arena.bytes());
         }
         self.go_on_to(end);
-    }
-
-    fn host_sees_memory(&self) -> bool {
-        self.machine.spec.host_memory == HostMemory::Mapped
-    }
-
-    fn copy_in(&mut self, bytes: u64) {
-        if !self.host_sees_memory() {
-            let end = self.machine.link.copy(self.now, Direction::In, Copied::Upload, bytes);
-            self.go_on_to(end);
-        }
-    }
-
-    fn copy_out(&mut self, bytes: u64) {
-        if !self.host_sees_memory() {
-            let end = self.machine.link.copy(self.now, Direction::Out, Copied::Read, bytes);
-            self.go_on_to(end);
-        }
     }
 
     fn publish(&mut self, task: SlotIndex) {
@@ -142,6 +125,8 @@ impl<P: Probe> Chip for SimChip<'_, P> {
                 wire + self.machine.store_submit(self.now + wire)
             }
             Work::EndScope => self.machine.store_scope(self.now),
+            Work::CopyIn(bytes) => return self.copy(Direction::In, Copied::Upload, bytes),
+            Work::CopyOut(bytes) => return self.copy(Direction::Out, Copied::Read, bytes),
         };
         self.pass(takes);
     }
@@ -167,10 +152,9 @@ impl<P: Probe> Chip for SimChip<'_, P> {
         // The run is over when the host has what tasks may have written.
         let mut end = self.now;
         for (number, buffer) in self.buffers.iter().enumerate() {
-            // SAFETY: every task is done.
-            if unsafe { buffer.copy_back() } {
+            if buffer.permission == Permission::ReadWrite {
                 let what = Copied::Buffer(number as u32);
-                end = self.machine.link.copy(end, Direction::Out, what, buffer.bytes());
+                end = self.machine.link.copy(end, Direction::Out, what, buffer.arena.bytes());
             }
         }
         self.now = end;
@@ -202,7 +186,7 @@ impl<P: Probe> SimChip<'_, P> {
             Some((core, since)) => {
                 self.now = self.now.max(since.saturating_add(self.machine.spec.silent_after));
                 let fault = self.machine.declare_silent(core, self.now);
-                self.stop(fault);
+                self.machine.table.abort_run(fault);
                 self.machine.clock.show(self.now);
             }
             // Every task that was published is in a queue or on a core, and every thread with one has an event.

@@ -16,6 +16,7 @@ use crate::chaos::Chaos;
 use crate::core::{Core, CoreKind, Flight};
 use crate::cost::CostModel;
 use crate::link::Link;
+use crate::memory::ModelledMemory;
 use crate::pmu::{COUNTERS_MAX, PmuModel};
 use crate::policy::{Class, Policy, Ready};
 use crate::records::RecordLog;
@@ -110,9 +111,15 @@ impl<'t, P: Probe> Machine<'t, P> {
 
     /// The engine's hand on tasks, as one core.
     #[inline]
-    pub(crate) fn executor(&self, core: usize) -> Executor<'t, P> {
+    pub(crate) fn executor(&self, core: usize) -> Executor<'t, P, ModelledMemory> {
         let (table, probe, core) = (self.table, self.probe, CoreId(core as u32));
-        Executor { table, probe, core, company: Company::Alone }
+        Executor {
+            table,
+            probe,
+            core,
+            company: Company::Alone,
+            memory: ModelledMemory(self.spec.host_memory),
+        }
     }
 
     pub(crate) fn set(&mut self, thread: usize, at: Ps, next: Next) {

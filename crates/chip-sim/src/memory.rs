@@ -1,65 +1,40 @@
-//! Memory that the host does not see: external buffers are copied into it before a run and out of it afterwards.
+//! The memory of a modelled chip. Its bytes are in the host's memory, where kernels compute their values; a chip whose memory
+//! the host does not see is modelled by copying all the same.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc};
-
-use ringlane_engine::api::args::Space;
 use ringlane_engine::api::buffers::Permission;
-use ringlane_engine::limits::ALIGNMENT;
+use ringlane_engine::arena::Arena;
+use ringlane_engine::memory::{DirectMemory, Memory, MemoryResult};
+use ringlane_task::HostMemory;
 
-/// A buffer in the chip's memory.
+/// An external buffer in the chip's memory.
 #[derive(Debug)]
 pub(crate) struct DeviceBuffer {
-    host: Space,
-    device: *mut u8,
-    layout: Layout,
-    permission: Permission,
+    pub(crate) arena: Arena,
+    pub(crate) permission: Permission,
 }
 
-impl DeviceBuffer {
-    /// A copy of a host buffer; `None` if there is no memory for it.
-    ///
-    /// # Safety
-    /// `host` is a buffer that stays until this value is dropped, and that nobody writes meanwhile.
-    pub(crate) unsafe fn copy_of(host: Space, permission: Permission) -> Option<Self> {
-        let bytes = usize::try_from(host.bytes).ok()?;
-        let layout = Layout::from_size_align(bytes.max(1), ALIGNMENT as usize).ok()?;
-        // SAFETY: the size is not 0.
-        let device = unsafe { alloc_zeroed(layout) };
-        if device.is_null() {
-            return None;
-        }
-        // SAFETY: both are as long; the new one overlaps nothing.
-        unsafe { core::ptr::copy_nonoverlapping(host.base, device, bytes) };
-        Some(DeviceBuffer { host, device, layout, permission })
-    }
+/// The chip's memory, as the engine sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ModelledMemory(pub(crate) HostMemory);
 
-    /// Its size.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.host.bytes
+impl Memory for ModelledMemory {
+    #[inline]
+    fn host_sees(&self) -> bool {
+        self.0 == HostMemory::Mapped
     }
-
-    /// Where the chip has it.
-    pub(crate) fn space(&self) -> Space {
-        Space { base: self.device, bytes: self.host.bytes }
+    #[inline]
+    unsafe fn zero(&self, at: *mut u8, bytes: usize) -> MemoryResult {
+        // SAFETY: the caller's promise; so below.
+        unsafe { DirectMemory.zero(at, bytes) }
     }
-
-    /// Copies what the chip may have written back to the host; says whether there was anything.
-    ///
-    /// # Safety
-    /// No task runs.
-    pub(crate) unsafe fn copy_back(&self) -> bool {
-        if self.permission == Permission::Read || self.host.bytes == 0 {
-            return false;
-        }
-        // SAFETY: as in `copy_of`, the other way.
-        unsafe { core::ptr::copy_nonoverlapping(self.device, self.host.base, self.host.bytes as usize) };
-        true
+    #[inline]
+    unsafe fn copy_in(&self, from: &[u8], at: *mut u8) -> MemoryResult {
+        // SAFETY: as above.
+        unsafe { DirectMemory.copy_in(from, at) }
     }
-}
-
-impl Drop for DeviceBuffer {
-    fn drop(&mut self) {
-        // SAFETY: allocated with this layout, and freed only here.
-        unsafe { dealloc(self.device, self.layout) };
+    #[inline]
+    unsafe fn copy_out(&self, at: *const u8, into: &mut [u8]) -> MemoryResult {
+        // SAFETY: as above.
+        unsafe { DirectMemory.copy_out(at, into) }
     }
 }

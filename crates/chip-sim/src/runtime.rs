@@ -110,11 +110,7 @@ impl SimRuntime {
         let chip = SimChip::new(machine, &mut self.totals);
         // SAFETY: `&mut self`: no other run uses the table; the last one left no task; the machine runs each task once.
         let run = unsafe { session::run(&self.table, &mut self.state, chip, probe, site, buffers, f) };
-        let result = match self.totals.fault.take() {
-            Some(fault) => Err(fault.into()),
-            None => run.result,
-        };
-        Run { result, report: self.complete(run.report) }
+        Run { report: self.complete(run.report), ..run }
     }
 
     /// What the engine does not know of a run.

@@ -1,6 +1,5 @@
 //! What a run on a modelled chip tells beside the engine's report.
 
-use ringlane_engine::Fault;
 use ringlane_engine::seams::Probe;
 
 use crate::chaos::Draw;
@@ -28,8 +27,6 @@ pub struct Totals {
     pub draw_count: u64,
     /// How long control threads waited for room for what they recorded.
     pub record_waits: Ps,
-    /// Why the chip stopped the run.
-    pub(crate) fault: Option<Fault>,
 }
 
 impl Totals {

@@ -5,17 +5,19 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ringlane_task::{Access, BlockIndex};
 
-use crate::api::args::{Args, Part, Spaces, records_of};
+use crate::api::args::{Args, Part, records_of};
 use crate::api::kernel::{Kernel, KernelError, KernelResult};
+use crate::fault::{Error, Result};
+use crate::memory::{Memory, MemoryOp, MemoryResult, RunMemory};
 use crate::panics::describe_panic;
 use crate::unwind::drop_panic;
 
 /// One block of one kernel of a task.
-pub(crate) struct BlockRun<'a> {
+pub(crate) struct BlockRun<'a, M> {
     pub(crate) kernel: &'static Kernel,
     /// The argument records of the whole task.
     pub(crate) words: &'a [u64],
-    pub(crate) spaces: &'a Spaces,
+    pub(crate) memory: RunMemory<'a, M>,
     /// Whether the task has several kernels, each with arguments of its own.
     pub(crate) mixed: bool,
     /// Arguments that belong to the kernels before this one.
@@ -26,37 +28,43 @@ pub(crate) struct BlockRun<'a> {
     pub(crate) has_outputs: bool,
 }
 
-impl BlockRun<'_> {
-    /// Runs it.
+impl<M: Memory> BlockRun<'_, M> {
+    /// Runs it in this process. If the chip's memory fails, `refused` says what to make of it.
     ///
     /// # Safety
     /// As for [`Args::new`]: the records are true, and the bytes are ordered against all other accesses.
     // Always inlined: as for `encode_tensor`.
     #[inline(always)]
-    pub(crate) unsafe fn run(&self) -> KernelResult {
+    pub(crate) unsafe fn run(&self, refused: impl FnOnce(Error) -> KernelError) -> KernelResult {
         // SAFETY: the caller's promise.
         let mut args = unsafe { self.args() };
-        if self.has_outputs {
-            self.zero_outputs(&args);
+        if self.has_outputs
+            // SAFETY: the caller's promise.
+            && let Err(error) = unsafe { self.zero_outputs(&args) }
+        {
+            return Err(refused(error));
         }
+        args.move_to(self.memory.memory.kernel_spaces(self.memory.spaces));
         match catch_unwind(AssertUnwindSafe(|| self.kernel.call(&mut args))) {
             Ok(result) => result,
             Err(panic) => Err(panicked(panic)),
         }
     }
 
-    /// What is done before it runs, where it is run elsewhere.
+    /// What is done before it runs, where it is run elsewhere: what it makes is zeroed.
     ///
     /// # Safety
-    /// As for [`run`](Self::run).
-    pub(crate) unsafe fn prepare(&self) {
+    /// The records are true, and the bytes are ordered against all other accesses.
+    #[inline(always)]
+    pub(crate) unsafe fn prepare(&self) -> Result<()> {
         if self.has_outputs {
             // SAFETY: the caller's promise.
-            self.zero_outputs(&unsafe { self.args() });
+            return unsafe { self.zero_outputs(&self.args()) };
         }
+        Ok(())
     }
 
-    /// What the kernel is given.
+    /// What the kernel is given, at the addresses of the chip's memory.
     ///
     /// # Safety
     /// As for [`Args::new`].
@@ -65,26 +73,37 @@ impl BlockRun<'_> {
         let all = self.words;
         let words = if self.mixed { records_of(all, self.skip, self.kernel.arity()) } else { all };
         // SAFETY: the caller's promise.
-        unsafe { Args::new(words, self.spaces, self.block, self.blocks) }
+        unsafe { Args::new(words, self.memory.spaces, self.block, self.blocks) }
     }
 
     /// Zeroes this block's part of the tensors the task makes, so that a kernel that leaves gaps gives the same
     /// bytes in every run. (A tensor that all blocks share is zeroed at submit.)
-    fn zero_outputs(&self, args: &Args<'_>) {
+    ///
+    /// # Safety
+    /// As for [`prepare`](Self::prepare).
+    unsafe fn zero_outputs(&self, args: &Args<'_>) -> Result<()> {
         for record in args.records().filter(|r| r.access() == Access::Output) {
             let whole_to_many = self.blocks > 1 && record.split() == crate::api::arg::NO_SPLIT;
             if !whole_to_many {
-                zero(&args.part(&record), record.dtype().size_bytes());
+                let (part, element) = (args.part(&record), record.dtype().size_bytes());
+                // SAFETY: the part is inside its space and belongs to this block alone.
+                unsafe { zero(&self.memory.memory, &part, element) }.map_err(|error| {
+                    error.of(MemoryOp::Zero, record.space, (part.elements() * element) as u64)
+                })?;
             }
         }
+        Ok(())
     }
 }
 
 /// Zeroes a part of a fresh tensor, row by row.
-fn zero(part: &Part, element: usize) {
+///
+/// # Safety
+/// The part is inside its space and the caller's alone.
+unsafe fn zero(memory: &impl Memory, part: &Part, element: usize) -> MemoryResult {
     let dims = &part.dims[..part.rank];
     if part.elements() == 0 {
-        return;
+        return Ok(());
     }
     // A fresh tensor is row-major; a part of it is rows of `run` elements at the strides of the outer dimensions.
     let mut run = 1usize;
@@ -96,9 +115,9 @@ fn zero(part: &Part, element: usize) {
     let mut index = [0u32; ringlane_task::MAX_RANK];
     loop {
         let at: usize = (0..outer).map(|d| index[d] as usize * dims[d].stride as usize).sum();
-        // SAFETY: the part lies inside its space and belongs to this block alone.
-        unsafe { part.base.add(at * element).write_bytes(0, run * element) };
-        let Some(axis) = (0..outer).rev().find(|&d| index[d] + 1 < dims[d].len) else { return };
+        // SAFETY: the caller's promise.
+        unsafe { memory.zero(part.base.wrapping_add(at * element), run * element) }?;
+        let Some(axis) = (0..outer).rev().find(|&d| index[d] + 1 < dims[d].len) else { return Ok(()) };
         index[axis] += 1;
         index[axis + 1..outer].fill(0);
     }

@@ -2,10 +2,13 @@
 //!
 //! A chip that places blocks itself runs them through the methods in `placed.rs` and only completes the task here.
 
-use ringlane_task::{Access, BlockIndex, CoreId, Ticks};
+use ringlane_task::{Access, BlockIndex, CoreId, Explain, Ticks};
 
 use crate::api::args::{TensorRecord, tensor_records};
+use crate::api::kernel::KernelError;
 use crate::block::BlockRun;
+use crate::fault::Error;
+use crate::memory::{DirectMemory, Memory, RunMemory};
 use crate::observed::ObservedTask;
 use crate::planted::{Bug, planted};
 use crate::seams::{Company, Probe};
@@ -15,7 +18,7 @@ use crate::watch::note_ready;
 
 /// A core's way to run tasks: the table, who it is, and who watches.
 #[derive(Clone, Copy, Debug)]
-pub struct Executor<'t, P> {
+pub struct Executor<'t, P, M = DirectMemory> {
     /// The shared table.
     pub table: &'t Table,
     /// Who watches.
@@ -24,6 +27,8 @@ pub struct Executor<'t, P> {
     pub core: CoreId,
     /// Whether other threads complete tasks too.
     pub company: Company,
+    /// The chip's memory. Whoever runs tasks vouches that the spaces of the run are in it.
+    pub memory: M,
 }
 
 /// Where a core puts tasks that it cannot run at once itself.
@@ -34,7 +39,7 @@ pub trait ReadySink {
     fn more_blocks(&mut self, task: SlotIndex);
 }
 
-impl<P: Probe> Executor<'_, P> {
+impl<P: Probe, M: Memory + Copy> Executor<'_, P, M> {
     /// Runs the next block of a task and, if it was the last one, completes the task.
     ///
     /// # Safety
@@ -109,7 +114,7 @@ impl<P: Probe> Executor<'_, P> {
         let run = unsafe { self.block(record, lane, block) };
         // SAFETY: the records were written from checked arguments; every task that touches these bytes in a way that
         // conflicts is ordered before (its close was acquired) or after (it waits for ours).
-        let result = unsafe { run.run() };
+        let result = unsafe { run.run(|error| self.abort_block(error)) };
         self.probe.end(self.core);
         line.add_block();
         if let Err(error) = result {
@@ -122,19 +127,42 @@ impl<P: Probe> Executor<'_, P> {
     /// # Safety
     /// The caller holds the task.
     #[inline(always)]
-    pub(crate) unsafe fn block<'a>(&'a self, record: &TaskRecord, lane: usize, block: u32) -> BlockRun<'a> {
+    pub(crate) unsafe fn block<'a>(
+        &'a self,
+        record: &TaskRecord,
+        lane: usize,
+        block: u32,
+    ) -> BlockRun<'a, M> {
         BlockRun {
             kernel: self.table.kernels.get(record.kernels[lane] as u32).expect("interned before the submit"),
             // SAFETY: the caller holds the task.
             words: unsafe { self.table.words(record) },
             // SAFETY: as above.
-            spaces: unsafe { self.table.spaces() },
+            memory: unsafe { self.run_memory() },
             mixed: record.lanes() > 1,
             skip: if lane == 0 { 0 } else { self.args_before(record, lane) },
             block: BlockIndex(block),
             blocks: record.blocks,
             has_outputs: record.flags.has_outputs(),
         }
+    }
+
+    /// The chip's memory, by the spaces of the run.
+    ///
+    /// # Safety
+    /// The caller holds a task.
+    #[inline(always)]
+    unsafe fn run_memory(&self) -> RunMemory<'_, M> {
+        // SAFETY: the caller's promise.
+        RunMemory { memory: self.memory, spaces: unsafe { self.table.spaces() } }
+    }
+
+    /// Ends the run because the chip's memory fails. The block that met it fails with the same words.
+    #[cold]
+    pub(crate) fn abort_block(&self, why: Error) -> KernelError {
+        let error = KernelError::new(why.detail());
+        self.table.abort_run(why);
+        error
     }
 
     /// Whether the blocks of a task must not run.
@@ -147,7 +175,7 @@ impl<P: Probe> Executor<'_, P> {
     /// The task as a probe sees it. Called only for a task that the core holds.
     #[inline]
     pub(crate) fn observed<'a>(&'a self, slot: SlotIndex, record: &'a TaskRecord) -> ObservedTask<'a> {
-        ObservedTask { slot, record, table: self.table }
+        ObservedTask { slot, record, table: self.table, memory: Some(&self.memory) }
     }
 
     /// Which kernel, and which of its blocks, a block of a task is.
@@ -284,10 +312,12 @@ impl<P: Probe> Executor<'_, P> {
     #[cold]
     unsafe fn zero(&self, record: &TensorRecord<'_>) {
         // SAFETY: the caller holds a task.
-        let space = unsafe { self.table.spaces() }.0[record.space as usize];
+        let memory = unsafe { self.run_memory() };
         record.view().for_each_run(|start, bytes| {
-            // SAFETY: the tensor lies inside its space, and only the caller's task touches it before it is complete.
-            unsafe { space.base.add(start as usize).write_bytes(0, bytes as usize) };
+            // SAFETY: the tensor is inside its space, and only the caller's task touches it before it is complete.
+            if let Err(error) = unsafe { memory.zero(record.space, start, bytes) } {
+                self.table.abort_run(error);
+            }
         });
     }
 }

@@ -225,12 +225,9 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     }
 
     /// Nothing while counting; else why the run is over.
-    fn stopped_error(&self) -> Result<()> {
-        match (&self.fatal, &self.counting) {
-            (Some(error), _) => Err(error.clone()),
-            (None, Some(_)) => Ok(()),
-            (None, None) => Err(Fault::Interrupted { tasks: self.seq }.into()),
-        }
+    pub(crate) fn stopped_error(&self) -> Result<()> {
+        let counts = self.fatal.is_none() && self.counting.is_some();
+        if counts { Ok(()) } else { Err(self.over()) }
     }
 
     /// A value is needed that was never computed: the count ends here.
@@ -240,8 +237,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             counting.deadlock.counted = Counted::ToRead;
             self.fatal.get_or_insert_with(|| counting.verdict());
         }
-        let interrupted = Fault::Interrupted { tasks: self.seq };
-        self.fatal.clone().unwrap_or_else(|| interrupted.into())
+        self.over()
     }
 
     /// A scope ended: the count ends with the last scope on the ring that ran full.

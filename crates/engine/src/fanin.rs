@@ -305,7 +305,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         }
         if let Contents::Host(bytes) = contents {
             // Before the submit begins: its time is that of data on their way, not the submitter's.
-            self.chip.copy_in(bytes.len() as u64);
+            self.work(Work::CopyIn(bytes.len() as u64));
         }
         self.probe.step(Step::Begin);
         let ring = self.scope().ring;
@@ -323,7 +323,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         match contents {
             Contents::Zeros => self.zero_heap(ring, offset, view.bytes()),
             Contents::Host(bytes) => self.fill_heap(ring, offset, bytes),
-        }
+        }?;
         if self.table.poison.any() {
             self.table.poison.heal(ring as u32, &view.shifted(offset));
         }

@@ -5,6 +5,7 @@ use ringlane_task::{DType, Explain, Reader, TaskId, ViewError};
 use crate::api::annotations::kernel_and_label;
 pub use crate::error::{Error, Result};
 use crate::live_runs::RunNumber;
+use crate::memory::MemoryOp;
 use crate::stall::Deadlock;
 
 /// What a submit has too many of if it follows too many tasks.
@@ -111,6 +112,8 @@ pub enum Fault {
     Interrupted { tasks: u64 },
     /// The host does not see the chip's memory.
     NotMapped { space: u32, offset: u64, bytes: u64 },
+    /// An operation on the chip's memory failed.
+    DeviceMemory { operation: MemoryOp, space: u32, bytes: u64, reason: String },
     /// Values that do not lie in one piece cannot be looked at in place.
     NotInOnePiece { bytes: u64 },
     /// A modelled chip has run out of time.
@@ -170,6 +173,7 @@ impl Explain for Fault {
             Fault::TaskFailed(_) => "TaskFailed",
             Fault::Interrupted { .. } => "Interrupted",
             Fault::NotMapped { .. } => "NotMapped",
+            Fault::DeviceMemory { .. } => "DeviceMemory",
             Fault::NotInOnePiece { .. } => "NotInOnePiece",
             Fault::VirtualTimeOver { .. } => "VirtualTimeOver",
             Fault::BadChip { .. } => "BadChip",
@@ -213,6 +217,7 @@ impl Explain for Fault {
             Fault::TaskFailed(_) => "a task failed",
             Fault::Interrupted { .. } => "the run was interrupted",
             Fault::NotMapped { .. } => "the host does not see the chip's memory",
+            Fault::DeviceMemory { .. } => "an operation on the chip's memory failed",
             Fault::NotInOnePiece { .. } => "values that do not lie in one piece cannot be looked at in place",
             Fault::VirtualTimeOver { .. } => "a modelled chip has run out of time",
             Fault::BadChip { .. } => "a chip cannot be modelled as it is described",
@@ -270,6 +275,7 @@ impl Explain for Fault {
             Fault::TaskFailed(failure) => failure.detail(),
             Fault::Interrupted { tasks } => format!("after {tasks} submitted tasks"),
             Fault::NotMapped { .. }
+            | Fault::DeviceMemory { .. }
             | Fault::NotInOnePiece { .. }
             | Fault::VirtualTimeOver { .. }
             | Fault::CoreSilent { .. } => self.detail_of_a_chip(),
@@ -337,6 +343,7 @@ impl Explain for Fault {
             }
             Fault::Interrupted { .. } => "what was recorded so far is kept",
             Fault::NotMapped { .. }
+            | Fault::DeviceMemory { .. }
             | Fault::NotInOnePiece { .. }
             | Fault::VirtualTimeOver { .. }
             | Fault::BadChip { .. }
@@ -394,6 +401,9 @@ impl Fault {
     fn hint_of_a_chip(&self) -> &'static str {
         match self {
             Fault::NotMapped { .. } => "copy them: `o.read(tensor)` does, on every chip",
+            Fault::DeviceMemory { .. } => {
+                "the reason is the chip's own; what was recorded so far is kept, and external buffers may not hold results"
+            }
             Fault::NotInOnePiece { .. } => "`o.read(tensor)` gathers them",
             Fault::VirtualTimeOver { .. } => {
                 "are the costs in the chip's file, or in `o.spend`, what they should be?"
@@ -416,6 +426,9 @@ impl Fault {
                 "{bytes} bytes at {}+{offset:#x} were looked at without a copy to the host",
                 crate::observed::space_name(*space)
             ),
+            Fault::DeviceMemory { operation, space, bytes, reason } => {
+                format!("{}: {reason}", operation.of_bytes(*bytes, *space))
+            }
             Fault::NotInOnePiece { bytes } => format!("{bytes} bytes of a view with gaps"),
             Fault::VirtualTimeOver { seconds } => {
                 format!("a run ends after {seconds} seconds of the chip's time")
@@ -439,6 +452,7 @@ impl Fault {
                 | Fault::Interrupted { .. }
                 | Fault::NoThread { .. }
                 | Fault::VirtualTimeOver { .. }
+                | Fault::DeviceMemory { .. }
                 | Fault::BadChip { .. }
                 | Fault::CoreSilent { .. }
                 | Fault::User(_)

@@ -7,10 +7,10 @@
 //!        → completion → stall → fault
 //! ```
 //!
-//! A user's program sees [`api`]; a chip sees [`seams`]; [`oracle`] is the meaning of both.
+//! A user's program sees [`api`]; a chip sees [`seams`] and [`memory`]; [`oracle`] is the meaning of both.
 
 pub mod api;
-mod arena;
+pub mod arena;
 mod block;
 pub mod board;
 mod check;
@@ -25,6 +25,7 @@ pub mod limits;
 mod live_runs;
 #[cfg(all(test, loom))]
 mod loom_tests;
+pub mod memory;
 pub mod observed;
 pub mod oracle;
 pub mod orchestrator;

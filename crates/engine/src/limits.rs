@@ -41,6 +41,10 @@ pub const ALIGNMENT: u64 = 64;
 /// second-level cache, large enough that wrapping is rare.
 pub const SOFT_RING_BYTES: u64 = 1 << 20;
 
+/// Bytes of a tensor that are gathered at once from memory that the host does not see, in memory of the host that each
+/// read takes and gives back. Large enough that the latency of a copy does not count.
+pub const STAGING_BYTES: u64 = 1 << 20;
+
 /// Blocks of one task, so that lanes × blocks and a task's fate fit 32 bits. Beyond it a submit answers `BadLaunch`.
 pub const BLOCKS_MAX: u32 = 1 << 24;
 

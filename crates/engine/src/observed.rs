@@ -4,11 +4,12 @@
 
 use ringlane_task::{Access, CoreId, DType, Dim, Scalar, SiteId, TaskId, TensorView, Ticks};
 
-use crate::api::args::{Record, Spaces, TensorRecord, decode};
+use crate::api::args::{Record, TensorRecord, decode};
 use crate::api::backend::{Inference, Site};
 use crate::api::kernel::Kernel;
 use crate::api::tensor::TaskHandle;
 use crate::limits::RINGS;
+use crate::memory::{Memory, RunMemory};
 use crate::orchestrator::Meta;
 use crate::ring::slots::Ring;
 use crate::scope::{Scope, Usage};
@@ -21,6 +22,8 @@ pub struct ObservedTask<'t> {
     pub(crate) slot: SlotIndex,
     pub(crate) record: &'t TaskRecord,
     pub(crate) table: &'t Table,
+    /// Where the bytes of its arguments are; a task that is being submitted has none yet.
+    pub(crate) memory: Option<&'t dyn Memory>,
 }
 
 /// One argument of a task.
@@ -36,7 +39,8 @@ pub enum Argument<'t> {
 #[derive(Clone, Copy)]
 pub struct TensorArgument<'t> {
     record: TensorRecord<'t>,
-    spaces: Option<&'t Spaces>,
+    /// Where its bytes are.
+    bytes: Option<(&'t Table, &'t dyn Memory)>,
 }
 
 impl<'t> ObservedTask<'t> {
@@ -59,8 +63,7 @@ impl<'t> ObservedTask<'t> {
 
     /// Its arguments, in order.
     pub fn args(&self) -> impl Iterator<Item = Argument<'t>> + use<'t> {
-        // SAFETY: whoever was shown the task is the submitter or a core that holds it.
-        arguments(self.words(), Some(unsafe { self.table.spaces() }))
+        arguments(self.words(), self.memory.map(|memory| (self.table, memory)))
     }
 
     /// Its kernels, in order; none for a task that runs none.
@@ -72,7 +75,7 @@ impl<'t> ObservedTask<'t> {
     /// The name that its submit gave it.
     #[inline]
     pub fn label(&self) -> Option<&'t str> {
-        // SAFETY: as above.
+        // SAFETY: only the submitter and a core that holds the task are shown it.
         unsafe { self.table.annotations(self.record) }.label()
     }
 
@@ -93,7 +96,7 @@ pub fn recorded_args(words: &[u64]) -> impl Iterator<Item = Argument<'_>> {
 
 fn arguments<'t>(
     mut words: &'t [u64],
-    spaces: Option<&'t Spaces>,
+    bytes: Option<(&'t Table, &'t dyn Memory)>,
 ) -> impl Iterator<Item = Argument<'t>> + use<'t> {
     core::iter::from_fn(move || {
         if words.is_empty() {
@@ -102,7 +105,7 @@ fn arguments<'t>(
         let (record, used) = decode(words);
         words = &words[used..];
         Some(match record {
-            Record::Tensor(record) => Argument::Tensor(TensorArgument { record, spaces }),
+            Record::Tensor(record) => Argument::Tensor(TensorArgument { record, bytes }),
             Record::Scalar(scalar) => Argument::Scalar(scalar),
         })
     })
@@ -149,17 +152,19 @@ impl<'t> TensorArgument<'t> {
         self.record.view()
     }
 
-    /// Hands its bytes to `sink` in logical order, in contiguous runs.
+    /// Hands its bytes to `sink` in logical order, piece by piece. If the chip's memory fails, `sink` gets no more of them and
+    /// the run ends with that. Of a task that is being submitted, and of a recorded argument, it gets none.
     ///
     /// # Safety
     /// It comes from [`ObservedTask::args`], and nothing writes these bytes meanwhile.
-    pub unsafe fn for_each_run(&self, mut sink: impl FnMut(&[u8])) {
-        let Some(spaces) = self.spaces else { return };
-        let base = spaces.0[self.record.space as usize].base;
-        self.view().for_each_run(|start, bytes| {
-            // SAFETY: the view was checked against its tensor, which lies in this space; nobody writes it now.
-            sink(unsafe { core::slice::from_raw_parts(base.add(start as usize), bytes as usize) });
-        });
+    pub unsafe fn read(&self, sink: impl FnMut(&[u8])) {
+        let Some((table, memory)) = self.bytes else { return };
+        // SAFETY: the argument is of a task that the core holds.
+        let memory = RunMemory { memory, spaces: unsafe { table.spaces() } };
+        // SAFETY: the view was checked against its tensor, which is inside this space; nobody writes it now.
+        if let Err(error) = unsafe { memory.read(self.record.space, &self.view(), sink) } {
+            table.abort_run(error);
+        }
     }
 }
 
@@ -239,7 +244,7 @@ impl<'t> Submission<'t> {
     /// The task.
     #[inline]
     pub fn task(&self) -> ObservedTask<'t> {
-        ObservedTask { slot: self.slot, record: self.record, table: self.table }
+        ObservedTask { slot: self.slot, record: self.record, table: self.table, memory: None }
     }
 
     /// The barrier that it follows.

@@ -20,12 +20,14 @@ use crate::api::arg::ArgKind;
 use crate::api::args::{Placed, Space, Spaces, encode_scalar, encode_tensor, make_read_only, tensor_words};
 use crate::api::backend::{Backend, Call, Contents, Inference, Reading, Site};
 use crate::api::buffers::{BufferId, Buffers, Permission};
+use crate::api::kernel::KernelError;
 use crate::api::orch::Orch;
 use crate::api::tensor::{RunNumber, TaskHandle, TensorRef, TensorTag};
 use crate::block::BlockRun;
 use crate::check::{check_call, writes};
 use crate::fault::{Fault, Result, TaskFailure};
 use crate::live_runs::LiveRun;
+use crate::memory::{DirectMemory, RunMemory};
 
 /// What became of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -168,10 +170,10 @@ impl<'e, 'd> Oracle<'e, 'd> {
         let mut fate = Fate::Done;
         for kernel in call.launch.kernels() {
             for block in (0..blocks).map(BlockIndex) {
-                let spaces = &self.spaces;
-                let run = BlockRun { kernel, words, spaces, mixed, skip, block, blocks, has_outputs };
+                let memory = RunMemory { memory: DirectMemory, spaces: &self.spaces };
+                let run = BlockRun { kernel, words, memory, mixed, skip, block, blocks, has_outputs };
                 // SAFETY: the records were just written from checked arguments, and nothing else runs.
-                if let (Err(error), Fate::Done) = (unsafe { run.run() }, &fate) {
+                if let (Err(error), Fate::Done) = (unsafe { run.run(KernelError::new) }, &fate) {
                     fate = Fate::Failed(error.0);
                 }
             }

@@ -16,6 +16,7 @@ use crate::fault::{Error, Fault, Result};
 use crate::intern::Interner;
 use crate::limits::{RINGS, SCOPE_DEPTH_MAX};
 use crate::live_runs::{LiveRun, RunNumber};
+use crate::memory::{Memory, RunMemory};
 use crate::report::RunReport;
 use crate::ring::slots::Ring;
 use crate::scope::{Scope, Segment, Usage, WatchedScope};
@@ -153,6 +154,8 @@ pub struct Orchestrator<'t, C, P> {
     pub(crate) floor: u64,
     pub(crate) counting: Option<Box<Counting>>,
     pub(crate) fatal: Option<Error>,
+    /// Whether the chip has copies of the external buffers, which are copied back.
+    copies_out: bool,
 }
 
 impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
@@ -169,14 +172,18 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
         buffers: &'t Buffers<'t>,
     ) -> Self {
         state.reset(run.number(), table, buffers);
+        let mut refused = None;
         let externals = buffers.spaces().enumerate().map(|(i, host)| {
-            // SAFETY: it is one of the run's buffers, and nobody uses it yet.
-            unsafe { chip.external(host, buffers.entry(i).1) }
+            // Of a run that is refused nothing is touched.
+            chip.external(host, buffers.entry(i).1).unwrap_or_else(|error| {
+                refused.get_or_insert(error);
+                host
+            })
         });
         // SAFETY: the caller's promise.
         unsafe { table.begin(externals) };
         let company = chip.company();
-        Orchestrator {
+        let mut orchestrator = Orchestrator {
             run,
             table,
             state,
@@ -195,6 +202,38 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
             floor: 0,
             counting: None,
             fatal: None,
+            copies_out: false,
+        };
+        if let Err(error) = refused.map_or_else(|| orchestrator.copy_in(), Err) {
+            orchestrator.doom(error);
+        }
+        orchestrator
+    }
+
+    /// The chip's memory, by the spaces of the run.
+    #[inline]
+    pub(crate) fn memory(&self) -> RunMemory<'_, impl Memory + use<'_, C, P>> {
+        // SAFETY: the submitter may look at the spaces.
+        RunMemory { memory: self.chip.memory(), spaces: unsafe { self.table.spaces() } }
+    }
+
+    /// Copies external buffers to where the chip keeps them, unless the host sees that.
+    fn copy_in(&mut self) -> Result<()> {
+        if !self.chip.memory().host_sees() {
+            // SAFETY: no task exists yet.
+            unsafe { self.memory().copy_buffers_in(self.buffers) }?;
+            self.copies_out = true;
+        }
+        Ok(())
+    }
+
+    /// Copies back what tasks may have written. All of them are done.
+    pub(crate) fn copy_out(&mut self) {
+        if self.copies_out
+            // SAFETY: every task is done, and the orchestration has ended.
+            && let Err(error) = unsafe { self.memory().copy_buffers_out(self.buffers) }
+        {
+            self.fatal.get_or_insert(error);
         }
     }
 
@@ -255,10 +294,20 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
         if let Some(counting) = self.counting.take() {
             self.fatal.get_or_insert_with(|| counting.verdict());
         }
+        // What the orchestrator met after the chip had ended the run follows from that.
+        let aborted = self.table.aborted();
         if self.table.take_interrupt() && self.fatal.is_none() {
             self.fatal = Some(Fault::Interrupted { tasks: self.seq }.into());
         }
-        self.fatal.take()
+        let fatal = self.fatal.take();
+        aborted.or(fatal)
+    }
+
+    /// Why the run is over.
+    #[cold]
+    pub(crate) fn over(&self) -> Error {
+        let interrupted = || Fault::Interrupted { tasks: self.seq }.into();
+        self.fatal.clone().or_else(|| self.table.aborted()).unwrap_or_else(interrupted)
     }
 
     /// Whoever was marked as a predecessor is one no longer.
@@ -280,11 +329,8 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
     /// Answers for a run that is over: counts on after a deadlock, or gives the error.
     #[cold]
     pub(crate) fn submit_stopped(&mut self, call: &Call<'_>, outs: &mut [TensorRef]) -> Result<TaskHandle> {
-        match (&self.fatal, &self.counting) {
-            (Some(error), _) => Err(error.clone()),
-            (None, Some(_)) => self.count_submit(call, outs, &[]),
-            (None, None) => Err(Fault::Interrupted { tasks: self.seq }.into()),
-        }
+        self.stopped_error()?;
+        self.count_submit(call, outs, &[])
     }
 
     /// Shows how full the rings are on the board.

@@ -150,26 +150,28 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         encode_tensor(words, view, Placed { access: Access::Output, split, space, base: offset, offset });
         if call.launch.block_count() > 1 && split == NO_SPLIT {
             // All blocks share it, so none of them can zero it.
-            self.zero_heap(ring, offset, view.bytes());
+            self.zero_heap(ring, offset, view.bytes())?;
         }
         Ok(tensor)
     }
 
     /// Zeroes heap memory that was just taken. What was never used is zero, and its pages are left to the core that writes
     /// them first: making them is most of what zeroing costs.
-    pub(crate) fn zero_heap(&self, ring: usize, offset: u64, bytes: u64) {
+    pub(crate) fn zero_heap(&mut self, ring: usize, offset: u64, bytes: u64) -> Result<()> {
         let untouched_from = self.state.rings[ring].heap.untouched_from(offset);
-        let used = (untouched_from - offset).min(bytes) as usize;
+        let used = (untouched_from - offset).min(bytes);
+        if used == 0 {
+            return Ok(());
+        }
         // SAFETY: the bytes were just taken from the heap ring: nobody else uses them.
-        unsafe { self.table.heap[ring].base().add(offset as usize).write_bytes(0, used) };
+        let zeroed = unsafe { self.memory().zero(ring as u32, offset, used) };
+        zeroed.map_err(|error| self.doom(error))
     }
 
     /// Copies the orchestration's bytes into heap memory that was just taken, as large as they are.
-    pub(crate) fn fill_heap(&self, ring: usize, offset: u64, bytes: &[u8]) {
+    pub(crate) fn fill_heap(&mut self, ring: usize, offset: u64, bytes: &[u8]) -> Result<()> {
         // SAFETY: as many bytes were just taken from the heap ring: nobody else uses them.
-        unsafe {
-            let target = self.table.heap[ring].base().add(offset as usize);
-            core::ptr::copy_nonoverlapping(bytes.as_ptr(), target, bytes.len());
-        }
+        let filled = unsafe { self.memory().copy_in(bytes, ring as u32, offset) };
+        filled.map_err(|error| self.doom(error))
     }
 }

@@ -14,11 +14,12 @@ use crate::api::annotations::Annotations;
 use crate::api::args::{Args, Record, decode};
 use crate::api::kernel::{Kernel, KernelResult};
 use crate::completion::Executor;
+use crate::memory::Memory;
 use crate::seams::Probe;
 use crate::slot::{SKIPPED, SlotIndex, TaskRecord};
 use crate::table::task_id;
 
-impl<P: Probe> Executor<'_, P> {
+impl<P: Probe, M: Memory + Copy> Executor<'_, P, M> {
     /// For a chip that places blocks itself: what it needs to know of a task.
     ///
     /// # Safety
@@ -104,7 +105,7 @@ impl<P: Probe> Executor<'_, P> {
         let line = self.table.board.core(self.core.0);
         line.set_running(task_id(record), record.kernels[lane]);
         // SAFETY: the caller's promise; conflicting tasks are ordered as in `run_block`.
-        let result = unsafe { self.block(record, lane, block).run() };
+        let result = unsafe { self.block(record, lane, block).run(|error| self.abort_block(error)) };
         line.set_idle();
         line.add_block();
         if let Err(error) = result {
@@ -139,15 +140,17 @@ impl<P: Probe> Executor<'_, P> {
         arguments
     }
 
-    /// For a chip whose cores are elsewhere: the block is about to be given away. What it makes is zeroed.
+    /// For a chip whose cores are elsewhere: the block is about to be given away. What it makes is zeroed; where that fails the
+    /// run ends, and the block [ends](Self::end_block) with this error.
     ///
     /// # Safety
     /// The caller holds the task, [`open`](Self::open) said yes, and each block begins once.
-    pub unsafe fn begin_block(&self, record: &TaskRecord, index: u32) {
+    pub unsafe fn begin_block(&self, record: &TaskRecord, index: u32) -> KernelResult {
         let (lane, block) = self.lane_of(record, index);
         self.table.board.core(self.core.0).set_running(task_id(record), record.kernels[lane]);
         // SAFETY: the caller's promise; conflicting tasks are ordered as in `run_block`.
-        unsafe { self.block(record, lane, block).prepare() };
+        let prepared = unsafe { self.block(record, lane, block).prepare() };
+        prepared.map_err(|error| self.abort_block(error))
     }
 
     /// For a chip whose cores are elsewhere: the block has ended, like this.
@@ -167,7 +170,7 @@ impl<P: Probe> Executor<'_, P> {
 pub enum BlockArgument {
     /// A tensor, or the block's part of one.
     Tensor {
-        /// Its first byte in this process.
+        /// Its first byte in the chip's memory.
         address: *mut u8,
         /// The type of its elements.
         dtype: DType,

@@ -6,10 +6,11 @@ use crate::api::backend::Reading;
 use crate::api::tensor::TensorRef;
 use crate::fault::{Fault, Result, TaskFailure};
 use crate::limits::RINGS;
+use crate::memory::Memory;
 use crate::orchestrator::{Orchestrator, Predecessor, ring_index};
 use crate::overlap::Region;
 use crate::planted::{Bug, planted};
-use crate::seams::{Chip, Probe, Step};
+use crate::seams::{Chip, Probe, Step, Work};
 use crate::slot::EdgeKind;
 use crate::submit::RecordRegions;
 use crate::table::{Table, task_id};
@@ -124,40 +125,31 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             return Err(self.read_stopped());
         }
         if self.table.poison.any() && self.table.poison.touches(root.space, &view) {
-            return Err(
-                task_failure(self.table).unwrap_or_else(|| Fault::Interrupted { tasks: self.seq }.into())
-            );
+            return Err(task_failure(self.table).unwrap_or_else(|| self.over()));
         }
         if how == Reading::InPlace {
             self.probe.step(Step::Waited);
             return self.look_at(root.space, &view, sink);
         }
-        self.chip.copy_out(view.bytes());
+        self.work(Work::CopyOut(view.bytes()));
         self.probe.step(Step::Waited);
-        // SAFETY: the submitter may look at the spaces.
-        let base = unsafe { self.table.spaces() }.0[root.space as usize].base;
-        view.for_each_run(|start, len| {
-            // SAFETY: the view was checked against its tensor, which is inside this space; the writers are done and
-            // acquired, so only readers of these bytes can run now.
-            sink(unsafe { core::slice::from_raw_parts(base.add(start as usize), len as usize) });
-        });
-        Ok(())
+        // SAFETY: the view was checked against its tensor, which is inside this space; the writers are done and acquired, so
+        // only readers of these bytes can run now.
+        let read = unsafe { self.memory().read(root.space, &view, sink) };
+        read.map_err(|error| self.doom(error))
     }
 
     /// Shows the bytes of a view whose writers are done where they are.
     fn look_at(&mut self, space: u32, view: &TensorView, sink: &mut dyn FnMut(&[u8])) -> Result<()> {
         let (offset, bytes) = (view.offset_bytes(), view.bytes());
-        if !self.chip.host_sees_memory() {
+        if !self.chip.memory().host_sees() {
             return Err(Fault::NotMapped { space, offset, bytes }.into());
         }
         if !view.is_contiguous() {
             return Err(Fault::NotInOnePiece { bytes }.into());
         }
-        // SAFETY: the submitter may look at the spaces.
-        let base = unsafe { self.table.spaces() }.0[space as usize].base;
-        // SAFETY: the view was checked against its tensor, which lies in this space; only readers of these bytes can run now.
-        sink(unsafe { core::slice::from_raw_parts(base.add(offset as usize), bytes as usize) });
-        Ok(())
+        // SAFETY: the view was checked against its tensor, which is inside this space; only readers of these bytes can run now.
+        unsafe { self.memory().read(space, view, sink) }
     }
 }
 

@@ -6,6 +6,8 @@ use ringlane_task::{CoreId, Resource, RingIndex, TaskId, Ticks};
 
 use crate::api::args::Space;
 use crate::api::buffers::Permission;
+use crate::fault::Result;
+use crate::memory::{DirectMemory, Memory};
 use crate::observed::{EndedScope, Fill, ObservedTask, PlacedBlock, Submission, ThreadPhase};
 use crate::slot::{SlotIndex, TaskRecord};
 
@@ -32,6 +34,10 @@ pub enum Work {
     Wire(u32),
     /// It has recorded a scope that ended.
     EndScope,
+    /// The orchestration copies this number of bytes of its own into a tensor.
+    CopyIn(u64),
+    /// This number of bytes of a tensor is copied out to the orchestration.
+    CopyOut(u64),
 }
 
 /// What the submitter needs of a chip.
@@ -39,13 +45,17 @@ pub trait Chip {
     /// Whether the submitter's own work takes time of the chip's clock: it is told of only where it does.
     const TIMED: bool = false;
 
-    /// Where the chip keeps an external buffer: where the host has it, unless the chip does not see that.
-    ///
-    /// # Safety
-    /// `host` is a buffer of the run about to begin; what is returned is as large, and there until the run has ended.
+    /// The memory that heap rings and external buffers are in.
     #[inline]
-    unsafe fn external(&mut self, host: Space, _permission: Permission) -> Space {
-        host
+    fn memory(&self) -> impl Memory {
+        DirectMemory
+    }
+    /// Where the chip keeps an external buffer of the run about to begin: where the host has it if the host sees the chip's
+    /// memory; else in that memory, as large and there until the run has ended. What it holds is copied in before
+    /// [`begin`](Self::begin) and, if tasks may write it, out before [`end`](Self::end).
+    #[inline]
+    fn external(&mut self, host: Space, _permission: Permission) -> Result<Space> {
+        Ok(host)
     }
     /// The run begins.
     #[inline]
@@ -68,17 +78,6 @@ pub trait Chip {
     /// The orchestration itself takes so many ticks.
     #[inline]
     fn spend(&mut self, _ticks: u64) {}
-    /// Whether the host sees the chip's memory as it is. Where not, everything is copied.
-    #[inline]
-    fn host_sees_memory(&self) -> bool {
-        true
-    }
-    /// The orchestration copies `bytes` bytes of its own into a tensor.
-    #[inline]
-    fn copy_in(&mut self, _bytes: u64) {}
-    /// So many bytes of a tensor are copied out to the orchestration.
-    #[inline]
-    fn copy_out(&mut self, _bytes: u64) {}
     /// A task that is being submitted waits for another.
     #[inline]
     fn wired(&mut self, _predecessor: SlotIndex, _successor: SlotIndex) {}

@@ -18,7 +18,8 @@ use crate::unwind::{AbortOnUnwind, drop_panic};
 /// left; the table and state can be used again, whatever happened. `site` is where the root scope is said to be.
 ///
 /// # Safety
-/// No task exists on the table, nobody else submits to it, and the chip runs each published task once.
+/// No task exists on the table, nobody else submits to it, and the chip runs each published task once. The table's heap rings
+/// are in the chip's memory, and that memory and [`Chip::external`] do what they say.
 pub unsafe fn run<'e, R, C: Chip, P: Probe>(
     table: &Table,
     state: &mut State,
@@ -55,6 +56,7 @@ pub unsafe fn run<'e, R, C: Chip, P: Probe>(
         result = result.and(ended);
     }
     orchestrator.drain();
+    orchestrator.copy_out();
     orchestrator.chip().end();
     tasks_run.disarm();
     let ended = orchestrator.chip().now();

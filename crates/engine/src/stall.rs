@@ -110,8 +110,8 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         if freed {
             return Ok(());
         }
-        if self.table.interrupted() {
-            return Err(Fault::Interrupted { tasks: self.seq }.into());
+        if self.table.stopped() {
+            return Err(self.over());
         }
         if self.is_deadlock(ring, resource) {
             return Err(self.latch(ring, resource, wanted, site));

@@ -12,7 +12,7 @@ use crate::api::args::{Space, Spaces};
 use crate::api::kernel::Kernel;
 use crate::arena::Arena;
 use crate::board::Board;
-use crate::fault::Result;
+use crate::fault::{Error, Result};
 use crate::intern::Names;
 use crate::limits::{KERNELS_MAX, RINGS, SITES_MAX};
 use crate::poison::Poison;
@@ -64,6 +64,8 @@ pub struct Table {
     pub(crate) poison: Poison,
     pub(crate) failure: Mutex<Option<FirstFailure>>,
     stop: AtomicU32,
+    /// Why the chip ended the run.
+    aborted: Mutex<Option<Error>>,
     /// What other threads may look at.
     pub board: Board,
 }
@@ -80,10 +82,12 @@ impl Table {
         Self::with_heap(capacities, cores, heap)
     }
 
-    /// As [`new`](Self::new), with the heap rings in memory that the caller has: `heap` gives as many bytes as it is asked for.
+    /// As [`new`](Self::new), with the heap rings in memory of the chip: `heap` gives as many bytes as it is asked for. The
+    /// host need not see them; the table only computes addresses.
     ///
     /// # Safety
-    /// Each space is zeroed, aligned to a cache line, there as long as the table, and nobody else's.
+    /// Each space is in the [`Memory`](crate::memory::Memory) of every chip that the table is used with. It is zeroed, aligned
+    /// to a cache line, there as long as the table, and nobody else's.
     pub unsafe fn in_memory(
         capacities: &Capacities,
         cores: usize,
@@ -119,6 +123,7 @@ impl Table {
             poison: Poison::default(),
             failure: Mutex::new(None),
             stop: AtomicU32::new(0),
+            aborted: Mutex::new(None),
             board: Board::new(cores),
         })
     }
@@ -137,6 +142,7 @@ impl Table {
         self.sites.clear();
         self.poison.clear();
         *self.failure.lock().expect("no panic while a failure is noted") = None;
+        *self.aborted.lock().expect("no panic while a fault is noted") = None;
         self.board.begin();
     }
 
@@ -224,6 +230,20 @@ impl Table {
     /// Ends the run at the next task.
     pub fn stop(&self, why: Stop) {
         let _ = self.stop.compare_exchange(0, why as u32, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// Ends the run for a reason of the chip's, which is its error; the first reason counts. Callable by any thread of the
+    /// run. Tasks that are running finish, no other starts.
+    #[cold]
+    pub fn abort_run(&self, why: impl Into<Error>) {
+        self.aborted.lock().expect("no panic while a fault is noted").get_or_insert(why.into());
+        self.stop(Stop::Fatal);
+    }
+
+    /// Why the chip ended the run, if it did.
+    #[cold]
+    pub(crate) fn aborted(&self) -> Option<Error> {
+        self.aborted.lock().expect("no panic while a fault is noted").clone()
     }
 
     /// Takes back what ended the run that is over, so that the next one runs; true if that was an interrupt. Not done when a

@@ -186,7 +186,7 @@ impl Capture {
             Pieces { payload: &mut self.payload, at: bin_offset, left: bytes, room: 0, padding: 0 };
         // SAFETY: called before the task's first block or after its last: whoever else could write these bytes is ordered
         // before or after the task.
-        unsafe { tensor.for_each_run(|run| pieces.put(run)) };
+        unsafe { tensor.read(|run| pieces.put(run)) };
         let bin_size = pieces.at - bin_offset;
         let mut dims = [[0; 2]; MAX_RANK];
         for (to, Dim { len, stride }) in dims.iter_mut().zip(tensor.dims()) {

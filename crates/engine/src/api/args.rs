@@ -39,7 +39,8 @@ const FLAG_WHOLE: u64 = 1 << 18;
 /// The kernel may not write it, although the access does not say so (`no_dep` to a parameter that reads).
 const FLAG_READ_ONLY: u64 = 1 << 48;
 
-/// An address range that records point into: a heap ring or an external buffer.
+/// An address range that records point into: a heap ring or an external buffer. The addresses are those of the chip's
+/// [`Memory`](crate::memory::Memory), which alone says whether the host may dereference them.
 #[derive(Clone, Copy, Debug)]
 pub struct Space {
     /// First byte.
@@ -239,6 +240,13 @@ impl Part {
     }
 }
 
+impl Spaces {
+    /// The same spaces, each at another address: for a chip that keeps the bytes elsewhere.
+    pub fn moved(&self, to: impl Fn(Space) -> *mut u8) -> Self {
+        Spaces(self.0.iter().map(|&space| Space { base: to(space), ..space }).collect())
+    }
+}
+
 impl<'a> Args<'a> {
     /// # Safety
     /// The records were written by `encode_*` for these spaces from checked views; for `'a` the bytes are
@@ -246,6 +254,12 @@ impl<'a> Args<'a> {
     #[inline]
     pub(crate) unsafe fn new(words: &'a [u64], spaces: &'a Spaces, block: BlockIndex, blocks: u32) -> Self {
         Args { words, spaces, block, blocks }
+    }
+
+    /// Takes the addresses of arguments from these spaces, where the same bytes are.
+    #[inline(always)]
+    pub(crate) fn move_to(&mut self, spaces: &'a Spaces) {
+        self.spaces = spaces;
     }
 
     /// The next argument as a value of type `P`; an error if it is something else.
@@ -347,9 +361,9 @@ impl<'a> Args<'a> {
             dim.len = len;
         }
         let space = self.spaces.0[record.space as usize];
-        // SAFETY: the view was checked against its tensor at submit and the tensor lies inside the space; the
-        // part's first element (of an empty part the view's) is one of the view's.
-        Part { base: unsafe { space.base.add(offset as usize) }, dims, rank }
+        // The view was checked against its tensor at submit and the tensor is inside the space; the part's first element
+        // (of an empty part the view's) is one of the view's. Not `add`: the host may not see an allocation there.
+        Part { base: space.base.wrapping_add(offset as usize), dims, rank }
     }
 }
 

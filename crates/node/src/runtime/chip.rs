@@ -12,6 +12,7 @@ use std::time::Instant;
 
 use ringlane_engine::api::kernel::KernelError;
 use ringlane_engine::completion::Executor;
+use ringlane_engine::memory::DirectMemory;
 use ringlane_engine::observed::PlacedBlock;
 use ringlane_engine::placed::BlockArgument;
 use ringlane_engine::seams::{Chip, Company, Probe};
@@ -63,7 +64,13 @@ impl<'n, P: Probe> NodeChip<'n, P> {
 
     pub(super) fn executor(&self, worker: usize) -> Executor<'n, P> {
         let core = CoreId(worker as u32);
-        Executor { table: self.lent.table, probe: self.lent.probe, core, company: Company::Alone }
+        Executor {
+            table: self.lent.table,
+            probe: self.lent.probe,
+            core,
+            company: Company::Alone,
+            memory: DirectMemory,
+        }
     }
 
     /// A task became ready.

@@ -116,9 +116,8 @@ impl<P: Probe> NodeChip<'_, P> {
             let index = index as u32;
             #[allow(unsafe_code)]
             // SAFETY: the task is open, and each of its blocks is begun once.
-            unsafe {
-                self.executor(worker).begin_block(record, index);
-            }
+            let begun = unsafe { self.executor(worker).begin_block(record, index) };
+            begun.expect("memory that the host sees does not fail");
             self.lent.crew[worker].calls += 1;
             let (seq, attempt) = (self.lent.crew[worker].calls, Attempt::First);
             let sent = self.config_for(waiting, worker, seq).and_then(|config| {

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 use ringlane_engine::completion::{Executor, ReadySink};
+use ringlane_engine::memory::DirectMemory;
 use ringlane_engine::observed::{
     EndedScope, Fill, ObservedTask, PlacedBlock, Submission, ThreadPhase, ThreadWork,
 };
@@ -256,7 +257,13 @@ impl Chip for Tiny<'_, '_> {
         let Some(task) = self.queue.0.pop_front() else { return };
         let core = CoreId(self.taken % CORES);
         self.taken += 1;
-        let executor = Executor { table: self.table, probe: self.probe, core, company: Company::Alone };
+        let executor = Executor {
+            table: self.table,
+            probe: self.probe,
+            core,
+            company: Company::Alone,
+            memory: DirectMemory,
+        };
         // SAFETY: the task was published or became ready, and is taken from the queue once.
         unsafe { executor.run(task, &mut self.queue) };
     }
