@@ -18,6 +18,7 @@ use ringlane_engine::oracle::Fate;
 use ringlane_engine::prelude::*;
 use ringlane_engine::report::RunReport;
 use ringlane_task::{RINGS, Resource};
+use toy_chip::ToyRuntime;
 
 use super::capacity::{self, Attempt, ROOMY};
 use super::ledger::Needs;
@@ -52,6 +53,10 @@ pub(crate) fn check(program: &Program) -> Result<(), Failure> {
     let last = settle(program, &expected, first, |rings| {
         CpuRuntime::new(&capacity::config(rings, program.threads)).map_err(|error| format!("{error:?}"))
     })?;
+    // In memory that the host cannot see: what goes around the seam faults.
+    let toy =
+        |rings: &Capacity| ToyRuntime::new(&capacity::config(rings, 1)).map_err(|error| format!("{error:?}"));
+    settle(program, &expected, first, toy).map_err(|failure| format!("on the toy chip: {failure}"))?;
     record::check(program, &expected, [first, last]).map_err(|failure| format!("recorded: {failure}"))?;
     modelled::check(program, &expected, first).map_err(|failure| format!("modelled: {failure}"))
 }

@@ -11,6 +11,7 @@ use ringlane_engine::chip_runtime::ChipRuntime;
 use ringlane_engine::oracle::{self, Fate};
 use ringlane_engine::prelude::*;
 use ringlane_engine::report::{Run, RunReport};
+use toy_chip::ToyRuntime;
 
 use super::interpret::{Env, Interpreter};
 use super::kernels::{self, Value};
@@ -172,6 +173,21 @@ impl Engine for CpuRuntime {
         f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<()>,
     ) -> Run<()> {
         CpuRuntime::run(self, buffers, f)
+    }
+
+    fn interrupt(&self) -> Box<dyn Fn()> {
+        let remote = self.remote();
+        Box::new(move || remote.interrupt())
+    }
+}
+
+impl Engine for ToyRuntime {
+    fn run<'e>(
+        &mut self,
+        buffers: &'e mut Buffers<'_>,
+        f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<()>,
+    ) -> Run<()> {
+        ToyRuntime::run(self, buffers, f)
     }
 
     fn interrupt(&self) -> Box<dyn Fn()> {

@@ -38,7 +38,7 @@ const UPSTREAM: [(&str, &[&str]); 14] = [
     ("ringlane-bench", &["ringlane"]),
 ];
 /// The last crates of the data flow, which may use everything.
-const LAST: [&str; 2] = ["ringlane-cli", "xtask"];
+const LAST: [&str; 3] = ["ringlane-cli", "toy-chip", "xtask"];
 
 /// The findings of dependencies that flow upstream, and of crates that have no position in the order.
 pub fn directions(metadata: &Metadata, files: &[File]) -> Vec<Finding> {
