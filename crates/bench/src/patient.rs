@@ -12,7 +12,7 @@ use ringlane_engine::completion::{Executor, ReadySink};
 use ringlane_engine::memory::DirectMemory;
 use ringlane_engine::orchestrator::State;
 use ringlane_engine::prelude::{Buffers, Orch};
-use ringlane_engine::seams::{Chip, Company};
+use ringlane_engine::seams::{Chip, Threading};
 use ringlane_engine::slot::SlotIndex;
 use ringlane_engine::table::Table;
 use ringlane_engine::{Result, session};
@@ -65,7 +65,7 @@ impl Chip for PatientChip<'_> {
             table: self.table,
             probe: &(),
             core: CoreId(0),
-            company: Company::Alone,
+            threading: Threading::Single,
             memory: DirectMemory,
         };
         while let Some(task) = self.waiting.pop() {
@@ -78,8 +78,8 @@ impl Chip for PatientChip<'_> {
         Ticks(self.start.elapsed().as_nanos() as u64)
     }
 
-    fn company(&self) -> Company {
-        Company::Alone
+    fn threading(&self) -> Threading {
+        Threading::Single
     }
 }
 

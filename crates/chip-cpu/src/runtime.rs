@@ -7,7 +7,7 @@ use ringlane_engine::api::buffers::Buffers;
 use ringlane_engine::api::orch::Orch;
 use ringlane_engine::orchestrator::State;
 use ringlane_engine::report::{Run, RunReport};
-use ringlane_engine::seams::{Company, Probe};
+use ringlane_engine::seams::{Probe, Threading};
 use ringlane_engine::table::Table;
 use ringlane_engine::{AbortOnUnwind, Fault, Result, session};
 use ringlane_task::{CallConfig, Capacities, ConfigError, CoreId};
@@ -55,9 +55,9 @@ impl CpuRuntime {
         let state = State::new(&table);
         let queues = (0..workers).map(|_| ReadyQueue::new(table.slot_count())).collect::<Result<_>>()?;
         let polls = if workers <= cores { crate::worker::POLLS } else { 1 };
-        let company = if workers == 1 { Company::Alone } else { Company::Shared };
+        let threading = if workers == 1 { Threading::Single } else { Threading::Multi };
         let (sleep, modes) = (Sleep::new(workers), Modes::new());
-        let shared = Arc::new(Shared { table, queues, sleep, modes, polls, company, grain: Grain::new() });
+        let shared = Arc::new(Shared { table, queues, sleep, modes, polls, threading, grain: Grain::new() });
         fence::prepare_process();
         // The first call measures the clock: not in the first run.
         CpuClock::get();

@@ -1,9 +1,9 @@
 //! A worker: takes tasks, runs them, keeps a successor, steals, and sleeps when there is nothing.
 
 use ringlane_engine::completion::{Executor, ReadySink};
-use ringlane_engine::limits::SUBMITS_PER_LOOK;
+use ringlane_engine::limits::SUBMITS_PER_POLL;
 use ringlane_engine::memory::DirectMemory;
-use ringlane_engine::seams::{Chip, Clock, Company, Probe};
+use ringlane_engine::seams::{Chip, Clock, Probe, Threading};
 use ringlane_engine::slot::SlotIndex;
 use ringlane_engine::table::Table;
 use ringlane_task::{CoreId, Ticks};
@@ -23,7 +23,7 @@ pub(crate) const POLLS: u32 = if cfg!(shuttle) { 2 } else { 100 };
 /// For how many polls a worker leaves queues alone, and how many tasks they have to hold before it stops doing so: many tasks
 /// at once are worth stealing, tiny tasks hardly ever.
 const HESITATION: (u32, u32) = (2, 4);
-const FINE_HESITATION: (u32, u32) = (64, 4 * SUBMITS_PER_LOOK);
+const FINE_HESITATION: (u32, u32) = (64, 4 * SUBMITS_PER_POLL);
 /// Tasks that may wait before the submitter runs some between its submits: what their slots, arguments and map entries
 /// take still fits a second-level cache.
 const OUTSTANDING: u64 = 1024;
@@ -40,7 +40,7 @@ pub(crate) struct Shared {
     pub(crate) modes: Modes,
     /// Polls before sleeping; few where workers outnumber cores.
     pub(crate) polls: u32,
-    pub(crate) company: Company,
+    pub(crate) threading: Threading,
     pub(crate) grain: Grain,
 }
 
@@ -97,7 +97,7 @@ impl<'s, P: Probe> Worker<'s, P> {
     #[inline]
     fn push(&mut self, task: SlotIndex) {
         self.queue().push(task);
-        if self.shared.company == Company::Shared {
+        if self.shared.threading == Threading::Multi {
             self.shared.sleep.pushed();
         }
     }
@@ -106,14 +106,14 @@ impl<'s, P: Probe> Worker<'s, P> {
     #[inline]
     fn take(&mut self) -> Option<SlotIndex> {
         let task = self.kept.take().or_else(|| self.take_local());
-        if self.shared.company == Company::Alone { task } else { task.or_else(|| self.steal()) }
+        if self.shared.threading == Threading::Single { task } else { task.or_else(|| self.steal()) }
     }
 
     #[inline]
     fn take_local(&mut self) -> Option<SlotIndex> {
-        match self.shared.company {
-            Company::Alone => self.queue().pop_alone(),
-            Company::Shared => self.queue().pop(),
+        match self.shared.threading {
+            Threading::Single => self.queue().pop_alone(),
+            Threading::Multi => self.queue().pop(),
         }
     }
 
@@ -135,9 +135,14 @@ impl<'s, P: Probe> Worker<'s, P> {
     #[inline]
     fn run(&mut self, task: SlotIndex) {
         let (table, core) = (&self.shared.table, self.core_id());
-        let executor =
-            Executor { table, probe: self.probe, core, company: self.shared.company, memory: DirectMemory };
-        if self.shared.company == Company::Alone {
+        let executor = Executor {
+            table,
+            probe: self.probe,
+            core,
+            threading: self.shared.threading,
+            memory: DirectMemory,
+        };
+        if self.shared.threading == Threading::Single {
             // SAFETY: the task came from `take` or `publish`, each of which gives a task to one worker once.
             return unsafe { executor.run(task, self) };
         }
@@ -226,7 +231,7 @@ impl<P: Probe> Chip for Worker<'_, P> {
 
     #[inline]
     fn submitted(&mut self, outstanding: u64) {
-        let alone = self.shared.company == Company::Alone || self.shared.grain.is_fine();
+        let alone = self.shared.threading == Threading::Single || self.shared.grain.is_fine();
         if alone {
             self.work_off(u32::MAX);
         } else if outstanding > OUTSTANDING {
@@ -255,8 +260,8 @@ impl<P: Probe> Chip for Worker<'_, P> {
         self.clock.now_ordered()
     }
 
-    fn company(&self) -> Company {
-        self.shared.company
+    fn threading(&self) -> Threading {
+        self.shared.threading
     }
 }
 

@@ -4,8 +4,8 @@ use ringlane_engine::api::args::Space;
 use ringlane_engine::api::buffers::Permission;
 use ringlane_engine::arena::Arena;
 use ringlane_engine::memory::Memory;
-use ringlane_engine::observed::ThreadPhase;
-use ringlane_engine::seams::{Chip, Company, Probe, Work};
+use ringlane_engine::observe::ThreadPhase;
+use ringlane_engine::seams::{Chip, Probe, Threading, Work};
 use ringlane_engine::slot::SlotIndex;
 use ringlane_engine::{Fault, Result};
 use ringlane_task::Ticks;
@@ -131,7 +131,7 @@ impl<P: Probe> Chip for SimChip<'_, P> {
         self.pass(takes);
     }
 
-    fn spend(&mut self, ticks: u64) {
+    fn advance_time(&mut self, ticks: u64) {
         self.pass(self.machine.clock.ps(ticks));
     }
 
@@ -173,8 +173,8 @@ impl<P: Probe> Chip for SimChip<'_, P> {
         self.machine.clock.ticks(self.now)
     }
 
-    fn company(&self) -> Company {
-        Company::Alone
+    fn threading(&self) -> Threading {
+        Threading::Single
     }
 }
 

@@ -4,7 +4,7 @@
 //! needs a cluster whose cores are all idle; while one waits, a thread keeps one of its clusters free of new blocks until it is.
 
 use ringlane_engine::api::kernel::CoreType;
-use ringlane_engine::observed::ThreadWork;
+use ringlane_engine::observe::ThreadWork;
 use ringlane_engine::seams::Probe;
 use ringlane_engine::slot::{SlotIndex, TaskRecord};
 use ringlane_engine::table::task_id;

@@ -5,9 +5,9 @@
 use core::ops::Range;
 
 use ringlane_engine::completion::Executor;
-use ringlane_engine::observed::{PlacedBlock, ThreadWork};
+use ringlane_engine::observe::{PlacedBlock, ThreadWork};
 use ringlane_engine::planted::{Bug, planted};
-use ringlane_engine::seams::{Company, Probe, RecordBytes};
+use ringlane_engine::seams::{Probe, RecordBytes, Threading};
 use ringlane_engine::slot::{SlotIndex, TaskRecord};
 use ringlane_engine::table::Table;
 use ringlane_task::{ChipSpec, ControlCosts, CoreId};
@@ -117,7 +117,7 @@ impl<'t, P: Probe> Machine<'t, P> {
             table,
             probe,
             core,
-            company: Company::Alone,
+            threading: Threading::Single,
             memory: ModelledMemory(self.spec.host_memory),
         }
     }

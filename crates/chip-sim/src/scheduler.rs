@@ -9,7 +9,7 @@
 
 use core::ops::Range;
 
-use ringlane_engine::observed::{ThreadPhase, ThreadWork};
+use ringlane_engine::observe::{ThreadPhase, ThreadWork};
 use ringlane_engine::slot::{SlotIndex, TaskRecord};
 
 use crate::time::{Ps, SimClock};

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use ringlane_chip_sim::core::CoreKind;
 use ringlane_chip_sim::{SimOptions, SimRuntime};
-use ringlane_engine::observed::{ThreadPhase, ThreadWork};
+use ringlane_engine::observe::{ThreadPhase, ThreadWork};
 use ringlane_engine::prelude::*;
 use ringlane_engine::seams::Probe;
 use ringlane_task::CallConfig;

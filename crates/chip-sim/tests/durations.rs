@@ -9,7 +9,7 @@ use std::time::Duration;
 use ringlane_chip_sim::cost::{BlockTimes, CostTable, Programs, TableRecorder};
 use ringlane_chip_sim::policy::PolicyName;
 use ringlane_chip_sim::{SimOptions, SimRuntime};
-use ringlane_engine::observed::PlacedBlock;
+use ringlane_engine::observe::PlacedBlock;
 use ringlane_engine::prelude::*;
 use ringlane_engine::seams::Probe;
 use ringlane_engine::table::task_id;

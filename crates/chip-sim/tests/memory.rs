@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use ringlane_chip_sim::link::{Copied, Direction};
 use ringlane_chip_sim::{SimOptions, SimRuntime};
-use ringlane_engine::observed::ObservedTask;
+use ringlane_engine::observe::ObservedTask;
 use ringlane_engine::prelude::*;
 use ringlane_engine::seams::{Probe, RecordBytes};
 use ringlane_task::{CallConfig, ChipSpec, CoreId, Explain, HostMemory};
@@ -83,7 +83,7 @@ fn what_was_not_copied_is_not_seen_and_the_error_says_where_and_how() {
         runtime(spec).run(&mut data, |o| {
             let x = o.external(x)?;
             let made = o.submit(&DOUBLE, [x.read(), out(f32, [4])])?.out(0);
-            o.look(made, |values: &[f32]| values.to_vec())
+            o.with_slice(made, |values: &[f32]| values.to_vec())
         })
     };
     assert_eq!(look(&support::a2a3()).result.unwrap(), [2.0; 4]);

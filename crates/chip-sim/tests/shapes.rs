@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use ringlane_chip_sim::policy::PolicyName;
 use ringlane_chip_sim::{SimOptions, SimRuntime};
-use ringlane_engine::observed::PlacedBlock;
+use ringlane_engine::observe::PlacedBlock;
 use ringlane_engine::prelude::*;
 use ringlane_engine::seams::Probe;
 use ringlane_task::{CallConfig, ChipSpec, Explain};
@@ -261,7 +261,7 @@ fn virtual_time_has_an_end_and_says_so() {
     let mut runtime = runtime(PolicyName::Fifo);
     let run = runtime.run(&mut data, |o| {
         let x = o.external(x)?;
-        o.spend(u64::MAX);
+        o.advance_time(u64::MAX);
         o.submit(&VECTOR, [x.inout()]).map(drop)
     });
     assert_eq!(run.result.unwrap_err().name(), "VirtualTimeOver");

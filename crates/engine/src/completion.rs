@@ -8,13 +8,14 @@ use crate::api::args::{TensorRecord, tensor_records};
 use crate::api::kernel::KernelError;
 use crate::block::BlockRun;
 use crate::fault::Error;
+use crate::fault::{Fault, TaskFailure};
 use crate::memory::{DirectMemory, Memory, RunMemory};
-use crate::observed::ObservedTask;
+use crate::observe::ObservedTask;
+use crate::observe::submitter::note_ready;
 use crate::planted::{Bug, planted};
-use crate::seams::{Company, Probe};
+use crate::seams::{Probe, Threading};
 use crate::slot::{FAILED, FLOOR_MAX, SKIPPED, SlotIndex, TaskRecord};
 use crate::table::{FirstFailure, Table, task_id};
-use crate::watch::note_ready;
 
 /// A core's way to run tasks: the table, who it is, and who watches.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +27,7 @@ pub struct Executor<'t, P, M = DirectMemory> {
     /// Which core this is.
     pub core: CoreId,
     /// Whether other threads complete tasks too.
-    pub company: Company,
+    pub threading: Threading,
     /// The chip's memory. Whoever runs tasks vouches that the spaces of the run are in it.
     pub memory: M,
 }
@@ -100,7 +101,7 @@ impl<P: Probe, M: Memory + Copy> Executor<'_, P, M> {
             slot.mark(SKIPPED);
             return;
         }
-        if self.company == Company::Shared {
+        if self.threading == Threading::Multi {
             slot.warm_successor(&self.table.slots, &self.table.edges);
         }
         let (lane, block) = self.lane_of(record, index);
@@ -249,13 +250,13 @@ impl<P: Probe, M: Memory + Copy> Executor<'_, P, M> {
         let ended = sees.then(|| self.probe.ended(self.core, record).0.min(FLOOR_MAX));
         let (slots, edges) = (&self.table.slots, &self.table.edges);
         // A closure for each, so that each is inlined.
-        match self.company {
+        match self.threading {
             // SAFETY: the caller completes the task, once.
-            Company::Shared => unsafe {
+            Threading::Multi => unsafe {
                 slot.close(slots, edges, fate, ended, |task, floor| self.publish(task, floor, &mut ready));
             },
             // SAFETY: as above, and nobody else runs tasks.
-            Company::Alone => unsafe {
+            Threading::Single => unsafe {
                 slot.close_alone(slots, edges, fate, ended, |task, floor| {
                     self.publish(task, floor, &mut ready);
                 });
@@ -320,4 +321,23 @@ impl<P: Probe, M: Memory + Copy> Executor<'_, P, M> {
             }
         });
     }
+}
+
+/// The error for the first task that failed, if one did.
+pub(crate) fn task_failure(table: &Table) -> Option<crate::Error> {
+    let first = table.failure.lock().expect("no panic while a failure is noted").clone()?;
+    let totals = table.board.totals();
+    Some(
+        Fault::TaskFailed(TaskFailure {
+            task: task_id(&first.record),
+            kernel: table.kernel_name(first.kernel).to_string(),
+            label: first.label,
+            site: table.site(first.record.site),
+            scope_site: table.site(first.record.scope_site),
+            cause: first.cause,
+            failed: totals.failed.max(1),
+            skipped: totals.skipped,
+        })
+        .into(),
+    )
 }

@@ -113,7 +113,11 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     /// Counts the submit that could not be made. Those whom it was seen to follow before it had to wait may be
     /// superseded in the map by its own accesses.
     #[cold]
-    pub(crate) fn count_latched(&mut self, call: &Call<'_>, outs: &mut [TensorRef]) -> Result<TaskHandle> {
+    pub(crate) fn count_aborted_submit(
+        &mut self,
+        call: &Call<'_>,
+        outs: &mut [TensorRef],
+    ) -> Result<TaskHandle> {
         let followed = core::mem::take(&mut self.state.predecessors);
         let result = self.count_submit(call, outs, &followed);
         self.state.predecessors = followed;
@@ -127,7 +131,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         outs: &mut [TensorRef],
         known: &[Predecessor],
     ) -> Result<TaskHandle> {
-        crate::check::check_call(call)?;
+        crate::submit::check::check_call(call)?;
         let mut measure = self.measure(call)?;
         measure.annotations(call);
         let slot = SlotIndex((self.table.slots.len() + self.counting().tasks.len()) as u32);

@@ -424,7 +424,7 @@ impl Fault {
         match self {
             Fault::NotMapped { space, offset, bytes } => format!(
                 "{bytes} bytes at {}+{offset:#x} were looked at without a copy to the host",
-                crate::observed::space_name(*space)
+                crate::observe::space_name(*space)
             ),
             Fault::DeviceMemory { operation, space, bytes, reason } => {
                 format!("{}: {reason}", operation.of_bytes(*bytes, *space))

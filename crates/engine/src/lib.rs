@@ -1,11 +1,13 @@
 //! What decides in Ringlane: which task depends on which, where it lives, and when its memory may be reused.
 //!
-//! The files stand in the order in which a task meets them:
+//! The files in the order in which a task meets them:
 //!
 //! ```text
-//! limits → orchestrator → scope → tensor_map → overlap → fanin → ring/{slots, bytes, edges} → slot → ready
-//!        → completion → stall → fault
+//! api ──▶ orchestrator, scope ──▶ submit/{survey, check, admit, place, wire, publish, alloc, barrier}
+//!                                    └─▶ tensor_map (overlap) · ring/{slots, bytes} · memory
+//!     ──▶ slot ──▶ the chip ──▶ completion (block) ──▶ reclaim ──▶ read ──▶ stall ──▶ fault
 //! ```
+//! `observe` is what a probe sees of it; `session` is a run from begin to end.
 //!
 //! A user's program sees [`api`]; a chip sees [`seams`] and [`memory`]; [`oracle`] is the meaning of both.
 
@@ -13,12 +15,10 @@ pub mod api;
 pub mod arena;
 mod block;
 pub mod board;
-mod check;
 pub mod chip_runtime;
 pub mod completion;
 mod counting;
 mod error;
-mod fanin;
 pub mod fault;
 pub mod intern;
 pub mod limits;
@@ -26,15 +26,15 @@ mod live_runs;
 #[cfg(all(test, loom))]
 mod loom_tests;
 pub mod memory;
-pub mod observed;
+pub mod observe;
 pub mod oracle;
 pub mod orchestrator;
 pub mod overlap;
 mod panics;
-mod place;
 pub mod placed;
 pub mod planted;
 mod poison;
+mod read;
 mod reclaim;
 pub mod remote;
 pub mod report;
@@ -50,7 +50,6 @@ pub mod table;
 mod task_flags;
 pub mod tensor_map;
 mod unwind;
-mod watch;
 
 pub use fault::{Error, Fault, Result};
 #[doc(hidden)]

@@ -32,7 +32,7 @@ pub const FANIN_MAX: usize = 1024;
 pub const AFTER_MAX: usize = 4096;
 
 /// Submits between two looks of the submitter at how many tasks wait. Few enough that they are still in the cache.
-pub const SUBMITS_PER_LOOK: u32 = 64;
+pub const SUBMITS_PER_POLL: u32 = 64;
 
 /// Alignment of every tensor in bytes: a cache line, so that two outputs never share one.
 pub const ALIGNMENT: u64 = 64;

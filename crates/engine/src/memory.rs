@@ -23,7 +23,7 @@ use crate::api::args::{Space, Spaces};
 use crate::api::buffers::{Buffers, Permission};
 use crate::fault::{Error, Fault, Result};
 use crate::limits::{RINGS, STAGING_BYTES};
-use crate::observed::space_name;
+use crate::observe::space_name;
 
 /// Why a chip could not carry out an operation on its memory.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -24,10 +24,10 @@ use crate::api::kernel::KernelError;
 use crate::api::orch::Orch;
 use crate::api::tensor::{RunNumber, TaskHandle, TensorRef, TensorTag};
 use crate::block::BlockRun;
-use crate::check::{check_call, writes};
 use crate::fault::{Fault, Result, TaskFailure};
 use crate::live_runs::LiveRun;
 use crate::memory::{DirectMemory, RunMemory};
+use crate::submit::check::{check_call, writes};
 
 /// What became of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -17,15 +17,15 @@ use crate::intern::Interner;
 use crate::limits::{RINGS, SCOPE_DEPTH_MAX};
 use crate::live_runs::{LiveRun, RunNumber};
 use crate::memory::{Memory, RunMemory};
+use crate::observe::submitter::WatchedSubmits;
 use crate::report::RunReport;
 use crate::ring::slots::Ring;
 use crate::scope::{Scope, Segment, Usage, WatchedScope};
-use crate::seams::{Chip, Company, Probe, Step};
+use crate::seams::{Chip, Probe, Step, Threading};
 use crate::slot::{EdgeKind, SlotIndex};
 use crate::sync::Ordering;
 use crate::table::{Stop, Table};
 use crate::tensor_map::{Owned, TensorMap};
-use crate::watch::WatchedSubmits;
 
 /// What the submitter keeps for each slot; no other thread touches it.
 #[derive(Clone, Copy, Debug)]
@@ -140,12 +140,12 @@ pub struct Orchestrator<'t, C, P> {
     pub(crate) chip: C,
     pub(crate) probe: &'t P,
     pub(crate) buffers: &'t Buffers<'t>,
-    pub(crate) company: Company,
+    pub(crate) threading: Threading,
     pub(crate) current: Current,
     pub(crate) seq: u64,
     /// Marks the predecessors of the task being submitted; never 0, never twice for tasks that are alive together.
     pub(crate) mark: u32,
-    pub(crate) since_look: u32,
+    pub(crate) since_poll: u32,
     pub(crate) scope_count: u32,
     pub(crate) scopes_ended: u64,
     pub(crate) peak_heap: u64,
@@ -182,7 +182,7 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
         });
         // SAFETY: the caller's promise.
         unsafe { table.begin(externals) };
-        let company = chip.company();
+        let threading = chip.threading();
         let mut orchestrator = Orchestrator {
             run,
             table,
@@ -190,11 +190,11 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
             chip,
             probe,
             buffers,
-            company,
+            threading,
             current: Current::default(),
             seq: 0,
             mark: 1,
-            since_look: 0,
+            since_poll: 0,
             scope_count: 0,
             scopes_ended: 0,
             peak_heap: 0,
@@ -205,7 +205,7 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
             copies_out: false,
         };
         if let Err(error) = refused.map_or_else(|| orchestrator.copy_in(), Err) {
-            orchestrator.doom(error);
+            orchestrator.abort_run(error);
         }
         orchestrator
     }
@@ -318,7 +318,7 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
 
     /// Ends the run with an error of a submit that cannot be taken back: its accesses are filed already.
     #[cold]
-    pub(crate) fn doom(&mut self, error: Error) -> Error {
+    pub(crate) fn abort_run(&mut self, error: Error) -> Error {
         self.table.stop(Stop::Fatal);
         if self.probe.sees_scopes() {
             self.observe_fatal();
@@ -352,7 +352,7 @@ impl<C: Chip, P: Probe> Backend for Orchestrator<'_, C, P> {
             return self.submit_stopped(call, outs);
         }
         match self.submit_task(call, outs) {
-            Err(_) if self.counting.is_some() => self.count_latched(call, outs),
+            Err(_) if self.counting.is_some() => self.count_aborted_submit(call, outs),
             Err(error) => {
                 self.state.marked.clear();
                 Err(error)
@@ -444,8 +444,8 @@ impl<C: Chip, P: Probe> Backend for Orchestrator<'_, C, P> {
         self.read_back(tensor, view, how, sink)
     }
 
-    fn spend(&mut self, ticks: u64) {
-        self.chip.spend(ticks);
+    fn advance_time(&mut self, ticks: u64) {
+        self.chip.advance_time(ticks);
     }
 
     fn external(&mut self, buffer: BufferId) -> Result<(TensorRef, TensorView)> {

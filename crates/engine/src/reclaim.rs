@@ -1,20 +1,11 @@
 //! Giving slots and memory back, oldest first, once the scopes that could use them have ended and are done.
 
-use ringlane_task::{TaskId, TensorView, Ticks};
+use ringlane_task::{TaskId, Ticks};
 
-use crate::api::backend::Reading;
-use crate::api::tensor::TensorRef;
-use crate::fault::{Fault, Result, TaskFailure};
 use crate::limits::RINGS;
-use crate::memory::Memory;
-use crate::orchestrator::{Orchestrator, Predecessor, ring_index};
-use crate::overlap::Region;
+use crate::orchestrator::{Orchestrator, ring_index};
 use crate::planted::{Bug, planted};
-use crate::seams::{Chip, Probe, Step, Work};
-use crate::slot::EdgeKind;
-use crate::submit::RecordRegions;
-use crate::table::{Table, task_id};
-use crate::tensor_map::{Hazard, Met, NewAccess, Stamp};
+use crate::seams::{Chip, Probe};
 
 impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     /// Moves the ring's done mark as far as `target`, if the tasks are done; true if it got there.
@@ -84,90 +75,4 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         rings.ended.pop_front();
         self.probe.reclaim_end();
     }
-
-    /// Waits for the writers of a view submitted so far, then hands its bytes to `sink`.
-    pub(crate) fn read_back(
-        &mut self,
-        tensor: TensorRef,
-        view: &TensorView,
-        how: Reading,
-        sink: &mut dyn FnMut(&[u8]),
-    ) -> Result<()> {
-        if self.table.stopped() {
-            return Err(self.read_stopped());
-        }
-        self.probe.step(Step::Wait);
-        let root = *self.state.map.root(tensor)?;
-        let view = view.shifted(root.base);
-        let (region, whole) = (Region::of(&view), view.is_whole());
-        let new = NewAccess { root: tensor.id, region, whole, hazard: Hazard::Read };
-        let state = &mut *self.state;
-        state.predecessors.clear();
-        let (map, writers) = (&mut state.map, &mut state.predecessors);
-        let tile = map.locate(&new);
-        map.look_up(&new, tile.as_ref(), &RecordRegions(self.table), |met| {
-            let alive = |s: Stamp| s.number != 0 && state.metas[s.slot.0 as usize].stamp == s.number;
-            let slot = match met {
-                Met::Alive(access) => access.task,
-                Met::Stamped(stamp) if alive(stamp) => stamp.slot,
-                Met::Stamped(_) => return,
-            };
-            writers.push(Predecessor { slot, kind: EdgeKind::Data });
-        });
-        for i in 0..self.state.predecessors.len() {
-            let writer = self.state.predecessors[i].slot;
-            while !self.table.slots[writer.0 as usize].is_closed() {
-                self.chip.relax();
-            }
-        }
-        self.note_seen();
-        if self.table.stopped() {
-            return Err(self.read_stopped());
-        }
-        if self.table.poison.any() && self.table.poison.touches(root.space, &view) {
-            return Err(task_failure(self.table).unwrap_or_else(|| self.over()));
-        }
-        if how == Reading::InPlace {
-            self.probe.step(Step::Waited);
-            return self.look_at(root.space, &view, sink);
-        }
-        self.work(Work::CopyOut(view.bytes()));
-        self.probe.step(Step::Waited);
-        // SAFETY: the view was checked against its tensor, which is inside this space; the writers are done and acquired, so
-        // only readers of these bytes can run now.
-        let read = unsafe { self.memory().read(root.space, &view, sink) };
-        read.map_err(|error| self.doom(error))
-    }
-
-    /// Shows the bytes of a view whose writers are done where they are.
-    fn look_at(&mut self, space: u32, view: &TensorView, sink: &mut dyn FnMut(&[u8])) -> Result<()> {
-        let (offset, bytes) = (view.offset_bytes(), view.bytes());
-        if !self.chip.memory().host_sees() {
-            return Err(Fault::NotMapped { space, offset, bytes }.into());
-        }
-        if !view.is_contiguous() {
-            return Err(Fault::NotInOnePiece { bytes }.into());
-        }
-        // SAFETY: the view was checked against its tensor, which is inside this space; only readers of these bytes can run now.
-        unsafe { self.memory().read(space, view, sink) }
-    }
-}
-
-/// The error for the first task that failed, if one did.
-pub fn task_failure(table: &Table) -> Option<crate::Error> {
-    let first = table.failure.lock().expect("no panic while a failure is noted").clone()?;
-    let totals = table.board.totals();
-    Some(
-        Fault::TaskFailed(TaskFailure {
-            task: task_id(&first.record),
-            kernel: table.kernel_name(first.kernel).to_string(),
-            label: first.label,
-            site: table.site(first.record.site),
-            scope_site: table.site(first.record.scope_site),
-            cause: first.cause,
-            failed: totals.failed.max(1),
-            skipped: totals.skipped,
-        })
-        .into(),
-    )
 }

@@ -8,16 +8,16 @@ use crate::api::args::Space;
 use crate::api::buffers::Permission;
 use crate::fault::Result;
 use crate::memory::{DirectMemory, Memory};
-use crate::observed::{EndedScope, Fill, ObservedTask, PlacedBlock, Submission, ThreadPhase};
+use crate::observe::{EndedScope, Fill, ObservedTask, PlacedBlock, Submission, ThreadPhase};
 use crate::slot::{SlotIndex, TaskRecord};
 
 /// Whether other threads run tasks beside the submitter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Company {
+pub enum Threading {
     /// The submitter's thread does everything: plain loads and stores suffice.
-    Alone,
+    Single,
     /// Other threads complete tasks meanwhile.
-    Shared,
+    Multi,
 }
 
 /// What a submit does next, where that takes time of the chip's clock.
@@ -65,7 +65,7 @@ pub trait Chip {
     fn end(&mut self) {}
     /// Takes a task that became ready while it was submitted.
     fn publish(&mut self, task: SlotIndex);
-    /// Called every so many submits (`limits::SUBMITS_PER_LOOK`) with how many tasks of the current ring are not known to
+    /// Called every so many submits (`limits::SUBMITS_PER_POLL`) with how many tasks of the current ring are not known to
     /// be done: a chip whose submitter is one of its cores may run tasks now, before so many wait that they fall out of
     /// the caches. It must not wait for anything.
     #[inline]
@@ -77,14 +77,14 @@ pub trait Chip {
     fn work(&mut self, _work: Work) {}
     /// The orchestration itself takes so many ticks.
     #[inline]
-    fn spend(&mut self, _ticks: u64) {}
+    fn advance_time(&mut self, _ticks: u64) {}
     /// A task that is being submitted waits for another.
     #[inline]
     fn wired(&mut self, _predecessor: SlotIndex, _successor: SlotIndex) {}
     /// The chip's clock.
     fn now(&self) -> Ticks;
     /// Whether other threads run tasks.
-    fn company(&self) -> Company;
+    fn threading(&self) -> Threading;
 }
 
 /// A clock that any thread can read.

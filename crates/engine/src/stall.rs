@@ -114,7 +114,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             return Err(self.over());
         }
         if self.is_deadlock(ring, resource) {
-            return Err(self.latch(ring, resource, wanted, site));
+            return Err(self.enter_counting_mode(ring, resource, wanted, site));
         }
         self.show_fill();
         self.probe.stall_begin();
@@ -154,7 +154,13 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     }
 
     /// Stops the run; from here on submits are only counted.
-    fn latch(&mut self, ring: usize, resource: Resource, wanted: u64, site: Site) -> crate::Error {
+    fn enter_counting_mode(
+        &mut self,
+        ring: usize,
+        resource: Resource,
+        wanted: u64,
+        site: Site,
+    ) -> crate::Error {
         let rings = &self.state.rings[ring];
         let (used, capacity) = match resource {
             Resource::TaskWindow => (rings.used(), rings.window),

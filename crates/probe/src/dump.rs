@@ -7,7 +7,7 @@
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use ringlane_engine::limits::TENSORS_MAX;
-use ringlane_engine::observed::{Argument, ObservedTask, TensorArgument};
+use ringlane_engine::observe::{Argument, ObservedTask, TensorArgument};
 use ringlane_task::{Access, Dim, MAX_RANK};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 

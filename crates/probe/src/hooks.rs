@@ -1,6 +1,6 @@
 //! What the recorder does with what it is told: one line for each instrument that wants it.
 
-use ringlane_engine::observed::{EndedScope, Fill, ObservedTask, PlacedBlock, Submission, ThreadPhase};
+use ringlane_engine::observe::{EndedScope, Fill, ObservedTask, PlacedBlock, Submission, ThreadPhase};
 use ringlane_engine::seams::{Clock, Probe, RecordBytes, Step};
 use ringlane_engine::slot::TaskRecord;
 use ringlane_task::{CoreId, DfxFlags, Resource, RingIndex, TaskId, Ticks};

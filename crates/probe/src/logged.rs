@@ -6,7 +6,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use ringlane_engine::observed::{EndedScope, Fill, ObservedTask, PlacedBlock, Submission, ThreadPhase};
+use ringlane_engine::observe::{EndedScope, Fill, ObservedTask, PlacedBlock, Submission, ThreadPhase};
 use ringlane_engine::seams::{Clock, Probe, RecordBytes, Step};
 use ringlane_engine::slot::TaskRecord;
 use ringlane_task::{CoreId, Resource, RingIndex, TaskId, Ticks, topics};

@@ -2,7 +2,7 @@
 //!
 //! One thread tells all of it, so there is one writer of each kind, and records name their core and their thread.
 
-use ringlane_engine::observed::{PlacedBlock, ThreadPhase, ThreadWork};
+use ringlane_engine::observe::{PlacedBlock, ThreadPhase, ThreadWork};
 use ringlane_engine::seams::RecordBytes;
 use ringlane_task::DfxFlags;
 use ringlane_trace::swimlane::Phase;

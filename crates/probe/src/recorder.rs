@@ -7,7 +7,7 @@ use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
-use ringlane_engine::observed::{ObservedTask, Submission};
+use ringlane_engine::observe::{ObservedTask, Submission};
 use ringlane_engine::seams::Clock;
 use ringlane_engine::slot::{FLOOR_MAX, SlotIndex};
 use ringlane_engine::sync::Padded;

@@ -9,7 +9,7 @@
 //! scopes stay where they are, and of one that begins only what every scope has is cleared.
 
 use ringlane_engine::limits::{RINGS, SCOPE_DEPTH_MAX};
-use ringlane_engine::observed::{EndedScope, Fill};
+use ringlane_engine::observe::{EndedScope, Fill};
 use ringlane_task::{Resource, RingIndex};
 
 use crate::lane::Writer;

@@ -55,7 +55,7 @@ pub struct ModelCounters {
     /// The group's number: `event_type` in every row.
     pub group: u32,
     /// The columns after `pmu_total_cycles`, at most [`ModelCounters::MAX`]; the counters of a
-    /// [`PlacedBlock`](ringlane_engine::observed::PlacedBlock) are all cycles, then one for each of these.
+    /// [`PlacedBlock`](ringlane_engine::observe::PlacedBlock) are all cycles, then one for each of these.
     pub columns: Vec<String>,
 }
 

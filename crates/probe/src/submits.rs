@@ -2,7 +2,7 @@
 //!
 //! Only the submitting thread touches this.
 
-use ringlane_engine::observed::Submission;
+use ringlane_engine::observe::Submission;
 use ringlane_engine::seams::{Clock, Step};
 use ringlane_engine::table::task_id;
 use ringlane_task::{DfxFlags, Resource, RingIndex, TaskId};

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use ringlane_engine::limits::RINGS;
-use ringlane_engine::observed::{Argument, Submission, Submitted};
+use ringlane_engine::observe::{Argument, Submission, Submitted};
 use ringlane_task::Access;
 use ringlane_trace::deps::TensorIndex;
 

@@ -60,7 +60,7 @@ fn handles_of_another_run_are_refused_wherever_they_are_used() {
                     let read = o.submit(&COPY, [tensor.read(), out(f64, [1])]).map(drop);
                     let split = o.submit(FILL.blocks(2), [tensor.out_split(0), scalar(3.0f64)]).map(drop);
                     let values = o.read::<f64>(tensor).map(drop);
-                    let seen = o.look(tensor, |_: &[f64]| ());
+                    let seen = o.with_slice(tensor, |_: &[f64]| ());
                     for refused in [written, read, split, values, seen] {
                         assert_eq!(refused.unwrap_err().name(), "ForeignHandle");
                     }

@@ -8,7 +8,7 @@ use ringlane_engine::api::buffers::Permission;
 use ringlane_engine::arena::Arena;
 use ringlane_engine::completion::{Executor, ReadySink};
 use ringlane_engine::memory::Memory;
-use ringlane_engine::seams::{Chip, Clock, Company, Probe};
+use ringlane_engine::seams::{Chip, Clock, Probe, Threading};
 use ringlane_engine::slot::SlotIndex;
 use ringlane_engine::table::Table;
 use ringlane_task::{CoreId, Ticks};
@@ -31,7 +31,7 @@ pub(crate) struct ToyChip<'t, P> {
 impl<'t, P: Probe> ToyChip<'t, P> {
     fn executor(&self) -> Executor<'t, P, &'t ToyMemory> {
         let (table, probe, memory) = (self.table, self.probe, self.memory);
-        Executor { table, probe, core: CoreId(0), company: Company::Alone, memory }
+        Executor { table, probe, core: CoreId(0), threading: Threading::Single, memory }
     }
 
     /// Runs the next block of the first task; false if there is none.
@@ -83,7 +83,7 @@ impl<P: Probe> Chip for ToyChip<'_, P> {
         self.clock.now()
     }
 
-    fn company(&self) -> Company {
-        Company::Alone
+    fn threading(&self) -> Threading {
+        Threading::Single
     }
 }

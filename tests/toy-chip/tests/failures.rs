@@ -4,7 +4,7 @@ use std::panic::Location;
 
 use ringlane_engine::chip_runtime::ChipRuntime;
 use ringlane_engine::memory::MemoryOp;
-use ringlane_engine::observed::{Argument, ObservedTask};
+use ringlane_engine::observe::{Argument, ObservedTask};
 use ringlane_engine::prelude::*;
 use ringlane_engine::seams::Probe;
 use ringlane_task::{CallConfig, CoreId, Explain};

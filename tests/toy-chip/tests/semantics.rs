@@ -102,7 +102,7 @@ fn what_is_only_lent_for_reading_is_not_copied_back_and_a_look_is_refused() {
     let run = toy().run(&mut data, |o| {
         let (x, y) = (o.external(x)?, o.external(y)?);
         o.submit(&ADD, [x.read(), y.inout()])?;
-        Ok(o.look(y, |seen: &[u32]| seen.to_vec()).unwrap_err().name())
+        Ok(o.with_slice(y, |seen: &[u32]| seen.to_vec()).unwrap_err().name())
     });
     assert_eq!(run.result.unwrap(), "NotMapped");
     drop(data);

@@ -49,7 +49,7 @@ pub trait Backend {
         sink: &mut dyn FnMut(&[u8]),
     ) -> Result<()>;
     /// The orchestration's own work takes so many ticks of a modelled chip.
-    fn spend(&mut self, _ticks: u64) {}
+    fn advance_time(&mut self, _ticks: u64) {}
     /// The tensor that stands for an external buffer.
     fn external(&mut self, buffer: BufferId) -> Result<(TensorRef, TensorView)>;
 }

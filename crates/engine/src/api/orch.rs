@@ -423,11 +423,11 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
     /// # kernel! { static SET = any fn(x: &mut [u32], to: u32) { x.fill(to); } }
     /// # ringlane_engine::oracle::run(&mut Buffers::new(), |o| {
     /// let made = o.submit(&SET, [out(u32, [4]), scalar(5u32)])?.out(0);
-    /// assert_eq!(o.look(made, |values: &[u32]| values.iter().sum::<u32>())?, 20);
+    /// assert_eq!(o.with_slice(made, |values: &[u32]| values.iter().sum::<u32>())?, 20);
     /// # Ok(()) })?; Ok::<(), Error>(())
     /// ```
     #[track_caller]
-    pub fn look<T: Element, R>(&mut self, tensor: Tensor<'s>, f: impl FnOnce(&[T]) -> R) -> Result<R> {
+    pub fn with_slice<T: Element, R>(&mut self, tensor: Tensor<'s>, f: impl FnOnce(&[T]) -> R) -> Result<R> {
         let site = Location::caller();
         check_type::<T>(&tensor, site)?;
         let (elements, mut f, mut answer) = (tensor.view.elements() as usize, Some(f), None);
@@ -450,11 +450,11 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
     /// ```
     /// # use ringlane_engine::prelude::*;
     /// # ringlane_engine::oracle::run(&mut Buffers::new(), |o| {
-    /// o.spend(50); // a table look-up on the chip's control processor
+    /// o.advance_time(50); // a table look-up on the chip's control processor
     /// # Ok(()) })?; Ok::<(), Error>(())
     /// ```
-    pub fn spend(&mut self, ticks: u64) {
-        self.backend().spend(ticks);
+    pub fn advance_time(&mut self, ticks: u64) {
+        self.backend().advance_time(ticks);
     }
 
     /// The tensor that stands for an external buffer.

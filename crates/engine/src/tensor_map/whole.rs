@@ -4,7 +4,7 @@
 //! its number; nothing has to be undone when the task is reclaimed. More readers than two go on the list.
 
 use super::{Access, Hazard, Met, NONE, NewAccess, Owned, READ, Stamp, TensorMap, WRITE};
-use crate::fanin::Follow;
+use crate::submit::Follow;
 
 impl TensorMap {
     /// Looks up whom an access to a whole tensor must follow, and files it for the task `me`.

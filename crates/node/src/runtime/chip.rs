@@ -13,9 +13,9 @@ use std::time::Instant;
 use ringlane_engine::api::kernel::KernelError;
 use ringlane_engine::completion::Executor;
 use ringlane_engine::memory::DirectMemory;
-use ringlane_engine::observed::PlacedBlock;
+use ringlane_engine::observe::PlacedBlock;
 use ringlane_engine::placed::BlockArgument;
-use ringlane_engine::seams::{Chip, Company, Probe};
+use ringlane_engine::seams::{Chip, Probe, Threading};
 use ringlane_engine::slot::{SlotIndex, TaskRecord};
 use ringlane_engine::table::Table;
 use ringlane_task::{CoreId, Ticks};
@@ -68,7 +68,7 @@ impl<'n, P: Probe> NodeChip<'n, P> {
             table: self.lent.table,
             probe: self.lent.probe,
             core,
-            company: Company::Alone,
+            threading: Threading::Single,
             memory: DirectMemory,
         }
     }
@@ -259,7 +259,7 @@ impl<P: Probe> Chip for NodeChip<'_, P> {
         Ticks(now_ns())
     }
 
-    fn company(&self) -> Company {
-        Company::Alone
+    fn threading(&self) -> Threading {
+        Threading::Single
     }
 }

@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 
 use ringlane_engine::limits::RINGS;
-use ringlane_engine::observed::{Argument, TensorArgument, recorded_args};
+use ringlane_engine::observe::{Argument, TensorArgument, recorded_args};
 use ringlane_engine::overlap::{Region, Relation};
 use ringlane_engine::slot::SlotIndex;
 use ringlane_engine::tensor_map::{Hazard as MapHazard, Met, NewAccess, Owned, Regions, TensorMap};

@@ -5,7 +5,7 @@
 //! ```
 
 use ringlane_engine::api::backend::Inference;
-use ringlane_engine::observed::{Submission, Submitted};
+use ringlane_engine::observe::{Submission, Submitted};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use crate::lane::Writer;

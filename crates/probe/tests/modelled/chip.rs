@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 
 use ringlane_engine::completion::{Executor, ReadySink};
 use ringlane_engine::memory::DirectMemory;
-use ringlane_engine::observed::{
+use ringlane_engine::observe::{
     EndedScope, Fill, ObservedTask, PlacedBlock, Submission, ThreadPhase, ThreadWork,
 };
-use ringlane_engine::seams::{Chip, Clock, Company, Probe, Step};
+use ringlane_engine::seams::{Chip, Clock, Probe, Step, Threading};
 use ringlane_engine::slot::{SlotIndex, TaskRecord};
 use ringlane_engine::table::Table;
 use ringlane_probe::{ANY, Recorder, Watching};
@@ -261,7 +261,7 @@ impl Chip for Tiny<'_, '_> {
             table: self.table,
             probe: self.probe,
             core,
-            company: Company::Alone,
+            threading: Threading::Single,
             memory: DirectMemory,
         };
         // SAFETY: the task was published or became ready, and is taken from the queue once.
@@ -272,7 +272,7 @@ impl Chip for Tiny<'_, '_> {
         self.probe.time.now()
     }
 
-    fn company(&self) -> Company {
-        Company::Alone
+    fn threading(&self) -> Threading {
+        Threading::Single
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use chip::{BEGUN, CORES, Queue, THREADS, Teller, Time, Tiny};
-use ringlane_engine::observed::{PlacedBlock, ThreadPhase, ThreadWork};
+use ringlane_engine::observe::{PlacedBlock, ThreadPhase, ThreadWork};
 use ringlane_engine::orchestrator::State;
 use ringlane_engine::prelude::*;
 use ringlane_engine::seams::Probe;

@@ -4,7 +4,7 @@ use ringlane_task::{CoreId, TaskId, Ticks};
 
 use crate::api::backend::Inference;
 use crate::fault::{Fault, Result};
-use crate::observed::{After, EndedScope, Fill, Submission, Submitted};
+use crate::observe::{After, EndedScope, Fill, Submission, Submitted};
 use crate::orchestrator::{Orchestrator, Predecessor, ring_index};
 use crate::scope::Scope;
 use crate::seams::{Chip, Probe, Work};

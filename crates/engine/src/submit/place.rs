@@ -2,18 +2,19 @@
 
 use ringlane_task::{Access, Scalar, TensorView};
 
+use super::admit::Measure;
+use super::check::writes;
+use super::regions::{RING_BITS, RecordRegions};
 use crate::api::arg::{ArgKind, NO_SPLIT};
 use crate::api::args::{Placed, encode_scalar, encode_tensor, make_read_only, scalar_words, tensor_words};
 use crate::api::backend::Call;
 use crate::api::tensor::TensorRef;
-use crate::check::writes;
 use crate::fault::Result;
 use crate::orchestrator::Orchestrator;
 use crate::overlap::Region;
 use crate::planted::{Bug, planted};
 use crate::seams::{Chip, Probe};
 use crate::slot::SlotIndex;
-use crate::submit::{Measure, RING_BITS, RecordRegions};
 use crate::tensor_map::{Hazard, NewAccess, Owned, Stamp};
 
 /// Where a task and its argument records will be.
@@ -165,13 +166,13 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         }
         // SAFETY: the bytes were just taken from the heap ring: nobody else uses them.
         let zeroed = unsafe { self.memory().zero(ring as u32, offset, used) };
-        zeroed.map_err(|error| self.doom(error))
+        zeroed.map_err(|error| self.abort_run(error))
     }
 
     /// Copies the orchestration's bytes into heap memory that was just taken, as large as they are.
     pub(crate) fn fill_heap(&mut self, ring: usize, offset: u64, bytes: &[u8]) -> Result<()> {
         // SAFETY: as many bytes were just taken from the heap ring: nobody else uses them.
         let filled = unsafe { self.memory().copy_in(bytes, ring as u32, offset) };
-        filled.map_err(|error| self.doom(error))
+        filled.map_err(|error| self.abort_run(error))
     }
 }

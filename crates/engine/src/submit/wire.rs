@@ -2,17 +2,15 @@
 
 use ringlane_task::{CoreId, Resource, TaskId};
 
-use crate::api::backend::{Call, Contents, Site};
-use crate::api::tensor::{TaskHandle, TensorRef};
+use crate::api::backend::{Call, Site};
 use crate::fault::{AFTER, Fault, Result};
 use crate::limits::{AFTER_MAX, FANIN_MAX};
+use crate::observe::submitter::note_ready;
 use crate::orchestrator::{Meta, Orchestrator, Predecessor, ring_index};
-use crate::seams::{Chip, Company, Probe, Step, Work};
+use crate::seams::{Chip, Probe, Threading};
 use crate::slot::{EdgeKind, Linked, SKIPPED, Slot, SlotIndex};
-use crate::submit::{Committed, Measure};
 use crate::sync::prefetch;
-use crate::tensor_map::{Met, Owned, Stamp, TensorMap};
-use crate::watch::note_ready;
+use crate::tensor_map::{Met, Stamp, TensorMap};
 
 /// What came of wiring a task.
 pub(crate) struct Wired {
@@ -114,7 +112,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         Ok(())
     }
 
-    fn follow_barrier(&mut self) {
+    pub(super) fn follow_barrier(&mut self) {
         if let Some(barrier) = self.scope().barrier {
             self.follow().0.add(barrier);
         }
@@ -151,7 +149,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         let capacity = self.state.rings[ring].edges_capacity;
         if wanted > capacity {
             let error = self.too_large(Resource::DepPool, ring, wanted, site);
-            return Err(self.doom(error));
+            return Err(self.abort_run(error));
         }
         while self.state.rings[ring].edges_used() + wanted > capacity {
             self.wait_for(ring, Resource::DepPool, wanted, site)?;
@@ -169,7 +167,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
 
     /// As `reserve_edges` for a barrier, which must not need more where tasks happen to be slower: when the pool runs
     /// low it waits for all it follows instead of wiring them.
-    fn reserve_barrier_edges(&mut self, ring: usize) {
+    pub(super) fn reserve_barrier_edges(&mut self, ring: usize) {
         let (wanted, rings) = (self.state.predecessors.len() as u64, &self.state.rings[ring]);
         if rings.edges_used() + wanted <= rings.edges_capacity / 2 {
             return;
@@ -181,7 +179,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     }
 
     /// Waits until a task is done (its successors may still be being told), to save an entry of a ring's pool.
-    fn wait_until_closed(&mut self, task: SlotIndex, ring: usize) {
+    pub(super) fn wait_until_closed(&mut self, task: SlotIndex, ring: usize) {
         while !self.table.slots[task.0 as usize].is_closed() {
             self.probe.stall_begin();
             self.chip.relax();
@@ -201,11 +199,13 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             let edge = base + (head as u32 & mask);
             head += 1;
             let task = &self.table.slots[predecessor.slot.0 as usize];
-            let linked = match self.company {
+            let linked = match self.threading {
                 // SAFETY: we are the submitter; the entry is within the ring's free part and is `slot`'s own.
-                Company::Shared => unsafe { task.link(&self.table.edges, edge, slot, predecessor.kind) },
+                Threading::Multi => unsafe { task.link(&self.table.edges, edge, slot, predecessor.kind) },
                 // SAFETY: as above, and nobody else runs tasks.
-                Company::Alone => unsafe { task.link_alone(&self.table.edges, edge, slot, predecessor.kind) },
+                Threading::Single => unsafe {
+                    task.link_alone(&self.table.edges, edge, slot, predecessor.kind)
+                },
             };
             match linked {
                 Linked::Waiting => {
@@ -233,109 +233,14 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     #[inline]
     pub(crate) fn release(&mut self, slot: SlotIndex, links: u32, floor: Option<u64>) {
         let task = &self.table.slots[slot.0 as usize];
-        let ready = match self.company {
-            Company::Shared => task.release_guard(links, floor),
-            Company::Alone => task.release_guard_alone(links, floor),
+        let ready = match self.threading {
+            Threading::Multi => task.release_guard(links, floor),
+            Threading::Single => task.release_guard_alone(links, floor),
         };
         if let Some(floor) = ready {
             note_ready(self.probe, CoreId(0), task, floor);
             self.chip.publish(slot);
         }
-    }
-
-    /// A task that follows everything submitted in the scope since its last barrier.
-    pub(crate) fn submit_barrier(&mut self, site: Site) -> Result<TaskHandle> {
-        if self.table.stopped() {
-            return self.barrier_stopped();
-        }
-        self.probe.step(Step::Begin);
-        let ring = self.scope().ring;
-        while self.state.rings[ring].used() == self.state.rings[ring].window {
-            self.wait_for(ring, Resource::TaskWindow, 1, site)?;
-        }
-        self.work(Work::Admit);
-        self.probe.step(Step::Admitted);
-        self.state.predecessors.clear();
-        self.follow_barrier();
-        self.follow_scope(ring);
-        self.reserve_barrier_edges(ring);
-        // Those that were found done are not among whom it follows.
-        self.note_seen();
-        let slot = self.table.slot_of(ring, self.state.rings[ring].head);
-        self.probe.step(Step::Placed);
-        let record = self.bare_record(ring, site);
-        let what = Committed::Barrier { since: self.scope().since_seq };
-        self.commit(slot, record, Owned::NOTHING, &Measure::default(), &what);
-        let (heads, seq) = (core::array::from_fn(|r| self.state.rings[r].head), self.seq);
-        let scope = self.scope();
-        (scope.barrier, scope.since, scope.since_seq) = (Some(slot), heads, seq);
-        self.set_current();
-        Ok(self.current.handles.numbered(record.local))
-    }
-
-    /// Adds every unfinished task of the scope since its last barrier; waits for those beyond the fan-in limit.
-    fn follow_scope(&mut self, own: usize) {
-        let since = self.scope().since;
-        for (ring, since) in since.into_iter().enumerate().skip(own) {
-            let from = since.max(self.state.rings[ring].tail);
-            for position in from..self.state.rings[ring].head {
-                let slot = self.table.slot_of(ring, position);
-                if self.state.predecessors.len() >= FANIN_MAX {
-                    self.wait_until_closed(slot, own);
-                }
-                if !self.table.slots[slot.0 as usize].is_closed() {
-                    self.follow().0.add(slot);
-                }
-            }
-        }
-    }
-
-    /// A zeroed tensor, made by a task that runs no kernel and is done at once.
-    pub(crate) fn submit_alloc(
-        &mut self,
-        view: ringlane_task::TensorView,
-        contents: Contents<'_>,
-        site: Site,
-    ) -> Result<TensorRef> {
-        let mut measure = Measure::default();
-        measure.output(&view);
-        (measure.words, measure.entries) = (0, 1);
-        if self.table.stopped() {
-            return self.alloc_stopped(&measure);
-        }
-        if let Contents::Host(bytes) = contents {
-            // Before the submit begins: its time is that of data on their way, not the submitter's.
-            self.work(Work::CopyIn(bytes.len() as u64));
-        }
-        self.probe.step(Step::Begin);
-        let ring = self.scope().ring;
-        self.check_fits(ring, &measure, site)?;
-        while self.state.rings[ring].used() == self.state.rings[ring].window {
-            self.wait_for(ring, Resource::TaskWindow, 1, site)?;
-        }
-        while self.state.map.used() + measure.entries > self.state.map.capacity() {
-            self.wait_for(ring, Resource::TensorMap, measure.entries, site)?;
-        }
-        self.work(Work::Admit);
-        self.probe.step(Step::Admitted);
-        self.work(Work::Insert(1));
-        let offset = self.take_heap(ring, &view, site)?;
-        match contents {
-            Contents::Zeros => self.zero_heap(ring, offset, view.bytes()),
-            Contents::Host(bytes) => self.fill_heap(ring, offset, bytes),
-        }?;
-        if self.table.poison.any() {
-            self.table.poison.heal(ring as u32, &view.shifted(offset));
-        }
-        let slot = self.table.slot_of(ring, self.state.rings[ring].head);
-        let mut owned = Owned::NOTHING;
-        let tensor = self.state.map.make_root(&mut owned, ring as u32, offset, None);
-        self.state.predecessors.clear();
-        self.probe.step(Step::Placed);
-        let record = self.bare_record(ring, site);
-        let what = Committed::Alloc { base: offset, view: &view };
-        self.commit(slot, record, owned, &measure, &what);
-        Ok(tensor)
     }
 }
 

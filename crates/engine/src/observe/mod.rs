@@ -2,6 +2,8 @@
 //!
 //! These are views of what the engine holds; making one costs nothing, and with the probe `()` none is made.
 
+pub(crate) mod submitter;
+
 use ringlane_task::{Access, CoreId, DType, Dim, Scalar, SiteId, TaskId, TensorView, Ticks};
 
 use crate::api::args::{Record, TensorRecord, decode};

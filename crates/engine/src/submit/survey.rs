@@ -1,0 +1,96 @@
+//! The check of a submit that nearly every task passes: one pass over its arguments, which also measures what it takes.
+
+use ringlane_task::Access;
+
+use super::admit::Measure;
+use super::check::{check_call, writes};
+use crate::api::arg::{ArgKind, NO_SPLIT};
+use crate::api::args::{scalar_words, tensor_words};
+use crate::api::backend::Call;
+use crate::api::buffers::Permission;
+use crate::api::kernel::ParamKind;
+use crate::fault::{Fault, Result};
+use crate::orchestrator::Orchestrator;
+use crate::seams::{Chip, Probe};
+
+/// Arguments that the quick check looks at; a task with more goes through the full one.
+const PLAIN_ARGS_MAX: usize = 64;
+
+impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
+    /// Checks a submit and measures what it will take. Plain arguments (contiguous tensors and scalars of the right
+    /// types, no tensor twice, one kernel, one block) are seen to be right in one pass; all others, and all that is
+    /// wrong, are left to the full check.
+    #[inline(always)]
+    pub(super) fn survey(&self, call: &Call<'_>) -> Option<Measure> {
+        let params = match call.launch.single() {
+            Some(kernel) if call.launch.blocks == 1 => kernel.params(),
+            _ => return None,
+        };
+        let (mut measure, mut seen, mut again) = (Measure::default(), 0u64, 0);
+        if params.len() != call.args.len() || params.len() > PLAIN_ARGS_MAX {
+            return None;
+        }
+        let mut plain = true;
+        for (i, arg) in call.args.iter().enumerate() {
+            let param = &params[i];
+            plain &= match arg {
+                ArgKind::Tensor { tensor, view, access, split } => {
+                    let root = self.state.map.root(*tensor).ok()?;
+                    again |= seen >> (tensor.id & 63) & 1;
+                    seen |= 1 << (tensor.id & 63);
+                    measure.words += tensor_words(view.rank());
+                    measure.entries += (*access != Access::NoDep) as u64;
+                    // What is not followed may be written: that is for the full check.
+                    let locked = (*access != Access::Input) & (root.permission == Permission::Read);
+                    param.takes(view, *access) & (*split == NO_SPLIT) & !locked
+                }
+                ArgKind::Output { view, split } => {
+                    measure.output(view);
+                    param.takes(view, Access::Output) & (*split == NO_SPLIT)
+                }
+                ArgKind::Scalar(scalar) => {
+                    measure.words += scalar_words();
+                    (param.kind == ParamKind::Scalar) & (param.dtype == scalar.dtype())
+                }
+                ArgKind::Bad(_) => false,
+            };
+        }
+        (plain && (again == 0 || all_differ(call.args))).then_some(measure)
+    }
+
+    #[cold]
+    pub(super) fn survey_fully(&self, call: &Call<'_>) -> Result<Measure> {
+        check_call(call)?;
+        self.measure(call)
+    }
+
+    /// What the arguments take; refuses stale handles and writes to what is only lent for reading.
+    pub(crate) fn measure(&self, call: &Call<'_>) -> Result<Measure> {
+        let mut measure = Measure::default();
+        for (arg, kind) in call.args.iter().enumerate() {
+            match kind {
+                ArgKind::Tensor { tensor, view, access, .. } => {
+                    let root = self.state.map.root(*tensor)?;
+                    if root.permission == Permission::Read && writes(call, arg, *access) {
+                        let kernel = call.launch.first_name().to_string();
+                        return Err(Fault::ReadOnly { kernel, arg }.into());
+                    }
+                    measure.words += tensor_words(view.rank());
+                    measure.entries += (*access != Access::NoDep) as u64;
+                }
+                ArgKind::Output { view, .. } => measure.output(view),
+                ArgKind::Bad(bad) => return Err(bad.refused(call.launch.first_name(), arg)),
+                ArgKind::Scalar(_) => measure.words += scalar_words(),
+            }
+        }
+        Ok(measure)
+    }
+}
+
+/// Whether no two arguments are the same tensor.
+#[cold]
+fn all_differ(args: &[ArgKind]) -> bool {
+    let id = |arg: &ArgKind| if let ArgKind::Tensor { tensor, .. } = arg { Some(tensor.id) } else { None };
+    let is_new = |(i, arg)| id(arg).is_none_or(|wanted| !args[..i].iter().any(|arg| id(arg) == Some(wanted)));
+    args.iter().enumerate().all(is_new)
+}
