@@ -335,7 +335,7 @@ fn kernels_with_odd_names_keep_them_in_every_file() {
     assert_eq!(names, ODD_NAMES);
     let tasks: Vec<TaskId> = Deps::read(&dir).unwrap().tasks.iter().map(|task| task.task_id).collect();
     let deps = Deps::read(&dir).unwrap();
-    assert!(deps.tasks.iter().map(|task| task.kernels[0].0.name.as_str()).eq(ODD_NAMES));
+    assert!(deps.tasks.iter().map(|task| task.kernels[0].kernel.name.as_str()).eq(ODD_NAMES));
     let dump = Dump::read(&dir).unwrap();
     assert!(dump.head.kernels.iter().map(|kernel| kernel.name.as_str()).eq(ODD_NAMES));
     assert_eq!(tasks.len(), 5);

@@ -86,11 +86,9 @@ fn call(path: &Path, at: u32, task_id: TaskId, start: u64, dir: Option<String>) 
         end: Some(Ticks(start + TOOK)),
         done: Some(Ticks(start + TOOK + 1_000)),
         dir: dir.map(Into::into),
-        chip: own.map(|own| ChipSpan {
-            start: Ticks(start + 500),
-            ticks: own.makespan_ticks,
-            freq_hz: own.clock_freq_hz,
-        }),
+        chip_start: own.as_ref().map(|_| Ticks(start + 500)),
+        chip_ticks: own.as_ref().map(|own| own.makespan_ticks),
+        chip_freq_hz: own.map(|own| own.clock_freq_hz),
         ..CallRow::submitted(WorkerIndex(at), CallSeq(1), task_id, Ticks(start - 5_000))
     }
 }

@@ -41,7 +41,8 @@ fn difference(found: &Value, expected: &Value, at: &str) -> Option<String> {
         }),
         (Value::Array(found), Value::Array(expected)) if found.len() == expected.len() => {
             let mut pairs = found.iter().zip(expected).enumerate();
-            pairs.find_map(|(place, (found, expected))| difference(found, expected, &format!("{at}[{place}]")))
+            pairs
+                .find_map(|(place, (found, expected))| difference(found, expected, &format!("{at}[{place}]")))
         }
         _ => (found != expected).then(|| format!("{at} is {found}, was {expected}")),
     }

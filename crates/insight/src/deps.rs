@@ -26,7 +26,7 @@ pub use reduction::{REDUCTION_STEPS_MAX, TooManySteps, reduce};
 #[derive(Clone, Debug)]
 pub struct TaskGraph {
     /// Tasks, in the order of submission.
-    pub tasks: Vec<DepsTask>,
+    pub tasks: Vec<DepsTask<'static>>,
     /// Every reason for a wait, by the task that waits, then by the one it waits for; none if the engine's edges are all that
     /// is known.
     pub reasons: Vec<Reason>,
@@ -107,7 +107,7 @@ impl TaskGraph {
     }
 
     /// A task by its position.
-    pub fn task(&self, task: TaskIndex) -> &DepsTask {
+    pub fn task(&self, task: TaskIndex) -> &DepsTask<'static> {
         &self.tasks[task.at()]
     }
 
@@ -135,13 +135,11 @@ impl TaskGraph {
 /// What a task is called: its kernels, or what it is without one.
 ///
 /// ```
-/// # use ringlane_trace::deps::{DepsTask, Inference};
-/// # let task = DepsTask { task_id: Default::default(), seq: Default::default(), block_num: 1, scope: Default::default(),
-/// #   site: String::new(), inference: Inference::FromArguments, kernels: vec![], args: vec![], label: None };
-/// assert_eq!(ringlane_insight::deps::label(&task), "barrier");
+/// use ringlane_trace::deps::DepsTask;
+/// assert_eq!(ringlane_insight::deps::label(&DepsTask::default()), "barrier");
 /// ```
-pub fn label(task: &DepsTask) -> String {
-    let names: Vec<&str> = task.kernels.iter().map(|(kernel, _)| kernel.name.as_str()).collect();
+pub fn label(task: &DepsTask<'_>) -> String {
+    let names: Vec<&str> = task.kernels.iter().map(|one| one.kernel.name.as_str()).collect();
     match names.as_slice() {
         [] if task.args.is_empty() => "barrier".to_string(),
         [] => "alloc".to_string(),

@@ -228,7 +228,7 @@ fn place_of(own: &Run, row: &CallRow<'_>, kind: WorkerKind, node_hz: u64) -> (Cl
     let began = row.run.or(row.accepted).or(row.sent).unwrap_or(row.submit);
     let is_model = kind != WorkerKind::Node && own.manifest.has_model_time();
     if !is_model {
-        let start = row.chip.map_or(began, |chip| chip.start);
+        let start = row.chip_start.unwrap_or(began);
         return (ClockMap::new(start, node_hz as f64 / hz as f64), None);
     }
     let until = row.end.or(row.done).unwrap_or(began).max(began);

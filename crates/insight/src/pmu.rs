@@ -14,7 +14,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use ringlane_task::{KernelId, Ticks};
-use ringlane_trace::pmu::{HEAD_COLUMNS, LAST_COLUMN, OwnedPmuRow};
+use ringlane_trace::pmu::{PmuRow, is_counter};
 
 use crate::Spread;
 pub use ratio::{Ratio, Unit};
@@ -90,13 +90,13 @@ impl Counters {
 /// ```
 /// use ringlane_insight::pmu::Tally;
 /// use ringlane_task::Ticks;
-/// use ringlane_trace::pmu::OwnedPmuRow;
+/// use ringlane_trace::pmu::{PmuRow, columns};
 /// let mut tally = Tally::default();
 /// for cycles in [100, 300] {
-///     let row = OwnedPmuRow { pmu_total_cycles: cycles, counters: vec![200], event_type: 1, ..OwnedPmuRow::default() };
+///     let row = PmuRow { pmu_total_cycles: cycles, counters: vec![200].into(), event_type: 1, ..PmuRow::default() };
 ///     tally.add(&row);
 /// }
-/// let counters = tally.finish(&["pmu_total_cycles".into(), "instructions".into(), "event_type".into()]);
+/// let counters = tally.finish(&columns(&["instructions"]));
 /// let kernel = &counters.kernels[0];
 /// assert_eq!((kernel.blocks, kernel.cycles.total, kernel.cycles.p50), (2, 400, Ticks(100)));
 /// assert_eq!(counters.ratios()[0].of(kernel), Some(1.0)); // instructions per cycle
@@ -111,45 +111,42 @@ type Blocks = (Vec<Ticks>, Vec<u128>);
 
 impl Tally {
     /// Adds a row.
-    pub fn add(&mut self, row: &OwnedPmuRow) {
+    pub fn add(&mut self, row: &PmuRow<'_>) {
         let measured = if row.event_type == 0 { Measured::Time } else { Measured::Cycles };
-        let key = (row.func_id, row.core_type.clone(), measured);
+        let key = (row.func_id, row.core_type.to_string(), measured);
         let (cycles, sums) = self.kernels.entry(key).or_default();
         cycles.push(Ticks(row.pmu_total_cycles));
         sums.resize(sums.len().max(row.counters.len()), 0);
-        sums.iter_mut().zip(&row.counters).for_each(|(sum, &count)| *sum += u128::from(count));
+        sums.iter_mut().zip(row.counters.iter()).for_each(|(sum, &count)| *sum += u128::from(count));
     }
 
     /// All of it, given the columns of the file.
     pub fn finish(self, columns: &[String]) -> Counters {
-        let is_counter = |name: &&String| *name != LAST_COLUMN && !HEAD_COLUMNS.contains(&name.as_str());
         let kernels = self.kernels.into_iter().map(|((kernel, core_type, measured), (cycles, sums))| {
             let (blocks, cycles) = (cycles.len() as u64, Spread::of(cycles));
             KernelCounters { kernel, core_type, measured, blocks, cycles, sums }
         });
         let mut kernels: Vec<_> = kernels.collect();
         kernels.sort_by_key(|kernel| (kernel.measured, Reverse(kernel.cycles.total)));
-        Counters { columns: columns.iter().filter(is_counter).cloned().collect(), kernels }
+        Counters { columns: columns.iter().filter(|name| is_counter(name)).cloned().collect(), kernels }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use ringlane_trace::pmu::columns;
+
     use super::*;
 
-    fn row(kernel: u32, cycles: u64, counters: &[u64], event_type: u32) -> OwnedPmuRow {
-        OwnedPmuRow {
+    fn row(kernel: u32, cycles: u64, counters: &[u64], event_type: u32) -> PmuRow<'static> {
+        PmuRow {
             func_id: KernelId(kernel),
             core_type: "cpu".into(),
             pmu_total_cycles: cycles,
-            counters: counters.to_vec(),
+            counters: counters.to_vec().into(),
             event_type,
-            ..OwnedPmuRow::default()
+            ..PmuRow::default()
         }
-    }
-
-    fn columns(names: &[&str]) -> Vec<String> {
-        HEAD_COLUMNS.iter().chain(names).chain([&LAST_COLUMN]).map(|name| name.to_string()).collect()
     }
 
     #[test]

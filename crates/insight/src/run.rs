@@ -13,7 +13,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use ringlane_task::KernelId;
-use ringlane_trace::deps::{self, Deps, DepsRow, SkeletonRow, read_deps, read_skeleton};
+use ringlane_trace::deps::{self, Deps, DepsRow, KernelRow, SkeletonRow, read_deps, read_skeleton};
 use ringlane_trace::dist::{self, Dist};
 use ringlane_trace::dump::{self, Dump, Payloads, read_dump};
 use ringlane_trace::pmu::{self, Pmu, read_pmu};
@@ -171,23 +171,24 @@ impl Run {
 
     fn names_in(&self, table: Instrument) -> Result<BTreeMap<KernelId, String>, InsightError> {
         let path = self.file(table)?;
-        let mut names = BTreeMap::new();
-        let kernels = match table {
-            Instrument::Dump => read_dump(path, |_| {})?.kernels,
-            Instrument::Swimlane => read_swimlane(path, |_| {})?.meta.kernels,
+        let pair = |kernel: KernelRow| (kernel.func_id, kernel.name);
+        Ok(match table {
+            Instrument::Dump => {
+                let kernels = read_dump(path, |_| {})?.kernels;
+                kernels.into_iter().map(|kernel| (kernel.func_id, kernel.name)).collect()
+            }
+            Instrument::Swimlane => read_swimlane(path, |_| {})?.meta.kernels.into_iter().map(pair).collect(),
             _ => {
+                let mut names = BTreeMap::new();
                 read_deps(path, |row| {
                     if let DepsRow::Task(task) = row {
-                        names.extend(
-                            task.kernels.into_iter().map(|(kernel, _)| (kernel.func_id, kernel.name)),
-                        );
+                        let kernels = task.kernels.into_owned().into_iter();
+                        names.extend(kernels.map(|one| pair(one.kernel.into_owned())));
                     }
                 })?;
-                Vec::new()
+                names
             }
-        };
-        names.extend(kernels.into_iter().map(|kernel| (kernel.func_id, kernel.name)));
-        Ok(names)
+        })
     }
 
     /// What went into and came out of tasks.

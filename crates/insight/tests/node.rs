@@ -57,7 +57,9 @@ fn call(at: u32, seq: u64, run: u64, dir: Option<&'static str>) -> CallRow<'stat
         end: Some(Ticks(run + 500)),
         done: Some(Ticks(run + 510)),
         dir: dir.map(Into::into),
-        chip: dir.map(|_| ChipSpan { start: Ticks(run + 7), ticks: 100, freq_hz: NODE_HZ }),
+        chip_start: dir.map(|_| Ticks(run + 7)),
+        chip_ticks: dir.map(|_| 100),
+        chip_freq_hz: dir.map(|_| NODE_HZ),
         ..CallRow::submitted(WorkerIndex(at), CallSeq(seq), TaskId(seq), Ticks(run - 30))
     }
 }

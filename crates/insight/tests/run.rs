@@ -6,10 +6,8 @@ use std::path::Path;
 use ringlane_insight::CoreKind::{Aic, Aiv};
 use ringlane_insight::InsightError;
 use ringlane_insight::bound::{RunBound, of_run};
-use ringlane_task::{BlockIndex, CoreId, DfxFlags, Explain, KernelId, ScopeId, Seq, SiteId, TaskId, Ticks};
-use ringlane_trace::deps::{
-    self, DepsEdge, DepsNames, DepsTaskRow, DepsWriter, EdgeSource, Inference, KernelRow,
-};
+use ringlane_task::{BlockIndex, CoreId, DfxFlags, Explain, KernelId, Seq, TaskId, Ticks};
+use ringlane_trace::deps::{self, DepsEdge, DepsTask, DepsWriter, EdgeSource, KernelRow};
 use ringlane_trace::swimlane::{
     self, BlockRow, SwimlaneDropped, SwimlaneLevel, SwimlaneMeta, SwimlaneWriter,
 };
@@ -100,29 +98,19 @@ impl Run {
                 end: Ticks(end),
                 ..BlockRow::default()
             };
-            writer.block(&row).unwrap();
+            writer.row(&row).unwrap();
         }
         writer.finish(&SwimlaneDropped { blocks: self.lost, ..Default::default() }).unwrap();
         file.commit().unwrap();
     }
 
     fn write_deps(&self, dir: &RunDir) {
-        let names = DepsNames::new(&["src/run.rs:7"], &kernels());
         let mut file = dir.create_file(deps::FILE_NAME).unwrap();
         let spools = [Cursor::new(Vec::new()), Cursor::new(Vec::new())];
-        let mut writer = DepsWriter::new(&mut file, spools, &names);
+        let mut writer = DepsWriter::new(&mut file, spools);
         for (&task, seq) in self.tasks.iter().zip(0..) {
-            let row = DepsTaskRow {
-                task_id: TaskId(task),
-                seq: Seq(seq),
-                block_num: 1,
-                scope: ScopeId(0),
-                site: SiteId(0),
-                inference: Inference::FromArguments,
-                kernels: &[],
-                args: &[],
-                label: None,
-            };
+            let (task_id, seq, site) = (TaskId(task), Seq(seq), "src/run.rs:7".into());
+            let row = DepsTask { task_id, seq, block_num: 1, site, ..DepsTask::default() };
             writer.task(&row).unwrap();
         }
         for &(pred, succ) in &self.edges {

@@ -32,6 +32,8 @@ pub mod limits;
 mod pmu_error;
 mod resource;
 mod scalar;
+#[cfg(feature = "serde")]
+mod serial;
 pub mod topics;
 mod view;
 mod view_error;

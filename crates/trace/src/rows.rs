@@ -21,9 +21,14 @@
 //! ```
 
 #[macro_use]
+mod field;
+#[macro_use]
 mod names;
+#[macro_use]
+mod declare;
 pub(crate) mod document;
 mod quick;
+mod row;
 mod scan;
 mod sections;
 mod view;
@@ -35,7 +40,7 @@ pub mod pmu;
 pub mod scopes;
 pub mod swimlane;
 
-pub use view::ViewRow;
+pub use view::{Sizes, ViewRow};
 
 use ringlane_task::{DfxFlags, KernelId};
 
@@ -78,21 +83,15 @@ impl RowCounts {
     }
 }
 
-/// A kernel of the run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KernelRow {
-    /// Its number in this run.
-    pub func_id: KernelId,
-    /// Its name.
-    pub name: String,
-    /// The kind of core it needs: `aic`, `aiv` or `any`.
-    pub core_type: String,
-}
-
-impl KernelRow {
-    /// The fields, without braces.
-    fn write<'t>(&self, text: &'t mut Text) -> &'t mut Text {
-        text.raw("\"func_id\":").number(self.func_id.0).raw(",\"name\":").string(&self.name);
-        text.raw(",\"core_type\":").string(&self.core_type)
+row! { object
+    /// A kernel of the run.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct KernelRow {
+        /// Its number in this run.
+        func_id: KernelId,
+        /// Its name.
+        name: String,
+        /// The kind of core it needs: `aic`, `aiv` or `any`.
+        core_type: String,
     }
 }

@@ -70,13 +70,6 @@ impl Text {
         self.0.extend_from_slice(&(eight_digits(value) | ZEROS).to_le_bytes());
     }
 
-    /// Numbers with commas between them, in brackets.
-    pub(crate) fn numbers(&mut self, values: impl IntoIterator<Item = u64>) -> &mut Self {
-        self.list(values, |text, value| {
-            text.number(value);
-        })
-    }
-
     /// Values with commas between them, in brackets.
     pub(crate) fn list<T>(
         &mut self,
@@ -91,18 +84,6 @@ impl Text {
             each(self, value);
         }
         self.raw("]")
-    }
-
-    /// The number, or `null`.
-    pub(crate) fn number_or_null(&mut self, value: Option<impl Number>) -> &mut Self {
-        match value {
-            Some(value) => self.number(value),
-            None => self.raw("null"),
-        }
-    }
-
-    pub(crate) const fn truth(value: bool) -> &'static str {
-        if value { "true" } else { "false" }
     }
 
     /// A JSON string, quotes included. Runs of ordinary bytes are copied at once.
@@ -145,6 +126,7 @@ impl Text {
         self.raw("\"").raw(&text.replace('"', "\"\"")).raw("\"")
     }
 
+    #[cfg(test)]
     pub(crate) const fn bytes(&self) -> &[u8] {
         self.0.as_slice()
     }

@@ -35,7 +35,9 @@ fn call(worker: u32, seq: u64, task: TaskId, steps: [u64; 6], dir: Option<&'stat
         end: Some(Ticks(end)),
         done: Some(Ticks(done)),
         dir: dir.map(Into::into),
-        chip: dir.map(|_| ChipSpan { start: Ticks(run + 1), ticks: MAKESPAN, freq_hz: 50_000_000 }),
+        chip_start: dir.map(|_| Ticks(run + 1)),
+        chip_ticks: dir.map(|_| MAKESPAN),
+        chip_freq_hz: dir.map(|_| 50_000_000),
         ..CallRow::submitted(WorkerIndex(worker), CallSeq(seq), task, Ticks(submit))
     }
 }

@@ -43,7 +43,8 @@ fn rows_of_every_instrument_are_read_back_as_they_were_written() {
     assert_eq!((dump.records, dump.tasks.len(), dump.head.selection), (records(), 3, None));
     let deps = Deps::read(&path).unwrap();
     assert_eq!((deps.tensors, deps.edges, deps.tasks.len()), (tensors(), deps_edges(), 4));
-    let lanes: Vec<_> = deps.tasks[1].kernels.iter().map(|(kernel, lane)| (kernel.clone(), *lane)).collect();
+    let lanes: Vec<_> =
+        deps.tasks[1].kernels.iter().map(|one| (one.kernel.clone().into_owned(), one.lane)).collect();
     assert_eq!(lanes, [(kernels()[1].clone(), 0), (kernels()[2].clone(), 1)]);
     assert_eq!(Scopes::read(&path).unwrap().scopes, scope_rows());
     let pmu = Pmu::read(&path).unwrap();
@@ -65,7 +66,7 @@ fn a_lower_level_holds_nothing_of_the_levels_above() {
         let text = String::from_utf8(text).unwrap();
         assert!(absent.iter().all(|word| !text.contains(word)), "{text}");
         let mut writer = SwimlaneWriter::new(Vec::new(), level, &meta());
-        assert!(writer.phase(&phases()[0]).is_err());
+        assert!(writer.row(&phases()[0]).is_err());
     }
 }
 
@@ -143,47 +144,27 @@ fn rewrite(path: &Path, file: &str) -> Vec<u8> {
 
 fn rewrite_swimlane(text: &mut Vec<u8>, read: &Swimlane) {
     let mut writer = SwimlaneWriter::new(text, read.head.level, &read.head.meta);
-    read.blocks.iter().for_each(|row| writer.block(row).unwrap());
-    read.tasks.iter().for_each(|row| writer.task(row).unwrap());
-    read.edges.iter().for_each(|row| writer.edge(row).unwrap());
-    read.phases.iter().for_each(|row| writer.phase(row).unwrap());
-    read.submits.iter().for_each(|row| writer.submit(row).unwrap());
+    read.blocks.iter().for_each(|row| writer.row(row).unwrap());
+    read.tasks.iter().for_each(|row| writer.row(row).unwrap());
+    read.edges.iter().for_each(|row| writer.row(row).unwrap());
+    read.phases.iter().for_each(|row| writer.row(row).unwrap());
+    read.submits.iter().for_each(|row| writer.row(row).unwrap());
     let dropped = SwimlaneDropped { blocks: read.head.counts.blocks.dropped, ..Default::default() };
     assert_eq!(writer.finish(&dropped).unwrap(), read.head.counts);
 }
 
 fn rewrite_dump(text: &mut Vec<u8>, read: &Dump) {
-    use ringlane_trace::dump::{DumpTask, DumpWriter};
+    use ringlane_trace::dump::DumpWriter;
     let mut writer = DumpWriter::new(text, read.head.selection.as_deref(), &read.head.kernels);
-    for task in &read.tasks {
-        writer.task(&DumpTask { task_id: task.task_id, seq: task.seq, func_ids: &task.func_ids }).unwrap();
-    }
+    read.tasks.iter().for_each(|task| writer.task(task).unwrap());
     read.records.iter().for_each(|record| writer.record(record).unwrap());
     assert_eq!(writer.finish(read.head.counts.records.dropped).unwrap(), read.head.counts);
 }
 
 fn rewrite_deps(text: &mut Vec<u8>, read: &Deps) {
-    use ringlane_trace::deps::{DepsTaskRow, LaneKernel};
-    let task = &read.tasks[0];
-    let kernels: Vec<_> = task.kernels.iter().map(|(kernel, _)| kernel.clone()).collect();
-    let names = DepsNames::new(&[&task.site], &kernels);
     let spools = [std::io::Cursor::new(Vec::new()), std::io::Cursor::new(Vec::new())];
-    let mut writer = DepsWriter::new(text, spools, &names);
-    let lane = |(kernel, lane): &(KernelRow, u8)| LaneKernel { func_id: kernel.func_id, lane: *lane };
-    let lanes: Vec<_> = task.kernels.iter().map(lane).collect();
-    writer
-        .task(&DepsTaskRow {
-            task_id: task.task_id,
-            seq: task.seq,
-            block_num: task.block_num,
-            scope: task.scope,
-            site: ringlane_task::SiteId(0),
-            inference: task.inference,
-            kernels: &lanes,
-            args: &task.args,
-            label: task.label.as_deref(),
-        })
-        .unwrap();
+    let mut writer = DepsWriter::new(text, spools);
+    read.tasks.iter().for_each(|row| writer.task(row).unwrap());
     read.edges.iter().for_each(|row| writer.edge(row).unwrap());
     read.tensors.iter().for_each(|row| writer.tensor(row).unwrap());
     writer.finish(read.dropped).unwrap();
@@ -258,16 +239,21 @@ fn damage_is_told_with_its_record() {
     let root = TestDir::new();
     let path = root.join("file");
     for (example, from, to, what) in [
-        (0, "310, 100, 330]", "310, 100]", "blocks record 0: invalid length 8"),
+        (0, "310, 100, 330]", "310, 100]", "blocks record 0: finish: invalid length 8"),
         (0, "310, 100, 330]", "310, 100, 330, 1]", "blocks record 0: invalid length 10"),
-        (0, "120, 310", "-120, 310", "blocks record 0: invalid type"),
-        (0, "120, 310", "null, 310", "blocks record 0: start is not a number"),
-        (0, "[[0, 4294967296, 0", "[[4294967296, 0, 0", "blocks record 0: core 4294967296 is too large"),
+        (0, "120, 310", "-120, 310", "blocks record 0: start: invalid value: integer `-120`"),
+        (0, "120, 310", "null, 310", "blocks record 0: start: invalid type: null"),
+        (
+            0,
+            "[[0, 4294967296, 0",
+            "[[4294967296, 0, 0",
+            "blocks record 0: core: invalid value: integer `4294967296`",
+        ),
         (0, "\"block_columns\"", "\"other\"", "block_columns stands after blocks"),
         (1, "[16,64]", "[16,64,1]", "records record 0: 3 lengths and 2 strides"),
         (1, "\"0x000000003f800000\"", "\"0x100000003f800000\"", "is no float32"),
         (2, "\"scope\": 3, ", "", "tasks record 0: missing field `scope`"),
-        (3, "\"exit\": 900", "\"exit\": null", "scopes record 0: a scope that ended has no exit"),
+        (3, "\"exit\": 900", "\"exit\": null", "scopes record 0: open says false, not true"),
         (3, "\"ring\": 1, \"tasks\"", "\"ring\": 9, \"tasks\"", "scopes record 0: ring 9 of 4"),
         (3, "\"resource\": \"heap\"", "\"resource\": \"air\"", "unknown resource \"air\""),
     ] {
@@ -307,8 +293,7 @@ fn edges_that_do_not_fit_into_memory_go_through_the_spool_and_keep_their_order()
     let root = TestDir::new();
     let dir = RunDir::create_exact(root.join("run")).unwrap();
     let mut file = dir.create_file("deps.json").unwrap();
-    let names = DepsNames::default();
-    let mut writer = DepsWriter::new(&mut file, [dir.spool().unwrap(), dir.spool().unwrap()], &names);
+    let mut writer = DepsWriter::new(&mut file, [dir.spool().unwrap(), dir.spool().unwrap()]);
     let edge = |number: u64| DepsEdge { succ: TaskId(number), ..deps_edges()[3] };
     let tensor = |number: u32| DepsTensor { tensor: TensorIndex(number), ..tensors()[1] };
     (0..30_000).for_each(|number| writer.edge(&edge(number)).unwrap());
@@ -323,26 +308,12 @@ fn edges_that_do_not_fit_into_memory_go_through_the_spool_and_keep_their_order()
 
 #[test]
 fn a_task_whose_names_are_not_known_is_refused() {
-    use ringlane_trace::deps::{DepsTaskRow, Inference, LaneKernel};
     let names = DepsNames::new(&["a:1"], &kernels()[3..]);
-    let spools = [std::io::Cursor::new(Vec::new()), std::io::Cursor::new(Vec::new())];
-    let mut writer = DepsWriter::new(Vec::new(), spools, &names);
-    let mut task = |site, func| {
-        writer.task(&DepsTaskRow {
-            task_id: TaskId(0),
-            seq: ringlane_task::Seq(0),
-            block_num: 1,
-            scope: ringlane_task::ScopeId(0),
-            site: ringlane_task::SiteId(site),
-            inference: Inference::Manual,
-            kernels: &[LaneKernel { func_id: KernelId(func), lane: 0 }],
-            args: &[],
-            label: None,
-        })
-    };
-    assert!(task(0, 3).is_ok());
-    for (site, func) in [(1, 3), (0, 0), (0, 4)] {
-        assert!(task(site, func).unwrap_err().to_string().contains("without a name"));
+    let site = |site| names.site(ringlane_task::SiteId(site)).map(str::to_string);
+    let kernel = |func| names.kernel(KernelId(func)).map(|kernel| kernel.name.clone());
+    assert!(site(0).is_ok() && kernel(3).is_ok());
+    for refused in [site(1), kernel(0), kernel(4)] {
+        assert!(refused.unwrap_err().to_string().contains("without a name"));
     }
 }
 
@@ -375,7 +346,7 @@ proptest! {
         let meta = SwimlaneMeta { kernels: vec![kernel], platform: name, ..SwimlaneMeta::default() };
         let mut text = Vec::new();
         let mut writer = SwimlaneWriter::new(&mut text, SwimlaneLevel::Tasks, &meta);
-        rows.iter().for_each(|row| writer.block(row).unwrap());
+        rows.iter().for_each(|row| writer.row(row).unwrap());
         writer.finish(&SwimlaneDropped::default()).unwrap();
         fs::write(root.join("file"), &text).unwrap();
         let read = Swimlane::read(root.join("file")).unwrap();
@@ -390,17 +361,17 @@ proptest! {
         let mut text = Vec::new();
         let mut writer = PmuWriter::new(&mut text, &columns);
         let row = PmuRow {
-            thread_id: 1, core_id: CoreId(2), task_id: TaskId(3), func_id: KernelId(4), core_type: "a,\"b\"\nc",
-            pmu_total_cycles: u64::MAX, counters: &counters, event_type: 5,
+            thread_id: 1, core_id: CoreId(2), task_id: TaskId(3), func_id: KernelId(4), core_type: "a,\"b\"\nc".into(),
+            pmu_total_cycles: u64::MAX, counters: counters.into(), event_type: 5,
         };
         writer.row(&row).unwrap();
-        let short = PmuRow { counters: &[], ..row };
+        let short = PmuRow { counters: Default::default(), ..row.clone() };
         prop_assert!(writer.row(&short).is_err());
         writer.finish().unwrap();
         fs::write(root.join("file"), &text).unwrap();
         let read = Pmu::read(root.join("file")).unwrap();
         prop_assert_eq!(read.counter_columns().collect::<Vec<_>>(), columns);
-        prop_assert_eq!(&read.rows[0].core_type, row.core_type);
+        prop_assert_eq!(&read.rows[0].core_type, &row.core_type);
     }
 
     #[test]

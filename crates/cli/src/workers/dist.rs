@@ -95,7 +95,7 @@ fn row<'c>(
             .then(|| since_start(at_ns.saturating_add_signed(worker.clock.offset_ns).min(call.done_ns)))
     };
     let callable = callables.binary_search(&call.callable).unwrap_or_default();
-    CallRow {
+    let mut row = CallRow {
         member: call.member,
         callable: CallableIndex(callable as u32),
         sent: Some(since_start(call.sent_ns)),
@@ -105,16 +105,18 @@ fn row<'c>(
         done: Some(since_start(call.done_ns)),
         status: status(call.status),
         dir: call.dir.as_deref().map(Into::into),
-        chip: call.chip.filter(|chip| chip.recorded == Recorded::Yes).and_then(|chip| {
-            Some(ChipSpan { start: stamp(chip.start_ns)?, ticks: chip.ticks, freq_hz: chip.freq_hz })
-        }),
         ..CallRow::submitted(
             WorkerIndex(call.worker),
             CallSeq(call.seq),
             call.task,
             since_start(call.submit_ns),
         )
+    };
+    let recorded = call.chip.filter(|chip| chip.recorded == Recorded::Yes);
+    if let Some((chip, start)) = recorded.and_then(|chip| Some((chip, stamp(chip.start_ns)?))) {
+        row.set_chip(ChipSpan { start, ticks: chip.ticks, freq_hz: chip.freq_hz });
     }
+    row
 }
 
 fn status(status: CallStatus) -> dist::CallStatus {

@@ -1,8 +1,9 @@
 //! The graph from a timeline alone: the tasks that ran, and the edges that the engine wired between them.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use ringlane_trace::deps::{DepsTask, Inference};
+use ringlane_trace::deps::{DepsTask, TaskKernel};
 use ringlane_trace::swimlane::SwimlaneLevel;
 
 use super::TaskGraph;
@@ -26,21 +27,19 @@ impl TaskGraph {
     }
 }
 
-fn task_of(timeline: &Timeline, task: TaskIndex) -> DepsTask {
+fn task_of(timeline: &Timeline, task: TaskIndex) -> DepsTask<'static> {
     let TaskLife { task_id, seq, .. } = timeline.task(task);
     let blocks = timeline.blocks_of(task);
     let lanes: BTreeSet<_> = blocks.iter().map(|block| (block.lane, block.func_id)).collect();
-    let kernels =
-        lanes.into_iter().filter_map(|(lane, kernel)| Some((timeline.kernel(kernel)?.clone(), lane)));
+    let kernels = lanes.into_iter().filter_map(|(lane, kernel)| {
+        Some(TaskKernel { kernel: Cow::Owned(timeline.kernel(kernel)?.clone()), lane })
+    });
     DepsTask {
         task_id: *task_id,
         seq: *seq,
         block_num: blocks.iter().map(|block| block.block.0 + 1).max().unwrap_or(1),
-        scope: Default::default(),
-        site: String::new(),
-        inference: Inference::default(),
         kernels: kernels.collect(),
-        args: Vec::new(),
-        label: timeline.label(task).map(str::to_string),
+        label: timeline.label(task).map(|label| Cow::Owned(label.to_string())),
+        ..DepsTask::default()
     }
 }

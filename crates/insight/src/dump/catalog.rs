@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use ringlane_task::{KernelId, Seq, TaskId};
 use ringlane_trace::deps::TensorIndex;
-use ringlane_trace::dump::{Dump, DumpCounts, DumpData, DumpRecord, OwnedDumpTask};
+use ringlane_trace::dump::{Dump, DumpCounts, DumpData, DumpRecord, DumpTask};
 
 use super::filter::Filter;
 use crate::task_name;
@@ -18,7 +18,7 @@ pub struct Captured<'a> {
     /// What was captured.
     pub record: &'a DumpRecord,
     /// Its task.
-    pub task: &'a OwnedDumpTask,
+    pub task: &'a DumpTask<'static>,
     /// The names of its task's kernels, with `+` between those of a mixed one.
     pub kernel: &'a str,
     /// The name that its task's submit gave it; known where dependencies were recorded.
@@ -35,7 +35,7 @@ pub struct Catalog {
     pub selection: Option<String>,
     /// How many records there are, and how many were lost.
     pub counts: DumpCounts,
-    tasks: Vec<OwnedDumpTask>,
+    tasks: Vec<DumpTask<'static>>,
     /// The name of each task's kernels, as a place in `names`.
     name_of: Vec<u32>,
     names: Vec<String>,

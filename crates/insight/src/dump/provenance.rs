@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use ringlane_task::{Seq, TaskId};
 use ringlane_trace::deps::{Deps, DepsEdge, DepsTask, Hazard, Origin, TensorIndex};
 
+use crate::deps::label;
+
 /// A task that wrote something which another reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Producer {
@@ -30,7 +32,7 @@ pub struct Provenance {
 /// The dependencies of a run, laid out to be asked about many tasks.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
-    tasks: HashMap<TaskId, DepsTask>,
+    tasks: HashMap<TaskId, DepsTask<'static>>,
     origins: HashMap<TensorIndex, Origin>,
     /// Which task reads, by which argument, what which task wrote; sorted by the first two.
     reads: Vec<(TaskId, u32, TaskId)>,
@@ -51,7 +53,7 @@ impl Sources {
 
     /// Where the inputs of a task come from; nothing if the task is not on record.
     pub fn of(&self, task: TaskId) -> Vec<Provenance> {
-        let args = self.tasks.get(&task).into_iter().flat_map(|row| &row.args);
+        let args = self.tasks.get(&task).into_iter().flat_map(|row| row.args.iter());
         let reads = args.filter(|arg| arg.access.reads());
         reads
             .map(|arg| Provenance {
@@ -78,20 +80,21 @@ fn read_of(edge: &DepsEdge) -> Option<(TaskId, u32, TaskId)> {
     Some((edge.succ, cause.arg, edge.pred))
 }
 
-fn producer(row: &DepsTask) -> Producer {
-    let names: Vec<_> = row.kernels.iter().map(|(kernel, _)| kernel.name.as_str()).collect();
-    Producer { task: row.task_id, seq: row.seq, kernel: names.join("+") }
+fn producer(row: &DepsTask<'_>) -> Producer {
+    Producer { task: row.task_id, seq: row.seq, kernel: label(row) }
 }
 
 #[cfg(test)]
 mod tests {
-    use ringlane_task::{Access, DType, KernelId, ScopeId};
-    use ringlane_trace::deps::{DepsArg, DepsTensor, EdgeCause, EdgeSource, Inference, Overlap};
+    use std::borrow::Cow;
+
+    use ringlane_task::{Access, DType, KernelId};
+    use ringlane_trace::deps::{DepsArg, DepsTensor, EdgeCause, EdgeSource, Overlap, TaskKernel};
     use ringlane_trace::rows::{KernelRow, ViewRow};
 
     use super::*;
 
-    fn task(id: u64, kernel: &str, args: &[(Access, u32)]) -> DepsTask {
+    fn task(id: u64, kernel: &str, args: &[(Access, u32)]) -> DepsTask<'static> {
         let view = ViewRow::new(DType::Float32, 0, &[]).unwrap();
         let arg = |(index, &(access, tensor)): (u32, &(Access, u32))| DepsArg {
             index,
@@ -100,16 +103,14 @@ mod tests {
             view,
         };
         let row = KernelRow { func_id: KernelId(0), name: kernel.to_string(), core_type: "any".to_string() };
+        let row = TaskKernel { kernel: Cow::Owned(row), lane: 0 };
         DepsTask {
             task_id: TaskId(id),
             seq: Seq(id),
             block_num: 1,
-            scope: ScopeId(0),
-            site: String::new(),
-            inference: Inference::FromArguments,
-            kernels: if kernel.is_empty() { Vec::new() } else { vec![(row, 0)] },
+            kernels: if kernel.is_empty() { Cow::default() } else { vec![row].into() },
             args: (0..).zip(args).map(arg).collect(),
-            label: None,
+            ..DepsTask::default()
         }
     }
 

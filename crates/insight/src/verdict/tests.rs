@@ -1,7 +1,7 @@
 //! Verdicts on runs written by hand.
 
 use ringlane_task::{KernelId, Ticks};
-use ringlane_trace::pmu::{HEAD_COLUMNS, LAST_COLUMN, OwnedPmuRow};
+use ringlane_trace::pmu::{self, PmuRow};
 
 use super::{Limit, Verdict, of, submits};
 use crate::critical_path::{Cause, observed};
@@ -42,20 +42,15 @@ fn crowd(kernel: u32, cores: &[&str]) -> Timeline {
 
 /// Counters of every kernel, each with these parts of 100 cycles.
 fn counters(columns: &[(&str, u64)], event_type: u32) -> Counters {
-    let names: Vec<String> = HEAD_COLUMNS
-        .into_iter()
-        .chain(columns.iter().map(|&(name, _)| name))
-        .chain([LAST_COLUMN])
-        .map(str::to_string)
-        .collect();
+    let names = pmu::columns(&columns.iter().map(|&(name, _)| name).collect::<Vec<_>>());
     let mut tally = Tally::default();
     for kernel in [AIC, AIV, ANY] {
-        tally.add(&OwnedPmuRow {
+        tally.add(&PmuRow {
             func_id: KernelId(kernel),
             pmu_total_cycles: 100,
             counters: columns.iter().map(|&(_, count)| count).collect(),
             event_type,
-            ..OwnedPmuRow::default()
+            ..PmuRow::default()
         });
     }
     tally.finish(&names)

@@ -1,10 +1,11 @@
 //! Stored submits become `deps.json`: each is read, what it adds is derived, and both are written.
 
+use std::borrow::Cow;
 use std::{io, thread};
 
 use ringlane_task::{KernelId, ScopeId, Seq, SiteId, TaskId};
 use ringlane_trace::ArtifactFile;
-use ringlane_trace::deps::{DepsNames, DepsTaskRow, DepsWriter, Inference, LaneKernel};
+use ringlane_trace::deps::{DepsNames, DepsTask, DepsWriter, Inference, TaskKernel};
 use ringlane_trace::rows::RowCounts;
 
 use super::{Export, Rows};
@@ -13,7 +14,7 @@ use crate::deps::derive::{Derivation, Derived};
 use crate::deps::record::{self, StoredSubmit};
 use crate::kinds;
 
-type Writer<'w, W> = DepsWriter<'w, W, std::fs::File>;
+type Writer<W> = DepsWriter<W, std::fs::File>;
 
 /// From so many tasks on, deriving their dependencies and writing them takes longer than starting threads for it: one that
 /// derives beside the other files, one that writes behind it.
@@ -42,7 +43,7 @@ impl Export<'_> {
     fn deps_to(&self, out: impl io::Write, rows: Rows) -> io::Result<RowCounts> {
         let names = DepsNames::new(&self.facts.sites, &self.facts.kernels);
         let spools = [kinds::spool(self.dir)?, kinds::spool(self.dir)?];
-        let mut writer = DepsWriter::new(out, spools, &names);
+        let mut writer = DepsWriter::new(out, spools);
         let mut derivation = Derivation::new(self.facts.external_bytes.clone());
         let (mut derived, mut scratch) = (Derived::default(), Vec::new());
         self.for_each_chunk(kinds::DEPS, rows, |_, chunk| {
@@ -50,7 +51,7 @@ impl Export<'_> {
             record::for_each(chunk, &mut scratch, |submit| {
                 if outcome.is_ok() {
                     derivation.submit(&submit, &mut derived);
-                    outcome = write(&mut writer, &submit, &derived);
+                    outcome = write(&mut writer, &names, &submit, &derived);
                 }
             });
             outcome
@@ -60,30 +61,36 @@ impl Export<'_> {
 }
 
 fn write<W: io::Write>(
-    writer: &mut Writer<'_, W>,
+    writer: &mut Writer<W>,
+    names: &DepsNames,
     submit: &StoredSubmit<'_>,
     derived: &Derived,
 ) -> io::Result<()> {
     let head = &submit.head;
-    let lane = |i: usize| LaneKernel {
-        func_id: KernelId(head.kernels[i] as u32),
-        lane: head.lane_ids >> (2 * i) & 3,
+    let lane = |at: usize| -> io::Result<TaskKernel<'_>> {
+        let kernel = names.kernel(KernelId(head.kernels[at].into()))?;
+        Ok(TaskKernel { kernel: Cow::Borrowed(kernel), lane: head.lane_ids >> (2 * at) & 3 })
     };
-    let kernels = [lane(0), lane(1), lane(2)];
-    writer.task(&DepsTaskRow {
+    let kernels = match head.lanes {
+        0 => &[][..],
+        1 => &[lane(0)?],
+        2 => &[lane(0)?, lane(1)?],
+        _ => &[lane(0)?, lane(1)?, lane(2)?],
+    };
+    writer.task(&DepsTask {
         task_id: TaskId(head.task_id),
         seq: Seq(head.seq),
         block_num: head.blocks.max(1),
         scope: ScopeId(head.scope),
-        site: SiteId(head.site),
+        site: names.site(SiteId(head.site))?.into(),
         inference: if head.flags & record::MANUAL == 0 {
             Inference::FromArguments
         } else {
             Inference::Manual
         },
-        kernels: &kernels[..(head.lanes as usize).min(3)],
-        args: &derived.args,
-        label: Some(submit.label).filter(|label| !label.is_empty()),
+        kernels: kernels.into(),
+        args: derived.args.as_slice().into(),
+        label: Some(submit.label.into()).filter(|label: &Cow<'_, str>| !label.is_empty()),
     })?;
     derived.tensors.iter().try_for_each(|tensor| writer.tensor(tensor))?;
     derived.edges.iter().try_for_each(|edge| writer.edge(edge))

@@ -5,7 +5,9 @@ use std::io;
 use ringlane_task::{Access, DType, Dim, KernelId, Scalar, Seq, TaskId};
 use ringlane_trace::ArtifactFile;
 use ringlane_trace::deps::TensorIndex;
-use ringlane_trace::dump::{DumpData, DumpRecord, DumpTask, DumpTensor, DumpWriter, Role, Stage, Truncated};
+use ringlane_trace::dump::{
+    DumpData, DumpKernel, DumpRecord, DumpTask, DumpTensor, DumpWriter, Role, Stage, Truncated,
+};
 use ringlane_trace::rows::{RowCounts, ViewRow};
 
 use super::checksums::Checksums;
@@ -16,10 +18,11 @@ use crate::kinds;
 impl Export<'_> {
     pub(super) fn dump(&self, out: &mut ArtifactFile, rows: Rows) -> io::Result<RowCounts> {
         let selection = self.settings.dump.chosen();
-        let mut writer = DumpWriter::new(out, selection.as_deref(), &self.facts.kernels);
+        let kernels: Vec<_> = self.facts.kernels.iter().map(DumpKernel::from).collect();
+        let mut writer = DumpWriter::new(out, selection.as_deref(), &kernels);
         self.for_each(kinds::DUMP_TASKS, rows, |_, task: CapturedTask| {
             let func_ids = task.kernels.map(|id| KernelId(id as u32));
-            let func_ids = &func_ids[..(task.lanes as usize).min(3)];
+            let func_ids = func_ids[..(task.lanes as usize).min(3)].into();
             writer.task(&DumpTask { task_id: TaskId(task.task_id), seq: Seq(task.seq), func_ids })
         })?;
         let lost = self.recorded.kind(kinds::PAYLOAD).is_some_and(|payload| payload.failure().is_some());

@@ -31,7 +31,7 @@ impl Export<'_> {
                 return Ok(());
             }
             row.loop_ = round;
-            writer.phase(&row)
+            writer.row(&row)
         })
     }
 
@@ -46,7 +46,7 @@ impl Export<'_> {
                 return Ok(());
             }
             *loops += 1;
-            writer.phase(&PhaseRow { loop_: *loops, ..row })
+            writer.row(&PhaseRow { loop_: *loops, ..row })
         };
         self.for_each(kinds::PHASES, rows, |_, time: PhaseTime| put(self.phase(&time)))?;
         self.for_each(kinds::BLOCKS, rows, |_, block: BlockPhases| {

@@ -37,9 +37,9 @@ impl Export<'_> {
                 core_id: core,
                 task_id: block.name.task(),
                 func_id: block.name.kernel(),
-                core_type: self.core_type_of(core),
+                core_type: self.core_type_of(core).into(),
                 pmu_total_cycles: block.values[0],
-                counters: &block.values[1..=columns.len()],
+                counters: block.values[1..=columns.len()].into(),
                 event_type: if counted { group } else { 0 },
             })
         })?;

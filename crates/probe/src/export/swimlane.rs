@@ -54,13 +54,13 @@ impl Export<'_> {
         let kind = kinds::BLOCKS;
         match level {
             SwimlaneLevel::Blocks => self.for_each(kind, rows, |_, time: BlockTime| {
-                writer.block(&self.block(&BlockLife { time, ..BlockLife::default() }))
+                writer.row(&self.block(&BlockLife { time, ..BlockLife::default() }))
             }),
             // What a thread does between its blocks is recorded with them only where it runs them itself.
             SwimlaneLevel::Phases if !self.settings.cores.are_modelled() => {
-                self.for_each(kind, rows, |_, block: BlockPhases| writer.block(&self.block(&block.life)))
+                self.for_each(kind, rows, |_, block: BlockPhases| writer.row(&self.block(&block.life)))
             }
-            _ => self.for_each(kind, rows, |_, life: BlockLife| writer.block(&self.block(&life))),
+            _ => self.for_each(kind, rows, |_, life: BlockLife| writer.row(&self.block(&life))),
         }
     }
 
@@ -100,7 +100,7 @@ impl Export<'_> {
             Ok(())
         })?;
         self.for_each(kinds::TASKS, rows, |_, task: TaskLife| {
-            writer.task(&TaskRow {
+            writer.row(&TaskRow {
                 task_id: TaskId(task.task_id),
                 seq: Seq(task.seq),
                 ready: self.ticks(task.ready),
@@ -108,7 +108,7 @@ impl Export<'_> {
             })
         })?;
         self.for_each(kinds::EDGES, rows, |_, edge: Edge| {
-            writer.edge(&EdgeRow { pred: TaskId(edge.pred), succ: TaskId(edge.succ) })
+            writer.row(&EdgeRow { pred: TaskId(edge.pred), succ: TaskId(edge.succ) })
         })
     }
 
@@ -119,7 +119,7 @@ impl Export<'_> {
                 0 => (submit.placed, 0),
                 looked_up => (looked_up, submit.placed),
             };
-            writer.submit(&SubmitRow {
+            writer.row(&SubmitRow {
                 task_id: TaskId(submit.task_id),
                 start: self.ticks(submit.start),
                 end: self.ticks(submit.end),

@@ -204,7 +204,7 @@ fn what_a_modelled_chip_tells_is_what_its_files_hold() {
     let pmu = Pmu::read(&test.0).unwrap();
     assert_eq!(pmu.counter_columns().collect::<Vec<_>>(), ["vec_busy_cycles", "icache_miss"]);
     let row = &pmu.rows[1];
-    assert_eq!((row.thread_id, row.core_id, row.core_type.as_str()), (1, CoreId(1), "aiv"));
+    assert_eq!((row.thread_id, row.core_id, &*row.core_type), (1, CoreId(1), "aiv"));
     assert_eq!((row.pmu_total_cycles, &row.counters[..], row.event_type), (50, &[7, 9][..], 2));
     let dump = Dump::read(&test.0).unwrap();
     // Of four fills a scalar and an output, of four sums an input and an inout at both ends, of the last its input.

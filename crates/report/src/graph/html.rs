@@ -85,7 +85,7 @@ fn facts(node: &Node, graph: &TaskGraph, shown: Shown) -> Vec<(&'static str, Str
     let mut facts = vec![
         ("task", task.task_id.to_string()),
         ("submitted", format!("as number {}", task.seq)),
-        ("at", task.site.clone()),
+        ("at", task.site.to_string()),
         ("scope", task.scope.to_string()),
         ("blocks", task.block_num.to_string()),
     ];
@@ -96,7 +96,7 @@ fn facts(node: &Node, graph: &TaskGraph, shown: Shown) -> Vec<(&'static str, Str
 }
 
 fn args(node: &Node, graph: &TaskGraph) -> Vec<String> {
-    let args = node.task.iter().flat_map(|&task| &graph.task(task).args);
+    let args = node.task.iter().flat_map(|&task| graph.task(task).args.iter());
     args.map(|arg| format!("arg{} {} t{} {}", arg.index, arg.access, arg.tensor.0, view_text(arg))).collect()
 }
 

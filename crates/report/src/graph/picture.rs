@@ -81,14 +81,13 @@ struct Kinds {
 
 impl Kinds {
     fn of(&mut self, task: &DepsTask) -> NodeKind {
-        let kinds: BTreeSet<&str> =
-            task.kernels.iter().map(|(kernel, _)| kernel.core_type.as_str()).collect();
+        let kinds: BTreeSet<&str> = task.kernels.iter().map(|one| one.kernel.core_type.as_str()).collect();
         match kinds.into_iter().collect::<Vec<_>>().as_slice() {
             [] => NodeKind::Nothing,
             ["aic"] => NodeKind::Aic,
             ["aiv"] => NodeKind::Aiv,
             [_] => {
-                let names: Vec<&str> = task.kernels.iter().map(|(kernel, _)| kernel.name.as_str()).collect();
+                let names: Vec<&str> = task.kernels.iter().map(|one| one.kernel.name.as_str()).collect();
                 let next = Tint((self.tints.len() % TINTS.len()) as u8);
                 NodeKind::Any(*self.tints.entry(names.join("+")).or_insert(next))
             }

@@ -80,7 +80,7 @@ pub fn task_text(graph: &TaskGraph, task: TaskIndex) -> String {
         row.scope,
         printable(&row.site)
     );
-    for arg in &row.args {
+    for arg in row.args.iter() {
         let _ = writeln!(text, "  {}", arg_text(arg));
     }
     section(&mut text, graph, "waits for", &producers, |tie| tie.reason.before);

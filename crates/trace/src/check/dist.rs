@@ -28,7 +28,7 @@ pub(super) fn check(checks: &mut Checks, dir: &Path, dist: &Dist, run: &Run) {
     for call in &dist.calls {
         check_steps(checks, dist, call);
         check_order(checks, dist, call);
-        if let Some(chip) = &call.chip {
+        if let Some(chip) = &call.chip() {
             let own = call.dir.as_deref().and_then(|below| Manifest::read(dir.join(below)).ok());
             check_chip(checks, dist, call, chip, own.as_ref());
         }

@@ -147,7 +147,7 @@ fn check_values(checks: &mut Checks, dump: &Dump, deps: &Deps, bin: &File) {
         whole.map(|(_, record, tensor)| ((record.task_id, record.arg_index, record.stage), tensor)).collect();
     let mut written: HashMap<TensorIndex, (ViewRow, &DumpTensor)> = HashMap::new();
     for task in &deps.tasks {
-        for arg in &task.args {
+        for arg in task.args.iter() {
             let at = |stage| captured.get(&(task.task_id, arg.index, stage)).copied();
             let last = written.get(&arg.tensor).filter(|(view, _)| *view == arg.view);
             if let Some((read, (_, last))) = at(Stage::BeforeDispatch).zip(last) {
@@ -191,7 +191,7 @@ fn check_captured(checks: &mut Checks, dump: &Dump, deps: &Deps) {
     let captured: HashSet<(TaskId, u32, Stage)> =
         dump.records.iter().map(|record| (record.task_id, record.arg_index, record.stage)).collect();
     for task in deps.tasks.iter().filter(|task| !task.kernels.is_empty()) {
-        for arg in &task.args {
+        for arg in task.args.iter() {
             let wanted: &[Stage] = match arg.access {
                 Access::Input => &[Stage::BeforeDispatch],
                 Access::Output | Access::OutputExisting => &[Stage::AfterCompletion],

@@ -1,15 +1,15 @@
 //! The counters: one row for each block.
 
 use super::{Checks, Run};
-use crate::rows::pmu::{FILE_NAME, HEAD_COLUMNS, LAST_COLUMN, Pmu};
+use crate::rows::pmu::{self, FILE_NAME, Pmu};
 
 pub(super) fn check(checks: &mut Checks, pmu: &Pmu, run: &Run) {
     if !pmu.rows.is_empty() {
         let columns = &pmu.columns;
-        let framed = columns.starts_with(&HEAD_COLUMNS.map(str::to_string))
-            && columns.last().is_some_and(|name| name == LAST_COLUMN);
+        let counters: Vec<&str> = pmu.counter_columns().collect();
+        let framed = *columns == pmu::columns(&counters);
         checks.that(framed, || format!("columns {columns:?}"));
-        checks.that(pmu.counter_columns().next().is_some(), || "no counter columns".to_string());
+        checks.that(!counters.is_empty(), || "no counter columns".to_string());
     }
     if !run.blocks().is_empty() {
         if !run.lost_blocks() && !run.lost_rows_of(FILE_NAME) {

@@ -34,10 +34,8 @@ pub struct ChildRun {
     /// The directory, relative to the node's.
     pub dir: String,
     /// The task of the node's graph that was called.
-    #[serde(with = "super::json::task_id")]
     pub task_id: TaskId,
     /// How the call ended.
-    #[serde(with = "super::json::call_status")]
     pub status: CallStatus,
 }
 

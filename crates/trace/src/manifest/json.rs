@@ -18,32 +18,6 @@ pub(super) mod flags {
     }
 }
 
-pub(super) mod task_id {
-    use ringlane_task::TaskId;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub(crate) fn serialize<S: Serializer>(task: &TaskId, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_u64(task.0)
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<TaskId, D::Error> {
-        u64::deserialize(from).map(TaskId)
-    }
-}
-
-pub(super) mod call_status {
-    use crate::rows::dist::CallStatus;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub(crate) fn serialize<S: Serializer>(status: &CallStatus, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(status.as_str())
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<CallStatus, D::Error> {
-        CallStatus::deserialize(from)
-    }
-}
-
 pub(super) mod overflow {
     use ringlane_task::Overflow;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};

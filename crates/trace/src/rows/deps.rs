@@ -2,20 +2,28 @@
 //!
 //! The file is a function of the submitted program alone: two runs of one program have equal files.
 
-mod memo;
-mod quick;
 mod read;
 mod skeleton;
 mod spool;
+#[cfg(test)]
+mod tests;
 mod write;
 
-use ringlane_task::{Access, KernelId, ScopeId, Seq, SiteId, TaskId};
+use std::borrow::Cow;
+
+use ringlane_task::{Access, ScopeId, Seq, TaskId};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::ViewRow;
+use super::field::Field;
+use super::quick::Quick;
 pub use super::{KernelRow, RowCounts};
 pub use read::{Deps, DepsRow, read_deps};
 pub use skeleton::{SkeletonRow, read_skeleton};
+pub(crate) use spool::Packed;
 pub use write::{DepsNames, DepsWriter};
+
+use crate::text::Text;
 
 /// The file's name in the run directory.
 pub const FILE_NAME: &str = "deps.json";
@@ -24,39 +32,44 @@ pub const FILE_NAME: &str = "deps.json";
 pub const VERSION: u64 = 1;
 
 /// A tensor, numbered in the order of first use.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TensorIndex(pub u32);
+id_fields!(TensorIndex);
 
-/// One of a task's kernels, and the lane it runs in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LaneKernel {
-    /// The kernel.
-    pub func_id: KernelId,
-    /// 0 for a plain task; in a mixed one 0 aic, 1 aiv0, 2 aiv1.
-    pub lane: u8,
+row! { object
+    /// One of a task's kernels, and the lane it runs in.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct TaskKernel<'a> {
+        /// The kernel.
+        kernel: Cow<'a, KernelRow> [flat],
+        /// 0 for a plain task; in a mixed one 0 aic, 1 aiv0, 2 aiv1.
+        lane: u8 [default],
+    }
 }
 
-/// A task as it was submitted; names are looked up in [`DepsNames`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DepsTaskRow<'a> {
-    /// The task.
-    pub task_id: TaskId,
-    /// Its place in the order of submission.
-    pub seq: Seq,
-    /// How many blocks each of its kernels runs.
-    pub block_num: u32,
-    /// The scope it was submitted in.
-    pub scope: ScopeId,
-    /// Where in the source.
-    pub site: SiteId,
-    /// Whether its dependencies are inferred.
-    pub inference: Inference,
-    /// Its kernels; none for a barrier or an allocation.
-    pub kernels: &'a [LaneKernel],
-    /// Its tensor arguments.
-    pub args: &'a [DepsArg],
-    /// The name that its submit gave it.
-    pub label: Option<&'a str>,
+row! { object
+    /// A task as it was submitted.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct DepsTask<'a> {
+        /// The task.
+        task_id: TaskId,
+        /// Its place in the order of submission.
+        seq: Seq,
+        /// The number of blocks that each of its kernels runs.
+        block_num: u32,
+        /// The scope it was submitted in.
+        scope: ScopeId,
+        /// Where in the source, `file:line`.
+        site: Cow<'a, str>,
+        /// Whether its dependencies are inferred.
+        inference: Inference [as "manual"],
+        /// Its kernels; none for a barrier or an allocation.
+        kernels: Cow<'a, [TaskKernel<'a>]>,
+        /// Its tensor arguments.
+        args: Cow<'a, [DepsArg]>,
+        /// The name that its submit gave it.
+        label: Option<Cow<'a, str>> [absent],
+    }
 }
 
 /// Whether a task's dependencies follow from its arguments.
@@ -65,44 +78,46 @@ pub enum Inference {
     /// They do.
     #[default]
     FromArguments,
-    /// The task stands in a manual scope: only explicit edges.
+    /// The task is in a manual scope: only explicit edges.
     Manual,
 }
 
-/// A task that was read back.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DepsTask {
-    /// The task.
-    pub task_id: TaskId,
-    /// Its place in the order of submission.
-    pub seq: Seq,
-    /// How many blocks each of its kernels runs.
-    pub block_num: u32,
-    /// The scope it was submitted in.
-    pub scope: ScopeId,
-    /// Where in the source, `file:line`.
-    pub site: String,
-    /// Whether its dependencies are inferred.
-    pub inference: Inference,
-    /// Its kernels and their lanes.
-    pub kernels: Vec<(KernelRow, u8)>,
-    /// Its tensor arguments.
-    pub args: Vec<DepsArg>,
-    /// The name that its submit gave it.
-    pub label: Option<String>,
+impl Inference {
+    const fn of(manual: bool) -> Self {
+        if manual { Inference::Manual } else { Inference::FromArguments }
+    }
 }
 
-/// A tensor argument of a task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DepsArg {
-    /// Which of the task's arguments.
-    pub index: u32,
-    /// What the task does to it.
-    pub access: Access,
-    /// The tensor.
-    pub tensor: TensorIndex,
-    /// The part of it.
-    pub view: ViewRow,
+impl Field for Inference {
+    fn write(&self, text: &mut Text) {
+        (*self == Inference::Manual).write(text);
+    }
+
+    #[inline]
+    fn quick(text: &mut Quick<'_>) -> Option<Self> {
+        text.truth().map(Inference::of)
+    }
+}
+
+impl<'de> Deserialize<'de> for Inference {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        bool::deserialize(from).map(Inference::of)
+    }
+}
+
+row! { object
+    /// A tensor argument of a task.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct DepsArg {
+        /// Which of the task's arguments.
+        index: u32,
+        /// What the task does to it.
+        access: Access,
+        /// The tensor.
+        tensor: TensorIndex,
+        /// The part of it.
+        view: ViewRow [flat],
+    }
 }
 
 names! {
@@ -115,15 +130,17 @@ names! {
     }
 }
 
-/// A buffer that tasks share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DepsTensor {
-    /// Its number.
-    pub tensor: TensorIndex,
-    /// Its size.
-    pub bytes: u64,
-    /// Whose memory it is.
-    pub origin: Origin,
+row! { packed
+    /// A buffer that tasks share.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct DepsTensor {
+        /// Its number.
+        tensor: TensorIndex,
+        /// Its size.
+        bytes: u64,
+        /// Whose memory it is.
+        origin: Origin,
+    }
 }
 
 names! {
@@ -162,30 +179,45 @@ names! {
     }
 }
 
-/// One task that waits for another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DepsEdge {
-    /// The task that has to be done first.
-    pub pred: TaskId,
-    /// The task that waits.
-    pub succ: TaskId,
-    /// Where the edge comes from.
-    pub source: EdgeSource,
-    /// The bytes it is about; an explicit edge has none.
-    pub cause: Option<EdgeCause>,
+row! { packed
+    /// One task that waits for another.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct DepsEdge {
+        /// The task that has to be done first.
+        pred: TaskId,
+        /// The task that waits.
+        succ: TaskId,
+        /// Where the edge comes from.
+        source: EdgeSource,
+        /// The bytes it is about; an explicit edge has none.
+        cause: Option<EdgeCause> [some EdgeCause],
+    }
+    checked by cause_of
 }
 
-/// The bytes that an edge is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EdgeCause {
-    /// What would go wrong without the edge.
-    pub hazard: Hazard,
-    /// Which argument of the waiting task.
-    pub arg: u32,
-    /// The tensor.
-    pub tensor: TensorIndex,
-    /// How much of the argument the earlier access covers.
-    pub overlap: Overlap,
+row! { packed
+    /// The bytes that an edge is about.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct EdgeCause {
+        /// What would go wrong without the edge.
+        hazard: Hazard,
+        /// Which argument of the waiting task.
+        arg: u32,
+        /// The tensor.
+        tensor: TensorIndex,
+        /// How much of the argument the earlier access covers.
+        overlap: Overlap,
+    }
+}
+
+/// All edges but explicit ones are about some bytes.
+fn cause_of(edge: &DepsEdge) -> Result<(), String> {
+    match (edge.source, edge.cause) {
+        (EdgeSource::Explicit, None) => Ok(()),
+        (EdgeSource::Creator | EdgeSource::TensorMap, Some(_)) => Ok(()),
+        (EdgeSource::Explicit, Some(_)) => Err("an explicit edge with a hazard".to_string()),
+        (_, None) => Err("an edge without a hazard".to_string()),
+    }
 }
 
 /// How many rows of each kind are in the file.

@@ -15,8 +15,10 @@ mod read;
 mod write;
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use ringlane_task::{TaskId, Ticks};
+use serde::{Deserialize, Serialize};
 
 pub use super::RowCounts;
 pub use read::{Dist, DistHead, read_dist};
@@ -27,26 +29,6 @@ pub const FILE_NAME: &str = "dist_swimlane.json";
 
 /// The version of the file.
 pub const VERSION: u64 = 1;
-
-/// The columns of a call, in the order in which they are written.
-pub(crate) const COLUMNS: [&str; 16] = [
-    "worker",
-    "seq",
-    "task_id",
-    "member",
-    "callable",
-    "submit",
-    "sent",
-    "accepted",
-    "run",
-    "end",
-    "done",
-    "status",
-    "dir",
-    "chip_start",
-    "chip_ticks",
-    "chip_freq_hz",
-];
 
 names! {
     /// What a worker does with a call.
@@ -75,7 +57,7 @@ names! {
 }
 
 /// A worker's place among those of its node.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct WorkerIndex(pub u32);
 
 impl WorkerIndex {
@@ -86,7 +68,7 @@ impl WorkerIndex {
 }
 
 /// A callable's place among those that the file names.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CallableIndex(pub u32);
 
 impl CallableIndex {
@@ -97,7 +79,7 @@ impl CallableIndex {
 }
 
 /// The number of a call on its worker; names the directory of what it left, `<worker>/<seq>/`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CallSeq(pub u64);
 
 impl std::fmt::Display for CallSeq {
@@ -106,71 +88,109 @@ impl std::fmt::Display for CallSeq {
     }
 }
 
-/// A worker process.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DistWorker {
-    /// What it is called: `chip0`, `function0`, `node1`; also its directory's name.
-    pub name: String,
-    /// What it does.
-    pub kind: WorkerKind,
-    /// Its process; the last one, if it was started again.
-    pub pid: u32,
-    /// What is added to its clock to get the node's.
-    pub clock_offset_ticks: i64,
-    /// How far that may be off: half of the shortest round trip that it was measured by; `None` if there was none.
-    pub clock_error_ticks: Option<u64>,
-    /// How often it was started again.
-    pub restarts: u32,
+id_fields!(WorkerIndex CallableIndex CallSeq);
+
+row! { object
+    /// A worker process.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct DistWorker {
+        /// What it is called: `chip0`, `function0`, `node1`; also its directory's name.
+        name: String,
+        /// What it does.
+        kind: WorkerKind,
+        /// Its process; the last one, if it was started again.
+        pid: u32,
+        /// What is added to its clock to get the node's.
+        clock_offset_ticks: i64,
+        /// How far that may be off: half of the shortest round trip that it was measured by; `None` if there was none.
+        clock_error_ticks: Option<u64>,
+        /// How often it was started again.
+        restarts: u32,
+    }
 }
 
-/// What does not change during a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct DistMeta {
-    /// The chips of the workers: `cpu`, `a2a3sim`, …, as run.json has it.
-    pub platform: String,
-    /// Ticks of the node's clock in a second.
-    pub clock_freq_hz: u64,
-    /// How long the node's run took.
-    pub makespan: Ticks,
-    /// The node's level: 3 over chips, one more for each level of nodes below it.
-    pub level: u8,
-    /// Its workers.
-    pub workers: Vec<DistWorker>,
-    /// The names of what was called.
-    pub callables: Vec<String>,
+row! { object
+    /// What does not change during a run.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct DistMeta {
+        /// The chips of the workers: `cpu`, `a2a3sim`, …, as run.json has it.
+        platform: String,
+        /// Ticks of the node's clock in a second.
+        clock_freq_hz: u64,
+        /// How long the node's run took.
+        makespan: Ticks [as "makespan_ticks"],
+        /// The node's level: 3 over chips, one more for each level of nodes below it.
+        level: u8,
+        /// Its workers.
+        workers: Vec<DistWorker> [line],
+        /// The names of what was called.
+        callables: Vec<String> [line],
+    }
+    checked by names_of
 }
 
-/// One call of one worker.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CallRow<'a> {
-    /// The worker.
-    pub worker: WorkerIndex,
-    /// The number of the call on this worker.
-    pub seq: CallSeq,
-    /// The task of the node's graph.
-    pub task_id: TaskId,
-    /// Which call of a task that is a group of them; 0 for any other.
-    pub member: u32,
-    /// What was called.
-    pub callable: CallableIndex,
-    /// When it was submitted to the node.
-    pub submit: Ticks,
-    /// When it stood in the worker's mailbox; `None`, as in what follows, if that never happened.
-    pub sent: Option<Ticks>,
-    /// When the worker took it.
-    pub accepted: Option<Ticks>,
-    /// When the callable began.
-    pub run: Option<Ticks>,
-    /// When the callable ended.
-    pub end: Option<Ticks>,
-    /// When the node saw how it ended.
-    pub done: Option<Ticks>,
-    /// How it ended.
-    pub status: CallStatus,
-    /// The run directory that it left, relative to the node's.
-    pub dir: Option<Cow<'a, str>>,
-    /// The run that it left, on the node's clock; `None` if there is none, or if nobody could tell.
-    pub chip: Option<ChipSpan>,
+/// Names of workers name directories, each its own.
+fn names_of(meta: &DistMeta) -> Result<(), String> {
+    let mut names = HashSet::new();
+    for DistWorker { name, .. } in &meta.workers {
+        if name.contains('/') || !stays_below(name) {
+            return Err(format!("worker {name:?} cannot name a directory"));
+        }
+        if !names.insert(name) {
+            return Err(format!("two workers are called {name:?}"));
+        }
+    }
+    Ok(())
+}
+
+row! { array
+    /// One call of one worker.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct CallRow<'a> {
+        /// The worker.
+        worker: WorkerIndex,
+        /// The number of the call on this worker.
+        seq: CallSeq,
+        /// The task of the node's graph.
+        task_id: TaskId,
+        /// Which call of a task that is a group of them; 0 for any other.
+        member: u32,
+        /// What was called.
+        callable: CallableIndex,
+        /// When it was submitted to the node.
+        submit: Ticks,
+        /// When it was in the worker's mailbox; `None`, as in what follows, if that never happened.
+        sent: Option<Ticks>,
+        /// When the worker took it.
+        accepted: Option<Ticks>,
+        /// When the callable began.
+        run: Option<Ticks>,
+        /// When the callable ended.
+        end: Option<Ticks>,
+        /// When the node saw how it ended.
+        done: Option<Ticks>,
+        /// How it ended.
+        status: CallStatus,
+        /// The run directory that it left, relative to the node's.
+        dir: Option<Cow<'a, str>>,
+        /// When the run that it left began, on the node's clock; with the two that follow, see [`CallRow::chip`].
+        chip_start: Option<Ticks>,
+        /// How long that run took, in ticks of its own clock.
+        chip_ticks: Option<u64>,
+        /// Ticks of its own clock in a second.
+        chip_freq_hz: Option<u64>,
+    }
+    checked by chip_of
+}
+
+/// The three columns of a run are all there or none of them.
+fn chip_of(row: &CallRow<'_>) -> Result<(), String> {
+    match (row.chip_start, row.chip_ticks, row.chip_freq_hz) {
+        (None, None, None) => Ok(()),
+        (Some(_), Some(_), Some(0)) => Err("chip_freq_hz is 0".to_string()),
+        (Some(_), Some(_), Some(_)) => Ok(()),
+        _ => Err("chip_start, chip_ticks and chip_freq_hz belong together".to_string()),
+    }
 }
 
 /// When a call's own run was.
@@ -201,8 +221,21 @@ impl<'a> CallRow<'a> {
             done: None,
             status: CallStatus::Ok,
             dir: None,
-            chip: None,
+            chip_start: None,
+            chip_ticks: None,
+            chip_freq_hz: None,
         }
+    }
+
+    /// The run that it left, on the node's clock; `None` if there is none, or if it is not known.
+    pub fn chip(&self) -> Option<ChipSpan> {
+        Some(ChipSpan { start: self.chip_start?, ticks: self.chip_ticks?, freq_hz: self.chip_freq_hz? })
+    }
+
+    /// Says when the run that it left was.
+    pub fn set_chip(&mut self, chip: ChipSpan) {
+        let ChipSpan { start, ticks, freq_hz } = chip;
+        (self.chip_start, self.chip_ticks, self.chip_freq_hz) = (Some(start), Some(ticks), Some(freq_hz));
     }
 
     /// The steps after `submit`, with their names, in order.

@@ -10,12 +10,10 @@
 //! that are not known are skipped.
 
 use std::fs::File;
-use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer};
 
 use super::quick::Quick;
 use super::scan::{ReadError, Scanner};
@@ -56,16 +54,6 @@ pub(crate) trait RowReader {
     fn whole(&self, text: &[u8]) -> Result<Self::Row, ReadError>;
 }
 
-/// Rows that `serde` reads.
-pub(crate) struct SerdeRows<R>(PhantomData<R>);
-
-impl<R: DeserializeOwned> RowReader for SerdeRows<R> {
-    type Row = R;
-    fn whole(&self, text: &[u8]) -> Result<R, ReadError> {
-        Ok(serde_json::from_slice(text)?)
-    }
-}
-
 /// The value of a field, to be taken in one of these ways.
 pub(crate) struct Value<'a, 's> {
     scanner: &'a mut Scanner<'s>,
@@ -85,15 +73,6 @@ impl Value<'_, '_> {
     }
 
     /// As the array `name`, row by row; `each` may refuse one.
-    pub(crate) fn read_rows<R: DeserializeOwned>(
-        self,
-        name: &'static str,
-        each: impl FnMut(R) -> Result<(), String>,
-    ) -> Result<(), ReadError> {
-        self.read_rows_with(&SerdeRows(PhantomData), name, each)
-    }
-
-    /// The same, where the rows have a reader of their own.
     pub(crate) fn read_rows_with<R: RowReader>(
         self,
         reader: &R,
@@ -108,8 +87,19 @@ impl Value<'_, '_> {
         }
         for index in 0u64.. {
             let in_row = |error: ReadError| error.map(|what| format!("{name} record {index}: {what}"));
-            let row = next_row(scanner, reader).map_err(in_row)?;
-            each(row).map_err(|what| in_row(what.into()))?;
+            scanner.peek().map_err(in_row)?;
+            let ready = scanner.ready();
+            let mut text = Quick::new(ready);
+            // A row that is read quickly goes straight to `each`: it is not copied together with one that was not.
+            let taken = match reader.quick(&mut text) {
+                Some(row) => {
+                    let bytes = ready.len() - text.left();
+                    scanner.consume(bytes);
+                    each(row)
+                }
+                None => each(whole_row(scanner, reader).map_err(in_row)?),
+            };
+            taken.map_err(|what| in_row(what.into()))?;
             if scanner.take(b",]", "`,` or `]`").map_err(in_row)? == b']' {
                 break;
             }
@@ -118,17 +108,9 @@ impl Value<'_, '_> {
     }
 }
 
-/// Reads quickly what is ready; a row that is not all there, or not as expected, is found and read as a whole.
-#[inline]
-fn next_row<R: RowReader>(scanner: &mut Scanner<'_>, reader: &R) -> Result<R::Row, ReadError> {
-    scanner.peek()?;
-    let ready = scanner.ready();
-    let mut text = Quick::new(ready);
-    if let Some(row) = reader.quick(&mut text) {
-        let bytes = ready.len() - text.left();
-        scanner.consume(bytes);
-        return Ok(row);
-    }
+/// A row that is not all in the buffer, or not as expected: its end is found first.
+#[cold]
+fn whole_row<R: RowReader>(scanner: &mut Scanner<'_>, reader: &R) -> Result<R::Row, ReadError> {
     let at = scanner.position();
     reader.whole(scanner.value()?).map_err(|error| error.at_byte(at))
 }
@@ -258,48 +240,34 @@ pub(crate) fn counts_of(total: u64, collected: u64, dropped: u64) -> Result<supe
     Err(format!("{collected} collected and {dropped} dropped are not {total} in total"))
 }
 
-/// A kernel as the files give it; `tensor_dump.json` does not say the kind of core.
-#[derive(Deserialize)]
-pub(crate) struct RawKernel {
-    func_id: u32,
-    name: String,
-    #[serde(default)]
-    core_type: String,
-    #[serde(default)]
-    pub(crate) lane: u8,
+/// How many rows a file says it has, and how many it has.
+#[derive(Default)]
+pub(crate) struct Counted {
+    total: u64,
+    pub(crate) counts: super::RowCounts,
+    /// Rows that were read.
+    pub(crate) rows: u64,
 }
 
-impl From<RawKernel> for super::KernelRow {
-    fn from(raw: RawKernel) -> Self {
-        let func_id = ringlane_task::KernelId(raw.func_id);
-        super::KernelRow { func_id, name: raw.name, core_type: raw.core_type }
+impl Counted {
+    /// Takes one of the counts; any other field is skipped.
+    pub(crate) fn field(&mut self, key: &str, value: Value<'_, '_>) -> Result<(), ReadError> {
+        match key {
+            "total" => self.total = value.read()?,
+            "collected" => self.counts.collected = value.read()?,
+            "dropped" => self.counts.dropped = value.read()?,
+            _ => value.skip()?,
+        }
+        Ok(())
     }
-}
 
-/// The one of `all` that has the name that stands here; `what` they are is told if none has.
-pub(crate) fn named<'de, D: Deserializer<'de>, T: Copy>(
-    from: D,
-    what: &str,
-    all: &[T],
-    name_of: fn(T) -> &'static str,
-) -> Result<T, D::Error> {
-    let name = <std::borrow::Cow<'de, str>>::deserialize(from)?;
-    let known = all.iter().copied().find(|one| name_of(*one) == name);
-    known.ok_or_else(|| <D::Error as serde::de::Error>::custom(format!("unknown {what} {name:?}")))
-}
-
-/// A view as the files give it.
-pub(crate) fn view_of(
-    dtype: &str,
-    shape: &[u32],
-    strides: &[u32],
-    offset: u64,
-) -> Result<super::ViewRow, String> {
-    let dtype = dtype.parse().map_err(|_| format!("unknown dtype {dtype:?}"))?;
-    if shape.len() != strides.len() {
-        return Err(format!("{} lengths and {} strides", shape.len(), strides.len()));
+    /// Says how the counts do not fit the rows of the array `name`.
+    pub(crate) fn check(&self, name: &str) -> Result<(), String> {
+        let (collected, rows) = (self.counts.collected, self.rows);
+        counts_of(self.total, collected, self.counts.dropped)?;
+        if rows != collected {
+            return Err(format!("{name} has {rows} rows, collected says {collected}"));
+        }
+        Ok(())
     }
-    let dims: Vec<_> =
-        shape.iter().zip(strides).map(|(&len, &stride)| ringlane_task::Dim { len, stride }).collect();
-    super::ViewRow::new(dtype, offset, &dims).ok_or_else(|| format!("{} dimensions", shape.len()))
 }

@@ -4,13 +4,16 @@
 mod checksum;
 mod payload;
 mod read;
+mod record;
 mod scalar;
 mod write;
+
+use std::borrow::Cow;
 
 use ringlane_task::{Access, KernelId, Scalar, Seq, TaskId};
 
 use super::deps::TensorIndex;
-use super::{RowCounts, ViewRow};
+use super::{KernelRow, RowCounts, ViewRow};
 pub use checksum::Checksum;
 pub use payload::Payloads;
 pub use read::{Dump, DumpHead, DumpRow, read_dump};
@@ -62,26 +65,34 @@ names! {
     }
 }
 
-/// A task that has records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DumpTask<'a> {
-    /// The task.
-    pub task_id: TaskId,
-    /// Its place in the order of submission.
-    pub seq: Seq,
-    /// Its kernels.
-    pub func_ids: &'a [KernelId],
+row! { object
+    /// A kernel of the run.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct DumpKernel {
+        /// Its number in this run.
+        func_id: KernelId,
+        /// Its name.
+        name: String,
+    }
 }
 
-/// A task that was read back.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OwnedDumpTask {
-    /// The task.
-    pub task_id: TaskId,
-    /// Its place in the order of submission.
-    pub seq: Seq,
-    /// Its kernels.
-    pub func_ids: Vec<KernelId>,
+impl From<&KernelRow> for DumpKernel {
+    fn from(kernel: &KernelRow) -> Self {
+        DumpKernel { func_id: kernel.func_id, name: kernel.name.clone() }
+    }
+}
+
+row! { array
+    /// A task that has records.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct DumpTask<'a> {
+        /// The task.
+        task_id: TaskId,
+        /// Its place in the order of submission.
+        seq: Seq,
+        /// Its kernels.
+        func_ids: Cow<'a, [KernelId]>,
+    }
 }
 
 /// One argument at one moment.

@@ -36,6 +36,16 @@ macro_rules! names {
             }
         }
 
+        name_fields! {
+            $name: $name::from_name;
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                to.serialize_str(self.as_str())
+            }
+        }
+
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
                 let name = <std::borrow::Cow<'de, str>>::deserialize(from)?;

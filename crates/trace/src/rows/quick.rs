@@ -51,11 +51,12 @@ impl<'t> Quick<'t> {
         Some(())
     }
 
-    /// White space, if there is any.
-    #[inline]
-    pub(crate) fn space(&mut self) {
-        while let Some((b' ' | b'\n' | b'\r' | b'\t', rest)) = self.rest.split_first() {
-            self.rest = rest;
+    /// A number, a name or `null`, of a column that is not known.
+    pub(crate) fn plain_value(&mut self) -> Option<()> {
+        match self.peek()? {
+            b'"' => self.string().map(drop),
+            b'n' => self.text("null"),
+            _ => self.number().map(drop),
         }
     }
 
@@ -85,15 +86,6 @@ impl<'t> Quick<'t> {
         T::try_from(self.number()?).ok()
     }
 
-    /// A number or `null`.
-    #[inline]
-    pub(crate) fn number_or_null(&mut self) -> Option<Option<u64>> {
-        match self.peek()? {
-            b'n' => self.text("null").map(|()| None),
-            _ => self.number().map(Some),
-        }
-    }
-
     /// `true` or `false`.
     #[inline]
     pub(crate) fn truth(&mut self) -> Option<bool> {
@@ -112,6 +104,15 @@ impl<'t> Quick<'t> {
         self.rest = rest;
         self.take(b'"')?;
         std::str::from_utf8(string).ok()
+    }
+
+    /// What comes before the next comma, without quotes.
+    #[inline]
+    pub(crate) fn until_comma(&mut self) -> Option<&'t str> {
+        let end = self.rest.iter().position(|&byte| byte == b',')?;
+        let (text, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        std::str::from_utf8(text).ok().filter(|text| !text.contains('"'))
     }
 
     /// Values with commas between them, in brackets.

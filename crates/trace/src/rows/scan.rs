@@ -82,13 +82,21 @@ impl From<&str> for ReadError {
 impl From<serde_json::Error> for ReadError {
     /// Lines and columns would be those of one value, not of the file: they are left out.
     fn from(error: serde_json::Error) -> Self {
-        let mut what = error.to_string();
-        let place = format!(" at line {} column {}", error.line(), error.column());
-        if let Some(length) = what.strip_suffix(&place).map(str::len) {
-            what.truncate(length);
-        }
-        ReadError::Damaged(what)
+        ReadError::Damaged(without_place(error.to_string()))
     }
+}
+
+/// The words of an error of `serde_json` without the line and column at their end.
+pub(crate) fn without_place(mut what: String) -> String {
+    let is_place = |place: &str| {
+        let numbers = place.split_once(" column ");
+        numbers
+            .is_some_and(|(line, column)| [line, column].iter().all(|number| number.parse::<u64>().is_ok()))
+    };
+    if let Some((before, _)) = what.rsplit_once(" at line ").filter(|(_, place)| is_place(place)) {
+        what.truncate(before.len());
+    }
+    what
 }
 
 /// JSON text and how far it has been read.

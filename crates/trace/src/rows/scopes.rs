@@ -1,16 +1,23 @@
 //! `scope_stats.json`: how full each ring was while a scope was open, what the scope needs, and who waited.
 
-mod quick;
 mod read;
+#[cfg(test)]
+mod tests;
 mod write;
 
 use std::borrow::Cow;
 
 use ringlane_task::{RINGS, Resource, RingIndex, ScopeId, Ticks};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 pub use super::RowCounts;
+use super::field::Field;
+use super::quick::Quick;
 pub use read::{Scopes, ScopesHead, read_scopes};
 pub use write::ScopesWriter;
+
+use crate::text::Text;
 
 /// The file's name in the run directory.
 pub const FILE_NAME: &str = "scope_stats.json";
@@ -27,88 +34,131 @@ pub struct Peak {
     pub capacity: u64,
 }
 
-/// One scope.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ScopeRow<'a> {
-    /// The scope.
-    pub scope: ScopeId,
-    /// The scope around it; the root has none.
-    pub parent: Option<ScopeId>,
-    /// Where in the source, `file:line`.
-    pub site: Cow<'a, str>,
-    /// How deep it stands; the root has depth 0.
-    pub depth: u32,
-    /// The ring its tasks live on.
-    pub ring: RingIndex,
-    /// Submits made directly in it.
-    pub tasks: u64,
-    /// When it was entered.
-    pub enter: Ticks,
-    /// When it ended; `None` if the run stopped while it was open.
-    pub exit: Option<Ticks>,
-    /// Slots in use, ring by ring.
-    pub task_window: [Peak; RINGS],
-    /// Bytes of outputs in use.
-    pub heap: [Peak; RINGS],
-    /// Dependency entries in use.
-    pub dep_pool: [Peak; RINGS],
-    /// Bytes of arguments in use.
-    pub args: [Peak; RINGS],
-    /// Entries of the tensor map in use.
-    pub tensormap: Peak,
-    /// The widest fan-in of a task, against its limit.
-    pub fanin: Peak,
-    /// The capacities that suffice for it.
-    pub need: ScopeNeed,
-    /// What its submits waited for.
-    pub stalls: Cow<'a, [ScopeStall]>,
+/// `"peak/capacity"`.
+impl Field for Peak {
+    #[inline]
+    fn write(&self, text: &mut Text) {
+        text.raw("\"").number(self.peak).raw("/").number(self.capacity).raw("\"");
+    }
+
+    #[inline]
+    fn quick(text: &mut Quick<'_>) -> Option<Self> {
+        text.take(b'"')?;
+        let peak = text.number()?;
+        text.take(b'/')?;
+        let capacity = text.number()?;
+        text.take(b'"')?;
+        Some(Peak { peak, capacity })
+    }
 }
 
-/// The capacities that suffice for a scope, counted from the program alone.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ScopeNeed {
-    /// Slots.
-    pub task_window: u64,
-    /// Bytes of outputs.
-    pub heap: u64,
-    /// Dependency entries.
-    pub dep_pool: u64,
-    /// Bytes of arguments.
-    pub args: u64,
-    /// The largest single piece of output bytes: a ring that wraps may leave that much unused.
-    pub heap_piece: u64,
-    /// The largest single piece of argument bytes.
-    pub args_piece: u64,
+impl<'de> Deserialize<'de> for Peak {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = <Cow<'de, str>>::deserialize(from)?;
+        let number = |text: &str| text.parse::<u64>().ok();
+        let numbers = text.split_once('/').and_then(|(peak, capacity)| number(peak).zip(number(capacity)));
+        let (peak, capacity) =
+            numbers.ok_or_else(|| D::Error::custom(format!("{text:?} is not peak/capacity")))?;
+        Ok(Peak { peak, capacity })
+    }
 }
 
-/// Waits of one scope's submits for one resource.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ScopeStall {
-    /// The ring; `None` for what all rings share.
-    pub ring: Option<RingIndex>,
-    /// What was waited for.
-    pub resource: Resource,
-    /// How often.
-    pub count: u64,
-    /// How long in all.
-    pub ticks: Ticks,
+row! { object
+    /// One scope.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct ScopeRow<'a> {
+        /// The scope.
+        scope: ScopeId,
+        /// The scope around it; the root has none.
+        parent: Option<ScopeId>,
+        /// Where in the source, `file:line`.
+        site: Cow<'a, str>,
+        /// How deep it is nested; the root has depth 0.
+        depth: u32,
+        /// The ring its tasks live on.
+        ring: RingIndex,
+        /// Submits made directly in it.
+        tasks: u64,
+        derived open: bool = |row| row.exit.is_none(),
+        /// When it was entered.
+        enter: Ticks,
+        /// When it ended; `None` if the run stopped while it was open.
+        exit: Option<Ticks>,
+        /// Slots in use, ring by ring.
+        task_window: [Peak; RINGS] [line],
+        /// Bytes of outputs in use.
+        heap: [Peak; RINGS],
+        /// Dependency entries in use.
+        dep_pool: [Peak; RINGS],
+        /// Bytes of arguments in use.
+        args: [Peak; RINGS],
+        /// Entries of the tensor map in use.
+        tensormap: Peak,
+        /// The widest fan-in of a task, against its limit.
+        fanin: Peak,
+        /// The capacities that suffice for it.
+        need: ScopeNeed [line],
+        /// What its submits waited for.
+        stalls: Cow<'a, [ScopeStall]>,
+    }
+    checked by ring_of
 }
 
-/// Which scope, on which ring, exhausted which resource.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScopeFatal<'a> {
-    /// The scope.
-    pub scope: ScopeId,
-    /// Where in the source, `file:line`.
-    pub site: Cow<'a, str>,
-    /// The ring; `None` for what all rings share.
-    pub ring: Option<RingIndex>,
-    /// What there was too little of.
-    pub resource: Resource,
-    /// How much was in use.
-    pub used: u64,
-    /// How much there is.
-    pub capacity: u64,
-    /// How much suffices.
-    pub need: u64,
+fn ring_of(row: &ScopeRow<'_>) -> Result<(), String> {
+    if usize::from(row.ring.0) < RINGS { Ok(()) } else { Err(format!("ring {} of {RINGS}", row.ring)) }
+}
+
+row! { object
+    /// The capacities that suffice for a scope, counted from the program alone.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct ScopeNeed {
+        /// Slots.
+        task_window: u64,
+        /// Bytes of outputs.
+        heap: u64,
+        /// Dependency entries.
+        dep_pool: u64,
+        /// Bytes of arguments.
+        args: u64,
+        /// The largest single piece of output bytes: a ring that wraps may leave that much unused.
+        heap_piece: u64 [default],
+        /// The largest single piece of argument bytes.
+        args_piece: u64 [default],
+    }
+}
+
+row! { object
+    /// Waits of one scope's submits for one resource.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct ScopeStall {
+        /// The ring; `None` for what all rings share.
+        ring: Option<RingIndex>,
+        /// What was waited for.
+        resource: Resource,
+        /// How often.
+        count: u64,
+        /// How long in all.
+        ticks: Ticks,
+    }
+}
+
+row! { object
+    /// Which scope, on which ring, exhausted which resource.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+    pub struct ScopeFatal<'a> {
+        /// The scope.
+        scope: ScopeId,
+        /// Where in the source, `file:line`.
+        site: Cow<'a, str>,
+        /// The ring; `None` for what all rings share.
+        ring: Option<RingIndex>,
+        /// What there was too little of.
+        resource: Resource,
+        /// How much was in use.
+        used: u64,
+        /// How much there is.
+        capacity: u64,
+        /// How much suffices.
+        need: u64,
+    }
 }

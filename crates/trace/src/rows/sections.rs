@@ -2,6 +2,7 @@
 
 use std::io::{self, ErrorKind, Write};
 
+use super::RowCounts;
 use crate::text::Text;
 
 /// Writes arrays one after the other, each opened and closed when it is its turn.
@@ -11,7 +12,7 @@ pub(crate) struct Sections<W> {
     out: W,
     text: Text,
     /// What stands before the rows of each array: `,"tasks":[`.
-    openings: &'static [&'static str],
+    openings: Vec<String>,
     /// How many arrays have been opened; the last of them is open.
     opened: usize,
     /// Rows of each array.
@@ -20,8 +21,9 @@ pub(crate) struct Sections<W> {
 
 impl<W: Write> Sections<W> {
     /// Starts after `head`, the fields before the arrays.
-    pub(crate) fn new(out: W, head: Text, openings: &'static [&'static str]) -> Self {
-        Sections { out, text: head, openings, opened: 0, rows: vec![0; openings.len()] }
+    pub(crate) fn new(out: W, head: Text, openings: Vec<String>) -> Self {
+        let rows = vec![0; openings.len()];
+        Sections { out, text: head, openings, opened: 0, rows }
     }
 
     /// Where the next row of array `section` is to be written; what has to stand before it is written.
@@ -47,10 +49,15 @@ impl<W: Write> Sections<W> {
             if self.opened > 0 {
                 self.text.raw("]");
             }
-            self.text.raw(self.openings[self.opened]);
+            self.text.raw(&self.openings[self.opened]);
             self.opened += 1;
         }
         Ok(())
+    }
+
+    /// The number of arrays.
+    pub(crate) const fn len(&self) -> usize {
+        self.openings.len()
     }
 
     /// Rows written into an array.
@@ -64,6 +71,16 @@ impl<W: Write> Sections<W> {
             self.open(self.openings.len() - 1)?;
         }
         Ok(self.text.raw("]"))
+    }
+
+    /// Ends a file of one array with the counts of its rows, of which `dropped` were lost.
+    pub(crate) fn finish_counted(mut self, dropped: u64) -> io::Result<RowCounts> {
+        let counts = RowCounts { collected: self.rows(0), dropped };
+        let text = self.close()?.raw(",\n");
+        counts.write(text);
+        text.raw("}\n");
+        self.finish()?;
+        Ok(counts)
     }
 
     /// Gives everything to the file.

@@ -3,19 +3,19 @@
 //!
 //! A level's file holds nothing of the levels above it, and its version tells the level: 0, 1, 2 for level 1, 2, 3.
 
-mod columns;
-mod copies;
-mod kinds;
-mod quick;
 mod read;
+mod sections;
+#[cfg(test)]
+mod tests;
 mod write;
 
 use ringlane_task::{BlockIndex, CoreId, KernelId, Seq, TaskId, Ticks};
+use serde::Deserialize;
 
 pub use super::KernelRow;
 use super::RowCounts;
-pub use copies::{CopyDirection, CopyRow};
-pub use read::{Swimlane, SwimlaneHead, SwimlaneRow, read_swimlane};
+pub use read::{Swimlane, SwimlaneHead, read_swimlane};
+pub use sections::SwimlaneRow;
 pub use write::SwimlaneWriter;
 
 /// The file's name in the run directory.
@@ -55,44 +55,49 @@ impl SwimlaneLevel {
     }
 }
 
-/// What does not change during a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SwimlaneMeta {
-    /// The chip: `cpu`, `a2a3sim`, …
-    pub platform: String,
-    /// Ticks in a second.
-    pub clock_freq_hz: u64,
-    /// The kind of each core, by its number; there are as many cores.
-    pub core_types: Vec<String>,
-    /// Threads that schedule.
-    pub num_scheduler_threads: u32,
-    /// The thread that serves each core.
-    pub core_to_thread: Vec<u32>,
-    /// The kernels of the run.
-    pub kernels: Vec<KernelRow>,
+row! { object
+    /// What does not change during a run.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct SwimlaneMeta {
+        /// The chip: `cpu`, `a2a3sim`, …
+        platform: String,
+        /// Ticks in a second.
+        clock_freq_hz: u64,
+        derived num_cores: usize = |meta| meta.core_types.len(),
+        /// The kind of each core, by its number.
+        core_types: Vec<String>,
+        /// Threads that schedule.
+        num_scheduler_threads: u32,
+        /// The thread that serves each core.
+        core_to_thread: Vec<u32>,
+        /// The kernels of the run.
+        kernels: Vec<KernelRow>,
+    }
 }
 
-/// One block that ran.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct BlockRow {
-    /// Where.
-    pub core: CoreId,
-    /// The task it belongs to.
-    pub task_id: TaskId,
-    /// The kernel it ran.
-    pub func_id: KernelId,
-    /// 0 for a plain task; in a mixed one 0 aic, 1 aiv0, 2 aiv1.
-    pub lane: u8,
-    /// Its index within the task.
-    pub block: BlockIndex,
-    /// When the kernel began, stamped by the core.
-    pub start: Ticks,
-    /// When the kernel was done, stamped by the core.
-    pub end: Ticks,
-    /// When the scheduler handed it out; not kept at level 1, and 0 when read from there.
-    pub dispatch: Ticks,
-    /// When the scheduler saw that it was done; as `dispatch`.
-    pub finish: Ticks,
+row! { array
+    /// One block that ran.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct BlockRow {
+        /// Where.
+        core: CoreId,
+        /// The task it belongs to.
+        task_id: TaskId,
+        /// The kernel it ran.
+        func_id: KernelId,
+        /// 0 for a plain task; in a mixed one 0 aic, 1 aiv0, 2 aiv1.
+        lane: u8,
+        /// Its index within the task.
+        block: BlockIndex,
+        /// When the kernel began, stamped by the core.
+        start: Ticks,
+        /// When the kernel was done, stamped by the core.
+        end: Ticks,
+        /// When the scheduler handed it out; not kept at level 1, and 0 when read from there.
+        dispatch: Ticks [default],
+        /// When the scheduler saw that it was done; as `dispatch`.
+        finish: Ticks [default],
+    }
 }
 
 impl BlockRow {
@@ -102,26 +107,30 @@ impl BlockRow {
     }
 }
 
-/// The life of one task (level 2).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TaskRow {
-    /// The task.
-    pub task_id: TaskId,
-    /// Its place in the order of submission.
-    pub seq: Seq,
-    /// When its last producer was done.
-    pub ready: Ticks,
-    /// When its slot could be used again; `None` if the run ended before.
-    pub reclaim: Option<Ticks>,
+row! { array
+    /// The life of one task (level 2).
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct TaskRow {
+        /// The task.
+        task_id: TaskId,
+        /// Its place in the order of submission.
+        seq: Seq,
+        /// When its last producer was done.
+        ready: Ticks,
+        /// When its slot could be used again; `None` if the run ended before.
+        reclaim: Option<Ticks>,
+    }
 }
 
-/// An edge that the engine wired (level 2): a producer that was not yet reclaimed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct EdgeRow {
-    /// The task that has to be done first.
-    pub pred: TaskId,
-    /// The task that waits.
-    pub succ: TaskId,
+row! { array
+    /// An edge that the engine wired (level 2): a producer that was not yet reclaimed.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub struct EdgeRow {
+        /// The task that has to be done first.
+        pred: TaskId,
+        /// The task that waits.
+        succ: TaskId,
+    }
 }
 
 names! {
@@ -140,80 +149,102 @@ names! {
     }
 }
 
-/// A stretch of a scheduler thread's time (level 3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PhaseRow {
-    /// The thread; on `cpu` the worker.
-    pub thread: u32,
-    /// What it was doing.
-    pub phase: Phase,
-    /// From when.
-    pub start: Ticks,
-    /// Until when.
-    pub end: Ticks,
-    /// The number of the thread's round through its duties.
-    pub loop_: u64,
-    /// How many tasks it did this for.
-    pub tasks: u64,
+row! { array
+    /// An interval of a scheduler thread's time (level 3).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct PhaseRow {
+        /// The thread; on `cpu` the worker.
+        thread: u32,
+        /// What it was doing.
+        phase: Phase,
+        /// From when.
+        start: Ticks,
+        /// Until when.
+        end: Ticks,
+        /// The number of the thread's round through its duties.
+        loop_: u64 [as "loop"],
+        /// The number of tasks that it did this for.
+        tasks: u64,
+    }
 }
 
-/// What one submit took (level 3).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SubmitRow {
-    /// The task submitted.
-    pub task_id: TaskId,
-    /// When the submit began.
-    pub start: Ticks,
-    /// When it returned.
-    pub end: Ticks,
-    /// How long it waited for a ring.
-    pub stall: Ticks,
-    /// How long it took to get a slot and memory.
-    pub alloc: Ticks,
-    /// How long it took to find the producers.
-    pub lookup: Ticks,
-    /// How long it took to enter its own accesses.
-    pub insert: Ticks,
-    /// How long it took to wire the edges.
-    pub wire: Ticks,
-    /// Bytes of outputs it allocated.
-    pub heap_bytes: u64,
-    /// How long the orchestration waited for values since the submit before.
-    pub read: Ticks,
-    /// When the last of these waits ended; 0 if there was none.
-    pub read_end: Ticks,
+row! { array
+    /// What one submit took (level 3).
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct SubmitRow {
+        /// The task submitted.
+        task_id: TaskId,
+        /// When the submit began.
+        start: Ticks,
+        /// When it returned.
+        end: Ticks,
+        /// How long it waited for a ring.
+        stall: Ticks,
+        /// How long it took to get a slot and memory.
+        alloc: Ticks,
+        /// How long it took to find the producers.
+        lookup: Ticks,
+        /// How long it took to enter its own accesses.
+        insert: Ticks,
+        /// How long it took to wire the edges.
+        wire: Ticks,
+        /// Bytes of outputs it allocated.
+        heap_bytes: u64,
+        /// How long the orchestration waited for values since the submit before.
+        read: Ticks [default],
+        /// When the last of these waits ended; 0 if there was none.
+        read_end: Ticks [default],
+    }
+}
+
+names! {
+    /// Which way a copy went.
+    CopyDirection {
+        /// From the host to the device.
+        HostToDevice = "h2d",
+        /// From the device to the host.
+        DeviceToHost = "d2h",
+    }
+}
+
+row! { array
+    /// One copy over the link between host and device, of chips whose memories are apart (every level). A chip reports a
+    /// bounded number of them, so they precede the other rows and are read whole.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct CopyRow {
+        /// Which way.
+        direction: CopyDirection,
+        /// What was copied: `buffer 0`, …
+        what: String,
+        /// How much of it.
+        bytes: u64,
+        /// From when.
+        start: Ticks,
+        /// Until when.
+        end: Ticks,
+    }
+}
+
+/// A value for each kind of row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct PerKind<T> {
+    /// Blocks.
+    pub blocks: T,
+    /// Tasks.
+    pub tasks: T,
+    /// Edges.
+    pub edges: T,
+    /// Scheduler phases.
+    pub phases: T,
+    /// Submits.
+    pub submits: T,
+    /// Copies between host and device; there are none where the chip does not copy.
+    pub copies: T,
 }
 
 /// How many rows of each kind there are, and how many were lost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SwimlaneCounts {
-    /// Blocks.
-    pub blocks: RowCounts,
-    /// Tasks.
-    pub tasks: RowCounts,
-    /// Edges.
-    pub edges: RowCounts,
-    /// Scheduler phases.
-    pub phases: RowCounts,
-    /// Submits.
-    pub submits: RowCounts,
-    /// Copies between host and device; none are told where the chip does not copy.
-    pub copies: RowCounts,
-}
+pub type SwimlaneCounts = PerKind<RowCounts>;
 
 /// How many rows of each kind were lost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SwimlaneDropped {
-    /// Blocks.
-    pub blocks: u64,
-    /// Tasks.
-    pub tasks: u64,
-    /// Edges.
-    pub edges: u64,
-    /// Scheduler phases.
-    pub phases: u64,
-    /// Submits.
-    pub submits: u64,
-    /// Copies between host and device.
-    pub copies: u64,
-}
+pub type SwimlaneDropped = PerKind<u64>;

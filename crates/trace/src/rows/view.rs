@@ -3,51 +3,116 @@
 use core::ops::Range;
 
 use ringlane_task::{DType, Dim, MAX_RANK, TensorView};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 
+use super::field::Field;
+use super::quick::Quick;
 use crate::text::Text;
 
-/// Type, place, shape and strides of a tensor argument; `offset` in bytes, strides in elements.
-///
-/// ```
-/// use ringlane_task::{DType, TensorView};
-/// use ringlane_trace::rows::ViewRow;
-/// let tile = TensorView::contiguous(DType::Float32, &[64, 64]).unwrap().tile(&[16, 0], &[16, 32]).unwrap();
-/// let row = ViewRow::from(&tile);
-/// assert_eq!((row.offset, row.is_contiguous(), row.bytes()), (16 * 64 * 4, false, Some(2048)));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ViewRow {
-    /// Type of the elements.
-    pub dtype: DType,
-    /// Bytes from the start of the buffer.
-    pub offset: u64,
+/// Lengths or strides of a view, one for each dimension.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Sizes {
     rank: u8,
-    /// Beyond `rank` all are zero, so that equal views compare equal.
-    dims: [(u32, u32); MAX_RANK],
+    /// Beyond `rank` all are zero, so that equal sizes compare equal.
+    sizes: [u32; MAX_RANK],
+}
+
+impl Sizes {
+    /// These sizes; `None` if there are more than [`MAX_RANK`].
+    pub fn new(sizes: impl IntoIterator<Item = u32>) -> Option<Self> {
+        let mut all = Sizes::default();
+        for size in sizes {
+            *all.sizes.get_mut(usize::from(all.rank))? = size;
+            all.rank += 1;
+        }
+        Some(all)
+    }
+
+    /// The sizes, outermost first.
+    pub fn as_slice(&self) -> &[u32] {
+        &self.sizes[..usize::from(self.rank)]
+    }
+}
+
+impl Field for Sizes {
+    #[inline]
+    fn write(&self, text: &mut Text) {
+        text.list(self.as_slice(), |text, &size| {
+            text.number(size);
+        });
+    }
+
+    #[inline]
+    fn quick(text: &mut Quick<'_>) -> Option<Self> {
+        let mut all = Sizes::default();
+        text.list(|text| {
+            *all.sizes.get_mut(usize::from(all.rank))? = text.small()?;
+            all.rank += 1;
+            Some(())
+        })?;
+        Some(all)
+    }
+}
+
+impl<'de> Deserialize<'de> for Sizes {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let sizes = Vec::<u32>::deserialize(from)?;
+        let rank = sizes.len();
+        Sizes::new(sizes).ok_or_else(|| D::Error::custom(format_args!("{rank} dimensions")))
+    }
+}
+
+row! { object
+    /// Type, place, shape and strides of a tensor argument; `offset` in bytes, strides in elements.
+    ///
+    /// ```
+    /// use ringlane_task::{DType, TensorView};
+    /// use ringlane_trace::rows::ViewRow;
+    /// let tile = TensorView::contiguous(DType::Float32, &[64, 64]).unwrap().tile(&[16, 0], &[16, 32]).unwrap();
+    /// let row = ViewRow::from(&tile);
+    /// assert_eq!((row.offset, row.is_contiguous(), row.bytes()), (16 * 64 * 4, false, Some(2048)));
+    /// ```
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub struct ViewRow {
+        /// Type of the elements.
+        dtype: DType,
+        /// Lengths of the dimensions, outermost first.
+        shape: Sizes,
+        /// Distances between neighbours along each dimension, in elements.
+        strides: Sizes,
+        /// Bytes from the start of the buffer.
+        offset: u64,
+    }
+    checked by ranks_of
+}
+
+fn ranks_of(view: &ViewRow) -> Result<(), String> {
+    let (shape, strides) = (view.shape.rank, view.strides.rank);
+    if shape == strides { Ok(()) } else { Err(format!("{shape} lengths and {strides} strides")) }
 }
 
 impl ViewRow {
     /// A view with these dimensions, outermost first; `None` if there are more than [`MAX_RANK`].
     pub fn new(dtype: DType, offset: u64, dims: &[Dim]) -> Option<Self> {
-        let mut row = ViewRow { dtype, offset, rank: dims.len() as u8, dims: [(0, 0); MAX_RANK] };
-        for (to, from) in row.dims.get_mut(..dims.len())?.iter_mut().zip(dims) {
-            *to = (from.len, from.stride);
-        }
-        Some(row)
+        let shape = Sizes::new(dims.iter().map(|dim| dim.len))?;
+        let strides = Sizes::new(dims.iter().map(|dim| dim.stride))?;
+        Some(ViewRow { dtype, shape, strides, offset })
+    }
+
+    /// The same, if it has as many lengths as strides.
+    pub(crate) fn checked(self) -> Result<Self, String> {
+        ranks_of(&self).map(|()| self)
     }
 
     /// Lengths of the dimensions, outermost first.
     pub fn shape(&self) -> impl DoubleEndedIterator<Item = u64> + ExactSizeIterator + '_ {
-        self.pairs().iter().map(|&(len, _)| u64::from(len))
+        self.shape.as_slice().iter().map(|&len| u64::from(len))
     }
 
     /// Distances between neighbours along each dimension, in elements.
     pub fn strides(&self) -> impl DoubleEndedIterator<Item = u64> + ExactSizeIterator + '_ {
-        self.pairs().iter().map(|&(_, stride)| u64::from(stride))
-    }
-
-    fn pairs(&self) -> &[(u32, u32)] {
-        &self.dims[..usize::from(self.rank)]
+        self.strides.as_slice().iter().map(|&stride| u64::from(stride))
     }
 
     /// Bytes of the elements; `None` if that is more than can be counted.
@@ -69,8 +134,8 @@ impl ViewRow {
     /// ```
     pub fn byte_range(&self) -> Option<Range<u64>> {
         let element = self.dtype.size_bytes() as u64;
-        let last = self.pairs().iter().try_fold(0u64, |last, &(len, stride)| {
-            last.checked_add(u64::from(len).saturating_sub(1).checked_mul(u64::from(stride))?)
+        let last = self.shape().zip(self.strides()).try_fold(0u64, |last, (len, stride)| {
+            last.checked_add(len.saturating_sub(1).checked_mul(stride)?)
         });
         let bytes = if self.bytes() == Some(0) { 0 } else { last?.checked_add(1)?.checked_mul(element)? };
         Some(self.offset..self.offset.checked_add(bytes)?)
@@ -79,54 +144,19 @@ impl ViewRow {
     /// Whether the elements lie one after the other.
     pub fn is_contiguous(&self) -> bool {
         let mut expected = Some(1u64);
-        let in_order = self.pairs().iter().rev().all(|&(len, stride)| {
-            let fits = len == 1 || expected == Some(u64::from(stride));
-            expected = expected.and_then(|elements| elements.checked_mul(u64::from(len)));
+        let in_order = self.shape().zip(self.strides()).rev().all(|(len, stride)| {
+            let fits = len == 1 || expected == Some(stride);
+            expected = expected.and_then(|elements| elements.checked_mul(len));
             fits
         });
         in_order || self.bytes() == Some(0)
-    }
-
-    /// Dtype, shape, strides and offset, without braces.
-    pub(crate) fn write(&self, text: &mut Text) {
-        self.write_form(text);
-        text.number(self.offset);
-    }
-
-    /// As `write`, up to the offset's number.
-    pub(crate) fn write_form(&self, text: &mut Text) {
-        text.raw("\"dtype\":\"").raw(self.dtype.as_str()).raw("\",\"shape\":").numbers(self.shape());
-        text.raw(",\"strides\":").numbers(self.strides()).raw(",\"offset\":");
-    }
-
-    /// Whether all but the offset is equal.
-    #[inline]
-    pub(crate) fn has_form_of(&self, other: &ViewRow) -> bool {
-        self.dtype == other.dtype && self.pairs() == other.pairs()
-    }
-
-    /// A number that is likely to differ where the form does.
-    #[inline]
-    pub(crate) fn form_hash(&self) -> u64 {
-        let mix = |hash: u64, &(len, stride): &(u32, u32)| {
-            (hash ^ (u64::from(len) | u64::from(stride) << 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-        };
-        self.pairs().iter().fold(self.dtype as u64, mix)
     }
 }
 
 impl From<&TensorView> for ViewRow {
     fn from(view: &TensorView) -> Self {
-        let mut row = ViewRow {
-            dtype: view.dtype(),
-            offset: view.offset_bytes(),
-            rank: view.rank() as u8,
-            dims: [(0, 0); MAX_RANK],
-        };
-        for (to, from) in row.dims.iter_mut().zip(view.dims()) {
-            *to = (from.len, from.stride);
-        }
-        row
+        // A view has as many dimensions as fit.
+        ViewRow::new(view.dtype(), view.offset_bytes(), view.dims()).unwrap_or_else(|| unreachable!())
     }
 }
 

@@ -10,6 +10,7 @@
 #[path = "../../src/test_dir.rs"]
 mod test_dir;
 
+use std::borrow::Cow;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -172,14 +173,14 @@ const fn deps_overlap() -> Overlap {
 
 pub fn write_swimlane(out: &mut impl Write, level: SwimlaneLevel) -> SwimlaneCounts {
     let mut writer = SwimlaneWriter::new(out, level, &meta());
-    blocks().iter().for_each(|row| writer.block(row).unwrap());
+    blocks().iter().for_each(|row| writer.row(row).unwrap());
     if level >= SwimlaneLevel::Tasks {
-        task_rows().iter().for_each(|row| writer.task(row).unwrap());
-        engine_edges().iter().for_each(|row| writer.edge(row).unwrap());
+        task_rows().iter().for_each(|row| writer.row(row).unwrap());
+        engine_edges().iter().for_each(|row| writer.row(row).unwrap());
     }
     if level >= SwimlaneLevel::Phases {
-        phases().iter().for_each(|row| writer.phase(row).unwrap());
-        submits().iter().for_each(|row| writer.submit(row).unwrap());
+        phases().iter().for_each(|row| writer.row(row).unwrap());
+        submits().iter().for_each(|row| writer.row(row).unwrap());
     }
     writer.finish(&SwimlaneDropped::default()).unwrap()
 }
@@ -189,14 +190,20 @@ pub const MIX_LABEL: &str = "layer \"3\"\n\u{1b}\\ größe";
 
 pub fn write_deps(out: &mut impl Write, spools: [fs::File; 2]) -> DepsCounts {
     let names = DepsNames::new(&["src/run.rs:7", "src/run.rs:9"], &kernels());
-    let lane = |func, lane| LaneKernel { func_id: KernelId(func), lane };
-    let mut writer = DepsWriter::new(out, spools, &names);
-    let mut task = |task_id, seq, block_num, kernels: &[LaneKernel], args: &[DepsArg]| {
-        let (scope, site) = (ScopeId(u32::from(seq > 0)), SiteId(u32::from(seq > 0)));
-        let inference = Inference::FromArguments;
-        let seq = Seq(seq);
-        let label = (task_id == MIX).then_some(MIX_LABEL);
-        let row = DepsTaskRow { task_id, seq, block_num, scope, site, inference, kernels, args, label };
+    let lane = |func, lane| TaskKernel { kernel: Cow::Borrowed(names.kernel(KernelId(func)).unwrap()), lane };
+    let mut writer = DepsWriter::new(out, spools);
+    let mut task = |task_id, seq, block_num, kernels: &[TaskKernel<'_>], args: &[DepsArg]| {
+        let row = DepsTask {
+            task_id,
+            seq: Seq(seq),
+            block_num,
+            scope: ScopeId(u32::from(seq > 0)),
+            site: names.site(SiteId(u32::from(seq > 0))).unwrap().into(),
+            inference: Inference::FromArguments,
+            kernels: kernels.into(),
+            args: args.into(),
+            label: (task_id == MIX).then_some(MIX_LABEL.into()),
+        };
         writer.task(&row).unwrap();
     };
     let scale = [arg(0, Access::Input, 0, whole()), arg(1, Access::Output, 1, whole())];
@@ -246,13 +253,13 @@ pub fn records() -> Vec<DumpRecord> {
 }
 
 pub fn write_dump(out: &mut impl Write) -> DumpCounts {
-    let mut writer = DumpWriter::new(out, None, &kernels());
+    let mut writer = DumpWriter::new(out, None, &kernels().iter().map(DumpKernel::from).collect::<Vec<_>>());
     for (task_id, seq, func_ids) in [
         (SCALE, Seq(0), &[KernelId(0)][..]),
         (MIX, Seq(1), &[KernelId(1), KernelId(2)]),
         (ADD, Seq(3), &[KernelId(3)]),
     ] {
-        writer.task(&DumpTask { task_id, seq, func_ids }).unwrap();
+        writer.task(&DumpTask { task_id, seq, func_ids: func_ids.into() }).unwrap();
     }
     records().iter().for_each(|record| writer.record(record).unwrap());
     writer.finish(0).unwrap()
@@ -272,9 +279,9 @@ pub fn write_pmu(out: &mut impl Write) -> u64 {
             core_id: block.core,
             task_id: block.task_id,
             func_id: block.func_id,
-            core_type: if block.core.0 == 0 { "aic" } else { "aiv" },
+            core_type: if block.core.0 == 0 { "aic" } else { "aiv" }.into(),
             pmu_total_cycles: block.end.0 - block.start.0,
-            counters: &[12, 34],
+            counters: (&[12, 34][..]).into(),
             event_type: 2,
         };
         writer.row(&row).unwrap();

@@ -25,8 +25,13 @@ pub fn deps_edges() -> Vec<Case> {
             r#""pred":4294967297,"succ":4294967296"#,
             "edge 1:1->1:0 points backwards",
         ),
-        one("an unknown source", r#""creator""#, r#""guess""#, "edges record 0: unknown variant `guess`"),
-        one("an edge without a hazard", r#""hazard":"raw","#, "", "edges record 0: an edge without a hazard"),
+        one(
+            "an unknown source",
+            r#""creator""#,
+            r#""guess""#,
+            "edges record 0: source: unknown variant `guess`",
+        ),
+        one("an edge without a hazard", r#""hazard":"raw","#, "", "edges record 0: missing field `hazard`"),
         one("an unknown hazard", r#""raw""#, r#""rar""#, "unknown variant `rar`"),
         one(
             "an edge of an unknown tensor",
@@ -38,13 +43,13 @@ pub fn deps_edges() -> Vec<Case> {
             "an unknown access",
             r#""access":"inout""#,
             r#""access":"peek""#,
-            "tasks record 1: unknown access \"peek\"",
+            "tasks record 1: args: access: unknown access \"peek\"",
         ),
         one(
             "a view of another rank",
             r#""strides":[4,1]"#,
             r#""strides":[1]"#,
-            "tasks record 0: argument 0: 2 lengths and 1 strides",
+            "tasks record 0: args: 2 lengths and 1 strides",
         ),
     ]
 }
@@ -171,7 +176,7 @@ pub fn dump_bytes() -> Vec<Case> {
             "an unknown dtype",
             r#""dtype":"float32""#,
             r#""dtype":"float31""#,
-            "records record 0: unknown dtype \"float31\"",
+            "records record 0: dtype: unknown dtype \"float31\"",
         ),
         one(
             "a payload of another size",

@@ -190,7 +190,7 @@ fn scopes() -> Vec<Case> {
             "a peak that is no number",
             "2/1024",
             "-1/1024",
-            "scopes record 0: \"-1/1024\" is not peak/capacity",
+            "scopes record 0: fanin: \"-1/1024\" is not peak/capacity",
         ),
         one(
             "a need below the tasks",

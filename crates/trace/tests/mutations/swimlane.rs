@@ -100,7 +100,7 @@ pub fn phases() -> Vec<Case> {
             "an unknown phase",
             r#""complete",0"#,
             r#""sleep",0"#,
-            "scheduler_phases record 2: unknown phase \"sleep\"",
+            "scheduler_phases record 2: phase: unknown variant `sleep`",
         ),
         block("phases that overlap", r#"[0,"idle",500,"#, r#"[0,"idle",499,"#, "thread 0 phases overlap: "),
         block(

@@ -78,7 +78,7 @@ impl Page {
     }
 
     fn add_submits(&mut self, timeline: &Timeline, deps: &Deps) {
-        let mut rows: Vec<Option<&DepsTask>> = vec![None; timeline.tasks.len()];
+        let mut rows: Vec<Option<&DepsTask<'_>>> = vec![None; timeline.tasks.len()];
         for task in &deps.tasks {
             if let Some(at) = timeline.find(task.task_id) {
                 rows[at.at()] = Some(task);
@@ -88,18 +88,18 @@ impl Page {
         let mut sites = Places::new();
         let mut site = ColumnWriter::new("tasks.site", Maybe);
         for row in &rows {
-            site.push_maybe(row.map(|task| sites.of(&task.site, || names.sites.push(task.site.clone()))));
+            site.push_maybe(row.map(|task| sites.of(&task.site, || names.sites.push(task.site.to_string()))));
         }
         let mut labels = Places::new();
         let mut label = ColumnWriter::new("tasks.label", Maybe);
         for row in &rows {
             let given = row.and_then(|task| task.label.as_ref());
-            label.push_maybe(given.map(|given| labels.of(given, || names.labels.push(given.clone()))));
+            label.push_maybe(given.map(|given| labels.of(given, || names.labels.push(given.to_string()))));
         }
         if !names.labels.is_empty() {
             self.columns.push(label.finish());
         }
-        let of = |name, coding, of: fn(&DepsTask) -> i64| {
+        let of = |name, coding, of: fn(&DepsTask<'_>) -> i64| {
             Column::of(name, coding, rows.iter().map(|row| row.map_or(0, of)))
         };
         self.columns.extend([
@@ -109,7 +109,7 @@ impl Page {
             of("tasks.manual", Plain, |task| i64::from(task.inference == Inference::Manual)),
             of("tasks.args", Plain, |task| task.args.len() as i64),
         ]);
-        self.add_args(rows.iter().flatten().flat_map(|task| &task.args));
+        self.add_args(rows.iter().flatten().flat_map(|task| task.args.iter()));
         let tensors = &deps.tensors;
         self.columns.push(Column::of(
             "tensors.bytes",

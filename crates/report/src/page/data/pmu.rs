@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ringlane_insight::timeline::{TaskIndex, Timeline};
 use ringlane_insight::{Instrument, Run};
 use ringlane_task::KernelId;
-use ringlane_trace::pmu::{HEAD_COLUMNS, LAST_COLUMN, OwnedPmuRow, read_pmu};
+use ringlane_trace::pmu::{PmuRow, is_counter, read_pmu};
 use serde::Serialize;
 
 use super::{Page, exact};
@@ -38,9 +38,10 @@ struct Tally<'a> {
 }
 
 impl Tally<'_> {
-    fn add(&mut self, row: OwnedPmuRow) {
+    fn add(&mut self, row: PmuRow<'_>) {
         let task = self.timeline.and_then(|timeline| timeline.find(row.task_id));
-        let counted: Vec<u64> = [row.pmu_total_cycles].into_iter().chain(row.counters).collect();
+        let counted: Vec<u64> =
+            [row.pmu_total_cycles].into_iter().chain(row.counters.iter().copied()).collect();
         let (blocks, sums) = self.kernels.entry(row.func_id).or_insert_with(|| (0, vec![0; counted.len()]));
         *blocks += 1;
         for (sum, count) in sums.iter_mut().zip(&counted) {
@@ -66,9 +67,8 @@ impl Page {
         let file = run.file(Instrument::Pmu);
         let read = file.and_then(|file| Ok(read_pmu(file, |row| tally.add(row))?));
         let Some(columns) = self.table(Instrument::Pmu, read) else { return };
-        let counters =
-            columns.into_iter().filter(|name| name != LAST_COLUMN && !HEAD_COLUMNS.contains(&name.as_str()));
-        let first = HEAD_COLUMNS[HEAD_COLUMNS.len() - 1].to_string();
+        let counters = columns.into_iter().filter(|name| is_counter(name));
+        let first = "pmu_total_cycles".to_string();
         let kernels = tally.kernels.iter().map(|(kernel, (blocks, sums))| KernelCounters {
             func_id: kernel.0,
             blocks: *blocks,

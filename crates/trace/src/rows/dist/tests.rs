@@ -38,7 +38,9 @@ fn calls() -> Vec<CallRow<'static>> {
         end: Some(Ticks(90)),
         done: Some(Ticks(95)),
         dir: Some("chip0/1".into()),
-        chip: Some(ChipSpan { start: Ticks(45), ticks: 2, freq_hz: 50_000_000 }),
+        chip_start: Some(Ticks(45)),
+        chip_ticks: Some(2),
+        chip_freq_hz: Some(50_000_000),
         ..CallRow::submitted(WorkerIndex(0), CallSeq(1), TaskId(1 << 32), Ticks(10))
     };
     let died = CallRow {
@@ -95,7 +97,7 @@ fn what_is_damaged_is_refused_with_what_is_wrong() {
         ("\"name\":\"node0\"", "\"name\":\"chip0\"", "two workers are called \"chip0\""),
         ("[0,1,", "[3,1,", "calls record 0: worker 3 of 3"),
         ("[0,1,4294967296,1,1,", "[0,1,4294967296,1,2,", "calls record 0: callable 2 of 2"),
-        ("[0,1,", "[1,", "15 values for 16 columns"),
+        (",45,2,50000000]", ",45,2]", "chip_freq_hz: invalid length 15"),
         ("\"ok\"", "\"great\"", "status: unknown variant `great`"),
         (",10,20,", ",-1,20,", "submit: invalid value"),
         (",10,20,", ",10,1.5,", "sent: invalid type"),

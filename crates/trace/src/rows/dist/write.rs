@@ -2,14 +2,11 @@
 
 use std::io::{self, Write};
 
-use super::{CallRow, DistMeta, DistWorker, RowCounts, VERSION};
+use super::{CallRow, DistMeta, RowCounts, VERSION};
+use crate::rows::field::Field;
+use crate::rows::row::{ArrayRow, Row, opening};
 use crate::rows::sections::Sections;
 use crate::text::Text;
-
-const OPENINGS: &[&str] = &[concat!(
-    ",\n\"call_columns\":[\"worker\",\"seq\",\"task_id\",\"member\",\"callable\",\"submit\",\"sent\",\"accepted\",",
-    "\"run\",\"end\",\"done\",\"status\",\"dir\",\"chip_start\",\"chip_ticks\",\"chip_freq_hz\"],\n\"calls\":[\n"
-)];
 
 /// Writes `dist_swimlane.json`, one row a call.
 ///
@@ -41,68 +38,20 @@ impl<W: Write> DistWriter<W> {
     /// Starts the file.
     pub fn new(out: W, meta: &DistMeta) -> Self {
         let mut head = Text::default();
-        head.raw("{\"version\":")
-            .number(VERSION)
-            .raw(",\n\"metadata\":{\"platform\":")
-            .string(&meta.platform);
-        head.raw(",\"clock_freq_hz\":").number(meta.clock_freq_hz);
-        head.raw(",\"makespan_ticks\":").number(meta.makespan.0).raw(",\"level\":").number(meta.level);
-        head.raw(",\n \"workers\":").list(&meta.workers, write_worker);
-        head.raw(",\n \"callables\":").list(&meta.callables, |text, name| {
-            text.string(name);
-        });
-        head.raw("}");
-        DistWriter { calls: Sections::new(out, head, OPENINGS) }
+        meta.write(head.raw("{\"version\":").number(VERSION).raw(",\n\"metadata\":"));
+        let columns = CallRow::COLUMNS.len();
+        let calls = opening::<CallRow<'_>>("call_columns", "calls", columns);
+        DistWriter { calls: Sections::new(out, head, vec![calls]) }
     }
 
-    /// Writes one call. Calls may stand in any order.
+    /// Writes one call. Calls may be in any order.
     pub fn call(&mut self, row: &CallRow<'_>) -> io::Result<()> {
-        let text = self.calls.row(0)?;
-        text.raw("[").number(row.worker.0).raw(",").number(row.seq.0).raw(",").number(row.task_id.0);
-        text.raw(",").number(row.member).raw(",").number(row.callable.0).raw(",").number(row.submit.0);
-        for (_, step) in row.steps() {
-            text.raw(",").number_or_null(step.map(|ticks| ticks.0));
-        }
-        text.raw(",\"").raw(row.status.as_str()).raw("\",");
-        match &row.dir {
-            Some(dir) => text.string(dir),
-            None => text.raw("null"),
-        };
-        let chip = row.chip.map(|chip| [chip.start.0, chip.ticks, chip.freq_hz]);
-        for place in 0..3 {
-            text.raw(",").number_or_null(chip.map(|chip| chip[place]));
-        }
-        text.raw("]");
+        row.write_values(self.calls.row(0)?, CallRow::COLUMNS.len());
         Ok(())
     }
 
     /// Ends the file with the counts; `dropped` is how many calls were lost.
-    pub fn finish(mut self, dropped: u64) -> io::Result<RowCounts> {
-        let counts = RowCounts { collected: self.calls.rows(0), dropped };
-        let text = self.calls.close()?.raw(",\n");
-        counts.write(text);
-        text.raw("}\n");
-        self.calls.finish()?;
-        Ok(counts)
-    }
-}
-
-fn write_worker(text: &mut Text, worker: &DistWorker) {
-    text.raw("\n  {\"name\":").string(&worker.name).raw(",\"kind\":\"").raw(worker.kind.as_str());
-    text.raw("\",\"pid\":").number(worker.pid);
-    text.raw(",\"clock_offset_ticks\":").number(worker.clock_offset_ticks);
-    text.raw(",\"clock_error_ticks\":").number_or_null(worker.clock_error_ticks);
-    text.raw(",\"restarts\":").number(worker.restarts).raw("}");
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::COLUMNS;
-    use super::*;
-
-    #[test]
-    fn the_columns_that_are_written_are_those_that_are_read() {
-        let named: Vec<_> = COLUMNS.iter().map(|name| format!("\"{name}\"")).collect();
-        assert!(OPENINGS[0].contains(&format!("[{}]", named.join(","))));
+    pub fn finish(self, dropped: u64) -> io::Result<RowCounts> {
+        self.calls.finish_counted(dropped)
     }
 }

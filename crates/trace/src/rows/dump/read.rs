@@ -2,23 +2,18 @@
 
 use std::path::Path;
 
-use ringlane_task::{KernelId, Scalar, Seq, TaskId};
-use serde::Deserialize;
-
-use super::{
-    BIN_FILE, DumpCounts, DumpData, DumpRecord, DumpTensor, FILE_NAME, OwnedDumpTask, Role, Stage, Truncated,
-};
+use super::record::RecordRow;
+use super::{BIN_FILE, DumpCounts, DumpKernel, DumpRecord, DumpTask, FILE_NAME};
 use crate::error::TraceError;
-use crate::rows::deps::TensorIndex;
-use crate::rows::document::{Document, RawKernel, Value, counts_of, read_document, view_of};
+use crate::rows::document::{Document, Value, counts_of, read_document};
+use crate::rows::row::{ArrayRows, ObjectRows};
 use crate::rows::scan::ReadError;
-use crate::rows::{KernelRow, ViewRow};
 
 /// One row of either kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DumpRow {
     /// A task that has records.
-    Task(OwnedDumpTask),
+    Task(DumpTask<'static>),
     /// An argument at one moment.
     Record(DumpRecord),
 }
@@ -28,8 +23,8 @@ pub enum DumpRow {
 pub struct DumpHead {
     /// What was chosen to be captured; `None` for everything.
     pub selection: Option<String>,
-    /// The kernels of the run; the file does not say their kind of core.
-    pub kernels: Vec<KernelRow>,
+    /// The kernels of the run.
+    pub kernels: Vec<DumpKernel>,
     /// How many records the file says it has.
     pub counts: DumpCounts,
 }
@@ -40,7 +35,7 @@ pub struct Dump {
     /// Everything but the rows.
     pub head: DumpHead,
     /// Tasks.
-    pub tasks: Vec<OwnedDumpTask>,
+    pub tasks: Vec<DumpTask<'static>>,
     /// Records.
     pub records: Vec<DumpRecord>,
 }
@@ -84,16 +79,13 @@ impl<F: FnMut(DumpRow)> Document for Reader<F> {
                 }
             }
             "selection" => self.head.selection = value.read()?,
-            "kernels" => {
-                let raw: Vec<RawKernel> = value.read()?;
-                self.head.kernels = raw.into_iter().map(KernelRow::from).collect();
-            }
-            "tasks" => value.read_rows("tasks", |raw| {
-                (self.each)(DumpRow::Task(task_of(raw)));
+            "kernels" => self.head.kernels = value.read()?,
+            "tasks" => value.read_rows_with(&ArrayRows::unnamed(), "tasks", |task| {
+                (self.each)(DumpRow::Task(task));
                 Ok(())
             })?,
-            "records" => value.read_rows("records", |raw: RawRecord| {
-                let record = DumpRecord::try_from(raw)?;
+            "records" => value.read_rows_with(&ObjectRows::<RecordRow>::new(), "records", |row| {
+                let record = DumpRecord::try_from(row)?;
                 self.found.add(&record);
                 (self.each)(DumpRow::Record(record));
                 Ok(())
@@ -144,83 +136,4 @@ impl<F: FnMut(DumpRow)> Document for Reader<F> {
         }
         Ok(())
     }
-}
-
-fn task_of((task_id, seq, func_ids): (u64, u64, Vec<u32>)) -> OwnedDumpTask {
-    let func_ids = func_ids.into_iter().map(KernelId).collect();
-    OwnedDumpTask { task_id: TaskId(task_id), seq: Seq(seq), func_ids }
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Kind {
-    Tensor,
-    Scalar,
-}
-
-#[derive(Deserialize)]
-struct RawRecord {
-    task_id: u64,
-    arg_index: u32,
-    kind: Kind,
-    role: Role,
-    stage: Stage,
-    dtype: String,
-    shape: Vec<u32>,
-    #[serde(default)]
-    strides: Vec<u32>,
-    #[serde(default)]
-    offset: u64,
-    tensor: Option<u32>,
-    byte_range: Option<[u64; 2]>,
-    #[serde(default)]
-    truncated: bool,
-    bin_offset: u64,
-    bin_size: u64,
-    crc32: Option<u32>,
-    scalar_value: Option<String>,
-}
-
-impl TryFrom<RawRecord> for DumpRecord {
-    type Error = String;
-    fn try_from(raw: RawRecord) -> Result<Self, String> {
-        let data = match raw.kind {
-            Kind::Tensor => DumpData::Tensor(DumpTensor {
-                tensor: raw.tensor.map(TensorIndex),
-                view: placed_view_of(&raw)?,
-                truncated: if raw.truncated { Truncated::Yes } else { Truncated::No },
-                bin_offset: raw.bin_offset,
-                bin_size: raw.bin_size,
-                crc32: raw.crc32,
-            }),
-            Kind::Scalar => DumpData::Scalar(scalar_of(&raw)?),
-        };
-        let (task_id, arg_index) = (TaskId(raw.task_id), raw.arg_index);
-        Ok(DumpRecord { task_id, arg_index, role: raw.role, stage: raw.stage, data })
-    }
-}
-
-/// The view, which touches the bytes that the record says.
-fn placed_view_of(raw: &RawRecord) -> Result<ViewRow, String> {
-    let view = view_of(&raw.dtype, &raw.shape, &raw.strides, raw.offset)?;
-    match raw.byte_range {
-        Some([start, end]) if view.byte_range() != Some(start..end) => {
-            Err(format!("byte_range [{start},{end}] is not that of the view"))
-        }
-        _ => Ok(view),
-    }
-}
-
-fn scalar_of(raw: &RawRecord) -> Result<Scalar, String> {
-    if raw.bin_size != 0 || !raw.shape.is_empty() {
-        return Err("a scalar has a payload or a shape".to_string());
-    }
-    let dtype = raw.dtype.parse().map_err(|_| format!("unknown dtype {:?}", raw.dtype))?;
-    let text = raw.scalar_value.as_deref().ok_or("a scalar without scalar_value")?;
-    let digits = text
-        .strip_prefix("0x")
-        .filter(|digits| digits.len() == 16 && digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
-    let bits = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
-    let bits = bits.ok_or_else(|| format!("scalar_value {text:?} is not 0x and 16 digits"))?;
-    Scalar::from_bits(bits, dtype).ok_or_else(|| format!("scalar_value {text:?} is no {dtype}"))
 }

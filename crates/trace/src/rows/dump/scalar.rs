@@ -9,11 +9,11 @@ use crate::text::{Number, Text};
 const EXACT_INTEGER_MAX: u64 = 1 << 53;
 
 /// Writes the bits, as `"0x"` and 16 digits.
-pub(super) fn write_bits(text: &mut Text, scalar: Scalar) {
+pub(super) fn write_bits(text: &mut Text, bits: u64) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
     let mut digits = *b"\"0x0000000000000000\"";
     for (place, digit) in digits[3..19].iter_mut().rev().enumerate() {
-        *digit = HEX[(scalar.bits() >> (4 * place)) as usize & 15];
+        *digit = HEX[(bits >> (4 * place)) as usize & 15];
     }
     text.push_bytes(&digits);
 }
@@ -26,7 +26,7 @@ pub(super) fn write_value(text: &mut Text, scalar: Scalar) -> &mut Text {
         };
     }
     match scalar.dtype() {
-        DType::Bool => text.raw(Text::truth(value!(bool))),
+        DType::Bool => text.raw(if value!(bool) { "true" } else { "false" }),
         DType::Int8 => text.number(value!(i8)),
         DType::UInt8 => text.number(value!(u8)),
         DType::Int16 => text.number(value!(i16)),
@@ -96,8 +96,8 @@ mod tests {
     #[test]
     fn bits_are_eighteen_characters() {
         let mut text = Text::default();
-        write_bits(&mut text, Scalar::new(1.0f32));
-        write_bits(&mut text, Scalar::new(u64::MAX - 15));
+        write_bits(&mut text, Scalar::new(1.0f32).bits());
+        write_bits(&mut text, u64::MAX - 15);
         assert_eq!(text.bytes(), b"\"0x000000003f800000\"\"0xfffffffffffffff0\"");
     }
 }

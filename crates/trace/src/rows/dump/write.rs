@@ -2,12 +2,13 @@
 
 use std::io::{self, Write};
 
-use super::{BIN_FILE, DumpCounts, DumpData, DumpRecord, DumpTask, DumpTensor, Truncated, VERSION, scalar};
-use crate::rows::KernelRow;
+use super::record::RecordRow;
+use super::{BIN_FILE, DumpCounts, DumpKernel, DumpRecord, DumpTask, VERSION};
+use crate::rows::field::Field;
+use crate::rows::row::{ArrayRow, Row};
 use crate::rows::sections::Sections;
 use crate::text::Text;
 
-const OPENINGS: &[&str] = &[",\n\"tasks\":[\n", ",\n\"records\":[\n"];
 const TASKS: usize = 0;
 const RECORDS: usize = 1;
 
@@ -32,53 +33,26 @@ pub struct DumpWriter<W> {
 
 impl<W: Write> DumpWriter<W> {
     /// Starts the file. `selection` is what the user chose to capture, `None` for everything.
-    pub fn new(out: W, selection: Option<&str>, kernels: &[KernelRow]) -> Self {
+    pub fn new(out: W, selection: Option<&str>, kernels: &[DumpKernel]) -> Self {
         let mut head = Text::default();
         head.raw("{\"version\":").number(VERSION).raw(",\"bin_file\":").string(BIN_FILE);
         head.raw(",\"bin_format\":{\"layout\":\"logical_contiguous\",\"byte_order\":\"little_endian\"},\n");
         head.raw("\"selection\":");
-        match selection {
-            Some(text) => head.string(text),
-            None => head.raw("null"),
-        };
-        head.raw(",\"kernels\":").list(kernels, |text, kernel| {
-            text.raw("{\"func_id\":")
-                .number(kernel.func_id.0)
-                .raw(",\"name\":")
-                .string(&kernel.name)
-                .raw("}");
-        });
-        DumpWriter { sections: Sections::new(out, head, OPENINGS), counts: DumpCounts::default() }
+        selection.map(str::to_string).write(&mut head);
+        kernels.to_vec().write(head.raw(",\"kernels\":"));
+        let openings = ["tasks", "records"].map(|key| format!(",\n\"{key}\":[\n"));
+        DumpWriter { sections: Sections::new(out, head, openings.to_vec()), counts: DumpCounts::default() }
     }
 
     /// Writes one task.
     pub fn task(&mut self, row: &DumpTask<'_>) -> io::Result<()> {
-        let text = self.sections.row(TASKS)?;
-        text.raw("[").number(row.task_id.0).raw(",").number(row.seq.0).raw(",");
-        text.numbers(row.func_ids.iter().map(|id| u64::from(id.0))).raw("]");
+        row.write_values(self.sections.row(TASKS)?, DumpTask::COLUMNS.len());
         Ok(())
     }
 
     /// Writes one record.
     pub fn record(&mut self, record: &DumpRecord) -> io::Result<()> {
-        let text = self.sections.row(RECORDS)?;
-        let kind = match record.data {
-            DumpData::Tensor(_) => "tensor",
-            DumpData::Scalar(_) => "scalar",
-        };
-        text.raw("{\"task_id\":").number(record.task_id.0).raw(",\"arg_index\":").number(record.arg_index);
-        text.raw(",\"kind\":\"").raw(kind).raw("\",\"role\":\"").raw(record.role.as_str());
-        text.raw("\",\"stage\":\"").raw(record.stage.as_str()).raw("\",");
-        match record.data {
-            DumpData::Tensor(tensor) => write_tensor(text, &tensor),
-            DumpData::Scalar(value) => {
-                text.raw("\"dtype\":\"").raw(value.dtype().as_str()).raw("\",\"shape\":[],\"scalar_value\":");
-                scalar::write_bits(text, value);
-                text.raw(",\"value\":");
-                scalar::write_value(text, value);
-                text.raw(",\"bin_offset\":0,\"bin_size\":0}");
-            }
-        }
+        RecordRow::from(record).write(self.sections.row(RECORDS)?);
         self.counts.add(record);
         Ok(())
     }
@@ -102,19 +76,4 @@ impl<W: Write> DumpWriter<W> {
         self.sections.finish()?;
         Ok(counts)
     }
-}
-
-fn write_tensor(text: &mut Text, tensor: &DumpTensor) {
-    tensor.view.write(text);
-    if let Some((index, range)) = tensor.tensor.zip(tensor.view.byte_range()) {
-        text.raw(",\"tensor\":").number(index.0).raw(",\"byte_range\":").numbers([range.start, range.end]);
-    }
-    text.raw(",\"is_contiguous\":").raw(Text::truth(tensor.view.is_contiguous()));
-    text.raw(",\"truncated\":").raw(Text::truth(tensor.truncated == Truncated::Yes));
-    text.raw(",\"bin_offset\":").number(tensor.bin_offset);
-    text.raw(",\"bin_size\":").number(tensor.bin_size);
-    if let Some(crc32) = tensor.crc32 {
-        text.raw(",\"crc32\":").number(crc32);
-    }
-    text.raw("}");
 }

@@ -4,11 +4,10 @@ use std::borrow::Cow;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use ringlane_task::{CoreId, KernelId, TaskId};
-
-use super::{FILE_NAME, HEAD_COLUMNS, LAST_COLUMN, OwnedPmuRow};
+use super::{Cells, FILE_NAME, PmuRow, is_counter};
 use crate::error::TraceError;
 use crate::rows::document::{locate, open};
+use crate::rows::quick::Quick;
 use crate::rows::scan::{BUFFER_BYTES, ReadError};
 
 /// The whole file in memory.
@@ -17,7 +16,7 @@ pub struct Pmu {
     /// All columns, in the order of the file.
     pub columns: Vec<String>,
     /// Rows, in the order of the file.
-    pub rows: Vec<OwnedPmuRow>,
+    pub rows: Vec<PmuRow<'static>>,
 }
 
 impl Pmu {
@@ -37,77 +36,38 @@ impl Pmu {
 /// Reads the counters of a run row by row, and gives the columns of the file.
 pub fn read_pmu(
     path: impl AsRef<Path>,
-    mut each: impl FnMut(OwnedPmuRow),
+    mut each: impl FnMut(PmuRow<'static>),
 ) -> Result<Vec<String>, TraceError> {
     let path = locate(path.as_ref(), FILE_NAME);
     let failed = |error: ReadError| error.of_file(&path);
     let mut records =
         Records { file: BufReader::with_capacity(BUFFER_BYTES, open(&path)?), record: Vec::new() };
-    let Some(columns) = records.next().map_err(|error| failed(error.map(|what| format!("row 0: {what}"))))?
-    else {
+    let first = records.next().and_then(|record| record.map(split_fields).transpose());
+    let Some(columns) = first.map_err(|error| failed(error.map(|what| format!("row 0: {what}"))))? else {
         return Err(failed("it has no line of column names".into()));
     };
-    let columns: Vec<String> = columns.into_iter().map(Cow::into_owned).collect();
-    let places = Places::find(&columns).map_err(|what| failed(what.into()))?;
+    let columns = columns.into_iter().map(Cow::into_owned).collect();
+    let cells = Cells::find(columns).map_err(|what| failed(what.into()))?;
     for number in 1u64.. {
         let in_row = |error: ReadError| failed(error.map(|what| format!("row {number}: {what}")));
-        let Some(fields) = records.next().map_err(in_row)? else { break };
-        each(places.row(&columns, &fields).map_err(|what| in_row(what.into()))?);
+        let Some(record) = records.next().map_err(in_row)? else { break };
+        each(row_of(record, &cells).map_err(in_row)?);
     }
-    Ok(columns)
+    Ok(cells.columns)
 }
 
-fn is_counter(name: &str) -> bool {
-    name != LAST_COLUMN && !HEAD_COLUMNS.contains(&name)
-}
-
-/// Where the columns stand.
-struct Places {
-    head: [usize; HEAD_COLUMNS.len()],
-    counters: Vec<usize>,
-    last: usize,
-}
-
-impl Places {
-    fn find(columns: &[String]) -> Result<Self, String> {
-        let place = |name: &str| {
-            columns
-                .iter()
-                .position(|column| column == name)
-                .ok_or_else(|| format!("there is no column {name:?}"))
-        };
-        let mut head = [0; HEAD_COLUMNS.len()];
-        for (to, name) in head.iter_mut().zip(HEAD_COLUMNS) {
-            *to = place(name)?;
-        }
-        let counters = (0..columns.len()).filter(|&at| is_counter(&columns[at])).collect();
-        Ok(Places { head, counters, last: place(LAST_COLUMN)? })
+/// A row, read quickly where it is as our own writer writes it.
+fn row_of(record: &[u8], cells: &Cells) -> Result<PmuRow<'static>, ReadError> {
+    let mut text = Quick::new(record);
+    let quick = cells.is_usual.then(|| PmuRow::quick_cells(&mut text, cells)).flatten();
+    if let Some(row) = quick.filter(|_| text.left() == 0) {
+        return Ok(row);
     }
-
-    fn row(&self, columns: &[String], fields: &[Cow<'_, str>]) -> Result<OwnedPmuRow, String> {
-        if fields.len() != columns.len() {
-            return Err(format!("{} fields for {} columns", fields.len(), columns.len()));
-        }
-        let number = |at: usize| {
-            let text = &fields[at];
-            text.parse::<u64>().map_err(|_| format!("{} {text:?} is not a number", columns[at]))
-        };
-        let small = |at: usize| {
-            let value = number(at)?;
-            u32::try_from(value).map_err(|_| format!("{} {value} is too large", columns[at]))
-        };
-        let [thread, core, task, kernel, core_type, cycles] = self.head;
-        Ok(OwnedPmuRow {
-            thread_id: small(thread)?,
-            core_id: CoreId(small(core)?),
-            task_id: TaskId(number(task)?),
-            func_id: KernelId(small(kernel)?),
-            core_type: fields[core_type].to_string(),
-            pmu_total_cycles: number(cycles)?,
-            counters: self.counters.iter().map(|&at| number(at)).collect::<Result<_, _>>()?,
-            event_type: small(self.last)?,
-        })
+    let fields = split_fields(record)?;
+    if fields.len() != cells.columns.len() {
+        return Err(format!("{} fields for {} columns", fields.len(), cells.columns.len()).into());
     }
+    Ok(PmuRow::read_cells(cells, &fields)?)
 }
 
 /// A file record by record; the memory of one is used again for the next.
@@ -117,8 +77,8 @@ struct Records<R> {
 }
 
 impl<R: BufRead> Records<R> {
-    /// The fields of the next record; `None` at the end of the file.
-    fn next(&mut self) -> Result<Option<Vec<Cow<'_, str>>>, ReadError> {
+    /// The next record; `None` at the end of the file.
+    fn next(&mut self) -> Result<Option<&[u8]>, ReadError> {
         self.record.clear();
         let mut quotes = 0;
         loop {
@@ -132,12 +92,14 @@ impl<R: BufRead> Records<R> {
                 break;
             }
         }
-        let text = std::str::from_utf8(&self.record).map_err(|_| ReadError::from("it is not UTF-8"))?;
-        Ok(Some(split_fields(text.trim_end_matches(['\n', '\r']))?))
+        let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
+        let end = self.record.iter().rposition(|byte| !is_end(byte)).map_or(0, |last| last + 1);
+        Ok(Some(&self.record[..end]))
     }
 }
 
-fn split_fields(line: &str) -> Result<Vec<Cow<'_, str>>, String> {
+fn split_fields(record: &[u8]) -> Result<Vec<Cow<'_, str>>, ReadError> {
+    let line = std::str::from_utf8(record).map_err(|_| ReadError::from("it is not UTF-8"))?;
     // At least as many as there are; a comma in quotes is counted too.
     let mut fields = Vec::with_capacity(1 + line.bytes().filter(|&byte| byte == b',').count());
     let mut rest = line;
@@ -156,7 +118,7 @@ fn split_fields(line: &str) -> Result<Vec<Cow<'_, str>>, String> {
         match after.strip_prefix(',') {
             Some(next) => rest = next,
             None if after.is_empty() => return Ok(fields),
-            None => return Err(format!("{after:?} stands after a closing quote")),
+            None => return Err(format!("{after:?} stands after a closing quote").into()),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind, Write};
 
-use super::{HEAD_COLUMNS, LAST_COLUMN, PmuRow};
+use super::{PmuRow, columns};
 use crate::text::Text;
 
 /// Writes `pmu.csv`, one row a block.
@@ -13,8 +13,8 @@ use crate::text::Text;
 /// let mut text = Vec::new();
 /// let mut writer = PmuWriter::new(&mut text, &["instructions"]);
 /// writer.row(&PmuRow {
-///     thread_id: 0, core_id: CoreId(1), task_id: TaskId(7), func_id: KernelId(2), core_type: "cpu",
-///     pmu_total_cycles: 900, counters: &[1200], event_type: 1,
+///     thread_id: 0, core_id: CoreId(1), task_id: TaskId(7), func_id: KernelId(2), core_type: "cpu".into(),
+///     pmu_total_cycles: 900, counters: (&[1200][..]).into(), event_type: 1,
 /// })?;
 /// assert_eq!(writer.finish()?, 1);
 /// assert_eq!(
@@ -34,10 +34,10 @@ impl<W: Write> PmuWriter<W> {
     /// Starts the file with its line of column names.
     pub fn new(out: W, counter_columns: &[&str]) -> Self {
         let mut text = Text::default();
-        for name in HEAD_COLUMNS.iter().chain(counter_columns) {
-            text.csv_field(name).raw(",");
+        for (place, name) in columns(counter_columns).iter().enumerate() {
+            text.raw(if place > 0 { "," } else { "" }).csv_field(name);
         }
-        text.raw(LAST_COLUMN).raw("\n");
+        text.raw("\n");
         PmuWriter { out, text, counters: counter_columns.len(), rows: 0 }
     }
 
@@ -50,13 +50,8 @@ impl<W: Write> PmuWriter<W> {
             ));
         }
         self.text.spill(&mut self.out)?;
-        let text = &mut self.text;
-        text.number(row.thread_id).raw(",").number(row.core_id.0).raw(",").number(row.task_id.0).raw(",");
-        text.number(row.func_id.0).raw(",").csv_field(row.core_type).raw(",").number(row.pmu_total_cycles);
-        for &value in row.counters {
-            text.raw(",").number(value);
-        }
-        text.raw(",").number(row.event_type).raw("\n");
+        row.write_cells(&mut self.text);
+        self.text.raw("\n");
         self.rows += 1;
         Ok(())
     }

@@ -4,32 +4,16 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::columns::Columns;
-use super::copies::CopyColumns;
-use super::kinds::{KINDS, KindRows};
+use super::sections::{COPY_KEYS, ROWS_KEYS, SECTIONS, SectionRow, SwimlaneRow, sections_of};
 use super::{
-    BlockRow, CopyRow, EdgeRow, FILE_NAME, PhaseRow, SubmitRow, SwimlaneCounts, SwimlaneLevel, SwimlaneMeta,
-    TaskRow,
+    BlockRow, CopyRow, EdgeRow, FILE_NAME, PerKind, PhaseRow, SubmitRow, SwimlaneCounts, SwimlaneLevel,
+    SwimlaneMeta, TaskRow,
 };
 use crate::error::TraceError;
-use crate::rows::document::{Document, RawKernel, Value, counts_of, read_document};
+use crate::rows::RowCounts;
+use crate::rows::document::{Document, Value, counts_of, read_document};
+use crate::rows::row::{ArrayRow, ArrayRows};
 use crate::rows::scan::ReadError;
-use crate::rows::{KernelRow, RowCounts};
-
-/// One row of any kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SwimlaneRow {
-    /// A block.
-    Block(BlockRow),
-    /// A task.
-    Task(TaskRow),
-    /// An edge.
-    Edge(EdgeRow),
-    /// A phase of a scheduler thread.
-    Phase(PhaseRow),
-    /// A submit.
-    Submit(SubmitRow),
-}
 
 /// Everything but the rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,12 +74,13 @@ pub fn read_swimlane(
 pub(super) struct Reader<F> {
     each: F,
     level: SwimlaneLevel,
-    columns: [Option<Columns>; KINDS.len()],
+    /// The columns of each array, until its rows are read.
+    columns: [Option<Vec<String>>; SECTIONS],
     meta: SwimlaneMeta,
     counts: SwimlaneCounts,
-    /// Rows read, by kind.
-    rows: [u64; KINDS.len()],
-    copy_columns: Option<CopyColumns>,
+    /// Rows read, by array.
+    rows: [u64; SECTIONS],
+    copy_columns: Option<Vec<String>>,
     copies: Option<Vec<CopyRow>>,
 }
 
@@ -113,77 +98,32 @@ impl<F: FnMut(SwimlaneRow)> Document for Reader<F> {
     }
 
     fn field(&mut self, key: &str, value: Value<'_, '_>) -> Result<(), ReadError> {
-        if let Some(index) = KINDS.iter().position(|kind| kind.columns_key == key) {
-            let names: Vec<String> = value.read()?;
-            self.columns[index] = Some(KINDS[index].find(self.level, &names)?);
-            return Ok(());
-        }
-        if let Some(index) = KINDS.iter().position(|kind| kind.rows_key == key) {
-            return self.rows(index, value);
-        }
-        match key {
-            "chip_swimlane_level" => {
-                let level: u64 = value.read()?;
-                let version = self.level.version();
-                if level != u64::from(self.level.number()) {
-                    return Err(format!("level {level} has version {version}").into());
-                }
-            }
-            "metadata" => {
-                self.meta = value.read::<RawMeta>()?.try_into()?;
-            }
-            "counts" => {
-                let raw: RawAllCounts = value.read()?;
-                self.counts = raw.try_into()?;
-            }
-            "copy_columns" => {
-                let names: Vec<String> = value.read()?;
-                self.copy_columns = Some(CopyColumns::find(&names)?);
-            }
-            "copies" => {
-                let Some(columns) = self.copy_columns.take() else {
-                    return Err("copy_columns stands after copies".into());
-                };
-                let rows: Vec<Vec<serde_json::Value>> = value.read()?;
-                self.copies = Some(columns.rows(&rows)?);
-            }
-            _ => value.skip()?,
-        }
-        Ok(())
+        self.take(key, value)
     }
 
     fn required(&self) -> &'static [&'static str] {
-        match self.level {
-            SwimlaneLevel::Blocks => &["chip_swimlane_level", "metadata", "counts", "blocks"],
-            SwimlaneLevel::Tasks => {
-                &["chip_swimlane_level", "metadata", "counts", "blocks", "tasks", "edges"]
+        const HEAD: [&str; 3] = ["chip_swimlane_level", "metadata", "counts"];
+        const ALL: [&str; HEAD.len() + SECTIONS] = {
+            let (mut all, mut at) = ([""; HEAD.len() + SECTIONS], 0);
+            while at < all.len() {
+                all[at] = if at < HEAD.len() { HEAD[at] } else { ROWS_KEYS[at - HEAD.len()] };
+                at += 1;
             }
-            SwimlaneLevel::Phases => &[
-                "chip_swimlane_level",
-                "metadata",
-                "counts",
-                "blocks",
-                "tasks",
-                "edges",
-                "scheduler_phases",
-                "orchestrator_phases",
-            ],
-        }
+            all
+        };
+        &ALL[..HEAD.len() + sections_of(self.level)]
     }
 
     fn check(&self) -> Result<(), String> {
-        let SwimlaneCounts { blocks, tasks, edges, phases, submits, copies } = self.counts;
-        let (rows, collected) = (self.copies.as_ref().map_or(0, Vec::len) as u64, copies.collected);
-        if rows != collected {
-            return Err(format!("copies has {rows} rows, collected says {collected}"));
-        }
-        for (index, counts) in [blocks, tasks, edges, phases, submits].into_iter().enumerate() {
-            let (rows, collected) = (self.rows[index], counts.collected);
-            if rows != collected {
-                return Err(format!("{} has {rows} rows, collected says {collected}", KINDS[index].rows_key));
+        let copies = self.copies.as_ref().map_or(0, Vec::len) as u64;
+        let mut rows = ROWS_KEYS.into_iter().zip(self.rows).chain([(COPY_KEYS[1], copies)]);
+        let compared = self.counts.try_map(|_, counts| match rows.next() {
+            Some((key, rows)) if rows != counts.collected => {
+                Err(format!("{key} has {rows} rows, collected says {}", counts.collected))
             }
-        }
-        Ok(())
+            _ => Ok(()),
+        });
+        compared.map(drop)
     }
 }
 
@@ -195,78 +135,81 @@ impl<F: FnMut(SwimlaneRow)> Reader<F> {
             columns: Default::default(),
             meta: SwimlaneMeta::default(),
             counts: SwimlaneCounts::default(),
-            rows: [0; KINDS.len()],
+            rows: [0; SECTIONS],
             copy_columns: None,
             copies: None,
         }
     }
 
-    fn rows(&mut self, index: usize, value: Value<'_, '_>) -> Result<(), ReadError> {
-        let kind = &KINDS[index];
-        let Some(columns) = self.columns[index].take() else {
-            return Err(format!("{} stands after {}", kind.columns_key, kind.rows_key).into());
+    pub(super) fn head_field(&mut self, key: &str, value: Value<'_, '_>) -> Result<(), ReadError> {
+        match key {
+            "chip_swimlane_level" => {
+                let level: u64 = value.read()?;
+                let version = self.level.version();
+                if level != u64::from(self.level.number()) {
+                    return Err(format!("level {level} has version {version}").into());
+                }
+            }
+            "metadata" => self.meta = value.read()?,
+            "counts" => {
+                let counts: PerKind<MaybeCounts> = value.read()?;
+                self.counts = counts.try_map(|name, counts| counts.check(name))?;
+            }
+            _ if key == COPY_KEYS[0] => self.copy_columns = Some(value.read()?),
+            _ if key == COPY_KEYS[1] => self.copies(value)?,
+            _ => value.skip()?,
+        }
+        Ok(())
+    }
+
+    /// Takes the columns of an array.
+    pub(super) fn find<R: SectionRow>(&mut self, value: Value<'_, '_>) -> Result<(), ReadError> {
+        let names: Vec<String> = value.read()?;
+        let above = &R::COLUMNS[R::columns(self.level)..];
+        if let Some(name) = names.iter().find(|name| above.contains(&name.as_str())) {
+            return Err(format!("level {} has the column {name:?}", self.level.number()).into());
+        }
+        self.columns[R::PLACE] = Some(names);
+        Ok(())
+    }
+
+    /// Reads the rows of an array.
+    pub(super) fn rows<R: SectionRow>(&mut self, value: Value<'_, '_>) -> Result<(), ReadError> {
+        let Some(names) = self.columns[R::PLACE].take() else {
+            return Err(format!("{} stands after {}", R::COLUMNS_KEY, R::ROWS_KEY).into());
         };
         let level = self.level;
-        let rows = &mut self.rows[index];
-        value.read_rows_with(&KindRows::new(kind, columns), kind.rows_key, |row| {
-            if kind.level > level {
-                return Err(format!("level {} holds {}", level.number(), kind.rows_key));
+        // Blocks have all columns from level 2 on; other columns that may be missing were added later.
+        let required = if R::FULL_LEVEL > R::LEVEL { R::columns(level) } else { R::REQUIRED };
+        let (rows, mut count) = (ArrayRows::<R>::find(names, required)?, 0);
+        value.read_rows_with(&rows, R::ROWS_KEY, |row| {
+            if R::LEVEL > level {
+                return Err(format!("level {} holds {}", level.number(), R::ROWS_KEY));
             }
-            (self.each)(row);
-            *rows += 1;
+            (self.each)(row.wrap());
+            count += 1;
             Ok(())
-        })
+        })?;
+        self.rows[R::PLACE] = count;
+        Ok(())
+    }
+
+    fn copies(&mut self, value: Value<'_, '_>) -> Result<(), ReadError> {
+        let [columns, rows] = COPY_KEYS;
+        let Some(names) = self.copy_columns.take() else {
+            return Err(format!("{columns} stands after {rows}").into());
+        };
+        let (reader, mut copies) = (ArrayRows::<CopyRow>::find(names, CopyRow::REQUIRED)?, Vec::new());
+        value.read_rows_with(&reader, rows, |row| {
+            copies.push(row);
+            Ok(())
+        })?;
+        self.copies = Some(copies);
+        Ok(())
     }
 }
 
-#[derive(Deserialize)]
-struct RawMeta {
-    platform: String,
-    clock_freq_hz: u64,
-    num_cores: usize,
-    core_types: Vec<String>,
-    num_scheduler_threads: u32,
-    core_to_thread: Vec<u32>,
-    kernels: Vec<RawKernel>,
-}
-
-impl TryFrom<RawMeta> for SwimlaneMeta {
-    type Error = String;
-    fn try_from(raw: RawMeta) -> Result<Self, String> {
-        if raw.core_types.len() != raw.num_cores {
-            return Err(format!(
-                "core_types has {} cores, num_cores says {}",
-                raw.core_types.len(),
-                raw.num_cores
-            ));
-        }
-        Ok(SwimlaneMeta {
-            platform: raw.platform,
-            clock_freq_hz: raw.clock_freq_hz,
-            core_types: raw.core_types,
-            num_scheduler_threads: raw.num_scheduler_threads,
-            core_to_thread: raw.core_to_thread,
-            kernels: raw.kernels.into_iter().map(KernelRow::from).collect(),
-        })
-    }
-}
-
-/// Counts of a section are missing, or an empty object, where the level does not have it.
-#[derive(Deserialize)]
-struct RawAllCounts {
-    blocks: MaybeCounts,
-    #[serde(default)]
-    tasks: MaybeCounts,
-    #[serde(default)]
-    edges: MaybeCounts,
-    #[serde(default)]
-    phases: MaybeCounts,
-    #[serde(default)]
-    submits: MaybeCounts,
-    #[serde(default)]
-    copies: MaybeCounts,
-}
-
+/// Counts are missing, or an empty object, where the level does not have the array.
 #[derive(Deserialize, Default)]
 struct MaybeCounts {
     total: Option<u64>,
@@ -282,19 +225,5 @@ impl MaybeCounts {
             _ => Err("total, collected and dropped belong together".to_string()),
         };
         counts.map_err(|what| format!("{name}: {what}"))
-    }
-}
-
-impl TryFrom<RawAllCounts> for SwimlaneCounts {
-    type Error = String;
-    fn try_from(raw: RawAllCounts) -> Result<Self, String> {
-        Ok(SwimlaneCounts {
-            blocks: raw.blocks.check("blocks")?,
-            tasks: raw.tasks.check("tasks")?,
-            edges: raw.edges.check("edges")?,
-            phases: raw.phases.check("phases")?,
-            submits: raw.submits.check("submits")?,
-            copies: raw.copies.check("copies")?,
-        })
     }
 }

@@ -3,35 +3,62 @@
 use std::io::Cursor;
 
 use proptest::prelude::*;
-use ringlane_task::{SiteId, TensorView};
+use ringlane_task::{DType, KernelId, TensorView};
 
-use super::super::read::{Edges, Reader, Tasks, Tensors};
-use super::super::{DepsNames, DepsRow, DepsTaskRow, DepsWriter, LaneKernel, skeleton};
+use super::read::{DepsRow, Reader};
 use super::*;
+use crate::rows::document::RowReader;
 use crate::rows::quick::check::{changed, is_quick, read_through};
+use crate::rows::row::{ALL, ObjectRows};
+use crate::rows::scan::ReadError;
+
+const TASKS: ObjectRows<DepsTask<'static>> = ObjectRows::new();
+const TENSORS: ObjectRows<DepsTensor> = ObjectRows::new();
+const EDGES: ObjectRows<DepsEdge> = ObjectRows::new();
+
+/// Tasks of which only some columns are read.
+struct Skeletons;
+
+impl RowReader for Skeletons {
+    type Row = (TaskId, Seq, Option<String>);
+
+    fn quick(&self, text: &mut Quick<'_>) -> Option<Self::Row> {
+        ObjectRows::<DepsTask<'static>, { skeleton::WANTED }>::new().quick(text).map(skeleton_of)
+    }
+
+    fn whole(&self, text: &[u8]) -> Result<Self::Row, ReadError> {
+        TASKS.whole(text).map(skeleton_of)
+    }
+}
+
+fn skeleton_of(task: DepsTask<'_>) -> (TaskId, Seq, Option<String>) {
+    (task.task_id, task.seq, task.label.map(Cow::into_owned))
+}
 
 /// A file with every kind of row, and with a kernel of this name.
 fn file(name: &str) -> Vec<u8> {
     let kernel = KernelRow { func_id: KernelId(0), name: name.to_string(), core_type: "aiv".to_string() };
-    let names = DepsNames::new(&["src/run.rs:7"], &[kernel]);
     let spools = [Cursor::new(Vec::new()), Cursor::new(Vec::new())];
     let mut text = Vec::new();
-    let mut writer = DepsWriter::new(&mut text, spools, &names);
+    let mut writer = DepsWriter::new(&mut text, spools);
     let view = ViewRow::from(&TensorView::contiguous(DType::Float32, &[3, 400]).unwrap());
     let arg = |index, access| DepsArg { index, access, tensor: TensorIndex(index), view };
     let args = [arg(0, Access::Input), arg(1, Access::OutputExisting)];
-    let lanes = [0, 1].map(|lane| LaneKernel { func_id: KernelId(0), lane });
+    let lanes = [0, 1].map(|lane| TaskKernel { kernel: Cow::Borrowed(&kernel), lane });
     for (seq, kernels, args) in
         [(0, &lanes[..], &args[..]), (1, &[], &args[..1]), (u64::MAX, &lanes[..1], &[])]
     {
-        let (task_id, inference) = (
-            TaskId(seq / 3 + (1 << 32)),
-            if seq == 1 { Inference::Manual } else { Inference::FromArguments },
-        );
-        let (block_num, scope, site) = (1, ScopeId(3), SiteId(0));
-        let seq = Seq(seq);
-        let label = (seq == Seq(0)).then_some("layer 3");
-        let row = DepsTaskRow { task_id, seq, block_num, scope, site, inference, kernels, args, label };
+        let row = DepsTask {
+            task_id: TaskId(seq / 3 + (1 << 32)),
+            seq: Seq(seq),
+            block_num: 1,
+            scope: ScopeId(3),
+            site: "src/run.rs:7".into(),
+            inference: Inference::of(seq == 1),
+            kernels: kernels.into(),
+            args: args.into(),
+            label: (seq == 0).then_some("layer 3".into()),
+        };
         writer.task(&row).unwrap();
     }
     for (number, &origin) in Origin::ALL.iter().enumerate() {
@@ -59,19 +86,19 @@ fn rows_of_the_writer_are_read_quickly() {
     let text = file("STEP");
     // The last sequence number has twenty digits.
     let tasks = rows(&text, "{\"task_id\":");
-    assert!(tasks[..2].iter().all(|row| is_quick(&Tasks, row) && is_quick(&skeleton::Tasks, row)));
-    assert!(!is_quick(&Tasks, &tasks[2]));
+    assert!(tasks[..2].iter().all(|row| is_quick(&TASKS, row) && is_quick(&Skeletons, row)));
+    assert!(!is_quick(&TASKS, &tasks[2]));
     let tensors = rows(&text, "{\"tensor\":");
-    assert!(tensors.iter().all(|row| is_quick(&Tensors, row) && is_quick(&skeleton::Tensors, row)));
+    assert!(tensors.iter().all(|row| is_quick(&TENSORS, row)));
     let edges = rows(&text, "{\"pred\":");
-    assert!(edges.iter().all(|row| is_quick(&Edges, row) && is_quick(&skeleton::Edges, row)));
+    assert!(edges.iter().all(|row| is_quick(&EDGES, row)));
     assert_eq!((tasks.len(), tensors.len(), edges.len()), (3, 2, 9));
 }
 
 /// All rows of a file, read through a buffer of this size.
 fn read(text: &[u8], buffer_bytes: usize) -> (Vec<DepsRow>, u64) {
     let mut rows = Vec::new();
-    let reader = Reader::new(|row| rows.push(row));
+    let reader = Reader::<_, ALL>::new(|row| rows.push(row));
     let dropped = read_through(text, buffer_bytes, reader).unwrap().dropped;
     (rows, dropped)
 }
@@ -79,12 +106,10 @@ fn read(text: &[u8], buffer_bytes: usize) -> (Vec<DepsRow>, u64) {
 proptest! {
     #[test]
     fn what_is_read_quickly_is_what_serde_reads(text in changed(rows(&file("a"), "{"))) {
-        is_quick(&Tasks, &text);
-        is_quick(&Tensors, &text);
-        is_quick(&Edges, &text);
-        is_quick(&skeleton::Tasks, &text);
-        is_quick(&skeleton::Edges, &text);
-        is_quick(&skeleton::Tensors, &text);
+        is_quick(&TASKS, &text);
+        is_quick(&TENSORS, &text);
+        is_quick(&EDGES, &text);
+        is_quick(&Skeletons, &text);
     }
 
     #[test]
@@ -93,7 +118,7 @@ proptest! {
         let (rows, dropped) = read(&text, buffer_bytes);
         prop_assert_eq!((rows.len(), dropped), (14, 2));
         let DepsRow::Task(first) = &rows[0] else { panic!("{:?}", rows[0]) };
-        prop_assert_eq!(&first.kernels[0].0.name, &name);
+        prop_assert_eq!(&first.kernels[0].kernel.name, &name);
         // With white space everywhere, the fields in the order of the alphabet, and so the version last.
         let value: serde_json::Value = serde_json::from_slice(&text).unwrap();
         let (mut moved, _) = read(&serde_json::to_vec_pretty(&value).unwrap(), buffer_bytes);

@@ -1,0 +1,123 @@
+//! The arrays of the file: which row each holds, under which names, and from which level on.
+
+use super::read::Reader;
+use super::{BlockRow, CopyRow, EdgeRow, PerKind, PhaseRow, SubmitRow, SwimlaneLevel, TaskRow};
+use crate::rows::document::Value;
+use crate::rows::row::{ArrayRow, Row, opening};
+use crate::rows::scan::ReadError;
+
+/// Arrays after the head, in the order of the file.
+pub(super) const SECTIONS: usize = 5;
+
+/// A row of one of the arrays.
+pub(crate) trait SectionRow: ArrayRow {
+    /// Its place among the arrays.
+    const PLACE: usize;
+    /// The name of the list of its columns.
+    const COLUMNS_KEY: &'static str;
+    /// The name of its array.
+    const ROWS_KEY: &'static str;
+    /// The first level that has it.
+    const LEVEL: SwimlaneLevel;
+
+    /// The number of its columns at a level.
+    fn columns(level: SwimlaneLevel) -> usize {
+        if level < Self::FULL_LEVEL { Self::REQUIRED } else { Self::COLUMNS.len() }
+    }
+
+    /// The level that has all of its columns.
+    const FULL_LEVEL: SwimlaneLevel = Self::LEVEL;
+
+    /// The row, whatever it is.
+    fn wrap(self) -> SwimlaneRow;
+}
+
+/// Declares the arrays and what any of their rows is.
+macro_rules! sections {
+    ($($(#[$doc:meta])* $variant:ident($row:ident) = $place:literal, $columns:literal, $rows:literal, $level:ident $(, all from $full:ident)?;)*) => {
+        /// One row of any kind.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum SwimlaneRow {
+            $($(#[$doc])* $variant($row),)*
+        }
+
+        $(impl SectionRow for $row {
+            const PLACE: usize = $place;
+            const COLUMNS_KEY: &'static str = $columns;
+            const ROWS_KEY: &'static str = $rows;
+            const LEVEL: SwimlaneLevel = SwimlaneLevel::$level;
+            $(const FULL_LEVEL: SwimlaneLevel = SwimlaneLevel::$full;)?
+
+            fn wrap(self) -> SwimlaneRow {
+                SwimlaneRow::$variant(self)
+            }
+        })*
+
+        /// The names of the arrays.
+        pub(super) const ROWS_KEYS: [&str; SECTIONS] = [$($rows),*];
+
+        impl<F: FnMut(SwimlaneRow)> Reader<F> {
+            /// Takes the columns or the rows of an array, or any other field.
+            pub(super) fn take(&mut self, key: &str, value: Value<'_, '_>) -> Result<(), ReadError> {
+                match key {
+                    $($columns => self.find::<$row>(value),)*
+                    $($rows => self.rows::<$row>(value),)*
+                    _ => self.head_field(key, value),
+                }
+            }
+        }
+
+        /// The number of arrays that a level has: the first of them.
+        pub(super) fn sections_of(level: SwimlaneLevel) -> usize {
+            [$(<$row>::LEVEL),*].iter().filter(|&&needed| needed <= level).count()
+        }
+
+        /// What comes before the rows of each array that a level has.
+        pub(super) fn openings(level: SwimlaneLevel) -> Vec<String> {
+            let mut openings = Vec::new();
+            $(if <$row>::LEVEL <= level {
+                openings.push(opening::<$row>($columns, $rows, <$row>::columns(level)));
+            })*
+            openings
+        }
+    };
+}
+
+sections! {
+    /// A block.
+    Block(BlockRow) = 0, "block_columns", "blocks", Blocks, all from Tasks;
+    /// A task.
+    Task(TaskRow) = 1, "task_columns", "tasks", Tasks;
+    /// An edge.
+    Edge(EdgeRow) = 2, "edge_columns", "edges", Tasks;
+    /// A phase of a scheduler thread.
+    Phase(PhaseRow) = 3, "phase_columns", "scheduler_phases", Phases;
+    /// A submit.
+    Submit(SubmitRow) = 4, "submit_columns", "orchestrator_phases", Phases;
+}
+
+/// The same for copies, which have no section: they are in the head.
+pub(super) const COPY_KEYS: [&str; 2] = ["copy_columns", "copies"];
+
+/// The start of the copies.
+pub(super) fn copies_opening() -> String {
+    let [columns, rows] = COPY_KEYS;
+    opening::<CopyRow>(columns, rows, CopyRow::COLUMNS.len()).trim_end_matches("[\n").to_string()
+}
+
+impl<T> PerKind<T> {
+    /// The same for other values; each is made of the name of its kind and of what was there.
+    pub(super) fn try_map<U, E>(
+        self,
+        mut each: impl FnMut(&'static str, T) -> Result<U, E>,
+    ) -> Result<PerKind<U>, E> {
+        Ok(PerKind {
+            blocks: each("blocks", self.blocks)?,
+            tasks: each("tasks", self.tasks)?,
+            edges: each("edges", self.edges)?,
+            phases: each("phases", self.phases)?,
+            submits: each("submits", self.submits)?,
+            copies: each("copies", self.copies)?,
+        })
+    }
+}
