@@ -65,9 +65,9 @@ test("a click on a finding goes to what it is about", () => open(good, async (pa
     switch (await finding.getAttribute("data-target")) {
       case "range": await page.waitForFunction(() => document.querySelector("#swim-words").innerText.includes(" of ")); break;
       case "task": await page.locator("#card").waitFor(); break;
-      case "cause": await page.waitForFunction(() => /(submits?|segments?) (on|of) the critical path/.test(document.querySelector(".tools .found").innerText)); break;
+      case "path_cause": await page.waitForFunction(() => /(submits?|segments?) (on|of) the critical path/.test(document.querySelector(".tools .found").innerText)); break;
       case "path_kernel": await page.waitForFunction(() => /blocks? of .* on the critical path/.test(document.querySelector(".tools .found").innerText)); break;
-      case "site": await page.waitForFunction(() => document.activeElement.id === "scopes"); break;
+      case "scope": await page.waitForFunction(() => document.activeElement.id === "scopes"); break;
       default: await page.waitForFunction(() => ["summary", "time"].includes(document.activeElement.id));
     }
   }

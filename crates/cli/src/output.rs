@@ -4,6 +4,8 @@ use std::fmt::Display;
 use std::io::{ErrorKind, Write, stderr, stdout};
 use std::path::Path;
 
+use serde::Serialize;
+
 use crate::errors::CliError;
 pub use ringlane_insight::text::printable;
 
@@ -14,6 +16,12 @@ pub fn results(text: &str) -> Result<(), CliError> {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(CliError::CannotPrint(error)),
         _ => Ok(()),
     }
+}
+
+/// An answer as JSON, in one line: what `--json` prints.
+pub fn json(answer: &impl Serialize) -> String {
+    let text = serde_json::to_string(answer).expect("names, strings and numbers");
+    format!("{text}\n")
 }
 
 /// Says something on standard error, in one piece, so that nothing that others say gets in between; there is nobody to tell if

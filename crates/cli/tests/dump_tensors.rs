@@ -52,7 +52,7 @@ fn numbers_are_those_of_deps_json_on_every_chip_with_and_without_it() {
         let deps = Deps::read(desk.path().join("both")).unwrap();
         assert!(!both.is_empty() && !deps.tensors.is_empty(), "{scene}");
         for task in &deps.tasks {
-            for arg in &task.args {
+            for arg in task.args.iter() {
                 for stage in [Stage::BeforeDispatch, Stage::AfterCompletion] {
                     let captured = both.get(&(task.task_id, arg.index, stage));
                     assert!(captured.is_none_or(|tensor| *tensor == arg.tensor.0), "{scene} {arg:?}");

@@ -61,11 +61,15 @@ fn old_runs_pass_the_check() {
 fn old_runs_give_the_same_answers() {
     let (desk, mut compared) = (Desk::new(), 0);
     for run in RUNS {
-        for command in ["swimlane", "critical-path", "scopes", "pmu", "overhead", "dump"] {
+        for command in ["swimlane", "critical-path", "scopes", "pmu", "overhead", "dump", "compare"] {
             let Some(expected) = answer(run, &format!("{command}.json")) else { continue };
             let dir = run_dir(run);
-            let to: &[&str] = if command == "swimlane" { &["-o", "trace.json"] } else { &[] };
-            let found = desk.ringlane(&[&[command, &dir, "--json"], to].concat());
+            let more: &[&str] = match command {
+                "swimlane" => &["-o", "trace.json"],
+                "compare" => &[&dir],
+                _ => &[],
+            };
+            let found = desk.ringlane(&[&[command, &dir, "--json"], more].concat());
             assert_eq!(found.status, 0, "{command} {run}: {}", found.stderr);
             let differs = difference(&found.json(), &serde_json::from_str(&expected).unwrap(), command);
             assert_eq!(differs, None, "{run}");
@@ -74,5 +78,5 @@ fn old_runs_give_the_same_answers() {
         let found = desk.ringlane(&["deps", &run_dir(run)]).stdout;
         assert_eq!(Some(found), answer(run, "deps.txt"), "deps of {run}");
     }
-    assert_eq!(compared, 22, "the run over workers itself has no counters and no dump");
+    assert_eq!(compared, 24, "the run over workers itself has no counters and no dump");
 }

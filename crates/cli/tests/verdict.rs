@@ -188,7 +188,7 @@ fn tasks_that_run_anywhere_are_judged_over_all_cores() {
     let all = *overhead(&timeline).unwrap().kinds.last().unwrap();
     assert_eq!((all.kind, all.cores), (Placement::Anywhere, 72));
     let busy: u64 = timeline.blocks.iter().map(|block| block.end.0 - block.start.0).sum();
-    assert_eq!(all.time.busy, u128::from(busy));
+    assert_eq!(all.core_time.busy, u128::from(busy));
     let share = percent_text(busy as f64 / (72 * took) as f64);
     assert!(verdict.sentence.contains(&format!("all kinds were busy {share}")), "{}", verdict.sentence);
 }

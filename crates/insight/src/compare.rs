@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 
 use ringlane_trace::Manifest;
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 
 use crate::critical_path::{Cause, observed};
 use crate::timeline::Timeline;
@@ -39,37 +41,51 @@ impl Moved {
     }
 }
 
+/// Both numbers, and what moved.
+impl Serialize for Moved {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut fields = to.serialize_struct("Moved", 4)?;
+        fields.serialize_field("before", &self.before)?;
+        fields.serialize_field("after", &self.after)?;
+        fields.serialize_field("by", &self.by())?;
+        fields.serialize_field("share", &self.share())?;
+        fields.end()
+    }
+}
+
 /// A kernel in both runs; nothing in one that did not run it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct KernelMoved {
     /// Its name.
+    #[serde(rename = "kernel")]
     pub name: String,
     /// Blocks.
     pub blocks: Moved,
     /// Time of all of them, µs.
     pub total_us: Moved,
+    /// The mean of a block, µs.
+    pub mean_us: Moved,
 }
 
-impl KernelMoved {
-    /// The mean of a block, µs.
-    pub fn mean_us(&self) -> Moved {
-        let mean = |total: f64, blocks: f64| if blocks > 0.0 { total / blocks } else { 0.0 };
-        Moved {
-            before: mean(self.total_us.before, self.blocks.before),
-            after: mean(self.total_us.after, self.blocks.after),
-        }
-    }
+/// A part of the critical path in both runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CauseMoved {
+    /// The cause.
+    pub cause: Cause,
+    /// How long, µs.
+    pub us: Moved,
 }
 
 /// Two runs side by side.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
     /// How long they took on the chip, µs.
     pub makespan_us: Moved,
     /// How long they took on the wall, µs.
     pub wall_us: Moved,
-    /// The parts of the critical paths, µs; none unless both runs recorded their swimlane at level 2 or 3.
-    pub causes: Vec<(Cause, Moved)>,
+    /// The parts of the critical paths; none unless both runs recorded their swimlane at level 2 or 3.
+    #[serde(rename = "critical_path")]
+    pub causes: Vec<CauseMoved>,
     /// Kernels, those that moved most first; none unless both runs recorded their swimlane.
     pub kernels: Vec<KernelMoved>,
     /// What is not the same of the two, in words: parameters, chip, threads, …
@@ -99,11 +115,11 @@ pub fn compare(before: &Run, after: &Run) -> Result<Comparison, InsightError> {
     Ok(comparison)
 }
 
-fn causes(a: &Timeline, b: &Timeline) -> Vec<(Cause, Moved)> {
+fn causes(a: &Timeline, b: &Timeline) -> Vec<CauseMoved> {
     // Below level 2 a run has no path: then there is nothing to compare.
     let (Ok(before), Ok(after)) = (observed(a), observed(b)) else { return Vec::new() };
     let moved = |cause| Moved { before: a.us(before.total(cause)), after: b.us(after.total(cause)) };
-    Cause::ALL.into_iter().map(|cause| (cause, moved(cause))).collect()
+    Cause::ALL.into_iter().map(|cause| CauseMoved { cause, us: moved(cause) }).collect()
 }
 
 fn kernels(a: &Timeline, b: &Timeline) -> Vec<KernelMoved> {
@@ -112,8 +128,9 @@ fn kernels(a: &Timeline, b: &Timeline) -> Vec<KernelMoved> {
         for block in &timeline.blocks {
             let name = timeline.kernel_name(block.func_id);
             if !kernels.contains_key(name) {
-                let (blocks, total_us) = (Moved::default(), Moved::default());
-                kernels.insert(name.to_string(), KernelMoved { name: name.to_string(), blocks, total_us });
+                let nothing = Moved::default();
+                let (name, blocks, total_us, mean_us) = (name.to_string(), nothing, nothing, nothing);
+                kernels.insert(name.clone(), KernelMoved { name, blocks, total_us, mean_us });
             }
             let Some(kernel) = kernels.get_mut(name) else { continue };
             *pick(&mut kernel.blocks) += 1.0;
@@ -123,6 +140,11 @@ fn kernels(a: &Timeline, b: &Timeline) -> Vec<KernelMoved> {
     add(a, |moved| &mut moved.before);
     add(b, |moved| &mut moved.after);
     let mut kernels: Vec<_> = kernels.into_values().collect();
+    let mean = |total: f64, blocks: f64| if blocks > 0.0 { total / blocks } else { 0.0 };
+    for KernelMoved { blocks, total_us, mean_us, .. } in &mut kernels {
+        mean_us.before = mean(total_us.before, blocks.before);
+        mean_us.after = mean(total_us.after, blocks.after);
+    }
     kernels.sort_by(|a, b| b.total_us.by().abs().total_cmp(&a.total_us.by().abs()));
     kernels
 }

@@ -12,6 +12,7 @@
 //! A path says what to shorten first. It is the observed one: with its cause removed, the run is shorter only by the
 //! lead over the second-longest path.
 
+mod answer;
 mod aside;
 mod fullness;
 mod longest;
@@ -22,6 +23,7 @@ use ringlane_trace::swimlane::SwimlaneLevel;
 
 use crate::InsightError;
 use crate::timeline::{TaskIndex, Timeline};
+pub use answer::{CauseTime, NamedSegment, PathAnswer};
 pub use longest::{LongestPath, longest};
 
 /// What an instant of the path was spent on.
@@ -100,6 +102,17 @@ impl CriticalPath {
     /// All of it: the makespan.
     pub fn whole(&self) -> Ticks {
         Ticks(self.segments.iter().map(Segment::ticks).sum())
+    }
+
+    /// How much of it has each cause, in the order of [`Cause::ALL`]; these add up to the makespan.
+    pub fn causes(&self) -> Vec<CauseTime> {
+        let of = |cause| CauseTime {
+            cause,
+            ticks: self.total(cause),
+            share: self.share(cause),
+            segments: self.segments.iter().filter(|segment| segment.cause == cause).count(),
+        };
+        Cause::ALL.map(of).to_vec()
     }
 
     /// The part of it that has this cause, 0 to 1.

@@ -7,6 +7,7 @@ mod time;
 use ringlane_task::{KernelId, TaskId, Ticks};
 use ringlane_trace::Manifest;
 use ringlane_trace::scopes::Scopes;
+use serde::Serialize;
 
 use crate::critical_path::{Cause, CriticalPath};
 use crate::overhead::Overhead;
@@ -39,7 +40,8 @@ impl Severity {
 }
 
 /// Where a finding can be seen.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Target {
     /// What is said of the run as a whole.
     Header,
@@ -58,7 +60,7 @@ pub enum Target {
 }
 
 /// One thing that is worth saying.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
     /// How much it matters.
     pub severity: Severity,

@@ -8,12 +8,13 @@ use std::collections::BTreeMap;
 
 use ringlane_task::{KernelId, Ticks};
 use ringlane_trace::swimlane::{BlockRow, SwimlaneLevel};
+use serde::Serialize;
 
 use crate::Spread;
 use crate::timeline::Timeline;
 
-/// One kernel in numbers.
-#[derive(Clone, Debug, PartialEq)]
+/// One kernel in numbers; times in ticks.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct KernelStats {
     /// Its number in this run.
     pub func_id: KernelId,
@@ -22,6 +23,7 @@ pub struct KernelStats {
     /// The kind of core it asks for: `aic`, `aiv` or `any`.
     pub core_type: String,
     /// How many blocks ran, and how long each took.
+    #[serde(flatten)]
     pub duration: Spread,
     /// From dispatch to start, from level 2 on.
     pub head: Option<Spread>,

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! [`Run`] is the narrow waist: it opens a run directory and gives its tables. Everything else is a function of tables,
-//! and knows no files.
+//! and knows no files. Answers are serializable: `--json` and the page show them as they are.
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
 
@@ -26,6 +26,7 @@ pub mod pmu;
 mod pools;
 mod run;
 pub mod scopes;
+mod serial;
 mod spread;
 mod sweep;
 mod task_name;

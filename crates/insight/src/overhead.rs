@@ -20,8 +20,11 @@
 mod counts;
 mod phases;
 
+use std::collections::BTreeMap;
+
 use ringlane_task::Ticks;
 use ringlane_trace::swimlane::{BlockRow, SwimlaneLevel};
+use serde::{Serialize, Serializer};
 
 use crate::bound::Placement;
 use crate::timeline::{TaskIndex, Timeline};
@@ -31,34 +34,53 @@ use counts::{Idle, IdleCores, Left};
 pub use phases::ThreadBudget;
 
 /// What a run's cores did with their time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Overhead {
-    /// How long the run took.
-    pub makespan: Ticks,
+    /// How long the run took, µs.
+    pub makespan_us: f64,
     /// For each kind that the chip has, in the order of the chip's kinds; then, if the chip has several and blocks ran that
     /// can run on any, for all cores together.
     pub kinds: Vec<KindTime>,
-    /// From the moment a block could run until it was handed out.
-    pub wait: Spread,
-    /// From the hand-out until the kernel began.
-    pub head: Spread,
-    /// From the kernel's end until the scheduler saw it.
-    pub tail: Spread,
+    /// From the moment a block could run until the scheduler saw that it had ended, step by step.
+    pub around_blocks: [AroundBlocks; 3],
     /// What each scheduler thread did; from level 3 on.
     pub threads: Vec<ThreadBudget>,
 }
 
 /// What the cores of one kind did, or all cores.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct KindTime {
     /// The kind, or all of them.
     pub kind: Placement,
     /// How many cores there are.
     pub cores: u64,
     /// Core time: these add up to cores × makespan.
-    pub time: Parts,
+    pub core_time: Parts,
     /// Time on the clock, by what was true of the kind then: these add up to the makespan.
     pub instants: Parts,
+}
+
+/// How long one step around a block takes, µs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct AroundBlocks {
+    /// From what to what.
+    pub stretch: &'static str,
+    /// The mean.
+    pub mean_us: f64,
+    /// Of half of the blocks it is not longer.
+    pub p50_us: f64,
+    /// Of 95 of 100 blocks it is not longer.
+    pub p95_us: f64,
+    /// The longest.
+    pub max_us: f64,
+}
+
+impl AroundBlocks {
+    fn new(stretch: &'static str, ticks: Vec<Ticks>, timeline: &Timeline) -> Self {
+        let spread = Spread::of(ticks);
+        let [p50_us, p95_us, max_us] = [spread.p50, spread.p95, spread.max].map(|ticks| timeline.us(ticks));
+        AroundBlocks { stretch, mean_us: timeline.mean_us(spread.mean()), p50_us, p95_us, max_us }
+    }
 }
 
 /// A whole in four parts.
@@ -96,21 +118,32 @@ impl Parts {
     }
 }
 
+/// Each part as a share of the whole, by its name.
+impl Serialize for Parts {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let shares: BTreeMap<_, _> = self.named().map(|(name, part)| (name, self.share(part))).into();
+        shares.serialize(to)
+    }
+}
+
 /// Where the cores' time went. The timeline has level 2 at least: level 1 does not know when blocks were handed out.
 pub fn overhead(timeline: &Timeline) -> Result<Overhead, InsightError> {
     timeline.needs(SwimlaneLevel::Tasks)?;
     let waits = waits(timeline);
     let kinds = kinds_of(timeline, &waits);
-    let of_blocks = |takes: fn(&BlockRow) -> (Ticks, Ticks)| {
+    let of_blocks = |stretch, takes: fn(&BlockRow) -> (Ticks, Ticks)| {
         let pairs = timeline.blocks.iter().map(takes);
-        Spread::of(pairs.map(|(from, to)| Ticks(to.0.saturating_sub(from.0))).collect())
+        let ticks = pairs.map(|(from, to)| Ticks(to.0.saturating_sub(from.0))).collect();
+        AroundBlocks::new(stretch, ticks, timeline)
     };
     Ok(Overhead {
-        makespan: timeline.makespan,
+        makespan_us: timeline.us(timeline.makespan),
         kinds,
-        wait: Spread::of(until_dispatch(timeline, &waits)),
-        head: of_blocks(|block| (block.dispatch, block.start)),
-        tail: of_blocks(|block| (block.end, block.finish)),
+        around_blocks: [
+            AroundBlocks::new("could run → handed out", until_dispatch(timeline, &waits), timeline),
+            of_blocks("handed out → began", |block| (block.dispatch, block.start)),
+            of_blocks("ended → seen", |block| (block.end, block.finish)),
+        ],
         threads: phases::budgets(timeline),
     })
 }
@@ -130,7 +163,7 @@ fn kinds_of(timeline: &Timeline, waits: &[Wait]) -> Vec<KindTime> {
     let anywhere = timeline.blocks.iter().any(runs_anywhere).then_some(Placement::Anywhere);
     let nothing = Parts::default();
     let row =
-        |kind: Placement| KindTime { kind, cores: kind.cores(&cores), time: nothing, instants: nothing };
+        |kind: Placement| KindTime { kind, cores: kind.cores(&cores), core_time: nothing, instants: nothing };
     let mut kinds: Vec<_> = cores.kinds().map(Placement::On).chain(anywhere).map(row).collect();
     let last_end = timeline.blocks.iter().map(|block| block.end).max().unwrap_or_default();
     counts::moments(timeline, waits, |moment| {
@@ -148,10 +181,10 @@ impl KindTime {
         let Idle { cores: idle, scheduler, orchestrator } = moment.of(self.kind);
         let ticks = u128::from(ticks);
         let core_time = |cores: u64| u128::from(cores) * ticks;
-        self.time.busy += core_time(self.cores.saturating_sub(idle));
-        self.time.scheduler += core_time(scheduler);
-        self.time.orchestrator += core_time(orchestrator);
-        self.time.dependencies += core_time(idle - scheduler - orchestrator);
+        self.core_time.busy += core_time(self.cores.saturating_sub(idle));
+        self.core_time.scheduler += core_time(scheduler);
+        self.core_time.orchestrator += core_time(orchestrator);
+        self.core_time.dependencies += core_time(idle - scheduler - orchestrator);
         let (waits, unsubmitted) = moment.could_use(self.kind);
         let instant = match (idle, waits, unsubmitted) {
             (0, ..) => &mut self.instants.busy,

@@ -8,6 +8,7 @@
 //! A row of the fallback has time in place of cycles and zeros in place of counts. It is kept apart from rows that count, so
 //! that no ratio mixes the two.
 
+mod answer;
 mod ratio;
 
 use std::cmp::Reverse;
@@ -17,6 +18,7 @@ use ringlane_task::{KernelId, Ticks};
 use ringlane_trace::pmu::{PmuRow, is_counter};
 
 use crate::Spread;
+pub use answer::{CountersAnswer, CycleSpread, KernelAnswer};
 pub use ratio::{Ratio, Unit};
 
 /// What a row's first number is.
@@ -26,6 +28,16 @@ pub enum Measured {
     Cycles,
     /// Time, because nothing could be counted.
     Time,
+}
+
+impl Measured {
+    /// The word for it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Measured::Cycles => "cycles",
+            Measured::Time => "time",
+        }
+    }
 }
 
 /// What was counted while a kernel ran on one kind of core.

@@ -16,33 +16,43 @@ mod sites;
 
 use ringlane_task::{Resource, RingIndex, Ticks};
 use ringlane_trace::RunError;
-use ringlane_trace::scopes::{ScopeFatal, Scopes};
+use ringlane_trace::scopes::{ScopeFatal, ScopeStall, Scopes};
+use serde::Serialize;
 
+use crate::units::microseconds;
 pub use capacities::Capacities;
-pub use sites::SiteUse;
 pub(crate) use sites::own_waits;
+pub use sites::{ResourceUse, SiteUse};
 
 /// The resources that every ring has for itself, in the order of their codes.
 pub const PER_RING: [Resource; 4] = [Resource::TaskWindow, Resource::Heap, Resource::DepPool, Resource::Args];
 
 /// How often submits waited, and how long in all.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Waits {
     /// How often.
     pub count: u64,
     /// How long in all.
     pub ticks: Ticks,
+    /// The same in µs.
+    pub us: f64,
 }
 
 impl Waits {
+    fn new(stall: &ScopeStall, clock_freq_hz: u64) -> Self {
+        let us = microseconds(stall.ticks.0 as f64, clock_freq_hz);
+        Waits { count: stall.count, ticks: stall.ticks, us }
+    }
+
     fn add(&mut self, other: Waits) {
         self.count = self.count.saturating_add(other.count);
         self.ticks = Ticks(self.ticks.0.saturating_add(other.ticks.0));
+        self.us += other.us;
     }
 }
 
 /// One resource of one ring.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StoreUse {
     /// The resource.
     pub resource: Resource,
@@ -70,7 +80,7 @@ impl StoreUse {
 }
 
 /// What a run's scopes took, and what they need.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
     /// Scopes on record.
     pub scopes: u64,
@@ -85,14 +95,16 @@ pub struct Summary {
     /// All waits.
     pub waits: Waits,
     /// What the run had.
+    #[serde(skip)]
     pub given: Capacities,
     /// The smallest capacities that suffice for the scopes on record.
+    #[serde(skip)]
     pub enough: Capacities,
     /// Which scope exhausted what, if that ended the run.
     pub fatal: Option<ScopeFatal<'static>>,
 }
 
-/// Sums up the scopes of a run.
+/// Sums up the scopes of a run, whose clock has this number of ticks in a second.
 ///
 /// ```
 /// use std::borrow::Cow;
@@ -101,13 +113,13 @@ pub struct Summary {
 /// let window = [Peak { peak: 9, capacity: 64 }; 4];
 /// let need = ScopeNeed { task_window: 9, ..ScopeNeed::default() };
 /// let row = ScopeRow { site: Cow::Borrowed("a.rs:1"), task_window: window, need, ..ScopeRow::default() };
-/// let summary = ringlane_insight::scopes::summarize(&Scopes { scopes: vec![row], ..Scopes::default() });
+/// let summary = ringlane_insight::scopes::summarize(&Scopes { scopes: vec![row], ..Scopes::default() }, 1_000_000);
 /// assert_eq!(summary.enough.option(Resource::TaskWindow), "--ring-task-window 16,4,4,4");
 /// ```
-pub fn summarize(scopes: &Scopes) -> Summary {
+pub fn summarize(scopes: &Scopes, clock_freq_hz: u64) -> Summary {
     let waits = own_waits(&scopes.scopes);
-    let sites = sites::by_place(&scopes.scopes, &waits);
     let given = Capacities::of_rows(&scopes.scopes);
+    let sites = sites::by_place(&scopes.scopes, &waits, &given, clock_freq_hz);
     let mut stores: Vec<StoreUse> =
         given.stores().map(|(resource, ring)| store(resource, ring, &sites, &given)).collect();
     for (row, waits) in scopes.scopes.iter().zip(&waits) {
@@ -116,7 +128,7 @@ pub fn summarize(scopes: &Scopes) -> Summary {
             let found =
                 stores.iter_mut().find(|store| (store.resource, store.ring) == (stall.resource, ring));
             if let Some(store) = found {
-                store.waits.add(Waits { count: stall.count, ticks: stall.ticks });
+                store.waits.add(Waits::new(stall, clock_freq_hz));
             }
         }
         peaks(&mut stores, row);

@@ -1,6 +1,8 @@
 //! How values are spread: exact, from all of them.
 
 use ringlane_task::Ticks;
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 
 /// Count, sum, and some of the values in order.
 ///
@@ -49,6 +51,21 @@ impl Spread {
     /// The mean; 0 of none.
     pub fn mean(&self) -> f64 {
         if self.count == 0 { 0.0 } else { self.total as f64 / self.count as f64 }
+    }
+}
+
+/// All fields, and the mean.
+impl Serialize for Spread {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut fields = to.serialize_struct("Spread", 7)?;
+        fields.serialize_field("count", &self.count)?;
+        fields.serialize_field("total", &self.total)?;
+        fields.serialize_field("mean", &self.mean())?;
+        fields.serialize_field("min", &self.min)?;
+        fields.serialize_field("p50", &self.p50)?;
+        fields.serialize_field("p95", &self.p95)?;
+        fields.serialize_field("max", &self.max)?;
+        fields.end()
     }
 }
 

@@ -17,7 +17,7 @@ mod sentence;
 use std::fmt;
 
 use ringlane_task::{TaskId, Ticks};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::bound::Placement;
 use crate::critical_path::{Cause, CriticalPath, Segment, longest};
@@ -77,12 +77,6 @@ impl Limit {
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
-    }
-}
-
-impl Serialize for Limit {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
     }
 }
 

@@ -27,7 +27,7 @@ fn write_chip(path: &Path, platform: &str, hz: u64) {
     let mut writer = SwimlaneWriter::new(&mut file, SwimlaneLevel::Blocks, &meta);
     let (start, end) = (Ticks(10), Ticks(30));
     writer
-        .block(&BlockRow { core: CoreId(0), block: BlockIndex(0), start, end, ..BlockRow::default() })
+        .row(&BlockRow { core: CoreId(0), block: BlockIndex(0), start, end, ..BlockRow::default() })
         .unwrap();
     writer.finish(&SwimlaneDropped::default()).unwrap();
     let entry = FileEntry::with_rows(swimlane::FILE_NAME, file.commit().unwrap(), 1, 0);

@@ -6,7 +6,7 @@ use ringlane_insight::Run;
 use ringlane_insight::compare::{Comparison, Moved, compare};
 use ringlane_insight::units::{percent_text, time_text};
 use ringlane_trace::RunStatus;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::errors::{CliError, Exit};
 use crate::output::{self, printable, say};
@@ -45,7 +45,7 @@ impl CompareArgs {
         let comparison = compare(&before, &after)?;
         let is_over = self.fail_over.is_some_and(|limit| is_worse(&before, &after, &comparison, limit));
         if self.json {
-            output::results(&json_of(&comparison, is_over))?;
+            output::results(&output::json(&Answer { comparison: &comparison, over_limit: is_over }))?;
         } else {
             for difference in &comparison.differences {
                 say(format_args!("note: the runs differ: {}", printable(difference)));
@@ -96,8 +96,8 @@ fn text_of(comparison: &Comparison) -> String {
     if !comparison.causes.is_empty() {
         text += "\nCritical path\n";
         let mut table = moved_table("cause");
-        for (cause, moved) in comparison.causes.iter().filter(|(_, moved)| moved.before + moved.after > 0.0) {
-            table.push(row(cause.as_str(), *moved));
+        for part in comparison.causes.iter().filter(|part| part.us.before + part.us.after > 0.0) {
+            table.push(row(part.cause.as_str(), part.us));
         }
         text += &table.render();
     }
@@ -105,7 +105,7 @@ fn text_of(comparison: &Comparison) -> String {
     let numbers = ["blocks", "total", "→", "moved", "", "mean", "→"].map(|name| (name, Side::Right));
     let mut table = Table::new([vec![("kernel", Side::Left)], numbers.to_vec()].concat());
     for kernel in &comparison.kernels {
-        let (blocks, mean) = (kernel.blocks, kernel.mean_us());
+        let (blocks, mean) = (kernel.blocks, kernel.mean_us);
         let blocks = match blocks.by() {
             0.0 => format!("{}", blocks.after),
             _ => format!("{} → {}", blocks.before, blocks.after),
@@ -131,24 +131,12 @@ fn row(name: &str, moved: Moved) -> Vec<String> {
     vec![name.to_string(), time_text(moved.before), time_text(moved.after), by, share]
 }
 
-fn json_of(comparison: &Comparison, is_over: bool) -> String {
-    let moved = |moved: &Moved| -> Value {
-        json!({"before": moved.before, "after": moved.after, "by": moved.by(), "share": moved.share()})
-    };
-    let causes =
-        comparison.causes.iter().map(|(cause, us)| json!({"cause": cause.as_str(), "us": moved(us)}));
-    let kernels = comparison.kernels.iter().map(|kernel| {
-        json!({
-            "kernel": kernel.name, "blocks": moved(&kernel.blocks),
-            "total_us": moved(&kernel.total_us), "mean_us": moved(&kernel.mean_us()),
-        })
-    });
-    let all = json!({
-        "makespan_us": moved(&comparison.makespan_us), "wall_us": moved(&comparison.wall_us),
-        "critical_path": causes.collect::<Vec<_>>(), "kernels": kernels.collect::<Vec<_>>(),
-        "differences": comparison.differences, "over_limit": is_over,
-    });
-    format!("{all}\n")
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Answer<'a> {
+    #[serde(flatten)]
+    comparison: &'a Comparison,
+    over_limit: bool,
 }
 
 #[cfg(test)]

@@ -1,12 +1,14 @@
 //! `ringlane critical-path`: what the makespan was made of.
 
 use ringlane_insight::Instrument;
-use ringlane_insight::critical_path::{Cause, CriticalPath, LongestPath, Segment, longest, observed};
+use ringlane_insight::critical_path::{
+    CauseTime, CriticalPath, LongestPath, PathAnswer, Segment, longest, observed,
+};
 use ringlane_insight::timeline::Timeline;
 use ringlane_insight::units::{counted, percent_text, time_text};
 use ringlane_insight::verdict::Verdict;
 use ringlane_task::Ticks;
-use serde_json::json;
+use serde::Serialize;
 
 use super::{timeline_notes, verdict};
 use crate::errors::{CliError, Exit};
@@ -44,7 +46,11 @@ impl CriticalPathArgs {
         let mut notes = timeline_notes::say_missing(&timeline);
         let verdict = verdict::of(&run, &timeline, &path, &mut notes);
         let text = match (self.json, self.segments) {
-            (true, _) => json_of(&path, &floor, verdict.as_ref(), &timeline, &notes),
+            (true, _) => output::json(&Answer {
+                verdict: verdict.as_ref(),
+                path: PathAnswer::of(&path, &floor, &timeline),
+                notes: &notes,
+            }),
             (false, true) => path.segments.iter().map(|segment| line(segment, &timeline)).collect(),
             (false, false) => {
                 format!("{}\n{}", verdict::text(verdict.as_ref()), text_of(&path, &floor, &timeline))
@@ -64,15 +70,9 @@ fn text_of(path: &CriticalPath, floor: &LongestPath, timeline: &Timeline) -> Str
         ("share", Side::Right),
         ("segments", Side::Right),
     ]);
-    for cause in Cause::ALL {
-        let (total, count) =
-            (path.total(cause), path.segments.iter().filter(|segment| segment.cause == cause).count());
-        causes.push(vec![
-            cause.as_str().into(),
-            time_text(timeline.us(total)),
-            share(total),
-            count.to_string(),
-        ]);
+    for CauseTime { cause, ticks, segments, .. } in path.causes() {
+        let name = cause.as_str().to_string();
+        causes.push(vec![name, time_text(timeline.us(ticks)), share(ticks), segments.to_string()]);
     }
     let sum =
         vec!["makespan".into(), time_text(timeline.us(whole)), share(whole), path.segments.len().to_string()];
@@ -114,28 +114,11 @@ fn line(segment: &Segment, timeline: &Timeline) -> String {
     )
 }
 
-fn json_of(
-    path: &CriticalPath,
-    floor: &LongestPath,
-    verdict: Option<&Verdict>,
-    timeline: &Timeline,
-    notes: &[String],
-) -> String {
-    let segments = path.segments.iter().map(|segment| {
-        json!({
-            "start": segment.start.0, "end": segment.end.0, "cause": segment.cause.as_str(),
-            "task_id": segment.task.map(|task| timeline.task(task).task_id.0),
-            "core": segment.core.map(|core| core.0),
-            "kernel": segment.kernel.map(|kernel| timeline.kernel_name(kernel)),
-            "label": segment.task.and_then(|task| timeline.label(task)),
-        })
-    });
-    let causes = Cause::ALL.map(|cause| json!({"cause": cause.as_str(), "ticks": path.total(cause).0}));
-    let chain: Vec<_> = floor.tasks.iter().map(|&task| timeline.task(task).task_id.0).collect();
-    let all = json!({
-        "verdict": verdict, "makespan_ticks": path.whole().0, "clock_freq_hz": timeline.clock_freq_hz, "causes": causes,
-        "segments": segments.collect::<Vec<_>>(),
-        "longest_chain": {"ticks": floor.ticks.0, "tasks": chain}, "notes": notes,
-    });
-    format!("{all}\n")
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Answer<'a> {
+    verdict: Option<&'a Verdict>,
+    #[serde(flatten)]
+    path: PathAnswer<'a>,
+    notes: &'a [String],
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use ringlane_insight::pmu::{Counters, KernelCounters, Measured, Ratio, Unit};
+use ringlane_insight::pmu::{Counters, CountersAnswer, KernelCounters, Measured, Ratio, Unit};
 use ringlane_insight::units::counted;
 use ringlane_insight::{Instrument, Run};
 use ringlane_task::KernelId;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
 
 use crate::errors::{CliError, Exit};
 use crate::output::{self, printable};
@@ -178,32 +178,23 @@ impl View<'_> {
     }
 
     fn json(&self) -> String {
-        let kernels: Vec<_> = self.counters.kernels.iter().map(|kernel| self.kernel_json(kernel)).collect();
-        let pmu = self.run.manifest.pmu.as_ref();
-        let document = json!({
-            "run": self.run.dir.display().to_string(), "source": self.source(),
-            "group": pmu.map(|pmu| pmu.group), "columns": self.counters.columns,
-            "dropped": self.run.entry(Instrument::Pmu).and_then(|entry| entry.dropped), "kernels": kernels,
-        });
-        format!("{document}\n")
-    }
-
-    fn kernel_json(&self, kernel: &KernelCounters) -> Value {
-        // Past 64 bits a sum is told as the nearest floating-point number.
-        let number = |sum: u128| u64::try_from(sum).map_or(json!(sum as f64), |sum| json!(sum));
-        let named = |values: Vec<Value>| -> Map<String, Value> {
-            self.counters.columns.iter().cloned().zip(values).collect()
-        };
-        let ratios: Map<String, Value> =
-            self.ratios.iter().map(|ratio| (ratio.name.clone(), json!(ratio.of(kernel)))).collect();
-        json!({
-            "func_id": kernel.kernel.0, "kernel": self.names.get(&kernel.kernel), "core_type": kernel.core_type,
-            "measured": match kernel.measured { Measured::Cycles => "cycles", Measured::Time => "time" },
-            "blocks": kernel.blocks,
-            "cycles": {"sum": number(kernel.cycles.total), "mean": kernel.per_block(kernel.cycles.total),
-                       "p50": kernel.cycles.p50.0, "p95": kernel.cycles.p95.0, "max": kernel.cycles.max.0},
-            "sums": named(kernel.sums.iter().map(|&sum| number(sum)).collect()),
-            "ratios": ratios,
+        output::json(&Answer {
+            run: self.run.dir.display().to_string(),
+            source: self.source(),
+            group: self.run.manifest.pmu.as_ref().map(|pmu| pmu.group),
+            dropped: self.run.entry(Instrument::Pmu).and_then(|entry| entry.dropped),
+            counters: self.counters.answer(&self.names),
         })
     }
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Answer<'a> {
+    run: String,
+    source: &'a str,
+    group: Option<u32>,
+    dropped: Option<u64>,
+    #[serde(flatten)]
+    counters: CountersAnswer,
 }

@@ -1,9 +1,8 @@
 //! `ringlane scopes`: how full the rings were, and the smallest capacities that suffice.
 
-use ringlane_insight::scopes::{PER_RING, SiteUse, StoreUse, Summary, Waits, summarize};
-use ringlane_insight::units::{agreeing, counted, microseconds, time_text};
+use ringlane_insight::scopes::{PER_RING, Summary, summarize};
+use ringlane_insight::units::{agreeing, counted, time_text};
 use ringlane_insight::{Instrument, Run};
-use ringlane_task::Ticks;
 use serde::Serialize;
 
 use crate::errors::{CliError, Exit};
@@ -33,7 +32,7 @@ impl ScopesArgs {
     /// Reads the scopes and tells what they took.
     pub fn execute(&self) -> Result<Exit, CliError> {
         let run = self.run.open(Needs::Table(Instrument::Scopes))?;
-        let view = View { summary: summarize(&run.scopes()?), run: &run };
+        let view = View { summary: summarize(&run.scopes()?, run.manifest.clock_freq_hz), run: &run };
         output::results(&if self.json { view.json() } else { view.text() })?;
         Ok(Exit::Ok)
     }
@@ -46,21 +45,14 @@ struct View<'a> {
 }
 
 impl View<'_> {
-    fn us(&self, ticks: Ticks) -> f64 {
-        microseconds(ticks.0 as f64, self.run.manifest.clock_freq_hz)
-    }
-
     fn text(&self) -> String {
         let Summary { scopes, open, sites, waits, .. } = &self.summary;
         let mut text = format!("{} at {}", counted(*scopes, "scope"), counted(sites.len() as u64, "place"));
         if *open > 0 {
             text += &format!(", {open} of them open when the run stopped");
         }
-        text += &format!(
-            "; submits waited {}, {} in all\n",
-            counted(waits.count, "time"),
-            time_text(self.us(waits.ticks))
-        );
+        text +=
+            &format!("; submits waited {}, {} in all\n", counted(waits.count, "time"), time_text(waits.us));
         text += &self.ending();
         text += &format!("\nWhat is needed and what there is, the closest to full first\n{}", self.stores());
         text += &format!(
@@ -116,7 +108,7 @@ impl View<'_> {
                 store.capacity.to_string(),
                 format!("{:.2} %", store.share() * 100.0),
                 store.waits.count.to_string(),
-                time_text(self.us(store.waits.ticks)),
+                time_text(store.waits.us),
                 printable(&store.site),
             ]);
         }
@@ -132,10 +124,9 @@ impl View<'_> {
         for site in &self.summary.sites {
             let mut row = vec![printable(&site.site), site.ring.to_string()];
             row.extend([site.scopes, site.tasks].map(|number| number.to_string()));
-            let peaks = PER_RING.iter().zip(&site.peaks);
-            row.extend(peaks.map(|(&resource, peak)| format!("{}/{peak}", site.need_of(resource))));
-            row.extend([site.fanin, site.waits.count].map(|number| number.to_string()));
-            row.push(time_text(self.us(site.waits.ticks)));
+            row.extend(site.uses.iter().map(|one| format!("{}/{}", one.need, one.peak)));
+            row.extend([site.fanin_peak, site.waits.count].map(|number| number.to_string()));
+            row.push(time_text(site.waits.us));
             table.push(row);
         }
         table.render()
@@ -178,127 +169,21 @@ impl View<'_> {
     }
 
     fn json(&self) -> String {
-        let Summary { scopes, open, dropped, waits, fatal, .. } = &self.summary;
-        let summary = Json {
+        output::json(&Answer {
             run: self.run.dir.display().to_string(),
             status: self.run.manifest.status.as_str(),
-            scopes: *scopes,
-            open: *open,
-            dropped: *dropped,
-            waits: self.waits(*waits),
-            fatal: fatal.as_ref().map(|fatal| Fatal {
-                scope: fatal.scope.0,
-                site: &fatal.site,
-                ring: fatal.ring.map(|ring| ring.0),
-                resource: fatal.resource.as_str(),
-                used: fatal.used,
-                capacity: fatal.capacity,
-                need: fatal.need,
-            }),
-            stores: self.summary.stores.iter().map(|store| self.store(store)).collect(),
-            sites: self.summary.sites.iter().map(|site| self.site(site)).collect(),
+            summary: &self.summary,
             options: self.options(),
-        };
-        let text = serde_json::to_string(&summary).expect("strings and numbers");
-        format!("{text}\n")
-    }
-
-    fn waits(&self, waits: Waits) -> WaitsRow {
-        WaitsRow { count: waits.count, ticks: waits.ticks.0, us: self.us(waits.ticks) }
-    }
-
-    fn store<'s>(&self, store: &'s StoreUse) -> StoreRow<'s> {
-        StoreRow {
-            ring: store.ring.map(|ring| ring.0),
-            resource: store.resource.as_str(),
-            need: store.need,
-            enough: store.enough,
-            peak: store.peak,
-            capacity: store.capacity,
-            waits: self.waits(store.waits),
-            site: &store.site,
-        }
-    }
-
-    fn site<'s>(&self, site: &'s SiteUse) -> SiteRow<'s> {
-        let use_of = PER_RING.iter().zip(site.peaks).map(|(&resource, peak)| Use {
-            resource: resource.as_str(),
-            need: site.need_of(resource),
-            peak,
-        });
-        SiteRow {
-            site: &site.site,
-            ring: site.ring.0,
-            scopes: site.scopes,
-            tasks: site.tasks,
-            uses: use_of.collect(),
-            tensormap_peak: site.tensormap,
-            fanin_peak: site.fanin,
-            waits: self.waits(site.waits),
-        }
+        })
     }
 }
 
-/// The whole answer; fields may be added, never renamed.
+/// What `--json` prints; fields may be added, never renamed.
 #[derive(Serialize)]
-struct Json<'a> {
+struct Answer<'a> {
     run: String,
     status: &'static str,
-    scopes: u64,
-    open: u64,
-    dropped: u64,
-    waits: WaitsRow,
-    fatal: Option<Fatal<'a>>,
-    stores: Vec<StoreRow<'a>>,
-    sites: Vec<SiteRow<'a>>,
+    #[serde(flatten)]
+    summary: &'a Summary,
     options: String,
-}
-
-#[derive(Serialize)]
-struct WaitsRow {
-    count: u64,
-    ticks: u64,
-    us: f64,
-}
-
-#[derive(Serialize)]
-struct Fatal<'a> {
-    scope: u32,
-    site: &'a str,
-    ring: Option<u8>,
-    resource: &'static str,
-    used: u64,
-    capacity: u64,
-    need: u64,
-}
-
-#[derive(Serialize)]
-struct StoreRow<'a> {
-    ring: Option<u8>,
-    resource: &'static str,
-    need: Option<u64>,
-    enough: u64,
-    peak: u64,
-    capacity: u64,
-    waits: WaitsRow,
-    site: &'a str,
-}
-
-#[derive(Serialize)]
-struct SiteRow<'a> {
-    site: &'a str,
-    ring: u8,
-    scopes: u64,
-    tasks: u64,
-    uses: Vec<Use>,
-    tensormap_peak: u64,
-    fanin_peak: u64,
-    waits: WaitsRow,
-}
-
-#[derive(Serialize)]
-struct Use {
-    resource: &'static str,
-    need: u64,
-    peak: u64,
 }

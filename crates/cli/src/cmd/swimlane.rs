@@ -1,7 +1,5 @@
 //! `ringlane swimlane`: the run as a trace for Perfetto, and what each kernel cost.
 
-mod json;
-
 use std::path::{Path, PathBuf};
 use std::thread;
 
@@ -14,15 +12,16 @@ use ringlane_report::perfetto::{
     COUNTER_CHANGES_MAX, JSON_FILE_NAME, NodeTrace, PFTRACE_FILE_NAME, ScopeSpans, TraceCounts, TraceSource,
     write_json, write_pftrace,
 };
+use ringlane_task::Ticks;
 use ringlane_trace::ArtifactFile;
 use ringlane_trace::scopes::read_scopes;
 use ringlane_trace::swimlane::SwimlaneLevel;
+use serde::Serialize;
 
 use crate::errors::{CliError, Exit};
 use crate::output::{self, path_text, printable, say};
 use crate::output_path;
 use crate::run_arg::{Needs, RunArg};
-use json::{Written, json};
 use ringlane_insight::text_table::{Side, Table};
 
 const EXAMPLE: &str = "\
@@ -76,7 +75,18 @@ impl SwimlaneArgs {
         notes.iter().for_each(|note| say(format_args!("note: {note}")));
         let stats = kernels(&timeline);
         let text = match self.json {
-            true => json(&run, &timeline, &stats, Written { file: path, counts, notes }),
+            true => output::json(&Answer {
+                run: run.dir.display().to_string(),
+                file: path,
+                level: timeline.level.number(),
+                clock_freq_hz: timeline.clock_freq_hz,
+                makespan_ticks: timeline.makespan,
+                cores: timeline.cores.len(),
+                slices,
+                arrows: counts.arrows,
+                notes,
+                kernels: &stats,
+            }),
             false if !run.has(Instrument::Swimlane) => String::new(),
             false => text(&timeline, &stats),
         };
@@ -97,6 +107,21 @@ impl SwimlaneArgs {
         let counts = written.map_err(|error| file.error(error))?;
         Ok((counts, file.commit()?))
     }
+}
+
+/// What `--json` prints; fields may be added, never renamed.
+#[derive(Serialize)]
+struct Answer<'a> {
+    run: String,
+    file: String,
+    level: u8,
+    clock_freq_hz: u64,
+    makespan_ticks: Ticks,
+    cores: usize,
+    slices: u64,
+    arrows: u64,
+    notes: Vec<String>,
+    kernels: &'a [KernelStats],
 }
 
 impl Format {

@@ -34,15 +34,16 @@ fn headline(verdict: &Verdict) -> Finding {
 fn small_kernels(timeline: &Timeline, overhead: &Overhead) -> Option<Finding> {
     let blocks = timeline.blocks.len() as f64;
     let compute = timeline.blocks.iter().map(|block| block.duration().0 as f64).sum::<f64>() / blocks;
-    let around = overhead.head.mean() + overhead.tail.mean();
+    let compute = timeline.mean_us(compute);
+    let [_, head, tail] = &overhead.around_blocks;
+    let around = head.mean_us + tail.mean_us;
     if timeline.blocks.is_empty() || around < compute {
         return None;
     }
-    let us = |ticks: f64| time_text(timeline.mean_us(ticks));
     let text = format!(
         "Blocks are small: {} on average, and {} to hand one out and take it back. Larger tiles would cost less.",
-        us(compute),
-        us(around)
+        time_text(compute),
+        time_text(around)
     );
     Some(Finding {
         severity: Severity::Costly,

@@ -14,10 +14,10 @@ use ringlane_task::Explain;
 fn time(timeline: &Timeline, kind: usize) -> Parts {
     let overhead = overhead(timeline).unwrap();
     for kind in &overhead.kinds {
-        assert_eq!(kind.time.whole(), u128::from(kind.cores) * u128::from(timeline.makespan.0));
+        assert_eq!(kind.core_time.whole(), u128::from(kind.cores) * u128::from(timeline.makespan.0));
         assert_eq!(kind.instants.whole(), u128::from(timeline.makespan.0));
     }
-    overhead.kinds[kind].time
+    overhead.kinds[kind].core_time
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn each_idle_core_is_somebodys() {
     assert_eq!(parts.orchestrator, 2 * 10 + 10 + 3 * 4);
     assert_eq!(parts.dependencies, 3 * 64 - parts.busy - parts.scheduler - parts.orchestrator);
     let found = overhead(&timeline).unwrap();
-    assert_eq!((found.wait.max, found.head.max, found.tail.max), (Ticks(4), Ticks(1), Ticks(1)));
+    assert_eq!(found.around_blocks.map(|step| step.max_us), [4.0, 1.0, 1.0]);
 }
 
 #[test]
@@ -134,8 +134,8 @@ fn threads_have_a_budget_and_a_low_level_is_refused_with_the_one_that_is_needed(
         .ends(30);
     let threads = overhead(&timeline).unwrap().threads;
     assert_eq!(threads.len(), 1);
-    assert_eq!((threads[0].dispatched, threads[0].elsewhere), (3, Ticks(14)));
-    assert!(threads[0].phases.contains(&(Phase::Dispatch, Ticks(4))));
+    assert_eq!((threads[0].dispatched, threads[0].elsewhere_us), (3, 14.0));
+    assert_eq!(threads[0].phases_us[&Phase::Dispatch], 4.0);
     let refused = overhead(&Sample::on(&["aic"]).at_level(SwimlaneLevel::Blocks, 5)).unwrap_err();
     assert_eq!((refused.name(), refused.hint().contains("with_swimlane_level(2)")), ("LevelTooLow", true));
 }

@@ -3,12 +3,24 @@
 use std::collections::{BTreeMap, HashMap};
 
 use ringlane_task::{Resource, RingIndex, ScopeId, Ticks};
-use ringlane_trace::scopes::{ScopeNeed, ScopeRow, ScopeStall};
+use ringlane_trace::scopes::{ScopeRow, ScopeStall};
+use serde::Serialize;
 
-use super::{PER_RING, Waits};
+use super::{Capacities, PER_RING, Waits};
+
+/// What the scopes of a place need and take of one resource of their ring.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ResourceUse {
+    /// The resource.
+    pub resource: Resource,
+    /// The most that one of them needs.
+    pub need: u64,
+    /// The most that was in use while one of them was open.
+    pub peak: u64,
+}
 
 /// All scopes of one place on one ring: a place that calls itself has one for each.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SiteUse {
     /// Where they were opened, `file:line`.
     pub site: String,
@@ -18,35 +30,35 @@ pub struct SiteUse {
     pub scopes: u64,
     /// Tasks submitted directly in them.
     pub tasks: u64,
-    /// The most that one of them needs of each resource.
-    pub need: ScopeNeed,
-    /// The most that was in use of their ring while one of them was open, in the order of [`PER_RING`].
-    pub peaks: [u64; PER_RING.len()],
+    /// Of each resource that a ring has, in the order of [`PER_RING`].
+    pub uses: Vec<ResourceUse>,
     /// The most that was in use of the tensor map.
-    pub tensormap: u64,
+    pub tensormap_peak: u64,
     /// The widest fan-in of a task.
-    pub fanin: u64,
+    pub fanin_peak: u64,
     /// Waits of their own submits, without those inside them.
     pub waits: Waits,
+    /// The resource that came closest to its capacity.
+    pub closest: Resource,
+    /// How close: its peak as a share of the capacity.
+    pub closest_share: f64,
+    /// The largest contiguous pieces of the heap and of arguments.
+    #[serde(skip)]
+    pieces: [u64; 2],
 }
 
 impl SiteUse {
     /// The most that one of them needs of a resource; 0 for the tensor map, whose need is not on record.
     pub fn need_of(&self, resource: Resource) -> u64 {
-        match resource {
-            Resource::TaskWindow => self.need.task_window,
-            Resource::Heap => self.need.heap,
-            Resource::DepPool => self.need.dep_pool,
-            Resource::Args => self.need.args,
-            Resource::TensorMap => 0,
-        }
+        self.uses.iter().find(|one| one.resource == resource).map_or(0, |one| one.need)
     }
 
     /// The largest contiguous piece of a resource.
     pub(super) fn piece_of(&self, resource: Resource) -> u64 {
+        let [heap, args] = self.pieces;
         match resource {
-            Resource::Heap => self.need.heap_piece,
-            Resource::Args => self.need.args_piece,
+            Resource::Heap => heap,
+            Resource::Args => args,
             _ => 0,
         }
     }
@@ -57,32 +69,43 @@ impl SiteUse {
             ring: row.ring,
             scopes: 0,
             tasks: 0,
-            need: ScopeNeed::default(),
-            peaks: [0; PER_RING.len()],
-            tensormap: 0,
-            fanin: 0,
+            uses: PER_RING.map(|resource| ResourceUse { resource, need: 0, peak: 0 }).to_vec(),
+            tensormap_peak: 0,
+            fanin_peak: 0,
             waits: Waits::default(),
+            closest: Resource::TaskWindow,
+            closest_share: 0.0,
+            pieces: [0; 2],
         }
     }
 
-    fn add(&mut self, row: &ScopeRow<'_>, stalls: &[ScopeStall]) {
+    fn add(&mut self, row: &ScopeRow<'_>, stalls: &[ScopeStall], clock_freq_hz: u64) {
         self.scopes += 1;
         self.tasks = self.tasks.saturating_add(row.tasks);
-        let need = &mut self.need;
-        need.task_window = need.task_window.max(row.need.task_window);
-        need.heap = need.heap.max(row.need.heap);
-        need.dep_pool = need.dep_pool.max(row.need.dep_pool);
-        need.args = need.args.max(row.need.args);
-        need.heap_piece = need.heap_piece.max(row.need.heap_piece);
-        need.args_piece = need.args_piece.max(row.need.args_piece);
+        let need = &row.need;
+        let needs = [need.task_window, need.heap, need.dep_pool, need.args];
         let ring = usize::from(row.ring.0);
-        let rings = [&row.task_window, &row.heap, &row.dep_pool, &row.args];
-        for (most, peaks) in self.peaks.iter_mut().zip(rings) {
-            *most = (*most).max(peaks.get(ring).map_or(0, |peak| peak.peak));
+        let peaks = [&row.task_window, &row.heap, &row.dep_pool, &row.args];
+        for ((most, need), peaks) in self.uses.iter_mut().zip(needs).zip(peaks) {
+            most.need = most.need.max(need);
+            most.peak = most.peak.max(peaks.get(ring).map_or(0, |peak| peak.peak));
         }
-        self.tensormap = self.tensormap.max(row.tensormap.peak);
-        self.fanin = self.fanin.max(row.fanin.peak);
-        stalls.iter().for_each(|stall| self.waits.add(Waits { count: stall.count, ticks: stall.ticks }));
+        let [heap, args] = self.pieces;
+        self.pieces = [heap.max(need.heap_piece), args.max(need.args_piece)];
+        self.tensormap_peak = self.tensormap_peak.max(row.tensormap.peak);
+        self.fanin_peak = self.fanin_peak.max(row.fanin.peak);
+        stalls.iter().for_each(|stall| self.waits.add(Waits::new(stall, clock_freq_hz)));
+    }
+
+    /// Finds the resource that came closest to what was given of it.
+    fn find_closest(&mut self, given: &Capacities) {
+        let own = self.uses.iter().map(|one| (one.resource, Some(self.ring), one.peak));
+        for (resource, ring, peak) in own.chain([(Resource::TensorMap, None, self.tensormap_peak)]) {
+            let share = peak as f64 / given.get(resource, ring).max(1) as f64;
+            if share >= self.closest_share {
+                (self.closest, self.closest_share) = (resource, share);
+            }
+        }
     }
 }
 
@@ -104,10 +127,17 @@ pub(crate) fn own_waits(rows: &[ScopeRow<'_>]) -> Vec<Vec<ScopeStall>> {
 }
 
 /// Scopes by ring and place.
-pub(super) fn by_place(rows: &[ScopeRow<'_>], waits: &[Vec<ScopeStall>]) -> Vec<SiteUse> {
+pub(super) fn by_place(
+    rows: &[ScopeRow<'_>],
+    waits: &[Vec<ScopeStall>],
+    given: &Capacities,
+    clock_freq_hz: u64,
+) -> Vec<SiteUse> {
     let mut sites: BTreeMap<(RingIndex, &str), SiteUse> = BTreeMap::new();
     for (row, stalls) in rows.iter().zip(waits) {
-        sites.entry((row.ring, &row.site)).or_insert_with(|| SiteUse::new(row)).add(row, stalls);
+        let site = sites.entry((row.ring, &row.site)).or_insert_with(|| SiteUse::new(row));
+        site.add(row, stalls, clock_freq_hz);
     }
+    sites.values_mut().for_each(|site| site.find_closest(given));
     sites.into_values().collect()
 }

@@ -33,7 +33,7 @@ fn stall(count: u64, ticks: u64) -> Cow<'static, [ScopeStall]> {
 }
 
 fn summary(rows: Vec<ScopeRow<'static>>, fatal: Option<ScopeFatal<'static>>) -> Summary {
-    summarize(&Scopes { head: ScopesHead { fatal, counts: RowCounts::default() }, scopes: rows })
+    summarize(&Scopes { head: ScopesHead { fatal, counts: RowCounts::default() }, scopes: rows }, 1_000_000)
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn waits_are_told_once_by_the_scope_whose_submits_waited() {
     let found = summary(rows, None);
     let sites: Vec<_> = found.sites.iter().map(|s| (&*s.site, s.scopes, s.tasks, s.waits.count)).collect();
     assert_eq!(sites, [("a.rs:1", 1, 2, 0), ("a.rs:2", 2, 12, 3)]);
-    assert_eq!(found.waits, Waits { count: 3, ticks: Ticks(25) });
+    assert_eq!(found.waits, Waits { count: 3, ticks: Ticks(25), us: 25.0 });
     let first = &found.stores[0];
     assert_eq!((first.resource, first.ring, first.need), (Resource::TensorMap, None, None));
     let window = found.stores.iter().find(|s| s.waits.count > 0).unwrap();

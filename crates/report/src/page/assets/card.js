@@ -148,7 +148,7 @@ function facts(task, own, site) {
 function counted(task) {
   const rows = model.tasks.counted;
   if (!rows || rows.first[task] === rows.first[task + 1]) return null;
-  const names = run.counters.columns;
+  const names = [CYCLES, ...run.counters.columns];
   const sums = names.map(() => 0);
   for (let row = rows.first[task]; row < rows.first[task + 1]; row += 1) names.forEach((_, at) => { sums[at] += rows.values[row * names.length + at]; });
   const fallback = manifest.pmu?.source === "tsc";

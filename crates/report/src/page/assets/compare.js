@@ -53,7 +53,7 @@ function differences(other, name) {
   const timeOf = (of, ticks) => time((seconds(of, ticks)) * hz);
   const head = [
     ["makespan", run.manifest.makespan_ticks, other.manifest.makespan_ticks],
-    ...(run.time && other.time ? run.time.path.map((part, at) => [`critical path: ${part.name}`, part.ticks, other.time.path[at]?.ticks ?? 0]).filter(([, a, b]) => a || b) : []),
+    ...(run.time && other.time ? run.time.path.map((part, at) => [`critical path: ${part.cause}`, part.ticks, other.time.path[at]?.ticks ?? 0]).filter(([, a, b]) => a || b) : []),
   ];
   const names = [...new Set([...run.kernels, ...other.kernels].map((kernel) => kernel.name))];
   const total = (of, name) => of.kernels.find((kernel) => kernel.name === name);

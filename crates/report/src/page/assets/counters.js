@@ -8,23 +8,25 @@ function drawCounters() {
     return;
   }
   const fallback = manifest.pmu?.source === "tsc";
-  const nameOfKernel = (id) => run.kernels.findIndex((kernel) => kernel.func_id === id);
   // A counter that the machine does not have is 0 everywhere.
-  const used = counters.columns.map((name, at) => ({ name, at })).filter(({ at }) => counters.kernels.some((kernel) => kernel.sums[at] > 0));
-  const first = counters.columns[0];
+  const used = counters.columns.filter((name) => counters.kernels.some((kernel) => kernel.sums[name] > 0));
   // Cycles of one unit are a share of all cycles.
-  const share = (row, at, name) => at > 0 && /cycles/.test(name) && h("span.dim", ` ${percent(row.sums[at] / (row.sums[0] || 1))}`);
-  const each = used.map(({ name, at }) => ({
-    name: words(name, fallback), num: true, title: `${name}: mean of a block${at > 0 && /cycles/.test(name) ? `, and its share of ${first}` : ""}`,
-    value: (row) => row.sums[at] / row.blocks, cell: (row) => [digits(row.sums[at] / row.blocks), share(row, at, name)],
+  const share = (row, name) => row.ratios[`${name.replace(/_cycles$/, "")} of cycles`];
+  const each = used.map((name) => ({
+    name: words(name, fallback), num: true, title: `${name}: mean of a block${counters.kernels.some((row) => Number.isFinite(share(row, name))) ? ", and its share of the cycles" : ""}`,
+    value: (row) => row.means[name], cell: (row) => [digits(row.means[name]), Number.isFinite(share(row, name)) && h("span.dim", ` ${percent(share(row, name))}`)],
   }));
-  const rows = counters.kernels.map((row) => ({ ...row, at: nameOfKernel(row.func_id) }));
-  const title = (row) => (row.at >= 0 ? kernelName(row.at) : `kernel ${row.func_id}`);
+  const cycles = { name: words(CYCLES, fallback), num: true, title: `${CYCLES}: mean of a block`, value: (row) => row.cycles.mean, cell: (row) => digits(row.cycles.mean) };
+  const rows = counters.kernels.map((row) => ({ ...row, at: run.kernels.findIndex((kernel) => kernel.func_id === row.func_id) }));
+  const title = (row) => row.kernel ?? `kernel ${row.func_id}`;
   sheet(section, "Counters", "mean of a block \u00b7 " + (fallback ? "this machine has no counters: ticks of its clock instead" : `${manifest.pmu?.source ?? ""} group ${manifest.pmu?.group ?? ""}`),
     sortable([
       { name: "kernel", value: title, cell: (row) => h("span", row.at >= 0 && h("i.swatch", { "data-swatch": row.at, style: { background: kernelColor(row.at) } }), title(row)) },
-      { name: "blocks", num: true, value: (row) => row.blocks, cell: (row) => count(row.blocks) }, ...each,
+      { name: "blocks", num: true, value: (row) => row.blocks, cell: (row) => count(row.blocks) }, cycles, ...each,
     ], rows, "blocks"));
 }
 
-const words = (name, fallback) => (name === "pmu_total_cycles" ? (fallback ? "ticks" : "cycles") : name.replace(/^pmu_/, "").replace(/_cycles$/, "").replaceAll("_", " "));
+/** What every block has, beside its counters. */
+const CYCLES = "pmu_total_cycles";
+
+const words = (name, fallback) => (name === CYCLES ? (fallback ? "ticks" : "cycles") : name.replace(/^pmu_/, "").replace(/_cycles$/, "").replaceAll("_", " "));

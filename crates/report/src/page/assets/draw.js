@@ -132,7 +132,7 @@ function nameOf(row, thing) {
   switch (row.group.colors) {
     case "cores": return kernelName(model.blocks.kernel[thing]);
     case "schedulers": return PHASES[model.phases.phase[thing]] ?? "";
-    case "scopes": return run.scopes.sites[model.scopes.site[thing]] ?? "";
+    case "scopes": return run.scopes.site_names[model.scopes.site[thing]] ?? "";
     case "copies": return row.lane.copies[thing].what;
     case "path": return run.time.path[model.path.cause[thing]]?.name ?? "";
     case "workers": return callName(row.lane, thing);

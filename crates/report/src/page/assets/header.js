@@ -43,12 +43,8 @@ function stats() {
     Number.isFinite(busy) && entry("busy", ...percent(busy).split("\u202f").map((part, at) => (at ? "\u202f" + part : part)), "Share of all cores' time that blocks ran"));
 }
 
-function busyShare() {
-  const series = run.overview?.busy ?? [];
-  const cores = series.reduce((sum, one) => sum + one.of, 0);
-  const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
-  return cores ? series.reduce((sum, one) => sum + mean(one.values) * one.of, 0) / cores : NaN;
-}
+/** The part of the time of all cores that blocks ran; not known without a timeline. */
+const busyShare = () => (run.timeline ? run.kernels.reduce((sum, kernel) => sum + kernel.core_share, 0) : NaN);
 
 const INSTRUMENTS = [...(manifest.children?.length || run.node ? [["dist", "dist_swimlane.json"]] : []), ["swimlane", "l2_perf_records.json"], ["deps", "deps.json"], ["scopes", "scope_stats.json"], ["pmu", "pmu.csv"], ["dump", "tensor_dump/tensor_dump.json"]];
 

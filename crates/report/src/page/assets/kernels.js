@@ -6,19 +6,18 @@ function drawKernels() {
     absent(section, "Kernels", run.timeline ? "No block ran." : noteOn("swimlane"));
     return;
   }
-  const all = run.kernels.reduce((sum, kernel) => sum + kernel.total, 0) || 1;
   const list = run.kernels.map((kernel, at) => ({ ...kernel, at })).filter((kernel) => kernel.count > 0);
   const column = (name, value, cell, title) => ({ name, num: true, value, cell, title });
   sheet(section, "Kernels", "a bar of a histogram picks its blocks", sortable([
-    { name: "kernel", value: (k) => k.name, cell: (k) => h("span", h("i.swatch", { "data-swatch": k.at, style: { background: kernelColor(k.at) } }), k.name, h("span.dim", ` ${k.core}`)) },
+    { name: "kernel", value: (k) => k.name, cell: (k) => h("span", h("i.swatch", { "data-swatch": k.at, style: { background: kernelColor(k.at) } }), k.name, h("span.dim", ` ${k.core_type}`)) },
     column("blocks", (k) => k.count, (k) => count(k.count)),
     column("total", (k) => k.total, (k) => time(k.total)),
-    column("mean", (k) => k.total / k.count, (k) => time(k.total / k.count)),
+    column("mean", (k) => k.mean, (k) => time(k.mean)),
     column("p50", (k) => k.p50, (k) => time(k.p50)),
     column("p95", (k) => k.p95, (k) => time(k.p95)),
     column("max", (k) => k.max, (k) => time(k.max)),
     { name: "durations", cell: histogram, title: "The last bar holds the slowest 1 % too" },
-    column("of block time", (k) => k.total, (k) => h("div.share", h("div.meter", h("i", { style: { width: `${(k.total / all) * 100}%`, background: kernelColor(k.at) } })), percent(k.total / all))),
+    column("of block time", (k) => k.total, (k) => h("div.share", h("div.meter", h("i", { style: { width: `${k.busy_share * 100}%`, background: kernelColor(k.at) } })), percent(k.busy_share))),
   ], list, "total"));
 }
 

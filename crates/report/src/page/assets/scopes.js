@@ -10,17 +10,17 @@ function drawScopes() {
     absent(section, "Scopes and limits", noteOn("scopes"));
     return;
   }
-  sheet(section, "Scopes and limits", plural(scopes.count, "scope"),
+  sheet(section, "Scopes and limits", plural(scopes.scopes, "scope"),
     scopes.fatal && fatalWords(scopes.fatal),
     h("div.limits", scopes.stores.map(storeNode)), waitWords(scopes.stores),
-    scopes.by_site.length > 0 && h("div", { style: { marginTop: "16px" } }, sortable(siteColumns(), scopes.by_site, "closest to full")),
+    scopes.sites.length > 0 && h("div", { style: { marginTop: "16px" } }, sortable(siteColumns(), scopes.sites, "closest to full")),
     h("ul.commands", { style: { marginTop: "12px" } }, h("li", h("p", manifest.status === "ok" ? "The smallest capacities that suffice for this program" : "Capacities with which it gets past where it stopped"), h("pre", scopes.options), copyButton(scopes.options))));
 }
 
 function storeNode(store) {
   const share = store.capacity ? store.peak / store.capacity : 0;
-  const name = `${RESOURCES[store.resource] ?? store.resource}${store.ring === undefined ? "" : `, ring ${store.ring}`}`;
-  const need = store.need === undefined ? "" : `; the program needs ${amount(store.resource, store.need)}`;
+  const name = `${RESOURCES[store.resource] ?? store.resource}${store.ring === null ? "" : `, ring ${store.ring}`}`;
+  const need = store.need === null ? "" : `; the program needs ${amount(store.resource, store.need)}`;
   return h("div", { title: `${amount(store.resource, store.peak)} of ${amount(store.resource, store.capacity)} in use at most${need}` },
     h("div.caption", h("span", name), h("span", h("span.dim", `${amount(store.resource, store.peak)} `), percent(share))), meter(share));
 }
@@ -28,25 +28,27 @@ function storeNode(store) {
 const meter = (share) => h("div.meter" + (share >= 1 ? ".full" : share >= 0.8 ? ".near" : ""), h("i", { style: { width: `${Math.min(100, share * 100)}%` } }));
 
 function waitWords(stores) {
-  const waited = stores.filter((store) => store.waits > 0);
+  const waited = stores.filter((store) => store.waits.count > 0);
   if (!waited.length) return null;
-  return h("p.note", "Submits waited: ", waited.map((store) => `${time(store.wait_ticks)} in ${plural(store.waits, "wait")} for the ${RESOURCES[store.resource] ?? store.resource}${store.ring === undefined ? "" : ` of ring ${store.ring}`}`).join("; "), ".");
+  return h("p.note", "Submits waited: ", waited.map((store) => `${time(store.waits.ticks)} in ${plural(store.waits.count, "wait")} for the ${RESOURCES[store.resource] ?? store.resource}${store.ring === null ? "" : ` of ring ${store.ring}`}`).join("; "), ".");
 }
 
 function fatalWords(fatal) {
   return h("div.trouble", { style: { marginBottom: "14px" } },
-    h("p", h("strong", `The scope of ${fatal.site} ran out of ${RESOURCES[fatal.resource] ?? fatal.resource}${fatal.ring === undefined ? "" : ` on ring ${fatal.ring}`}.`)),
+    h("p", h("strong", `The scope of ${fatal.site} ran out of ${RESOURCES[fatal.resource] ?? fatal.resource}${fatal.ring === null ? "" : ` on ring ${fatal.ring}`}.`)),
     h("p", `${amount(fatal.resource, fatal.used)} of ${amount(fatal.resource, fatal.capacity)} were in use; ${amount(fatal.resource, fatal.need)} suffice.`));
 }
+
+const needOf = (site, resource) => site.uses.find((use) => use.resource === resource)?.need ?? 0;
 
 function siteColumns() {
   const number = (name, value, cell = (site) => count(value(site))) => ({ name, num: true, value, cell });
   return [
     { name: "scope opened at", value: (site) => site.site, cell: (site) => h("code", { "data-site": site.site }, site.site) },
-    number("ring", (site) => site.ring), number("scopes", (site) => site.count), number("tasks", (site) => site.tasks),
-    number("needs tasks", (site) => site.need_tasks), number("needs heap", (site) => site.need_heap, (site) => bytes(site.need_heap)),
-    number("waited", (site) => site.wait_ticks, (site) => (site.waits ? h("span.bad", time(site.wait_ticks)) : h("span.dim", "\u2013"))),
-    { name: "closest to full", num: true, value: (site) => site.share, cell: (site) => h("div.share", h("span.dim", RESOURCES[site.closest]), meter(site.share), percent(site.share)) },
+    number("ring", (site) => site.ring), number("scopes", (site) => site.scopes), number("tasks", (site) => site.tasks),
+    number("needs tasks", (site) => needOf(site, "task_window")), number("needs heap", (site) => needOf(site, "heap"), (site) => bytes(needOf(site, "heap"))),
+    number("waited", (site) => site.waits.ticks, (site) => (site.waits.count ? h("span.bad", time(site.waits.ticks)) : h("span.dim", "\u2013"))),
+    { name: "closest to full", num: true, value: (site) => site.closest_share, cell: (site) => h("div.share", h("span.dim", RESOURCES[site.closest]), meter(site.closest_share), percent(site.closest_share)) },
   ];
 }
 

@@ -10,7 +10,9 @@ function drawTime() {
     absent(section, "Where time went", !run.timeline ? noteOn("swimlane") : manifest.blocks > 0 && manifest.swimlane_level < 2 ? ["This needs swimlane level 2: ", h("code", "--chip-swimlane=2"), "."] : "No block ran.");
     return;
   }
-  const { kinds, verdict, path } = run.time;
+  const { verdict } = run.time;
+  const kinds = run.time.kinds.map((kind) => ({ ...kind, parts: partsOf(kind) }));
+  const path = run.time.path.map((part) => ({ ...part, name: part.cause }));
   const cores = kinds.length > 0
     ? kinds.length === 1 ? [bar(kinds[0].parts), legend(kinds[0].parts)] : [kinds.map(kindBar), legend(namesOf(kinds))]
     : h("p.absent", "Core time needs swimlane level 2: ", h("code", "--chip-swimlane=2"), ".");
@@ -19,6 +21,9 @@ function drawTime() {
       h("figure", h("figcaption.caption", h("span", kinds.length > 1 ? `Time of ${run.node ? "workers" : "cores"} by kind` : "Core time of all cores"), h("span.dim", `${manifest.cores} \u00d7 ${time(manifest.makespan_ticks)}`)), cores),
       h("figure", h("figcaption.caption", h("span", "Critical path by cause"), h("span.dim", time(manifest.makespan_ticks))), bar(path), legend(path))));
 }
+
+/** The parts of a kind's core time, with how much core time each is. */
+const partsOf = (kind) => Object.keys(TIME_WORDS).map((name) => ({ name, share: kind.core_time[name], ticks: kind.core_time[name] * kind.cores * manifest.makespan_ticks }));
 
 /** The bar of one kind of core, between its name and how busy it was. */
 function kindBar(kind) {

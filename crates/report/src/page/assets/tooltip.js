@@ -71,7 +71,7 @@ function merged(found, at) {
 
 function pathWords(segment, start, took) {
   const { path } = model;
-  const cause = run.time.path[path.cause[segment]]?.name ?? "?";
+  const cause = run.time.path[path.cause[segment]]?.cause ?? "?";
   const task = path.task[segment];
   return [h("b", cause), h("dl", !Number.isNaN(task) && model.tasks && fact("task", `${taskKernels(task)} ${taskName(task)}`), start, took,
     fact("of the makespan", percent((path.end[segment] - path.start[segment]) / model.span)))];

@@ -1,68 +1,29 @@
 //! What insight says of the run: findings, where time went, and the critical path.
 
 use ringlane_insight::bound::Placement;
-use ringlane_insight::critical_path::{Cause, CriticalPath, Segment, observed};
-use ringlane_insight::findings::{Finding, Known, Target, findings};
-use ringlane_insight::overhead::{Overhead, Parts, overhead};
+use ringlane_insight::critical_path::{Cause, CauseTime, CriticalPath, Segment, observed};
+use ringlane_insight::findings::{Known, findings};
+use ringlane_insight::overhead::{KindTime, overhead};
 use ringlane_insight::timeline::Timeline;
 use ringlane_insight::verdict::{self, Verdict};
 use ringlane_insight::{Instrument, Run};
-use ringlane_task::TaskId;
 use ringlane_trace::scopes::Scopes;
 use serde::Serialize;
 
 use super::{NoteKind, Page, exact, grouped};
 use crate::page::columns::Coding::{Maybe, Plain};
 use crate::page::columns::{Column, ColumnWriter};
-use crate::page::limits::{EXACT_MAX, PATH_MAX};
-
-/// A finding, and where on the page it can be seen.
-#[derive(Serialize)]
-pub struct FindingData {
-    severity: &'static str,
-    text: String,
-    target: TargetData,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "snake_case")]
-enum TargetData {
-    Section(&'static str),
-    Range(u64, u64),
-    Task {
-        ring: u64,
-        local: u32,
-    },
-    /// A cause of the critical path, by its place in [`TimeData::path`].
-    Cause(usize),
-    PathKernel(u32),
-    Site(String),
-}
+use crate::page::limits::PATH_MAX;
 
 /// Where time went: two wholes, each in parts.
 #[derive(Serialize)]
 pub struct TimeData {
     /// Core time by kind; not known below level 2.
-    kinds: Vec<KindData>,
+    kinds: Vec<KindTime>,
     #[serde(skip_serializing_if = "Option::is_none")]
     verdict: Option<Verdict>,
     /// The critical path by cause; the parts add up to the makespan.
-    path: Vec<Part>,
-}
-
-#[derive(Serialize)]
-struct KindData {
-    kind: &'static str,
-    cores: u64,
-    parts: Vec<Part>,
-}
-
-#[derive(Serialize)]
-struct Part {
-    name: &'static str,
-    /// Of the whole.
-    share: f64,
-    ticks: u64,
+    path: Vec<CauseTime>,
 }
 
 impl Page {
@@ -82,54 +43,15 @@ impl Page {
             path: path.as_ref(),
             scopes,
         });
-        self.run.findings = found.into_iter().map(FindingData::of).collect();
+        self.run.findings = found;
         if let Some(path) = path {
-            self.run.time = Some(TimeData::of(overhead.as_ref(), verdict, &path));
+            // All cores together are the kinds again.
+            let mut kinds = overhead.map(|overhead| overhead.kinds).unwrap_or_default();
+            kinds.retain(|kind| kind.kind != Placement::Anywhere);
+            self.run.time = Some(TimeData { kinds, verdict, path: path.causes() });
             self.add_path(path);
         }
     }
-}
-
-impl FindingData {
-    fn of(finding: Finding) -> Self {
-        let target = match finding.target {
-            Target::Header => TargetData::Section("summary"),
-            Target::Time => TargetData::Section("time"),
-            Target::Range(from, to) => TargetData::Range(from.0.min(EXACT_MAX), to.0.min(EXACT_MAX)),
-            Target::Task(TaskId(task)) => TargetData::Task { ring: task >> 32, local: task as u32 },
-            Target::PathCause(cause) => TargetData::Cause(place(cause)),
-            Target::PathKernel(kernel) => TargetData::PathKernel(kernel.0),
-            Target::Scope(site) => TargetData::Site(site),
-        };
-        FindingData { severity: finding.severity.as_str(), text: finding.text, target }
-    }
-}
-
-impl TimeData {
-    fn of(overhead: Option<&Overhead>, verdict: Option<Verdict>, path: &CriticalPath) -> Self {
-        // The page adds the kinds up itself.
-        let kinds = overhead.iter().flat_map(|overhead| &overhead.kinds);
-        let kinds = kinds.filter(|kind| kind.kind != Placement::Anywhere).map(|kind| KindData {
-            kind: kind.kind.as_str(),
-            cores: kind.cores,
-            parts: parts(&kind.time),
-        });
-        let whole = path.whole().0.max(1) as f64;
-        let cause = |cause: Cause| {
-            let ticks = path.total(cause).0;
-            Part { name: cause.as_str(), share: ticks as f64 / whole, ticks: ticks.min(EXACT_MAX) }
-        };
-        TimeData { kinds: kinds.collect(), verdict, path: Cause::ALL.map(cause).into_iter().collect() }
-    }
-}
-
-fn parts(parts: &Parts) -> Vec<Part> {
-    let part = |(name, part): (&'static str, u128)| Part {
-        name,
-        share: parts.share(part),
-        ticks: part.min(u128::from(EXACT_MAX)) as u64,
-    };
-    parts.named().map(part).into_iter().collect()
 }
 
 impl Page {

@@ -1,26 +1,19 @@
 //! What each kernel took, with a histogram of its durations.
 
+use ringlane_insight::kernels::{KernelStats, kernels};
 use ringlane_insight::timeline::Timeline;
 use ringlane_insight::{Spread, rank};
-use ringlane_task::Ticks;
-use ringlane_trace::swimlane::BlockRow;
+use ringlane_task::{KernelId, Ticks};
+use ringlane_trace::swimlane::{BlockRow, KernelRow};
 use serde::Serialize;
 
 use crate::page::limits::{EXACT_MAX, HISTOGRAM_BARS};
 
-/// A kernel and its blocks' durations, in ticks.
+/// A kernel and its blocks' durations.
 #[derive(Serialize)]
 pub struct KernelData {
-    /// Its number in the run; none for blocks whose kernel is not known.
-    func_id: Option<u32>,
-    name: String,
-    core: String,
-    count: u64,
-    total: u64,
-    p50: u64,
-    p95: u64,
-    max: u64,
-    min: u64,
+    #[serde(flatten)]
+    stats: KernelStats,
     /// Blocks by duration: bars of equal width from `from` on.
     histogram: Histogram,
 }
@@ -39,40 +32,47 @@ pub fn of(timeline: &Timeline) -> Vec<KernelData> {
     for block in &timeline.blocks {
         durations[place(timeline, block)].push(block.duration().min(Ticks(EXACT_MAX)));
     }
+    durations.iter_mut().for_each(|durations| durations.sort_unstable());
     let unknown = durations.pop().unwrap_or_default();
+    let mut stats = kernels(timeline);
+    let mut of_kernel = |kernel: &KernelRow| match stats.iter().position(|one| one.func_id == kernel.func_id)
+    {
+        Some(at) => stats.swap_remove(at),
+        None => unmeasured(kernel.func_id, &kernel.name, &kernel.core_type),
+    };
     let known = timeline.kernels.iter().zip(durations);
-    let mut kernels: Vec<_> = known
-        .map(|(kernel, durations)| KernelData {
-            func_id: Some(kernel.func_id.0),
-            ..facts(&kernel.name, &kernel.core_type, durations)
-        })
+    let mut all: Vec<_> = known
+        .map(|(kernel, durations)| KernelData { stats: of_kernel(kernel), histogram: histogram(&durations) })
         .collect();
     if !unknown.is_empty() {
-        kernels.push(facts("?", "", unknown));
+        // Whatever is left is of kernels without names.
+        let sum = |share: fn(&KernelStats) -> f64| stats.iter().map(share).sum();
+        let (duration, core_share) = (Spread::of_sorted(&unknown), sum(|one| one.core_share));
+        let busy_share = sum(|one| one.busy_share);
+        let nameless = unmeasured(KernelId(u32::MAX), "?", "");
+        let stats = KernelStats { duration, core_share, busy_share, ..nameless };
+        all.push(KernelData { stats, histogram: histogram(&unknown) });
     }
-    kernels
+    all
+}
+
+/// A kernel of which no block is known.
+fn unmeasured(func_id: KernelId, name: &str, core_type: &str) -> KernelStats {
+    KernelStats {
+        func_id,
+        name: name.to_string(),
+        core_type: core_type.to_string(),
+        duration: Spread::default(),
+        head: None,
+        tail: None,
+        core_share: 0.0,
+        busy_share: 0.0,
+    }
 }
 
 fn place(timeline: &Timeline, block: &BlockRow) -> usize {
     let found = timeline.kernels.binary_search_by_key(&block.func_id, |kernel| kernel.func_id);
     found.unwrap_or(timeline.kernels.len())
-}
-
-fn facts(name: &str, core: &str, mut durations: Vec<Ticks>) -> KernelData {
-    durations.sort_unstable();
-    let spread = Spread::of_sorted(&durations);
-    KernelData {
-        func_id: None,
-        name: name.to_string(),
-        core: core.to_string(),
-        count: spread.count,
-        total: spread.total.min(u128::from(EXACT_MAX)) as u64,
-        p50: spread.p50.0,
-        p95: spread.p95.0,
-        max: spread.max.0,
-        min: spread.min.0,
-        histogram: histogram(&durations),
-    }
 }
 
 /// Bars between the shortest duration and the 99th percentile; what is longer stands in the last bar, so that one outlier
@@ -102,6 +102,6 @@ mod tests {
         let histogram = histogram(&durations);
         assert_eq!(histogram.bars.iter().sum::<u64>(), 103);
         assert_eq!(histogram.bars.last(), Some(&2), "the outlier stands in the last bar");
-        assert!(facts("K", "aiv", Vec::new()).histogram.bars.is_empty());
+        assert!(super::histogram(&[]).bars.is_empty());
     }
 }

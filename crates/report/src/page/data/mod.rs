@@ -18,6 +18,8 @@ mod scopes;
 mod tasks;
 mod timeline;
 
+use ringlane_insight::findings::Finding;
+use ringlane_insight::pmu::CountersAnswer;
 use ringlane_insight::timeline::Timeline;
 use ringlane_insight::{InsightError, Instrument, Run};
 use ringlane_task::{Explain, Ticks};
@@ -47,7 +49,7 @@ pub struct RunData {
     seed: String,
     manifest: Manifest,
     notes: Vec<Note>,
-    findings: Vec<answers::FindingData>,
+    findings: Vec<Finding>,
     #[serde(skip_serializing_if = "Option::is_none")]
     time: Option<answers::TimeData>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,7 +62,7 @@ pub struct RunData {
     #[serde(skip_serializing_if = "Option::is_none")]
     scopes: Option<scopes::ScopesData>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    counters: Option<pmu::CountersData>,
+    counters: Option<CountersAnswer>,
     #[serde(skip_serializing_if = "Option::is_none")]
     dump: Option<dump::DumpData>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -101,7 +103,7 @@ impl Page {
         let mut page = Page {
             title: format!("{} {}", run.manifest.scene, run.manifest.case),
             run: RunData {
-                format: 1,
+                format: 2,
                 dir: run.dir.display().to_string(),
                 seed: run.manifest.seed.to_string(),
                 manifest: run.manifest.clone(),
