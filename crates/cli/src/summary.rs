@@ -5,7 +5,7 @@ use ringlane_insight::units::{microseconds, time_text};
 use ringlane_trace::{Golden, Manifest, RunError, RunStatus};
 use serde::Serialize;
 
-use crate::output::path_text;
+use crate::output::{self, path_text};
 use crate::told::{Modelled, Told};
 use ringlane_insight::text_table::{Side, Table};
 
@@ -47,9 +47,7 @@ struct Utilization {
 /// The summary as one line of JSON.
 pub fn json(runs: &[Told]) -> String {
     let ok = runs.iter().all(|told| told.manifest.status == RunStatus::Ok);
-    let summary = Summary { ok, runs: runs.iter().map(run).collect() };
-    let text = serde_json::to_string(&summary).expect("strings and numbers");
-    format!("{text}\n")
+    output::json(&Summary { ok, runs: runs.iter().map(run).collect() })
 }
 
 fn run(told: &Told) -> Run<'_> {

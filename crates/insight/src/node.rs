@@ -19,6 +19,7 @@ use std::ops::Range;
 
 use ringlane_task::{Explain, Ticks};
 use ringlane_trace::dist::{CallRow, CallStatus, DistWorker, WorkerKind};
+use serde::Serialize;
 
 use crate::{InsightError, Run};
 pub use blocks::ChipBlocks;
@@ -55,6 +56,60 @@ pub struct Worker {
     pub depth: usize,
     /// What it was called for, in the order of time, on the clock of the node at the top.
     pub calls: Vec<Call>,
+}
+
+/// A worker and its calls in numbers; times in ticks of the node at the top.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WorkerSummary {
+    /// Its name and those of the nodes above it.
+    pub path: String,
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub kind: WorkerKind,
+    /// Its process.
+    pub pid: u32,
+    /// How many nodes are between it and the node at the top.
+    pub depth: usize,
+    /// How often it was started again.
+    pub restarts: u32,
+    /// What is added to its clock to get its node's.
+    pub offset: f64,
+    /// How far that may be off; `None` if it was not measured.
+    pub error: Option<f64>,
+    /// Calls.
+    pub calls: usize,
+    /// Calls that did not end well.
+    pub bad: usize,
+    /// How long its callables ran, all together.
+    pub busy: u64,
+    /// How long a call waited in its mailbox: the median; `None` if none was taken.
+    pub waited: Option<u64>,
+}
+
+impl Worker {
+    /// What it did, in numbers.
+    pub fn summary(&self) -> WorkerSummary {
+        let facts = &self.facts;
+        let span = |from: Option<Ticks>, to: Option<Ticks>| Some(to?.0.saturating_sub(from?.0));
+        let rows = || self.calls.iter().map(|call| &call.row);
+        let mut waits: Vec<u64> = rows().filter_map(|row| span(row.sent, row.accepted)).collect();
+        waits.sort_unstable();
+        WorkerSummary {
+            path: self.path.clone(),
+            name: facts.name.clone(),
+            kind: facts.kind,
+            pid: facts.pid,
+            depth: self.depth,
+            restarts: facts.restarts,
+            offset: facts.clock_offset_ticks as f64 * self.tick,
+            error: facts.clock_error_ticks.map(|ticks| ticks as f64 * self.tick),
+            calls: self.calls.len(),
+            bad: rows().filter(|row| row.status != CallStatus::Ok).count(),
+            busy: rows().filter_map(|row| span(row.run, row.end)).fold(0, u64::saturating_add),
+            waited: waits.get(waits.len() / 2).copied(),
+        }
+    }
 }
 
 /// One call of a worker. A time that is not known never came.

@@ -36,7 +36,10 @@ pub use phases::ThreadBudget;
 /// What a run's cores did with their time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Overhead {
-    /// How long the run took, µs.
+    /// How long the run took.
+    #[serde(rename = "makespan_ticks")]
+    pub makespan: Ticks,
+    /// The same in µs.
     pub makespan_us: f64,
     /// For each kind that the chip has, in the order of the chip's kinds; then, if the chip has several and blocks ran that
     /// can run on any, for all cores together.
@@ -137,6 +140,7 @@ pub fn overhead(timeline: &Timeline) -> Result<Overhead, InsightError> {
         AroundBlocks::new(stretch, ticks, timeline)
     };
     Ok(Overhead {
+        makespan: timeline.makespan,
         makespan_us: timeline.us(timeline.makespan),
         kinds,
         around_blocks: [

@@ -126,7 +126,7 @@ fn tasks_keep_their_names_and_every_moment_of_their_lives() {
     assert_eq!(columns["tasks.step"], known(&[1, 1, 3]), "from the last number of the ring, -1 at first");
     assert_eq!(columns["tasks.seq"], known(&[0, 1, 2]));
     assert_eq!(columns["tasks.submit"], known(&[0, 3, 3]), "from the submit before");
-    assert_eq!(columns["tasks.stall"], known(&[0, 2, 0]));
+    assert_eq!(columns["tasks.submit.stall"], known(&[0, 2, 0]));
     assert_eq!(columns["tasks.ready"], known(&[4, 47, 2]), "from the submit");
     assert_eq!(columns["tasks.reclaim"], [Some(66), Some(46), None], "from ready; the last was not seen");
     assert_eq!(columns["tasks.producers"], known(&[0, 1, 0]));

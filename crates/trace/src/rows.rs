@@ -56,6 +56,24 @@ pub(crate) const FILES_OF_FLAGS: [(DfxFlags, &str); 6] = [
     (DfxFlags::NODE_SWIMLANE, dist::FILE_NAME),
 ];
 
+/// A row whose columns can be gone through, for those that show all of them.
+///
+/// ```
+/// use ringlane_task::TaskId;
+/// use ringlane_trace::rows::Numbers;
+/// use ringlane_trace::swimlane::EdgeRow;
+/// let edge = EdgeRow { pred: TaskId(3), succ: TaskId(7) };
+/// let shown: Vec<_> = EdgeRow::NAMES.iter().zip(0..).map(|(name, at)| (*name, edge.number(at))).collect();
+/// assert_eq!(shown, [("pred", Some(3)), ("succ", Some(7))]);
+/// ```
+pub trait Numbers {
+    /// The columns, in the order of the file.
+    const NAMES: &'static [&'static str];
+
+    /// The number in a column; `None` if there is none.
+    fn number(&self, column: usize) -> Option<u64>;
+}
+
 /// How many rows of one kind are in a file, and how many are not.
 ///
 /// ```

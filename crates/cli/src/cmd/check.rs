@@ -103,9 +103,7 @@ fn check_all(dir: &Path) -> Result<Report, CliError> {
 
 fn json(run: String, report: &Report) -> String {
     let (broken, incomplete) = (rows(&report.broken), rows(&report.incomplete));
-    let summary = Summary { run, held: report.held, workers: &report.workers, broken, incomplete };
-    let text = serde_json::to_string(&summary).expect("strings and numbers");
-    format!("{text}\n")
+    output::json(&Summary { run, held: report.held, workers: &report.workers, broken, incomplete })
 }
 
 fn text(run: &str, report: &Report) -> String {

@@ -92,8 +92,7 @@ impl Listing {
     }
 
     fn json(&self) -> String {
-        let text = serde_json::to_string(self).expect("strings and numbers");
-        format!("{text}\n")
+        output::json(self)
     }
 
     fn text(&self) -> String {

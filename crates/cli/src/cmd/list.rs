@@ -94,8 +94,7 @@ impl Listing {
     }
 
     fn json(&self) -> String {
-        let text = serde_json::to_string(self).expect("strings and booleans");
-        format!("{text}\n")
+        output::json(self)
     }
 
     fn text(&self) -> String {

@@ -3,14 +3,15 @@
 use ringlane_task::{DType, Seq, TaskId};
 use ringlane_trace::dump::{DumpData, Payloads, Role, Stage, Truncated};
 use ringlane_trace::rows::RowCounts;
+use serde::{Serialize, Serializer};
 
-use super::catalog::{Captured, Catalog};
+use super::catalog::{Captured, Catalog, place_in};
 use super::stats::{Stats, stats};
 use super::value::Value;
 use crate::InsightError;
 
 /// An argument with a NaN or an infinity in it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BadArgument {
     /// Which argument.
     pub arg: u32,
@@ -24,14 +25,14 @@ pub struct BadArgument {
     pub shape: Vec<u64>,
     /// How many elements there are, and what the finite ones are like.
     pub stats: Stats,
-    /// The place of the first bad one in logical order.
-    pub first: u64,
+    /// The place of the first bad one, outermost dimension first.
+    pub first: Vec<u64>,
     /// What it is.
     pub value: Value,
 }
 
 /// A finite input of a task.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct InputRange {
     /// Which argument.
     pub arg: u32,
@@ -46,9 +47,10 @@ pub struct InputRange {
 }
 
 /// A task with bad arguments.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BadTask {
     /// The task.
+    #[serde(rename = "task_id")]
     pub task: TaskId,
     /// Its place in the order of submission.
     pub seq: Seq,
@@ -61,18 +63,25 @@ pub struct BadTask {
 }
 
 /// What was found.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Bad {
     /// Records that were looked at.
     pub records: u64,
     /// Of these, cut short: what is missing was not looked at.
+    #[serde(rename = "truncated")]
     pub cut: u64,
     /// Records in the file, and those that were lost when the run was recorded.
+    #[serde(rename = "missing", serialize_with = "dropped_of")]
     pub lost: RowCounts,
     /// The first task that was given something bad which no captured task before it had made.
     pub given: Option<BadTask>,
     /// The first task that made something bad out of finite inputs.
     pub maker: Option<BadTask>,
+}
+
+/// How many are not there.
+fn dropped_of<S: Serializer>(counts: &RowCounts, to: S) -> Result<S::Ok, S::Error> {
+    counts.dropped.serialize(to)
 }
 
 impl Bad {
@@ -120,6 +129,7 @@ fn look(records: &[Captured<'_>], payloads: &Payloads, found: &mut Bad) -> Resul
         let (arg, role, stage) = (record.arg_index, record.role, record.stage);
         match stats.first_bad {
             Some((first, value)) => {
+                let first = place_in(&shape, first);
                 task.bad.push(BadArgument { arg, role, stage, dtype, shape, stats, first, value });
             }
             None if stage == Stage::BeforeDispatch => {

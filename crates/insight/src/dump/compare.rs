@@ -2,8 +2,10 @@
 
 use ringlane_task::DType;
 use ringlane_trace::dump::{DumpData, DumpRecord, DumpTensor, Payloads, Role, Stage};
+use serde::Serialize;
 
 use super::PIECE_BYTES;
+use super::catalog::place_in;
 use super::value::{Value, decode};
 use crate::InsightError;
 
@@ -48,29 +50,28 @@ impl Tolerance {
 }
 
 /// The element that is furthest off.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Worst {
-    /// Its place in logical order.
-    pub element: u64,
+    /// Its place, outermost dimension first.
+    pub at: Vec<u64>,
     /// In the one run.
     pub a: Value,
     /// In the other.
     pub b: Value,
+    /// How far the two are apart: infinite, which JSON shows as `null`, where only one of them is a finite number.
+    pub difference: f64,
 }
 
-impl Worst {
-    /// How far the two are apart: infinite where only one of them is a finite number.
-    pub fn difference(&self) -> f64 {
-        match (self.a, self.b) {
-            (Value::Integer(a), Value::Integer(b)) => a.abs_diff(b) as f64,
-            (a, b) if a.is_finite() && b.is_finite() => (a.as_f64() - b.as_f64()).abs(),
-            _ => f64::INFINITY,
-        }
+fn difference(a: Value, b: Value) -> f64 {
+    match (a, b) {
+        (Value::Integer(a), Value::Integer(b)) => a.abs_diff(b) as f64,
+        (a, b) if a.is_finite() && b.is_finite() => (a.as_f64() - b.as_f64()).abs(),
+        _ => f64::INFINITY,
     }
 }
 
 /// An argument that differs.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ArgumentDiff {
     /// Which argument.
     pub arg: u32,
@@ -86,8 +87,8 @@ pub struct ArgumentDiff {
     pub compared: u64,
     /// How many of them differ.
     pub differing: u64,
-    /// The place of the first that does.
-    pub first: u64,
+    /// The place of the first that does, outermost dimension first.
+    pub first: Vec<u64>,
     /// The one that is furthest off.
     pub worst: Worst,
 }
@@ -98,7 +99,8 @@ struct Found {
     compared: u64,
     differing: u64,
     first: u64,
-    worst: Option<Worst>,
+    /// The place of the one that is furthest off, both values, and how far they are apart.
+    worst: Option<(u64, Value, Value, f64)>,
 }
 
 impl Found {
@@ -113,23 +115,23 @@ impl Found {
             self.first = element;
         }
         self.differing += 1;
-        let here = Worst { element, a, b };
-        if self.worst.is_none_or(|worst| here.difference() > worst.difference()) {
-            self.worst = Some(here);
+        let here = difference(a, b);
+        if self.worst.is_none_or(|(.., worst)| here > worst) {
+            self.worst = Some((element, a, b, here));
         }
     }
 
     fn tell(self, record: &DumpRecord, dtype: DType, shape: Vec<u64>) -> (u64, Option<ArgumentDiff>) {
-        let diff = self.worst.map(|worst| ArgumentDiff {
+        let diff = self.worst.map(|(element, a, b, difference)| ArgumentDiff {
             arg: record.arg_index,
             role: record.role,
             stage: record.stage,
             dtype,
-            shape,
             compared: self.compared,
             differing: self.differing,
-            first: self.first,
-            worst,
+            first: place_in(&shape, self.first),
+            worst: Worst { at: place_in(&shape, element), a, b, difference },
+            shape,
         });
         (self.compared, diff)
     }

@@ -8,6 +8,7 @@
 use ringlane_task::{DType, Seq, TaskId};
 use ringlane_trace::dump::{DumpData, Payloads, Role, Stage, Truncated};
 use ringlane_trace::rows::RowCounts;
+use serde::{Serialize, Serializer};
 
 use super::catalog::{Captured, Catalog};
 use super::compare::{ArgumentDiff, Tolerance, compare};
@@ -44,9 +45,10 @@ pub enum Extent {
 }
 
 /// A task that differs.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TaskDiff {
     /// The task.
+    #[serde(rename = "task_id")]
     pub task: TaskId,
     /// Its place in the order of submission.
     pub seq: Seq,
@@ -60,8 +62,8 @@ pub struct TaskDiff {
     pub outputs: Vec<ArgumentDiff>,
 }
 
-/// What was found.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// What was found. Tasks that differ are shown together with where their inputs come from, see [`Sources`](super::Sources).
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Diff {
     /// Tasks that were compared.
     pub tasks: u64,
@@ -70,17 +72,28 @@ pub struct Diff {
     /// Elements that were compared.
     pub elements: u64,
     /// Records of which only a part was compared, because one of the two is cut short.
+    #[serde(rename = "truncated")]
     pub cut: u64,
     /// Records that only one run has, because the other lost some or ended early.
+    #[serde(rename = "in_one_run_only")]
     pub alone: u64,
     /// Records in the files of the two runs, and those that were lost when they were recorded.
+    #[serde(rename = "missing", serialize_with = "dropped_of")]
     pub lost: [RowCounts; 2],
     /// The first task whose inputs differ although no task before it is a culprit.
+    #[serde(skip)]
     pub outside: Option<TaskDiff>,
     /// Tasks whose inputs agree and whose outputs differ, the first one first.
+    #[serde(skip)]
     pub culprits: Vec<TaskDiff>,
     /// Tasks whose inputs differ, in all.
+    #[serde(rename = "given_something_else")]
     pub inherited: u64,
+}
+
+/// How many are not there.
+fn dropped_of<S: Serializer>(counts: &[RowCounts; 2], to: S) -> Result<S::Ok, S::Error> {
+    counts.map(|counts| counts.dropped).serialize(to)
 }
 
 impl Diff {

@@ -5,12 +5,15 @@ use std::collections::HashMap;
 use ringlane_task::{Seq, TaskId};
 use ringlane_trace::deps::{Deps, DepsEdge, DepsTask, Hazard, Origin, TensorIndex};
 
+use serde::Serialize;
+
 use crate::deps::label;
 
 /// A task that wrote something which another reads.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Producer {
     /// The task.
+    #[serde(rename = "task_id")]
     pub task: TaskId,
     /// Its place in the order of submission.
     pub seq: Seq,
@@ -19,7 +22,7 @@ pub struct Producer {
 }
 
 /// Where one input comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Provenance {
     /// Which argument.
     pub arg: u32,

@@ -1,13 +1,14 @@
 //! A captured argument in a few numbers.
 
 use ringlane_trace::dump::{DumpData, DumpRecord, Payloads};
+use serde::Serialize;
 
 use super::PIECE_BYTES;
 use super::value::{Value, decode};
 use crate::InsightError;
 
 /// What the elements of an argument are like; NaN and infinities are counted, and play no part in the rest.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Stats {
     /// How many elements were kept.
     pub elements: u64,
@@ -24,6 +25,7 @@ pub struct Stats {
     /// The first ones.
     pub first: Vec<Value>,
     /// The place of the first that is NaN or infinite, and what it is.
+    #[serde(skip)]
     pub first_bad: Option<(u64, Value)>,
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use ringlane_task::{DType, F8E4M3, F8E5M2, Scalar, bf16, f16};
+use serde::{Serialize, Serializer};
 
 /// One element.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,6 +38,13 @@ impl Value {
             value = found
         });
         value
+    }
+}
+
+/// As text: JSON has no NaN, and readers round large integers.
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
     }
 }
 

@@ -4,6 +4,7 @@
 //! small differences take about one byte a row; the browser has gzip built in (`DecompressionStream`), from `file://` too.
 //! `assets/columns.js` is the reader.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use flate2::Compression;
@@ -28,7 +29,7 @@ pub enum Coding {
 #[derive(Clone, Debug)]
 pub struct Column {
     /// What the page finds it by: `blocks.start`.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// How many numbers.
     pub rows: usize,
     /// How they are told.
@@ -38,7 +39,7 @@ pub struct Column {
 
 /// Takes numbers one by one, and never holds more of them than their bytes.
 pub struct ColumnWriter {
-    name: &'static str,
+    name: Cow<'static, str>,
     coding: Coding,
     rows: usize,
     before: i64,
@@ -51,8 +52,9 @@ const PIECE_BYTES: usize = 1 << 15;
 
 impl ColumnWriter {
     /// An empty column.
-    pub fn new(name: &'static str, coding: Coding) -> Self {
+    pub fn new(name: impl Into<Cow<'static, str>>, coding: Coding) -> Self {
         let gzip = GzEncoder::new(Vec::new(), Compression::new(6));
+        let name = name.into();
         ColumnWriter { name, coding, rows: 0, before: 0, gzip, pending: Vec::with_capacity(PIECE_BYTES + 10) }
     }
 
@@ -102,7 +104,11 @@ impl ColumnWriter {
 
 impl Column {
     /// A column of these numbers.
-    pub fn of(name: &'static str, coding: Coding, values: impl IntoIterator<Item = i64>) -> Self {
+    pub fn of(
+        name: impl Into<Cow<'static, str>>,
+        coding: Coding,
+        values: impl IntoIterator<Item = i64>,
+    ) -> Self {
         let mut writer = ColumnWriter::new(name, coding);
         values.into_iter().for_each(|value| writer.push(value));
         writer.finish()

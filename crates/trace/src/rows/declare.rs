@@ -205,6 +205,24 @@ macro_rules! row {
     (@form array $name:ident [$($life:lifetime)?] [$($check:path)?] [$($own:ident)*]
         [{ $first_kind:ident $first:ident ($($first_column:tt)*) ($first_type:ty) ($($first_more:tt)*) }
          $({ $kind:ident $field:ident ($($column:tt)*) ($type:ty) ($($more:tt)*) })*]) => {
+        impl $(<$life>)? $crate::rows::Numbers for $name $(<$life>)? {
+            const NAMES: &'static [&'static str] = <Self as row::Row>::COLUMNS;
+
+            fn number(&self, column: usize) -> Option<u64> {
+                let mut at = 0;
+                if column == at {
+                    return $crate::rows::field::Field::number(&self.$first);
+                }
+                $(
+                    at += 1;
+                    if column == at {
+                        return $crate::rows::field::Field::number(&self.$field);
+                    }
+                )*
+                None
+            }
+        }
+
         impl $(<$life>)? row::ArrayRow for $name $(<$life>)? {
             const REQUIRED: usize = 1 $(+ column!(@required $kind))*;
 

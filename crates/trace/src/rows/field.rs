@@ -22,6 +22,12 @@ pub(crate) trait Field: Sized {
     fn skip(text: &mut Quick<'_>) -> Option<Self> {
         Self::quick(text)
     }
+
+    /// The number that it is; `None` if it is something else, or not there.
+    #[inline]
+    fn number(&self) -> Option<u64> {
+        None
+    }
 }
 
 macro_rules! numbers {
@@ -35,6 +41,11 @@ macro_rules! numbers {
             #[inline]
             fn quick(text: &mut Quick<'_>) -> Option<Self> {
                 text.small()
+            }
+
+            #[inline]
+            fn number(&self) -> Option<u64> {
+                u64::try_from(*self).ok()
             }
         }
     )*};
@@ -53,6 +64,11 @@ macro_rules! id_fields {
             #[inline]
             fn quick(text: &mut $crate::rows::quick::Quick<'_>) -> Option<Self> {
                 text.small().map($id)
+            }
+
+            #[inline]
+            fn number(&self) -> Option<u64> {
+                Some(self.0.into())
             }
         }
     )*};
@@ -143,6 +159,11 @@ impl<T: Field> Field for Option<T> {
             b'n' => text.text("null").map(|()| None),
             _ => T::quick(text).map(Some),
         }
+    }
+
+    #[inline]
+    fn number(&self) -> Option<u64> {
+        self.as_ref().and_then(T::number)
     }
 }
 

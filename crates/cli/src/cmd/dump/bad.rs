@@ -1,11 +1,10 @@
 //! `ringlane dump bad`: the first task that made a NaN or an infinity out of finite inputs.
 
 use ringlane_insight::Instrument;
-use ringlane_insight::dump::{Bad, BadArgument, BadTask, describe_shape, find_bad, place_in};
+use ringlane_insight::dump::{Bad, BadArgument, BadTask, describe_shape, find_bad};
 use ringlane_insight::units::counted;
-use serde_json::{Value as Json, json};
 
-use super::print::{StatsRow, stats_line, task_line};
+use super::print::{stats_line, task_line};
 use crate::errors::{CliError, Exit};
 use crate::output;
 use crate::run_arg::{Needs, RunArg};
@@ -32,7 +31,7 @@ impl BadArgs {
     pub fn execute(&self) -> Result<Exit, CliError> {
         let run = self.run.open(Needs::Table(Instrument::Dump))?;
         let found = find_bad(&run.captured()?, &run.payloads()?)?;
-        output::results(&if self.json { json_of(&found) } else { text(&found) })?;
+        output::results(&if self.json { output::json(&found) } else { text(&found) })?;
         let is_well = found.maker.is_none() && found.given.is_none() && found.is_whole() && !is_empty(&found);
         Ok(if is_well { Exit::Ok } else { Exit::Failed })
     }
@@ -89,31 +88,8 @@ fn arguments(task: &BadTask) -> String {
             counted(stats.elements, "element"),
             stats.nan,
             stats.infinite,
-            place_in(shape, *first)
+            first
         )
     };
     task.bad.iter().map(line).collect()
-}
-
-fn json_of(found: &Bad) -> String {
-    let task = |task: &BadTask| {
-        let bad: Vec<_> = task.bad.iter().map(argument_json).collect();
-        let inputs = task.inputs.iter().map(|input| {
-            json!({"arg": input.arg, "role": input.role.as_str(), "dtype": input.dtype.as_str(), "shape": input.shape,
-                   "stats": StatsRow::of(&input.stats)})
-        });
-        json!({"task_id": task.task.0, "seq": task.seq.0, "kernel": task.kernel, "bad": bad,
-               "inputs": inputs.collect::<Vec<_>>()})
-    };
-    let document = json!({
-        "records": found.records, "truncated": found.cut, "missing": found.lost.dropped, "maker": found.maker.as_ref().map(task),
-        "given": found.given.as_ref().map(task),
-    });
-    format!("{document}\n")
-}
-
-fn argument_json(bad: &BadArgument) -> Json {
-    json!({"arg": bad.arg, "role": bad.role.as_str(), "stage": bad.stage.as_str(), "dtype": bad.dtype.as_str(),
-           "shape": bad.shape, "first": place_in(&bad.shape, bad.first), "value": bad.value.to_string(),
-           "stats": StatsRow::of(&bad.stats)})
 }

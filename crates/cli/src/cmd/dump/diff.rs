@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use ringlane_insight::Instrument;
 use ringlane_insight::dump::{
     ArgumentDiff, Comparison, Diff, Extent, Mismatch, Provenance, Side, Sources, TaskDiff, Tolerance,
-    describe_shape, diff, place_in,
+    describe_shape, diff,
 };
 use ringlane_insight::units::counted;
 use ringlane_task::TaskId;
 use ringlane_trace::deps::Origin;
-use serde_json::{Value as Json, json};
+use serde::Serialize;
 
 use super::error::DumpError;
 use super::print::{seven_digits, task_line};
@@ -193,33 +193,33 @@ impl Shown<'_> {
             (_, false) => "culprit",
             (Some(_), true) => "inputs_differ",
         };
-        let tasks: Vec<_> = found.culprits.iter().map(|task| self.task_json(task)).collect();
-        let outside = found.outside.as_ref().map(|task| self.task_json(task));
-        let document = json!({
-            "verdict": verdict, "tolerance": self.tolerance.get(), "tasks": found.tasks, "records": found.records,
-            "elements": found.elements, "truncated": found.cut, "in_one_run_only": found.alone,
-            "missing": found.lost.map(|counts| counts.dropped),
-            "given_something_else": found.inherited, "outside": outside, "culprits": tasks,
-        });
-        format!("{document}\n")
-    }
-
-    fn task_json(&self, task: &TaskDiff) -> Json {
-        let from = self.sources.of(task.task).into_iter().map(|found| {
-            let producers: Vec<_> = found
-                .producers
-                .iter()
-                .map(|made| json!({"task_id": made.task.0, "seq": made.seq.0, "kernel": made.kernel}))
-                .collect();
-            json!({"arg": found.arg, "origin": found.origin.as_str(), "producers": producers})
-        });
-        json!({
-            "task_id": task.task.0, "seq": task.seq.0, "kernel": task.kernel,
-            "inputs": task.inputs.iter().map(argument_json).collect::<Vec<_>>(),
-            "outputs": task.outputs.iter().map(argument_json).collect::<Vec<_>>(),
-            "inputs_from": from.collect::<Vec<_>>(),
+        let task = |task| TaskAnswer { task, inputs_from: self.sources.of(task.task) };
+        output::json(&Answer {
+            verdict,
+            tolerance: self.tolerance.get(),
+            diff: found,
+            outside: found.outside.as_ref().map(task),
+            culprits: found.culprits.iter().map(task).collect(),
         })
     }
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Answer<'a> {
+    verdict: &'static str,
+    tolerance: f64,
+    #[serde(flatten)]
+    diff: &'a Diff,
+    outside: Option<TaskAnswer<'a>>,
+    culprits: Vec<TaskAnswer<'a>>,
+}
+
+#[derive(Serialize)]
+struct TaskAnswer<'a> {
+    #[serde(flatten)]
+    task: &'a TaskDiff,
+    inputs_from: Vec<Provenance>,
 }
 
 fn name(task: &TaskDiff) -> String {
@@ -234,27 +234,15 @@ fn arguments(differing: &[ArgumentDiff]) -> String {
             "  arg {arg} ({role}, {dtype} {}): {differing} of {} differ, the first at {:?}\n",
             describe_shape(shape),
             counted(*compared, "element"),
-            place_in(shape, *first)
+            first
         );
         text += &format!(
             "    worst at {:?}: {} in A, {} in B, {} apart\n",
-            place_in(shape, worst.element),
+            worst.at,
             worst.a,
             worst.b,
-            seven_digits(worst.difference())
+            seven_digits(worst.difference)
         );
     }
     text
-}
-
-fn argument_json(found: &ArgumentDiff) -> Json {
-    let worst = &found.worst;
-    let difference = Some(worst.difference()).filter(|difference| difference.is_finite());
-    json!({
-        "arg": found.arg, "role": found.role.as_str(), "stage": found.stage.as_str(), "dtype": found.dtype.as_str(),
-        "shape": found.shape, "compared": found.compared, "differing": found.differing,
-        "first": place_in(&found.shape, found.first),
-        "worst": {"at": place_in(&found.shape, worst.element), "a": worst.a.to_string(), "b": worst.b.to_string(),
-                  "difference": difference},
-    })
 }

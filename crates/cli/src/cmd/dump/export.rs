@@ -1,5 +1,6 @@
 //! Captured arguments as files, one for each record.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
@@ -11,7 +12,7 @@ use ringlane_trace::{ArtifactFile, TraceError};
 use super::error::DumpError;
 use super::list::stage_word;
 use crate::errors::CliError;
-use crate::output::printable;
+use crate::output::{self, printable};
 
 /// Characters of a kernel's name in a file's name.
 const NAME_MAX: usize = 64;
@@ -92,5 +93,5 @@ pub fn text(files: &[String]) -> String {
 
 /// The names of the files, for programs.
 pub fn json(files: &[String]) -> String {
-    format!("{}\n", serde_json::json!({ "files": files }))
+    output::json(&BTreeMap::from([("files", files)]))
 }

@@ -1,10 +1,12 @@
 //! The list of captured arguments.
 
+use std::collections::BTreeMap;
+
 use ringlane_insight::dump::{Captured, Catalog, Kind, Value, describe_shape};
 use ringlane_trace::dump::{DumpData, Stage, Truncated};
 use serde::Serialize;
 
-use crate::output::printable;
+use crate::output::{self, printable};
 use ringlane_insight::text_table::{Side, Table};
 
 /// Rows that are printed; the rest is counted. More than a person reads, and a text of a few megabytes at most.
@@ -141,5 +143,5 @@ pub fn text(selected: &[Captured<'_>], catalog: &Catalog) -> String {
 /// The list for programs.
 pub fn json(selected: &[Captured<'_>]) -> String {
     let rows: Vec<_> = selected.iter().map(Row::of).collect();
-    format!("{}\n", serde_json::json!({ "records": rows }))
+    output::json(&BTreeMap::from([("records", rows)]))
 }

@@ -1,5 +1,7 @@
 //! Statistics and first elements of captured arguments.
 
+use std::collections::BTreeMap;
+
 use ringlane_insight::dump::{Captured, Stats, Value, describe_shape, stats};
 use ringlane_insight::task_name;
 use ringlane_insight::units::counted;
@@ -9,7 +11,7 @@ use serde::Serialize;
 
 use super::list::{Row, stage_word};
 use crate::errors::CliError;
-use crate::output::printable;
+use crate::output::{self, printable};
 
 /// Elements shown of each record.
 const FIRST: usize = 8;
@@ -19,34 +21,7 @@ struct PrintedRow<'a> {
     #[serde(flatten)]
     row: Row<'a>,
     #[serde(flatten)]
-    stats: StatsRow,
-    first: Vec<String>,
-}
-
-/// What the elements are like; numbers are strings, because JSON has no NaN and readers round large integers.
-#[derive(Serialize)]
-pub struct StatsRow {
-    elements: u64,
-    nan: u64,
-    infinite: u64,
-    min: Option<String>,
-    max: Option<String>,
-    mean: Option<f64>,
-}
-
-impl StatsRow {
-    /// As programs read it.
-    pub fn of(stats: &Stats) -> Self {
-        let text = |value: Option<Value>| value.map(|value| value.to_string());
-        StatsRow {
-            elements: stats.elements,
-            nan: stats.nan,
-            infinite: stats.infinite,
-            min: text(stats.min),
-            max: text(stats.max),
-            mean: stats.mean,
-        }
-    }
+    stats: Stats,
 }
 
 /// A number with the digits that are worth reading.
@@ -94,10 +69,9 @@ pub fn json(selected: &[Captured<'_>], payloads: &Payloads) -> Result<String, Cl
     let mut records = Vec::with_capacity(selected.len());
     for captured in selected {
         let stats = stats(captured.record, payloads, FIRST)?;
-        let first = stats.first.iter().map(Value::to_string).collect();
-        records.push(PrintedRow { row: Row::of(captured), stats: StatsRow::of(&stats), first });
+        records.push(PrintedRow { row: Row::of(captured), stats });
     }
-    Ok(format!("{}\n", serde_json::json!({ "records": records })))
+    Ok(output::json(&BTreeMap::from([("records", records)])))
 }
 
 fn heading(captured: &Captured<'_>) -> String {

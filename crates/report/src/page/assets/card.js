@@ -131,12 +131,12 @@ function facts(task, own, site) {
   const { tasks, blocks } = model;
   const pair = (name, value) => value !== null && value !== undefined && [h("dt", name), h("dd", value)];
   const submitted = tasks.took && !Number.isNaN(tasks.submit[task]);
-  const parts = submitted && tasks.alloc ? ["stall", "alloc", "lookup", "insert", "wire"].filter((part) => tasks[part][task] > 0).map((part) => `${part} ${time(tasks[part][task])}`).join(", ") : "";
+  const parts = submitted && tasks.parts.alloc ? ["stall", "alloc", "lookup", "insert", "wire"].filter((part) => tasks.parts[part][task] > 0).map((part) => `${part} ${time(tasks.parts[part][task])}`).join(", ") : "";
   const longest = own.reduce((most, block) => Math.max(most, blocks.end[block] - blocks.start[block]), 0);
   return h("div", h("h3", "Facts"), h("dl.pairs",
     pair("submitted at", site && h("code", site)), pair("scope", tasks.scope ? String(tasks.scope[task]) : null),
     pair("submit took", submitted ? `${time(tasks.took[task])}${parts ? ` (${parts})` : ""}` : null),
-    pair("output bytes", tasks.heap?.[task] ? bytes(tasks.heap[task]) : null),
+    pair("output bytes", tasks.parts.heap_bytes?.[task] ? bytes(tasks.parts.heap_bytes[task]) : null),
     pair("dependencies", tasks.manual?.[task] ? "explicit only" : null),
     pair("blocks", own.length ? `${count(own.length)}${own.length > 1 ? `, longest ${time(longest)}` : ""}` : "none"),
     own.length > 0 && pair("on", [...new Set(own.slice(0, 12).map((block) => `${run.timeline.cores[blocks.core[block]]} ${blocks.core[block]}`))].join(", ") + (own.length > 12 ? " \u2026" : ""))),

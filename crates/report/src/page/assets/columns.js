@@ -16,6 +16,14 @@ const columns = {
     element.remove();
     return decode(raw, new Type(Number(rows)), coding);
   },
+
+  /** All columns whose names begin so, by the rest of their names. */
+  async readAll(start) {
+    const names = [...document.querySelectorAll(`script[data-column^="${start}"]`)].map((element) => element.dataset.column);
+    const read = {};
+    for (const name of names) read[name.slice(start.length)] = await columns.read(name);
+    return read;
+  },
 };
 
 function fromBase64(text) {

@@ -64,7 +64,7 @@ function addOrchestrator() {
   for (let task = 0; task < tasks.length; task += 1) if (!Number.isNaN(tasks.submit[task])) rows.push(task);
   const start = Float64Array.from(rows, (task) => tasks.submit[task]);
   const end = Float64Array.from(rows, (task) => tasks.submit[task] + tasks.took[task]);
-  const kinds = Uint8Array.from(rows, (task) => (tasks.stall[task] > 0 ? 1 : 0));
+  const kinds = Uint8Array.from(rows, (task) => (tasks.parts.stall[task] > 0 ? 1 : 0));
   const lane = new Lane("orchestrator", "submits", start, end, kinds);
   lane.rows = Uint32Array.from(rows);
   addGroup("orchestrator", "orchestrator", "orchestrator", "", [lane]);

@@ -55,8 +55,8 @@ async function loadTasks() {
   }
   const tasks = { length: ring.length, ring, local, seq: await columns.read("tasks.seq") };
   tasks.submit = await columns.read("tasks.submit");
-  tasks.took = await columns.read("tasks.submit_took");
-  tasks.stall = await columns.read("tasks.stall");
+  tasks.took = await columns.read("tasks.took");
+  tasks.parts = { stall: await columns.read("tasks.submit.stall") };
   if (tasks.submit) {
     let before = 0;
     for (let task = 0; task < ring.length; task += 1) {
@@ -81,7 +81,7 @@ async function loadTaskDetails() {
       tasks.reclaim[task] += Number.isNaN(tasks.ready[task]) ? 0 : tasks.ready[task];
     }
   }
-  for (const part of ["alloc", "lookup", "insert", "wire", "heap"]) tasks[part] = await columns.read(`tasks.${part}`);
+  Object.assign(tasks.parts, await columns.readAll("tasks.submit."));
   tasks.site = await columns.read("tasks.site");
   tasks.label = await columns.read("tasks.label");
   tasks.scope = await columns.read("tasks.scope", Uint32Array);

@@ -42,7 +42,7 @@ function describe(found, at) {
     }
     case "orchestrator": {
       const task = row.lane.rows[found.place];
-      return [h("b", "submit"), h("dl", fact("task", taskName(task)), start, took, model.tasks.stall[task] > 0 && fact("waited for a ring", time(model.tasks.stall[task])))];
+      return [h("b", "submit"), h("dl", fact("task", taskName(task)), start, took, model.tasks.parts.stall[task] > 0 && fact("waited for a ring", time(model.tasks.parts.stall[task])))];
     }
     case "schedulers": return [h("b", PHASES[model.phases.phase[thing]]), h("dl", fact("thread", row.lane.name), start, took, fact("tasks", count(model.phases.tasks[thing])))];
     case "scopes": return [h("b", nameOf(row, thing)), h("dl", fact("scope", String(model.scopes.id[thing])), fact("ring", String(model.scopes.ring[thing])), start, took, fact("tasks", count(model.scopes.tasks[thing])))];

@@ -1,9 +1,8 @@
 //! The workers of a node: what they were called for, and what the cores of their chips did, on the node's clock.
 
-use ringlane_insight::node::{Call, Node, PlacedRun, Worker};
+use ringlane_insight::node::{Call, Node, PlacedRun, Worker, WorkerSummary};
 use ringlane_insight::{Instrument, Run};
 use ringlane_task::Ticks;
-use ringlane_trace::dist::CallStatus;
 use serde::Serialize;
 
 use super::chips::Chips;
@@ -17,7 +16,7 @@ use crate::page::limits::{CALLS_MAX, CHIP_RUNS_MAX, EXACT_MAX};
 #[derive(Serialize)]
 pub struct NodeData {
     level: u8,
-    workers: Vec<WorkerData>,
+    workers: Vec<WorkerSummary>,
     callables: Vec<String>,
     runs: Vec<RunData>,
     /// Runs there are; the first of them are told.
@@ -25,25 +24,6 @@ pub struct NodeData {
     pub(super) lanes: Vec<LaneData>,
     pub(super) kernels: Vec<KernelData>,
     pub(super) blocks: u64,
-}
-
-#[derive(Serialize)]
-struct WorkerData {
-    path: String,
-    name: String,
-    kind: &'static str,
-    pid: u32,
-    depth: usize,
-    restarts: u32,
-    /// In ticks of the node at the top, as all times here.
-    offset: f64,
-    error: Option<f64>,
-    calls: usize,
-    bad: usize,
-    /// How long its callables ran, all together.
-    busy: u64,
-    /// How long calls stood in its mailbox: the middle one.
-    waited: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -123,7 +103,7 @@ impl Page {
         self.columns.extend(columns);
         self.run.node = Some(NodeData {
             level: node.level,
-            workers: node.workers.iter().map(worker_data).collect(),
+            workers: node.workers.iter().map(Worker::summary).collect(),
             runs,
             runs_total: node.runs.len(),
             callables: node.callables,
@@ -176,29 +156,6 @@ impl Page {
             maybe("calls.done", |call| since(call, call.row.done)),
             maybe("calls.own", |call| call.run.filter(|&run| run < CHIP_RUNS_MAX).map(|run| run as i64)),
         ]);
-    }
-}
-
-fn worker_data(worker: &Worker) -> WorkerData {
-    let facts = &worker.facts;
-    let span = |from: Option<Ticks>, to: Option<Ticks>| Some(to?.0.saturating_sub(from?.0));
-    let mut waits: Vec<u64> =
-        worker.calls.iter().filter_map(|call| span(call.row.sent, call.row.accepted)).collect();
-    waits.sort_unstable();
-    let busy = worker.calls.iter().filter_map(|call| span(call.row.run, call.row.end));
-    WorkerData {
-        path: worker.path.clone(),
-        name: facts.name.clone(),
-        kind: facts.kind.as_str(),
-        pid: facts.pid,
-        depth: worker.depth,
-        restarts: facts.restarts,
-        offset: facts.clock_offset_ticks as f64 * worker.tick,
-        error: facts.clock_error_ticks.map(|ticks| ticks as f64 * worker.tick),
-        calls: worker.calls.len(),
-        bad: worker.calls.iter().filter(|call| call.row.status != CallStatus::Ok).count(),
-        busy: busy.fold(0, u64::saturating_add).min(EXACT_MAX),
-        waited: waits.get(waits.len() / 2).map(|&ticks| ticks.min(EXACT_MAX)),
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use ringlane_insight::timeline::{TaskLife, Timeline};
 use ringlane_task::Ticks;
+use ringlane_trace::rows::Numbers;
 use ringlane_trace::swimlane::{SubmitRow, SwimlaneLevel};
 
 use super::{Detail, exact, tick};
@@ -44,32 +45,26 @@ fn names(tasks: &[TaskLife]) -> Vec<Column> {
     ]
 }
 
-/// What submitting took.
+/// What submitting took: when it began, how long it took, and the other columns of its row.
 fn submits(tasks: &[TaskLife], detail: Detail) -> Vec<Column> {
     let mut before = 0;
     let starts = maybe("tasks.submit", tasks, |task| {
         let start = tick(task.submit?.start);
         Some(start - std::mem::replace(&mut before, start))
     });
-    let part = |name, of: fn(&SubmitRow) -> i64| {
+    let part = |name: String, of: &dyn Fn(&SubmitRow) -> i64| {
         let values = tasks.iter().map(|task| task.submit.as_ref().map_or(0, of));
         Column::of(name, Plain, values)
     };
-    let mut columns = vec![
-        starts,
-        part("tasks.submit_took", |submit| (tick(submit.end) - tick(submit.start)).max(0)),
-        part("tasks.stall", |submit| tick(submit.stall)),
-    ];
-    if detail == Detail::Full {
-        columns.extend([
-            part("tasks.alloc", |submit| tick(submit.alloc)),
-            part("tasks.lookup", |submit| tick(submit.lookup)),
-            part("tasks.insert", |submit| tick(submit.insert)),
-            part("tasks.wire", |submit| tick(submit.wire)),
-            part("tasks.heap", |submit| exact(submit.heap_bytes)),
-        ]);
-    }
-    columns
+    let took = part("tasks.took".into(), &|submit| (tick(submit.end) - tick(submit.start)).max(0));
+    // Everything else that the row holds, by the names of its columns.
+    let others = SubmitRow::NAMES.iter().enumerate();
+    let others = others.filter(|(_, name)| !["task_id", "start", "end"].contains(name));
+    let others = others.filter(|(_, name)| detail == Detail::Full || **name == "stall");
+    let others = others.map(|(at, name)| {
+        part(format!("tasks.submit.{name}"), &|submit| exact(submit.number(at).unwrap_or_default()))
+    });
+    [starts, took].into_iter().chain(others).collect()
 }
 
 fn maybe(name: &'static str, tasks: &[TaskLife], mut of: impl FnMut(&TaskLife) -> Option<i64>) -> Column {
