@@ -249,7 +249,7 @@ fn damage_is_told_with_its_record() {
             "[[4294967296, 0, 0",
             "blocks record 0: core: invalid value: integer `4294967296`",
         ),
-        (0, "\"block_columns\"", "\"other\"", "block_columns stands after blocks"),
+        (0, "\"block_columns\"", "\"other\"", "block_columns comes after blocks"),
         (1, "[16,64]", "[16,64,1]", "records record 0: 3 lengths and 2 strides"),
         (1, "\"0x000000003f800000\"", "\"0x100000003f800000\"", "is no float32"),
         (2, "\"scope\": 3, ", "", "tasks record 0: missing field `scope`"),

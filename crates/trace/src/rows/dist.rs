@@ -8,7 +8,7 @@
 //! ```
 //!
 //! All times are ticks of the node's clock since the node's run began. Those of a worker were stamped by the worker and
-//! shifted by the offset of its clock, which was measured and is told with its error: two stamps of different
+//! shifted by the offset of its clock, which was measured and is reported with its error: two stamps of different
 //! processes can be in the wrong order by that much, and no more.
 
 mod read;

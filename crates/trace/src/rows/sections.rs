@@ -65,7 +65,7 @@ impl<W: Write> Sections<W> {
         self.rows.get(section).copied().unwrap_or(0)
     }
 
-    /// Closes the last array; what stands after it is written into the result.
+    /// Closes the last array; what comes after it is written into the result.
     pub(crate) fn close(&mut self) -> io::Result<&mut Text> {
         if self.opened < self.openings.len() {
             self.open(self.openings.len() - 1)?;

@@ -1,7 +1,7 @@
 //! `l2_perf_records.json`: when each block ran and where, and from level 2 and 3 on what the scheduler and the
 //! orchestrator did meanwhile.
 //!
-//! A level's file holds nothing of the levels above it, and its version tells the level: 0, 1, 2 for level 1, 2, 3.
+//! A level's file holds nothing of the levels above it, and its version says the level: 0, 1, 2 for level 1, 2, 3.
 
 mod read;
 mod sections;

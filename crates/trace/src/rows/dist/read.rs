@@ -84,10 +84,10 @@ impl<F: FnMut(CallRow<'static>)> Document for Reader<F> {
 impl<F: FnMut(CallRow<'static>)> Reader<F> {
     fn calls(&mut self, value: Value<'_, '_>) -> Result<(), ReadError> {
         let Some(names) = self.columns.take() else {
-            return Err("call_columns stands after calls".into());
+            return Err("call_columns comes after calls".into());
         };
         let Some(meta) = &self.meta else {
-            return Err("metadata stands after calls".into());
+            return Err("metadata comes after calls".into());
         };
         let rows = ArrayRows::find(names, CallRow::REQUIRED)?;
         value.read_rows_with(&rows, "calls", |row| {

@@ -90,8 +90,8 @@ fn what_is_damaged_is_refused_with_what_is_wrong() {
     let broken = [
         ("\"version\":1", "\"version\":2", "has version 2, known is 1"),
         ("\"sent\"", "\"set\"", "there is no column \"sent\""),
-        ("\"call_columns\"", "\"columns\"", "call_columns stands after calls"),
-        ("\"metadata\"", "\"meta\"", "metadata stands after calls"),
+        ("\"call_columns\"", "\"columns\"", "call_columns comes after calls"),
+        ("\"metadata\"", "\"meta\"", "metadata comes after calls"),
         ("\"kind\":\"chip\"", "\"kind\":\"ship\"", "unknown variant `ship`"),
         ("\"name\":\"chip0\"", "\"name\":\"..\"", "worker \"..\" cannot name a directory"),
         ("\"name\":\"node0\"", "\"name\":\"chip0\"", "two workers are called \"chip0\""),
@@ -111,8 +111,8 @@ fn what_is_damaged_is_refused_with_what_is_wrong() {
     ];
     for (from, to, expected) in broken {
         assert!(text.contains(from), "{from}");
-        let told = read(&text.replacen(from, to, 1)).unwrap_err();
-        assert!(told.contains(expected), "{told}");
+        let found = read(&text.replacen(from, to, 1)).unwrap_err();
+        assert!(found.contains(expected), "{found}");
     }
 }
 

@@ -118,7 +118,7 @@ fn split_fields(record: &[u8]) -> Result<Vec<Cow<'_, str>>, ReadError> {
         match after.strip_prefix(',') {
             Some(next) => rest = next,
             None if after.is_empty() => return Ok(fields),
-            None => return Err(format!("{after:?} stands after a closing quote").into()),
+            None => return Err(format!("{after:?} follows a closing quote").into()),
         }
     }
 }

@@ -56,7 +56,7 @@ impl<W: Write> PmuWriter<W> {
         Ok(())
     }
 
-    /// Ends the file and tells how many rows it has.
+    /// Ends the file and returns the number of its rows.
     pub fn finish(mut self) -> io::Result<u64> {
         self.text.give(&mut self.out)?;
         self.out.flush()?;

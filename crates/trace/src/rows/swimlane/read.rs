@@ -176,7 +176,7 @@ impl<F: FnMut(SwimlaneRow)> Reader<F> {
     /// Reads the rows of an array.
     pub(super) fn rows<R: SectionRow>(&mut self, value: Value<'_, '_>) -> Result<(), ReadError> {
         let Some(names) = self.columns[R::PLACE].take() else {
-            return Err(format!("{} stands after {}", R::COLUMNS_KEY, R::ROWS_KEY).into());
+            return Err(format!("{} comes after {}", R::COLUMNS_KEY, R::ROWS_KEY).into());
         };
         let level = self.level;
         // Blocks have all columns from level 2 on; other columns that may be missing were added later.
@@ -197,7 +197,7 @@ impl<F: FnMut(SwimlaneRow)> Reader<F> {
     fn copies(&mut self, value: Value<'_, '_>) -> Result<(), ReadError> {
         let [columns, rows] = COPY_KEYS;
         let Some(names) = self.copy_columns.take() else {
-            return Err(format!("{columns} stands after {rows}").into());
+            return Err(format!("{columns} comes after {rows}").into());
         };
         let (reader, mut copies) = (ArrayRows::<CopyRow>::find(names, CopyRow::REQUIRED)?, Vec::new());
         value.read_rows_with(&reader, rows, |row| {

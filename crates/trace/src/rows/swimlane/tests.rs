@@ -143,13 +143,13 @@ fn copies_that_are_damaged_are_refused_with_what_is_wrong() {
         ("\"h2d\"", "\"up\"", "copies record 0: direction: unknown variant `up`"),
         (",300,301]", ",300]", "copies record 1: end: invalid length 4"),
         (",300,301]", ",300,-1]", "copies record 1: end: invalid value"),
-        ("\"copy_columns\"", "\"columns\"", "copy_columns stands after copies"),
+        ("\"copy_columns\"", "\"columns\"", "copy_columns comes after copies"),
         ("\"total\":2,\"collected\":2", "\"total\":3,\"collected\":3", "copies has 2 rows, collected says 3"),
     ];
     for (from, to, expected) in broken {
         assert!(text.contains(from), "{from}");
-        let told = read_file(&text.replacen(from, to, 1)).unwrap_err();
-        assert!(told.contains(expected), "{told}");
+        let found = read_file(&text.replacen(from, to, 1)).unwrap_err();
+        assert!(found.contains(expected), "{found}");
     }
     let moved = text.replace("\"direction\",\"what\"", "\"what\",\"direction\"");
     let moved = moved.replace("\"h2d\",\"buffer 0\"", "\"buffer 0\",\"h2d\"");
