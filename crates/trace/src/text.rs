@@ -86,20 +86,30 @@ impl Text {
         self.raw("]")
     }
 
-    /// A JSON string, quotes included. Runs of ordinary bytes are copied at once.
+    /// A JSON string, quotes included. All bytes of a piece are looked at together; most strings need no escapes.
+    #[inline]
     pub(crate) fn string(&mut self, text: &str) -> &mut Self {
-        self.0.push(b'"');
         let bytes = text.as_bytes();
-        let mut copied = 0;
-        for (at, &byte) in bytes.iter().enumerate() {
-            if byte >= b' ' && byte != b'"' && byte != b'\\' {
-                continue;
-            }
-            self.0.extend_from_slice(&bytes[copied..at]);
-            self.escape(byte);
-            copied = at + 1;
+        let is_plain = |plain: bool, &byte: &u8| plain & (byte >= b' ') & (byte != b'"') & (byte != b'\\');
+        if !bytes.iter().fold(true, is_plain) {
+            return self.escaped(bytes);
         }
-        self.0.extend_from_slice(&bytes[copied..]);
+        self.0.reserve(bytes.len() + 2);
+        self.0.push(b'"');
+        self.0.extend_from_slice(bytes);
+        self.0.push(b'"');
+        self
+    }
+
+    #[cold]
+    fn escaped(&mut self, bytes: &[u8]) -> &mut Self {
+        self.0.push(b'"');
+        for &byte in bytes {
+            match byte {
+                b'"' | b'\\' | 0..b' ' => self.escape(byte),
+                _ => self.0.push(byte),
+            }
+        }
         self.0.push(b'"');
         self
     }

@@ -36,8 +36,16 @@ macro_rules! names {
             }
         }
 
-        name_fields! {
-            $name: $name::from_name;
+        impl $crate::rows::field::Field for $name {
+            #[inline]
+            fn write(&self, text: &mut $crate::text::Text) {
+                text.raw(match self { $($name::$variant => concat!("\"", $text, "\""),)* });
+            }
+
+            #[inline]
+            fn quick(text: &mut $crate::rows::quick::Quick<'_>) -> Option<Self> {
+                $name::from_name(text.string()?)
+            }
         }
 
         impl serde::Serialize for $name {
