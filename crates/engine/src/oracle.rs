@@ -275,6 +275,8 @@ impl Backend for Oracle<'_, '_> {
         Ok(())
     }
 
+    fn label_scope(&mut self, _label: &str) {}
+
     fn exit_scope(&mut self) -> Result<()> {
         self.sites.pop();
         Ok(())

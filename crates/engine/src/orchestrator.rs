@@ -20,7 +20,7 @@ use crate::memory::{Memory, RunMemory};
 use crate::observe::submitter::WatchedSubmits;
 use crate::report::RunReport;
 use crate::ring::slots::Ring;
-use crate::scope::{Scope, Segment, Usage, WatchedScope};
+use crate::scope::{Label, Scope, Segment, Usage, WatchedScope};
 use crate::seams::{Chip, Probe, Step, Threading};
 use crate::slot::{EdgeKind, SlotIndex};
 use crate::sync::Ordering;
@@ -55,6 +55,8 @@ pub struct State {
     pub(crate) metas: Box<[Meta]>,
     pub(crate) map: TensorMap,
     pub(crate) scopes: Vec<Scope>,
+    /// The labels of the open scopes, one after another.
+    pub(crate) scope_labels: String,
     pub(crate) predecessors: Vec<Predecessor>,
     pub(crate) kernels: Interner,
     pub(crate) sites: Interner,
@@ -76,6 +78,7 @@ impl State {
             metas,
             map: TensorMap::new(capacities.tensormap),
             scopes: Vec::with_capacity(SCOPE_DEPTH_MAX),
+            scope_labels: String::new(),
             predecessors: Vec::with_capacity(capacities.tensormap as usize),
             kernels: Interner::default(),
             sites: Interner::default(),
@@ -101,6 +104,7 @@ impl State {
         let externals = (0..buffers.len()).map(|i| ((RINGS + i) as u32, buffers.entry(i).1));
         self.map.reset(run, table.capacities.tensormap, externals);
         self.scopes.clear();
+        self.scope_labels.clear();
         self.kernels.reset();
         self.sites.reset();
         self.marked.clear();
@@ -397,6 +401,7 @@ impl<C: Chip, P: Probe> Backend for Orchestrator<'_, C, P> {
             since: core::array::from_fn(|ring| self.state.rings[ring].head),
             since_seq: self.seq,
             watched: WatchedScope { begun: self.seq, ..WatchedScope::default() },
+            label: Label::default(),
         };
         // Not read back from the stack, where it has only just been stored.
         self.current = Current::of(self.run.number(), &scope);
@@ -416,6 +421,7 @@ impl<C: Chip, P: Probe> Backend for Orchestrator<'_, C, P> {
         if self.probe.sees_scopes() {
             self.observe_exit(&scope);
         }
+        scope.label.pop(&mut self.state.scope_labels);
         self.scopes_ended += self.counting.is_none() as u64;
         self.table.board.fill.depth.store(self.state.scopes.len() as u32, Ordering::Relaxed);
         if let Some(first) = scope.first {
@@ -428,6 +434,11 @@ impl<C: Chip, P: Probe> Backend for Orchestrator<'_, C, P> {
             }
         }
         self.count_scope_exit(&scope)
+    }
+
+    fn label_scope(&mut self, label: &str) {
+        let label = Label::push(&mut self.state.scope_labels, label);
+        self.scope().label = label;
     }
 
     fn mark(&mut self, args: &[u16]) {

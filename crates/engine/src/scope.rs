@@ -103,6 +103,36 @@ pub(crate) struct Scope {
     /// The first task after that, in submission order.
     pub(crate) since_seq: u64,
     pub(crate) watched: WatchedScope,
+    /// Where its label is in `State::scope_labels`.
+    pub(crate) label: Label,
+}
+
+/// A piece of the labels of open scopes; empty without a label.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Label {
+    start: u32,
+    bytes: u32,
+}
+
+impl Label {
+    /// Adds a label to those of the open scopes.
+    pub(crate) fn push(labels: &mut String, label: &str) -> Self {
+        let start = labels.len() as u32;
+        labels.push_str(label);
+        Label { start, bytes: label.len() as u32 }
+    }
+
+    /// The text.
+    pub(crate) fn of(self, labels: &str) -> &str {
+        labels.get(self.start as usize..(self.start + self.bytes) as usize).unwrap_or_default()
+    }
+
+    /// Takes it back; the labels of the scopes inside have been.
+    pub(crate) fn pop(self, labels: &mut String) {
+        if self.bytes > 0 {
+            labels.truncate(self.start as usize);
+        }
+    }
 }
 
 /// What only a probe that sees scopes needs to know of one, beside how far it and its ring have come.

@@ -30,6 +30,8 @@ pub struct Deadlock {
     pub scope: u32,
     /// Where it was opened.
     pub scope_site: String,
+    /// Its label; empty without one.
+    pub scope_label: String,
     /// How deep it is; the root scope has depth 0.
     pub depth: usize,
     /// Where the submit that had to wait stands.
@@ -53,9 +55,11 @@ pub struct Deadlock {
 impl Deadlock {
     /// Which scope, on which ring, exhausted which resource.
     pub fn detail(&self) -> String {
-        let Deadlock { scope_site, submit_site, ring, resource, used, capacity, need, .. } = self;
+        let Deadlock { scope_site, scope_label, submit_site, ring, resource, used, capacity, need, .. } =
+            self;
+        let label = if scope_label.is_empty() { String::new() } else { format!(" {scope_label:?}") };
         format!(
-            "scope {scope_site} on ring {ring}: {resource} {used}/{capacity}, {need} needed; \
+            "scope {scope_site}{label} on ring {ring}: {resource} {used}/{capacity}, {need} needed; \
              stopped at the submit in {submit_site}"
         )
     }
@@ -173,6 +177,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         let deadlock = Deadlock {
             scope: culprit.id,
             scope_site: place(culprit.site),
+            scope_label: culprit.label.of(&self.state.scope_labels).to_string(),
             depth: self.state.scopes.iter().position(|scope| scope.id == culprit.id).unwrap_or(0),
             submit_site: place(site),
             ring: culprit.ring as u8,

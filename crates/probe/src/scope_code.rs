@@ -2,7 +2,7 @@
 //! costs more than the record.
 //!
 //! ```text
-//! │ head │ peaks of each ring that was used │ waits, of each kind that there were │
+//! │ head │ peaks of each ring that was used │ waits, of each kind that there were │ label, padded to whole words │
 //! ```
 
 use ringlane_engine::limits::RINGS;
@@ -13,7 +13,9 @@ use crate::scopes::{RESOURCES, Stall, Stalls};
 
 /// A scope as it is read back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ScopeRecord {
+pub(crate) struct ScopeRecord<'a> {
+    /// Empty without one.
+    pub(crate) label: &'a str,
     pub(crate) scope: u32,
     pub(crate) parent: u32,
     pub(crate) site: u32,
@@ -59,7 +61,8 @@ pub(crate) struct Head {
     pub(crate) rings: u8,
     /// How many kinds of waits follow; set by `store`.
     pub(crate) stalls: u8,
-    pub(crate) unused: u32,
+    /// Bytes of the label; set by `store`.
+    pub(crate) label_bytes: u32,
 }
 
 #[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
@@ -109,13 +112,15 @@ pub(crate) fn store(
     head: impl FnOnce() -> Head,
     peaks: impl Fn(usize) -> [u64; 4],
     stalls: Option<&Stalls>,
+    label: &str,
 ) {
     let kinds = stalls.map_or(0, stall_count);
     let bytes = size_of::<Head>()
         + rings.count_ones() as usize * size_of::<RingPeaks>()
-        + usize::from(kinds) * size_of::<StallCode>();
+        + usize::from(kinds) * size_of::<StallCode>()
+        + label.len().next_multiple_of(8);
     let Some(place) = writer.reserve(bytes) else { return };
-    let mut place = put(place, &Head { rings, stalls: kinds, ..head() });
+    let mut place = put(place, &Head { rings, stalls: kinds, label_bytes: label.len() as u32, ..head() });
     // Written out for each ring by the compiler.
     for ring in (0..RINGS).filter(|ring| rings >> ring & 1 == 1) {
         let [slots, heap, edges, args] = peaks(ring);
@@ -124,7 +129,10 @@ pub(crate) fn store(
         place = put(place, &RingPeaks { heap, slots, edges, args, unused: 0 });
     }
     if let Some(stalls) = stalls {
-        store_stalls(place, stalls);
+        place = store_stalls(place, stalls);
+    }
+    if !label.is_empty() {
+        place[..label.len()].copy_from_slice(label.as_bytes());
     }
 }
 
@@ -143,17 +151,18 @@ fn stall_count(stalls: &Stalls) -> u8 {
 }
 
 #[cold]
-fn store_stalls(mut place: &mut [u8], stalls: &Stalls) {
+fn store_stalls<'a>(mut place: &'a mut [u8], stalls: &Stalls) -> &'a mut [u8] {
     for (ring, kinds) in stalls.iter().enumerate() {
         for (resource, stall) in kinds.iter().enumerate().filter(|(_, stall)| stall.count > 0) {
             let Stall { count, ticks } = *stall;
             place = put(place, &StallCode { count, ticks, ring: ring as u32, resource: resource as u32 });
         }
     }
+    place
 }
 
 /// Takes the first scope off a chunk; `None` at its end.
-pub(crate) fn next(chunk: &mut &[u8]) -> Option<ScopeRecord> {
+pub(crate) fn next<'a>(chunk: &mut &'a [u8]) -> Option<ScopeRecord<'a>> {
     let head: Head = take(chunk)?;
     let mut scope = ScopeRecord {
         scope: head.scope,
@@ -179,6 +188,9 @@ pub(crate) fn next(chunk: &mut &[u8]) -> Option<ScopeRecord> {
         let StallCode { count, ticks, ring, resource } = take(chunk)?;
         *scope.stalls.get_mut(ring as usize)?.get_mut(resource as usize)? = Stall { count, ticks };
     }
+    let label_bytes = head.label_bytes as usize;
+    let (label, rest) = chunk.split_at_checked(label_bytes.next_multiple_of(8))?;
+    (scope.label, *chunk) = (core::str::from_utf8(&label[..label_bytes]).ok()?, rest);
     Some(scope)
 }
 
@@ -198,15 +210,15 @@ mod tests {
         let head = Head { scope: 7, parent: 3, need_slots: 1, need_heap: 2, tasks: 1, ..Head::default() };
         let plain =
             ScopeRecord { scope: 7, parent: 3, need: [1, 2, 0, 0], tasks: 1, ..ScopeRecord::default() };
-        let mut full = ScopeRecord { open: 1, depth: 5, heap_piece: 1 << 40, ..plain };
+        let mut full = ScopeRecord { open: 1, depth: 5, heap_piece: 1 << 40, label: "layer 3", ..plain };
         full.peaks = [[1, 1 << 40, 3, 4], [0; 4], [5, 6, 7, 8], [0, 0, 0, 1]];
         full.stalls[2][4] = Stall { count: 2, ticks: 1 << 50 };
         full.stalls[0][0] = Stall { count: 1, ticks: 9 };
         let full_head = Head { open: 1, depth: 5, heap_piece: 1 << 40, ..head };
         let chunk = one_writer(|writer| {
-            // Rings that are not named are not looked at.
-            store(writer, 0, || head, |ring| full.peaks[ring], None);
-            store(writer, 0b1101, || full_head, |ring| full.peaks[ring], Some(&full.stalls));
+            // Peaks of rings that are not named are not read.
+            store(writer, 0, || head, |ring| full.peaks[ring], None, "");
+            store(writer, 0b1101, || full_head, |ring| full.peaks[ring], Some(&full.stalls), "layer 3");
         });
         let mut rest = &chunk[..];
         assert_eq!([next(&mut rest), next(&mut rest), next(&mut rest)], [Some(plain), Some(full), None]);

@@ -129,7 +129,7 @@ impl Scopes {
         };
         let stalls = inner.stalled.then_some(&inner.stalls);
         let peaks = |ring| inner.peaks(ring, scope.used(ring));
-        scope_code::store(&mut self.writer, scope.used_rings(), head, peaks, stalls);
+        scope_code::store(&mut self.writer, scope.used_rings(), head, peaks, stalls, scope.label());
         if let Some(outer) = outer.last_mut() {
             outer.inner_tasks += scope.tasks;
             if inner.told != 0 || inner.stalled {

@@ -8,15 +8,23 @@
 
 use std::path::{Path, PathBuf};
 
+#[cfg(feature = "report")]
 use ringlane_insight::critical_path::{self, CriticalPath};
+#[cfg(feature = "report")]
 use ringlane_insight::findings::{Finding, Known, findings};
+#[cfg(feature = "report")]
 use ringlane_insight::overhead::{Overhead, overhead};
+#[cfg(feature = "report")]
 use ringlane_insight::verdict::{self, Verdict};
+#[cfg(feature = "report")]
 use ringlane_insight::{InsightError, Run};
 use ringlane_probe::{Exported, RecordingProblem};
+#[cfg(feature = "report")]
 use ringlane_report::page::{self, PageError};
 use ringlane_task::DfxFlags;
-use ringlane_trace::{ArtifactFile, CheckReport, DfxCost, FileEntry, check_run};
+#[cfg(feature = "report")]
+use ringlane_trace::ArtifactFile;
+use ringlane_trace::{CheckReport, DfxCost, FileEntry, TraceError, check_run};
 
 /// What is recorded for a page where nothing else is asked for: all but the data of tasks, which can be large.
 pub const REPORTED: DfxFlags =
@@ -83,6 +91,15 @@ impl Recording {
         &self.exported.problems
     }
 
+    /// Whether the files are true of each other, as `ringlane check` says it.
+    pub fn check(&self) -> Result<CheckReport, TraceError> {
+        check_run(&self.dir)
+    }
+}
+
+/// What the recording means.
+#[cfg(feature = "report")]
+impl Recording {
     /// The run as everything that explains it reads it: the manifest, and a table for each instrument.
     pub fn run(&self) -> Result<Run, InsightError> {
         Run::open(&self.dir)
@@ -124,11 +141,6 @@ impl Recording {
             path: path.as_ref(),
             scopes: scopes.as_ref(),
         }))
-    }
-
-    /// Whether the files are true of each other, as `ringlane check` says it.
-    pub fn check(&self) -> Result<CheckReport, InsightError> {
-        Ok(check_run(&self.dir)?)
     }
 
     /// Writes the page of the run, `report.html` in its directory, and gives its path. What was not recorded is named on

@@ -270,6 +270,7 @@ fn a_fatal_stop_and_an_open_scope_are_read_back() {
     let root = TestDir::new();
     let fatal = ScopeFatal {
         scope: ringlane_task::ScopeId(3),
+        label: None,
         site: "src/\"odd\".rs:7".into(),
         ring: None,
         resource: ringlane_task::Resource::TensorMap,

@@ -70,7 +70,7 @@ impl View<'_> {
             text += &format!(
                 "\nscope {} ({}) exhausted the {} {ring}: {} of {} {} in use, {} needed\n",
                 fatal.scope,
-                printable(&fatal.site),
+                printable(&fatal.place()),
                 fatal.resource,
                 fatal.used,
                 fatal.capacity,
@@ -122,7 +122,8 @@ impl View<'_> {
         columns.extend(["fan-in", "waits", "waited"].map(|name| (name, Side::Right)));
         let mut table = Table::new(columns);
         for site in &self.summary.sites {
-            let mut row = vec![printable(&site.site), site.ring.to_string()];
+            let label = site.label.as_ref().map_or(String::new(), |label| format!(" {label:?}"));
+            let mut row = vec![printable(&format!("{}{label}", site.site)), site.ring.to_string()];
             row.extend([site.scopes, site.tasks].map(|number| number.to_string()));
             row.extend(site.uses.iter().map(|one| format!("{}/{}", one.need, one.peak)));
             row.extend([site.fanin_peak, site.waits.count].map(|number| number.to_string()));

@@ -37,6 +37,8 @@ pub trait Backend {
     fn enter_scope(&mut self, site: Site, inference: Inference) -> Result<()>;
     /// Ends the innermost scope. Never fails to end it; an error is one that the scope's code must see.
     fn exit_scope(&mut self) -> Result<()>;
+    /// Gives the innermost scope a label.
+    fn label_scope(&mut self, label: &str);
     /// Asks for arguments of the next submit, by index, to be captured.
     fn mark(&mut self, args: &[u16]);
     /// Waits for the writers of a view, then hands its bytes to `sink`: to be copied, in logical order and in pieces, or where

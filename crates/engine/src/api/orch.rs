@@ -52,6 +52,7 @@ use super::buffers::{BufferId, checked_view};
 use super::launch::Launch;
 use super::tensor::{Task, TaskHandle, Tensor, TensorRef};
 use crate::fault::{Error, Fault, Result};
+use crate::limits::LABEL_BYTES_MAX;
 
 /// Submits tasks, opens scopes, reads values: the user's side of a run.
 ///
@@ -350,6 +351,32 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
     #[inline]
     pub fn scope<R>(&mut self, f: impl for<'c> FnOnce(&mut Orch<'c, 's>) -> Result<R>) -> Result<R> {
         self.scope_with(Inference::Inherit, Location::caller(), f)
+    }
+
+    /// As [`scope`](Self::scope), with a label that is shown beside its source line: in `scope_stats.json`, on the page, in
+    /// Perfetto and in deadlock errors. It is copied, and cut after [`LABEL_BYTES_MAX`](crate::limits::LABEL_BYTES_MAX) bytes.
+    ///
+    /// ```
+    /// # use ringlane_engine::prelude::*;
+    /// # kernel! { static SET = any fn(x: &mut [u32], to: u32) { x.fill(to); } }
+    /// # ringlane_engine::oracle::run(&mut Buffers::new(), |o| {
+    /// for layer in 0..3u32 {
+    ///     o.scope_named(&format!("layer {layer}"), |o| {
+    ///         o.submit(&SET, [out(u32, [4]), scalar(layer)]).map(drop)
+    ///     })?;
+    /// }
+    /// # Ok(()) })?; Ok::<(), Error>(())
+    /// ```
+    #[track_caller]
+    pub fn scope_named<R>(
+        &mut self,
+        label: &str,
+        f: impl for<'c> FnOnce(&mut Orch<'c, 's>) -> Result<R>,
+    ) -> Result<R> {
+        self.scope_with(Inference::Inherit, Location::caller(), |o| {
+            o.backend().label_scope(&label[..label.floor_char_boundary(LABEL_BYTES_MAX)]);
+            f(o)
+        })
     }
 
     /// As [`scope`](Self::scope), without dependency inference inside: only explicit edges order its tasks.

@@ -282,6 +282,7 @@ pub struct EndedScope<'t> {
     pub tensormap: u64,
     pub(crate) scope: &'t Scope,
     pub(crate) rings: &'t [Ring; RINGS],
+    pub(crate) labels: &'t str,
 }
 
 impl EndedScope<'_> {
@@ -289,6 +290,12 @@ impl EndedScope<'_> {
     #[inline]
     pub fn id(&self) -> u32 {
         self.scope.id
+    }
+
+    /// Its label; empty without one.
+    #[inline]
+    pub fn label(&self) -> &str {
+        self.scope.label.of(self.labels)
     }
 
     /// Where it was begun.

@@ -163,7 +163,8 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         fan_in: u64,
     ) -> EndedScope<'t> {
         let (tasks, tensormap) = (self.seq - scope.watched.begun, self.state.map.used());
-        EndedScope { depth, parent, tasks, fan_in, tensormap, scope, rings: &self.state.rings }
+        let (rings, labels) = (&self.state.rings, self.state.scope_labels.as_str());
+        EndedScope { depth, parent, tasks, fan_in, tensormap, scope, rings, labels }
     }
 
     /// The innermost scope is another one; gives the widest fan-in of those submitted until now.

@@ -90,6 +90,7 @@ fn a_full_ring_is_told_with_its_scope_and_a_fatal_one_before_all() {
     );
     scopes.head.fatal = Some(ScopeFatal {
         scope: ScopeId(1),
+        label: None,
         site: "a.rs:9".into(),
         ring: Some(RingIndex(1)),
         resource: Resource::TaskWindow,

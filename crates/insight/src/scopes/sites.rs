@@ -1,6 +1,6 @@
 //! Scopes that were opened at the same place, taken together.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use ringlane_task::{Resource, RingIndex, ScopeId, Ticks};
 use ringlane_trace::scopes::{ScopeRow, ScopeStall};
@@ -24,6 +24,9 @@ pub struct ResourceUse {
 pub struct SiteUse {
     /// Where they were opened, `file:line`.
     pub site: String,
+    /// Their label; of several, the first and the last with the number of labels; `None` without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// The ring that their tasks live on.
     pub ring: RingIndex,
     /// How many there are.
@@ -66,6 +69,7 @@ impl SiteUse {
     fn new(row: &ScopeRow<'_>) -> Self {
         SiteUse {
             site: row.site.to_string(),
+            label: None,
             ring: row.ring,
             scopes: 0,
             tasks: 0,
@@ -126,6 +130,16 @@ pub(crate) fn own_waits(rows: &[ScopeRow<'_>]) -> Vec<Vec<ScopeStall>> {
     own
 }
 
+/// One text for the labels of scopes that were opened at one place, in the order in which these ended.
+fn label_of(labels: Vec<&str>) -> Option<String> {
+    let (first, last) = (*labels.first()?, *labels.last()?);
+    let different: BTreeSet<_> = labels.iter().collect();
+    Some(match different.len() {
+        1 => first.to_string(),
+        count => format!("{first} … {last} ({count} labels)"),
+    })
+}
+
 /// Scopes by ring and place.
 pub(super) fn by_place(
     rows: &[ScopeRow<'_>],
@@ -134,10 +148,17 @@ pub(super) fn by_place(
     clock_freq_hz: u64,
 ) -> Vec<SiteUse> {
     let mut sites: BTreeMap<(RingIndex, &str), SiteUse> = BTreeMap::new();
+    let mut labels: BTreeMap<(RingIndex, &str), Vec<&str>> = BTreeMap::new();
     for (row, stalls) in rows.iter().zip(waits) {
         let site = sites.entry((row.ring, &row.site)).or_insert_with(|| SiteUse::new(row));
         site.add(row, stalls, clock_freq_hz);
+        if let Some(label) = &row.label {
+            labels.entry((row.ring, &row.site)).or_default().push(label);
+        }
     }
-    sites.values_mut().for_each(|site| site.find_closest(given));
+    for (place, site) in &mut sites {
+        site.find_closest(given);
+        site.label = labels.remove(place).and_then(label_of);
+    }
     sites.into_values().collect()
 }

@@ -71,6 +71,7 @@ fn a_need_becomes_the_smallest_power_of_two_that_can_be_set() {
 fn after_a_full_ring_what_ran_out_is_raised_and_the_rest_is_kept() {
     let fatal = ScopeFatal {
         scope: ScopeId(1),
+        label: None,
         site: "a.rs:2".into(),
         ring: Some(RingIndex(1)),
         resource: Resource::DepPool,

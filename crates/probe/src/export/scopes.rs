@@ -28,7 +28,7 @@ impl Export<'_> {
         writer.finish(self.dropped(kinds::SCOPES, rows))
     }
 
-    fn scope(&self, scope: &ScopeRecord) -> ScopeRow<'_> {
+    fn scope<'s>(&'s self, scope: &ScopeRecord<'s>) -> ScopeRow<'s> {
         let peaks = |of: usize| -> [Peak; RINGS] {
             core::array::from_fn(|ring| {
                 let capacity = self.facts.capacities.get(RESOURCES[of], RingIndex(ring as u8));
@@ -43,6 +43,7 @@ impl Export<'_> {
             scope: ScopeId(scope.scope),
             parent: (scope.parent != NO_PARENT).then_some(ScopeId(scope.parent)),
             site: Cow::Borrowed(site),
+            label: Some(scope.label).filter(|label| !label.is_empty()).map(Cow::Borrowed),
             depth: scope.depth,
             ring: RingIndex((scope.depth as usize).min(RINGS - 1) as u8),
             tasks: scope.tasks,
@@ -61,7 +62,7 @@ impl Export<'_> {
     }
 }
 
-fn stalls(scope: &ScopeRecord) -> Vec<ScopeStall> {
+fn stalls(scope: &ScopeRecord<'_>) -> Vec<ScopeStall> {
     let mut found = Vec::new();
     for (ring, kinds) in scope.stalls.iter().enumerate() {
         for (&resource, stall) in RESOURCES.iter().zip(kinds).filter(|(_, stall)| stall.count > 0) {
@@ -73,10 +74,11 @@ fn stalls(scope: &ScopeRecord) -> Vec<ScopeStall> {
 }
 
 fn fatal(deadlock: &Deadlock) -> ScopeFatal<'_> {
-    let Deadlock { scope, scope_site, ring, resource, used, capacity, need, .. } = deadlock;
+    let Deadlock { scope, scope_site, scope_label, ring, resource, used, capacity, need, .. } = deadlock;
     ScopeFatal {
         scope: ScopeId(*scope),
         site: Cow::Borrowed(scope_site),
+        label: Some(scope_label.as_str()).filter(|label| !label.is_empty()).map(Cow::Borrowed),
         ring: (*resource != Resource::TensorMap).then_some(RingIndex(*ring)),
         resource: *resource,
         used: *used,

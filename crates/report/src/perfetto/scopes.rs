@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use ringlane_task::{RingIndex, ScopeId, Ticks};
 use ringlane_trace::scopes::ScopeRow;
 
-/// The scopes of a run, each with its place, depth and times; sites are told once.
+/// The scopes of a run, each with its place, depth and times; a place is stored once.
 ///
 /// ```
 /// use ringlane_report::perfetto::ScopeSpans;
@@ -37,12 +37,13 @@ pub(super) struct ScopeSpan {
 impl ScopeSpans {
     /// Adds a scope.
     pub fn push(&mut self, row: &ScopeRow<'_>) {
-        let site = match self.site_places.get(row.site.as_ref()) {
+        let place = row.place();
+        let site = match self.site_places.get(&place) {
             Some(&site) => site,
             None => {
                 let site = self.sites.len() as u32;
-                self.sites.push(row.site.to_string());
-                self.site_places.insert(row.site.to_string(), site);
+                self.sites.push(place.clone());
+                self.site_places.insert(place, site);
                 site
             }
         };

@@ -73,6 +73,8 @@ row! { object
         parent: Option<ScopeId>,
         /// Where in the source, `file:line`.
         site: Cow<'a, str>,
+        /// Its label, if it has one.
+        label: Option<Cow<'a, str>> [absent],
         /// How deep it is nested; the root has depth 0.
         depth: u32,
         /// The ring its tasks live on.
@@ -102,6 +104,24 @@ row! { object
         stalls: Cow<'a, [ScopeStall]>,
     }
     checked by ring_of
+}
+
+impl ScopeRow<'_> {
+    /// Where in the source, and its label, as people read it.
+    pub fn place(&self) -> String {
+        place(&self.site, self.label.as_deref())
+    }
+}
+
+impl ScopeFatal<'_> {
+    /// Where in the source, and its label, as people read it.
+    pub fn place(&self) -> String {
+        place(&self.site, self.label.as_deref())
+    }
+}
+
+fn place(site: &str, label: Option<&str>) -> String {
+    label.map_or_else(|| site.to_string(), |label| format!("{site} {label:?}"))
 }
 
 fn ring_of(row: &ScopeRow<'_>) -> Result<(), String> {
@@ -150,6 +170,8 @@ row! { object
         scope: ScopeId,
         /// Where in the source, `file:line`.
         site: Cow<'a, str>,
+        /// Its label, if it has one.
+        label: Option<Cow<'a, str>> [absent],
         /// The ring; `None` for what all rings share.
         ring: Option<RingIndex>,
         /// What there was too little of.

@@ -298,6 +298,7 @@ pub fn scope_rows() -> Vec<ScopeRow<'static>> {
     let row = |scope, parent, ring: u8, tasks, enter, exit| ScopeRow {
         scope: ScopeId(scope),
         parent,
+        label: None,
         site: format!("src/run.rs:{}", 7 + 2 * scope).into(),
         depth: u32::from(ring),
         ring: RingIndex(ring),

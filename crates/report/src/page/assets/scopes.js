@@ -35,7 +35,7 @@ function waitWords(stores) {
 
 function fatalWords(fatal) {
   return h("div.trouble", { style: { marginBottom: "14px" } },
-    h("p", h("strong", `The scope of ${fatal.site} ran out of ${RESOURCES[fatal.resource] ?? fatal.resource}${fatal.ring === null ? "" : ` on ring ${fatal.ring}`}.`)),
+    h("p", h("strong", `The scope of ${fatal.site}${fatal.label ? ` (${fatal.label})` : ""} ran out of ${RESOURCES[fatal.resource] ?? fatal.resource}${fatal.ring === null ? "" : ` on ring ${fatal.ring}`}.`)),
     h("p", `${amount(fatal.resource, fatal.used)} of ${amount(fatal.resource, fatal.capacity)} were in use; ${amount(fatal.resource, fatal.need)} suffice.`));
 }
 
@@ -44,7 +44,7 @@ const needOf = (site, resource) => site.uses.find((use) => use.resource === reso
 function siteColumns() {
   const number = (name, value, cell = (site) => count(value(site))) => ({ name, num: true, value, cell });
   return [
-    { name: "scope opened at", value: (site) => site.site, cell: (site) => h("code", { "data-site": site.site }, site.site) },
+    { name: "scope opened at", value: (site) => site.site, cell: (site) => [h("code", { "data-site": site.site }, site.site), site.label && h("span.dim", ` ${site.label}`)] },
     number("ring", (site) => site.ring), number("scopes", (site) => site.scopes), number("tasks", (site) => site.tasks),
     number("needs tasks", (site) => needOf(site, "task_window")), number("needs heap", (site) => needOf(site, "heap"), (site) => bytes(needOf(site, "heap"))),
     number("waited", (site) => site.waits.ticks, (site) => (site.waits.count ? h("span.bad", time(site.waits.ticks)) : h("span.dim", "\u2013"))),

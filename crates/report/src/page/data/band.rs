@@ -27,12 +27,13 @@ impl Page {
             rows.truncate(SCOPES_MAX);
         }
         rows.sort_by_key(|row| (row.depth, row.enter, row.scope));
-        let mut places: BTreeMap<&str, i64> = BTreeMap::new();
+        let mut places: BTreeMap<String, i64> = BTreeMap::new();
         let mut site = ColumnWriter::new("scopes.site", Plain);
         for row in &rows {
             let next = places.len() as i64;
-            let place = *places.entry(&row.site).or_insert_with(|| {
-                sites.push(row.site.to_string());
+            let name = row.place();
+            let place = *places.entry(name).or_insert_with_key(|name| {
+                sites.push(name.clone());
                 next
             });
             site.push(place);
