@@ -181,7 +181,7 @@ impl Lab<'_> {
         let index = match known {
             Some(index) => index,
             None => {
-                let config = CallConfig::default().with_workers(threads as i32);
+                let config = CallConfig::default().with_threads(threads as i32);
                 self.runtimes.push(Runtime::on(Platform::Cpu).with(&config)?);
                 self.runtimes.len() - 1
             }

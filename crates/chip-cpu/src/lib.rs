@@ -13,7 +13,7 @@
 //! kernel! { static INC = aiv fn(x: &mut [f32]) { x.iter_mut().for_each(|x| *x += 1.0); } }
 //! let mut data = Buffers::new();
 //! let x = data.add(&[3], &[1.0f32, 2.0, 3.0])?;
-//! let mut runtime = CpuRuntime::new(&CallConfig::default().with_workers(2))?;
+//! let mut runtime = CpuRuntime::new(&CallConfig::default().with_threads(2))?;
 //! runtime.run(&mut data, |o| {
 //!     let x = o.external(x)?;
 //!     o.submit(&INC, [x.inout()])?;

@@ -46,9 +46,9 @@ impl CpuRuntime {
         config.validate().map_err(Fault::Config)?;
         refuse_counts_of_models(config).map_err(Fault::Config)?;
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
-        let workers = if config.workers == 0 { cores } else { config.workers as usize };
+        let workers = if config.threads == 0 { cores } else { config.threads as usize };
         if workers > THREADS_MAX {
-            let (field, value, max) = ("workers", config.workers, THREADS_MAX as u32);
+            let (field, value, max) = ("threads", config.threads, THREADS_MAX as u32);
             return Err(Fault::Config(ConfigError::CountTooLarge { field, value, max }).into());
         }
         let table = Table::new(&Capacities::of(config), workers)?;

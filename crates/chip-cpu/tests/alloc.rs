@@ -19,7 +19,7 @@ fn page_faults() -> u64 {
 
 #[test]
 fn memory_that_was_never_used_is_left_to_the_core_that_writes_it_first() {
-    let mut runtime = CpuRuntime::new(&CallConfig::default().with_workers(2)).unwrap();
+    let mut runtime = CpuRuntime::new(&CallConfig::default().with_threads(2)).unwrap();
     let run = runtime.run(&mut Buffers::new(), |o| {
         let before = page_faults();
         o.alloc(u64, [LENGTH])?;
@@ -32,7 +32,7 @@ fn memory_that_was_never_used_is_left_to_the_core_that_writes_it_first() {
 
 #[test]
 fn memory_that_was_used_before_is_zero_again() {
-    let mut runtime = CpuRuntime::new(&CallConfig::default().with_workers(2)).unwrap();
+    let mut runtime = CpuRuntime::new(&CallConfig::default().with_threads(2)).unwrap();
     for _ in 0..3 {
         let run = runtime.run(&mut Buffers::new(), |o| {
             let mut found = 0;

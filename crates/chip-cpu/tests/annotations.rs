@@ -26,7 +26,7 @@ kernel! { static SCATTER = any fn(from: &[u32], to: Rest<&mut [u32]>) {
 kernel! { static VALUES = any fn(out: &mut [i64], values: Rest<i64>) { out[0] = values.sum(); } }
 
 fn runtime() -> CpuRuntime {
-    CpuRuntime::new(&CallConfig::default().with_workers(2)).unwrap()
+    CpuRuntime::new(&CallConfig::default().with_threads(2)).unwrap()
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn a_task_without_a_name_is_named_by_its_kernel_alone() {
 #[test]
 fn labels_take_argument_memory_and_give_it_back() {
     // Room for eight labelled tasks at a time.
-    let config = CallConfig::default().with_workers(2).with_ring_args([4096; 4]);
+    let config = CallConfig::default().with_threads(2).with_ring_args([4096; 4]);
     let mut runtime = CpuRuntime::new(&config).unwrap();
     let run = runtime.run(&mut Buffers::new(), |o| {
         let x = o.alloc(u32, [1])?;

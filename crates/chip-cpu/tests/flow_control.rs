@@ -60,7 +60,7 @@ fn a_full_ring_with_an_open_scope_is_a_deadlock_that_names_the_scope_and_the_way
     ];
     for (resource, capacity) in small {
         for (tasks, threads) in [(20, 1), (20, 2), (100, 1), (100, 2), (100, 4)] {
-            let config = with(CallConfig::default().with_workers(threads), resource, capacity);
+            let config = with(CallConfig::default().with_threads(threads), resource, capacity);
             let found = deadlock(&run(&config, tasks).unwrap_err());
             assert_eq!((found.resource, found.counted), (resource, Counted::ToScopeEnd), "{found:?}");
             assert!(found.used <= found.capacity && found.need > found.capacity, "{found:?}");
@@ -81,7 +81,7 @@ fn a_full_ring_with_an_open_scope_is_a_deadlock_that_names_the_scope_and_the_way
 fn a_value_read_ends_the_count_and_the_hint_says_so() {
     let mut data = Buffers::new();
     let x = data.add(&[1], &[0u32]).unwrap();
-    let config = CallConfig::default().with_workers(2).with_ring_task_window([4; 4]);
+    let config = CallConfig::default().with_threads(2).with_ring_task_window([4; 4]);
     let mut runtime = CpuRuntime::new(&config).unwrap();
     let run = runtime.run(&mut data, |o| {
         let x = o.external(x)?;
@@ -116,7 +116,7 @@ fn inner_scopes_are_reclaimed_while_outer_ones_stay_open() {
     let mut data = Buffers::new();
     let x = data.add(&[1], &[0u32]).unwrap();
     let config =
-        CallConfig::default().with_workers(2).with_ring_task_window([4; 4]).with_ring_heap([1024; 4]);
+        CallConfig::default().with_threads(2).with_ring_task_window([4; 4]).with_ring_heap([1024; 4]);
     let mut runtime = CpuRuntime::new(&config).unwrap();
     runtime
         .run(&mut data, |o| o.scope(|o| o.scope(|o| (0..1000).try_for_each(|_| one_scope(o, x, 4)))))
@@ -127,7 +127,7 @@ fn inner_scopes_are_reclaimed_while_outer_ones_stay_open() {
 
 #[test]
 fn a_task_too_big_for_its_ring_is_refused_with_the_capacity_it_needs() {
-    let config = CallConfig::default().with_workers(1).with_ring_heap([128; 4]);
+    let config = CallConfig::default().with_threads(1).with_ring_heap([128; 4]);
     let error = run(&config, 2).unwrap_err();
     assert_eq!(error.name(), "TaskTooLarge");
     assert!(error.hint().contains("with_ring_heap([256; 4])"), "{}", error.hint());
@@ -136,7 +136,7 @@ fn a_task_too_big_for_its_ring_is_refused_with_the_capacity_it_needs() {
 #[test]
 fn a_runtime_can_be_used_again_after_a_deadlock_a_failure_and_a_panic() {
     kernel! { static FAIL = any fn(_x: &mut [u32]) -> Result<(), KernelError> { Err(KernelError::new("no")) } }
-    let config = CallConfig::default().with_workers(2).with_ring_task_window([16; 4]);
+    let config = CallConfig::default().with_threads(2).with_ring_task_window([16; 4]);
     let mut runtime = CpuRuntime::new(&config).unwrap();
     for _ in 0..20 {
         let mut data = Buffers::new();
@@ -179,7 +179,7 @@ fn tree<'s>(o: &mut Orch<'s, '_>, x: Tensor<'s>, levels: u32, own: Option<DType>
 fn run_tree(own: Option<DType>) -> Result<()> {
     let mut data = Buffers::new();
     let x = data.add(&[1], &[0u32])?;
-    let config = CallConfig::default().with_workers(2).with_ring_task_window([4; 4]);
+    let config = CallConfig::default().with_threads(2).with_ring_task_window([4; 4]);
     let run = CpuRuntime::new(&config)?.run(&mut data, |o| {
         let x = o.external(x)?;
         tree(o, x, 10, own)
@@ -210,7 +210,7 @@ fn add<'s>(o: &mut Orch<'s, '_>, sum: Tensor<'s>, number: u32) -> Result<()> {
 
 #[test]
 fn an_upload_waits_for_room_and_counts_towards_a_deadlock_as_an_alloc_does() {
-    let config = CallConfig::default().with_workers(2).with_ring_heap([1024; 4]);
+    let config = CallConfig::default().with_threads(2).with_ring_heap([1024; 4]);
     let uploads = |config: &CallConfig, scoped: bool| {
         CpuRuntime::new(config)?
             .run(&mut Buffers::new(), |o| {

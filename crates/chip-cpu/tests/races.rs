@@ -21,7 +21,7 @@ fn run(scene: &Scene, runtime: &mut CpuRuntime) {
 #[test]
 fn small_cases_of_every_scene_are_right_on_two_and_four_threads_with_small_and_large_rings() {
     for (threads, window) in [(2, 64), (4, 64), (2, 16384), (4, 16384)] {
-        let config = CallConfig::default().with_workers(threads).with_ring_task_window([window; 4]);
+        let config = CallConfig::default().with_threads(threads).with_ring_task_window([window; 4]);
         let mut runtime = CpuRuntime::new(&config).unwrap();
         for scene in scenes() {
             (0..3).for_each(|_| run(scene, &mut runtime));

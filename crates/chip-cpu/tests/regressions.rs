@@ -13,7 +13,7 @@ kernel! { static FAIL = any fn(_x: &mut [u32]) -> Result<(), &'static str> { Err
 kernel! { static FAIL_TOO = any fn(_x: &mut [u32]) -> Result<(), &'static str> { Err("the second kernel") } }
 
 fn tiny() -> CallConfig {
-    CallConfig::default().with_workers(2).with_ring_task_window([64; 4])
+    CallConfig::default().with_threads(2).with_ring_task_window([64; 4])
 }
 
 fn deadlock<R: std::fmt::Debug>(result: Result<R>) -> Deadlock {

@@ -31,10 +31,10 @@ fn all_cases(config: impl Fn(i32) -> CallConfig) {
 
 #[test]
 fn every_case_gives_equal_bytes_on_one_two_and_four_threads() {
-    all_cases(|threads| CallConfig::default().with_workers(threads));
+    all_cases(|threads| CallConfig::default().with_threads(threads));
 }
 
 #[test]
 fn every_case_fits_a_window_of_64() {
-    all_cases(|threads| CallConfig::default().with_workers(threads).with_ring_task_window([64; 4]));
+    all_cases(|threads| CallConfig::default().with_threads(threads).with_ring_task_window([64; 4]));
 }

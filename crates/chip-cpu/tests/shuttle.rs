@@ -34,7 +34,7 @@ kernel! { static REFUSE = any fn(_x: &mut [f32]) -> KernelResult { Err(KernelErr
 /// Rings of four slots and four small outputs, and little of everything else.
 fn config(workers: i32) -> CallConfig {
     CallConfig::default()
-        .with_workers(workers)
+        .with_threads(workers)
         .with_ring_task_window([4; 4])
         .with_ring_heap([256; 4])
         .with_ring_dep_pool([16; 4])

@@ -24,7 +24,7 @@ fn on_a_constant(program: impl Fn(&mut Orch<'_, '_>, BufferId) -> Result<()>) ->
     let run = |threads| {
         let mut data = Buffers::new();
         let x = data.lend(&[4], &CONSTANT)?;
-        CpuRuntime::new(&CallConfig::default().with_workers(threads))?
+        CpuRuntime::new(&CallConfig::default().with_threads(threads))?
             .run(&mut data, |o| program(o, x))
             .result
     };
@@ -104,7 +104,7 @@ impl Probe for FarFuture {
 #[test]
 fn a_probe_that_answers_with_impossible_times_changes_no_result() {
     for threads in [1, 2] {
-        let mut runtime = CpuRuntime::new(&CallConfig::default().with_workers(threads)).unwrap();
+        let mut runtime = CpuRuntime::new(&CallConfig::default().with_threads(threads)).unwrap();
         let site = core::panic::Location::caller();
         let run = runtime.run_at(site, &mut Buffers::new(), &FarFuture, |o| {
             let x = o.alloc(u32, [64])?;

@@ -53,7 +53,7 @@ fn recorded(
     let dir = desk.path().join("run");
     let flags = DfxFlags::DUMP.with(DfxFlags::DEPS);
     let mut config =
-        CallConfig::default().with_workers(way.threads).with_dfx_flags(flags).with_overflow(way.overflow);
+        CallConfig::default().with_threads(way.threads).with_dfx_flags(flags).with_overflow(way.overflow);
     config.set_output_prefix(dir.to_str().unwrap()).unwrap();
     let mut runtime = Runtime::on(Platform::Cpu).with(&config).unwrap();
     runtime.select_dump(way.selection);

@@ -56,7 +56,7 @@ fn a_directory_that_is_not_utf_8_or_empty_is_refused() {
 }
 
 fn config_in(path: &str) -> CallConfig {
-    let mut config = CallConfig::default().with_workers(1).with_dfx_flags(DfxFlags::DEPS);
+    let mut config = CallConfig::default().with_threads(1).with_dfx_flags(DfxFlags::DEPS);
     config.set_output_prefix(path).unwrap();
     config
 }
@@ -73,7 +73,7 @@ fn bump(runtime: &mut Runtime) -> Run<()> {
 
 #[test]
 fn a_diagnostic_without_a_directory_is_refused_when_the_runtime_is_made_and_when_it_is_told_to_observe() {
-    let mut plain = Runtime::on(Platform::Cpu).with(&CallConfig::default().with_workers(1)).unwrap();
+    let mut plain = Runtime::on(Platform::Cpu).with(&CallConfig::default().with_threads(1)).unwrap();
     for bit in 0..DfxFlags::USED_BITS {
         let config = CallConfig::default().with_dfx_flags(DfxFlags::from_bits(1 << bit).unwrap());
         assert_eq!(Runtime::on(Platform::Cpu).with(&config).unwrap_err().name(), "MissingOutputPrefix");
@@ -85,7 +85,7 @@ fn a_diagnostic_without_a_directory_is_refused_when_the_runtime_is_made_and_when
 
 #[test]
 fn reserved_bits_are_refused_by_number_at_every_entry_point() {
-    let mut plain = Runtime::on(Platform::Cpu).with(&CallConfig::default().with_workers(1)).unwrap();
+    let mut plain = Runtime::on(Platform::Cpu).with(&CallConfig::default().with_threads(1)).unwrap();
     for bit in DfxFlags::USED_BITS..64 {
         assert_eq!(DfxFlags::from_bits(1 << bit).unwrap_err(), ConfigError::ReservedBit { bit });
         let desk = Desk::new();
@@ -111,7 +111,7 @@ fn raw_flags(bits: u64) -> DfxFlags {
 
 #[test]
 fn a_prefix_that_is_no_path_is_refused_at_every_entry_point() {
-    let mut plain = Runtime::on(Platform::Cpu).with(&CallConfig::default().with_workers(1)).unwrap();
+    let mut plain = Runtime::on(Platform::Cpu).with(&CallConfig::default().with_threads(1)).unwrap();
     let good = config_in("/nowhere/run");
     let at = good.as_wire().windows(8).position(|bytes| bytes == b"/nowhere").unwrap();
     for (place, byte, name) in

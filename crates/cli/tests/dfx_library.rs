@@ -100,7 +100,7 @@ fn a_hundred_runs_with_random_diagnostics_and_alternating_levels_all_check_out()
     let desk = Desk::new();
     let mut rng = Rng::new(0x5eed);
     let mut runtimes = [1, 2, 4].map(|threads| {
-        let config = CallConfig::default().with_workers(threads).with_ring_task_window([64; 4]);
+        let config = CallConfig::default().with_threads(threads).with_ring_task_window([64; 4]);
         Runtime::on(Platform::Cpu).with(&config).unwrap()
     });
     for number in 0..100u32 {
@@ -137,7 +137,7 @@ fn two_runs_at_the_same_time_in_one_process_never_touch_each_others_files() {
     let one = |name: &'static str, rounds: u32, salt: u32| {
         let desk = &desk;
         move || {
-            let config = CallConfig::default().with_workers(2);
+            let config = CallConfig::default().with_threads(2);
             let mut runtime = Runtime::on(Platform::Cpu).with(&config).unwrap();
             for number in 0..10 {
                 let dir = desk.path().join(name).join(number.to_string());
@@ -179,7 +179,7 @@ fn a_program_gives_the_same_deps_at_every_thread_count_whatever_else_is_recorded
     {
         for threads in [1, 2, 4] {
             let dir = desk.path().join(format!("run{number}_{threads}"));
-            let config = config_in(&dir, *flags).with_workers(threads).with_ring_task_window([16; 4]);
+            let config = config_in(&dir, *flags).with_threads(threads).with_ring_task_window([16; 4]);
             run(&mut Runtime::on(Platform::Cpu).with(&config).unwrap(), 50, 9);
             checked(&dir);
             let bytes = fs::read(dir.join("deps.json")).unwrap();
@@ -192,7 +192,7 @@ fn a_program_gives_the_same_deps_at_every_thread_count_whatever_else_is_recorded
 fn a_second_run_into_the_directory_of_one_that_goes_on_is_refused_and_harms_nothing() {
     let desk = Desk::new();
     let dir = desk.path().join("run");
-    let config = config_in(&dir, everything()).with_workers(1);
+    let config = config_in(&dir, everything()).with_threads(1);
     let mut outer = Runtime::on(Platform::Cpu).with(&config).unwrap();
     let mut data = Buffers::new();
     let x = data.add(&[8], &(0..8).collect::<Vec<u32>>()).unwrap();
@@ -210,7 +210,7 @@ fn a_second_run_into_the_directory_of_one_that_goes_on_is_refused_and_harms_noth
 #[test]
 fn two_hundred_tiny_recorded_runs_wait_for_no_poll() {
     let desk = Desk::new();
-    let mut runtime = Runtime::on(Platform::Cpu).with(&CallConfig::default().with_workers(2)).unwrap();
+    let mut runtime = Runtime::on(Platform::Cpu).with(&CallConfig::default().with_threads(2)).unwrap();
     let times = (0..200).map(|number| {
         runtime.observe(&config_in(&desk.path().join(number.to_string()), everything())).unwrap();
         let start = Instant::now();
@@ -226,7 +226,7 @@ fn two_hundred_tiny_recorded_runs_wait_for_no_poll() {
 #[test]
 fn failed_runs_leave_no_trace_in_the_next_recording_of_the_same_runtime() {
     let desk = Desk::new();
-    let config = CallConfig::default().with_workers(2).with_ring_task_window([16; 4]);
+    let config = CallConfig::default().with_threads(2).with_ring_task_window([16; 4]);
     let mut runtime = Runtime::on(Platform::Cpu).with(&config).unwrap();
     for (number, way) in ["fail", "panic", "orchestration", "deadlock"].repeat(3).iter().enumerate() {
         let dir = desk.path().join(format!("bad{number}"));
@@ -273,7 +273,7 @@ fn an_interrupted_program_leaves_the_files_of_what_ran() {
     let desk = Desk::new();
     let dir = desk.path().join("run");
     let mut runtime =
-        Runtime::on(Platform::Cpu).with(&config_in(&dir, everything()).with_workers(2)).unwrap();
+        Runtime::on(Platform::Cpu).with(&config_in(&dir, everything()).with_threads(2)).unwrap();
     let remote = runtime.remote();
     let mut data = Buffers::new();
     let x = data.add(&[8], &[0u32; 8]).unwrap();
@@ -324,7 +324,7 @@ fn kernels_with_odd_names_keep_them_in_every_file() {
     let desk = Desk::new();
     let dir = desk.path().join("odd \"><script>,\n run");
     let mut runtime =
-        Runtime::on(Platform::Cpu).with(&config_in(&dir, everything()).with_workers(2)).unwrap();
+        Runtime::on(Platform::Cpu).with(&config_in(&dir, everything()).with_threads(2)).unwrap();
     let run = runtime.run(&mut Buffers::new(), |o| {
         ODD.iter().try_for_each(|kernel| o.submit(kernel, [out(u32, [2]), scalar(3u32)]).map(drop))
     });

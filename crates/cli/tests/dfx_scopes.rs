@@ -36,7 +36,7 @@ fn nest(o: &mut Orch<'_, '_>, x: BufferId, depth: u32) -> Result<()> {
 fn needs(threads: i32, window: u32) -> Vec<(u32, u64, ScopeNeed)> {
     let desk = Desk::new();
     let dir = desk.path().join("run");
-    let mut config = CallConfig::default().with_workers(threads).with_ring_task_window([window; 4]);
+    let mut config = CallConfig::default().with_threads(threads).with_ring_task_window([window; 4]);
     config = config.with_dfx_flags(DfxFlags::SCOPES.with(DfxFlags::DEPS));
     config.set_output_prefix(dir.to_str().unwrap()).unwrap();
     let mut data = Buffers::new();

@@ -35,7 +35,7 @@ fn recorded(
     data: &mut Buffers<'_>,
     f: impl for<'r, 'e> FnOnce(&mut Orch<'r, 'e>) -> Result<()>,
 ) {
-    let mut config = CallConfig::default().with_workers(2).with_dfx_flags(DfxFlags::DUMP);
+    let mut config = CallConfig::default().with_threads(2).with_dfx_flags(DfxFlags::DUMP);
     config.set_output_prefix(desk.path().join("run").to_str().unwrap()).unwrap();
     Runtime::on(Platform::Cpu).with(&config).unwrap().run(data, f).result.unwrap();
 }

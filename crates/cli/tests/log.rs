@@ -197,7 +197,7 @@ fn a_program_with_a_subscriber_of_its_own_gets_the_events_of_its_runs() {
     tracing::subscriber::with_default(subscriber.finish(), || {
         let mut data = Buffers::new();
         let x = data.add(&[1], &[0u32]).unwrap();
-        let mut runtime = Runtime::on(Platform::Cpu).with(&CallConfig::default().with_workers(1)).unwrap();
+        let mut runtime = Runtime::on(Platform::Cpu).with(&CallConfig::default().with_threads(1)).unwrap();
         let run = runtime.run(&mut data, |o| {
             let x = o.external(x)?;
             o.submit(&BUMP, [x.inout()]).map(drop)

@@ -334,7 +334,7 @@ impl Explain for Fault {
             Fault::ReadDType { .. } => "ask for the type the tensor was made with",
             Fault::TooDeep { .. } => "use a loop of sibling scopes instead of nesting",
             Fault::NoThread { .. } => Reader::choose(
-                "use fewer, `CallConfig::with_workers`, or raise the limit, `ulimit -u`",
+                "use fewer, `CallConfig::with_threads`, or raise the limit, `ulimit -u`",
                 "use fewer, --threads N, or raise the limit, `ulimit -u`",
             ),
             Fault::OutOfMemory { .. } => "choose a smaller capacity or tensor",

@@ -44,7 +44,7 @@ fn call<'f>(sequence: u64, values: &'f [Vec<u8>], codes: &[u8], scalars: Vec<Sca
         let view = view.tile(&[1], &[value.len() as u32 - 2]).unwrap();
         BlobTensor { view, buffer: handle(index, 9), access: Access::ALL[usize::from(code(index) % 5)] }
     });
-    let mut config = CallConfig::default().with_seed(sequence).with_workers(2);
+    let mut config = CallConfig::default().with_seed(sequence).with_threads(2);
     config.set_output_prefix("outputs/here").unwrap();
     let (tensors, buffers) = (tensors.collect(), buffers.collect());
     let (digest, member) = (Digest([codes[0]; 32]), (codes[0].into(), 256));

@@ -23,7 +23,7 @@
 //! let x = data.add(&[3], &[1.0f32, 2.0, 3.0])?;
 //! let y = data.add(&[3], &[10.0f32, 10.0, 10.0])?;
 //!
-//! let config = CallConfig::default().with_workers(2);
+//! let config = CallConfig::default().with_threads(2);
 //! let mut runtime = Runtime::on(Platform::Cpu).with(&config)?;
 //! let run = runtime.run(&mut data, |o| {
 //!     let (x, y) = (o.external(x)?, o.external(y)?);

@@ -186,10 +186,10 @@ fn an_interrupt_before_a_run_stops_that_run_and_no_other() {
 
 #[test]
 fn too_many_threads_are_refused_for_what_they_are() {
-    let error = Runtime::on(Platform::Cpu).with(&CallConfig::default().with_workers(99_999)).unwrap_err();
+    let error = Runtime::on(Platform::Cpu).with(&CallConfig::default().with_threads(99_999)).unwrap_err();
     assert_eq!(
         (error.name(), error.detail().as_str()),
-        ("CountTooLarge", "workers is 99999, at most 1024 on this chip")
+        ("CountTooLarge", "threads is 99999, at most 1024 on this chip")
     );
 }
 

@@ -18,7 +18,7 @@ fn runtimes() -> impl Iterator<Item = Runtime> {
         .with_tensormap(1 << 10);
     let chips = [(Platform::A2a3sim, 1), (Platform::A5sim, 1), (Platform::Cpu, 1), (Platform::Cpu, 2)];
     let on = move |(platform, threads)| {
-        Runtime::on(platform).with(&config.with_workers(threads)).expect("it can be had")
+        Runtime::on(platform).with(&config.with_threads(threads)).expect("it can be had")
     };
     chips.into_iter().take(if cfg!(miri) { 2 } else { 4 }).map(on)
 }

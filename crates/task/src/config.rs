@@ -60,7 +60,7 @@ pub struct CallConfig {
     pub tensormap: u32,
     reserved_100: u32,
     /// Threads of the `cpu` chip, the submitting one included; 0 = all cores.
-    pub workers: i32,
+    pub threads: i32,
     /// Scheduler threads; 0 = the chip's default.
     pub scheduler_threads: i32,
     /// Clusters to use; 0 = all.
@@ -82,7 +82,7 @@ const _: () = {
     assert!(offset_of!(CallConfig, ring_args) == 80);
     assert!(offset_of!(CallConfig, tensormap) == 96);
     assert!(offset_of!(CallConfig, reserved_100) == 100);
-    assert!(offset_of!(CallConfig, workers) == 104);
+    assert!(offset_of!(CallConfig, threads) == 104);
     assert!(offset_of!(CallConfig, scheduler_threads) == 108);
     assert!(offset_of!(CallConfig, block_dim) == 112);
     assert!(offset_of!(CallConfig, pmu_group) == 116);
@@ -102,7 +102,7 @@ impl CallConfig {
         ring_args: [0; RINGS],
         tensormap: 0,
         reserved_100: 0,
-        workers: 0,
+        threads: 0,
         scheduler_threads: 0,
         block_dim: 0,
         pmu_group: 0,
@@ -146,7 +146,7 @@ setters! {
     /// Sets the entries of the tensor map.
     with_tensormap: tensormap: u32;
     /// Sets the threads of the `cpu` chip, the submitting one included.
-    with_workers: workers: i32;
+    with_threads: threads: i32;
     /// Sets the number of scheduler threads.
     with_scheduler_threads: scheduler_threads: i32;
     /// Sets the number of clusters to use.
@@ -219,7 +219,7 @@ impl CallConfig {
 
     fn validate_counts(&self) -> Result<(), ConfigError> {
         for (field, value) in [
-            ("workers", self.workers),
+            ("threads", self.threads),
             ("scheduler_threads", self.scheduler_threads),
             ("block_dim", self.block_dim),
             ("pmu_group", self.pmu_group),

@@ -91,7 +91,7 @@ pub(crate) fn raised(now: &Capacity, attempt: &Attempt) -> Result<Capacity, Stri
 /// As the runtime takes them.
 pub(crate) fn config(capacity: &Capacity, threads: i32) -> CallConfig {
     CallConfig::default()
-        .with_workers(threads)
+        .with_threads(threads)
         .with_ring_task_window(capacity.window)
         .with_ring_heap(capacity.heap)
         .with_ring_dep_pool(capacity.dep_pool)

@@ -39,7 +39,7 @@ pub fn measure(bench: &Bench, lab: &mut Lab<'_>) -> Result<(), BenchError> {
         let mut data = Data::of(&graph)?;
         lab.begin(&name, 1);
         let before = resident_bytes();
-        let mut runtime = Runtime::on(Platform::Cpu).with(&CallConfig::default().with_workers(1))?;
+        let mut runtime = Runtime::on(Platform::Cpu).with(&CallConfig::default().with_threads(1))?;
         let (took, bytes) = once(&mut runtime, &mut data, &graph)?;
         let bytes = bytes.saturating_sub(before) as f64 / tasks as f64;
         let mut row = Row::new(name, 1, 0, tasks as u64, &Samples::one(took));

@@ -293,7 +293,7 @@ impl RunArgs {
             return Err(CliError::NotOnSimulators { option: "--threads", platform: self.platform });
         }
         let threads = self.threads.unwrap_or_else(|| self.threads_of_a_case(cases));
-        let config = self.rings.apply(CallConfig::default().with_seed(self.seed).with_workers(threads));
+        let config = self.rings.apply(CallConfig::default().with_seed(self.seed).with_threads(threads));
         ringlane::check(self.platform, &config).map_err(CliError::Setup)?;
         Ok(config)
     }

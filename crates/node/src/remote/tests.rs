@@ -45,7 +45,7 @@ impl RankService for Adder {
 }
 
 /// Runs a scheduler against three workers, and gives what each of these ended with.
-fn with_workers(
+fn with_threads(
     schedule: impl FnOnce(&mut Ranks<LocalRank>) -> Result<(), RemoteError>,
 ) -> Vec<Result<u64, RemoteError>> {
     let [zero, one, two, three] = LocalRank::all::<4>();
@@ -88,7 +88,7 @@ fn answered(ranks: &mut Ranks<LocalRank>) -> Answered {
 
 #[test]
 fn tensors_travel_by_value_to_every_rank_and_back() {
-    let ended = with_workers(|ranks| {
+    let ended = with_threads(|ranks| {
         for rank in 1..4 {
             let from = buffer(1, Arrival::Value(&[1, 2, 3]), Leaving::Forgotten);
             let to = buffer(2, Arrival::Fresh { bytes: 3 }, Leaving::Returned);
@@ -115,7 +115,7 @@ fn tensors_travel_by_value_to_every_rank_and_back() {
 
 #[test]
 fn a_tensor_stays_where_it_was_made_until_it_is_fetched_and_forgotten() {
-    with_workers(|ranks| {
+    with_threads(|ranks| {
         let from = buffer(1, Arrival::Value(&[1, 2]), Leaving::Forgotten);
         let to = buffer(2, Arrival::Fresh { bytes: 2 }, Leaving::Kept);
         ranks.send(Rank(2), add(ADD, 1, from, to))?;
@@ -140,7 +140,7 @@ fn a_tensor_stays_where_it_was_made_until_it_is_fetched_and_forgotten() {
 
 #[test]
 fn a_call_that_fails_answers_with_its_error_and_leaves_nothing_behind() {
-    with_workers(|ranks| {
+    with_threads(|ranks| {
         let fresh = |id| buffer(id, Arrival::Fresh { bytes: 4 }, Leaving::Kept);
         ranks.send(Rank(1), add(FAIL, 1, fresh(1), fresh(2)))?;
         assert_eq!(answered(ranks).answer()?.result.unwrap_err().name, "Wrong");
@@ -166,7 +166,7 @@ fn a_call_that_fails_answers_with_its_error_and_leaves_nothing_behind() {
 
 #[test]
 fn a_rank_introduces_itself_and_its_clock_is_measured() {
-    with_workers(|ranks| {
+    with_threads(|ranks| {
         let process = std::process::id();
         for (peer, rank) in ranks.peers().iter().zip(1..) {
             assert_eq!((peer.rank, peer.process, peer.level, peer.chips), (Rank(rank), process, 3, 2));

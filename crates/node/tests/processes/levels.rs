@@ -107,7 +107,7 @@ impl Equipment for Workers {
 
 pub fn chip_worker() -> ExitCode {
     serve(|_| {
-        let runtime = CpuRuntime::new(&CallConfig::default().with_workers(1));
+        let runtime = CpuRuntime::new(&CallConfig::default().with_threads(1));
         Ok(Box::new(Chip(runtime.expect("one thread"))))
     })
 }
@@ -211,7 +211,7 @@ fn when_the_outermost_is_killed() {
 }
 
 fn a_chip_worker_in_this_process() {
-    let runtime = CpuRuntime::new(&CallConfig::default().with_workers(1)).unwrap();
+    let runtime = CpuRuntime::new(&CallConfig::default().with_threads(1)).unwrap();
     let mut worker = ChipWorker::new(Chip(runtime));
     let mut data = Buffers::new();
     let x = data.add(&[8, 8], &values()).unwrap();

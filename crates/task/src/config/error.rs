@@ -145,7 +145,7 @@ impl Explain for ConfigError {
                 return format!("`CallConfig::with_{field}({max})`, or 0 for the default");
             }
             ConfigError::OnlyOnSimulators { .. } => {
-                "leave it 0 and use with_workers, or run on a modelled chip"
+                "leave it 0 and use with_threads, or run on a modelled chip"
             }
             ConfigError::ReservedBit { .. } => {
                 "only bits 0 to 7 have a meaning; were the two sides built alike?"

@@ -30,7 +30,7 @@ fn every_field_lies_where_the_design_puts_it() {
         .with_ring_dep_pool([8; 4])
         .with_ring_args([16; 4])
         .with_tensormap(32)
-        .with_workers(3)
+        .with_threads(3)
         .with_scheduler_threads(5)
         .with_block_dim(6)
         .with_overflow(Overflow::Drop);
@@ -108,7 +108,7 @@ fn a_capacity_that_is_refused_names_its_ring_and_a_setting_that_is_allowed() {
 #[test]
 fn negative_counts_and_unknown_policies_are_refused() {
     let base = CallConfig::default();
-    for config in [base.with_workers(-1), base.with_scheduler_threads(-1), base.with_block_dim(i32::MIN), {
+    for config in [base.with_threads(-1), base.with_scheduler_threads(-1), base.with_block_dim(i32::MIN), {
         let mut config = base;
         config.pmu_group = -2;
         config
