@@ -5,7 +5,7 @@ use ringlane_engine::api::buffers::Buffers;
 use ringlane_engine::api::orch::Orch;
 use ringlane_engine::chip_runtime::{
     Capabilities, ChipFacts, ChipOptions, ChipRuntime, ClockSource, CopyLog, CopyRecord, CoreLayout,
-    CounterColumns, CounterGroup, Counters, HookThreads, ModelledAs, Observable,
+    CostForm, CounterColumns, CounterGroup, Counters, HookThreads, ModelledAs, Observable,
 };
 use ringlane_engine::remote::{OneThread, Remote};
 use ringlane_engine::report::{Run, RunReport};
@@ -146,6 +146,12 @@ impl ChipRuntime for SimRuntime {
         let SimOptions { policy, chaos, costs } = &self.options;
         let costs = costs.as_ref().map(|table| table.chip().to_string());
         Some(ModelledAs { chip: self.spec.name.clone(), policy: policy.as_str(), chaos: *chaos, costs })
+    }
+}
+
+impl CostForm for CostTable {
+    fn to_text(&self) -> String {
+        self.to_json()
     }
 }
 

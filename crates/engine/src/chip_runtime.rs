@@ -89,17 +89,29 @@ pub struct ChipOptions {
 
 /// What blocks took elsewhere, in a form that the chip knows.
 #[derive(Clone)]
-pub struct Costs(Arc<dyn Any + Send + Sync>);
+pub struct Costs(Arc<dyn CostForm>);
+
+/// A form of costs: as text they reach chips in other processes.
+pub trait CostForm: Any + Send + Sync {
+    /// The text.
+    fn to_text(&self) -> String;
+}
 
 impl Costs {
     /// Costs of this form.
-    pub fn new<T: Any + Send + Sync>(costs: T) -> Self {
+    pub fn new(costs: impl CostForm) -> Self {
         Costs(Arc::new(costs))
+    }
+
+    /// The costs as text.
+    pub fn to_text(&self) -> String {
+        self.0.to_text()
     }
 
     /// The costs, if they have this form.
     pub fn get<T: Any>(&self) -> Option<&T> {
-        self.0.downcast_ref()
+        let costs: &dyn Any = &*self.0;
+        costs.downcast_ref()
     }
 }
 

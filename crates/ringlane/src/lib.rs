@@ -59,6 +59,7 @@ mod record;
 #[cfg(feature = "record")]
 mod recording;
 mod register;
+mod request;
 mod runtime;
 mod setup_error;
 
@@ -74,6 +75,7 @@ pub use panicked::Panicked;
 pub use platform::Platform;
 #[cfg(feature = "record")]
 pub use recording::{REPORT_FILE, REPORTED, Recording};
+pub use request::{REQUEST_VERSION, RequestError, RunRequest};
 #[cfg(feature = "sim")]
 pub use ringlane_chip_sim as chip_sim;
 #[cfg(feature = "sim")]

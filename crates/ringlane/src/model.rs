@@ -59,7 +59,7 @@ impl OnPlatform {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn model(mut self, model: Model) -> Self {
-        self.options = model.into();
+        self.request.options = model.into();
         self
     }
 
@@ -78,7 +78,7 @@ impl OnPlatform {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn chip_file(mut self, path: impl AsRef<Path>) -> Result<Self, ModelError> {
-        self.options.spec = Model::default().with_chip_file(path)?.chip;
+        self.request.options.spec = Model::default().with_chip_file(path)?.chip;
         Ok(self)
     }
 
@@ -91,13 +91,13 @@ impl OnPlatform {
     /// assert_eq!(error.name(), "CannotReadCosts");
     /// ```
     pub fn costs_file(mut self, path: impl AsRef<Path>) -> Result<Self, ModelError> {
-        self.options.costs = Some(Costs::new(CostTable::read(path)?));
+        self.request.options.costs = Some(Costs::new(CostTable::read(path)?));
         Ok(self)
     }
 
     /// Charges what blocks took elsewhere.
     pub fn costs(mut self, costs: CostTable) -> Self {
-        self.options.costs = Some(Costs::new(costs));
+        self.request.options.costs = Some(Costs::new(costs));
         self
     }
 }

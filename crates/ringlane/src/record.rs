@@ -32,9 +32,10 @@ pub(crate) struct Recorded {
 }
 
 impl Recorded {
-    pub(crate) fn new(config: CallConfig) -> Self {
+    pub(crate) fn new(config: CallConfig, dump: DumpSelection) -> Self {
         let title = ("program".to_string(), "run".to_string());
-        Recorded { observing: Observing::new(config), next: None, recording: None, title }
+        let observing = Observing { dump, ..Observing::new(config) };
+        Recorded { observing, next: None, recording: None, title }
     }
 }
 

@@ -20,6 +20,7 @@ use crate::memory;
 use crate::platform::Platform;
 #[cfg(feature = "record")]
 use crate::record::Recorded;
+use crate::request::RunRequest;
 use crate::setup_error::SetupError;
 
 /// Runs orchestrations on a platform; can be used again after any run, also a failed one.
@@ -51,14 +52,26 @@ pub struct Runtime {
 #[derive(Clone, Debug)]
 #[must_use = "a platform does nothing until it is given a configuration"]
 pub struct OnPlatform {
-    platform: Platform,
-    pub(crate) options: ChipOptions,
+    pub(crate) request: RunRequest,
 }
 
 impl Runtime {
     /// Chooses the platform.
     pub fn on(platform: Platform) -> OnPlatform {
-        OnPlatform { platform, options: ChipOptions::default() }
+        OnPlatform { request: RunRequest::on(platform) }
+    }
+
+    /// Makes the runtime that a request asks for; what its runs record is what the request says.
+    pub fn request(request: &RunRequest) -> core::result::Result<Self, SetupError> {
+        let RunRequest { platform, config, options, .. } = request;
+        check(*platform, config)?;
+        let made = platform.registration().make(platform.capabilities(), config, options);
+        Ok(Runtime {
+            platform: *platform,
+            chip: made.map_err(SetupError::Chip)?,
+            #[cfg(feature = "record")]
+            recorded: Recorded::new(*config, request.dump.clone()),
+        })
     }
 
     /// The platform it runs on.
@@ -177,7 +190,7 @@ impl fmt::Debug for Runtime {
 impl OnPlatform {
     /// How the chip is run, beside its configuration.
     pub fn options(mut self, options: ChipOptions) -> Self {
-        self.options = options;
+        self.request.options = options;
         self
     }
 
@@ -190,15 +203,7 @@ impl OnPlatform {
     /// assert_eq!(error.name(), "CapacityNotPowerOfTwo");
     /// ```
     pub fn with(self, config: &CallConfig) -> core::result::Result<Runtime, SetupError> {
-        let OnPlatform { platform, options } = self;
-        check(platform, config)?;
-        let made = platform.registration().make(platform.capabilities(), config, &options);
-        Ok(Runtime {
-            platform,
-            chip: made.map_err(SetupError::Chip)?,
-            #[cfg(feature = "record")]
-            recorded: Recorded::new(*config),
-        })
+        Runtime::request(&self.request.with_config(*config))
     }
 }
 

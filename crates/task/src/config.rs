@@ -237,11 +237,17 @@ impl CallConfig {
     /// The configuration at the start of `bytes`, which need no alignment; its size and then its content are
     /// checked.
     pub fn parse(bytes: &[u8]) -> Result<Self, ConfigError> {
+        let config = Self::parse_unchecked(bytes)?;
+        config.validate()?;
+        Ok(config)
+    }
+
+    /// The same with its content unchecked, for a reader that completes it before it [validates](Self::validate) it.
+    pub fn parse_unchecked(bytes: &[u8]) -> Result<Self, ConfigError> {
         let (config, _) = CallConfig::read_from_prefix(bytes).map_err(|_| ConfigError::ConfigTruncated {
             have_bytes: bytes.len(),
             need_bytes: size_of::<CallConfig>(),
         })?;
-        config.validate()?;
         Ok(config)
     }
 
