@@ -55,6 +55,7 @@ static GOOD: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
         call(),
         Frame::Answer(Answer { sequence: 1, times, result: Ok(buffers.collect()) }),
         Frame::Answer(Answer { sequence: 1, times, result: Err(error.clone()) }),
+        Frame::SetUp { sequence: 1, run_request: b"asked for" },
         Frame::Fetch { sequence: 1, handle: handle(1) },
         Frame::Forget(vec![handle(1), handle(2)]),
         Frame::Ping { sequence: 1, sent },

@@ -7,6 +7,7 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
+use ringlane::RunRequest;
 use ringlane::node::{
     CallError, Kind, Launch, Memories, NodeError, NodeOptions, On, Title, Worker, WorkerSpec, callable,
 };
@@ -54,7 +55,8 @@ fn run() -> Result<Vec<f32>, CallError> {
     let told = |error: NodeError| CallError::of(&error);
     let failed = |error: Error| CallError::of(&error);
     let function = |i| WorkerSpec { kind: Kind::Function, launch: Launch::new(format!("function{i}")) };
-    let chip = Launch::new("chip0").with_arguments(["worker", "--kind", "chip", "--platform", "a2a3sim"]);
+    let request = RunRequest::on(Platform::A2a3sim).encode();
+    let chip = Launch::new("chip0").with_arguments(["worker", "--kind", "chip"]).with_run_request(request);
     let workers = [function(0), function(1), WorkerSpec { kind: Kind::Chip, launch: chip }];
     let options = NodeOptions::new(workers.to_vec());
     let worker = Worker::start(&Memories::default(), &CallConfig::default(), &options).map_err(told)?;

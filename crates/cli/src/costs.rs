@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 use ringlane::recorded_costs_of;
 use ringlane_chip_sim::cost::{CostTable, CostTableError, Programs};
 use ringlane_scenes::Scene;
-use ringlane_task::Explain;
-use ringlane_trace::{ArtifactFile, TraceError, describe_os_error, os_hint};
+use ringlane_task::{CallConfig, Explain};
+use ringlane_trace::{ArtifactFile, Manifest, TraceError, describe_os_error, os_hint};
 
-use crate::diagnostics::{Diagnostics, Place};
+use crate::diagnostics::Place;
 use crate::errors::Exit;
 use crate::execute::Setup;
 use crate::output::{path_text, say};
@@ -152,8 +152,8 @@ pub struct CostsOut(ArtifactFile);
 
 impl CostsOut {
     /// Makes sure that there are costs to record and a place for them.
-    pub fn reserve(path: &Path, diagnostics: &Diagnostics) -> Result<Self, CostsError> {
-        if diagnostics.flags.swimlane_level() == 0 {
+    pub fn reserve(path: &Path, config: &CallConfig) -> Result<Self, CostsError> {
+        if config.dfx_flags.swimlane_level() == 0 {
             return Err(CostsError::NoSwimlane);
         }
         match ArtifactFile::at(path) {
@@ -163,11 +163,15 @@ impl CostsOut {
         }
     }
 
-    /// Writes what the blocks of these runs took. Rounds of one case are averaged task by task; of several cases only what
-    /// blocks of each kernel took is kept.
+    /// Writes what the blocks of these runs took. Rounds of one case are averaged task by task; of several cases, and of parts
+    /// that ran on chips of their own, only what blocks of each kernel took is kept.
     pub fn write(mut self, runs: &[Told], setup: &Setup) -> Result<(), CostsError> {
-        let programs = if runs.len() > 1 { Programs::Several } else { Programs::One };
-        let dirs = runs.iter().flat_map(|told| observed(&told.dir, setup));
+        let is_one = runs.len() == 1 && setup.workers.is_none();
+        let programs = if is_one { Programs::One } else { Programs::Several };
+        let observed = runs.iter().flat_map(|told| observed(&told.dir, setup));
+        let levels = setup.workers.as_ref().map_or(0, |plan| plan.shape.levels());
+        let dirs = observed.map(|dir| on_chips(dir, levels)).collect::<Result<Vec<_>, _>>();
+        let dirs = dirs.map_err(CostsError::CannotRecord)?.concat();
         let table = recorded_costs_of(programs, dirs).map_err(CostsError::CannotRecord)?;
         let path = self.0.path().to_path_buf();
         let written = self.0.write_all(table.to_json().as_bytes()).map_err(|error| self.0.error(error));
@@ -185,10 +189,22 @@ impl CostsOut {
 
 /// Where the observed rounds of a case left their files.
 fn observed(dir: &Path, setup: &Setup) -> Vec<PathBuf> {
-    let place = |round| match setup.diagnostics.place(round, setup.rounds) {
+    let diagnostics = setup.diagnostics();
+    let place = |round| match diagnostics.place(round, setup.rounds) {
         Place::Nowhere => None,
         Place::Run => Some(dir.to_path_buf()),
         Place::Below(name) => Some(dir.join(name)),
     };
     (1..=setup.rounds).filter_map(place).collect()
+}
+
+/// The runs on chips that a run `levels` above them consists of: itself, or those of its workers.
+fn on_chips(dir: PathBuf, levels: usize) -> Result<Vec<PathBuf>, TraceError> {
+    if levels == 0 {
+        return Ok(vec![dir]);
+    }
+    let manifest = Manifest::read(&dir)?;
+    let children = manifest.children.iter().filter_map(|child| child.path_in(&dir));
+    let below = children.map(|child| on_chips(child, levels - 1)).collect::<Result<Vec<_>, _>>()?;
+    Ok(below.concat())
 }

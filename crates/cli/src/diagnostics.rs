@@ -1,4 +1,4 @@
-//! What a command asks to be observed, in which rounds, and where a round leaves its files.
+//! In which rounds the diagnostics of a request are on, and where a round leaves its files.
 //!
 //! ```text
 //! --rounds 3 --dfx-rounds last     warm-up   warm-up   outputs/x/
@@ -7,25 +7,19 @@
 //! ```
 //! The directory of an observed round is a whole run: its `run.json` tells of that round.
 
-use ringlane_probe::DumpSelection;
-use ringlane_task::{CallConfig, DfxFlags, Overflow};
+use ringlane_task::{CallConfig, DfxFlags};
 use ringlane_trace::{RunDir, TraceError};
+use serde::{Deserialize, Serialize};
 
 use crate::workers::node_flags;
 
-/// Which diagnostics are on, and how.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The diagnostics of a run's rounds.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Diagnostics {
-    /// Which.
-    pub flags: DfxFlags,
+    /// The configuration of an observed round: which are on, and how.
+    pub config: CallConfig,
     /// Whose directory the run's is.
     pub of: RecordedBy,
-    /// What they do when their buffers are full.
-    pub overflow: Overflow,
-    /// Group of hardware counters; 0 is the chip's default.
-    pub pmu_group: i32,
-    /// What a dump captures.
-    pub dump: DumpSelection,
     /// In which rounds they are on.
     pub rounds: DfxRounds,
 }
@@ -41,7 +35,7 @@ pub enum RecordedBy {
 }
 
 /// In which of several rounds the diagnostics are on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
 pub enum DfxRounds {
     /// In every one; each leaves a directory of its own.
     All,
@@ -67,7 +61,7 @@ impl Diagnostics {
     /// Where a round, counted from 1, leaves its files.
     pub fn place(&self, round: u32, rounds: u32) -> Place {
         match self.rounds {
-            _ if self.flags.is_empty() => Place::Nowhere,
+            _ if self.config.dfx_flags.is_empty() => Place::Nowhere,
             DfxRounds::All => Place::Below(format!("round_{round}")),
             DfxRounds::First if round == 1 => Place::Run,
             DfxRounds::Last if round == rounds => Place::Run,
@@ -79,7 +73,7 @@ impl Diagnostics {
     /// before anything runs.
     pub fn reserve_for(&self, dir: &RunDir) -> Result<(), TraceError> {
         match self.rounds {
-            _ if self.flags.is_empty() => Ok(()),
+            _ if self.config.dfx_flags.is_empty() => Ok(()),
             DfxRounds::All => dir.reserve_manifest(),
             DfxRounds::First | DfxRounds::Last => dir.reserve(self.own_flags()),
         }
@@ -88,20 +82,14 @@ impl Diagnostics {
     /// What is recorded into the directory of the run itself.
     pub fn own_flags(&self) -> DfxFlags {
         match self.of {
-            RecordedBy::Chip => self.flags,
-            RecordedBy::Node => node_flags(self.flags),
+            RecordedBy::Chip => self.config.dfx_flags,
+            RecordedBy::Node => node_flags(self.config.dfx_flags),
         }
     }
 
-    /// What `run.json` tells of them.
-    pub fn told(&self) -> CallConfig {
-        self.apply(CallConfig::default()).with_dfx_flags(self.own_flags())
-    }
-
-    /// The configuration of an observed round.
-    pub fn apply(&self, mut config: CallConfig) -> CallConfig {
-        config.pmu_group = self.pmu_group;
-        config.with_dfx_flags(self.flags).with_overflow(self.overflow)
+    /// What `run.json` reports of them.
+    pub fn reported(&self) -> CallConfig {
+        self.config.with_dfx_flags(self.own_flags())
     }
 }
 
@@ -110,7 +98,8 @@ mod tests {
     use super::*;
 
     fn places(rounds: DfxRounds, count: u32) -> Vec<Place> {
-        let diagnostics = Diagnostics { flags: DfxFlags::DEPS, rounds, ..Diagnostics::default() };
+        let config = CallConfig::default().with_dfx_flags(DfxFlags::DEPS);
+        let diagnostics = Diagnostics { config, rounds, ..Diagnostics::default() };
         (1..=count).map(|round| diagnostics.place(round, count)).collect()
     }
 

@@ -19,7 +19,7 @@ use crate::output::{printable, say};
 use crate::select::Choice;
 use crate::signals::StopSignal;
 use crate::suggest::nearest;
-use ringlane::{Platform, SetupError};
+use ringlane::{Platform, RequestError, SetupError};
 
 /// How the command ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,12 +97,12 @@ pub enum CliError {
     NotOnSimulators { option: &'static str, platform: Platform },
     /// An option of runs over workers is given for another.
     OnlyWithWorkers { option: &'static str },
-    /// An option cannot be had over workers.
-    NotWithWorkers { option: &'static str },
     /// A scene cannot be shared out to workers.
     NotDivisible { scene: &'static str, known: Vec<&'static str> },
     /// A chip's file cannot be used.
     Chip(#[from] SpecError),
+    /// What a run is asked for cannot be read.
+    Request(RequestError),
     /// Costs cannot be used or recorded.
     Costs(#[from] CostsError),
     /// A run that is named is not there.
@@ -176,9 +176,9 @@ impl Explain for CliError {
             CliError::OnlyOnSimulators { .. } => "OnlyOnSimulators",
             CliError::NotOnSimulators { .. } => "NotOnSimulators",
             CliError::OnlyWithWorkers { .. } => "OnlyWithWorkers",
-            CliError::NotWithWorkers { .. } => "NotWithWorkers",
             CliError::NotDivisible { .. } => "NotDivisible",
             CliError::Chip(error) => error.name(),
+            CliError::Request(error) => error.name(),
             CliError::Costs(error) => error.name(),
             CliError::NoSuchRun { .. } => "NoSuchRun",
             CliError::NoRecordedRun { .. } => "NoRecordedRun",
@@ -216,9 +216,9 @@ impl Explain for CliError {
             CliError::OnlyOnSimulators { .. } => "an option is for simulators",
             CliError::NotOnSimulators { .. } => "an option is for the machine's own cores",
             CliError::OnlyWithWorkers { .. } => "an option is for runs over workers",
-            CliError::NotWithWorkers { .. } => "an option is not for runs over workers",
             CliError::NotDivisible { .. } => "a scene cannot be run in parts",
             CliError::Chip(error) => return error.summary(),
+            CliError::Request(error) => return error.summary(),
             CliError::Costs(error) => return error.summary(),
             CliError::NoSuchRun { .. } => "there is no such run",
             CliError::NoRecordedRun { .. } => "no run has what this needs",
@@ -267,11 +267,11 @@ impl Explain for CliError {
                 format!("{option} with --platform {platform}, which is no modelled chip")
             }
             CliError::OnlyWithWorkers { option } => format!("{option} without --workers"),
-            CliError::NotWithWorkers { option } => format!("{option} and --workers"),
             CliError::NotDivisible { scene, known } => {
                 format!("--workers and {scene}; these can be: {}", known.join(", "))
             }
             CliError::Chip(error) => error.detail(),
+            CliError::Request(error) => error.detail(),
             CliError::Costs(error) => error.detail(),
             CliError::NoSuchRun { path, known } => {
                 format!("{} does not exist; the newest runs: {}", path.display(), listed(known))
@@ -325,9 +325,9 @@ impl Explain for CliError {
             CliError::NotOnSimulators { option, .. } => format!("--platform cpu, or leave out {option}"),
             CliError::OnlyOnSimulators { option, .. } => format!("--platform a2a3sim, or leave out {option}"),
             CliError::OnlyWithWorkers { .. } => "add --workers 2, or leave it out".to_string(),
-            CliError::NotWithWorkers { .. } => "leave one of them out".to_string(),
             CliError::NotDivisible { .. } => "leave out --workers, or implement `Program::parts`".to_string(),
             CliError::Chip(error) => error.hint(),
+            CliError::Request(error) => error.hint(),
             CliError::Costs(error) => error.hint(),
             CliError::NoSuchRun { known, .. } => match known.first() {
                 Some(newest) => format!("name a run directory, as in {newest}"),

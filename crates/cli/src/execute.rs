@@ -14,14 +14,14 @@ use ringlane_engine::report::RunReport;
 use ringlane_engine::{Error, Fault};
 use ringlane_probe::Exported;
 use ringlane_scenes::Golden;
-use ringlane_task::{CallConfig, Explain, topics};
+use ringlane_task::{CallConfig, DfxFlags, Explain, topics};
 use ringlane_trace::{ChildRun, Manifest, RunDir, RunError, RunStatus, UtcTime};
 use tracing::info;
 
-use crate::diagnostics::{Diagnostics, Place, RecordedBy};
+use crate::diagnostics::{DfxRounds, Diagnostics, Place, RecordedBy};
 use crate::errors::CliError;
 use crate::interrupted::{ExportInterrupted, RoundsInterrupted};
-use crate::jobs::{Pages, Slip};
+use crate::jobs::{JobMessage, Pages};
 use crate::machine::Machine;
 use crate::monitor::Monitor;
 use crate::options::GraphRuntime;
@@ -31,22 +31,18 @@ use crate::recorded::Recorded;
 use crate::run_arg::OUTPUTS;
 use crate::select::Job;
 use crate::workers;
+use ringlane::RunRequest;
 use ringlane::manifest::{node_clock, status_of, tell_recording, tell_report};
 use ringlane::memory;
-use ringlane::{Model, Platform};
 
 /// How the cases of a command are run.
 pub struct Setup {
-    /// What on.
-    pub platform: Platform,
+    /// What each case is asked for. Its diagnostics are those of the observed rounds.
+    pub request: RunRequest,
     /// How the graph is built.
     pub runtime: GraphRuntime,
-    /// Capacities, threads and seed; no diagnostics, which are not those of every round.
-    pub config: CallConfig,
-    /// What is observed, and in which rounds.
-    pub diagnostics: Diagnostics,
-    /// How a modelled chip is run.
-    pub model: Model,
+    /// Which rounds are observed.
+    pub dfx_rounds: DfxRounds,
     /// The workers that each case is shared out to, if it is.
     pub workers: Option<workers::Plan>,
     /// How often.
@@ -67,26 +63,32 @@ pub enum Audience {
     /// People, at a terminal or not.
     People,
     /// The process that wants it, through this.
-    Parent(Arc<Slip>),
+    Parent(Arc<JobMessage>),
 }
 
 impl Setup {
     /// What is known of a case before it runs.
     pub fn manifest(&self, job: &Job) -> Manifest {
         let mut manifest =
-            Manifest::new(job.scene.name, job.case.name, self.platform.as_str(), UtcTime::now());
+            Manifest::new(job.scene.name, job.case.name, self.request.platform.as_str(), UtcTime::now());
         manifest.program = std::env::args_os().next().map(|program| program.to_string_lossy().into_owned());
         manifest.params = job.settings.params.clone();
         manifest.runtime = self.runtime.as_str().to_string();
-        manifest.seed = self.config.seed;
+        manifest.seed = self.request.config.seed;
         manifest
+    }
+
+    /// What is observed, and in which rounds.
+    pub fn diagnostics(&self) -> Diagnostics {
+        let of = if self.workers.is_some() { RecordedBy::Node } else { RecordedBy::Chip };
+        Diagnostics { config: self.request.config, of, rounds: self.dfx_rounds }
     }
 
     /// A line of progress, for whoever looks on.
     fn bar(&self, label: &str) -> Bar {
         match &self.audience {
             Audience::People => Bar::start(self.progress, label),
-            Audience::Parent(slip) => Bar::for_parent(slip),
+            Audience::Parent(message) => Bar::for_parent(message),
         }
     }
 }
@@ -143,6 +145,7 @@ struct Rounds {
 /// Where a case is run, and what is known of it beforehand.
 struct Stage<'a> {
     setup: &'a Setup,
+    diagnostics: Diagnostics,
     monitor: &'a Monitor,
     dir: &'a RunDir,
     manifest: &'a Manifest,
@@ -195,12 +198,13 @@ pub fn execute(mut job: Job, setup: &Setup, monitor: &Monitor) -> Result<Outcome
         Some(path) => RunDir::create_exact(path)?,
         None => RunDir::create_unique(OUTPUTS, job.scene.name, job.case.name, manifest.started_at)?,
     };
-    if let Err(error) = setup.diagnostics.reserve_for(&dir) {
+    let diagnostics = setup.diagnostics();
+    if let Err(error) = diagnostics.reserve_for(&dir) {
         dir.abandon();
         return Err(error.into());
     }
-    if let Audience::Parent(slip) = &setup.audience {
-        slip.begun(dir.path());
+    if let Audience::Parent(message) = &setup.audience {
+        message.begun(dir.path());
     }
     let (scene, case) = (job.scene.name, job.case.name);
     info!(target: topics::RUN, scene, case, dir = %dir.path().display(), "a case begins");
@@ -208,12 +212,13 @@ pub fn execute(mut job: Job, setup: &Setup, monitor: &Monitor) -> Result<Outcome
     let rounds = match machine_for(setup, dir.path()) {
         Ok(mut machine) => {
             (manifest.threads, manifest.model) = (machine.threads(), machine.model_facts());
-            Stage { setup, monitor, dir: &dir, manifest: &manifest }.rounds(&mut job, &mut machine)
+            Stage { setup, diagnostics, monitor, dir: &dir, manifest: &manifest }
+                .rounds(&mut job, &mut machine)
         }
         Err(failure) => Rounds { failure: Some(failure), ..Rounds::default() },
     };
     let Rounds { walls_us, reported, recorded, failure } = rounds;
-    let manifest = filled(manifest, &reported, failure.as_ref(), &setup.diagnostics);
+    let manifest = filled(manifest, &reported, failure.as_ref(), &diagnostics);
     manifest.write(&dir)?;
     let modelled = reported.modelled;
     let (dir, peak_rss_bytes) = (dir.path().to_path_buf(), memory::peak_rss_bytes());
@@ -221,7 +226,8 @@ pub fn execute(mut job: Job, setup: &Setup, monitor: &Monitor) -> Result<Outcome
 }
 
 fn machine_for(setup: &Setup, dir: &Path) -> Result<Machine, Failure> {
-    let config = config_in(dir, setup.config)?;
+    // No diagnostics yet: they are not those of every round.
+    let config = config_in(dir, setup.request.config.with_dfx_flags(DfxFlags::NONE))?;
     Machine::new(setup, &config).map_err(|error| Failure { status: RunStatus::Fatal, error })
 }
 
@@ -237,7 +243,7 @@ impl Stage<'_> {
         let label = format!("{} {}", job.scene.name, job.case.name);
         let mut rounds = Rounds::default();
         for number in 1..=self.setup.rounds {
-            let place = self.setup.diagnostics.place(number, self.setup.rounds);
+            let place = self.diagnostics.place(number, self.setup.rounds);
             let bar = self.setup.bar(&label);
             let _watch = self.monitor.watch(machine.remote(), bar, Some(self.dir.path()));
             let round = self.round_at(&place, job, machine, &mut rounds.recorded);
@@ -261,7 +267,7 @@ impl Stage<'_> {
         let own_dir = match place {
             Place::Below(name) => {
                 let dir = RunDir::create_exact(self.dir.path().join(name)).map_err(Failure::fatal)?;
-                dir.reserve(self.setup.diagnostics.own_flags()).map_err(Failure::fatal)?;
+                dir.reserve(self.diagnostics.own_flags()).map_err(Failure::fatal)?;
                 Some(dir)
             }
             Place::Run | Place::Nowhere => None,
@@ -269,17 +275,15 @@ impl Stage<'_> {
         let dir = own_dir.as_ref().unwrap_or(self.dir);
         let observed = *place != Place::Nowhere;
         if observed {
-            let config = config_in(dir.path(), self.setup.diagnostics.apply(self.setup.config))?;
-            let dump = &self.setup.diagnostics.dump;
-            machine.observe(&config, dump).map_err(|error| Failure::of(error.into()))?;
+            let config = config_in(dir.path(), self.diagnostics.config)?;
+            machine.observe(&config).map_err(|error| Failure::of(error.into()))?;
         }
         let mut round = round(job, machine, observed.then_some(dir), self.monitor);
         if let Some(recording) = &mut round.recording {
             recorded.get_or_insert_default().add(recording);
         }
         if let Some(dir) = own_dir {
-            let manifest =
-                filled(self.manifest.clone(), &round, round.failure.as_ref(), &self.setup.diagnostics);
+            let manifest = filled(self.manifest.clone(), &round, round.failure.as_ref(), &self.diagnostics);
             manifest.write(&dir).map_err(Failure::fatal)?;
             // Its files, and the runs of its workers, are told of where they are.
             (round.recording, round.children) = (None, Vec::new());
@@ -379,7 +383,7 @@ fn filled(
         manifest.fail(*status, RunError::of(&**error));
     }
     match &round.recording {
-        Some(recording) => tell_recording(manifest, recording, &diagnostics.told()),
+        Some(recording) => tell_recording(manifest, recording, &diagnostics.reported()),
         None => manifest,
     }
 }
@@ -402,14 +406,14 @@ impl Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ringlane_task::DfxFlags;
 
     fn round(tasks: u64, recording: Option<Exported>) -> Round {
         Round { report: RunReport { tasks, ..RunReport::default() }, recording, ..Round::default() }
     }
 
     fn manifest_of(rounds: Rounds) -> Manifest {
-        let diagnostics = Diagnostics { flags: DfxFlags::DEPS, ..Diagnostics::default() };
+        let config = CallConfig::default().with_dfx_flags(DfxFlags::DEPS);
+        let diagnostics = Diagnostics { config, ..Diagnostics::default() };
         let manifest = Manifest::new("vector", "small", "cpu", UtcTime::from_unix_seconds(0));
         filled(manifest, &rounds.reported, rounds.failure.as_ref(), &diagnostics)
     }

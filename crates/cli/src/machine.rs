@@ -4,7 +4,6 @@ use ringlane_chip_sim::Totals;
 use ringlane_engine::api::backend::Site;
 use ringlane_engine::prelude::{Buffers, Result};
 use ringlane_node::Memories;
-use ringlane_probe::DumpSelection;
 use ringlane_scenes::PartAccess;
 use ringlane_task::{CallConfig, Explain};
 use ringlane_trace::{ChildRun, ModelFacts, RunDir};
@@ -12,7 +11,7 @@ use ringlane_trace::{ChildRun, ModelFacts, RunDir};
 use crate::execute::Setup;
 use crate::select::Job;
 use crate::signals::is_stop_asked;
-use crate::workers::parts::{Given, parts_of, spread};
+use crate::workers::parts::{SceneSpec, parts_of, spread};
 use crate::workers::{NodeRun, NodeRuntime};
 use ringlane::observe::ObservedRun;
 use ringlane::{Remote, Runtime, SetupError};
@@ -30,14 +29,14 @@ impl Machine {
     pub fn new(setup: &Setup, config: &CallConfig) -> core::result::Result<Self, Box<dyn Explain>> {
         match &setup.workers {
             None => {
-                let platform = Runtime::on(setup.platform).model(setup.model.clone());
-                let mut runtime =
-                    platform.with(config).map_err(|error| Box::new(error) as Box<dyn Explain>)?;
+                let request = setup.request.clone().with_config(*config);
+                let runtime = Runtime::request(&request);
+                let mut runtime = runtime.map_err(|error| Box::new(error) as Box<dyn Explain>)?;
                 runtime.give_up_export_when(is_stop_asked);
                 Ok(Machine::Chip(Box::new(runtime)))
             }
             Some(plan) => {
-                let started = NodeRuntime::start(&Memories::default(), plan);
+                let started = NodeRuntime::start(&Memories::default(), plan, &setup.request);
                 let runtime = started.map_err(|error| Box::new(error) as Box<dyn Explain>)?;
                 Ok(Machine::Workers(Box::new((runtime, *config))))
             }
@@ -69,16 +68,9 @@ impl Machine {
     }
 
     /// Sets what is recorded of the runs to come.
-    pub fn observe(
-        &mut self,
-        config: &CallConfig,
-        dump: &DumpSelection,
-    ) -> core::result::Result<(), SetupError> {
+    pub fn observe(&mut self, config: &CallConfig) -> core::result::Result<(), SetupError> {
         match self {
-            Machine::Chip(runtime) => {
-                runtime.observe(config)?;
-                runtime.select_dump(dump.clone());
-            }
+            Machine::Chip(runtime) => runtime.observe(config)?,
             Machine::Workers(workers) => workers.1 = *config,
         }
         Ok(())
@@ -128,9 +120,9 @@ fn run_in_parts(
     buffers: &mut Buffers<'_>,
 ) -> Result<NodeRun<()>> {
     let (site, parts): (Site, _) = (job.scene.site, parts_of(&*job.program, job.scene.name)?);
-    let given = Given::new(job.scene.name, job.case.name, &job.settings).bytes();
+    let scene = SceneSpec::of(job).bytes();
     let (mut shared, units) = (runtime.buffers(), 0..parts.units());
-    let mut ids = vec![shared.add(&[given.len() as u32], &given)?];
+    let mut ids = vec![shared.add(&[scene.len() as u32], &scene)?];
     let own = parts.part_buffers()?;
     for id in &own {
         ids.push(shared.add_copy(buffers, *id)?);

@@ -8,12 +8,13 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use ringlane::Platform;
 use ringlane_insight::parse_task;
 use ringlane_task::{RINGS, Resource, RingIndex, TaskId};
+use serde::{Deserialize, Serialize};
 
 use crate::errors::CliError;
 use crate::limits::{CALL_TIMEOUT_MAX, JOBS_MAX, ROUNDS_MAX, THREADS_MAX};
 
 /// How the task graph is built.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
 pub enum GraphRuntime {
     /// While it runs, in memory bounded by the rings.
     #[default]

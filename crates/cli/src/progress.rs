@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::jobs::Slip;
+use crate::jobs::JobMessage;
 use crate::output::say;
 
 /// Whether a run shows how far it is.
@@ -32,7 +32,7 @@ enum Line {
     Hidden,
     Shown(ProgressBar),
     /// Shown by another process, which looks here.
-    Parents(Arc<Slip>),
+    Parents(Arc<JobMessage>),
 }
 
 impl Bar {
@@ -47,8 +47,8 @@ impl Bar {
     }
 
     /// A line that the process shows that wants this run.
-    pub fn for_parent(slip: &Arc<Slip>) -> Self {
-        Bar(Line::Parents(slip.clone()))
+    pub fn for_parent(message: &Arc<JobMessage>) -> Self {
+        Bar(Line::Parents(message.clone()))
     }
 
     /// Whether anybody looks at the line.
@@ -64,7 +64,7 @@ impl Bar {
                 bar.set_position(submitted);
                 bar.tick();
             }
-            Line::Parents(slip) => slip.update(submitted, running),
+            Line::Parents(message) => message.update(submitted, running),
         }
     }
 
@@ -81,7 +81,7 @@ impl Bar {
         match &self.0 {
             Line::Hidden => {}
             Line::Shown(bar) => bar.finish_and_clear(),
-            Line::Parents(slip) => slip.update(slip.submitted(), 0),
+            Line::Parents(message) => message.update(message.submitted(), 0),
         }
     }
 }

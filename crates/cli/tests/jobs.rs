@@ -326,8 +326,8 @@ fn a_number_of_jobs_that_is_none_is_refused_before_anything_runs() {
         assert_eq!(answer.line("hint: "), format!("--jobs {hint}"));
     }
     // What only a parent gives, given by hand.
-    for (value, name) in [("0", "BadValue"), ("0:1", "NoMailbox"), ("0:99", "NoMailbox")] {
-        let answer = desk.ringlane(&["run", "vector", "--case-of-parent", value]);
+    for (value, name) in [("x", "BadUsage"), ("1", "NoMailbox"), ("99", "NoMailbox")] {
+        let answer = desk.ringlane(&["worker", "--job-fd", value]);
         assert_eq!(answer.status, 2);
         assert!(answer.line("error: ").starts_with(name), "{}", answer.stderr);
     }
@@ -358,5 +358,4 @@ fn help_shows_how() {
     for part in ["-j, --jobs <N>", "--jobs 4 --dfx", "run all --case small", "<SCENE>..."] {
         assert!(help.contains(part), "{part} is not in:\n{help}");
     }
-    assert!(!help.contains("case-of-parent"), "{help}");
 }

@@ -9,6 +9,7 @@ use std::time::Instant;
 use common::processes::{children, descendants, lives, signal, within};
 use common::{ALL_FILES, Answer, Desk, checked, checked_with_children, listed};
 use ringlane_trace::RunStatus;
+use ringlane_trace::dump::Dump;
 
 const ATTENTION: [&str; 4] = ["run", "paged_attention", "--case", "small"];
 
@@ -157,14 +158,37 @@ fn what_is_wrong_with_a_command_line_is_told_once() {
 }
 
 #[test]
-fn a_rank_that_cannot_have_its_chips_says_why() {
+fn what_a_run_is_asked_for_reaches_the_chips_of_every_rank_by_value() {
+    let desk = Desk::new();
+    let costs = ["--chip-swimlane=1", "--costs-out", "costs.json"];
+    assert_eq!(desk.ringlane(&[&ATTENTION[..], &costs].concat()).status, 0);
+    let options = ["--policy", "critical-path", "--chaos", "7", "--costs", "costs.json"];
+    let options = [&["-p", "a2a3sim", "--dump-tensor=QK", "-o", "out"], &options[..]].concat();
+    let answer = run(&desk, &[], &options);
+    assert_eq!(answer.status, 0, "{}", answer.stderr);
+    let mut runs = checked_with_children(&desk.path().join("out"));
+    runs.retain(|(_, run)| run.children.is_empty());
+    assert!(runs.len() >= 3, "{runs:?}");
+    for (dir, run) in runs {
+        let model = run.model.expect("a modelled chip");
+        assert_eq!(
+            (model.policy.as_str(), model.chaos, model.costs.as_deref()),
+            ("critical-path", Some(7), Some("cpu"))
+        );
+        let selection = Dump::read(&dir).expect("a dump").head.selection;
+        assert_eq!(selection.as_deref(), Some("QK"), "{}", dir.display());
+    }
+}
+
+#[test]
+fn a_chip_that_rank_0_cannot_read_is_told_once_before_anything_runs() {
     let desk = Desk::new();
     let run = ["run", "vector", "-p", "a2a3sim", "--chip", "nosuch.toml"];
     let answer = Answer::of(mpirun(&desk, 2, &[], &run).output().expect("mpirun"));
-    assert_eq!(answer.status, 1, "{}", answer.stderr);
-    assert!(answer.line("error: ").starts_with("RankLeft"), "{}", answer.stderr);
-    let detail = answer.line("detail: ");
-    assert!(detail.contains("rank 1") && detail.contains("nosuch.toml"), "{detail}");
+    assert_eq!(answer.status, 2, "{}", answer.stderr);
+    assert!(answer.line("error: ").starts_with("CannotReadChip"), "{}", answer.stderr);
+    assert_eq!(answer.stderr.matches("error: ").count(), 1, "{}", answer.stderr);
+    assert_eq!(desk.files(), [""; 0]);
 }
 
 #[test]

@@ -165,8 +165,10 @@ fn what_workers_cannot_do_is_refused_before_anything_runs() {
         (vec!["--workers", "9999"], "BadValue"),
         (vec!["--workers", &long], "BadValue"),
         (vec!["--dist-swimlane"], "OnlyWithWorkers"),
-        (vec!["--workers", "2", "--dump-tensor=QK"], "NotWithWorkers"),
-        (vec!["--workers", "2", "--chip-swimlane", "--costs-out", "costs.json"], "NotWithWorkers"),
+        (vec!["--workers", "2", "--dump-tensor=GEMM"], "UnknownKernel"),
+        (vec!["--workers", "2", "--costs-out", "costs.json"], "CostsNeedSwimlane"),
+        (vec!["--workers", "2", "-p", "a5sim", "--chip", "nosuch.toml"], "CannotReadChip"),
+        (vec!["--workers", "2", "-p", "a5sim", "--costs", "nosuch.json"], "CannotReadCosts"),
     ] {
         let answer = run(&desk, &options);
         assert_eq!(answer.status, 2, "{options:?}: {}", answer.stderr);

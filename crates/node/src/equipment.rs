@@ -5,6 +5,7 @@ use ringlane_task::CallConfig;
 
 use crate::call_error::CallError;
 use crate::mailbox::ChipTimes;
+use crate::memory::SharedBuffers;
 use crate::runtime::NodeOrch;
 
 /// What a run that a call makes is called in its `run.json`.
@@ -32,6 +33,12 @@ pub type RunOutcome = (Option<ChipTimes>, Result<(), CallError>);
 /// let _plain: &dyn Equipment = &NoEquipment; // a worker for plain functions
 /// ```
 pub trait Equipment {
+    /// Makes ready for runs that are asked for this: bytes that the node above has encoded. A rank gets them before its
+    /// calls; the answer is where the tensors of calls go from now on, if that is elsewhere than before.
+    fn set_up(&mut self, _run_request: &[u8]) -> Result<Option<SharedBuffers>, CallError> {
+        Ok(None)
+    }
+
     /// Runs an orchestration on the worker's chip.
     fn run_chip(
         &mut self,

@@ -30,6 +30,10 @@ pub const SLEEP: Duration = Duration::from_secs(1);
 /// milliseconds; a machine that is overloaded takes longer. Beyond it the child is killed.
 pub const START: Duration = Duration::from_secs(10);
 
+/// Bytes of what the runs of a worker are asked for: a cost table of 16 MiB and all the rest. More is refused by its reader
+/// with `CorruptMailbox`, and on the way to a rank with `FrameTooLarge`.
+pub const RUN_REQUEST_BYTES: usize = 32 << 20;
+
 /// Bytes of what a child printed last that are kept.
 pub const LAST_WORDS_BYTES: usize = 4096;
 

@@ -4,6 +4,7 @@ use ringlane_task::Explain;
 
 use crate::call_error::CallError;
 use crate::callable::{Call, Callable, Table};
+use crate::child::run_request;
 use crate::child::spawn::inherited;
 use crate::clock::now_ns;
 use crate::equipment::Equipment;
@@ -18,12 +19,14 @@ pub struct Inherited {
     pub mailbox: i32,
     /// The memories of the nodes above it, outermost first.
     pub memories: Vec<i32>,
+    /// What its runs are asked for, if the launch has a run request.
+    pub run_request: Option<i32>,
 }
 
 impl Inherited {
     /// Refuses a descriptor that stands twice: it would have two owners, and the second would close what is not open any more.
     fn check_each_once(&self) -> Result<(), NodeError> {
-        let mut all = [&[self.mailbox], &self.memories[..]].concat();
+        let mut all = [&[self.mailbox], &self.memories[..], self.run_request.as_slice()].concat();
         all.sort_unstable();
         match all.windows(2).find(|pair| pair[0] == pair[1]) {
             Some(pair) => Err(NodeError::corrupt("descriptor that is given twice", pair[0].unsigned_abs())),
@@ -37,6 +40,7 @@ impl Inherited {
 pub struct Service {
     region: Region,
     memories: Memories,
+    run_request: Option<Vec<u8>>,
     spin: Spin,
 }
 
@@ -49,10 +53,17 @@ impl Service {
         let region = Region::adopt(inherited(inherited_from_node.mailbox)?)?;
         let memories = inherited_from_node.memories.iter().map(|&memory| inherited(memory));
         let memories = memories.collect::<Result<_, _>>().and_then(Memories::adopt);
-        match memories {
-            Ok(memories) => Ok(Service { region, memories, spin }),
+        let run_request = inherited_from_node.run_request;
+        let run_request = run_request.map(|file| inherited(file).and_then(run_request::read)).transpose();
+        match memories.and_then(|memories| Ok((memories, run_request?))) {
+            Ok((memories, run_request)) => Ok(Service { region, memories, run_request, spin }),
             Err(error) => Err(refuse(&region, error)),
         }
+    }
+
+    /// What its runs are asked for, as the node that started it has encoded it; none if it has not.
+    pub fn run_request(&self) -> Option<&[u8]> {
+        self.run_request.as_deref()
     }
 
     /// The memories of the nodes above.
@@ -182,13 +193,18 @@ mod tests {
     #[test]
     fn a_descriptor_that_is_given_twice_is_refused_before_it_is_taken() {
         for (mailbox, memories) in [(901, vec![901]), (901, vec![902, 903, 902])] {
-            let refused = Service::adopt(&Inherited { mailbox, memories }, Spin::NONE).unwrap_err();
+            let run_request = None;
+            let refused =
+                Service::adopt(&Inherited { mailbox, memories, run_request }, Spin::NONE).unwrap_err();
             assert!(matches!(
                 refused,
                 NodeError::CorruptMailbox { field: "descriptor that is given twice", .. }
             ));
         }
-        let missing = Service::adopt(&Inherited { mailbox: 901, memories: vec![902] }, Spin::NONE);
+        let twice = Inherited { mailbox: 901, memories: vec![902], run_request: Some(902) };
+        assert_eq!(Service::adopt(&twice, Spin::NONE).unwrap_err().name(), "CorruptMailbox");
+        let missing = Inherited { mailbox: 901, memories: vec![902], run_request: None };
+        let missing = Service::adopt(&missing, Spin::NONE);
         assert!(matches!(missing.unwrap_err(), NodeError::NoMailbox { descriptor: 901, .. }));
     }
 }

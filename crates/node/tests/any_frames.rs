@@ -90,6 +90,7 @@ fn frames<'f>(
         call(sequence, values, codes, scalars),
         answer(sequence, values, codes),
         Frame::Answer(Answer { sequence, times, result: Err(error.clone()) }),
+        Frame::SetUp { sequence, run_request: host.as_bytes() },
         Frame::Fetch { sequence, handle: handle(5, 6) },
         Frame::Forget(codes.iter().map(|&code| handle(code.into(), 0)).collect()),
         Frame::Ping { sequence, sent },

@@ -4,12 +4,11 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use ringlane_scenes::Scene;
 use ringlane_task::{DfxFlags, Overflow};
 
-use crate::diagnostics::{DfxRounds, Diagnostics, RecordedBy};
+use crate::diagnostics::{DfxRounds, RecordedBy};
 use crate::errors::CliError;
 use crate::pmu;
 use crate::selection;
-use ringlane::Platform;
-use ringlane::REPORTED;
+use ringlane::{REPORTED, RunRequest};
 
 /// What `--dfx` turns on.
 const EVERYTHING: DfxFlags = REPORTED.with(DfxFlags::DUMP);
@@ -66,37 +65,29 @@ pub struct DfxArgs {
 }
 
 impl DfxArgs {
-    /// What is observed of a scene, on a chip or by a node.
-    pub fn diagnostics(
+    /// The request with what is to be observed of a scene, on a chip or by a node.
+    pub fn apply(
         &self,
+        mut request: RunRequest,
         scene: &Scene,
-        platform: Platform,
         of: RecordedBy,
-    ) -> Result<Diagnostics, CliError> {
-        self.check_for(of)?;
-        let pmu_group = self.pmu.as_deref().map(|text| pmu::group(text, platform)).transpose()?;
-        let dump = self.dump_tensor.as_deref().map(|text| selection::parse(text, scene)).transpose()?;
-        Ok(Diagnostics {
-            flags: self.flags(of),
-            of,
-            overflow: self.overflow,
-            pmu_group: pmu_group.unwrap_or_default(),
-            dump: dump.unwrap_or_default(),
-            rounds: self.dfx_rounds,
-        })
+    ) -> Result<RunRequest, CliError> {
+        if self.dist_swimlane && of == RecordedBy::Chip {
+            return Err(CliError::OnlyWithWorkers { option: "--dist-swimlane" });
+        }
+        if let Some(text) = &self.pmu {
+            request.config.pmu_group = pmu::group(text, request.platform)?;
+        }
+        if let Some(text) = &self.dump_tensor {
+            request.dump = selection::parse(text, scene)?;
+        }
+        request.config = request.config.with_dfx_flags(self.flags(of)).with_overflow(self.overflow);
+        Ok(request)
     }
 
-    /// Refuses what only a chip, or only a node, can do.
-    fn check_for(&self, of: RecordedBy) -> Result<(), CliError> {
-        match of {
-            RecordedBy::Chip if self.dist_swimlane => {
-                Err(CliError::OnlyWithWorkers { option: "--dist-swimlane" })
-            }
-            RecordedBy::Node if self.dump_tensor.as_deref().is_some_and(|text| text != selection::ALL) => {
-                Err(CliError::NotWithWorkers { option: "--dump-tensor=KERNEL" })
-            }
-            _ => Ok(()),
-        }
+    /// In which rounds.
+    pub const fn rounds(&self) -> DfxRounds {
+        self.dfx_rounds
     }
 
     /// An option of its own says more than `--dfx`: with both, the swimlane has the level that it names.
@@ -151,27 +142,31 @@ mod tests {
         dfx: DfxArgs,
     }
 
-    fn diagnostics(options: &[&str]) -> Diagnostics {
-        let command = Command::try_parse_from([&["run"], options].concat()).unwrap_or_else(|e| panic!("{e}"));
-        command.dfx.diagnostics(Scene::find("vector").unwrap(), Platform::Cpu, RecordedBy::Chip).unwrap()
+    fn parsed(options: &[&str]) -> DfxArgs {
+        Command::try_parse_from([&["run"], options].concat()).unwrap_or_else(|e| panic!("{e}")).dfx
+    }
+
+    fn request_by(options: &[&str], of: RecordedBy) -> Result<RunRequest, CliError> {
+        parsed(options).apply(RunRequest::default(), Scene::find("vector").unwrap(), of)
+    }
+
+    fn request(options: &[&str]) -> RunRequest {
+        request_by(options, RecordedBy::Chip).unwrap()
     }
 
     #[test]
     fn a_node_has_a_diagnostic_of_its_own_and_a_chip_does_not() {
-        let flags = |options: &[&str], of| {
-            let command = Command::try_parse_from([&["run"], options].concat()).unwrap();
-            let scene = Scene::find("vector").unwrap();
-            command.dfx.diagnostics(scene, Platform::Cpu, of).map(|diagnostics| diagnostics.flags.bits())
-        };
+        let flags =
+            |options: &[&str], of| request_by(options, of).map(|request| request.config.dfx_flags.bits());
         assert_eq!(flags(&["--dfx"], RecordedBy::Node).unwrap(), 0xff);
         assert_eq!(flags(&["--report"], RecordedBy::Node).unwrap(), 0xf7);
         assert_eq!(flags(&["--dist-swimlane"], RecordedBy::Node).unwrap(), 0x80);
         assert!(flags(&["--dist-swimlane"], RecordedBy::Chip).is_err());
-        assert!(flags(&["--dump-tensor=VECTOR_MUL"], RecordedBy::Node).is_err());
+        assert_eq!(flags(&["--dump-tensor=VECTOR_MUL"], RecordedBy::Node).unwrap(), 1 << 3);
     }
 
     fn bits(options: &[&str]) -> u64 {
-        diagnostics(options).flags.bits()
+        request(options).config.dfx_flags.bits()
     }
 
     #[test]
@@ -227,16 +222,19 @@ mod tests {
         ] {
             assert_eq!(bits(&[alias]), expected, "{alias}");
         }
-        assert_eq!(diagnostics(&["--enable-pmu=2"]).pmu_group, 2);
-        assert_eq!(diagnostics(&["--dump-args=VECTOR_MUL:1"]).dump.to_string(), "VECTOR_MUL:1");
+        assert_eq!(request(&["--enable-pmu=2"]).config.pmu_group, 2);
+        assert_eq!(request(&["--dump-args=VECTOR_MUL:1"]).dump.to_string(), "VECTOR_MUL:1");
     }
 
     #[test]
     fn without_options_diagnostics_would_wait_observe_the_last_round_and_dump_everything() {
-        assert_eq!(diagnostics(&[]), Diagnostics::default());
-        assert_eq!(diagnostics(&["--overflow", "drop"]).overflow, Overflow::Drop);
-        assert_eq!(diagnostics(&["--dfx-rounds", "all"]).rounds, DfxRounds::All);
-        let dump = diagnostics(&["--dfx", "--dump-tensor=VECTOR_MUL:1"]).dump;
+        assert_eq!(request(&[]).encode(), RunRequest::default().encode());
+        assert_eq!(request(&["--overflow", "drop"]).config.overflow(), Ok(Overflow::Drop));
+        assert_eq!(
+            (parsed(&[]).rounds(), parsed(&["--dfx-rounds", "all"]).rounds()),
+            (DfxRounds::Last, DfxRounds::All)
+        );
+        let dump = request(&["--dfx", "--dump-tensor=VECTOR_MUL:1"]).dump;
         assert_eq!(dump.to_string(), "VECTOR_MUL:1");
     }
 }

@@ -1,17 +1,17 @@
 //! The options of `run` that say how a modelled chip is run.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use ringlane_chip_sim::policy::PolicyName;
-use ringlane_chip_sim::{SimOptions, spec};
+use ringlane_chip_sim::spec;
+use ringlane_engine::chip_runtime::{ChipOptions, Costs};
 use ringlane_scenes::Scene;
 
 use crate::costs::{self, CostsUnused};
 use crate::errors::CliError;
 use crate::options;
-use ringlane::{Model, Platform};
+use ringlane::Platform;
 
 /// How a modelled chip is run.
 #[derive(clap::Args)]
@@ -38,7 +38,7 @@ fn policy() -> impl TypedValueParser<Value = PolicyName> {
 
 impl ModelArgs {
     /// What they say, for a platform.
-    pub fn model(&self, platform: Platform) -> Result<Model, CliError> {
+    pub fn options(&self, platform: Platform) -> Result<ChipOptions, CliError> {
         let given = [
             ("--chip", self.chip.is_some()),
             ("--policy", self.policy.is_some()),
@@ -51,27 +51,14 @@ impl ModelArgs {
             return Err(CliError::OnlyOnSimulators { option, platform });
         }
         let costs = self.costs.as_deref().map(costs::given).transpose()?;
-        let chip = self.chip.as_deref().map(spec::load).transpose()?;
-        let options = SimOptions { policy: self.policy.unwrap_or_default(), chaos: self.chaos, costs };
-        Ok(Model { chip, options })
+        let spec = self.chip.as_deref().map(spec::load).transpose()?;
+        let policy = self.policy.map(PolicyName::as_str);
+        Ok(ChipOptions { spec, policy, chaos: self.chaos, costs: costs.map(Costs::new) })
     }
 
-    /// The same options again, for another process.
-    pub fn arguments(&self) -> Vec<OsString> {
-        let mut arguments: Vec<OsString> = Vec::new();
-        let mut add = |option: &str, value: Option<OsString>| {
-            arguments.extend(value.into_iter().flat_map(|value| [option.into(), value]));
-        };
-        add("--chip", self.chip.as_ref().map(OsString::from));
-        add("--policy", self.policy.map(|policy| policy.as_str().into()));
-        add("--chaos", self.chaos.map(|seed| seed.to_string().into()));
-        add("--costs", self.costs.as_ref().map(OsString::from));
-        arguments
-    }
-
-    /// Whether costs are given that are of no use to a scene. `model` is what [`model`](Self::model) gave.
-    pub fn unused_costs(&self, model: &Model, scene: &'static Scene) -> Option<CostsUnused> {
-        let (path, table) = (self.costs.as_deref()?, model.options.costs.as_ref()?);
+    /// Whether costs are given that are of no use to a scene. `options` are what [`options`](Self::options) gave.
+    pub fn unused_costs(&self, options: &ChipOptions, scene: &'static Scene) -> Option<CostsUnused> {
+        let (path, table) = (self.costs.as_deref()?, options.costs.as_ref()?.get()?);
         CostsUnused::find(path, table, scene)
     }
 }

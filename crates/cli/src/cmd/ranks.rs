@@ -5,7 +5,7 @@
 //!   rank 0          runs the cases over the others: each is one of its workers
 //!   rank 1, 2, 3    a node each, with chips of its own: serves
 //! ```
-//! Every rank has the same command line; what follows `--` tells the others what their chips are.
+//! Every rank has the same command line. What the runs are asked for, chips included, rank 0 sends to the others.
 
 use std::ffi::OsString;
 
@@ -38,11 +38,14 @@ mod over_mpi {
     use std::ffi::OsString;
     use std::time::Duration;
 
+    use ringlane::RunRequest;
+    use ringlane_engine::prelude::Buffers;
     use ringlane_mpi::{Mpi, stay_until_heard};
-    use ringlane_node::remote::{
-        CallService, Offer, Rank, Ranks, RemoteError, Transport, bridge, refuse, serve,
+    use ringlane_node::remote::{CallService, Offer, Rank, Ranks, RemoteError, Transport, bridge, serve};
+    use ringlane_node::{
+        CallError, Equipment, Memories, NoEquipment, NodeProgram, RunOutcome, SharedBuffers, Title,
     };
-    use ringlane_node::{CallError, Memories, NodeError};
+    use ringlane_task::CallConfig;
 
     use super::super::run::{OverRanks, RunArgs};
     use super::super::{Cli, Command};
@@ -52,9 +55,9 @@ mod over_mpi {
     use crate::monitor::Monitor;
     use crate::panics;
     use crate::usage;
-    use crate::workers::NodeRuntime;
     use crate::workers::equipment::OwnNode;
     use crate::workers::shape::Shape;
+    use crate::workers::{NodeRuntime, Plan};
 
     /// How long all ranks may take until they are ready, and to say goodbye.
     const PATIENCE: Duration = Duration::from_secs(30);
@@ -122,19 +125,9 @@ mod over_mpi {
 
     /// Any other rank: a node that serves.
     fn work(mut mpi: Mpi, each: &Shape, run: &RunArgs) -> Result<Exit, CliError> {
-        let mut node = match equip(each, run) {
-            Ok(node) => node,
-            Err(error) => {
-                // Rank 0 tells why, and its end is that of this one.
-                if refuse(&mut mpi, error).is_ok() {
-                    let _ = mpi.receive(PATIENCE);
-                }
-                return Ok(Exit::Failed);
-            }
-        };
+        let mut node = RankNode { plan: run.plan_of_a_rank(each), node: None };
         let offer = Offer { level: each.level().into(), chips: each.chips(), functions: 1 };
-        let room = node.runtime.buffers();
-        let mut service = CallService::new(offer, room, &mut node).map_err(CliError::Node)?;
+        let mut service = CallService::new(offer, None, &mut node).map_err(CliError::Node)?;
         // A panic of a callable is the answer to its call.
         match panics::quietly(|| serve(&mut mpi, &mut service)) {
             Ok(Ok(_)) => {
@@ -151,10 +144,41 @@ mod over_mpi {
         }
     }
 
-    fn equip(each: &Shape, run: &RunArgs) -> Result<OwnNode, CallError> {
-        let of_node = |error: NodeError| CallError::of(&error);
-        let monitor = Monitor::start(&Audience::People).map_err(|error| CallError::of(&error))?;
-        let runtime = NodeRuntime::start(&Memories::default(), &run.plan_of_a_rank(each)).map_err(of_node)?;
-        Ok(OwnNode { runtime, monitor })
+    /// The node that a rank is, once it knows what its runs are asked for.
+    struct RankNode {
+        plan: Plan,
+        /// It, and what it was started for: cases that are asked for alike have the same workers.
+        node: Option<(Vec<u8>, OwnNode)>,
+    }
+
+    impl Equipment for RankNode {
+        fn set_up(&mut self, run_request: &[u8]) -> Result<Option<SharedBuffers>, CallError> {
+            if self.node.as_ref().is_some_and(|(started_for, _)| started_for == run_request) {
+                return Ok(None);
+            }
+            let request = RunRequest::decode(run_request).map_err(|error| CallError::of(&error))?;
+            let monitor = match self.node.take() {
+                Some((_, node)) => node.monitor,
+                None => Monitor::start(&Audience::People).map_err(|error| CallError::of(&error))?,
+            };
+            let runtime = NodeRuntime::start(&Memories::default(), &self.plan, &request);
+            let runtime = runtime.map_err(|error| CallError::of(&error))?;
+            let room = runtime.buffers();
+            self.node = Some((run_request.to_vec(), OwnNode { runtime, monitor }));
+            Ok(Some(room))
+        }
+
+        fn run_node(
+            &mut self,
+            title: Title<'_>,
+            config: &CallConfig,
+            buffers: &mut Buffers<'_>,
+            program: &mut NodeProgram<'_>,
+        ) -> RunOutcome {
+            match &mut self.node {
+                Some((_, node)) => node.run_node(title, config, buffers, program),
+                None => NoEquipment.run_node(title, config, buffers, program),
+            }
+        }
     }
 }

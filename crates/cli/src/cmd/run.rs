@@ -5,10 +5,8 @@
 //!                      in turn, or with --jobs side by side
 //! ```
 
-use std::ops::RangeBounds;
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Duration;
 
 use ringlane_node::remote::RankLink;
@@ -23,7 +21,7 @@ use crate::costs::CostsOut;
 use crate::diagnostics::RecordedBy;
 use crate::errors::{CliError, Exit, warn};
 use crate::execute::{Audience, Setup};
-use crate::jobs::{self, Pages, Place, Plan, Slip};
+use crate::jobs::{self, Pages, Plan};
 use crate::options::{self, Assignment, GraphRuntime, PerRing};
 use crate::output::{self, say};
 use crate::progress::Progress;
@@ -32,7 +30,7 @@ use crate::signals::{StopSignal, stop_signal};
 use crate::summary;
 use crate::told::Told;
 use crate::workers::{self, shape::Shape};
-use ringlane::{Model, Platform};
+use ringlane::{Platform, RunRequest};
 
 const EXAMPLE: &str = "\
 Example:
@@ -81,9 +79,6 @@ pub struct RunArgs {
     #[arg(long, value_name = "SECONDS", default_value = "600", allow_negative_numbers = true)]
     #[arg(value_parser = options::call_timeout)]
     call_timeout: Duration,
-    /// Which case of all a process runs for the one that started it, and where it leaves its answer
-    #[arg(long, hide = true, value_name = "I:FD", value_parser = Place::parse)]
-    case_of_parent: Option<Place>,
     /// The ranks that a case is shared out to, if this process is rank 0 of several.
     #[arg(skip)]
     ranks: Option<OverRanks>,
@@ -187,16 +182,10 @@ impl RunArgs {
             // Before there is a second thread, the one that waits for signals.
             ringlane_chip_cpu::prepare_process();
         }
-        if let Some(place) = self.case_of_parent {
-            return self.execute_for_parent(place);
-        }
-        if self.shape().is_some() && self.costs_out.is_some() {
-            return Err(CliError::NotWithWorkers { option: "--costs-out" });
-        }
-        let plans = self.plans(&self.choices()?, 0.., &Audience::People)?;
+        let plans = self.plans(&self.choices()?)?;
         let Some(setup) = plans.first().map(|plan| plan.setup.clone()) else { return Ok(Exit::Ok) };
         let costs_out = self.costs_out.as_deref();
-        let costs_out = costs_out.map(|path| CostsOut::reserve(path, &setup.diagnostics)).transpose()?;
+        let costs_out = costs_out.map(|path| CostsOut::reserve(path, &setup.request.config)).transpose()?;
         self.warn_of_unused_costs(&plans);
         let ended = match self.jobs {
             1 => jobs::in_turn(plans)?,
@@ -226,12 +215,10 @@ impl RunArgs {
         self.execute()
     }
 
-    /// What the chips of ranks are, and how they are run: options of `ringlane worker`.
+    /// The workers of a rank.
+    #[cfg_attr(not(feature = "mpi"), allow(dead_code))]
     pub fn plan_of_a_rank(&self, shape: &Shape) -> workers::Plan {
-        let chip_arguments = self.model.arguments();
-        let call_timeout = self.call_timeout;
-        let (shape, ranks) = (shape.clone(), Vec::new());
-        workers::Plan { shape, platform: self.platform, chip_arguments, call_timeout, ranks }
+        workers::Plan { shape: shape.clone(), call_timeout: self.call_timeout, ranks: Vec::new() }
     }
 
     /// The workers that a case is shared out to, if it is.
@@ -239,17 +226,6 @@ impl RunArgs {
         match &self.ranks {
             Some(ranks) => Some(ranks.each.under(ranks.links.len() as u32)),
             None => self.workers.clone(),
-        }
-    }
-
-    /// Runs the one case that a parent wants, and leaves the answer to it.
-    fn execute_for_parent(&self, place: Place) -> Result<Exit, CliError> {
-        let slip = Arc::new(Slip::of_this_process(place.descriptor)?);
-        let only = place.case..=place.case;
-        let mut plans = self.plans(&self.choices()?, only, &Audience::Parent(slip.clone()))?;
-        match plans.pop() {
-            Some(plan) => jobs::run_for_parent(plan, &slip),
-            None => Err(Place::refuse(&format!("{}:{}", place.case, place.descriptor))),
         }
     }
 
@@ -262,30 +238,30 @@ impl RunArgs {
         Ok(choices)
     }
 
-    /// Some of the cases, with how they are run. Everything that a command line can get wrong is found here.
-    fn plans(
-        &self,
-        choices: &[Choice],
-        which: impl RangeBounds<usize>,
-        audience: &Audience,
-    ) -> Result<Vec<Plan>, CliError> {
-        let wanted = choices.iter().enumerate().filter(|(index, _)| which.contains(index));
-        let jobs = wanted.map(|(_, choice)| select::job(*choice, &self.params, self.seed));
+    /// The cases, with how they are run. Everything that a command line can get wrong is found here.
+    fn plans(&self, choices: &[Choice]) -> Result<Vec<Plan>, CliError> {
+        let jobs = choices.iter().map(|choice| select::job(*choice, &self.params, self.seed));
         let jobs = jobs.collect::<Result<Vec<_>, _>>()?;
         if self.shape().is_some() {
             jobs.iter().try_for_each(select::check_divisible)?;
         }
-        let (config, model) = (self.config(choices.len())?, self.model.model(self.platform)?);
-        let config = self.size.apply(config, self.platform, &model)?;
+        let request = self.request(choices.len())?;
         let mut plans: Vec<Plan> = Vec::new();
         for job in jobs {
             let setup = match plans.last() {
                 Some(last) if last.job.scene.name == job.scene.name => last.setup.clone(),
-                _ => Rc::new(self.setup(job.scene, config, model.clone(), audience)?),
+                _ => Rc::new(self.setup(job.scene, request.clone())?),
             };
             plans.push(Plan { job, setup });
         }
         Ok(plans)
+    }
+
+    /// What all cases are asked for, but for the diagnostics, which name kernels of a scene.
+    fn request(&self, cases: usize) -> Result<RunRequest, CliError> {
+        let (config, options) = (self.config(cases)?, self.model.options(self.platform)?);
+        let config = self.size.apply(config, self.platform, options.spec.as_ref())?;
+        Ok(RunRequest::on(self.platform).with_config(config).with_options(options))
     }
 
     fn config(&self, cases: usize) -> Result<CallConfig, CliError> {
@@ -313,28 +289,20 @@ impl RunArgs {
         i32::try_from(cores / at_once).unwrap_or(i32::MAX).max(1)
     }
 
-    fn setup(
-        &self,
-        scene: &'static Scene,
-        config: CallConfig,
-        model: Model,
-        audience: &Audience,
-    ) -> Result<Setup, CliError> {
+    fn setup(&self, scene: &'static Scene, request: RunRequest) -> Result<Setup, CliError> {
         let ranks = self.ranks.as_ref().map(|ranks| ranks.links.clone()).unwrap_or_default();
         let workers = self.shape().map(|shape| workers::Plan { ranks, ..self.plan_of_a_rank(&shape) });
         let of = if workers.is_some() { RecordedBy::Node } else { RecordedBy::Chip };
         Ok(Setup {
-            diagnostics: self.dfx.diagnostics(scene, self.platform, of)?,
+            request: self.dfx.apply(request, scene, of)?,
+            dfx_rounds: self.dfx.rounds(),
             workers,
-            platform: self.platform,
-            model,
             runtime: self.runtime,
-            config,
             rounds: self.rounds,
             output: self.output.clone(),
             pages: if self.dfx.report() { Pages::Written } else { Pages::None },
             progress: if self.json { Progress::Hidden } else { Progress::for_people() },
-            audience: audience.clone(),
+            audience: Audience::People,
         })
     }
 
@@ -342,7 +310,7 @@ impl RunArgs {
     fn warn_of_unused_costs(&self, plans: &[Plan]) {
         for of_one_scene in plans.chunk_by(|one, other| one.job.scene.name == other.job.scene.name) {
             let Plan { job, setup } = &of_one_scene[0];
-            if let Some(unused) = self.model.unused_costs(&setup.model, job.scene) {
+            if let Some(unused) = self.model.unused_costs(&setup.request.options, job.scene) {
                 warn(&unused);
             }
         }

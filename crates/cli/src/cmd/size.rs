@@ -1,9 +1,9 @@
 //! The options of `run` that say how much of a modelled chip is used.
 
-use ringlane_task::CallConfig;
+use ringlane_task::{CallConfig, ChipSpec};
 
 use crate::errors::CliError;
-use ringlane::{Model, Platform};
+use ringlane::Platform;
 
 /// How much of a modelled chip is used. What is allowed is the chip's to say, so the numbers are read when it is known.
 #[derive(clap::Args)]
@@ -18,17 +18,17 @@ pub struct SizeArgs {
 }
 
 impl SizeArgs {
-    /// The configuration with what they say, for a platform; `model` says which chip that is.
+    /// The configuration with what they say, for a platform; `spec` is the chip, if it is not the platform's own.
     pub fn apply(
         &self,
         config: CallConfig,
         platform: Platform,
-        model: &Model,
+        spec: Option<&ChipSpec>,
     ) -> Result<CallConfig, CliError> {
         let given = [("--block-dim", &self.block_dim), ("--scheduler-threads", &self.scheduler_threads)];
         let first = given.into_iter().find(|(_, value)| value.is_some());
         let Some((option, _)) = first else { return Ok(config) };
-        let Some(chip) = model.chip.clone().or_else(|| platform.modelled()) else {
+        let Some(chip) = spec.cloned().or_else(|| platform.modelled()) else {
             return Err(CliError::OnlyOnSimulators { option, platform });
         };
         let clusters = format!("the clusters of {}", chip.name);

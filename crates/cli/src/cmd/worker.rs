@@ -3,13 +3,13 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use ringlane_node::{Equipment, Inherited, Kind, NoEquipment, NodeError, Service, Spin};
+use ringlane_node::{CallError, Equipment, Inherited, Kind, NoEquipment, NodeError, Service, Spin};
 use ringlane_task::Reader;
 
-use super::model::ModelArgs;
 use super::ranks;
 use crate::errors::{CliError, Exit};
 use crate::execute::Audience;
+use crate::jobs;
 use crate::monitor::Monitor;
 use crate::options;
 use crate::panics;
@@ -17,11 +17,11 @@ use crate::signals;
 use crate::workers::equipment::{OneChip, OwnNode};
 use crate::workers::shape::Shape;
 use crate::workers::{NodeRuntime, Plan};
-use ringlane::{Model, Platform};
+use ringlane::RunRequest;
 
 const EXAMPLE: &str = "\
 Example:
-  $ ringlane worker --mailbox-fd 5 --kind chip --platform a2a3sim
+  $ ringlane worker --mailbox-fd 5 --kind chip --request-fd 6
   $ mpirun -n 4 ringlane worker -- run paged_attention --case small --dfx
 A node starts its workers itself, with a mailbox that they inherit as an open descriptor; there is no use in starting one by
 hand. A worker ends with its node.
@@ -35,6 +35,12 @@ pub struct WorkerArgs {
     /// The descriptor of the mailbox, as it was inherited
     #[arg(long, value_name = "N")]
     mailbox_fd: Option<i32>,
+    /// The descriptor of what its runs are asked for: platform, chip, policy, costs, chaos, what is dumped [default: cpu]
+    #[arg(long, value_name = "N")]
+    request_fd: Option<i32>,
+    /// The descriptor of a case that this process runs for the one that started it
+    #[arg(long, value_name = "N", hide = true, conflicts_with = "mailbox_fd")]
+    job_fd: Option<i32>,
     /// Microseconds to look at the mailbox before sleeping
     #[arg(long, value_name = "N", default_value_t = 0)]
     spin_us: u64,
@@ -47,17 +53,12 @@ pub struct WorkerArgs {
     /// What it has: nothing, a chip, or workers of its own
     #[arg(long, value_name = "KIND", default_value = "function", value_parser = ["function", "chip", "node"])]
     kind: String,
-    /// What its chips are
-    #[arg(short, long, value_name = "NAME", default_value_t, value_parser = options::platform())]
-    platform: Platform,
     /// How many chips it has, if it is a node or a rank
     #[arg(long, value_name = "N[xM]", default_value = "1", value_parser = Shape::parse)]
     workers: Shape,
     /// Seconds that a worker of its own may take for a call
     #[arg(long, value_name = "SECONDS", default_value = "600", value_parser = options::call_timeout)]
     call_timeout: Duration,
-    #[command(flatten)]
-    model: ModelArgs,
     /// What rank 0 runs over the other ranks, and on which chips: a command line of `run`
     #[arg(last = true, value_name = "run SCENE…")]
     command: Vec<OsString>,
@@ -66,13 +67,14 @@ pub struct WorkerArgs {
 impl WorkerArgs {
     /// Serves until the node, or rank 0, says that it is enough.
     pub fn execute(&self) -> Result<Exit, CliError> {
-        match self.mailbox_fd {
-            Some(mailbox) => {
+        match (self.mailbox_fd, self.job_fd) {
+            (None, Some(job)) => jobs::run_for_parent(job),
+            (Some(mailbox), _) => {
                 let reader = if self.for_command { Reader::Command } else { Reader::Program };
                 reader.make_current();
                 self.serve(mailbox)
             }
-            None => {
+            (None, None) => {
                 signals::leave_sigterm();
                 ranks::execute(&self.workers, &self.command)
             }
@@ -80,7 +82,8 @@ impl WorkerArgs {
     }
 
     fn serve(&self, mailbox: i32) -> Result<Exit, CliError> {
-        let inherited = Inherited { mailbox, memories: self.memory_fds.clone() };
+        let (memories, run_request) = (self.memory_fds.clone(), self.request_fd);
+        let inherited = Inherited { mailbox, memories, run_request };
         let service = Service::adopt(&inherited, Spin::from_us(self.spin_us)).map_err(CliError::Node)?;
         let mut equipment = match self.equipment(&service) {
             Ok(equipment) => equipment,
@@ -101,17 +104,16 @@ impl WorkerArgs {
         if self.kind == Kind::Function.as_str() {
             return Ok(Box::new(NoEquipment));
         }
-        let cannot = |error: CliError| NodeError::CannotEquip { error: ringlane_node::CallError::of(&error) };
+        let cannot = |error: CliError| NodeError::CannotEquip { error: CallError::of(&error) };
+        let request = service.run_request().map(RunRequest::decode).transpose();
+        let request = request.map_err(|error| cannot(CliError::Request(error)))?.unwrap_or_default();
         let monitor = Monitor::start(&Audience::People).map_err(cannot)?;
-        let (platform, model): (Platform, Model) =
-            (self.platform, self.model.model(self.platform).map_err(cannot)?);
         if self.kind == Kind::Chip.as_str() {
-            return Ok(Box::new(OneChip { platform, model, runtime: None, monitor }));
+            return Ok(Box::new(OneChip { request, runtime: None, monitor }));
         }
-        let chip_arguments = self.model.arguments();
-        let (call_timeout, ranks) = (self.call_timeout, Vec::new());
-        let plan = Plan { shape: self.workers.clone(), platform, chip_arguments, call_timeout, ranks };
-        let runtime = NodeRuntime::start(service.memories(), &plan)?;
+        let (shape, call_timeout) = (self.workers.clone(), self.call_timeout);
+        let plan = Plan { shape, call_timeout, ranks: Vec::new() };
+        let runtime = NodeRuntime::start(service.memories(), &plan, &request)?;
         Ok(Box::new(OwnNode { runtime, monitor }))
     }
 }

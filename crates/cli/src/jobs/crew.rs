@@ -3,14 +3,15 @@
 //! ```text
 //! every event, and every tick:  printed ─▶ whole lines        ended ─▶ its answer, or how it died; the next case
 //!                               Ctrl-C  ─▶ on to all          SIGUSR1 ─▶ on to all
-//!                               slips   ─▶ lines of progress
+//!                               messages ─▶ lines of progress
 //! ```
 //! A process is in a group of its own, so that a Ctrl-C on the terminal reaches this one only, which hands it on: a case
 //! then ends at its next task and writes what it has. A second Ctrl-C ends this process, and the kernel ends the others
 //! with it, as it does whenever this process dies.
 
 use std::ffi::OsString;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
@@ -21,11 +22,13 @@ use ringlane_trace::{Manifest, RunError, RunStatus};
 use rustix::process::Signal;
 
 use super::death::CaseEnd;
+use super::message::{JobMessage, JobSpec};
 use super::screen::{Printed, Screen};
-use super::slip::Slip;
 use super::{Ended, Plan};
 use crate::errors::CliError;
+use crate::execute::Setup;
 use crate::limits::{CASE_EVENTS, CTRL_C_GRACE, TICK};
+use crate::log;
 use crate::output::say;
 use crate::progress::Progress;
 use crate::signals::{Inbox, StopSignal, Wish, is_stop_asked, stop_signal};
@@ -59,10 +62,18 @@ impl Listener for Ear {
 struct AtWork {
     case: usize,
     process: Process,
-    slip: Slip,
+    message: JobMessage,
     printed: Printed,
     /// Whether it was killed because it did not end after Ctrl-C.
     is_killed: bool,
+}
+
+/// A case, without its program: that is made anew in its process, and would only take room here.
+struct Case {
+    /// What is known of it beforehand.
+    manifest: Manifest,
+    spec: JobSpec,
+    setup: Rc<Setup>,
 }
 
 struct Crew {
@@ -70,8 +81,7 @@ struct Crew {
     events: Receiver<Event>,
     sender: SyncSender<Event>,
     workers: Vec<Option<AtWork>>,
-    /// What is known of each case beforehand.
-    cases: Vec<Manifest>,
+    cases: Vec<Case>,
     next: usize,
     /// The clock of the machine, if the cases run on it.
     clock: Option<CpuClock>,
@@ -85,9 +95,13 @@ struct Crew {
 
 /// Runs cases side by side, so many at a time.
 pub fn side_by_side(plans: Vec<Plan>, workers: usize, progress: Progress) -> Result<Ended, CliError> {
-    let is_modelled = plans.iter().all(|plan| plan.setup.platform.capabilities().virtual_time);
-    // The programs are made anew in their processes; here they would only take room.
-    let cases: Vec<_> = plans.into_iter().map(|plan| plan.setup.manifest(&plan.job)).collect();
+    let is_modelled = plans.iter().all(|plan| plan.setup.request.platform.capabilities().virtual_time);
+    let case = |plan: Plan| Case {
+        manifest: plan.setup.manifest(&plan.job),
+        spec: JobSpec::of(&plan),
+        setup: plan.setup,
+    };
+    let cases: Vec<_> = plans.into_iter().map(case).collect();
     let workers = workers.min(cases.len());
     let inbox = Inbox::open()?;
     let (sender, events) = sync_channel(CASE_EVENTS);
@@ -143,20 +157,21 @@ impl Crew {
     }
 
     fn start(&self, worker: usize, case: usize) -> Result<AtWork, NodeError> {
-        let label = label(&self.cases[case]);
+        let Case { manifest, spec, setup } = &self.cases[case];
+        let label = label(manifest);
         let cannot = |error: std::io::Error| NodeError::CannotStart {
             worker: label.clone(),
             doing: "memory that it shares",
             error: error.to_string(),
         };
-        let slip = Slip::create().map_err(cannot)?;
-        self.clock.iter().try_for_each(|clock| slip.tell_clock(clock)).map_err(cannot)?;
-        let descriptor = slip.descriptor().map_err(cannot)?;
-        let place = format!("{case}:{}", descriptor.as_raw_fd());
+        let message = JobMessage::create(spec, &setup.request).map_err(cannot)?;
+        self.clock.iter().try_for_each(|clock| message.set_clock(clock)).map_err(cannot)?;
+        let descriptor = message.descriptor().map_err(cannot)?;
         let ear = Arc::new(Ear { worker, events: self.sender.clone() });
-        let process = Process::start(&label, arguments(&place), Arc::new(descriptor), ear)?;
+        let arguments = arguments(&descriptor);
+        let process = Process::start(&label, arguments, Arc::new(descriptor), ear)?;
         self.screen.begin(worker, &label);
-        Ok(AtWork { case, process, slip, printed: Printed::by(&label), is_killed: false })
+        Ok(AtWork { case, process, message, printed: Printed::by(&label), is_killed: false })
     }
 
     fn hear(&mut self, event: Event) {
@@ -187,8 +202,8 @@ impl Crew {
     fn answer(&self, at_work: &AtWork) -> Answer {
         // It has ended, so that there is no wait.
         let exit = at_work.process.exit_within(Duration::ZERO);
-        match (at_work.slip.answer(), exit) {
-            (Some(answer), Some(exit)) => with_its_end(answer, &exit, &self.cases[at_work.case]),
+        match (at_work.message.answer(), exit) {
+            (Some(answer), Some(exit)) => with_its_end(answer, &exit, &self.cases[at_work.case].manifest),
             (Some(answer), None) => answer,
             (None, Some(exit)) => self.death(at_work, exit),
             (None, None) => Answer::default(),
@@ -197,7 +212,7 @@ impl Crew {
 
     /// What a case tells whose process ended without an answer.
     fn death(&self, at_work: &AtWork, exit: Exit) -> Answer {
-        let (mut manifest, dir) = (self.cases[at_work.case].clone(), at_work.slip.dir());
+        let (mut manifest, dir) = (self.cases[at_work.case].manifest.clone(), at_work.message.dir());
         if dir.is_none() && is_stop_asked() {
             // It had not begun: a case like those that were not started any more.
             return Answer::default();
@@ -209,7 +224,7 @@ impl Crew {
             (RunStatus::Failed, CaseEnd::Died { scene, case, exit, dir: dir.clone() })
         };
         manifest.fail(status, RunError::of(&end));
-        manifest.tasks = at_work.slip.submitted();
+        manifest.tasks = at_work.message.submitted();
         let dir = dir.unwrap_or_default();
         let told =
             Told { manifest, dir, walls_us: vec![], peak_rss_bytes: 0, recorded: None, modelled: None };
@@ -239,7 +254,7 @@ impl Crew {
     /// Ends those that do not hear. The others write what they have, which may take as long as it takes.
     fn kill_those_in_a_task(&mut self) {
         for at_work in self.workers.iter_mut().flatten() {
-            if at_work.slip.is_in_task() && !at_work.is_killed {
+            if at_work.message.is_in_task() && !at_work.is_killed {
                 at_work.is_killed = true;
                 at_work.process.signal(Signal::KILL);
             }
@@ -250,7 +265,7 @@ impl Crew {
     fn look(&self) {
         for (worker, at_work) in self.workers.iter().enumerate() {
             if let Some(at_work) = at_work {
-                self.screen.update(worker, at_work.slip.submitted());
+                self.screen.update(worker, at_work.message.submitted());
             }
         }
         self.screen.tick();
@@ -274,11 +289,8 @@ fn label(case: &Manifest) -> String {
     format!("{} {}", case.scene, case.case)
 }
 
-/// This command's own arguments with one more, so that a child reads exactly what was read here. It stands right after the
-/// name of the command, where nothing before it can make a value of it.
-fn arguments(place: &str) -> Vec<OsString> {
-    let mut arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
-    let command = arguments.iter().position(|word| word == "run").unwrap_or(0);
-    arguments.insert((command + 1).min(arguments.len()), format!("--case-of-parent={place}").into());
-    arguments
+/// The command line of a case's process; what it runs is in the message.
+fn arguments(message: &OwnedFd) -> Vec<OsString> {
+    let own = ["worker".into(), "--job-fd".into(), message.as_raw_fd().to_string().into()];
+    own.into_iter().chain(log::arguments()).collect()
 }

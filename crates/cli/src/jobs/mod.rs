@@ -3,24 +3,25 @@
 //! ```text
 //! --jobs 1   case ─▶ case ─▶ case                                  in_turn
 //! --jobs 2   worker 1: case ─▶ case     each case a new process:   side_by_side
-//!            worker 2: case ─▶ …          the same command line and `--case-of-parent I:FD`
+//!            worker 2: case ─▶ …          `ringlane worker --job-fd N`
 //!                        │                run_for_parent: exactly what `in_turn` does with one case
-//!                        └─▶ a slip of memory: how far it is, where its files are, its answer
+//!                        └─▶ a job message: what it runs; then how far it is, where its files are, its answer
 //! ```
 //! Both ways give the same: what each case told, in the order of the cases. A case that takes its process down is a case
 //! that failed.
 
 mod crew;
 mod death;
+mod message;
 mod screen;
-mod slip;
 
 use std::rc::Rc;
-use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 
 pub use crew::side_by_side;
+pub use message::JobMessage;
 pub use screen::{Printed, Screen};
-pub use slip::{Place, Slip};
 
 use crate::cmd::write_pages;
 use crate::errors::{CliError, Exit};
@@ -39,7 +40,7 @@ pub struct Plan {
 }
 
 /// Whether a page is written of each run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Pages {
     /// It is.
     Written,
@@ -74,12 +75,17 @@ pub fn in_turn(plans: Vec<Plan>) -> Result<Ended, CliError> {
     Ok(ended)
 }
 
-/// Runs the case that a parent wants of this process, and hands it the answer.
-pub fn run_for_parent(plan: Plan, slip: &Arc<Slip>) -> Result<Exit, CliError> {
+/// Runs the case that a parent wants of this process, and hands it the answer. The descriptor is that of its message.
+pub fn run_for_parent(descriptor: i32) -> Result<Exit, CliError> {
+    let (message, plan) = JobMessage::of_this_process(descriptor)?;
+    if plan.setup.request.platform.capabilities().host_threads {
+        // Before there is a second thread, the one that waits for signals.
+        ringlane_chip_cpu::prepare_process();
+    }
     let monitor = Monitor::start(&plan.setup.audience)?;
     let mut notes = Vec::new();
     let answer = run(plan, &monitor, &mut |note| notes.push(note));
-    slip.hand_over(&Answer { notes, ..answer }).map_err(CliError::CannotPrint)?;
+    message.hand_over(&Answer { notes, ..answer }).map_err(CliError::CannotPrint)?;
     Ok(Exit::Ok)
 }
 

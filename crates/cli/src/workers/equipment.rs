@@ -22,12 +22,12 @@ use crate::progress::{Bar, Progress};
 use crate::signals::is_stop_asked;
 use ringlane::manifest::{node_clock, tell};
 use ringlane::observe::ObservedRun;
-use ringlane::{Model, Platform, Runtime};
+use ringlane::{RunRequest, Runtime};
 
 /// One chip.
 pub struct OneChip {
-    pub(crate) platform: Platform,
-    pub(crate) model: Model,
+    /// What its runs are asked for; the configuration of each comes with its call.
+    pub(crate) request: RunRequest,
     /// The runtime of the last call, and what it was made with.
     pub(crate) runtime: Option<(CallConfig, Runtime)>,
     pub(crate) monitor: Monitor,
@@ -41,8 +41,8 @@ impl OneChip {
         made_with.set_output_prefix("").map_err(|error| CallError::of(&error))?;
         let made_with = made_with.with_overflow(Default::default());
         if self.runtime.as_ref().is_none_or(|(last, _)| *last != made_with) {
-            let platform = Runtime::on(self.platform).model(self.model.clone());
-            let mut runtime = platform.with(&made_with).map_err(|error| CallError::of(&error))?;
+            let request = self.request.clone().with_config(made_with);
+            let mut runtime = Runtime::request(&request).map_err(|error| CallError::of(&error))?;
             runtime.give_up_export_when(is_stop_asked);
             self.runtime = Some((made_with, runtime));
         }
@@ -67,7 +67,7 @@ impl Equipment for OneChip {
         }
         runtime.set_title(title.scene, title.case);
         let (remote, is_modelled, begun_ns) =
-            (runtime.remote(), self.platform.capabilities().virtual_time, now_ns());
+            (runtime.remote(), self.request.platform.capabilities().virtual_time, now_ns());
         let bar = Bar::start(Progress::Hidden, title.scene);
         let _watch = self.monitor.watch(remote, bar, directory_of(config));
         let runtime = &mut self.runtime.as_mut().expect("made above").1;

@@ -6,6 +6,7 @@ pub mod parts;
 pub mod shape;
 
 use std::ffi::OsString;
+use std::sync::Arc;
 use std::time::Duration;
 
 use ringlane_engine::api::backend::Site;
@@ -24,8 +25,8 @@ use ringlane_trace::{ChildRun, RunDir};
 use crate::log;
 use crate::signals::is_stop_asked;
 use dist::Told;
-use ringlane::Platform;
 use ringlane::observe::{self, ObservedRun, Observing, ProbedRun};
+use ringlane::{Platform, RunRequest};
 use shape::{Below, Shape};
 
 /// What a node records of a run with these flags itself: its tasks as its workers ran them, their graph and its scopes. What
@@ -40,10 +41,6 @@ pub fn node_flags(flags: DfxFlags) -> DfxFlags {
 pub struct Plan {
     /// How many, level by level.
     pub shape: Shape,
-    /// What their chips are.
-    pub platform: Platform,
-    /// How these are run: options of `ringlane worker`.
-    pub chip_arguments: Vec<OsString>,
     /// How long a call may take.
     pub call_timeout: Duration,
     /// The ranks that its nodes are, if they are no processes of this machine.
@@ -51,22 +48,21 @@ pub struct Plan {
 }
 
 impl Plan {
-    fn options(&self) -> NodeOptions {
+    fn options(&self, request: &RunRequest) -> NodeOptions {
+        let request: Arc<[u8]> = request.encode().into();
+        // One that is a node waits for workers of its own first, and should be heard if they do not come.
+        let start_of_a_node = START * (u32::from(self.shape.level()) - 2);
         let worker = |kind: Kind, name: String, more: &[OsString]| {
             let kind_of = ["worker".into(), "--kind".into(), kind.as_str().into()];
-            let chip = ["--platform".into(), self.platform.as_str().into()];
-            let arguments = kind_of.into_iter().chain(chip).chain(self.chip_arguments.iter().cloned());
-            let arguments = arguments.chain(log::arguments()).chain(more.iter().cloned());
+            let arguments = kind_of.into_iter().chain(log::arguments()).chain(more.iter().cloned());
             let relay = log::relay(&name);
-            let launch = Launch::new(name).with_arguments(arguments);
+            let launch = Launch::new(name).with_arguments(arguments).with_run_request(request.clone());
             let launch = match relay {
                 Some(relay) => launch.with_listener(relay),
                 None => launch,
             };
-            // One that is a node waits for workers of its own first, and should be heard if they do not come.
-            let levels = if kind == Kind::Node { u32::from(self.shape.level()) - 2 } else { 1 };
-            let launch = launch.with_start_timeout(START * levels);
-            WorkerSpec { kind, launch }
+            let timeout = if kind == Kind::Node { start_of_a_node } else { START };
+            WorkerSpec { kind, launch: launch.with_start_timeout(timeout) }
         };
         let workers = match self.shape.below() {
             Below::Chips(chips) => {
@@ -75,7 +71,10 @@ impl Plan {
                 chips.chain([function]).collect()
             }
             Below::Nodes(..) if !self.ranks.is_empty() => {
-                let rank = |link| WorkerSpec { kind: Kind::Node, launch: Launch::on_rank(link) };
+                let rank = |link| {
+                    let launch = Launch::on_rank(link).with_run_request(request.clone());
+                    WorkerSpec { kind: Kind::Node, launch: launch.with_start_timeout(start_of_a_node) }
+                };
                 self.ranks.iter().map(rank).collect()
             }
             Below::Nodes(nodes, shape) => {
@@ -93,7 +92,8 @@ impl Plan {
 /// A node, and what is recorded of its runs.
 pub struct NodeRuntime {
     node: Node,
-    plan: Plan,
+    platform: Platform,
+    level: u8,
     observing: Observing,
 }
 
@@ -104,17 +104,21 @@ pub struct NodeRun<R> {
 }
 
 impl NodeRuntime {
-    /// Starts the workers.
-    pub fn start(above: &Memories, plan: &Plan) -> core::result::Result<Self, NodeError> {
+    /// Starts the workers, each for runs that are asked for this.
+    pub fn start(
+        above: &Memories,
+        plan: &Plan,
+        request: &RunRequest,
+    ) -> core::result::Result<Self, NodeError> {
         let config = CallConfig::default();
-        let node = Node::start(above, &config, &plan.options())?;
+        let node = Node::start(above, &config, &plan.options(request))?;
         let observing = Observing { stop_asked: Some(is_stop_asked), ..Observing::new(config) };
-        Ok(NodeRuntime { node, plan: plan.clone(), observing })
+        Ok(NodeRuntime { node, platform: request.platform, level: plan.shape.level(), observing })
     }
 
     /// What its chips are.
     pub fn platform(&self) -> Platform {
-        self.plan.platform
+        self.platform
     }
 
     /// How many workers it has.
@@ -150,7 +154,7 @@ impl NodeRuntime {
         });
         let is_on = self.observing.config.dfx_flags.contains(DfxFlags::NODE_SWIMLANE);
         if let (true, Some(dir), Some(exported)) = (is_on, dir, &mut watched.recording) {
-            let (node, platform, level) = (&self.node, self.plan.platform, self.plan.shape.level());
+            let (node, platform, level) = (&self.node, self.platform, self.level);
             dist::export(&Told { node, platform, level, report: &watched.report }, dir, exported);
         }
         NodeRun { watched, children: dist::children(&self.node) }

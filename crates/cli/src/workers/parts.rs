@@ -3,7 +3,7 @@
 //! ```text
 //! SCENE_PARTS (node) ─▶ SCENE_PART (chip) ─▶ CHECK_FINITE (function)      for each part of the scene, if it has parts
 //! ```
-//! A worker makes the program itself, from its name and settings, which lie in a tensor of their own: what travels is what a
+//! A worker makes the program itself, from its name and settings, which are in a tensor of their own: what travels is what a
 //! part touches.
 
 use core::ops::Range;
@@ -15,16 +15,18 @@ use ringlane_scenes::{PartAccess, PartArgument, Parts, Program, Scene, SceneErro
 use ringlane_task::{CallConfig, DfxFlags};
 use serde::{Deserialize, Serialize};
 
+use crate::select::Job;
+
 /// Parts for each chip: several, so that one that is done early takes over from one that is not.
 const PARTS_A_CHIP: u32 = 2;
 
 callable! {
-    /// The units of a scene from one number to another, on a chip. Tensors: who the scene is, and what the units touch.
+    /// The units of a scene from one number to another, on a chip. Tensors: the scene's spec, and what the units touch.
     pub(super) static SCENE_PART = chip fn(call; tensors: 2 .., scalars: [UInt32, UInt32]) {
-        let (given, units) = (Given::read(call.slice(0)?)?, units_of(call)?);
-        let program = given.program()?;
-        let parts = parts_of(&*program, &given.scene).map_err(|error| CallError::of(&error))?;
-        call.on_chip(given.title(), |o, ids| {
+        let (scene, units) = (SceneSpec::read(call.slice(0)?)?, units_of(call)?);
+        let program = scene.program()?;
+        let parts = parts_of(&*program, &scene.scene).map_err(|error| CallError::of(&error))?;
+        call.on_chip(scene.title(), |o, ids| {
             let tensors = ids.iter().map(|&id| o.external(id)).collect::<Result<Vec<_>>>()?;
             parts.orchestrate_part(o, units.clone(), &tensors)
         })
@@ -34,10 +36,10 @@ callable! {
 callable! {
     /// The same over the workers of a node.
     pub(super) static SCENE_PARTS = node fn(call; tensors: 2 .., scalars: [UInt32, UInt32]) {
-        let (given, units, config) = (Given::read(call.peek(0)?)?, units_of(call)?, *call.config());
-        let program = given.program()?;
-        let parts = parts_of(&*program, &given.scene).map_err(|error| CallError::of(&error))?;
-        call.on_node(given.title(), |o, ids| {
+        let (scene, units, config) = (SceneSpec::read(call.peek(0)?)?, units_of(call)?, *call.config());
+        let program = scene.program()?;
+        let parts = parts_of(&*program, &scene.scene).map_err(|error| CallError::of(&error))?;
+        call.on_node(scene.title(), |o, ids| {
             let tensors = ids.iter().map(|&id| o.external(id)).collect::<Result<Vec<_>>>()?;
             spread(o, parts, units.clone(), &tensors, &config)
         })
@@ -59,20 +61,32 @@ callable! {
     }
 }
 
-/// Who a scene is, as a worker is told.
+/// Which case of which scene, with which settings: what another process makes the program from.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Given {
+pub struct SceneSpec {
     scene: String,
     case: String,
     seed: u64,
     params: std::collections::BTreeMap<String, String>,
 }
 
-impl Given {
-    /// Who a program was made from.
-    pub fn new(scene: &str, case: &str, settings: &Settings) -> Self {
-        let Settings { seed, params } = settings.clone();
-        Given { scene: scene.to_string(), case: case.to_string(), seed, params }
+impl SceneSpec {
+    /// What a job's program was made from.
+    pub fn of(job: &Job) -> Self {
+        let Settings { seed, params } = job.settings.clone();
+        SceneSpec { scene: job.scene.name.to_string(), case: job.case.name.to_string(), seed, params }
+    }
+
+    /// Makes the job again.
+    pub fn job(&self) -> core::result::Result<Job, SceneError> {
+        let scene = Scene::find(&self.scene)?;
+        let (case, settings) = (scene.case(&self.case)?, self.settings());
+        let program = (scene.build)(&settings)?;
+        Ok(Job { scene, case, settings, program })
+    }
+
+    fn settings(&self) -> Settings {
+        Settings { seed: self.seed, params: self.params.clone() }
     }
 
     /// As bytes.
@@ -91,10 +105,8 @@ impl Given {
 
     /// Makes the program again.
     fn program(&self) -> core::result::Result<Box<dyn Program>, CallError> {
-        let make = || -> core::result::Result<_, SceneError> {
-            let settings = Settings { seed: self.seed, params: self.params.clone() };
-            (Scene::find(&self.scene)?.build)(&settings)
-        };
+        let make =
+            || -> core::result::Result<_, SceneError> { (Scene::find(&self.scene)?.build)(&self.settings()) };
         make().map_err(|error| CallError::of(&error))
     }
 }
@@ -108,7 +120,7 @@ pub fn parts_of<'p>(program: &'p dyn Program, scene: &str) -> Result<&'p dyn Par
     program.parts().ok_or_else(|| Error::user(format!("{scene} cannot be run in parts")))
 }
 
-/// Submits these units to the workers of a node: to its chips, or to its nodes. The first tensor tells who the scene is, the
+/// Submits these units to the workers of a node: to its chips, or to its nodes. The first tensor is the scene's spec, the
 /// others are what the units touch.
 pub fn spread<'s>(
     o: &mut NodeOrch<'_, 's, '_>,
@@ -117,7 +129,7 @@ pub fn spread<'s>(
     tensors: &[Tensor<'s>],
     config: &CallConfig,
 ) -> Result<()> {
-    let (given, tensors) =
+    let (scene, tensors) =
         tensors.split_first().ok_or_else(|| Error::user("a scene without its settings"))?;
     let whole = parts.arguments(units.clone());
     let (callable, count, config): (&'static Callable, u32, CallConfig) = match o.count(Kind::Chip) {
@@ -128,7 +140,7 @@ pub fn spread<'s>(
         let touched = parts.arguments(part.clone());
         let views = views(tensors, &whole, &touched)?;
         let ends = [scalar(part.start), scalar(part.end)];
-        let args = core::iter::once(given.read()).chain(views.iter().map(|(_, arg)| *arg)).chain(ends);
+        let args = core::iter::once(scene.read()).chain(views.iter().map(|(_, arg)| *arg)).chain(ends);
         o.submit(callable, &args.collect::<Vec<_>>(), &config, On::Any)?;
         if o.count(Kind::Function) > 0 {
             for (view, _) in

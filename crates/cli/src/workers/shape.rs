@@ -3,6 +3,7 @@
 use std::fmt;
 
 use ringlane_node::limits::{MEMORIES_MAX, WORKERS_MAX};
+use serde::{Deserialize, Serialize};
 
 use crate::errors::CliError;
 
@@ -12,7 +13,7 @@ use crate::errors::CliError;
 /// 2      a node (level 3) with 2 chips
 /// 2x4    a node (level 4) with 2 nodes (level 3) of 4 chips each
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shape(Vec<u32>);
 
 /// What the workers of a node are.
@@ -50,6 +51,11 @@ impl Shape {
     /// The level of the outermost node: 3 over chips.
     pub fn level(&self) -> u8 {
         2 + self.0.len() as u8
+    }
+
+    /// Levels of nodes above the chips.
+    pub fn levels(&self) -> usize {
+        self.0.len()
     }
 
     /// What the outermost node has.

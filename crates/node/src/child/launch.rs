@@ -33,6 +33,8 @@ pub struct Launch {
     pub(crate) start_timeout: Duration,
     pub(crate) spin: Spin,
     pub(crate) memories: Memories,
+    /// What its runs are asked for; its own defaults without one.
+    pub(crate) run_request: Option<Arc<[u8]>>,
     /// The rank that it is, if it is no process of this machine.
     pub(crate) rank: Option<RankLink>,
     /// Who hears what it prints, if it is a process of this machine.
@@ -49,6 +51,7 @@ impl Launch {
             start_timeout: limits::START,
             spin: Spin::for_workers(1),
             memories: Memories::default(),
+            run_request: None,
             rank: None,
             listener: None,
         }
@@ -60,11 +63,14 @@ impl Launch {
         Launch { rank: Some(link.clone()), ..launch }
     }
 
-    /// The command that starts it, with a mailbox that it inherits.
-    pub(crate) fn command(&self, mailbox: BorrowedFd<'_>) -> Command {
+    /// The command that starts it, with a mailbox and a run request that it inherits.
+    pub(crate) fn command(&self, mailbox: BorrowedFd<'_>, run_request: Option<BorrowedFd<'_>>) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments);
         command.args(["--mailbox-fd".to_string(), mailbox.as_raw_fd().to_string()]);
+        if let Some(run_request) = run_request {
+            command.args(["--request-fd".to_string(), run_request.as_raw_fd().to_string()]);
+        }
         command.args(["--spin-us".to_string(), self.spin.us().to_string()]);
         // The hints of its errors are read by who reads ours.
         if Reader::current() == Reader::Command {
@@ -88,10 +94,18 @@ impl Launch {
         self
     }
 
-    /// Other arguments before `--mailbox-fd N --spin-us N [--for-command] --memory-fd N…`, which every child gets.
+    /// Other arguments before `--mailbox-fd N [--request-fd N] --spin-us N [--for-command] --memory-fd N…`, which every child
+    /// gets.
     #[must_use]
     pub fn with_arguments(mut self, arguments: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         self.arguments = arguments.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// What its runs are asked for, in bytes that it reads itself: the encoding of a `ringlane::RunRequest`.
+    #[must_use]
+    pub fn with_run_request(mut self, bytes: impl Into<Arc<[u8]>>) -> Self {
+        self.run_request = Some(bytes.into());
         self
     }
 

@@ -4,10 +4,11 @@ mod keeper;
 mod launch;
 mod life;
 mod process;
+pub(crate) mod run_request;
 pub(crate) mod spawn;
 
 use std::io::{self, PipeWriter};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::process as system;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -47,14 +48,16 @@ pub struct Child {
 struct Post {
     launch: Launch,
     region: Arc<Region>,
+    run_request: Option<OwnedFd>,
 }
 
 impl Owner for Post {
     fn spawn(&self, output: PipeWriter) -> io::Result<system::Child> {
         let mailbox = self.region.as_fd();
         let memories = self.launch.memories.all().map(|memory| memory.file().as_fd());
-        let inherits: Vec<_> = memories.chain([mailbox]).collect();
-        spawn::spawn(self.launch.command(mailbox), &inherits, output)
+        let run_request = self.run_request.as_ref().map(|file| file.as_fd());
+        let inherits: Vec<_> = memories.chain([mailbox]).chain(run_request).collect();
+        spawn::spawn(self.launch.command(mailbox, run_request), &inherits, output)
     }
 
     fn heard(&self, printed: &[u8]) {
@@ -80,9 +83,15 @@ impl Child {
     pub fn start(launch: &Launch) -> Result<Self, NodeError> {
         let region = Arc::new(Region::create()?);
         let life = match &launch.rank {
-            Some(rank) => Life::Rank(rank.take(&region, &launch.memories)?),
+            Some(rank) => Life::Rank(rank.take(&region, launch)?),
             None => {
-                let post = Post { launch: launch.clone(), region: region.clone() };
+                let run_request = launch.run_request.as_deref().map(run_request::write).transpose();
+                let run_request = run_request.map_err(|error| NodeError::CannotStart {
+                    worker: launch.name.clone(),
+                    doing: "memory for its run request",
+                    error: error.to_string(),
+                })?;
+                let post = Post { launch: launch.clone(), region: region.clone(), run_request };
                 Life::Process(Keeper::start(&launch.name, Arc::new(post))?)
             }
         };

@@ -18,7 +18,7 @@ pub(super) struct Head {
     pub kind: u32,
     /// Bytes of the whole frame, this head included.
     pub bytes: u64,
-    /// The number of a call, a fetch or a ping, and of its answer; zero in the others.
+    /// The number of a set-up, a call, a fetch or a ping, and of its answer; zero in the others.
     pub sequence: u64,
 }
 
@@ -93,6 +93,13 @@ pub(super) struct WireHandle {
     pub generation: u32,
 }
 
+/// What the runs of a worker are asked for follows.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub(super) struct SetUpBody {
+    pub bytes: u64,
+}
+
 /// Two moments of a ping and its echo; the second is zero in a ping.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
@@ -124,6 +131,7 @@ const _: () = {
     assert!(size_of::<CallBody>() == 48 && size_of::<AnswerBody>() == 80);
     assert!(size_of::<BufferRecord>() == 24 && size_of::<WireHandle>() == 8);
     assert!(size_of::<Moments>() == 16 && size_of::<ForgetBody>() == 8 && size_of::<GoodbyeBody>() == 32);
+    assert!(size_of::<SetUpBody>() == 8);
 };
 
 impl From<BufferHandle> for WireHandle {

@@ -4,6 +4,7 @@
 //! scheduler                                   worker
 //!   ◀───────────────────────────── Hello ──     what it is: build, host, level, chips, clock
 //!   ── Ping ──▶ ◀── Pong ────────────────       the offset of its clock
+//!   ── SetUp ───▶ ◀── Answer ────────────       what its runs are asked for
 //!   ── Call ─────────────────────────────▶      runs a callable over buffers that arrive by value or are there already
 //!   ◀──────────────────────────── Answer ──     when, and the buffers that come back or stay
 //!   ── Fetch ───▶ ◀── Answer ────────────       a buffer that stayed, by value
@@ -44,8 +45,10 @@ pub use greeting::{Goodbye, Hello};
 pub use layout::{MAGIC, VERSION};
 
 use bytes::{Reader, Writer};
-use layout::{ForgetBody, Head, Moments, WireHandle};
+use layout::{ForgetBody, Head, Moments, SetUpBody, WireHandle};
 use limits::{FORGET_HANDLES, MAX_FRAME_BYTES, MIN_FRAME_BYTES};
+
+use crate::limits::RUN_REQUEST_BYTES;
 
 const _: () = assert!(size_of::<Head>() as u64 == MIN_FRAME_BYTES);
 
@@ -57,7 +60,14 @@ pub enum Frame<'f> {
     Hello(Hello<'f>),
     /// Run something.
     Call(Call<'f>),
-    /// What came of a call or of a fetch.
+    /// Make ready for runs that are asked for this.
+    SetUp {
+        /// Its number, which the answer repeats.
+        sequence: u64,
+        /// What they are asked for, in an encoding that is not looked into here.
+        run_request: &'f [u8],
+    },
+    /// What came of a set-up, of a call or of a fetch.
     Answer(Answer<'f>),
     /// Give the bytes of a buffer that was kept.
     Fetch {
@@ -103,6 +113,7 @@ impl<'f> Frame<'f> {
             Frame::Pong { .. } => "pong",
             Frame::Shutdown => "shutdown",
             Frame::Goodbye(_) => "goodbye",
+            Frame::SetUp { .. } => "set-up",
         }
     }
 
@@ -117,6 +128,7 @@ impl<'f> Frame<'f> {
             Frame::Pong { .. } => 7,
             Frame::Shutdown => 8,
             Frame::Goodbye(_) => 9,
+            Frame::SetUp { .. } => 10,
         }
     }
 
@@ -124,9 +136,10 @@ impl<'f> Frame<'f> {
         match self {
             Frame::Call(call) => call.sequence,
             Frame::Answer(answer) => answer.sequence,
-            Frame::Fetch { sequence, .. } | Frame::Ping { sequence, .. } | Frame::Pong { sequence, .. } => {
-                *sequence
-            }
+            Frame::SetUp { sequence, .. }
+            | Frame::Fetch { sequence, .. }
+            | Frame::Ping { sequence, .. }
+            | Frame::Pong { sequence, .. } => *sequence,
             Frame::Hello(_) | Frame::Forget(_) | Frame::Shutdown | Frame::Goodbye(_) => 0,
         }
     }
@@ -176,6 +189,7 @@ impl<'f> Frame<'f> {
             Frame::Hello(hello) => hello.write(writer)?,
             Frame::Call(call) => call.write(writer)?,
             Frame::Answer(answer) => answer.write(writer)?,
+            Frame::SetUp { run_request, .. } => write_set_up(run_request, writer)?,
             Frame::Fetch { handle, .. } => writer.fixed(&WireHandle::from(*handle)),
             Frame::Forget(handles) => write_forget(handles, writer)?,
             Frame::Ping { sent, .. } => writer.fixed(&Moments { sent_ns: sent.0, echoed_ns: 0 }),
@@ -221,6 +235,7 @@ impl<'f> Frame<'f> {
             }
             8 => Frame::Shutdown,
             9 => Frame::Goodbye(Goodbye::read(reader)?),
+            10 => Frame::SetUp { sequence, run_request: read_set_up(reader)? },
             _ => return Err(FrameError::corrupt("kind", kind)),
         })
     }
@@ -256,6 +271,24 @@ fn read_head(bytes: &[u8]) -> Result<Head, FrameError> {
         return Err(FrameError::corrupt("bytes", head.bytes));
     }
     Ok(head)
+}
+
+fn write_set_up(run_request: &[u8], writer: &mut Writer<'_>) -> Result<(), FrameError> {
+    let (bytes, most) = (run_request.len() as u64, RUN_REQUEST_BYTES as u64);
+    if bytes > most {
+        return Err(FrameError::FrameTooLarge { field: "bytes of a run request", value: bytes, most });
+    }
+    writer.fixed(&SetUpBody { bytes });
+    writer.padded(run_request);
+    Ok(())
+}
+
+fn read_set_up<'f>(reader: &mut Reader<'f>) -> Result<&'f [u8], FrameError> {
+    let SetUpBody { bytes } = reader.fixed("set-up")?;
+    if bytes > RUN_REQUEST_BYTES as u64 {
+        return Err(FrameError::corrupt("bytes of a run request", bytes));
+    }
+    reader.padded("run request", bytes)
 }
 
 fn write_forget(handles: &[BufferHandle], writer: &mut Writer<'_>) -> Result<(), FrameError> {

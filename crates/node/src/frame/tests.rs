@@ -72,6 +72,19 @@ fn a_head_that_is_none_names_the_field() {
 }
 
 #[test]
+fn a_run_request_of_a_size_that_none_has_is_refused_on_both_sides() {
+    let long = vec![0; RUN_REQUEST_BYTES + 1];
+    let error = refused(&Frame::SetUp { sequence: 1, run_request: &long });
+    assert!(matches!(error, FrameError::FrameTooLarge { field: "bytes of a run request", .. }));
+    let bytes = encoded(&Frame::SetUp { sequence: 1, run_request: b"abc" });
+    assert!(matches!(
+        changed(&bytes, 36, 1),
+        FrameError::CorruptFrame { field: "bytes of a run request", .. }
+    ));
+    assert!(matches!(changed(&bytes, 32, 9), FrameError::FrameTruncated { field: "run request", .. }));
+}
+
+#[test]
 fn a_frame_with_more_behind_it_is_refused() {
     let mut bytes = encoded(&Frame::Shutdown);
     bytes.extend([0; 8]);

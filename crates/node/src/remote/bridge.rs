@@ -134,6 +134,7 @@ impl<T: Transport> Bridge<'_, T> {
     /// Carries calls there and answers back, once. An error is the end of all ranks.
     fn carry(&mut self) -> Result<(), RemoteError> {
         for link in self.links {
+            self.set_up(link)?;
             let taken = take_call(&mut link.desk(), &self.table, &mut self.scratch);
             match taken {
                 Ok(None) => {}
@@ -146,6 +147,26 @@ impl<T: Transport> Bridge<'_, T> {
             Some(answered) => self.deliver(&answered),
             None => Ok(()),
         }
+    }
+
+    /// Sends a rank what the runs of its new child are asked for, once.
+    fn set_up(&mut self, link: &RankLink) -> Result<(), RemoteError> {
+        let mut desk = link.desk();
+        let Some(run_request) = desk.guest.as_mut().and_then(|guest| guest.run_request.take()) else {
+            return Ok(());
+        };
+        match self.ranks.set_up(link.peer().rank, &run_request) {
+            Ok(_) => desk.sent = Some(Sent::SetUp),
+            // It did not leave: the child cannot start, and the rank is as it was.
+            Err(RemoteError::Unsendable { error }) => {
+                let started = desk.guest.as_ref().map(|guest| start(guest, Err(CallError::of(&error))));
+                if let Some(Err(error)) = started {
+                    link.lose_at(&mut desk, &RemoteError::Node(error));
+                }
+            }
+            Err(error) => return Err(error),
+        }
+        Ok(())
     }
 
     fn send(&mut self, link: &RankLink, outgoing: &Outgoing) -> Result<(), RemoteError> {
@@ -175,8 +196,14 @@ impl<T: Transport> Bridge<'_, T> {
         let Desk { guest, sent, .. } = &mut *desk;
         // A call that nobody waits for any more has cost the rank its place already.
         let (Some(sent), Some(guest)) = (sent.take(), guest) else { return Ok(()) };
-        let result = told.result.map(|buffers| bring_back(guest, &sent, &buffers));
-        if let Err(error) = answer(guest, &told.times, result) {
+        let passed_on = match sent {
+            Sent::SetUp => start(guest, told.result.map(drop)),
+            Sent::Call { written, .. } => {
+                let result = told.result.map(|buffers| bring_back(guest, &written, &buffers));
+                answer(guest, &told.times, result)
+            }
+        };
+        if let Err(error) = passed_on {
             link.lose_at(&mut desk, &RemoteError::Node(error));
         }
         Ok(())
@@ -187,8 +214,8 @@ impl<T: Transport> Bridge<'_, T> {
         let busy = self.links.iter().find_map(|link| Some((link.peer(), link.desk().sent.take()?)));
         match busy {
             None => Ok(()),
-            Some((peer, Sent { name, .. })) => {
-                let (place, during) = (peer.place(), name.to_string());
+            Some((peer, sent)) => {
+                let (place, during) = (peer.place(), sent.name().to_string());
                 Err(RemoteError::RankGivenUp { rank: peer.rank, place, during })
             }
         }
@@ -207,7 +234,7 @@ fn take_call(desk: &mut Desk, table: &Table, scratch: &mut Scratch) -> Result<Op
             let door = &guest.region.layout().door;
             door.step(State::Ready, State::Accepted)?;
             door.step(State::Accepted, State::Running)?;
-            desk.sent = Some(Sent { name: outgoing.name, written });
+            desk.sent = Some(Sent::Call { name: outgoing.name, written });
             Ok(Some(outgoing))
         }
         Err(error) => {
@@ -263,8 +290,8 @@ fn request(outgoing: &Outgoing) -> Request<'_> {
 }
 
 /// Puts what a call has written where its tensors are. That the buffers are those that were asked for is checked by now.
-fn bring_back(guest: &Guest, sent: &Sent, buffers: &[AnswerBuffer<'_>]) {
-    for (handle, tensor) in &sent.written {
+fn bring_back(guest: &Guest, written: &[(BufferHandle, BlobTensor)], buffers: &[AnswerBuffer<'_>]) {
+    for (handle, tensor) in written {
         let buffer = buffers.iter().find(|buffer| buffer.handle == *handle);
         let value = buffer.and_then(|buffer| buffer.outcome.value());
         if let (Some(value), Some(memory)) = (value, guest.memories.get(tensor.buffer.id)) {
@@ -273,6 +300,17 @@ fn bring_back(guest: &Guest, sent: &Sent, buffers: &[AnswerBuffer<'_>]) {
             unsafe {
                 scatter(memory, &tensor.view, value);
             }
+        }
+    }
+}
+
+/// Says whether the rank is ready for the child's runs.
+fn start(guest: &Guest, result: Result<(), CallError>) -> Result<(), NodeError> {
+    match result {
+        Ok(()) => guest.step_and_ring(State::Starting, State::Idle),
+        Err(error) => {
+            guest.region.write_error(0, &error);
+            guest.step_and_ring(State::Starting, State::Failed)
         }
     }
 }

@@ -10,7 +10,7 @@ use super::*;
 use crate::callable;
 use crate::callable::Kind;
 use crate::child::Launch;
-use crate::equipment::NoEquipment;
+use crate::equipment::{Equipment, NoEquipment};
 use crate::frame::Call;
 use crate::mailbox::ChipTimes;
 use crate::memory::{Memories, Memory, SharedBuffers};
@@ -70,7 +70,7 @@ fn over_ranks<R: Send>(work: impl FnOnce(&mut Node) -> R + Send) -> Bridged<R> {
         thread::spawn(move || {
             let room = SharedBuffers::new(&Memory::create(1 << 24).unwrap());
             let (offer, mut none) = (Offer { level: 2, chips: 0, functions: 1 }, NoEquipment);
-            let mut service = Mortal(CallService::new(offer, room, &mut none).unwrap());
+            let mut service = Mortal(CallService::new(offer, Some(room), &mut none).unwrap());
             serve(&mut rank, &mut service).map(|_| rank.leave())
         })
     });
@@ -172,13 +172,67 @@ fn a_rank_that_dies_is_named_and_is_not_started_again() {
     assert_eq!(bridged.ranks.unwrap_err().name(), "RankDied");
 }
 
+/// A rank that has room for tensors only once it is asked for something that it can do.
+struct Choosy(Vec<Vec<u8>>);
+
+impl Equipment for Choosy {
+    fn set_up(&mut self, run_request: &[u8]) -> Result<Option<SharedBuffers>, CallError> {
+        if run_request == b"the impossible" {
+            return Err(CallError::new("Impossible", "not here", "ask for less"));
+        }
+        self.0.push(run_request.to_vec());
+        Ok(Some(SharedBuffers::new(&Memory::create(1 << 24).unwrap())))
+    }
+}
+
+#[test]
+fn a_rank_is_set_up_for_each_child_before_its_calls_and_may_refuse() {
+    let [zero, mut one] = LocalRank::all::<2>();
+    let serving = thread::spawn(move || {
+        let (offer, mut choosy) = (Offer { level: 2, chips: 0, functions: 1 }, Choosy(Vec::new()));
+        serve(&mut one, &mut CallService::new(offer, None, &mut choosy).unwrap()).unwrap();
+        one.leave();
+        choosy.0
+    });
+    let mut ranks = Ranks::greet(zero, PATIENCE).unwrap();
+    let work = |links: &[RankLink]| {
+        let run = |request: Option<&[u8]>| {
+            let launch = Launch::on_rank(&links[0]);
+            let launch = request.map_or(launch.clone(), |bytes| launch.clone().with_run_request(bytes));
+            let options = NodeOptions::new(vec![WorkerSpec { kind: Kind::Function, launch }]);
+            let mut node = Node::start(&Memories::default(), &CallConfig::default(), &options)?;
+            let mut data = node.buffers();
+            let x = data.add(&[1], &[7u32]).unwrap();
+            let run = node.run(data.buffers(), |o| {
+                let x = o.external(x)?;
+                o.submit(&THREE, &[x.inout(), scalar(0u32)], &ANY, On::Any)?;
+                o.read::<u32>(x)
+            });
+            node.shutdown(PATIENCE);
+            Ok(run.result.map_err(|error| error.detail()))
+        };
+        assert!(run(None).unwrap().unwrap_err().contains("NotSetUp"));
+        let error: NodeError = run(Some(b"the impossible")).unwrap_err();
+        assert!(error.name() == "StartFailed" && error.detail().contains("Impossible"), "{}", error.detail());
+        for request in [b"one", b"two"] {
+            assert_eq!(run(Some(request)).unwrap(), Ok(vec![21]));
+        }
+        assert_eq!(run(None).unwrap(), Ok(vec![21]), "as it was set up last");
+        let error = run(Some(&vec![0; crate::limits::RUN_REQUEST_BYTES + 1])).unwrap_err();
+        assert!(error.detail().contains("FrameTooLarge"), "{}", error.detail());
+    };
+    assert_eq!(bridge(&mut ranks, |_| {}, work).unwrap().ranks, Ok(()));
+    ranks.shutdown(PATIENCE).unwrap();
+    assert_eq!(serving.join().unwrap(), [b"one", b"two"]);
+}
+
 #[test]
 fn nodes_have_the_same_ranks_one_after_another_and_never_two_at_once() {
     let [zero, mut one] = LocalRank::all::<2>();
     let serving = thread::spawn(move || {
         let room = SharedBuffers::new(&Memory::create(1 << 24).unwrap());
         let (offer, mut none) = (Offer { level: 2, chips: 0, functions: 1 }, NoEquipment);
-        let calls = serve(&mut one, &mut CallService::new(offer, room, &mut none).unwrap());
+        let calls = serve(&mut one, &mut CallService::new(offer, Some(room), &mut none).unwrap());
         one.leave();
         calls
     });

@@ -20,15 +20,16 @@ use crate::memory::SharedBuffers;
 pub struct CallService<'e> {
     offer: Offer,
     table: Table,
-    room: SharedBuffers,
+    room: Option<SharedBuffers>,
     equipment: &'e mut dyn Equipment,
 }
 
 impl<'e> CallService<'e> {
-    /// A service with this equipment; `room` are buffers of the node that it is, if it is one.
+    /// A service with this equipment. `room` are buffers that its workers see; without any, it takes no call before it is set
+    /// up.
     pub fn new(
         offer: Offer,
-        room: SharedBuffers,
+        room: Option<SharedBuffers>,
         equipment: &'e mut dyn Equipment,
     ) -> Result<Self, NodeError> {
         Ok(CallService { offer, table: Table::new()?, room, equipment })
@@ -40,6 +41,13 @@ impl RankService for CallService<'_> {
         self.offer
     }
 
+    fn set_up(&mut self, run_request: &[u8]) -> Result<(), CallError> {
+        if let Some(room) = self.equipment.set_up(run_request)? {
+            self.room = Some(room);
+        }
+        Ok(())
+    }
+
     fn run(&mut self, call: &Call<'_>, store: &mut Store) -> (Option<ChipTimes>, Result<(), CallError>) {
         let of = |error: &dyn Explain| (None, Err(CallError::of(error)));
         let types = call.scalars.iter().map(|scalar| scalar.dtype());
@@ -47,7 +55,8 @@ impl RankService for CallService<'_> {
             Ok(callable) => callable,
             Err(error) => return of(&error),
         };
-        let (mut room, mut placed) = (self.room.none_yet(), Vec::new());
+        let Some(room) = &self.room else { return (None, Err(not_set_up())) };
+        let (mut room, mut placed) = (room.none_yet(), Vec::new());
         for tensor in &call.tensors {
             match place(tensor, store, &mut room) {
                 Ok(id) => placed.push((id, tensor.access)),
@@ -66,6 +75,15 @@ impl RankService for CallService<'_> {
         let chip = running.chip;
         (chip, result.and_then(|()| take_back(call, &placed, store, &mut room)))
     }
+}
+
+fn not_set_up() -> CallError {
+    let detail = "a call before this rank was set up";
+    CallError::new(
+        "NotSetUp",
+        detail,
+        "give the launch of the rank a run request: `Launch::with_run_request`",
+    )
 }
 
 /// Copies a tensor of a call into memory that this rank's workers see.

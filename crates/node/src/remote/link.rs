@@ -15,6 +15,7 @@ use ringlane_task::{BlobTensor, BufferHandle};
 
 use super::error::RemoteError;
 use super::peer::Peer;
+use crate::child::Launch;
 use crate::error::NodeError;
 use crate::mailbox::{Region, Side, State};
 use crate::memory::Memories;
@@ -47,16 +48,33 @@ pub(super) struct Desk {
 pub(super) struct Guest {
     pub(super) region: Arc<Region>,
     pub(super) memories: Memories,
+    /// What its runs are asked for, until it is sent to the rank.
+    pub(super) run_request: Option<Arc<[u8]>>,
     /// Calls so far: the number of the last one.
     pub(super) calls: u64,
 }
 
-/// A call that the rank has.
+/// What the rank has to answer.
 #[derive(Debug)]
-pub(super) struct Sent {
-    pub(super) name: &'static str,
-    /// The tensors that come back, by the handles that they travel under.
-    pub(super) written: Vec<(BufferHandle, BlobTensor)>,
+pub(super) enum Sent {
+    /// What the child's runs are asked for.
+    SetUp,
+    /// A call.
+    Call {
+        /// The callable.
+        name: &'static str,
+        /// The tensors that come back, by the handles that they travel under.
+        written: Vec<(BufferHandle, BlobTensor)>,
+    },
+}
+
+impl Sent {
+    pub(super) const fn name(&self) -> &'static str {
+        match self {
+            Sent::SetUp => "its start",
+            Sent::Call { name, .. } => name,
+        }
+    }
 }
 
 impl Guest {
@@ -106,8 +124,8 @@ impl RankLink {
         }
     }
 
-    /// Makes a child's mailbox the one that this rank serves.
-    pub(crate) fn take(&self, region: &Arc<Region>, memories: &Memories) -> Result<Berth, NodeError> {
+    /// Makes a child's mailbox the one that this rank serves, once it is set up for the child's runs.
+    pub(crate) fn take(&self, region: &Arc<Region>, launch: &Launch) -> Result<Berth, NodeError> {
         let mut desk = self.desk();
         if let Some(error) = &desk.lost {
             return Err(NodeError::RankLost { error: Box::new(error.clone()) });
@@ -116,8 +134,12 @@ impl RankLink {
             let worker = format!("{}", self.shared.peer.rank);
             return Err(NodeError::ChildBusy { worker, callable: "another node" });
         }
-        let guest = Guest { region: region.clone(), memories: memories.clone(), calls: 0 };
-        guest.step_and_ring(State::Starting, State::Idle)?;
+        let (memories, run_request) = (launch.memories.clone(), launch.run_request.clone());
+        let guest = Guest { region: region.clone(), memories, run_request, calls: 0 };
+        match guest.run_request {
+            Some(_) => self.shared.waker.wake(),
+            None => guest.step_and_ring(State::Starting, State::Idle)?,
+        }
         desk.guest = Some(guest);
         Ok(Berth { link: self.clone(), region: region.clone() })
     }
@@ -153,9 +175,9 @@ impl Berth {
         if !desk.guest.as_ref().is_some_and(|guest| Arc::ptr_eq(&guest.region, &self.region)) {
             return;
         }
-        if let Some(Sent { name, .. }) = &desk.sent {
+        if let Some(sent) = &desk.sent {
             let Peer { rank, .. } = self.link.shared.peer;
-            let (place, during) = (self.link.shared.peer.place(), name.to_string());
+            let (place, during) = (self.link.shared.peer.place(), sent.name().to_string());
             self.link.lose_at(&mut desk, &RemoteError::RankGivenUp { rank, place, during });
         }
         desk.guest = None;

@@ -3,6 +3,7 @@
 //! ```text
 //! rank 0                                              rank 1, 2, …
 //!   Ranks::greet ◀──────────── Hello ────────────────   serve(transport, service)
+//!   Ranks::set_up(rank, …) ─── SetUp ────────────────▶   makes ready for runs that are asked for this, answers
 //!   Ranks::send(rank, call) ── Call ─────────────────▶   places the buffers, runs, answers
 //!   Ranks::next ◀───────────── Answer ───────────────
 //!   Ranks::shutdown ── Shutdown ─▶ ◀── Goodbye ───────
@@ -32,6 +33,6 @@ pub(crate) use link::Berth;
 pub use link::RankLink;
 pub use peer::Peer;
 pub use ranks::{Answered, Ranks, Request};
-pub use serve::{Offer, RankService, refuse, serve};
+pub use serve::{Offer, RankService, serve};
 pub use store::{Buffer, Store};
 pub use transport::{LocalRank, Rank, Transport, TransportError};

@@ -159,6 +159,16 @@ impl<T: Transport> Ranks<T> {
         Ok(sequence)
     }
 
+    /// Says what the runs of a rank will be asked for; the answer comes once it is ready for them.
+    pub fn set_up(&mut self, to: Rank, run_request: &[u8]) -> Result<u64, RemoteError> {
+        self.sequence += 1;
+        let sequence = self.sequence;
+        self.send_frame(to, &Frame::SetUp { sequence, run_request })?;
+        let (name, expected) = ("a set-up".to_string(), Vec::new());
+        self.pending.insert(sequence, Pending { rank: to, name, expected });
+        Ok(sequence)
+    }
+
     /// Asks for the bytes of a buffer that a rank has kept; the answer has it by value.
     pub fn fetch(&mut self, from: Rank, handle: BufferHandle) -> Result<u64, RemoteError> {
         self.sequence += 1;

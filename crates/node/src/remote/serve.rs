@@ -32,19 +32,14 @@ pub trait RankService {
     /// What it offers.
     fn offer(&self) -> Offer;
 
+    /// Makes ready for runs that are asked for this.
+    fn set_up(&mut self, _run_request: &[u8]) -> Result<(), CallError> {
+        Ok(())
+    }
+
     /// Runs a call. Its buffers are in the store, each with the size that the call says. A run on a chip that it makes is
     /// told beside the result.
     fn run(&mut self, call: &Call<'_>, store: &mut Store) -> (Option<ChipTimes>, Result<(), CallError>);
-}
-
-/// Says that this rank cannot serve, and why: the scheduler tells it as the reason that the run did not begin.
-pub fn refuse(transport: &mut impl Transport, error: CallError) -> Result<(), RemoteError> {
-    let mut bytes = Vec::new();
-    let goodbye = Frame::Goodbye(Goodbye { calls: 0, error: Some(error) });
-    goodbye.encode(&mut bytes).map_err(|error| RemoteError::Unsendable { error })?;
-    let ranks = transport.ranks();
-    let broken = |error| RemoteError::of(error, ranks, "the start", |_| "the scheduler".to_string());
-    transport.send(Rank::SCHEDULER, bytes).map_err(broken)
 }
 
 /// Serves the scheduler until it says that it is enough; gives the number of calls.
@@ -87,6 +82,7 @@ impl<T: Transport, S: RankService> Worker<'_, T, S> {
             let accepted_ns = now_ns();
             let frame = Frame::decode(&bytes).map_err(|error| RemoteError::BadFrame { rank: from, error })?;
             match frame {
+                Frame::SetUp { sequence, run_request } => self.set_up(sequence, run_request, accepted_ns)?,
                 Frame::Call(call) => self.call(&call, accepted_ns)?,
                 Frame::Fetch { sequence, handle } => self.fetch(sequence, handle, accepted_ns)?,
                 Frame::Forget(handles) => handles.iter().for_each(|&handle| self.store.forget(handle)),
@@ -106,6 +102,13 @@ impl<T: Transport, S: RankService> Worker<'_, T, S> {
                 }
             }
         }
+    }
+
+    fn set_up(&mut self, sequence: u64, run_request: &[u8], at_ns: u64) -> Result<(), RemoteError> {
+        let result = self.service.set_up(run_request).map(|()| Vec::new());
+        let times = CallTimes { accepted_ns: at_ns, run_ns: at_ns, end_ns: now_ns(), chip: None };
+        let (bytes, _) = encode_answer(Answer { sequence, times, result })?;
+        self.send_bytes(bytes)
     }
 
     fn call(&mut self, call: &Call<'_>, accepted_ns: u64) -> Result<(), RemoteError> {

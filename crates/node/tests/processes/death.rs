@@ -13,6 +13,7 @@ use crate::support::{LONG, Random, child, exists, holdings, launch, within};
 
 pub const TESTS: &[Test] = &[
     ("a_child_that_dies_at_its_start_is_reported_with_its_status_and_last_words", dies_at_its_start),
+    ("a_child_inherits_its_run_request_every_time_it_is_started", inherits_its_run_request),
     ("a_program_that_is_not_there_cannot_be_started", a_program_that_is_not_there_cannot_be_started),
     ("a_child_that_is_never_ready_is_late_and_leaves_nothing", never_ready),
     ("a_child_that_prints_without_end_still_starts_and_works", a_child_that_prints_still_works),
@@ -36,6 +37,22 @@ fn dies_at_its_start() {
     let detail = error.detail();
     assert!(detail.starts_with("short during its start: process "), "{detail}");
     assert!(detail.ends_with("ended with status 3; last words: no chip | at this address"), "{detail}");
+    assert_eq!(holdings(), before);
+}
+
+fn inherits_its_run_request() {
+    let before = holdings();
+    let launch = launch("asked").with_arguments(["asked"]);
+    let error = Child::start(&launch).unwrap_err();
+    assert!(
+        error.name() == "StartFailed" && error.detail().contains("WrongRequest: None"),
+        "{}",
+        error.detail()
+    );
+    let mut child = Child::start(&launch.with_run_request(*b"the right thing")).unwrap();
+    child.restart().unwrap();
+    call(&mut child, 0, LONG).unwrap();
+    drop(child);
     assert_eq!(holdings(), before);
 }
 

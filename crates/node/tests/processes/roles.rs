@@ -80,7 +80,7 @@ pub static NOWHERE: Callable = {
 type Role = fn() -> ExitCode;
 
 /// The roles.
-const ROLES: [(&str, Role); 8] = [
+const ROLES: [(&str, Role); 9] = [
     ("worker", worker),
     ("chip-worker", crate::levels::chip_worker),
     ("node-worker", crate::levels::node_worker),
@@ -103,6 +103,7 @@ const ROLES: [(&str, Role); 8] = [
         ExitCode::SUCCESS
     }),
     ("parent", parent),
+    ("asked", asked),
 ];
 
 pub fn is_role(word: &str) -> bool {
@@ -114,6 +115,17 @@ pub fn play(role: &str, _rest: &[String]) -> ExitCode {
     play()
 }
 
+/// A worker that serves only if it is asked for the right thing.
+fn asked() -> ExitCode {
+    serve(|service| match service.run_request() {
+        Some(b"the right thing") => Ok(Box::new(NoEquipment)),
+        other => {
+            let error = CallError::new("WrongRequest", format!("{other:?}"), "ask for the right thing");
+            Err(NodeError::CannotEquip { error })
+        }
+    })
+}
+
 fn worker() -> ExitCode {
     serve(|_| Ok(Box::new(NoEquipment)))
 }
@@ -121,7 +133,8 @@ fn worker() -> ExitCode {
 /// Serves with what the worker is equipped with.
 pub fn serve(equip: impl FnOnce(&Service) -> Result<Box<dyn Equipment>, NodeError>) -> ExitCode {
     let memories = numbers("--memory-fd").into_iter().map(|number| number as i32).collect();
-    let inherited = Inherited { mailbox: number("--mailbox-fd") as i32, memories };
+    let run_request = numbers("--request-fd").first().map(|&number| number as i32);
+    let inherited = Inherited { mailbox: number("--mailbox-fd") as i32, memories, run_request };
     let served =
         Service::adopt(&inherited, Spin::from_us(number("--spin-us"))).and_then(|service| {
             match equip(&service) {
