@@ -75,7 +75,9 @@ pub use panicked::Panicked;
 pub use platform::Platform;
 #[cfg(feature = "record")]
 pub use recording::{REPORT_FILE, REPORTED, Recording};
-pub use request::{REQUEST_VERSION, RequestError, RunRequest};
+pub use request::RunRequest;
+#[cfg(feature = "node")]
+pub use request::{REQUEST_VERSION, RequestError};
 #[cfg(feature = "sim")]
 pub use ringlane_chip_sim as chip_sim;
 #[cfg(feature = "sim")]

@@ -4,7 +4,7 @@
 use ringlane_chip_sim::cost::CostTableError;
 use ringlane_task::{ConfigError, Explain};
 
-use super::REQUEST_VERSION;
+use super::encoding::REQUEST_VERSION;
 use super::wire::Field;
 
 /// Why the bytes are no request that this build understands.

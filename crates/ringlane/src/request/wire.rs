@@ -109,7 +109,7 @@ impl<'r> Fields<'r> {
     }
 
     /// Refuses a field that this build, without the feature for it, does not know.
-    #[cfg(not(all(feature = "record", feature = "sim")))]
+    #[cfg(not(feature = "sim"))]
     pub fn refuse(&self, field: Field) -> Result<(), RequestError> {
         match self.get(field) {
             Some(content) => {
