@@ -66,9 +66,10 @@ pub mod prelude {
     pub use crate::api::buffers::{BufferId, Buffers};
     pub use crate::api::kernel::{CoreType, Cost, Kernel, KernelError, KernelResult, ParamKind, ParamSpec};
     pub use crate::api::launch::Launch;
-    pub use crate::api::orch::{Orch, Submitted, SubmittedSlice};
+    pub use crate::api::orch::Orch;
     pub use crate::api::params::{Block, KernelParam};
     pub use crate::api::rest::Rest;
+    pub use crate::api::submitted::{Submitted, SubmittedSlice};
     pub use crate::api::tensor::{Task, Tensor};
     pub use crate::api::views::{SharedMut, View, ViewMut};
     pub use crate::fault::{Error, Fault, Result};

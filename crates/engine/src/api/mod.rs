@@ -14,5 +14,6 @@ pub mod launch;
 pub mod orch;
 pub mod params;
 pub mod rest;
+pub mod submitted;
 pub mod tensor;
 pub mod views;

@@ -50,6 +50,7 @@ use super::arg::{Arg, ArgKind};
 use super::backend::{Backend, Call, Contents, Inference, Reading, Site};
 use super::buffers::{BufferId, checked_view};
 use super::launch::Launch;
+use super::submitted::{Submitted, SubmittedSlice};
 use super::tensor::{Task, TaskHandle, Tensor, TensorRef};
 use crate::fault::{Error, Fault, Result};
 use crate::limits::LABEL_BYTES_MAX;
@@ -78,50 +79,6 @@ pub struct Orch<'s, 'p: 's> {
 
 /// Invariant in `'s`; the pair carries the bound `'p: 's`.
 type Lifetimes<'s, 'p> = PhantomData<(fn(&'s ()) -> &'s (), &'p ())>;
-
-/// A submitted task and the tensors it makes.
-pub struct Submitted<'s, const N: usize> {
-    task: TaskHandle,
-    outs: [MaybeUninit<Tensor<'s>>; N],
-    made: usize,
-}
-
-impl<'s, const N: usize> Submitted<'s, N> {
-    /// The tensor that output `index` of the submit stands for, outputs counted from 0.
-    /// Panics if the submit has fewer.
-    #[track_caller]
-    pub fn out(&self, index: usize) -> Tensor<'s> {
-        assert!(index < self.made, "output {index} of a submit that makes {}", self.made);
-        // SAFETY: the first `made` elements were written.
-        unsafe { self.outs[index].assume_init() }
-    }
-
-    /// The task itself, for explicit edges.
-    pub fn task(&self) -> Task<'s> {
-        Task::new(self.task)
-    }
-}
-
-/// A submitted task with arguments from a slice, and the tensors it makes.
-pub struct SubmittedSlice<'s> {
-    task: TaskHandle,
-    outs: Vec<Tensor<'s>>,
-}
-
-impl<'s> SubmittedSlice<'s> {
-    /// The tensor that output `index` of the submit stands for, outputs counted from 0.
-    /// Panics if the submit has fewer.
-    #[track_caller]
-    pub fn out(&self, index: usize) -> Tensor<'s> {
-        assert!(index < self.outs.len(), "output {index} of a submit that makes {}", self.outs.len());
-        self.outs[index]
-    }
-
-    /// The task itself, for explicit edges.
-    pub fn task(&self) -> Task<'s> {
-        Task::new(self.task)
-    }
-}
 
 /// Ends a scope when it goes out of sight, also on an error or a panic of the scope's code.
 struct ScopeGuard(NonNull<dyn Backend>);

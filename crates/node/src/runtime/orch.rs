@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ringlane_engine::Fault;
-use ringlane_engine::api::orch::SubmittedSlice;
+use ringlane_engine::api::submitted::SubmittedSlice;
 use ringlane_engine::prelude::{Arg, BufferId, DType, Element, Launch, Orch, Result, Task, Tensor, scalar};
 use ringlane_task::{CallConfig, DfxFlags};
 
