@@ -1,7 +1,7 @@
 //! The collector: takes filled buffers out of the lanes of every kind, and keeps what is in them.
 //!
 //! A buffer stays in memory while more than half of its lane's buffers are free, so that a short run never touches the
-//! disk; then the oldest go to the kind's spool. Pieces of a file are written at once. What cannot be written is told
+//! disk; then the oldest go to the kind's spool. Pieces of a file are written at once. A failed write is reported
 //! once, and from then on the kind's records are discarded and counted; those kept are the beginning of each lane.
 
 use std::collections::VecDeque;
@@ -35,7 +35,7 @@ pub struct KindCounts {
     pub reserved_bytes: u64,
 }
 
-enum Keeper {
+enum OpenSink {
     Spool(Spool),
     Place { storage: Box<dyn Storage>, bytes: u64 },
 }
@@ -48,13 +48,13 @@ struct Held {
 
 impl Held {
     /// How many buffers may be held so that three eighths are free beside the one that is being written: enough for the
-    /// time until the next look, and what is held does not have to be written and read again.
+    /// time until the next poll, and what is held does not have to be written and read again.
     fn limit(&self) -> usize {
         let buffers = self.drain.buffers();
         (buffers - buffers * 3 / 8).saturating_sub(2) as usize
     }
 
-    /// Returns a buffer without a look at it; says how many records went with it.
+    /// Returns a buffer unread, and the number of records lost with it.
     fn discard(&mut self, filled: Filled) -> u64 {
         let rows = filled.rows.into();
         self.drain.give_back(filled);
@@ -71,12 +71,12 @@ pub(crate) enum Phase {
     Closed,
 }
 
-/// The records of one kind: during the run with the collector, afterwards with whoever reads them back.
+/// The records of one kind: during the run held by the collector, afterwards by the reader.
 pub struct RecordedKind {
     kind: Kind,
     name: &'static str,
     path: PathBuf,
-    keeper: Keeper,
+    sink: OpenSink,
     lanes: Vec<Held>,
     collected: u64,
     discarded: u64,
@@ -96,13 +96,13 @@ impl RecordedKind {
         drains.iter().for_each(|drain: &Drain| drain.make_ready(ready_bytes));
         let room = buffers as usize;
         let held = |drain| Held { drain, buffers: VecDeque::with_capacity(room) };
-        let keeper = match sink {
-            Sink::Spool(opener) => Keeper::Spool(Spool::new(opener)),
-            Sink::Place(storage) => Keeper::Place { storage, bytes: 0 },
+        let sink = match sink {
+            Sink::Spool(opener) => OpenSink::Spool(Spool::new(opener)),
+            Sink::Place(storage) => OpenSink::Place { storage, bytes: 0 },
         };
         let lanes = drains.into_iter().map(held).collect();
         Ok((
-            RecordedKind { kind, name, path, keeper, lanes, collected: 0, discarded: 0, failure: None },
+            RecordedKind { kind, name, path, sink, lanes, collected: 0, discarded: 0, failure: None },
             writers,
         ))
     }
@@ -132,9 +132,9 @@ impl RecordedKind {
             dropped: writers.dropped + self.discarded,
             waited_ticks: writers.waited_ticks,
             bytes: writers.bytes,
-            written_bytes: match &self.keeper {
-                Keeper::Spool(spool) => spool.bytes(),
-                Keeper::Place { bytes, .. } => *bytes,
+            written_bytes: match &self.sink {
+                OpenSink::Spool(spool) => spool.bytes(),
+                OpenSink::Place { bytes, .. } => *bytes,
             },
             reserved_bytes: self.lanes.iter().map(|lane| lane.drain.reserved_bytes()).sum(),
         }
@@ -146,7 +146,7 @@ impl RecordedKind {
         &self,
         mut visit: impl FnMut(u32, &[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        if let Keeper::Spool(spool) = &self.keeper {
+        if let OpenSink::Spool(spool) = &self.sink {
             let read = spool.for_each(&mut visit);
             let unreadable =
                 |source| ProbeError::SpoolUnreadable { kind: self.name, path: self.path.clone(), source };
@@ -163,9 +163,9 @@ impl RecordedKind {
     /// Gives up what is on disk, so that the disk has room for other files. What is left to visit is in memory.
     pub fn release_disk(&self) {
         // A file that cannot be shortened keeps its room; nothing else depends on it.
-        let _ = match &self.keeper {
-            Keeper::Spool(spool) => spool.clear(),
-            Keeper::Place { storage, .. } => storage.clear(),
+        let _ = match &self.sink {
+            OpenSink::Spool(spool) => spool.clear(),
+            OpenSink::Place { storage, .. } => storage.clear(),
         };
     }
 
@@ -197,7 +197,7 @@ impl RecordedKind {
             self.discarded += lane.discard(filled);
             return;
         }
-        let Keeper::Place { storage, bytes } = &mut self.keeper else {
+        let OpenSink::Place { storage, bytes } = &mut self.sink else {
             self.collected += u64::from(filled.rows);
             lane.buffers.push_back(filled);
             return;
@@ -212,7 +212,7 @@ impl RecordedKind {
 
     /// Writes the oldest buffers of a lane to the spool, until enough are free again.
     fn spill(&mut self, number: usize) {
-        let Keeper::Spool(spool) = &mut self.keeper else { return };
+        let OpenSink::Spool(spool) = &mut self.sink else { return };
         let lane = &mut self.lanes[number];
         while self.failure.is_none() && lane.buffers.len() > lane.limit() {
             let Some(oldest) = lane.buffers.pop_front() else { return };

@@ -16,7 +16,7 @@ pub(crate) struct CorePmu {
     begun: [u64; COUNTERS_MAX],
 }
 
-/// Why a core counts ticks instead, told once.
+/// Why a core counts ticks instead, reported once.
 pub(crate) type Refusal = Mutex<Option<PmuUnavailable>>;
 
 impl CorePmu {

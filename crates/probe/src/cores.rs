@@ -30,7 +30,7 @@ pub(crate) struct CoreState {
     handed_in: Option<u64>,
     /// When the core last made a task ready since it took its own: what it does after that is of no length.
     made_ready: Option<u64>,
-    /// Since when the core is free, if that is known and nobody else could have given it work since.
+    /// Since when the core is free, if that is known and no other thread could have given it work since.
     free_since: Option<u64>,
     /// Since when, and until when at least, the core found nothing to do.
     idle: Option<(u64, u64)>,
@@ -46,7 +46,7 @@ impl CoreState {
         (self.thread, self.blocks, self.phases) = (core.0 as u16, Some(blocks), phases);
     }
 
-    /// The core begins its part in the run: it looks for work from now on.
+    /// The core joins the run: it polls for work from now on.
     pub(crate) fn enter(&mut self, clock: &impl Clock, on: On, refusal: &Refusal) {
         if let Some(pmu) = &mut self.pmu {
             pmu.open(refusal);
@@ -65,7 +65,7 @@ impl CoreState {
         }
     }
 
-    /// The core has looked for work: what it finds may have become ready at any time since it was free.
+    /// The core has polled for work: the task it finds may have become ready at any time since the core was free.
     pub(crate) fn lost_track(&mut self, clock: &impl Clock, on: On) {
         if on.has(DfxFlags::SWIMLANE_PHASES) {
             self.extend_idle(clock.now().0);
@@ -92,7 +92,7 @@ impl CoreState {
         self.now.life.time.end
     }
 
-    /// When the task that the core has completed ended. 0 where the core does not tell of its blocks itself.
+    /// When the task that the core has completed ended. 0 where the core does not record its blocks itself.
     #[inline(always)]
     pub(crate) fn ended(&self, clock: &impl Clock, task: &TaskRecord) -> u64 {
         // One that ran no block ended when it was taken.
@@ -224,7 +224,7 @@ mod tests {
     use ringlane_engine::slot::LaneShape;
     use ringlane_task::Ticks;
 
-    /// Each look is ten ticks later.
+    /// Each reading is ten ticks later.
     struct Ticking(AtomicU64);
 
     impl Clock for Ticking {

@@ -100,7 +100,7 @@ impl Stretch {
     /// Larger tensors have a place of their own.
     const SMALL: u64 = 8 << 10;
 
-    /// A place of so many bytes; `end` is where the file ends so far.
+    /// The offset of a place of `bytes` bytes; `end` is where the file ends so far.
     fn take(&mut self, bytes: u64, end: &AtomicU64) -> u64 {
         if bytes > Self::SMALL {
             return end.fetch_add(bytes, Ordering::Relaxed);
@@ -184,8 +184,8 @@ impl Capture {
         let bin_offset = self.stretch.take(bytes, end);
         let mut pieces =
             Pieces { payload: &mut self.payload, at: bin_offset, left: bytes, room: 0, padding: 0 };
-        // SAFETY: called before the task's first block or after its last: whoever else could write these bytes is ordered
-        // before or after the task.
+        // SAFETY: called before the task's first block or after its last: every other task that could write these
+        // bytes is ordered before or after the task.
         unsafe { tensor.read(|run| pieces.put(run)) };
         let bin_size = pieces.at - bin_offset;
         let mut dims = [[0; 2]; MAX_RANK];

@@ -1,4 +1,4 @@
-//! What the recorder does with what it is told: one line for each instrument that wants it.
+//! What the recorder does with each event: one line for each instrument that wants it.
 
 use ringlane_engine::observe::{EndedScope, Fill, ObservedTask, PlacedBlock, Submission, ThreadPhase};
 use ringlane_engine::seams::{Clock, Probe, RecordBytes, Step};
@@ -122,7 +122,7 @@ impl<C: Clock, const FLAGS: u64> Probe for Watching<'_, C, FLAGS> {
     #[inline]
     fn done(&self, core: CoreId, record: &TaskRecord, ready: Ticks) {
         if self.on().has(DfxFlags::SWIMLANE_TASKS) {
-            self.0.teller(core).done(record, self.0.clock.time(ready));
+            self.0.recording_core(core).done(record, self.0.clock.time(ready));
         }
     }
 

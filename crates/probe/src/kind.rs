@@ -16,18 +16,18 @@ pub const BUFFER_ALIGNMENT: u32 = 64;
 /// The largest buffer: sizes within it and counts of its records fit into 32 bits.
 pub const BUFFER_BYTES_MAX: u32 = 1 << 30;
 
-/// A kind of record: a small number that whoever starts the recording chooses.
+/// A kind of record: a small number chosen by the caller that starts the recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Kind(pub u8);
 
-/// A kind of record that is on: what its lanes look like and where its records go.
+/// A kind of record that is on: how its lanes are laid out and where its records go.
 #[derive(Debug)]
 pub struct KindSpec {
     /// Which kind.
     pub kind: Kind,
     /// Its name in messages.
     pub name: &'static str,
-    /// The file that is told in messages when something cannot be written.
+    /// The file that messages name when something cannot be written.
     pub path: PathBuf,
     /// Where its records go.
     pub sink: Sink,
@@ -109,7 +109,7 @@ impl fmt::Debug for Sink {
     }
 }
 
-/// Stands before the bytes of a piece; the bytes are followed by padding to a multiple of 8.
+/// The header of a piece's bytes; the bytes are followed by padding to a multiple of 8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub(crate) struct PieceHeader {

@@ -33,7 +33,7 @@ const RECORDS: (u32, u32) = (64, 64 << 10);
 const SUBMIT_RECORDS: (u32, u32) = (256, 64 << 10);
 /// Most lanes stay short.
 const RECORDS_READY: u32 = 64 << 10;
-/// Sixteen thousand scopes: where there are so many, each is so short that a page for every thirty of them is seen in the run's time.
+/// Sixteen thousand scopes: in a run with that many, each is so short that a page fault for every thirty of them shows in its time.
 const SCOPES_READY: u32 = 2 << 20;
 /// A captured tensor passes through in pieces of at most one buffer.
 const PAYLOADS: (u32, u32) = (16, 512 << 10);

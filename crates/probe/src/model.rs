@@ -1,6 +1,6 @@
 //! What is recorded of a chip that keeps its own time: its blocks and what its control threads do, with the stamps it gives.
 //!
-//! One thread tells all of it, so there is one writer of each kind, and records name their core and their thread.
+//! One thread reports all of it, so there is one writer of each kind, and records name their core and their thread.
 
 use ringlane_engine::observe::{PlacedBlock, ThreadPhase, ThreadWork};
 use ringlane_engine::seams::RecordBytes;
@@ -27,7 +27,7 @@ pub(crate) struct ModelState {
 }
 
 impl ModelState {
-    /// Takes what tells of cores, and leaves the rest to the submitter.
+    /// Takes the writers of core records, and leaves the rest to the submitter.
     pub(crate) fn new(writers: &mut Writers, level: u8) -> Self {
         let mut one = |kind| writers.take(kind).pop();
         let (blocks, phases) = (one(kinds::BLOCKS), one(kinds::PHASES));

@@ -1,7 +1,7 @@
-//! The probe of a recorded run: hands what it is told to the instruments that are on.
+//! The probe of a recorded run: hands each event to the instruments that are on.
 //!
 //! Every core's state and the submitter's are touched by their own threads only; what crosses threads (which arguments of a
-//! task are captured) lies in a table by slot, written before the task is published and read by whoever holds it.
+//! task are captured) is stored in a table by slot, written before the task is published and read by the core that holds it.
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -36,7 +36,7 @@ pub struct Recorder<C> {
     pub(crate) dir: RunDir,
     pub(crate) cores: Box<[Padded<UnsafeCell<CoreState>>]>,
     pub(crate) submitter: UnsafeCell<SubmitterState>,
-    /// What a chip that keeps its own time tells; its submitter tells it.
+    /// What a chip that keeps its own time reports; its submitter reports it.
     pub(crate) model: UnsafeCell<ModelState>,
     /// By slot: which arguments are captured. Stored before the task is published, loaded by cores that hold it.
     pub(crate) masks: Box<[[AtomicU64; MASK_WORDS]]>,
@@ -51,7 +51,7 @@ pub struct Recorder<C> {
 }
 
 // SAFETY: each `CoreState` is touched only by the thread that is that core, the `SubmitterState` and the `ModelState` only by the
-// submitter (the seam promises it), and by whoever owns the recorder once the run is over.
+// submitter (the seam promises it), and by the owner of the recorder once the run is over.
 unsafe impl<C: Sync> Sync for Recorder<C> {}
 
 /// Why a recording cannot begin.
@@ -169,7 +169,7 @@ impl<C: Clock + Clone + Send + 'static> Recorder<C> {
         };
         let dumped_slots = if flags.contains(DfxFlags::DUMP) { settings.slots } else { 0 };
         let recorder = Recorder {
-            clock: RunClock::new(clock, settings.cores.tellers() == 1),
+            clock: RunClock::new(clock, settings.cores.recording_cores() == 1),
             dir: dir.clone(),
             cores: core_states(&mut writers, &settings),
             submitter: UnsafeCell::new(submitter_state(&mut writers, &settings)),
@@ -199,8 +199,8 @@ fn specs(
     let (swimlane, level) = (kinds::SWIMLANE_FILE, flags.swimlane_level());
     let mut specs = Vec::new();
     // The submitter's own phases are not among those of threads that are cores.
-    let phases = cores.tellers() + u32::from(!cores.are_modelled());
-    let cores = cores.tellers();
+    let phases = cores.recording_cores() + u32::from(!cores.are_modelled());
+    let cores = cores.recording_cores();
     let mut spool = |on: bool, kind, name, file, writers| {
         if on {
             specs.push(kinds::spooled(dir, kind, name, file, writers));
@@ -296,10 +296,10 @@ impl<C> Recorder<C> {
         unsafe { &mut *self.model.get() }
     }
 
-    /// Who tells of a core's tasks and arguments: where one thread tells of all cores, the first does.
+    /// The state through which a core's tasks and arguments are recorded: the first core's where one thread reports all cores.
     #[inline]
     #[allow(clippy::mut_from_ref)]
-    pub(crate) fn teller(&self, core: CoreId) -> &mut CoreState {
+    pub(crate) fn recording_core(&self, core: CoreId) -> &mut CoreState {
         self.core(if self.settings.cores.are_modelled() { CoreId(0) } else { core })
     }
 
@@ -323,7 +323,8 @@ impl<C> Recorder<C> {
     #[cold]
     pub(crate) fn capture_before(&self, core: CoreId, task: &ObservedTask<'_>) {
         let wanted = self.wanted_of(task.slot());
-        if let Some(capture) = self.teller(core).capture.as_mut().filter(|_| !wanted.mask.is_empty()) {
+        if let Some(capture) = self.recording_core(core).capture.as_mut().filter(|_| !wanted.mask.is_empty())
+        {
             capture.before(task, &wanted, &self.payload_end);
         }
     }
@@ -331,14 +332,15 @@ impl<C> Recorder<C> {
     #[cold]
     pub(crate) fn capture_after(&self, core: CoreId, task: &ObservedTask<'_>) {
         let wanted = self.wanted_of(task.slot());
-        if let Some(capture) = self.teller(core).capture.as_mut().filter(|_| !wanted.mask.is_empty()) {
+        if let Some(capture) = self.recording_core(core).capture.as_mut().filter(|_| !wanted.mask.is_empty())
+        {
             capture.after(task, &wanted, &self.payload_end);
         }
     }
 
     #[cold]
     pub(crate) fn captured_bytes(&self, core: CoreId) -> u64 {
-        self.teller(core).capture.as_mut().map_or(0, Capture::take_captured_bytes)
+        self.recording_core(core).capture.as_mut().map_or(0, Capture::take_captured_bytes)
     }
 
     #[cold]

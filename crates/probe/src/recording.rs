@@ -18,10 +18,10 @@ use crate::clock::Clock;
 use crate::collector::{Phase, RecordedKind};
 use crate::error::ProbeError;
 use crate::kind::{Kind, KindSpec};
-use crate::lane::{Pool, Rouser, Rules, Writer};
+use crate::lane::{CollectorWaker, Pool, Rules, Writer};
 
-/// How long the collector sleeps between two looks, longer and longer: each look takes a core from the run. A lane that fills up rouses
-/// it, so that a look of its own accord only serves to have memory ready before a writer comes to it.
+/// How long the collector sleeps between two polls, longer and longer: each poll takes a core from the run. A lane that
+/// fills up wakes it, so that a poll after a sleep only serves to have memory ready before a writer comes to it.
 const SLEEP_MIN: Duration = Duration::from_millis(8);
 const SLEEP_MAX: Duration = Duration::from_millis(64);
 
@@ -98,7 +98,7 @@ impl Recording {
         clock: Arc<dyn Clock>,
         specs: Vec<KindSpec>,
     ) -> Result<(Recording, Writers), ProbeError> {
-        let rules = Rules { overflow, clock, rouser: Arc::new(Rouser::default()) };
+        let rules = Rules { overflow, clock, waker: Arc::new(CollectorWaker::default()) };
         let (mut kinds, mut writers) = (Vec::<RecordedKind>::new(), Vec::new());
         for spec in specs {
             if kinds.iter().any(|other| other.kind() == spec.kind) {
@@ -113,11 +113,11 @@ impl Recording {
         let collector =
             thread::Builder::new().name("ringlane-collector".into()).spawn(move || run(kinds, &seen));
         let collector = collector.map_err(|source| ProbeError::NoCollector { source })?;
-        rules.rouser.set(collector.thread().clone());
+        rules.waker.set(collector.thread().clone());
         Ok((Recording { stop, collector: Some(collector) }, Writers(writers)))
     }
 
-    /// Closes the writers, takes what they still hold, and ends the collector, at once and not at its next look.
+    /// Closes the writers, takes what they still hold, and ends the collector, at once and not at its next poll.
     ///
     /// A writer that was dropped before is closed already. One that lives on loses what it has not handed over.
     pub fn stop(mut self, writers: impl IntoIterator<Item = Writer>) -> Result<Recorded, ProbeError> {
@@ -135,7 +135,7 @@ impl Recording {
 }
 
 impl Drop for Recording {
-    /// Nobody wants what was recorded: the collector ends all the same.
+    /// What was recorded is discarded; the collector ends all the same.
     fn drop(&mut self) {
         self.end();
     }
@@ -154,7 +154,7 @@ fn run(mut kinds: Vec<RecordedKind>, stop: &AtomicBool) -> Recorded {
         if phase == Phase::Closed {
             break;
         }
-        // Acquire: pairs with the release in `end`, so that the last look sees all that closed writers handed over.
+        // Acquire: pairs with the release in `end`, so that the last poll sees all that closed writers handed over.
         if stop.load(Ordering::Acquire) {
             phase = Phase::Closed;
         } else {

@@ -45,7 +45,7 @@ pub(crate) struct BlockLife {
 #[repr(C)]
 pub(crate) struct BlockPhases {
     pub(crate) life: BlockLife,
-    /// When its task was complete and its successors began to be told; equal to `finish` where it was not the last block.
+    /// When its task was complete and its successors began to be notified; equal to `finish` where it was not the last block.
     pub(crate) resolve: u64,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct TaskLife {
     pub(crate) ready: u64,
 }
 
-/// Tasks of a ring that were reclaimed together: so many, from this one on.
+/// Tasks of a ring that were reclaimed together: `count` tasks from `first` on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub(crate) struct Reclaim {
@@ -104,7 +104,7 @@ pub(crate) struct SubmitTime {
     pub(crate) end: u64,
     pub(crate) stall: u64,
     pub(crate) alloc: u64,
-    /// 0 where an argument is looked up and filed in one go.
+    /// 0 where an argument is looked up and inserted in one step.
     pub(crate) looked_up: u64,
     pub(crate) placed: u64,
     pub(crate) wire: u64,
@@ -122,7 +122,7 @@ pub(crate) struct BlockCounters {
     pub(crate) name: BlockName,
     /// The thread that gave the block to its core.
     pub(crate) thread: u32,
-    /// `COUNTED`, or `TICKS` where the clock stood in for the counters.
+    /// `COUNTED`, or `TICKS` where the clock replaced the counters.
     pub(crate) source: u32,
     /// All cycles first.
     pub(crate) values: [u64; crate::pmu::COUNTERS_MAX],

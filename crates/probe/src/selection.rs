@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernels_arguments_are_found_behind_those_of_the_kernels_before_it() {
+    fn a_kernels_arguments_are_found_after_those_of_the_kernels_before_it() {
         assert_eq!(mask(&[("SECOND", None)]), [2, 3, 4]);
         assert_eq!(mask(&[("SECOND", Some(2)), ("FIRST", Some(1))]), [1, 4]);
     }

@@ -12,7 +12,7 @@ use crate::selection::DumpSelection;
 pub struct Settings {
     /// Which instruments.
     pub flags: DfxFlags,
-    /// What a writer does that finds no empty buffer. A modelled chip always waits: its time stands still meanwhile, and what
+    /// What a writer does that finds no empty buffer. A modelled chip always waits: its time does not advance meanwhile, and what
     /// is recorded of it does not depend on how busy this machine is.
     pub overflow: Overflow,
     /// Which arguments are captured.
@@ -28,10 +28,10 @@ pub struct Settings {
     pub stop_asked: Option<fn() -> bool>,
 }
 
-/// The cores of a chip: how many, who tells of them, and what they count.
+/// The cores of a chip: how many, which threads report them, and what they count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cores {
-    /// Threads of this machine: each tells of itself, through `start`, `end` and their like, and counts with the processor's
+    /// Threads of this machine: each reports itself, through `start`, `end` and the like, and counts with the processor's
     /// own counters.
     Threads {
         /// How many.
@@ -39,8 +39,8 @@ pub enum Cores {
         /// Which counters.
         counters: Group,
     },
-    /// Cores of a model that keeps its own time: one thread tells of all of them and of the control threads, through `block`
-    /// and `phase`. Each kind of row then has one writer, so that their order is the order in which they were told.
+    /// Cores of a model that keeps its own time: one thread reports all of them and the control threads, through `block`
+    /// and `phase`. Each kind of row then has one writer, so that their order is the order in which they were reported.
     Modelled {
         /// How many.
         count: u32,
@@ -77,8 +77,8 @@ impl Cores {
         matches!(self, Cores::Modelled { .. })
     }
 
-    /// Threads that tell of cores, each through a writer of its own.
-    pub(crate) fn tellers(&self) -> u32 {
+    /// The number of cores that record through a writer of their own.
+    pub(crate) fn recording_cores(&self) -> u32 {
         if self.are_modelled() { 1 } else { self.count() }
     }
 

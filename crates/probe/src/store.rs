@@ -94,7 +94,7 @@ pub(crate) fn place_pieces(
     (placed, written)
 }
 
-/// Pieces that follow each other in their file, written in one go: most are tiny, and a system call is not.
+/// Pieces that follow each other in their file, written in one call: most are tiny, and a system call is not.
 #[derive(Default)]
 struct Together {
     start: u64,
@@ -120,7 +120,7 @@ impl Together {
     }
 }
 
-/// Stands before each chunk of a spool.
+/// The header of each chunk of a spool.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 struct ChunkHeader {
@@ -134,7 +134,7 @@ struct ChunkHeader {
 pub(crate) struct Spool {
     opener: Option<Opener>,
     storage: Option<Box<dyn Storage>>,
-    /// Bytes of whole chunks; what a failed write left behind them is not read.
+    /// Bytes of whole chunks; what a failed write left after them is not read.
     bytes: u64,
     chunk_bytes_max: usize,
 }

@@ -64,7 +64,7 @@ pub(crate) struct Reclaims {
     begun: u64,
     count: u64,
     /// Reclaims as phases of the submitter's thread, which is that of core 0, at level 3; not where the chip has schedulers that
-    /// tell of theirs.
+    /// report their own.
     phases: Option<Writer>,
 }
 

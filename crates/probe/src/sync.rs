@@ -1,4 +1,4 @@
-//! The one door to atomics and shared cells, so that loom can stand in for them; most of it is the engine's door.
+//! The one source of atomics and shared cells, so that loom can replace them; most are those of the engine's `sync` module.
 //!
 //! Beyond it there are a cell through which a value moves, a guard that lets loom watch plain bytes, and the pause
 //! of a writer that waits.
@@ -59,7 +59,7 @@ impl<T> Passage<T> {
     }
 }
 
-/// Stands for some plain bytes, so that loom sees who reads and who writes them; otherwise it is nothing.
+/// Represents some plain bytes, so that loom sees who reads and who writes them; without loom it is empty.
 #[derive(Debug)]
 pub(crate) struct Watched(#[cfg(loom)] UnsafeCell<()>);
 
@@ -90,8 +90,8 @@ impl Watched {
     }
 }
 
-/// Lets time pass in the `round`-th look of a wait: a few looks without leaving the processor, then with a chance for
-/// others, then with short sleeps.
+/// Pauses after the `round`-th poll of a wait: first by spinning for a few polls, then by yielding to other threads,
+/// then by short sleeps.
 pub(crate) fn pause(round: u32) {
     #[cfg(any(loom, shuttle))]
     {

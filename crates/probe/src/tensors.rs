@@ -1,8 +1,8 @@
 //! Which tensor an argument is a part of: a number, dense in the order of first use.
 //!
 //! A program names a tensor by its memory and by where it starts there. An external buffer is one tensor. On a heap ring the
-//! same bytes are given out again and again: one that is made over another ends it. So the numbers are a function of the
-//! submits and their order alone, whoever counts them: `deps.json` does after the run, a dump while tasks are submitted.
+//! same bytes are allocated again and again: a new tensor that overlaps an old one ends it. So the numbers are a function of the
+//! submits and their order alone, in both places that count them: `deps.json` after the run, a dump while tasks are submitted.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ impl<T: Copy> Tensors<T> {
         }
     }
 
-    /// Takes away one of the tensors that a new one of so many bytes is made over.
+    /// Removes one of the tensors that a new one of `bytes` bytes overlaps.
     pub(crate) fn take_overwritten(&mut self, space: u32, base: u64, bytes: u64) -> Option<T> {
         let heap = self.heaps.get_mut(space as usize)?;
         let old = heap.range(..end_of(base, bytes)).next_back().filter(|(_, (end, _))| *end > base);
@@ -48,7 +48,7 @@ impl<T: Copy> Tensors<T> {
         heap.remove(&at).map(|(_, tensor)| tensor)
     }
 
-    /// Keeps a tensor. On a heap ring, nothing that it is made over is left.
+    /// Keeps a tensor. On a heap ring, the tensors that it overlaps have been removed.
     pub(crate) fn put(&mut self, space: u32, base: u64, bytes: u64, tensor: T) {
         if let Some(heap) = self.heaps.get_mut(space as usize) {
             heap.insert(base, (end_of(base, bytes), tensor));

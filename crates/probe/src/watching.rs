@@ -8,13 +8,13 @@ use ringlane_task::DfxFlags;
 
 use crate::recorder::Recorder;
 
-/// Hands what it is told to the instruments that are on. `FLAGS` are the bits of their [`DfxFlags`], or [`ANY`].
+/// Hands each event to the instruments that are on. `FLAGS` are the bits of their [`DfxFlags`], or [`ANY`].
 pub struct Watching<'r, C, const FLAGS: u64>(pub(crate) &'r Recorder<C>);
 
 /// A set of instruments that only the recorder knows. No set has all bits.
 pub const ANY: u64 = u64::MAX;
 
-/// Instruments that look at cores.
+/// Instruments that observe cores.
 pub(crate) const OF_CORES: u64 = DfxFlags::SWIMLANE_PHASES.with(DfxFlags::PMU).with(DfxFlags::DUMP).bits();
 
 impl<C, const FLAGS: u64> Watching<'_, C, FLAGS> {

@@ -205,7 +205,7 @@ fn a_disk_that_fills_up_keeps_the_beginning_of_each_lane_and_counts_the_rest() {
 }
 
 #[test]
-fn a_spool_that_cannot_be_opened_is_told_with_its_reason() {
+fn a_spool_that_cannot_be_opened_is_reported_with_its_reason() {
     let sink = Sink::spool(|| File::open("/nowhere/at/all"));
     let recorded = count_to(100_000, Overflow::Block, spec(NUMBERS, sink, 4, 512, 1));
     let kind = recorded.kind(NUMBERS).unwrap();
@@ -267,7 +267,7 @@ fn a_device_that_is_always_full_is_named() {
 }
 
 #[test]
-fn a_recording_stops_at_once_and_not_at_the_next_look() {
+fn a_recording_stops_at_once_and_not_at_the_next_poll() {
     let times: Vec<Duration> = (0..50)
         .map(|_| {
             let sink = Sink::spool(|| File::open("/nowhere"));

@@ -1,7 +1,7 @@
-//! Who follows whom, as a pure function of the submitted program.
+//! Derives which task follows which, as a pure function of the submitted program.
 //!
-//! The engine's own tensor map, told to forget nothing but what later writes cover, is fed the stored submits one after
-//! another; accesses to whole tensors, by far the most, are kept beside it (see `wholes.rs`). Whether a task had retired
+//! The engine's own tensor map, set to forget nothing but what later writes cover, is fed the stored submits one after
+//! another; accesses to whole tensors, by far the most, are kept beside it (see `whole_tensors.rs`). Whether a task had retired
 //! plays no part. Which tensor an argument is of, `tensors.rs` knows.
 
 use std::collections::HashSet;
@@ -19,10 +19,10 @@ use ringlane_trace::rows::ViewRow;
 
 use super::record::{ALLOC, BARRIER, MANUAL, StoredSubmit};
 use super::sequence::Sequence;
-use super::wholes::{Place, WholeAccess, Wholes};
+use super::whole_tensors::{Place, WholeAccess, WholeTensors};
 use crate::tensors::Tensors;
 
-/// A tensor argument of a task, to be looked up and kept.
+/// A tensor argument of a task, to be looked up and inserted.
 struct Touch<'a> {
     seq: u64,
     /// `MANUAL`, if nothing is inferred.
@@ -133,11 +133,11 @@ struct KnownTensor {
 pub(crate) struct Derivation {
     map: TensorMap,
     archive: Archive,
-    wholes: Wholes,
+    whole_tensors: WholeTensors,
     tensors: Tensors<KnownTensor>,
     external_bytes: Vec<u64>,
     sequence: Sequence,
-    /// Whom the submit was told to follow so far: each counts once.
+    /// The explicit predecessors of the submit so far: each counts once.
     asked: HashSet<TaskId>,
 }
 
@@ -146,7 +146,7 @@ impl Derivation {
         Derivation {
             map: TensorMap::unforgetting(),
             archive: Archive::default(),
-            wholes: Wholes::default(),
+            whole_tensors: WholeTensors::default(),
             tensors: Tensors::default(),
             external_bytes,
             sequence: Sequence::default(),
@@ -266,7 +266,7 @@ impl Derivation {
     fn make(&mut self, space: u32, base: u64, bytes: u64, derived: &mut Derived) -> KnownTensor {
         while let Some(old) = self.tensors.take_overwritten(space, base, bytes) {
             let free = &mut self.archive.free;
-            if let Some(root) = self.wholes.remove(old.place) {
+            if let Some(root) = self.whole_tensors.remove(old.place) {
                 self.map.forget_root(root, |at| free.push(at));
             }
         }
@@ -297,34 +297,34 @@ impl Derivation {
         origin: Origin,
         derived: &mut Derived,
     ) -> KnownTensor {
-        let known = KnownTensor { index: self.tensors.number(), place: self.wholes.add() };
+        let known = KnownTensor { index: self.tensors.number(), place: self.whole_tensors.add() };
         self.tensors.put(space, base, bytes, known);
         derived.tensors.push(DepsTensor { tensor: known.index, bytes, origin });
         known
     }
 
-    /// Finds whom an access conflicts with, and keeps it for those that follow.
+    /// Finds the tasks that an access conflicts with, and keeps it for later ones.
     #[inline]
     fn access(&mut self, touch: &Touch<'_>, found: &mut Vec<Found>) {
         let (place, hazard) = (touch.tensor.place, touch.hazard());
         let how = if touch.whole { Relation::Covered } else { Relation::Partial };
-        self.wholes.meet(place, hazard, |old| {
+        self.whole_tensors.meet(place, hazard, |old| {
             found.extend(touch.finds(old.seq, old.hazard, how, old.creates));
         });
-        if !touch.whole || self.wholes.root(place).is_some() {
+        if !touch.whole || self.whole_tensors.root(place).is_some() {
             self.part(touch, found);
         }
         if touch.whole {
-            self.wholes.keep(place, WholeAccess { seq: touch.seq, hazard, creates: touch.creates() });
+            self.whole_tensors.keep(place, WholeAccess { seq: touch.seq, hazard, creates: touch.creates() });
         }
     }
 
-    /// As `access`, for what the tensor map knows: finds whom an access conflicts with unless it is manual, and keeps it
+    /// As `access`, for what the tensor map knows: finds the tasks an access conflicts with unless it is manual, and keeps it
     /// unless it is kept as one to a whole tensor.
     fn part(&mut self, touch: &Touch<'_>, found: &mut Vec<Found>) {
         let (element, hazard) = (touch.dtype.size_bytes() as u32, touch.hazard());
         let region = Region { offset: touch.offset, element, dims: touch.dims };
-        let root = self.wholes.root_or(touch.tensor.place, || self.map.new_root());
+        let root = self.whole_tensors.root_or(touch.tensor.place, || self.map.new_root());
         let new = NewAccess { root, region, whole: touch.whole, hazard };
         let (tile, manual) = (self.map.locate(&new), touch.flags & MANUAL != 0);
         if !manual {

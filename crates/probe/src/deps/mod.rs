@@ -1,7 +1,7 @@
-//! The dependency graph: submits are stored on the hot path, and who follows whom is derived after the run.
+//! The dependency graph: submits are stored on the hot path, and which task follows which is derived after the run.
 
-pub(crate) mod behind;
+pub(crate) mod background;
 pub(crate) mod derive;
 pub(crate) mod record;
 mod sequence;
-mod wholes;
+mod whole_tensors;

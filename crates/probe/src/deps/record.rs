@@ -1,4 +1,4 @@
-//! What the hot path stores of a submit: a head, the argument records as they are, and whom it was told to follow.
+//! What the hot path stores of a submit: a head, the argument records as they are, and its explicit predecessors.
 //!
 //! ```text
 //! │ head │ argument words (alloc: dimensions) │ barrier, if any │ since or base, if any │ explicit predecessors │ label │
@@ -10,7 +10,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use crate::lane::Writer;
 
-/// What stands before the words of a submit.
+/// The header of a submit's words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub(crate) struct SubmitHead {
@@ -38,7 +38,7 @@ pub(crate) struct SubmitHead {
 
 /// In a scope without inference.
 pub(crate) const MANUAL: u8 = 1;
-/// The id of the barrier that it follows stands after the words.
+/// The id of the barrier that it follows comes after the words.
 pub(crate) const FOLLOWS_BARRIER: u8 = 2;
 pub(crate) const KERNELS: u8 = 0;
 pub(crate) const BARRIER: u8 = 1;
@@ -88,7 +88,7 @@ pub(crate) fn store(writer: &mut Writer, submission: &Submission<'_>) {
 }
 
 impl SubmitHead {
-    /// Words after the argument words: the barrier, what a barrier or an alloc tells, explicit predecessors.
+    /// Words after the argument words: the barrier, the data of a barrier or an alloc, explicit predecessors.
     fn tail_words(&self) -> usize {
         let barrier = usize::from(self.flags & FOLLOWS_BARRIER != 0);
         barrier + usize::from(self.kind != KERNELS) + self.after as usize

@@ -24,7 +24,7 @@ impl<'f> Checksums<'f> {
         Checksums { file, window: vec![0; WINDOW_BYTES].into(), start: 0, filled: 0 }
     }
 
-    /// The checksum of so many bytes at a place; `None` where there are none, or they cannot be read.
+    /// The checksum of `bytes` bytes at `offset`; `None` where there are none, or they cannot be read.
     pub(super) fn of(&mut self, offset: u64, bytes: u64) -> Option<u32> {
         let (mut at, mut left, mut checksum) = (offset, bytes, Checksum::default());
         while left > 0 {
@@ -36,7 +36,7 @@ impl<'f> Checksums<'f> {
         (bytes > 0).then(|| checksum.crc32())
     }
 
-    /// So many bytes at a place, at most a window.
+    /// Reads `bytes` bytes at `at`, at most a window.
     fn read(&mut self, at: u64, bytes: usize) -> Option<&[u8]> {
         let is_there = self.start <= at && at + bytes as u64 <= self.start + self.filled as u64;
         if !is_there {

@@ -9,15 +9,15 @@ use ringlane_trace::deps::{DepsNames, DepsTask, DepsWriter, Inference, TaskKerne
 use ringlane_trace::rows::RowCounts;
 
 use super::{Export, Rows};
-use crate::deps::behind::Behind;
+use crate::deps::background::BackgroundWriter;
 use crate::deps::derive::{Derivation, Derived};
 use crate::deps::record::{self, StoredSubmit};
 use crate::kinds;
 
 type Writer<W> = DepsWriter<W, std::fs::File>;
 
-/// From so many tasks on, deriving their dependencies and writing them takes longer than starting threads for it: one that
-/// derives beside the other files, one that writes behind it.
+/// From this number of tasks on, deriving their dependencies and writing them takes longer than starting threads for it: one
+/// that derives beside the other files, one that writes in the background.
 const MANY_TASKS: u64 = 4096;
 
 impl Export<'_> {
@@ -29,9 +29,9 @@ impl Export<'_> {
     pub(super) fn deps(&self, out: &mut ArtifactFile, rows: Rows) -> io::Result<RowCounts> {
         if rows == Rows::Kept && self.has_many_tasks() {
             let written = thread::scope(|scope| {
-                let mut behind = Behind::start(scope, &mut *out)?;
-                let outcome = self.deps_to(&mut behind, rows);
-                Some(behind.finish(outcome))
+                let mut writer = BackgroundWriter::start(scope, &mut *out)?;
+                let outcome = self.deps_to(&mut writer, rows);
+                Some(writer.finish(outcome))
             });
             if let Some(written) = written {
                 return written;

@@ -1,8 +1,8 @@
 //! After the run: what was recorded becomes the files of the run directory.
 //!
 //! Each instrument is a pass over its records into a streaming writer; nothing is held that grows with the rows. A file that
-//! cannot be written is tried once more without its rows, so that at least its counts tell what was lost. Records that
-//! come back from the disk other than they went there are such a failure too.
+//! cannot be written is tried once more without its rows, so that at least its counts say what was lost. Records that
+//! the disk returns altered are such a failure too.
 
 mod artifacts;
 mod checksums;
@@ -39,7 +39,7 @@ use crate::settings::Settings;
 use crate::store::WriteFailure;
 use crate::{KindCounts, RecordedKind, kinds};
 
-/// What the files tell of a run beside the records.
+/// What the files say about a run beside the records.
 #[derive(Clone, Debug)]
 pub struct RunFacts {
     /// The chip: `cpu`, `a2a3sim`, …
@@ -216,7 +216,7 @@ fn reason(error: &TraceError) -> String {
 }
 
 impl<C> Recorder<C> {
-    /// Ends the recording and writes its files. Never fails as a whole: what cannot be written is told.
+    /// Ends the recording and writes its files. Never fails as a whole: what cannot be written is reported.
     pub fn export(mut self, facts: &RunFacts) -> Exported {
         let begun = Instant::now();
         self.close();
@@ -246,7 +246,7 @@ impl<C> Recorder<C> {
         }
         exported.cost.writer_wait_ticks = recorded.kinds().iter().map(|k| k.counts().waited_ticks).sum();
         let spooled = recorded.kinds().iter().filter(|kind| kind.kind() != kinds::PAYLOAD);
-        // How much of it went by way of the disk is up to this machine: of a modelled chip all is counted.
+        // How much of it went through the disk depends on this machine: of a modelled chip all is counted.
         let spooled: u64 = match self.settings.cores.are_modelled() {
             true => spooled.map(|kind| kind.counts().bytes).sum(),
             false => spooled.map(|kind| kind.counts().written_bytes).sum(),
@@ -290,7 +290,7 @@ impl Export<'_> {
         let recorded = self.recorded.kind(kinds::PAYLOAD);
         let failed = recorded.and_then(RecordedKind::failure);
         if failed.is_some() {
-            // Nobody knows which bytes are there: the records claim none, and others need the room.
+            // It is unknown which bytes are there: the records claim none, and others need the room.
             recorded.into_iter().for_each(RecordedKind::release_disk);
         }
         let incomplete = failed.map(WriteFailure::reason);

@@ -12,7 +12,7 @@ use crate::records::{BlockLife, BlockPhases, PhaseTime, ThreadTime};
 impl Export<'_> {
     pub(super) fn phases(&self, writer: &mut Writer<'_>, rows: Rows) -> io::Result<()> {
         if self.settings.cores.are_modelled() {
-            self.told_phases(writer, rows)
+            self.reported_phases(writer, rows)
         } else {
             self.seen_phases(writer, rows)
         }
@@ -20,7 +20,7 @@ impl Export<'_> {
 
     /// The phases of control threads, as the chip reported them: without gaps, so that what has no length and concerns no
     /// task can be left out.
-    fn told_phases(&self, writer: &mut Writer<'_>, rows: Rows) -> io::Result<()> {
+    fn reported_phases(&self, writer: &mut Writer<'_>, rows: Rows) -> io::Result<()> {
         let mut seen = vec![false; self.facts.threads as usize];
         self.for_each(kinds::PHASES, rows, |_, ThreadTime { time, round }: ThreadTime| {
             let mut row = self.phase(&time);

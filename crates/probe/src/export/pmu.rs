@@ -13,7 +13,7 @@ use crate::kinds;
 use crate::records::{BlockCounters, TICKS};
 use crate::settings::Cores;
 
-/// Where the counters came from: the chip's model; else the processor if any row did (each row tells), else the clock.
+/// Where the counters came from: the chip's model; else the processor if any row did (each row says so), else the clock.
 pub(super) fn source(counted: bool, cores: &Cores) -> PmuSource {
     let (source, group) = match (cores, counted) {
         (Cores::Modelled { .. }, _) => ("model", cores.counter_group()),

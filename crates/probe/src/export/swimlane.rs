@@ -64,7 +64,7 @@ impl Export<'_> {
         }
     }
 
-    /// What was copied between host and device, on the run's clock, and how much of it is not told.
+    /// What was copied between host and device, on the run's clock, and how many copies are missing.
     fn copies(&self, rows: Rows) -> (Option<Vec<CopyRow>>, u64) {
         let Some(copies) = &self.facts.copies else { return (None, 0) };
         if rows == Rows::Lost {
@@ -115,7 +115,7 @@ impl Export<'_> {
     fn submits(&self, writer: &mut Writer<'_>, rows: Rows) -> io::Result<()> {
         self.for_each(kinds::SUBMITS, rows, |_, submit: SubmitTime| {
             let (lookup, insert) = match submit.looked_up {
-                // The engine looks an argument up and files it in one go: all of it is called looking up.
+                // The engine looks an argument up and inserts it in one step: all of it counts as lookup.
                 0 => (submit.placed, 0),
                 looked_up => (looked_up, submit.placed),
             };

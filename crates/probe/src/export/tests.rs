@@ -19,7 +19,7 @@ use crate::selection::DumpSelection;
 use crate::settings::{Cores, Settings};
 use crate::{Pool, kinds};
 
-/// So many that the dependencies get a thread of their own beside other files.
+/// Enough that the dependencies get a thread of their own beside other files.
 const SUBMITS: u64 = 5000;
 
 /// A submit with one argument, as it is stored.
@@ -30,18 +30,18 @@ struct OneArgument {
     argument: [u64; 3],
 }
 
-/// Where the number of argument words stands in a chunk's first submit.
+/// The offset of the number of argument words in a chunk's first submit.
 const WORDS_AT: usize = core::mem::offset_of!(SubmitHead, words);
-/// Where the rank of its argument stands: the lowest byte of the first word.
+/// The offset of its argument's rank: the lowest byte of the first word.
 const RANK_AT: usize = core::mem::offset_of!(OneArgument, argument);
 
 /// A file of which a byte of every chunk reads as 255, if one is named.
-struct Rotten {
+struct Corrupting {
     file: File,
     byte: Option<usize>,
 }
 
-impl Storage for Rotten {
+impl Storage for Corrupting {
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
         Storage::write_at(&self.file, bytes, offset)
     }
@@ -79,8 +79,8 @@ impl Drop for Scratch {
 }
 
 /// Records submits through buffers so few that most go to the disk, then exports what comes back from it.
-fn export(dir: &RunDir, flags: DfxFlags, rotten_byte: Option<usize>) -> Exported {
-    export_until(None, dir, flags, rotten_byte)
+fn export(dir: &RunDir, flags: DfxFlags, corrupt_byte: Option<usize>) -> Exported {
+    export_until(None, dir, flags, corrupt_byte)
 }
 
 /// The same until a person wants it to end.
@@ -88,10 +88,10 @@ fn export_until(
     stop_asked: Option<fn() -> bool>,
     dir: &RunDir,
     flags: DfxFlags,
-    rotten_byte: Option<usize>,
+    corrupt_byte: Option<usize>,
 ) -> Exported {
     let spool = dir.clone();
-    let sink = Sink::spool(move || Ok(Rotten { file: kinds::spool(&spool)?, byte: rotten_byte }));
+    let sink = Sink::spool(move || Ok(Corrupting { file: kinds::spool(&spool)?, byte: corrupt_byte }));
     let (kind, name, path) = (kinds::DEPS, "submits", dir.path().join(kinds::DEPS_FILE));
     let spec =
         KindSpec { kind, name, path, sink, buffers: 4, buffer_bytes: 4096, ready_bytes: 0, writers: 1 };
@@ -150,10 +150,10 @@ const FLAGS: [DfxFlags; 2] = [DfxFlags::DEPS, DfxFlags::DEPS.with(DfxFlags::SCOP
 
 /// What must hold when the submits come back damaged: their file says so and has no rows, and the others are whole.
 #[track_caller]
-fn told_as_damaged(rotten_byte: usize, why: &str) {
+fn assert_reported_as_damaged(corrupt_byte: usize, why: &str) {
     for flags in FLAGS {
         let dir = Scratch::new();
-        let exported = export(&dir.0, flags, Some(rotten_byte));
+        let exported = export(&dir.0, flags, Some(corrupt_byte));
         let (deps, others) = exported.files.split_first().unwrap();
         assert_eq!((deps.path.as_str(), deps.collected, deps.dropped), ("deps.json", Some(0), Some(SUBMITS)));
         let incomplete = deps.incomplete.as_deref().unwrap();
@@ -179,14 +179,14 @@ fn records_that_went_through_a_sound_disk_are_all_in_the_file() {
 }
 
 #[test]
-fn an_argument_that_cannot_be_decoded_is_told_as_damage_and_not_as_a_panic() {
-    told_as_damaged(RANK_AT, "out of range");
+fn an_argument_that_cannot_be_decoded_is_reported_as_damage_and_not_as_a_panic() {
+    assert_reported_as_damaged(RANK_AT, "out of range");
 }
 
 #[test]
-fn a_submit_that_says_it_is_longer_than_its_chunk_is_told_as_missing_rows() {
+fn a_submit_that_says_it_is_longer_than_its_chunk_is_reported_as_missing_rows() {
     // The higher byte of the two: more words than a chunk holds.
-    told_as_damaged(WORDS_AT + 1, "came back");
+    assert_reported_as_damaged(WORDS_AT + 1, "came back");
 }
 
 #[test]

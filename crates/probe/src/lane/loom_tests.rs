@@ -25,7 +25,7 @@ impl Clock for Still {
 type Record = [u32; 16];
 
 fn small(overflow: Overflow, buffers: u32) -> (Writer, Drain) {
-    let rules = Rules { overflow, clock: Arc::new(Still), rouser: Arc::default() };
+    let rules = Rules { overflow, clock: Arc::new(Still), waker: Arc::default() };
     lane(&rules, &Pool::default(), buffers, size_of::<Record>() as u32).unwrap()
 }
 

@@ -36,7 +36,7 @@ pub(crate) struct Memory {
     watched: Box<[Watched]>,
 }
 
-// SAFETY: the mapping belongs to this value; its bytes are touched only by whoever has the `Buffer`.
+// SAFETY: the mapping belongs to this value; its bytes are touched only by the holder of the `Buffer`.
 unsafe impl Send for Memory {}
 // SAFETY: as above.
 unsafe impl Sync for Memory {}
@@ -81,7 +81,7 @@ impl Memory {
         unsafe { self.base.add(buffer.index as usize * self.buffer_bytes as usize) }
     }
 
-    /// Tells loom that the holder of a buffer writes it now.
+    /// Notifies loom that the holder of a buffer writes it now.
     #[inline]
     pub(crate) fn note_write(&self, buffer: Option<&Buffer>) {
         if cfg!(loom)
@@ -101,7 +101,7 @@ impl Memory {
 }
 
 impl Drop for Memory {
-    /// Leaves the mapping to the pool. The lane's ends are both gone, so that nobody uses it.
+    /// Leaves the mapping to the pool. Both ends of the lane have been dropped, so it is unused.
     fn drop(&mut self) {
         if let Some(mapping) = self.mapping.take() {
             self.pool.give_back(mapping);

@@ -20,11 +20,11 @@
 //! What makes it right:
 //! - The push of a buffer is a release and its pop an acquire (see `ring`), in both directions. So the drain sees every
 //!   byte that the writer wrote, and the writer overwrites nothing that is still being read.
-//! - A record lies in one buffer, so that a buffer can be read without its neighbours.
+//! - A record is stored in one buffer, so that a buffer can be read without its neighbours.
 //! - Every record is counted in exactly one place: handed over with its buffer, or dropped by the writer. What the
 //!   collector cannot keep it counts as discarded. Hence in the end `total == collected + dropped`.
 //! - Closing (also by dropping the writer) hands over the last, partly filled buffer. A writer can thus stop anywhere.
-//! - `halted` says that nobody will keep what comes now (a write error, or the collector is gone): the writer then drops
+//! - `halted` says that further records will not be kept (a write error, or the collector is gone): the writer then drops
 //!   and counts by itself and never waits.
 
 mod memory;
@@ -107,29 +107,29 @@ impl Published {
 struct Common {
     memory: Memory,
     counts: Padded<Published>,
-    /// Nobody keeps records of this lane any more. Relaxed: it carries no data, and seeing it late costs one buffer.
+    /// Records of this lane are no longer kept. Relaxed: it carries no data, and seeing it late costs one buffer.
     halted: AtomicBool,
 }
 
 impl Common {
-    /// Buffers of a part of the lane: so many filled ones rouse the collector.
+    /// Buffers of a part of the lane: this number of filled ones wakes the collector.
     fn part(&self) -> u32 {
         self.memory.buffers().div_ceil(PARTS)
     }
 }
 
-/// How a writer that waits rouses the collector from its sleep.
+/// How a writer that waits wakes the collector.
 #[derive(Debug, Default)]
-pub(crate) struct Rouser(OnceLock<Thread>);
+pub(crate) struct CollectorWaker(OnceLock<Thread>);
 
-impl Rouser {
-    /// Says who is to be roused.
+impl CollectorWaker {
+    /// Sets the thread to wake.
     pub(crate) fn set(&self, collector: Thread) {
         let _ = self.0.set(collector);
     }
 
     /// Ends the collector's sleep. This may be a system call.
-    pub(crate) fn rouse(&self) {
+    pub(crate) fn wake(&self) {
         if let Some(collector) = self.0.get() {
             collector.unpark();
         }
@@ -141,7 +141,7 @@ impl Rouser {
 pub(crate) struct Rules {
     pub(crate) overflow: Overflow,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) rouser: Arc<Rouser>,
+    pub(crate) waker: Arc<CollectorWaker>,
 }
 
 /// The collector's end of a lane.
@@ -150,14 +150,14 @@ pub(crate) struct Drain {
     common: Arc<Common>,
     free: Producer<Buffer>,
     full: Consumer<Filled>,
-    /// Bytes of buffers taken so far, and up to the last look.
+    /// Bytes of buffers taken so far, and up to the last poll.
     taken: usize,
-    looked: usize,
+    polled: usize,
 }
 
 /// Bytes of a lane that get their pages before the writer comes to them, at least, once its first buffer was full.
 const AHEAD_BYTES: usize = 256 << 10;
-/// A writer rouses the collector whenever it has filled one of so many parts of its lane.
+/// Parts of a lane: a writer wakes the collector whenever it has filled one.
 const PARTS: u32 = 8;
 
 /// Makes a lane. The memory is reserved, not touched.
@@ -173,7 +173,7 @@ pub(crate) fn lane(
     tokens.into_iter().for_each(|buffer| empty.push(buffer));
     let common = Arc::new(Common { memory, counts: Padded::default(), halted: AtomicBool::new(false) });
     let writer = Writer::new(rules.clone(), common.clone(), free, filled);
-    Ok((writer, Drain { common, free: empty, full, taken: 0, looked: 0 }))
+    Ok((writer, Drain { common, free: empty, full, taken: 0, polled: 0 }))
 }
 
 impl Drain {
@@ -185,16 +185,16 @@ impl Drain {
     }
 
     /// Gives the memory that the writer will come to next its pages, so that the writer need not wait for them. Buffers
-    /// are used in the order of their addresses until all have been used once. The next look may be twice as far away as the last,
+    /// are used in the order of their addresses until all have been used once. The next poll may be twice as far away as the last,
     /// but comes when the writer has filled another part of its lane.
     pub(crate) fn prepare(&mut self) {
         if self.taken > 0 {
             let part = self.common.part() as usize * self.common.memory.buffer_bytes() as usize;
-            let ahead = (self.taken - self.looked).saturating_mul(2);
+            let ahead = (self.taken - self.polled).saturating_mul(2);
             let ahead = ahead.clamp(AHEAD_BYTES, part.saturating_add(AHEAD_BYTES));
             self.common.memory.prepare(self.taken.saturating_add(ahead));
         }
-        self.looked = self.taken;
+        self.polled = self.taken;
     }
 
     /// Gives the first bytes their pages, before anybody waits for them.
@@ -212,7 +212,7 @@ impl Drain {
         self.free.push(filled.buffer);
     }
 
-    /// Tells the writer that nothing more is kept.
+    /// Signals the writer that nothing more is kept.
     pub(crate) fn halt(&self) {
         self.common.halted.store(true, Ordering::Relaxed);
     }
@@ -227,7 +227,7 @@ impl Drain {
         self.common.memory.bytes() as u64
     }
 
-    /// What the writer counted, as far as it told.
+    /// What the writer counted, as of its last report.
     pub(crate) fn counts(&self) -> Counts {
         self.common.counts.get()
     }

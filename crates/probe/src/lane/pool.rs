@@ -1,8 +1,8 @@
 //! Memory for lanes, kept warm between recordings.
 //!
 //! It is mapped and not taken from the allocator, which clears recycled memory by writing to all of it: pages come into
-//! being where they are touched. The first touch of a page costs more than all the records that then fill it, so whoever
-//! records again and again keeps a [`Pool`]: what one recording touched, the next one has for nothing.
+//! being where they are touched. The first touch of a page costs more than all the records that then fill it, so a
+//! program that records repeatedly keeps a [`Pool`]: the pages that one recording touched, the next one reuses at no cost.
 
 use core::ffi::c_void;
 use core::ptr::NonNull;
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
-/// Memory that recordings leave behind for later ones. Clones are the same pool. It holds at most what the recordings
+/// Memory that recordings leave for later ones. Clones are the same pool. It holds at most what the recordings
 /// that were alive at one time had, of each size of lane, and gives it back to the system when its last clone is dropped.
 ///
 /// Nothing else goes from one recording to another: a record is read only as far as it was written in its own.
@@ -20,7 +20,7 @@ use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 pub struct Pool(Arc<Mutex<Vec<Mapping>>>);
 
 impl Pool {
-    /// Memory of so many bytes: one that was left behind, or a new one. The first that came goes first, so that a
+    /// A mapping of `bytes` bytes: a returned one, or a new one. The first returned is taken first, so that a
     /// recording like the last one has the same memory in each lane, warm as far as that lane needs it.
     pub(super) fn take(&self, bytes: usize) -> io::Result<Mapping> {
         let mut idle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -47,11 +47,11 @@ impl Pool {
 pub(super) struct Mapping {
     pub(super) base: NonNull<u8>,
     pub(super) bytes: usize,
-    /// So many bytes from the beginning have their pages. Only a hint, kept by one collector after the other.
+    /// The number of bytes from the beginning that have their pages. Only a hint, kept by one collector after the other.
     prepared: AtomicUsize,
 }
 
-// SAFETY: the mapping belongs to this value; whoever touches its bytes answers for the access.
+// SAFETY: the mapping belongs to this value; code that touches its bytes justifies the access.
 unsafe impl Send for Mapping {}
 // SAFETY: as above.
 unsafe impl Sync for Mapping {}

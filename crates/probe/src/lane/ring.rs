@@ -1,11 +1,11 @@
 //! A bounded queue between one producer and one consumer that never has to ask whether there is room.
 //!
 //! It carries tokens of which there are only as many as the queue has places. So a push always finds an empty place,
-//! and need not even look at how far the consumer is:
+//! and need not even check how far the consumer is:
 //!
 //! Let there be `n` tokens and `n` places. When the producer fills the place of position `p + n`, it has held `n + 1`
 //! tokens since it filled position `p` (those of `p ..= p + n`), so one of them twice. That one was taken out at a
-//! position of `p` or later, and came back to the producer by way of the opposite queue, whose release and acquire
+//! position of `p` or later, and came back to the producer through the opposite queue, whose release and acquire
 //! thus put the consumer's `take` of position `p` before this `put`. The two queues of a lane vouch for each other.
 
 use std::sync::Arc;
@@ -41,7 +41,7 @@ pub(crate) struct Producer<T> {
 pub(crate) struct Consumer<T> {
     ring: Arc<Ring<T>>,
     popped: u32,
-    /// How many were pushed, when it was last looked at.
+    /// How many were pushed when the consumer last checked.
     seen: u32,
 }
 
@@ -60,7 +60,7 @@ impl<T: Send> Producer<T> {
         // now, as the module says.
         unsafe { self.ring.place(self.pushed).put(token) };
         self.pushed = self.pushed.wrapping_add(1);
-        // Release: the token, and all that was done to what it stands for, is seen by the acquire in `pop`.
+        // Release: the token, and all writes to what it refers to, are seen by the acquire in `pop`.
         self.ring.pushed.store(self.pushed, Ordering::Release);
     }
 }

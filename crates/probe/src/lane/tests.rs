@@ -6,18 +6,18 @@ use std::time::Duration;
 
 use super::*;
 
-/// Each look at it is a tick.
+/// Each reading is a tick later.
 #[derive(Default)]
-struct Looks(AtomicU64);
+struct Ticking(AtomicU64);
 
-impl Clock for Looks {
+impl Clock for Ticking {
     fn now(&self) -> u64 {
         self.0.fetch_add(1, Relaxed)
     }
 }
 
 fn small(overflow: Overflow, buffers: u32) -> (Writer, Drain) {
-    let rules = Rules { overflow, clock: Arc::new(Looks::default()), rouser: Arc::default() };
+    let rules = Rules { overflow, clock: Arc::new(Ticking::default()), waker: Arc::default() };
     lane(&rules, &Pool::default(), buffers, 64).unwrap()
 }
 

@@ -25,7 +25,7 @@ pub struct Writer {
     /// Records in `buffer`.
     rows: u32,
     buffer: Option<Buffer>,
-    /// Buffers handed over since the collector was last roused.
+    /// Buffers handed over since the collector was last woken.
     handed: u32,
     /// Of everything that left the writer; `total` lacks the records in `buffer`.
     counts: Counts,
@@ -100,7 +100,7 @@ impl Writer {
     #[inline]
     pub fn last(&mut self, bytes: usize) -> &mut [u8] {
         let bytes = bytes.min(self.used());
-        // SAFETY: so many bytes before the cursor lie in the buffer, which this writer holds.
+        // SAFETY: `bytes` is at most what the cursor has passed in the buffer, which this writer holds.
         let place = unsafe { self.cursor.sub(bytes) };
         // SAFETY: as for `reserve`.
         unsafe { core::slice::from_raw_parts_mut(place.as_ptr(), bytes) }
@@ -132,7 +132,7 @@ impl Writer {
         false
     }
 
-    /// Passes the buffer on, or if nobody keeps it, empties it here.
+    /// Hands the buffer over, or empties it here if records are no longer kept.
     fn hand_over(&mut self) {
         let (rows, used) = (core::mem::take(&mut self.rows), self.used());
         self.counts.total += u64::from(rows);
@@ -144,7 +144,7 @@ impl Writer {
                 self.handed += 1;
                 if self.handed >= self.common.part() {
                     self.handed = 0;
-                    self.rules.rouser.rouse();
+                    self.rules.waker.wake();
                 }
             }
             kept => {
@@ -164,10 +164,10 @@ impl Writer {
         buffer.map(|buffer| self.begin(buffer)).is_some()
     }
 
-    /// Waits for an empty buffer, unless nobody will give one any more. The time is counted.
+    /// Waits for an empty buffer, unless the lane is halted. The time is counted.
     fn wait(&mut self) -> Option<Buffer> {
         let begun = self.rules.clock.now();
-        self.rules.rouser.rouse();
+        self.rules.waker.wake();
         let mut rounds = 0..u32::MAX;
         let buffer = loop {
             if let Some(buffer) = self.free.pop() {
@@ -185,7 +185,7 @@ impl Writer {
     /// Starts at the beginning of a buffer.
     fn begin(&mut self, buffer: Buffer) {
         self.cursor = self.common.memory.start(&buffer);
-        // SAFETY: a buffer is so long, and lies in one mapping.
+        // SAFETY: a buffer has `record_bytes_max` bytes, all in one mapping.
         self.end = unsafe { self.cursor.add(self.record_bytes_max()) };
         self.buffer = Some(buffer);
     }

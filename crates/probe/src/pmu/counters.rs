@@ -11,8 +11,8 @@ use super::group::{Event, Group};
 /// The most counters that a group has: all cycles, and the ten of the chip that has most.
 pub const COUNTERS_MAX: usize = 11;
 
-/// What the kernel is told about a counter: `struct perf_event_attr` in its first published size, which every kernel
-/// takes; what came later is zero.
+/// A counter's description for the kernel: `struct perf_event_attr` in its first published size, which every kernel
+/// accepts; later fields are zero.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 struct Attributes {
@@ -146,7 +146,7 @@ mod tests {
         // Where the kernel allows nothing at all, the refusal is what can be seen.
         let mut counters = match Counters::open_events(SOFTWARE) {
             Ok(counters) => counters,
-            Err(refused) => return assert_is_told(&refused),
+            Err(refused) => return assert_is_explained(&refused),
         };
         let (mut before, mut after) = ([7; COUNTERS_MAX], [7; COUNTERS_MAX]);
         counters.read(&mut before).unwrap();
@@ -176,13 +176,13 @@ mod tests {
                 Err(refused) => {
                     println!("{group}: {refused}");
                     assert!(group.events().iter().any(|event| event.name == refused.event));
-                    assert_is_told(&refused);
+                    assert_is_explained(&refused);
                 }
             }
         }
     }
 
-    fn assert_is_told(refused: &PmuUnavailable) {
+    fn assert_is_explained(refused: &PmuUnavailable) {
         let line = refused.to_string();
         assert!(line.contains(refused.event) && line.contains(&refused.hint()) && !line.contains('\n'));
         assert!(line.contains(" for ") && line.contains("perf_event_paranoid"), "{line}");
@@ -193,6 +193,6 @@ mod tests {
         const NONSENSE: &[Event] = &[Event { class: 1, config: 9999, name: "nonsense" }];
         let refused = Counters::open_events(NONSENSE).unwrap_err();
         assert_eq!((refused.event, refused.name()), ("nonsense", "PmuUnavailable"));
-        assert_is_told(&refused);
+        assert_is_explained(&refused);
     }
 }

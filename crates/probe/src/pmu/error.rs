@@ -13,7 +13,7 @@ use crate::store::errno_name;
 /// Its detail says what was asked for, which counter failed and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct PmuUnavailable {
-    /// The kernel's answer. `EBUSY` also stands for counters that were granted and then had no room in the processor.
+    /// The kernel's answer. `EBUSY` also means counters that were granted and then had no room in the processor.
     pub errno: Errno,
     /// The counter that was refused, as `perf list` calls it.
     pub event: &'static str,

@@ -40,11 +40,11 @@ pub enum Group {
     /// Cycles and instructions: how well the processor is used.
     #[default]
     Basic = 1,
-    /// Last-level cache: what was looked for and what was not there.
+    /// Last-level cache: references and misses.
     Cache = 2,
-    /// Branches, and those that were guessed wrong.
+    /// Branches, and those that were mispredicted.
     Branch = 3,
-    /// Cycles in which the front or the back of the processor stood still.
+    /// Cycles in which the processor's front end or back end was stalled.
     Stall = 4,
     /// First-level data cache, and reads that reached memory.
     Memory = 5,

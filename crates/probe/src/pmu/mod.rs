@@ -4,10 +4,10 @@
 //! They count the thread's own code and not the kernel's, which needs no right beyond the usual. They are never
 //! time-shared with other counters: a value is a count and not an estimate, and where that is not possible it is refused.
 //!
-//! Many virtual machines have no counters at all. Then [`PmuUnavailable`] says so in one line, and whoever wanted
-//! counters goes on with the time-stamp counter and calls it group 0.
+//! Many virtual machines have no counters at all. Then [`PmuUnavailable`] says so in one line, and the caller
+//! goes on with the time-stamp counter and calls it group 0.
 //!
-//! The system call is made here, with a structure of its first published size, instead of by way of a library: there is
+//! The system call is made here, with a structure of its first published size, instead of through a library: there is
 //! one way to open a counter here, and one to read a group.
 
 mod counters;

@@ -1,4 +1,4 @@
-//! A chip of three cores and two control threads, with a clock that stands unless it is moved. One thread does everything.
+//! A chip of three cores and two control threads, with a clock that advances only when it is moved. One thread does everything.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -39,10 +39,10 @@ impl Clock for Time {
     }
 }
 
-/// A control thread: until when its time is told, and how many tasks it took.
+/// A control thread: until when its time is reported, and how many tasks it took.
 #[derive(Clone, Copy)]
 struct Thread {
-    told: Ticks,
+    reported: Ticks,
     round: u64,
 }
 
@@ -62,29 +62,29 @@ struct Control {
     running: Running,
 }
 
-/// Tells a recorder of blocks and phases in place of the threads that the engine takes the cores for.
-pub struct Teller<'r> {
+/// Reports blocks and phases to a recorder in place of the threads that the engine takes the cores for.
+pub struct Reporter<'r> {
     recorder: Watching<'r, Time, ANY>,
     time: Time,
     control: Mutex<Control>,
 }
 
-impl<'r> Teller<'r> {
+impl<'r> Reporter<'r> {
     pub fn new(recorder: &'r Recorder<Time>, time: Time) -> Self {
-        let threads = [Thread { told: Ticks(BEGUN), round: 0 }; THREADS];
+        let threads = [Thread { reported: Ticks(BEGUN), round: 0 }; THREADS];
         let recorder = recorder.probe();
-        Teller { recorder, time, control: Mutex::new(Control { threads, running: Running::default() }) }
+        Reporter { recorder, time, control: Mutex::new(Control { threads, running: Running::default() }) }
     }
 
-    /// The thread did this since its time was last told.
+    /// The thread did this since its time was last reported.
     fn phase(&self, thread: &mut Thread, number: u32, work: ThreadWork) {
-        let (start, end) = (thread.told, self.time.now());
-        thread.told = end;
+        let (start, end) = (thread.reported, self.time.now());
+        thread.reported = end;
         let round = thread.round;
         self.recorder.phase(&ThreadPhase { thread: number, work, start, end, round, tasks: 1 });
     }
 
-    /// Tells the rest of every thread's time.
+    /// Reports the rest of every thread's time.
     pub fn finish_phases(&self) {
         for (number, thread) in self.control.lock().unwrap().threads.iter_mut().enumerate() {
             self.phase(thread, number as u32, ThreadWork::Idle);
@@ -96,7 +96,7 @@ const fn thread_of(core: CoreId) -> u32 {
     core.0 % THREADS as u32
 }
 
-impl Probe for Teller<'_> {
+impl Probe for Reporter<'_> {
     fn sees_tasks(&self) -> bool {
         self.recorder.sees_tasks()
     }
@@ -120,7 +120,7 @@ impl Probe for Teller<'_> {
     }
 
     fn start(&self, core: CoreId, record: &TaskRecord, kernel: u16, lane: u8, block: u32) {
-        // As the engine would tell a chip whose cores are threads: it must not count twice.
+        // As the engine would report for a chip whose cores are threads: it must not count twice.
         self.recorder.start(core, record, kernel, lane, block);
         let dispatch = self.control.lock().unwrap().running.dispatch;
         let start = self.time.pass(2);
@@ -229,7 +229,7 @@ impl Probe for Teller<'_> {
 /// Runs tasks in the order in which they became ready, on one core after the other.
 pub struct Tiny<'t, 'r> {
     pub table: &'t Table,
-    pub probe: &'t Teller<'r>,
+    pub probe: &'t Reporter<'r>,
     pub queue: Queue,
     pub taken: u32,
 }

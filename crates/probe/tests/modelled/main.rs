@@ -1,4 +1,4 @@
-//! Recordings of a chip that keeps its own time: what it tells stands in the files, and two recordings are equal.
+//! Recordings of a chip that keeps its own time: the files hold what it reports, and two recordings are equal.
 
 mod chip;
 
@@ -7,7 +7,7 @@ use std::panic::Location;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use chip::{BEGUN, CORES, Queue, THREADS, Teller, Time, Tiny};
+use chip::{BEGUN, CORES, Queue, Reporter, THREADS, Time, Tiny};
 use ringlane_engine::observe::{PlacedBlock, ThreadPhase, ThreadWork};
 use ringlane_engine::orchestrator::State;
 use ringlane_engine::prelude::*;
@@ -112,10 +112,10 @@ fn record(dir: &RunDir, level: u8) -> Exported {
     let table = Table::new(&Capacities::default(), CORES as usize).unwrap();
     let mut state = State::new(&table);
     let (recorder, time) = start(dir, settings(all_flags(level), table.slot_count()));
-    let teller = Teller::new(&recorder, time);
+    let reporter = Reporter::new(&recorder, time);
     let mut buffers = Buffers::new();
     let x = buffers.add(&[64], &[1u32; 64]).unwrap();
-    let chip = Tiny { table: &table, probe: &teller, queue: Queue::default(), taken: 0 };
+    let chip = Tiny { table: &table, probe: &reporter, queue: Queue::default(), taken: 0 };
     let (site, buffers) = (Location::caller(), &mut buffers);
     let orchestration = |o: &mut Orch<'_, '_>| {
         let x = o.external(x)?;
@@ -130,10 +130,10 @@ fn record(dir: &RunDir, level: u8) -> Exported {
         Ok(())
     };
     // SAFETY: the table is new and nobody else's; the chip runs each task that it is given once.
-    let run = unsafe { session::run(&table, &mut state, chip, &teller, site, buffers, orchestration) };
+    let run = unsafe { session::run(&table, &mut state, chip, &reporter, site, buffers, orchestration) };
     run.result.unwrap();
-    teller.finish_phases();
-    drop(teller);
+    reporter.finish_phases();
+    drop(reporter);
     let kernel = |(id, kernel): (usize, &Kernel)| KernelRow {
         func_id: KernelId(id as u32),
         name: kernel.name().to_string(),
@@ -171,7 +171,7 @@ fn files(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 }
 
 #[test]
-fn what_a_modelled_chip_tells_is_what_its_files_hold() {
+fn what_a_modelled_chip_reports_is_what_its_files_hold() {
     let test = TestDir::new();
     let exported = record(&test.create(), 3);
     assert!(exported.problems.is_empty(), "{:?}", exported.problems);
@@ -223,7 +223,7 @@ fn two_recordings_of_one_program_are_equal_byte_for_byte() {
     }
 }
 
-/// Tells of so many blocks, more than the memory of a recording holds.
+/// Reports `blocks` blocks, more than the memory of a recording holds.
 fn many(dir: &RunDir, blocks: u32) -> Exported {
     let flags = timeline(3).with(DfxFlags::PMU);
     let (recorder, _) = start(dir, settings(flags, 16));
@@ -252,7 +252,7 @@ fn many(dir: &RunDir, blocks: u32) -> Exported {
 }
 
 #[test]
-fn rows_that_went_by_way_of_the_disk_stand_in_the_order_in_which_they_were_told() {
+fn rows_that_were_spooled_to_disk_keep_the_order_in_which_they_were_reported() {
     let (blocks, tests) = (150_000, [TestDir::new(), TestDir::new()]);
     let costs = [0, 1].map(|i| many(&tests[i].create(), blocks).cost);
     assert_eq!((costs[0].bytes, costs[0].writer_wait_ticks), (costs[1].bytes, 0));
@@ -301,6 +301,6 @@ fn more_counters_than_there_is_room_for_are_refused_by_name() {
     let refused = unsafe { Recorder::start(Time::new(), &test.create(), settings) };
     let error = refused.map(|_| ()).unwrap_err();
     assert!(matches!(error, StartError::Probe(_)));
-    let told = "11 counters beside all cycles, at most 10".to_string();
-    assert_eq!((error.name(), error.detail()), ("TooManyCounters", told));
+    let detail = "11 counters beside all cycles, at most 10".to_string();
+    assert_eq!((error.name(), error.detail()), ("TooManyCounters", detail));
 }

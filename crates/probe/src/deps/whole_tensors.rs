@@ -1,5 +1,5 @@
-//! Accesses to whole tensors, by far the most, told without geometry: who wrote all of a tensor last, and who has read all
-//! of it since. A write of everything covers whatever came before, so one writer is all there is to remember.
+//! The whole-tensor table: accesses to whole tensors, by far the most, need no geometry. It records which task wrote all of
+//! a tensor last, and which tasks have read all of it since. A whole write covers all earlier accesses, so one writer suffices.
 //!
 //! What touches only a part is the tensor map's; a tensor has a root there from the first such access on.
 
@@ -41,7 +41,7 @@ struct Reader {
 }
 
 /// The tensors that are alive. Places of those that are gone are used again.
-pub(super) struct Wholes {
+pub(super) struct WholeTensors {
     tensors: Vec<Tensor>,
     free_tensors: Vec<Place>,
     readers: Vec<Reader>,
@@ -49,13 +49,18 @@ pub(super) struct Wholes {
     free_readers: u32,
 }
 
-impl Default for Wholes {
+impl Default for WholeTensors {
     fn default() -> Self {
-        Wholes { tensors: Vec::new(), free_tensors: Vec::new(), readers: Vec::new(), free_readers: NONE }
+        WholeTensors {
+            tensors: Vec::new(),
+            free_tensors: Vec::new(),
+            readers: Vec::new(),
+            free_readers: NONE,
+        }
     }
 }
 
-impl Wholes {
+impl WholeTensors {
     /// A tensor that nothing has touched.
     pub(super) fn add(&mut self) -> Place {
         match self.free_tensors.pop() {
@@ -82,12 +87,12 @@ impl Wholes {
         self.tensors[place.0 as usize].root
     }
 
-    /// As [`Wholes::root`], made if there is none.
+    /// As [`WholeTensors::root`], made if there is none.
     pub(super) fn root_or(&mut self, place: Place, make: impl FnOnce() -> u32) -> u32 {
         *self.tensors[place.0 as usize].root.get_or_insert_with(make)
     }
 
-    /// Tells of the accesses that one with this hazard conflicts with.
+    /// Reports the accesses that one with this hazard conflicts with.
     #[inline]
     pub(super) fn meet(&self, place: Place, hazard: Hazard, mut met: impl FnMut(WholeAccess)) {
         let tensor = &self.tensors[place.0 as usize];
@@ -145,44 +150,44 @@ impl Wholes {
 mod tests {
     use super::*;
 
-    fn met(wholes: &Wholes, place: Place, hazard: Hazard) -> Vec<u64> {
+    fn met(table: &WholeTensors, place: Place, hazard: Hazard) -> Vec<u64> {
         let mut seqs = vec![];
-        wholes.meet(place, hazard, |access| seqs.push(access.seq));
+        table.meet(place, hazard, |access| seqs.push(access.seq));
         seqs.sort_unstable();
         seqs
     }
 
     #[test]
     fn a_reader_meets_the_writer_and_a_writer_meets_the_readers_since_too() {
-        let mut wholes = Wholes::default();
-        let (a, b) = (wholes.add(), wholes.add());
+        let mut table = WholeTensors::default();
+        let (a, b) = (table.add(), table.add());
         let access = |seq, hazard| WholeAccess { seq, hazard, creates: false };
-        wholes.keep(a, access(0, Hazard::Write));
-        [1, 2, 3].into_iter().for_each(|seq| wholes.keep(a, access(seq, Hazard::Read)));
-        wholes.keep(b, access(4, Hazard::Read));
-        assert_eq!(met(&wholes, a, Hazard::Read), [0]);
-        assert_eq!(met(&wholes, a, Hazard::Write), [0, 1, 2, 3]);
-        assert_eq!(met(&wholes, b, Hazard::Write), [4]);
-        wholes.keep(a, access(5, Hazard::Write));
-        assert_eq!(met(&wholes, a, Hazard::Write), [5]);
-        assert_eq!(met(&wholes, b, Hazard::Write), [4]);
+        table.keep(a, access(0, Hazard::Write));
+        [1, 2, 3].into_iter().for_each(|seq| table.keep(a, access(seq, Hazard::Read)));
+        table.keep(b, access(4, Hazard::Read));
+        assert_eq!(met(&table, a, Hazard::Read), [0]);
+        assert_eq!(met(&table, a, Hazard::Write), [0, 1, 2, 3]);
+        assert_eq!(met(&table, b, Hazard::Write), [4]);
+        table.keep(a, access(5, Hazard::Write));
+        assert_eq!(met(&table, a, Hazard::Write), [5]);
+        assert_eq!(met(&table, b, Hazard::Write), [4]);
     }
 
     #[test]
     fn places_and_readers_are_used_again_and_remember_nothing() {
-        let mut wholes = Wholes::default();
+        let mut table = WholeTensors::default();
         for round in 0..100 {
-            let place = wholes.add();
-            assert_eq!((met(&wholes, place, Hazard::Write), wholes.root(place)), (vec![], None));
-            assert_eq!(wholes.root_or(place, || 7), 7);
+            let place = table.add();
+            assert_eq!((met(&table, place, Hazard::Write), table.root(place)), (vec![], None));
+            assert_eq!(table.root_or(place, || 7), 7);
             for seq in 0..5 {
-                wholes.keep(place, WholeAccess { seq, hazard: Hazard::Read, creates: false });
+                table.keep(place, WholeAccess { seq, hazard: Hazard::Read, creates: false });
             }
             if round % 2 == 0 {
-                wholes.keep(place, WholeAccess { seq: 5, hazard: Hazard::Write, creates: true });
+                table.keep(place, WholeAccess { seq: 5, hazard: Hazard::Write, creates: true });
             }
-            assert_eq!(wholes.remove(place), Some(7));
+            assert_eq!(table.remove(place), Some(7));
         }
-        assert_eq!((wholes.tensors.len(), wholes.readers.len()), (1, 5));
+        assert_eq!((table.tensors.len(), table.readers.len()), (1, 5));
     }
 }

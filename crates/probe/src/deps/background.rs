@@ -1,22 +1,22 @@
-//! A file that is written by a thread of its own. What the operating system does with the bytes of a long file takes as long
-//! as making them: the next ones are made meanwhile.
+//! A background writer: a thread of its own writes a file. Passing the bytes of a long file to the operating system takes as
+//! long as producing them, so the next ones are produced meanwhile.
 
 use std::io::{self, ErrorKind, Write};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, Scope, ScopedJoinHandle};
 
-/// Pieces that are on their way, or on their way back to be filled again.
+/// Pieces in flight: waiting to be written, or on their way back to be filled again.
 const PIECES: usize = 4;
 
 /// Hands every piece to the thread that writes it. At most [`PIECES`] of them wait; then the next one waits, too.
-pub(crate) struct Behind<'s> {
+pub(crate) struct BackgroundWriter<'s> {
     full: SyncSender<Vec<u8>>,
     empty: Receiver<Vec<u8>>,
     thread: ScopedJoinHandle<'s, io::Result<()>>,
 }
 
-impl<'s> Behind<'s> {
-    /// Starts the thread; `None` if there is none to be had.
+impl<'s> BackgroundWriter<'s> {
+    /// Starts the thread; `None` if the system refuses one.
     pub(crate) fn start<'e>(scope: &'s Scope<'s, 'e>, mut out: impl Write + Send + 's) -> Option<Self> {
         let (full, to_write) = sync_channel::<Vec<u8>>(PIECES);
         let (written, empty) = sync_channel(PIECES);
@@ -24,19 +24,19 @@ impl<'s> Behind<'s> {
         let write = move || {
             for piece in to_write {
                 out.write_all(&piece)?;
-                // Nobody waits for the last ones.
+                // The receiver may be gone: the last pieces are not filled again.
                 let _ = written.send(piece);
             }
             out.flush()
         };
         let thread = thread::Builder::new().name("deps-file".to_string()).spawn_scoped(scope, write).ok()?;
-        Some(Behind { full, empty, thread })
+        Some(BackgroundWriter { full, empty, thread })
     }
 
-    /// Waits until all is written. `outcome` is that of those who made the bytes; where writing them failed, that is the
-    /// error.
+    /// Waits until all is written. `outcome` is that of the code that produced the bytes; an error of the file takes
+    /// precedence.
     pub(crate) fn finish<T>(self, outcome: io::Result<T>) -> io::Result<T> {
-        let Behind { full, thread, .. } = self;
+        let BackgroundWriter { full, thread, .. } = self;
         drop(full);
         match thread.join() {
             Ok(written) => written.and(outcome),
@@ -45,9 +45,9 @@ impl<'s> Behind<'s> {
     }
 }
 
-impl Write for Behind<'_> {
+impl Write for BackgroundWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // The thread has ended: [`Behind::finish`] tells why.
+        // The thread has ended: [`BackgroundWriter::finish`] says why.
         let ended = || io::Error::from(ErrorKind::BrokenPipe);
         let mut piece = self.empty.recv().map_err(|_| ended())?;
         piece.clear();
@@ -56,7 +56,7 @@ impl Write for Behind<'_> {
         Ok(bytes.len())
     }
 
-    /// Nothing: [`Behind::finish`] waits.
+    /// Nothing: [`BackgroundWriter::finish`] waits.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -70,9 +70,9 @@ mod tests {
     fn pieces_arrive_in_order_and_all_of_them() {
         let mut file = Vec::new();
         let written = thread::scope(|scope| {
-            let mut behind = Behind::start(scope, &mut file).unwrap();
-            let outcome = (0..1000u32).try_for_each(|number| write!(behind, "{number},"));
-            behind.finish(outcome)
+            let mut writer = BackgroundWriter::start(scope, &mut file).unwrap();
+            let outcome = (0..1000u32).try_for_each(|number| write!(writer, "{number},"));
+            writer.finish(outcome)
         });
         let want: String = (0..1000).map(|number| format!("{number},")).collect();
         assert!(written.is_ok());
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn the_error_of_the_file_is_told_and_not_the_end_of_the_thread() {
+    fn the_error_of_the_file_is_reported_and_not_the_end_of_the_thread() {
         struct Full(usize);
         impl Write for Full {
             fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -93,10 +93,10 @@ mod tests {
             }
         }
         let error = thread::scope(|scope| {
-            let mut behind = Behind::start(scope, Full(3)).unwrap();
-            let outcome = (0..1000).try_for_each(|_| behind.write_all(b"row"));
+            let mut writer = BackgroundWriter::start(scope, Full(3)).unwrap();
+            let outcome = (0..1000).try_for_each(|_| writer.write_all(b"row"));
             assert!(outcome.is_err());
-            behind.finish(outcome).unwrap_err()
+            writer.finish(outcome).unwrap_err()
         });
         assert_eq!(error.kind(), ErrorKind::StorageFull);
     }
