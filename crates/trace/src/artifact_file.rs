@@ -1,7 +1,7 @@
 //! A file of the run while it is written: buffered, under a temporary name, and renamed when it is whole.
 //!
 //! A reader of the directory sees the old state or the new one, never half a file; a writer that gives up (an
-//! error, a panic, an early return) leaves nothing behind.
+//! error, a panic, an early return) leaves no file.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::TraceError;
-use crate::reserve::{Reserve, Shelf};
+use crate::reserve::{Reserve, Reserves};
 use crate::temp_file::TempFile;
 
 /// Bytes gathered before they are given to the operating system: few calls, and a small part of a core's cache.
@@ -36,20 +36,20 @@ pub struct ArtifactFile {
 /// The room that a file was given, and where that goes back to if the file is given up.
 #[derive(Debug)]
 struct Room {
-    shelf: Arc<Shelf>,
+    reserves: Arc<Reserves>,
     name: String,
     /// Bytes that the file has from its beginning.
     bytes: u64,
 }
 
 impl ArtifactFile {
-    /// Starts the file `name` of the directory `root`, in the room that `shelf` has for it, if any. A directory below
+    /// Starts the file `name` of the directory `root`, in the room that `reserves` has for it, if any. A directory below
     /// it is made if it is missing; `root` is not.
-    pub(crate) fn create(root: &Path, name: &str, shelf: &Arc<Shelf>) -> Result<Self, TraceError> {
+    pub(crate) fn create(root: &Path, name: &str, reserves: &Arc<Reserves>) -> Result<Self, TraceError> {
         let path = root.join(name);
-        if let Some(reserve) = shelf.take(name) {
+        if let Some(reserve) = reserves.take(name) {
             let (temp, bytes) = reserve.into_temp();
-            let room = Room { shelf: Arc::clone(shelf), name: name.to_string(), bytes };
+            let room = Room { reserves: Arc::clone(reserves), name: name.to_string(), bytes };
             return Ok(Self::new(temp, path.clone(), path, Some(room)));
         }
         let started = place_of(root, name).and_then(|(dir, name)| TempFile::create(&dir, name));
@@ -95,7 +95,7 @@ impl ArtifactFile {
         started.map_err(|source| TraceError::CannotWrite { path, source })
     }
 
-    /// Where the file will stand.
+    /// The path that the file will have.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -111,12 +111,12 @@ impl ArtifactFile {
         self.give_up = Some(is_asked);
     }
 
-    /// The error of this file that a failed write stands for.
+    /// The error of this file for a failed write.
     pub fn error(&self, source: io::Error) -> TraceError {
         TraceError::CannotWrite { path: self.path.clone(), source }
     }
 
-    /// Gives the file its name, and tells how long it is. If that fails, neither name is left behind.
+    /// Gives the file its name, and returns its length. If that fails, neither name is left.
     pub fn commit(mut self) -> Result<u64, TraceError> {
         let finish = |file: &mut Self| {
             file.flush()?;
@@ -159,7 +159,7 @@ impl Drop for ArtifactFile {
         let (Some(room), Some(temp)) = (self.room.take(), self.temp.take()) else { return };
         // Room that cannot be had again is gone, as a file that has none is.
         if let Ok(reserve) = Reserve::again(temp, room.bytes) {
-            room.shelf.put(&room.name, reserve);
+            room.reserves.put(&room.name, reserve);
         }
     }
 }
@@ -227,7 +227,7 @@ fn follow_links(path: &Path) -> io::Result<PathBuf> {
     Err(rustix::io::Errno::LOOP.into())
 }
 
-/// The directory that the file `name` of `root` stands in, made if it is missing, and its name there.
+/// The directory that the file `name` of `root` is in, made if it is missing, and its name there.
 pub(crate) fn place_of<'n>(root: &Path, name: &'n str) -> io::Result<(PathBuf, &'n str)> {
     let Some((below, name)) = name.split_once('/') else { return Ok((root.to_path_buf(), name)) };
     let dir = root.join(below);

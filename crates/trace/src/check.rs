@@ -3,7 +3,7 @@
 //! Each block ran once, no core ran two blocks at once, no task started before its producers ended, every captured
 //! byte is where the record says, no peak is above its capacity, nothing was lost unaccounted. One file for each
 //! artifact; what a reader refuses by itself (counts that do not add up, words that are not known) is found there and
-//! told here.
+//! reported here.
 //!
 //! Memory grows with the rows: this is for finding out, not for every run.
 
@@ -115,7 +115,7 @@ pub fn check_tree(dir: impl AsRef<Path>) -> Result<Vec<(PathBuf, CheckReport)>, 
 fn add_children(root: &Path, below: &Path, reports: &mut Vec<(PathBuf, CheckReport)>) {
     let Ok(manifest) = Manifest::read(root.join(below)) else { return };
     for child in &manifest.children {
-        // One that is not there is told of where it is listed.
+        // One that is not there is reported where it is listed.
         let Some(path) = child.path_in(&root.join(below)) else { continue };
         let stopped = matches!(child.status, CallStatus::Died | CallStatus::Late);
         if stopped && !path.join(RUN_JSON).exists() {
@@ -198,7 +198,7 @@ impl Run {
         files.filter(|entry| entry.path == name).any(|entry| entry.dropped > Some(0))
     }
 
-    /// The swimlane, if it tells about tasks.
+    /// The swimlane, if its level includes tasks.
     fn task_level(&self) -> Option<&Swimlane> {
         self.swimlane.as_ref().filter(|swimlane| swimlane.head.level >= SwimlaneLevel::Tasks)
     }

@@ -14,7 +14,7 @@ pub enum TraceError {
     RunExists { path: PathBuf },
     /// Another run is writing into the output directory.
     DirectoryInUse { path: PathBuf },
-    /// A file stands where the output directory should be.
+    /// A file is where the output directory should be.
     NotADirectory { path: PathBuf },
     /// The output directory cannot be created.
     CannotCreate { path: PathBuf, source: io::Error },
@@ -47,7 +47,7 @@ impl TraceError {
         self.source_error().map(describe_os_error)
     }
 
-    /// The operating system's error, if one is behind it.
+    /// The operating system's error, if one is the cause.
     fn source_error(&self) -> Option<&io::Error> {
         match self {
             TraceError::CannotCreate { source, .. }
@@ -149,7 +149,7 @@ impl Explain for TraceError {
         match self {
             TraceError::RunExists { .. } => "the output directory already holds a run",
             TraceError::DirectoryInUse { .. } => "another run is writing into the output directory",
-            TraceError::NotADirectory { .. } => "a file stands where the output directory should be",
+            TraceError::NotADirectory { .. } => "a file is where the output directory should be",
             TraceError::CannotCreate { .. } => "the output directory cannot be created",
             TraceError::NotWritable { .. } => "the output directory cannot be written",
             TraceError::UnsafeName { .. } => "a name cannot be part of a file's name",

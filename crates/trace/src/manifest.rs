@@ -106,7 +106,7 @@ pub struct Manifest {
     pub dfx_cost: DfxCost,
     /// How the outputs compared with the known answer, if there is one.
     pub golden: Option<Golden>,
-    /// The files of the run, this one aside.
+    /// The files of the run, except this one.
     pub files: Vec<FileEntry>,
     /// The runs that the workers of a node made for it, each in a directory below this one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -177,7 +177,7 @@ impl Manifest {
         self.dfx_flags
     }
 
-    /// The swimlane level that the diagnostics stand for.
+    /// The swimlane level that the diagnostics ask for.
     pub const fn swimlane_level(&self) -> u8 {
         self.swimlane_level
     }

@@ -1,6 +1,6 @@
 //! Room for `run.json` and for the beginning of each artifact, taken before the run starts.
 //!
-//! Files are written after the run, when a disk may have filled up: the manifest last of all, and it tells what is
+//! Files are written after the run, when a disk may have filled up: the manifest last of all, and it says what is
 //! missing. So their first blocks are allocated before: writing into them needs no free space. An artifact that does not
 //! fit as a whole still has its head and its counts.
 
@@ -67,9 +67,9 @@ fn write_zeros(file: &File, bytes: u64) -> io::Result<()> {
 
 /// What is reserved in a directory, by the name of the file that it is for.
 #[derive(Debug, Default)]
-pub(crate) struct Shelf(Mutex<BTreeMap<String, Reserve>>);
+pub(crate) struct Reserves(Mutex<BTreeMap<String, Reserve>>);
 
-impl Shelf {
+impl Reserves {
     fn open(&self) -> MutexGuard<'_, BTreeMap<String, Reserve>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

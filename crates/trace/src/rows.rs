@@ -46,7 +46,7 @@ use ringlane_task::{DfxFlags, KernelId};
 
 use crate::text::Text;
 
-/// The file that stands for each diagnostic, after the flag that asks for it; a swimlane has its lowest level at least.
+/// The file of each diagnostic, after the flag that asks for it; a swimlane has its lowest level at least.
 pub(crate) const FILES_OF_FLAGS: [(DfxFlags, &str); 6] = [
     (DfxFlags::SWIMLANE_CORES, swimlane::FILE_NAME),
     (DfxFlags::DUMP, dump::FILE_NAME),

@@ -1,6 +1,6 @@
 //! The directory of one run: made before the run starts, by one run only.
 //!
-//! Whatever is wrong with the place is found before anything is left behind: a refused path has no new
+//! Every problem with the path is found before anything is left there: a refused path has no new
 //! directories, and a file that could not be written whole is not there at all.
 
 use std::fs::{self, File};
@@ -15,7 +15,7 @@ use rustix::io::Errno;
 use crate::artifact_file::{ArtifactFile, place_of};
 use crate::error::TraceError;
 use crate::manifest;
-use crate::reserve::{ARTIFACT_BYTES, MANIFEST_BYTES, Reserve, Shelf};
+use crate::reserve::{ARTIFACT_BYTES, MANIFEST_BYTES, Reserve, Reserves};
 use crate::rows::FILES_OF_FLAGS;
 use crate::temp_file::TempFile;
 use crate::time::UtcTime;
@@ -27,8 +27,8 @@ const NAME_BYTES_MAX: usize = 100;
 #[derive(Clone, Debug)]
 pub struct RunDir {
     path: PathBuf,
-    /// Room for files, once it is reserved; taken by whoever writes them. Copies of a `RunDir` share it.
-    shelf: Arc<Shelf>,
+    /// Room for files, once it is reserved; taken by the writers of those files. Copies of a `RunDir` share it.
+    reserves: Arc<Reserves>,
     /// The directories that were made for it, outermost first.
     made: Vec<PathBuf>,
     /// Held open, and with it the lock that keeps other runs out, by this `RunDir` and its copies.
@@ -72,10 +72,10 @@ impl RunDir {
             }
             claim => claim?,
         };
-        // Once more: whoever had the directory may have finished in between.
+        // Once more: the run that had the directory may have finished in between.
         check_vacant(path)?;
         check_writable(path)?;
-        Ok(RunDir { path: path.to_path_buf(), shelf: Arc::default(), made: made.keep(), _claim: claim })
+        Ok(RunDir { path: path.to_path_buf(), reserves: Arc::default(), made: made.keep(), _claim: claim })
     }
 
     /// Makes `<parent>/<scene>_<case>_<time>`, or the first of `…_2`, `…_3`, … that does not exist yet.
@@ -94,13 +94,13 @@ impl RunDir {
         let claim = claim(&path)?;
         let mut made = made.keep();
         made.push(path.clone());
-        Ok(RunDir { path, shelf: Arc::default(), made, _claim: claim })
+        Ok(RunDir { path, reserves: Arc::default(), made, _claim: claim })
     }
 
     /// Gives the directory up before anything was written: what was made for it is taken back, unless someone has put
     /// something there.
     pub fn abandon(self) {
-        self.shelf.clear();
+        self.reserves.clear();
         for name in FILES_OF_FLAGS.iter().filter_map(|(_, name)| name.split_once('/')) {
             let _ = fs::remove_dir(self.path.join(name.0));
         }
@@ -132,7 +132,7 @@ impl RunDir {
         for part in name.splitn(2, '/') {
             check_name("file", part)?;
         }
-        ArtifactFile::create(&self.path, name, &self.shelf)
+        ArtifactFile::create(&self.path, name, &self.reserves)
     }
 
     /// A file for reading and writing that has no name and goes when it is closed, on the disk of this directory.
@@ -169,12 +169,12 @@ impl RunDir {
     fn reserve_file(&self, name: &str, bytes: u64) -> Result<(), TraceError> {
         let reserve = place_of(&self.path, name).and_then(|(dir, name)| Reserve::take(&dir, name, bytes));
         let cannot = |source| TraceError::NotWritable { path: self.path.join(name), source };
-        self.shelf.put(name, reserve.map_err(cannot)?);
+        self.reserves.put(name, reserve.map_err(cannot)?);
         Ok(())
     }
 
     /// Writes a file whole: under a temporary name first, then renamed, so that a reader never sees half of
-    /// it. If that fails, neither name is left behind.
+    /// it. If that fails, neither name is left.
     pub fn write_atomic(&self, name: &str, bytes: &[u8]) -> Result<(), TraceError> {
         check_name("file", name)?;
         let mut file = self.create_file(name)?;
@@ -184,7 +184,7 @@ impl RunDir {
 
     /// Writes the manifest into the room that is reserved for it, if there is some.
     pub(crate) fn write_manifest(&self, bytes: &[u8]) -> Result<(), TraceError> {
-        let Some(reserve) = self.shelf.take(manifest::FILE_NAME) else {
+        let Some(reserve) = self.reserves.take(manifest::FILE_NAME) else {
             return self.write_atomic(manifest::FILE_NAME, bytes);
         };
         let path = self.path.join(manifest::FILE_NAME);
@@ -197,7 +197,7 @@ fn check_vacant(path: &Path) -> Result<(), TraceError> {
     if fs::symlink_metadata(&path).is_ok() { Err(TraceError::RunExists { path }) } else { Ok(()) }
 }
 
-/// Keeps other runs out of a directory as long as the answer is held; a process that dies lets go of it.
+/// Keeps other runs out of a directory as long as the returned file is open; the system releases the lock when the process dies.
 fn claim(path: &Path) -> Result<Arc<File>, TraceError> {
     let cannot = |source| TraceError::NotWritable { path: path.to_path_buf(), source };
     let dir = File::open(path).map_err(cannot)?;

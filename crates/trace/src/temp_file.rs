@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Unfinished files that the table has room for. A recorded run has at most eight at once, a command that reads one has
-/// one. Further files are not in the table: a process that a signal ends leaves them behind.
+/// one. Further files are not in the table: a process that a signal ends does not remove them.
 const UNFINISHED_MAX: usize = 64;
 
 /// The files that are not finished, in no order.

@@ -86,7 +86,7 @@ impl Text {
         self.raw("]")
     }
 
-    /// A JSON string, quotes included. All bytes of a piece are looked at together; most strings need no escapes.
+    /// A JSON string, quotes included. All bytes of a piece are checked together; most strings need no escapes.
     #[inline]
     pub(crate) fn string(&mut self, text: &str) -> &mut Self {
         let bytes = text.as_bytes();

@@ -55,7 +55,7 @@ impl UtcTime {
         Self::from_unix_seconds(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs()))
     }
 
-    /// So many seconds after the start of 1970; later than the year 9999 is the last second of it.
+    /// The time `seconds` after the start of 1970; any time after the year 9999 becomes its last second.
     pub fn from_unix_seconds(seconds: u64) -> Self {
         UtcTime { unix_s: seconds.min(MAX_S) }
     }

@@ -182,7 +182,7 @@ const TIMES: &[Case] = &[
         "the run of call 1 of chip0 took 1000 ticks, and 54 were left",
     ),
     dist(&[(DIST, ",91,260,270,", ",91,208,270,")], "call 2 of chip1 was sent before call 1 was done"),
-    dist(&[(DIST, "[1,2,", "[1,1,")], "call 1 of chip1 stands twice"),
+    dist(&[(DIST, "[1,2,", "[1,1,")], "call 1 of chip1 appears twice"),
 ];
 
 const PLACES: &[Case] = &[
@@ -258,8 +258,8 @@ fn directories_that_lead_back_to_themselves_have_an_end() {
     let reports = check_tree(&path).unwrap();
     let dirs: Vec<_> = reports.iter().map(|(dir, _)| dir.to_str().unwrap()).collect();
     assert_eq!(dirs, ["", "chip1/1"]);
-    let told = &reports[0].1.broken;
-    assert!(told.iter().any(|broken| broken.what == "it lists chip0/1, which is not there"), "{told:?}");
+    let broken = &reports[0].1.broken;
+    assert!(broken.iter().any(|broken| broken.what == "it lists chip0/1, which is not there"), "{broken:?}");
 }
 
 fn apply(run: &Path, (file, from, to): &(&str, &str, &str)) {

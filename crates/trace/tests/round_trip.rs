@@ -1,4 +1,4 @@
-//! What is written is read back; the examples of the design are read; damage is told and never a panic.
+//! What is written is read back; the examples of the design are read; damage is reported and never a panic.
 
 mod common;
 
@@ -190,7 +190,7 @@ fn a_file_that_is_cut_short_anywhere_is_damaged_and_names_itself() {
     for file in FILES {
         let bytes = fs::read(run.join(file)).unwrap();
         let cut = root.join("cut");
-        // A CSV file that ends within its last number cannot be told from a whole one.
+        // A CSV file that ends within its last number cannot be distinguished from a whole one.
         let end = if file == "pmu.csv" { 60 } else { bytes.len() - 1 };
         for end in 0..end {
             fs::write(&cut, &bytes[..end]).unwrap();
@@ -202,7 +202,7 @@ fn a_file_that_is_cut_short_anywhere_is_damaged_and_names_itself() {
 }
 
 #[test]
-fn a_swimlane_that_does_not_tell_of_reads_is_read_as_one_without_any() {
+fn a_swimlane_that_does_not_mention_reads_is_read_as_one_without_any() {
     let root = TestDir::new();
     let path = root.join("file");
     let text = DESIGN[0].1.replace(",\"read\",\"read_end\"", "").replace("4096, 0, 0]", "4096]");
@@ -235,7 +235,7 @@ fn unknown_fields_and_columns_are_skipped_and_unknown_versions_refused() {
 }
 
 #[test]
-fn damage_is_told_with_its_record() {
+fn damage_is_reported_with_its_record() {
     let root = TestDir::new();
     let path = root.join("file");
     for (example, from, to, what) in [

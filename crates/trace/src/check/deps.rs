@@ -11,7 +11,7 @@ use crate::rows::swimlane::Swimlane;
 pub(super) fn check(checks: &mut Checks, deps: &Deps, run: &Run) {
     let order: HashMap<TaskId, usize> =
         deps.tasks.iter().enumerate().map(|(index, task)| (task.task_id, index)).collect();
-    checks.that(order.len() == deps.tasks.len(), || "a task id stands twice".to_string());
+    checks.that(order.len() == deps.tasks.len(), || "a task id appears twice".to_string());
     let tensors: HashSet<_> = deps.tensors.iter().map(|tensor| tensor.tensor).collect();
     for edge in &deps.edges {
         check_edge(checks, edge, &order);

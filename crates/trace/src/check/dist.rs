@@ -55,7 +55,7 @@ pub(super) fn check_children(checks: &mut Checks, dir: &Path, children: &[ChildR
         let Some(path) = path else { continue };
         let found = match Manifest::read(path) {
             Ok(manifest) => Some(manifest.status),
-            // What is wrong with a manifest is told where the child itself is checked.
+            // What is wrong with a manifest is reported where the child itself is checked.
             Err(error) if !matches!(error, TraceError::NoManifest { .. }) => continue,
             Err(_) => None,
         };
@@ -147,7 +147,7 @@ fn check_order(checks: &mut Checks, dist: &Dist, call: &CallRow<'_>) {
     });
 }
 
-/// A chip's run lies within its call, and is as long as it says itself.
+/// A chip's run is within its call, and is as long as it says itself.
 fn check_chip(checks: &mut Checks, dist: &Dist, call: &CallRow<'_>, chip: &ChipSpan, own: Option<&Manifest>) {
     let start = chip.start.0;
     let within = call.run.is_none_or(|run| run.0 <= start) && call.end.is_none_or(|end| start <= end.0);
@@ -181,7 +181,7 @@ fn check_workers(checks: &mut Checks, dist: &Dist) {
         calls.sort_by_key(|call| call.seq);
         for pair in calls.windows(2) {
             let [before, after] = [pair[0], pair[1]];
-            checks.that(before.seq < after.seq, || format!("{} stands twice", name(dist, after)));
+            checks.that(before.seq < after.seq, || format!("{} appears twice", name(dist, after)));
             let freed = before.done.or(before.sent).unwrap_or(before.submit);
             checks.that(after.sent.is_none_or(|sent| freed <= sent), || {
                 format!("{} was sent before call {} was done", name(dist, after), before.seq)

@@ -159,7 +159,7 @@ fn check_values(checks: &mut Checks, dump: &Dump, deps: &Deps, bin: &File) {
             if let Some(after) = at(Stage::AfterCompletion) {
                 written.insert(arg.tensor, (arg.view, after));
             } else if arg.access != Access::Input {
-                // It may have been written, and nobody knows with what.
+                // It may have been written, with unknown contents.
                 written.remove(&arg.tensor);
             }
         }

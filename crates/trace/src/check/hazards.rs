@@ -1,4 +1,4 @@
-//! Without a look at the edges: two tasks that share a byte, one of them writing it, did not run at once and ran in
+//! Checks without the edges: two tasks that share a byte, one of them writing it, did not run at once and ran in
 //! submission order.
 
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use super::{Checks, Run};
 use crate::rows::ViewRow;
 use crate::rows::deps::{Deps, DepsArg, Inference, TensorIndex};
 
-/// Most pieces of one view that are looked at. A view with more (a damaged file may claim any) is left out.
+/// Most pieces of one view that are checked. A view with more (a damaged file may claim any) is left out.
 const RUNS_MAX: u64 = 1 << 22;
 
 /// Bytes `[start, end)` of a buffer.
@@ -57,7 +57,7 @@ fn enter(
                 format!("{} and {task} share bytes of tensor {tensor} and ran at once", other.task)
             });
         }
-        // A write of just these bytes stands for what it replaces.
+        // A write of exactly these bytes replaces the earlier access.
         !(writes && other.runs == runs)
     });
     live.push(Live { task, writes, runs });

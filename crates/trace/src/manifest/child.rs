@@ -40,8 +40,8 @@ pub struct ChildRun {
 }
 
 impl ChildRun {
-    /// Its directory, if there is one: below the node's, wherever links lead. Whoever goes from run to run by this comes to
-    /// an end.
+    /// Its directory, if there is one: below the node's, even through links. So a walk from run to run by this function
+    /// ends.
     pub fn path_in(&self, node: &Path) -> Option<PathBuf> {
         let path = node.join(&self.dir);
         let real = path.canonicalize().ok().filter(|real| real.is_dir())?;

@@ -116,7 +116,7 @@ pub struct Golden {
     pub output_hash: String,
 }
 
-/// One file of the run. Rows are counted, and what was lost is told.
+/// One file of the run. It gives the number of rows, and of rows that were lost.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileEntry {
     /// Path within the run directory.

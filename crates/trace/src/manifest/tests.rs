@@ -135,7 +135,7 @@ fn a_file_that_is_cut_short_anywhere_is_damaged_and_says_where() {
 }
 
 #[test]
-fn damage_is_told_with_the_file_and_what_is_wrong() {
+fn damage_is_reported_with_the_file_and_what_is_wrong() {
     for (from, to, what) in [
         (r#""tasks": 208"#, r#""tasks": -1"#, "invalid value"),
         (r#""tasks": 208, "#, "", "missing field `tasks`"),
@@ -181,7 +181,7 @@ fn read_with_children(children: &str) -> Result<Manifest, TraceError> {
 }
 
 #[test]
-fn the_runs_of_a_nodes_workers_are_read_back_and_not_told_where_there_are_none() {
+fn the_runs_of_a_nodes_workers_are_read_back_and_left_out_where_there_are_none() {
     let manifest = read_with_children(CHILD).unwrap();
     let child = ChildRun {
         worker: "chip0".to_string(),

@@ -1,7 +1,7 @@
 //! The declaration of a row; see [`super::row`].
 
 /// Declares a row: `object`, `array`, `packed` for an object that can also wait in a spool, or `csv`;
-/// then a struct. After a field's type may stand, in brackets:
+/// then a struct. A field's type may be followed, in brackets, by:
 ///
 /// | | |
 /// |---|---|

@@ -5,7 +5,7 @@
 //!                                                        each row: RowReader::quick, else RowReader::whole
 //! ```
 //!
-//! The version is looked for first, so that a file of a later version is refused by its number and not by the
+//! The version is read first, so that a file of a later version is refused by its number and not by the
 //! first field that has changed; where it is the first field, as our writers have it, that costs nothing. Fields
 //! that are not known are skipped.
 
@@ -21,7 +21,7 @@ use crate::error::TraceError;
 
 /// An artifact while it is read.
 pub(crate) trait Document {
-    /// Where it stands in the run directory.
+    /// Its path in the run directory.
     const FILE_NAME: &'static str;
     /// Versions that are known, in words.
     const KNOWN: &'static str = "1";
@@ -44,13 +44,13 @@ pub(crate) trait RowReader {
     /// What is read.
     type Row;
 
-    /// The row at the start of the text, if it stands there just as our writers write it. A row that is read so is the one
-    /// that `whole` would give.
+    /// The row at the start of the text, if its text is just what our writers write. It is the row that `whole` would
+    /// return.
     fn quick(&self, _text: &mut Quick<'_>) -> Option<Self::Row> {
         None
     }
 
-    /// The row whose text this is, whatever it looks like, or what is wrong with it.
+    /// The row whose text this is, in any valid JSON form, or what is wrong with it.
     fn whole(&self, text: &[u8]) -> Result<Self::Row, ReadError>;
 }
 
@@ -154,7 +154,7 @@ pub(crate) fn read_scanned<'s, D: Document>(
     Ok(document)
 }
 
-/// Where the version stands.
+/// Where the version is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum VersionPlace {
     /// Before all other fields: reading goes on after it.
@@ -163,7 +163,7 @@ enum VersionPlace {
     Later,
 }
 
-/// The version, wherever it stands; reading stops there.
+/// The version, wherever it is; reading stops there.
 fn find_version(scanner: &mut Scanner<'_>) -> Result<(u64, VersionPlace), ReadError> {
     let mut place = VersionPlace::First;
     let mut fields = Fields::begin();

@@ -60,7 +60,7 @@ impl<'t> Quick<'t> {
         }
     }
 
-    /// A whole number that is not negative. That it ends here, and not with a fraction, is for what comes next to tell.
+    /// A whole number that is not negative. The caller's next step checks that it ends here, and not with a fraction.
     #[inline]
     pub(crate) fn number(&mut self) -> Option<u64> {
         let leading_zero = self.peek() == Some(b'0');
@@ -149,7 +149,7 @@ fn leading_digits(text: &[u8]) -> (u64, u32) {
     if count == 0 {
         return (0, 0);
     }
-    // The digits move to the end; before them stand zeros. Then neighbours are put together: pairs, fours, all.
+    // The digits move to the end, with zeros before them. Then neighbours are combined: pairs, fours, all.
     let values = values << (64 - 8 * count);
     let pairs = values.wrapping_mul(10).wrapping_add(values >> 8) & 0x00ff_00ff_00ff_00ff;
     let fours = pairs.wrapping_mul(100).wrapping_add(pairs >> 16) & 0x0000_ffff_0000_ffff;

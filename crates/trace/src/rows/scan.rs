@@ -16,7 +16,7 @@ use serde::de::IgnoredAny;
 
 use crate::error::TraceError;
 
-/// Bytes read at once: they stay in a core's own cache until they are looked at.
+/// Bytes read at once: they stay in a core's own cache until they are parsed.
 pub(crate) const BUFFER_BYTES: usize = 256 * 1024;
 
 /// The most bytes of one value that is read whole (a row, a field that is not an array of rows), and the most brackets open
@@ -32,7 +32,7 @@ pub(crate) enum ReadError {
     /// The file cannot be read.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// What was read is not what should stand there.
+    /// What was read is not what should be there.
     #[error("{0}")]
     Damaged(String),
     /// The file has a version that is not known.
@@ -103,9 +103,9 @@ pub(crate) fn without_place(mut what: String) -> String {
 pub(crate) struct Scanner<'s> {
     source: Box<dyn Read + 's>,
     buffer: Vec<u8>,
-    /// What stands before it has been read.
+    /// Bytes before it have been read.
     start: usize,
-    /// What stands after it has not come from the source yet.
+    /// Bytes from here on have not come from the source yet.
     end: usize,
     /// Where in the file the buffer begins.
     buffer_at: u64,
@@ -136,7 +136,7 @@ impl<'s> Scanner<'s> {
         Scanner { source, buffer, start: 0, end: 0, buffer_at: 0, value_bytes_max }
     }
 
-    /// Where in the file the next byte stands.
+    /// The offset of the next byte in the file.
     pub(crate) fn position(&self) -> u64 {
         self.buffer_at + self.start as u64
     }
@@ -167,7 +167,7 @@ impl<'s> Scanner<'s> {
         }
     }
 
-    /// Goes past one of `wanted`, and tells which; `what` they are is told if another stands there.
+    /// Goes past one of `wanted`, and returns it; the error for any other byte names `what` was expected.
     #[inline]
     pub(crate) fn take(&mut self, wanted: &[u8], what: &str) -> Result<u8, ReadError> {
         match self.peek()? {
@@ -189,8 +189,8 @@ impl<'s> Scanner<'s> {
         Ok(key)
     }
 
-    /// Goes past a value and gives its bytes, which whoever takes them has to parse: where all of them are ready, only the end is
-    /// looked for.
+    /// Goes past a value and returns its bytes, which the caller has to parse: where all of them are ready, only the end is
+    /// searched for.
     pub(crate) fn value(&mut self) -> Result<&[u8], ReadError> {
         self.peek()?;
         let length = match bracketed(self.ready()) {
@@ -213,7 +213,7 @@ impl<'s> Scanner<'s> {
     pub(crate) fn finish(&mut self) -> Result<(), ReadError> {
         match self.peek()? {
             None => Ok(()),
-            Some(_) => Err(self.damaged("something stands after the end")),
+            Some(_) => Err(self.damaged("something follows the end")),
         }
     }
 
@@ -221,7 +221,7 @@ impl<'s> Scanner<'s> {
         ReadError::from(what).at_byte(self.position())
     }
 
-    /// Reads more behind what is ready; false at the end of the file.
+    /// Reads more after what is ready; false at the end of the file.
     #[cold]
     fn read_on(&mut self) -> Result<bool, ReadError> {
         if self.end == self.buffer.len() {
@@ -239,7 +239,7 @@ impl<'s> Scanner<'s> {
         }
     }
 
-    /// Moves what is ready to the front or, if it stands there, makes the buffer longer.
+    /// Moves what is ready to the front or, if it is there already, makes the buffer longer.
     fn make_room(&mut self) -> Result<(), ReadError> {
         if self.start > 0 {
             self.buffer.copy_within(self.start..self.end, 0);
@@ -289,7 +289,7 @@ fn string_end(text: &[u8], quote: usize) -> Option<usize> {
 
 /// The walk over one value.
 impl Scanner<'_> {
-    /// Finds the end of the value that begins here, and tells how far from `start` it is.
+    /// Finds the end of the value that begins here, and returns how far from `start` it is.
     fn walk(&mut self, bytes: Bytes) -> Result<usize, ReadError> {
         let walk = &mut Walk { at: 0, bytes };
         // What would close each of the brackets that are open.
@@ -347,7 +347,7 @@ impl Scanner<'_> {
 
     /// The byte that the walk has come to; `None` at the end of the file.
     #[inline]
-    fn look(&mut self, walk: &mut Walk) -> Result<Option<u8>, ReadError> {
+    fn peek_at(&mut self, walk: &mut Walk) -> Result<Option<u8>, ReadError> {
         loop {
             if let Some(&byte) = self.ready().get(walk.at) {
                 return Ok(Some(byte));
@@ -361,10 +361,10 @@ impl Scanner<'_> {
         }
     }
 
-    /// As `look`, where the file must not end.
+    /// As `peek_at`, where the file must not end.
     #[inline]
     fn byte(&mut self, walk: &mut Walk) -> Result<u8, ReadError> {
-        let byte = self.look(walk)?;
+        let byte = self.peek_at(walk)?;
         byte.ok_or_else(|| self.odd(walk, "the file ends within a value"))
     }
 
@@ -401,7 +401,7 @@ impl Scanner<'_> {
             match self.byte(walk)? {
                 b'"' => break,
                 b'\\' => self.walk_escape(walk)?,
-                0..0x20 => return Err(self.odd(walk, "a control character stands in a string")),
+                0..0x20 => return Err(self.odd(walk, "a control character is in a string")),
                 _ => {}
             }
         }
@@ -427,13 +427,13 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// A number, `true`, `false` or `null`; it is kept while its bytes are looked at.
+    /// A number, `true`, `false` or `null`; it is kept while its bytes are checked.
     fn walk_word(&mut self, walk: &mut Walk) -> Result<(), ReadError> {
         if walk.bytes == Bytes::Drop {
             self.start += std::mem::take(&mut walk.at);
         }
         let kept = &mut Walk { at: walk.at, bytes: Bytes::Keep };
-        while let Some(byte) = self.look(kept)? {
+        while let Some(byte) = self.peek_at(kept)? {
             if matches!(byte, b',' | b']' | b'}' | b':' | b'"' | b'[' | b'{' | b' ' | b'\n' | b'\r' | b'\t') {
                 break;
             }

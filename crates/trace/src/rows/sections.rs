@@ -11,7 +11,7 @@ use crate::text::Text;
 pub(crate) struct Sections<W> {
     out: W,
     text: Text,
-    /// What stands before the rows of each array: `,"tasks":[`.
+    /// The text before the rows of each array: `,"tasks":[`.
     openings: Vec<String>,
     /// How many arrays have been opened; the last of them is open.
     opened: usize,
@@ -26,7 +26,7 @@ impl<W: Write> Sections<W> {
         Sections { out, text: head, openings, opened: 0, rows }
     }
 
-    /// Where the next row of array `section` is to be written; what has to stand before it is written.
+    /// Where the next row of array `section` is to be written; the text that must precede it is written first.
     ///
     /// Arrays are written in order: going back to one that is closed is an error, and a mistake of the caller.
     pub(crate) fn row(&mut self, section: usize) -> io::Result<&mut Text> {

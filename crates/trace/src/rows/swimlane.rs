@@ -140,7 +140,7 @@ names! {
         Complete = "complete",
         /// It counted down the tasks that waited for them.
         Resolve = "resolve",
-        /// It handed out blocks.
+        /// It dispatched blocks.
         Dispatch = "dispatch",
         /// It took back slots and memory.
         Reclaim = "reclaim",

@@ -1,4 +1,4 @@
-//! What part of a buffer an argument is, as the artifacts tell it.
+//! What part of a buffer an argument is, as the artifacts store it.
 
 use core::ops::Range;
 

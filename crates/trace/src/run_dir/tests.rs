@@ -18,7 +18,7 @@ fn an_exact_directory_is_made_with_its_parents_and_may_exist_before() {
     let path = root.join("a/b/c");
     let dir = RunDir::create_exact(&path).unwrap();
     assert_eq!(dir.path(), path);
-    assert!(TestDir::names_in(&path).is_empty(), "the check for writing leaves nothing behind");
+    assert!(TestDir::names_in(&path).is_empty(), "the check for writing leaves no file");
     drop(dir);
     RunDir::create_exact(&path).unwrap();
 }
@@ -36,7 +36,7 @@ fn a_directory_that_holds_a_run_is_refused_and_left_as_it_was() {
 }
 
 #[test]
-fn a_file_in_the_way_is_refused_wherever_it_stands() {
+fn a_file_in_the_way_is_refused_wherever_it_is() {
     let root = TestDir::new();
     fs::write(root.join("file"), "").unwrap();
     let error = RunDir::create_exact(root.join("file")).unwrap_err();
@@ -58,7 +58,7 @@ fn a_directory_that_cannot_be_written_or_made_is_refused() {
 }
 
 #[test]
-fn a_path_that_fails_half_way_leaves_no_directory_behind() {
+fn a_path_that_fails_half_way_leaves_no_directory() {
     let root = TestDir::new();
     let too_long = "x".repeat(300);
     let path = root.join("a").join("b").join(too_long);
@@ -116,7 +116,7 @@ fn a_file_is_replaced_whole_and_no_temporary_name_stays() {
 }
 
 #[test]
-fn a_write_that_fails_leaves_neither_name_behind() {
+fn a_write_that_fails_leaves_neither_name() {
     let root = TestDir::new();
     let dir = RunDir::create_exact(root.join("run")).unwrap();
     // The rename fails: a directory with something in it has the name.

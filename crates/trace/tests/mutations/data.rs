@@ -8,10 +8,10 @@ pub fn deps_edges() -> Vec<Case> {
     let one = |name, from, to, what| edit(name, DEPS, from, to, what);
     vec![
         one(
-            "a task that stands twice",
+            "a task that appears twice",
             r#""task_id":4294967297"#,
             r#""task_id":4294967296"#,
-            "a task id stands twice",
+            "a task id appears twice",
         ),
         one(
             "an edge of an unknown task",

@@ -66,7 +66,7 @@ impl Case {
     }
 }
 
-/// Cases that the project's script lets pass: it does not look at them, or reads past them.
+/// Cases that the project's script lets pass: it does not check them, or reads past them.
 pub const ONLY_HERE: [&str; 5] = [
     "an unknown access",
     "bytes with another checksum",

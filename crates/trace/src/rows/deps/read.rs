@@ -45,7 +45,7 @@ impl Deps {
     }
 }
 
-/// Reads the dependencies of a run row by row, with memory that does not grow with the rows. Tells how many tasks
+/// Reads the dependencies of a run row by row, with memory that does not grow with the rows. Returns how many tasks
 /// were lost.
 pub fn read_deps(path: impl AsRef<Path>, each: impl FnMut(DepsRow)) -> Result<u64, TraceError> {
     Ok(read_document(path.as_ref(), Reader::<_, ALL>::new(each))?.dropped)

@@ -1,4 +1,4 @@
-//! Only who waits for whom, and names: for what needs neither arguments nor reasons.
+//! Only which task waits for which, and names: for readers that need neither arguments nor reasons.
 
 use std::borrow::Cow;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Rows that arise with the tasks and stand after them in the file. They wait packed, a quarter of the length of their
+//! Rows that arise with the tasks and follow them in the file. They wait packed, a quarter of the length of their
 //! text: in memory while they are few, else in a spool.
 
 use std::io::{self, ErrorKind, Read, Seek, Write};

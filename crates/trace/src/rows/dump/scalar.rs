@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::text::{Number, Text};
 
-/// The largest integer that readers with only double-precision numbers tell from its neighbours.
+/// The largest integer that readers with only double-precision numbers distinguish from its neighbours.
 const EXACT_INTEGER_MAX: u64 = 1 << 53;
 
 /// Writes the bits, as `"0x"` and 16 digits.

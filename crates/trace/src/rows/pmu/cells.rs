@@ -43,7 +43,7 @@ impl Cells {
 
 /// A value of a CSV file.
 pub(crate) trait CellField: Sized {
-    /// Writes it behind a comma.
+    /// Writes it after a comma.
     fn write_cell(&self, text: &mut Text);
     /// Reads it, if it is written without quotes.
     fn quick_cell(text: &mut Quick<'_>, cells: &Cells) -> Option<Self>;

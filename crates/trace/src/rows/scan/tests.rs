@@ -112,8 +112,8 @@ proptest! {
 fn a_value_past_the_limit_is_damage_unless_it_is_skipped() {
     let text = format!("[\"{}\"]", "x".repeat(100));
     let mut scanner = Scanner::with_sizes(text.as_bytes(), 8, 64);
-    let told = scanner.value().unwrap_err().to_string();
-    assert_eq!(told, "a value has more than 64 bytes (at byte 0)");
+    let error = scanner.value().unwrap_err().to_string();
+    assert_eq!(error, "a value has more than 64 bytes (at byte 0)");
     assert!(Scanner::with_sizes(text.as_bytes(), 8, 64).skip().is_ok());
     assert!(Scanner::with_sizes(text.as_bytes(), 8, text.len()).value().is_ok());
 }
@@ -123,8 +123,8 @@ fn no_nesting_overflows_the_stack_and_too_deep_a_one_is_damage() {
     let deep = [vec![b'['; 1 << 20], vec![b']'; 1 << 20]].concat();
     assert!(Scanner::new(&deep[..]).skip().is_ok());
     assert_eq!(Scanner::new(&deep[..]).value().unwrap().len(), deep.len());
-    let told = Scanner::with_sizes(&deep[..], 64, 1000).skip().unwrap_err().to_string();
-    assert!(told.starts_with("more than 1000 brackets are open"), "{told}");
+    let error = Scanner::with_sizes(&deep[..], 64, 1000).skip().unwrap_err().to_string();
+    assert!(error.starts_with("more than 1000 brackets are open"), "{error}");
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn a_file_that_cannot_be_read_is_not_damage() {
 }
 
 #[test]
-fn damage_is_told_with_its_place() {
+fn damage_is_reported_with_its_place() {
     for (text, what) in [
         ("[1, 2", "the file ends within a value (at byte 5)"),
         ("[1 2]", "expected `,` or `]` (at byte 3)"),
@@ -148,13 +148,13 @@ fn damage_is_told_with_its_place() {
         ("{1: 2}", "expected the name of a field (at byte 1)"),
         ("{\"a\" 2}", "expected `:` (at byte 5)"),
         ("[\"\\x\"]", "invalid escape (at byte 3)"),
-        ("[\"\n\"]", "a control character stands in a string (at byte 2)"),
-        ("[1] 2", "something stands after the end (at byte 4)"),
+        ("[\"\n\"]", "a control character is in a string (at byte 2)"),
+        ("[1] 2", "something follows the end (at byte 4)"),
     ] {
         for buffer_bytes in [1, 64] {
             let mut scanner = Scanner::with_sizes(text.as_bytes(), buffer_bytes, 64);
-            let told = scanner.skip().and_then(|()| scanner.finish()).unwrap_err().to_string();
-            assert_eq!(told, what, "{text}");
+            let error = scanner.skip().and_then(|()| scanner.finish()).unwrap_err().to_string();
+            assert_eq!(error, what, "{text}");
         }
     }
 }
