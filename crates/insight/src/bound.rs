@@ -127,7 +127,7 @@ pub struct Bound {
 
 /// The time below which no schedule of these tasks can end.
 ///
-/// Tasks stand in submission order, or any other in which an edge `(before, after)`, two positions in `tasks`, leads
+/// Tasks are in submission order, or any other in which an edge `(before, after)`, two positions in `tasks`, leads
 /// from an earlier one to a later one. Takes `O((tasks + edges) log (tasks + edges))`.
 ///
 /// ```

@@ -1,6 +1,6 @@
 //! What moved between two runs of one program.
 //!
-//! Runs may have clocks of different rates, so everything is told in microseconds. The causes of the two critical paths add
+//! Runs may have clocks of different rates, so everything is given in microseconds. The causes of the two critical paths add
 //! up to the two makespans, so what moved between the causes adds up to what moved between the makespans.
 
 use std::collections::BTreeMap;

@@ -13,9 +13,9 @@
 //! lead over the second-longest path.
 
 mod answer;
-mod aside;
 mod fullness;
 mod longest;
+mod off_path;
 mod walk;
 
 use ringlane_task::{CoreId, KernelId, Ticks};
@@ -45,7 +45,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// All of them, in the order in which they are told.
+    /// All of them, in the order in which they are reported.
     pub const ALL: [Cause; 6] =
         [Cause::Compute, Cause::Data, Cause::Core, Cause::Scheduler, Cause::RingFull, Cause::Submit];
 
@@ -137,8 +137,8 @@ impl CriticalPath {
 
 /// The path that led to the end of a run.
 ///
-/// The timeline has level 2 at least: level 1 does not tell a block that waited for the scheduler from one that was not
-/// submitted. At level 2 nobody knows submits, so all before a task that waited for nobody counts as submit.
+/// The timeline has level 2 at least: level 1 does not distinguish a block that waited for the scheduler from one that was not
+/// submitted. At level 2 submits are unknown, so all time before a task without a predecessor counts as submit.
 pub fn observed(timeline: &Timeline) -> Result<CriticalPath, InsightError> {
     timeline.needs(SwimlaneLevel::Tasks)?;
     Ok(walk::Walk::new(timeline).path())

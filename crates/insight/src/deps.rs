@@ -30,7 +30,7 @@ pub struct TaskGraph {
     /// Every reason for a wait, by the task that waits, then by the one it waits for; none if the engine's edges are all that
     /// is known.
     pub reasons: Vec<Reason>,
-    /// Who waits for whom, each pair once.
+    /// Which task waits for which, each pair once.
     pub edges: Edges,
     /// Where the edges come from.
     pub origin: EdgeOrigin,
@@ -56,12 +56,12 @@ impl TaskGraph {
         let Deps { mut tasks, edges, dropped, .. } = deps;
         tasks.sort_by_key(|task| task.seq);
         if u32::try_from(tasks.len()).is_err() {
-            return Err(format!("{} tasks are more than can be told apart", tasks.len()));
+            return Err(format!("{} tasks are more than 32-bit positions can number", tasks.len()));
         }
         let mut positions = HashMap::with_capacity(tasks.len());
         for (task, position) in tasks.iter().zip(0..) {
             if positions.insert(task.task_id, TaskIndex(position)).is_some() {
-                return Err(format!("task {} stands twice", task.task_id));
+                return Err(format!("task {} appears twice", task.task_id));
             }
         }
         let mut reasons = Vec::with_capacity(edges.len());
@@ -88,7 +88,7 @@ impl TaskGraph {
         (0..self.tasks.len() as u32).map(TaskIndex)
     }
 
-    /// What a task is called. Without its arguments, an allocation, a barrier and a task that was skipped look alike.
+    /// What a task is called. Without its arguments, an allocation, a barrier and a task that was skipped are indistinguishable.
     pub fn label(&self, task: TaskIndex) -> String {
         let row = self.task(task);
         match self.origin {

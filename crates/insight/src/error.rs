@@ -18,7 +18,7 @@ pub enum InsightError {
         instrument: Instrument,
         below: Option<PathBuf>,
     },
-    /// The swimlane does not tell enough.
+    /// The swimlane's level is too low.
     LevelTooLow {
         needs: u8,
         has: u8,
@@ -63,7 +63,7 @@ impl Explain for InsightError {
         match self {
             InsightError::Trace(error) => return error.summary(),
             InsightError::NotRecorded { .. } => "the run did not record what this needs",
-            InsightError::LevelTooLow { .. } => "the swimlane does not tell enough",
+            InsightError::LevelTooLow { .. } => "the level of the swimlane is too low",
             InsightError::NotComparable { .. } => "two runs are not of one program",
             InsightError::FilesDisagree { .. } => "two files are not of the same run",
             InsightError::EdgeOutOfOrder { .. } => "an edge does not lead from a task to a later one",

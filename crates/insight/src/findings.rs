@@ -1,4 +1,4 @@
-//! What to look at first: a few sentences with numbers, the most telling first, each with the place that shows it.
+//! What to check first: a few sentences with numbers, the most important first, each with the place that shows it.
 
 mod loss;
 mod shape;
@@ -14,7 +14,7 @@ use crate::overhead::Overhead;
 use crate::timeline::Timeline;
 use crate::verdict::Verdict;
 
-/// No more than these are told.
+/// At most this number of findings is reported.
 pub const FINDINGS_MAX: usize = 7;
 
 /// How much a finding matters.
@@ -64,7 +64,7 @@ pub enum Target {
 pub struct Finding {
     /// How much it matters.
     pub severity: Severity,
-    /// The part of the run that it is about: of findings that matter equally, the larger stands first.
+    /// The part of the run that it is about: of findings that matter equally, the larger comes first.
     pub weight: f64,
     /// The sentence.
     pub text: String,
@@ -96,7 +96,7 @@ impl<'a> Known<'a> {
     }
 }
 
-/// What is worth saying of a run, the most telling first.
+/// What is worth saying about a run, the most important first.
 pub fn findings(known: &Known<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     loss::find(known, &mut findings);

@@ -18,7 +18,7 @@ use crate::timeline::Timeline;
 pub struct KernelStats {
     /// Its number in this run.
     pub func_id: KernelId,
-    /// Its name; `?` if the swimlane does not tell it.
+    /// Its name; `?` if the swimlane does not name it.
     pub name: String,
     /// The kind of core it asks for: `aic`, `aiv` or `any`.
     pub core_type: String,
@@ -74,7 +74,7 @@ pub fn kernels(timeline: &Timeline) -> Vec<KernelStats> {
 /// How a value is spread over the blocks of each kernel.
 fn by_kernel(timeline: &Timeline, value: impl Fn(&BlockRow) -> Ticks) -> BTreeMap<KernelId, Spread> {
     let mut values = BTreeMap::<KernelId, Vec<Ticks>>::new();
-    // Blocks of one kernel often stand together.
+    // Blocks of one kernel are often adjacent.
     for run in timeline.blocks.chunk_by(|a, b| a.func_id == b.func_id) {
         values.entry(run[0].func_id).or_default().extend(run.iter().map(&value));
     }

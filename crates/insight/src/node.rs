@@ -1,5 +1,5 @@
 //! A run over many processes on one clock: the workers of a node, what each was called for, and where in the node's time
-//! the run of each call lies.
+//! the run of each call is.
 //!
 //! ```text
 //! Run (level 4) ──▶ calls of node0, node1
@@ -9,7 +9,7 @@
 //!
 //! A worker on this machine has the same kind of clock as its node: its run is placed where it was. A modelled chip
 //! counts a time of its own, which has nothing to do with how long the model took: its makespan is stretched over the
-//! time that its call ran, and the factor is told.
+//! time that its call ran, and the factor is reported.
 
 mod blocks;
 mod clock;
@@ -50,7 +50,7 @@ pub struct Worker {
     pub path: String,
     /// What its node says of it.
     pub facts: DistWorker,
-    /// What a tick of the clock that its offset is told in is on the node's.
+    /// The length, in ticks of the node's clock, of a tick of the clock that its offset is given in.
     pub tick: f64,
     /// How many nodes are between it and the node at the top.
     pub depth: usize,
@@ -131,7 +131,7 @@ impl Call {
     }
 }
 
-/// The run of a call, and where it lies.
+/// The run of a call, and its place in the node's time.
 #[derive(Clone, Debug)]
 pub struct PlacedRun {
     /// Its directory, relative to that of the node at the top.
@@ -159,7 +159,7 @@ impl PlacedRun {
 }
 
 impl Run {
-    /// What the workers of a node did. What cannot be read of their runs is told in its place.
+    /// What the workers of a node did. What cannot be read of their runs is reported in its place.
     pub fn node(&self) -> Result<Node, InsightError> {
         let mut node = Node::default();
         let mut gather = Gather { node: &mut node, names: HashMap::new() };
@@ -168,7 +168,7 @@ impl Run {
     }
 }
 
-/// Where a node stands among others.
+/// The node above, from which a node's path, directory and clock follow.
 struct Above<'a> {
     path: &'a str,
     dir: &'a str,
@@ -277,7 +277,7 @@ impl Gather<'_> {
     }
 }
 
-/// Where a run lies on the clock of its node, and how much it was stretched for that.
+/// Where a run is on the clock of its node, and how much it was stretched for that.
 fn place_of(own: &Run, row: &CallRow<'_>, kind: WorkerKind, node_hz: u64) -> (ClockMap, Option<f64>) {
     let (ticks, hz) = (own.manifest.makespan_ticks, own.manifest.clock_freq_hz.max(1));
     let began = row.run.or(row.accepted).or(row.sent).unwrap_or(row.submit);

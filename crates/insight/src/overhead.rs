@@ -110,7 +110,7 @@ impl Parts {
         if self.whole() == 0 { 0.0 } else { part as f64 / self.whole() as f64 }
     }
 
-    /// The parts with their names, in the order in which they are told.
+    /// The parts with their names, in the order in which they are reported.
     pub const fn named(&self) -> [(&'static str, u128); 4] {
         [
             ("busy", self.busy),
@@ -129,7 +129,7 @@ impl Serialize for Parts {
     }
 }
 
-/// Where the cores' time went. The timeline has level 2 at least: level 1 does not know when blocks were handed out.
+/// Where the cores' time went. The timeline has level 2 at least: level 1 does not record when blocks were dispatched.
 pub fn overhead(timeline: &Timeline) -> Result<Overhead, InsightError> {
     timeline.needs(SwimlaneLevel::Tasks)?;
     let waits = waits(timeline);
@@ -152,7 +152,7 @@ pub fn overhead(timeline: &Timeline) -> Result<Overhead, InsightError> {
     })
 }
 
-/// How long each block waited to be handed out.
+/// How long each block waited to be dispatched.
 fn until_dispatch(timeline: &Timeline, waits: &[Wait]) -> Vec<Ticks> {
     let of_task = |task: TaskIndex| {
         let since = waits[task.at()].runnable();

@@ -186,13 +186,13 @@ mod tests {
         let mut tally = Tally::default();
         tally.add(&row(0, 100, &[0, 20, 64], 2));
         let counters = tally.finish(&columns(&["branches", "mte2_busy_cycles", "l2_read_bytes"]));
-        let told: Vec<_> = counters
+        let ratios: Vec<_> = counters
             .ratios()
             .iter()
             .map(|ratio| (ratio.name.clone(), ratio.unit, ratio.of(&counters.kernels[0])))
             .collect();
         assert_eq!(
-            told,
+            ratios,
             [
                 ("mte2_busy of cycles".to_string(), Unit::Share, Some(0.2)),
                 ("l2_read_bytes/cycle".to_string(), Unit::Plain, Some(0.64)),

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! This is the narrow waist between files and answers. A table that was not recorded, that belongs to another run or that
-//! is damaged is an error that says so; what can be told without it is told without it.
+//! is damaged is an error that says so; what can be answered without it is answered without it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -50,7 +50,7 @@ impl Run {
         Ok(Run { manifest: Manifest::read(&dir)?, dir })
     }
 
-    /// The run directory that a path stands for: itself, or the one that the file is in.
+    /// The run directory that a path names: itself, or the one that the file is in.
     pub fn dir_of(path: &Path) -> PathBuf {
         if path.is_file() { run_of_file(path) } else { path.to_path_buf() }
     }
@@ -199,7 +199,7 @@ impl Run {
     /// The same with each record's task, in the order of submission.
     pub fn captured(&self) -> Result<Catalog, InsightError> {
         let catalog = Catalog::new(self.dump()?).map_err(|what| self.disagree(what))?;
-        // What was captured can be told without names.
+        // What was captured can be listed without names.
         let skeleton = self.skeleton().ok().flatten().unwrap_or_default();
         Ok(catalog.with_labels(skeleton.labels))
     }

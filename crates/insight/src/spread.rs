@@ -36,7 +36,7 @@ impl Spread {
         Spread::of_sorted(&values)
     }
 
-    /// The same of values that stand in order.
+    /// The same of values that are sorted.
     pub fn of_sorted(values: &[Ticks]) -> Self {
         Spread {
             count: values.len() as u64,
@@ -69,7 +69,7 @@ impl Serialize for Spread {
     }
 }
 
-/// The smallest of some sorted values that so many of a hundred are not above; 0 of none.
+/// The nearest-rank percentile of sorted values: the smallest that `percent` of a hundred are not above; 0 of none.
 pub fn rank(sorted: &[Ticks], percent: usize) -> Ticks {
     let rank = (sorted.len() * percent).div_ceil(100).max(1);
     sorted.get(rank - 1).copied().unwrap_or_default()

@@ -1,6 +1,6 @@
-//! A table of text: a line of names, a rule, and rows; numbers stand right.
+//! A table of text: a line of names, a rule, and rows; numbers are aligned right.
 
-/// On which side of its column a cell stands.
+/// The side of its column that a cell is aligned to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// Text.

@@ -1,8 +1,8 @@
 //! When everything ran: one table of tasks in the order of submission, with their blocks, their submits and what they
 //! waited for.
 //!
-//! The swimlane's rows stand in the order in which they were recorded, and know tasks by their ids. Here a task is a
-//! position, its blocks stand together, and edges lead from position to position, so that everything that explains a run
+//! The swimlane's rows are in the order in which they were recorded, and know tasks by their ids. Here a task is a
+//! position, its blocks are adjacent, and edges lead from position to position, so that everything that explains a run
 //! is a walk over arrays.
 
 mod build;
@@ -95,7 +95,7 @@ pub struct Timeline {
     pub phases: Vec<PhaseRow>,
     /// Copies between host and chip.
     pub copies: Vec<CopyRow>,
-    /// Who waits for whom, each pair once.
+    /// Which task waits for which, each pair once.
     pub edges: Edges,
     /// Where the edges come from.
     pub edge_origin: EdgeOrigin,

@@ -33,7 +33,7 @@ pub enum Limit {
     Cores,
     /// Kernels wait for memory.
     Memory,
-    /// Blocks wait to be handed out while cores are free.
+    /// Blocks wait to be dispatched while cores are free.
     Scheduler,
     /// Tasks are not submitted fast enough.
     Orchestrator,

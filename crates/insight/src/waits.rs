@@ -43,7 +43,7 @@ pub fn waits(timeline: &Timeline) -> Vec<Wait> {
         let ready = life.ready.unwrap_or_default();
         let submitted = match life.submit {
             Some(submit) => submit.end.min(ready),
-            // Nobody made it wait: it was ready as soon as it was submitted.
+            // It waited for no predecessor: it was ready as soon as it was submitted.
             None if !life.is_wired => ready.max(known),
             None => known,
         };

@@ -104,8 +104,8 @@ fn block_of(node: &Node, run: usize) -> (u64, u64) {
 
 #[test]
 fn a_run_on_this_machine_is_placed_where_it_was_and_one_of_another_rate_in_its_ticks() {
-    let desk = TempDir::new().unwrap();
-    let path = desk.path().join("node");
+    let temp = TempDir::new().unwrap();
+    let path = temp.path().join("node");
     let workers = vec![worker("chip0", WorkerKind::Chip), worker("chip1", WorkerKind::Chip)];
     write_node(&path, 3, workers, &[call(0, 1, 1000, Some("chip0/1")), call(1, 1, 2000, Some("chip1/1"))]);
     write_chip(&path.join("chip0/1"), "cpu", NODE_HZ);
@@ -120,8 +120,8 @@ fn a_run_on_this_machine_is_placed_where_it_was_and_one_of_another_rate_in_its_t
 
 #[test]
 fn a_modelled_run_fills_the_time_of_its_call_and_says_by_how_much_it_was_stretched() {
-    let desk = TempDir::new().unwrap();
-    let path = desk.path().join("node");
+    let temp = TempDir::new().unwrap();
+    let path = temp.path().join("node");
     write_node(&path, 3, vec![worker("chip0", WorkerKind::Chip)], &[call(0, 1, 1000, Some("chip0/1"))]);
     write_chip(&path.join("chip0/1"), "a2a3sim", 50_000_000);
     let node = node_of(&path);
@@ -133,8 +133,8 @@ fn a_modelled_run_fills_the_time_of_its_call_and_says_by_how_much_it_was_stretch
 
 #[test]
 fn the_chips_of_a_node_below_a_node_are_on_the_clock_of_the_one_at_the_top() {
-    let desk = TempDir::new().unwrap();
-    let path = desk.path().join("top");
+    let temp = TempDir::new().unwrap();
+    let path = temp.path().join("top");
     let calls = [call(0, 1, 3000, Some("node0/1")), call(0, 2, 5000, Some("node0/2"))];
     write_node(&path, 4, vec![worker("node0", WorkerKind::Node)], &calls);
     for below in ["node0/1", "node0/2"] {
@@ -157,17 +157,17 @@ fn the_chips_of_a_node_below_a_node_are_on_the_clock_of_the_one_at_the_top() {
 
 #[test]
 fn steps_that_two_clocks_put_in_the_wrong_order_are_moved_together() {
-    let desk = TempDir::new().unwrap();
-    let path = desk.path().join("node");
+    let temp = TempDir::new().unwrap();
+    let path = temp.path().join("node");
     write_node(&path, 3, vec![worker("f", WorkerKind::Function)], &[call(0, 1, 1000, None)]);
     let row = &node_of(&path).workers[0].calls[0].row;
     assert_eq!((row.sent, row.accepted, row.run), (Some(Ticks(980)), Some(Ticks(980)), Some(Ticks(1000))));
 }
 
 #[test]
-fn a_worker_that_died_and_a_run_that_is_gone_are_told_in_their_places() {
-    let desk = TempDir::new().unwrap();
-    let path = desk.path().join("node");
+fn a_worker_that_died_and_a_run_that_is_gone_are_reported_in_their_places() {
+    let temp = TempDir::new().unwrap();
+    let path = temp.path().join("node");
     let died = CallRow { end: None, status: CallStatus::Died, ..call(0, 1, 1000, Some("chip0/1")) };
     let workers = vec![worker("chip0", WorkerKind::Chip)];
     write_node(
@@ -180,16 +180,19 @@ fn a_worker_that_died_and_a_run_that_is_gone_are_told_in_their_places() {
     write_chip(&path.join("chip0/3"), "cpu", NODE_HZ);
     let node = node_of(&path);
     assert_eq!(node.workers[0].calls[0].until(), Ticks(1510));
-    let told: Vec<_> =
+    let errors: Vec<_> =
         node.runs.iter().map(|run| run.run.as_ref().err().map_or("", String::as_str)).collect();
-    assert!(told[0].contains("run.json") && told[1].contains("chip0/2, which is not there"), "{told:?}");
-    assert_eq!((told[2], node.runs[0].blocks().unwrap().blocks.len()), ("", 0));
+    assert!(
+        errors[0].contains("run.json") && errors[1].contains("chip0/2, which is not there"),
+        "{errors:?}"
+    );
+    assert_eq!((errors[2], node.runs[0].blocks().unwrap().blocks.len()), ("", 0));
 }
 
 #[test]
 fn calls_of_another_clock_than_the_runs_are_of_another_run() {
-    let desk = TempDir::new().unwrap();
-    let path = desk.path().join("node");
+    let temp = TempDir::new().unwrap();
+    let path = temp.path().join("node");
     write_node(&path, 3, vec![worker("f", WorkerKind::Function)], &[call(0, 1, 1000, None)]);
     let run = std::fs::read_to_string(path.join("run.json")).unwrap();
     std::fs::write(

@@ -62,8 +62,8 @@ impl Run {
     }
 
     fn bound(&self) -> Result<RunBound, InsightError> {
-        let desk = TempDir::new().unwrap();
-        let dir = RunDir::create_exact(desk.path().join("run")).unwrap();
+        let temp = TempDir::new().unwrap();
+        let dir = RunDir::create_exact(temp.path().join("run")).unwrap();
         self.write_swimlane(&dir);
         self.write_deps(&dir);
         let flags = DfxFlags::DEPS.with_swimlane_level(1).unwrap();
@@ -169,7 +169,7 @@ fn a_run_without_tasks_has_a_bound_of_nothing_and_no_ratio() {
 }
 
 #[test]
-fn lost_rows_make_the_bound_smaller_and_are_told() {
+fn lost_rows_make_the_bound_smaller_and_are_reported() {
     let run = Run { tasks: vec![FIRST, LAST], lost: 1, ..Run::good() }.bound().unwrap();
     assert_eq!((run.lost_blocks, run.lost_tasks), (1, 1));
     assert_eq!((run.bound.longest_path, run.bound.ticks), (Ticks(20 + 20), Ticks(40)));

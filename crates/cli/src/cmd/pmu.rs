@@ -100,7 +100,7 @@ impl View<'_> {
             text += &format!("\nCounters, mean of a block\n{}", self.sums(&columns));
         }
         let ratios: Vec<&Ratio> =
-            self.ratios.iter().filter(|ratio| ratio.tells(&self.counters.kernels)).collect();
+            self.ratios.iter().filter(|ratio| ratio.applies_to(&self.counters.kernels)).collect();
         if !ratios.is_empty() {
             text += &format!("\nWhat follows from them\n{}", self.derived(&ratios));
         }

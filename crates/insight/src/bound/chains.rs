@@ -11,7 +11,7 @@ pub(super) struct Chains {
 }
 
 impl Chains {
-    /// Tasks stand in an order that the edges follow, so that edges sorted by the task that waits serve both ways: all
+    /// Tasks are in an order that the edges follow, so that edges sorted by the task that waits serve both ways: all
     /// edges into a task come before those out of it, and backwards the other way round. Sums past what 64 bits hold
     /// stay there, which keeps a bound made of them a lower one.
     pub(super) fn of(tasks: &[TaskTimes], edges: &[(u32, u32)]) -> Result<Self, InsightError> {
@@ -42,7 +42,7 @@ impl Chains {
 
     /// The longest chain of all.
     pub(super) fn longest(&self, tasks: &[TaskTimes]) -> u64 {
-        // A task that nobody waits for ends every chain it is on.
+        // A task without successors ends every chain it is on.
         let ends = self.heads.iter().zip(tasks).map(|(head, task)| head.saturating_add(task.duration));
         ends.max().unwrap_or(0)
     }

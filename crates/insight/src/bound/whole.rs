@@ -112,7 +112,7 @@ fn turns(groups: &[BlockGroup], cores: u64) -> u64 {
 /// Adds up the first blocks, for more and more of them.
 struct Cursor<'g> {
     groups: &'g [BlockGroup],
-    /// Blocks of the groups that are behind it, and what they take.
+    /// Blocks of the groups that it has passed, and what they take.
     passed: u64,
     sum: u128,
 }
@@ -122,7 +122,7 @@ impl<'g> Cursor<'g> {
         Cursor { groups, passed: 0, sum: 0 }
     }
 
-    /// What so many blocks take together: at least as many as the last time.
+    /// What the first `blocks` blocks take together: at least as many as the last time.
     fn sum_of_first(&mut self, blocks: u64) -> u128 {
         while let [first, rest @ ..] = self.groups {
             let length = u128::from(first.shortest);

@@ -57,7 +57,7 @@ fn without_submits_a_task_that_nobody_made_wait_waited_for_its_submit() {
 }
 
 #[test]
-fn a_block_behind_others_waits_for_a_core_until_one_is_idle() {
+fn a_block_queued_after_others_waits_for_a_core_until_one_is_idle() {
     use Cause::{Compute, Core, Scheduler, Submit};
     let timeline = Sample::on(&["aic"])
         .task((0, 2), 2, &[])
@@ -79,7 +79,7 @@ fn a_block_behind_others_waits_for_a_core_until_one_is_idle() {
 #[test]
 fn a_block_that_was_handed_out_ahead_waits_for_a_core_unless_another_that_can_run_it_is_free() {
     use Cause::{Compute, Core, Scheduler, Submit};
-    // Handed out at 6 to core 0, which is busy until 20.
+    // Dispatched at 6 to core 0, which is busy until 20.
     let sample = |cores: &[&str], kernel| {
         let busy = Sample::on(cores).task((0, 2), 2, &[]).block(0, AIC, [2, 3, 20, 21]);
         path(&busy.task((2, 4), 4, &[]).block(0, kernel, [6, 22, 50, 51]).ends(50))
@@ -137,7 +137,7 @@ fn a_core_between_two_blocks_is_not_free_but_if_most_are_it_is_not_cores_that_ar
 }
 
 #[test]
-fn a_late_submit_and_a_full_ring_are_told_apart() {
+fn a_late_submit_and_a_full_ring_are_distinguished() {
     use Cause::{Compute, RingFull, Scheduler, Submit};
     let timeline = Sample::on(&["aic"])
         .task((0, 2), 2, &[])

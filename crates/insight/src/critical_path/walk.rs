@@ -5,38 +5,38 @@ use std::collections::HashMap;
 use ringlane_task::{CoreId, Ticks};
 use ringlane_trace::swimlane::BlockRow;
 
-use super::aside::Aside;
 use super::fullness::{Fullness, IsFull};
+use super::off_path::OffPath;
 use super::{Cause, CriticalPath, Segment};
 use crate::timeline::{TaskIndex, Timeline};
 use crate::waits::{Wait, waits};
 
-/// Where the walk stands: everything from `now` on is explained.
+/// The state of the walk: everything from `now` on is explained.
 pub(super) struct Walk<'t> {
     timeline: &'t Timeline,
     waits: Vec<Wait>,
     fullness: Fullness,
-    aside: Aside,
+    off_path: OffPath,
     /// For each core the ends of its blocks, in order.
     ends: HashMap<CoreId, Vec<Ticks>>,
-    /// The ends of all blocks, in order, and of which task each is; empty if nobody read.
+    /// The ends of all blocks, in order, and of which task each is; empty if the orchestration read no values.
     by_end: Vec<(Ticks, TaskIndex)>,
-    /// When blocks were given a core and when they began, in order, by their places in the timeline.
+    /// When blocks were dispatched and when they began, in order, by their places in the timeline.
     begins: Vec<(Ticks, u32)>,
     now: Ticks,
     /// What is explained so far, the latest first.
     segments: Vec<Segment>,
 }
 
-/// Whose turn it is before what has been explained.
+/// What the walk explains next, going back in time.
 enum Next {
-    /// A task's own: it was done at `now`.
+    /// A task that was done at `now`.
     Task(TaskIndex),
-    /// A block's: it had been given a core at `now`.
+    /// A block that was dispatched at `now`.
     Block(TaskIndex, BlockRow),
-    /// The orchestrator's: it came to the submit of this task at `now`.
+    /// The orchestrator, which came to the submit of this task at `now`.
     Before(TaskIndex),
-    /// Nobody's: the run had begun.
+    /// The start of the run.
     Begin,
 }
 
@@ -51,7 +51,7 @@ impl<'t> Walk<'t> {
             timeline,
             waits: waits(timeline),
             fullness: Fullness::of(timeline),
-            aside: Aside::of(timeline),
+            off_path: OffPath::of(timeline),
             ends,
             by_end: ends_in_order(timeline),
             begins: begins_in_order(timeline),
@@ -65,7 +65,7 @@ impl<'t> Walk<'t> {
         loop {
             next = match next {
                 Next::Task(task) => self.task(task),
-                Next::Block(task, block) => self.given(task, &block),
+                Next::Block(task, block) => self.dispatched(task, &block),
                 Next::Before(task) => self.orchestrator(task),
                 Next::Begin => break,
             };
@@ -100,11 +100,11 @@ impl<'t> Walk<'t> {
         let start = block.start.min(self.now);
         let (core, kernel) = (Some(block.core), Some(block.func_id));
         self.push(Segment { start, end: self.now, cause: Cause::Compute, task: Some(task), core, kernel });
-        self.given(task, &block)
+        self.dispatched(task, &block)
     }
 
-    /// Explains a block that had its core at `now`, back to what made its task ready, or to what kept all cores from it.
-    fn given(&mut self, task: TaskIndex, block: &BlockRow) -> Next {
+    /// Explains a block that was dispatched at `now`, back to what made its task ready, or to what kept all cores from it.
+    fn dispatched(&mut self, task: TaskIndex, block: &BlockRow) -> Next {
         self.wait(task, block);
         self.crowd(task, block).unwrap_or_else(|| self.ready(task))
     }
@@ -139,7 +139,7 @@ impl<'t> Walk<'t> {
 
     /// Explains what a block waited for after it had all it needs and until it had its core.
     fn wait(&mut self, task: TaskIndex, block: &BlockRow) {
-        // Handed out ahead, it waited for the block before it on its core.
+        // Dispatched ahead, it waited for the block before it on its core.
         let ends = self.ends.get(&block.core).map_or(&[][..], Vec::as_slice);
         let before = ends[..ends.partition_point(|&end| end <= block.start)].last().copied();
         let free = before.unwrap_or_default().max(block.dispatch);
@@ -229,13 +229,13 @@ impl<'t> Walk<'t> {
         });
     }
 
-    /// The same for time of the orchestrator, or of nobody, but for what is known to have happened aside.
+    /// The same for time of the orchestrator, or of no thread, except known off-path intervals.
     fn on_the_way(&mut self, start: Ticks, cause: Cause, task: Option<TaskIndex>) {
-        while let Some(aside) =
-            self.aside.before(self.now).filter(|aside| aside.end > start && start < self.now)
+        while let Some(interval) =
+            self.off_path.before(self.now).filter(|interval| interval.end > start && start < self.now)
         {
-            self.back_to(aside.end, cause, task);
-            self.push(Segment { start: aside.start.max(start), end: self.now, ..aside });
+            self.back_to(interval.end, cause, task);
+            self.push(Segment { start: interval.start.max(start), end: self.now, ..interval });
         }
         self.back_to(start, cause, task);
     }
@@ -259,7 +259,7 @@ impl<'t> Walk<'t> {
     }
 }
 
-/// When blocks ended, in order; not looked up unless the orchestration waited for values.
+/// When blocks ended, in order; empty unless the orchestration waited for values.
 fn ends_in_order(timeline: &Timeline) -> Vec<(Ticks, TaskIndex)> {
     if timeline.tasks.iter().all(|task| task.submit.is_none_or(|submit| submit.read == Ticks(0))) {
         return Vec::new();
@@ -270,7 +270,7 @@ fn ends_in_order(timeline: &Timeline) -> Vec<(Ticks, TaskIndex)> {
     ends
 }
 
-/// When blocks were handed out and when they began, in order.
+/// When blocks were dispatched and when they began, in order.
 fn begins_in_order(timeline: &Timeline) -> Vec<(Ticks, u32)> {
     let both = |(block, place): (&BlockRow, u32)| [(block.dispatch, place), (block.start, place)];
     let mut begins: Vec<_> = timeline.blocks.iter().zip(0..).flat_map(both).collect();

@@ -1,4 +1,4 @@
-//! A graph too large to be looked at, with one node for each kernel.
+//! A graph too large to show, with one node for each kernel.
 
 use std::collections::{BTreeMap, HashMap};
 

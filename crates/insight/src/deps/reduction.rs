@@ -1,7 +1,7 @@
 //! The transitive reduction: the fewest edges from which all waits follow.
 //!
-//! A task's edge to a producer is superfluous if the producer also comes before another of its producers. Producers are looked
-//! at from the last to the first: what can be reached backwards from those that were kept needs no edge of its own. The walk goes
+//! A task's edge to a producer is superfluous if the producer also comes before another of its producers. Producers are
+//! visited from the last to the first: what can be reached backwards from those that were kept needs no edge of its own. The walk goes
 //! along edges that were kept only, does not go further back than the first producer, and ends as soon as all are reached.
 
 use crate::timeline::{Edges, TaskIndex};
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Who comes before whom, by every way.
+    /// Which task comes before which, along any path.
     fn closure(tasks: usize, pairs: &[(TaskIndex, TaskIndex)]) -> Vec<Vec<bool>> {
         let mut before = vec![vec![false; tasks]; tasks];
         for after in 0..tasks {

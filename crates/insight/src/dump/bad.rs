@@ -65,9 +65,9 @@ pub struct BadTask {
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Bad {
-    /// Records that were looked at.
+    /// Records that were checked.
     pub records: u64,
-    /// Of these, cut short: what is missing was not looked at.
+    /// Of these, cut short: what is missing was not checked.
     #[serde(rename = "truncated")]
     pub cut: u64,
     /// Records in the file, and those that were lost when the run was recorded.
@@ -91,11 +91,11 @@ impl Bad {
     }
 }
 
-/// Looks for the first task that made a NaN or an infinity.
+/// Finds the first task that made a NaN or an infinity.
 pub fn find_bad(catalog: &Catalog, payloads: &Payloads) -> Result<Bad, InsightError> {
     let mut found = Bad { lost: catalog.counts.records, ..Bad::default() };
     for records in catalog.by_task() {
-        let task = look(&records, payloads, &mut found)?;
+        let task = check_task(&records, payloads, &mut found)?;
         let (inputs, outputs): (Vec<_>, Vec<_>) =
             task.bad.iter().cloned().partition(|argument| argument.stage == Stage::BeforeDispatch);
         if !inputs.is_empty() {
@@ -108,7 +108,11 @@ pub fn find_bad(catalog: &Catalog, payloads: &Payloads) -> Result<Bad, InsightEr
     Ok(found)
 }
 
-fn look(records: &[Captured<'_>], payloads: &Payloads, found: &mut Bad) -> Result<BadTask, InsightError> {
+fn check_task(
+    records: &[Captured<'_>],
+    payloads: &Payloads,
+    found: &mut Bad,
+) -> Result<BadTask, InsightError> {
     let first = &records[0];
     let mut task = BadTask {
         task: first.task.task_id,

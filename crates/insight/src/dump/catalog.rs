@@ -27,8 +27,8 @@ pub struct Captured<'a> {
 
 /// Everything that was captured.
 ///
-/// Records stand by submission, then by argument, then before those from after the task: unlike the file, which has
-/// them by core.
+/// Records are sorted by submission, then by argument, then by stage (before the task, after it): unlike the file, which
+/// has them by core.
 #[derive(Clone, Debug)]
 pub struct Catalog {
     /// What was chosen to be captured; `None` for everything.

@@ -121,7 +121,7 @@ impl Found {
         }
     }
 
-    fn tell(self, record: &DumpRecord, dtype: DType, shape: Vec<u64>) -> (u64, Option<ArgumentDiff>) {
+    fn finish(self, record: &DumpRecord, dtype: DType, shape: Vec<u64>) -> (u64, Option<ArgumentDiff>) {
         let diff = self.worst.map(|(element, a, b, difference)| ArgumentDiff {
             arg: record.arg_index,
             role: record.role,
@@ -147,13 +147,13 @@ pub(super) fn compare(
     match (&a.data, &b.data) {
         (DumpData::Tensor(left), DumpData::Tensor(right)) => {
             compare_tensors((left, a_bytes), (right, b_bytes), tolerance, &mut found)?;
-            Ok(found.tell(a, left.view.dtype, left.view.shape().collect()))
+            Ok(found.finish(a, left.view.dtype, left.view.shape().collect()))
         }
         (DumpData::Scalar(left), DumpData::Scalar(right)) => {
             found.add(Value::of_scalar(*left), Value::of_scalar(*right), tolerance);
-            Ok(found.tell(a, left.dtype(), Vec::new()))
+            Ok(found.finish(a, left.dtype(), Vec::new()))
         }
-        // Whoever pairs records up pairs only those of one kind.
+        // The caller pairs only records of one kind.
         _ => Ok((0, None)),
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A wrong value travels: every task that reads it, and every one after that, differs too. The one task that was given
 //! the same in both runs and made something else of it is the culprit. Tasks are visited in the order of submission, in
-//! which every task stands after those that it waits for; so a task before the culprit whose inputs differ has them from
+//! which every task comes after its predecessors; so a task before the culprit whose inputs differ has them from
 //! outside of what was captured: from the caller's own buffers, or from a task that was not selected.
 
 use ringlane_task::{DType, Seq, TaskId};
@@ -35,7 +35,7 @@ impl Side {
     }
 }
 
-/// How far to look.
+/// How far to compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// Up to the first culprit.

@@ -31,8 +31,8 @@ impl From<io::Error> for Stopped {
     }
 }
 
-/// What is left of the two kinds of failure for a caller that writes: reading fails the whole, writing is the caller's.
-fn told(result: Result<(), Stopped>) -> Result<io::Result<()>, InsightError> {
+/// Separates the two kinds of failure: reading fails the whole export, writing is for the caller to handle.
+fn split_failure(result: Result<(), Stopped>) -> Result<io::Result<()>, InsightError> {
     match result {
         Ok(()) => Ok(Ok(())),
         Err(Stopped::Write(error)) => Ok(Err(error)),
@@ -90,7 +90,7 @@ pub fn write_npy(
             Ok(())
         })
     };
-    told(write())
+    split_failure(write())
 }
 
 /// Types that NumPy does not have.
@@ -132,7 +132,7 @@ fn npy_header(dtype: DType, shape: &[u64]) -> Vec<u8> {
         text.push(' ');
     }
     text.push('\n');
-    // At most eight dimensions of ten digits: far from the 65,535 that two bytes can tell.
+    // At most eight dimensions of ten digits: far below the 65,535 that two bytes can hold.
     let length = (text.len() as u16).to_le_bytes();
     [b"\x93NUMPY\x01\x00", length.as_slice(), text.as_bytes()].concat()
 }
@@ -171,5 +171,5 @@ pub fn write_txt(
             Ok(out.write_all(text.as_bytes())?)
         })
     };
-    told(write())
+    split_failure(write())
 }

@@ -1,4 +1,4 @@
-//! Where a task's inputs come from, as the recorded dependencies tell it.
+//! Where a task's inputs come from, according to the recorded dependencies.
 
 use std::collections::HashMap;
 
@@ -148,7 +148,7 @@ mod tests {
             all.map(|found| (found.arg, found.origin, names(found.producers))).collect()
         };
         let [a, b] = ["A", "B"].map(str::to_string);
-        // An allocation, which runs no kernel, made tensor 1; what stands in its place is nobody.
+        // An allocation, which runs no kernel, made tensor 1; so no task is listed for it.
         assert_eq!(of(4), [(0, Origin::Heap, vec![]), (1, Origin::External, vec![b, a.clone()])]);
         assert_eq!(of(2), [(0, Origin::External, vec![a])]);
         assert_eq!(of(1), []);

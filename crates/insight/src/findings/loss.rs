@@ -54,7 +54,7 @@ pub(super) fn find(known: &Known<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// What ran full, and who waited for it.
+/// Which resource was exhausted, and which scope waited for it.
 fn rings(known: &Known<'_>, scopes: &Scopes, findings: &mut Vec<Finding>) {
     if let Some(fatal) = &scopes.head.fatal {
         let on = fatal.ring.map_or(String::new(), |ring| format!(" of ring {ring}"));
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wait_inside_nested_scopes_is_told_once_and_of_the_inner_one() {
+    fn a_wait_inside_nested_scopes_is_reported_once_for_the_inner_one() {
         let ring = Some(RingIndex(1));
         let stall = ScopeStall { ring, resource: Resource::Heap, count: 3, ticks: Ticks(400) };
         let scope = |number: u32, parent: Option<u32>, site: &'static str| ScopeRow {

@@ -1,4 +1,4 @@
-//! What the shape of the run tells: how far it is from the best there could be, cores that run out of work, blocks that
+//! What the shape of the run shows: how far it is from the best there could be, cores that run out of work, blocks that
 //! are much slower than others of their kernel.
 
 use std::collections::HashMap;
@@ -12,16 +12,16 @@ use crate::sweep::Sweep;
 use crate::timeline::{EdgeOrigin, Timeline};
 use crate::units::{counted, percent_text, time_text};
 
-/// A block is an outlier if it takes so many times as long as half of its kernel's blocks,
+/// A block is an outlier if it takes this number of times the median of its kernel's blocks,
 const OUTLIER: u64 = 4;
-/// of which there are so many at least,
+/// of which there are at least this number,
 const OUTLIER_BLOCKS: usize = 8;
-/// and if it takes such a part of the makespan.
+/// and if it takes this part of the makespan.
 const OUTLIER_SHARE: f64 = 0.02;
 
 /// The end of a run is a tail from where on no more than this part of the cores is busy,
 const TAIL_CORES: f64 = 0.25;
-/// if it takes such a part of the makespan.
+/// if it takes this part of the makespan.
 const TAIL_SHARE: f64 = 0.1;
 
 pub(super) fn find(known: &Known<'_>, findings: &mut Vec<Finding>) {

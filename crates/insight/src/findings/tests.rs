@@ -65,7 +65,7 @@ fn what_went_wrong_comes_first() {
 }
 
 #[test]
-fn a_full_ring_is_told_with_its_scope_and_a_fatal_one_before_all() {
+fn a_full_ring_is_reported_with_its_scope_and_a_fatal_one_before_all() {
     let stall = |ticks| ScopeStall {
         ring: Some(RingIndex(1)),
         resource: Resource::Heap,

@@ -17,7 +17,7 @@ pub struct ThreadBudget {
     pub phases_us: BTreeMap<Phase, f64>,
     /// Time in none of them: on `cpu` the worker's own blocks.
     pub elsewhere_us: f64,
-    /// The number of tasks that it handed out.
+    /// The number of tasks that it dispatched.
     pub dispatched: u64,
 }
 
@@ -34,12 +34,12 @@ fn budget(rows: &[PhaseRow], timeline: &Timeline) -> ThreadBudget {
         Ticks(times.fold(0, u64::saturating_add))
     };
     let phases: Vec<_> = Phase::ALL.iter().map(|&phase| (phase, total(phase))).collect();
-    let told = phases.iter().fold(0u64, |sum, (_, ticks)| sum.saturating_add(ticks.0));
-    let handed_out = rows.iter().filter(|row| row.phase == Phase::Dispatch).map(|row| row.tasks);
+    let recorded = phases.iter().fold(0u64, |sum, (_, ticks)| sum.saturating_add(ticks.0));
+    let dispatched = rows.iter().filter(|row| row.phase == Phase::Dispatch).map(|row| row.tasks);
     ThreadBudget {
         thread: rows[0].thread,
         phases_us: phases.into_iter().map(|(phase, ticks)| (phase, timeline.us(ticks))).collect(),
-        elsewhere_us: timeline.us(Ticks(timeline.makespan.0.saturating_sub(told))),
-        dispatched: handed_out.fold(0, u64::saturating_add),
+        elsewhere_us: timeline.us(Ticks(timeline.makespan.0.saturating_sub(recorded))),
+        dispatched: dispatched.fold(0, u64::saturating_add),
     }
 }

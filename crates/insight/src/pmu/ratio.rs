@@ -7,9 +7,9 @@ use super::{KernelCounters, Measured};
 pub enum Unit {
     /// A part of a whole.
     Share,
-    /// So many of one for one of the other.
+    /// The number of one for one of the other.
     Plain,
-    /// So many of one for a thousand of the other.
+    /// The number of one for a thousand of the other.
     PerThousand,
 }
 
@@ -47,8 +47,8 @@ impl Ratio {
         (kernel.measured == Measured::Cycles && lower > 0).then(|| upper as f64 / lower as f64 * thousands)
     }
 
-    /// Whether it can say anything of any of these kernels.
-    pub fn tells(&self, kernels: &[KernelCounters]) -> bool {
+    /// Whether it has a value for any of these kernels.
+    pub fn applies_to(&self, kernels: &[KernelCounters]) -> bool {
         let counts = |kernel: &KernelCounters| kernel.sums.get(self.column).is_some_and(|&sum| sum > 0);
         kernels.iter().any(|kernel| counts(kernel) && self.of(kernel).is_some())
     }

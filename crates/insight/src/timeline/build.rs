@@ -18,7 +18,7 @@ use crate::bound::Placement;
 pub struct Skeleton {
     /// Every task, with its place in the order of submission.
     pub tasks: Vec<(Seq, TaskId)>,
-    /// Who waits for whom.
+    /// Which task waits for which.
     pub edges: Vec<(TaskId, TaskId)>,
     /// The names that submits gave to tasks.
     pub labels: Vec<(TaskId, String)>,
@@ -133,7 +133,7 @@ fn kinds_of(names: &[String]) -> Result<Vec<CoreKind>, String> {
     names.iter().map(kind).collect()
 }
 
-/// Without anything better, tasks stand in the order in which they started.
+/// Without other information, tasks are in the order in which they started.
 fn order_of_starts(blocks: &[BlockRow]) -> Vec<(Seq, TaskId)> {
     let mut starts: Vec<_> = blocks.iter().map(|block| (block.start, block.task_id)).collect();
     starts.sort_unstable();
@@ -142,14 +142,14 @@ fn order_of_starts(blocks: &[BlockRow]) -> Vec<(Seq, TaskId)> {
     firsts.zip(0..).map(|(task, seq)| (Seq(seq), task)).collect()
 }
 
-/// Tasks in the order of submission, and where each is. Tasks whose rows were lost stand after the others.
+/// Tasks in the order of submission, and where each is. Tasks whose rows were lost come after the others.
 fn tasks_of(
     mut order: Vec<(Seq, TaskId)>,
     blocks: &[BlockRow],
     lost: u64,
 ) -> Result<(Vec<TaskLife>, TaskIds), String> {
     order.sort_unstable();
-    let twice = |task| format!("task {task} stands twice");
+    let twice = |task| format!("task {task} appears twice");
     let ids = TaskIds::new(order.iter().map(|&(_, task)| task)).map_err(twice)?;
     let mut unknown: Vec<_> =
         blocks.iter().map(|block| block.task_id).filter(|&task| ids.find(task).is_none()).collect();
@@ -164,13 +164,13 @@ fn tasks_of(
         }
     };
     if u32::try_from(order.len()).is_err() {
-        return Err(format!("{} tasks are more than can be told apart", order.len()));
+        return Err(format!("{} tasks are more than 32-bit positions can number", order.len()));
     }
     let task = |(seq, task_id)| TaskLife { task_id, seq, ..TaskLife::default() };
     Ok((order.into_iter().map(task).collect(), ids))
 }
 
-/// Tells each task which blocks are its own; blocks stand in the order of tasks.
+/// Sets which blocks are each task's own; blocks are in the order of tasks.
 fn give_blocks(tasks: &mut [TaskLife], blocks: &[BlockRow], ids: &TaskIds) {
     let mut first = 0;
     for chunk in blocks.chunk_by(|a, b| a.task_id == b.task_id) {
@@ -182,7 +182,7 @@ fn give_blocks(tasks: &mut [TaskLife], blocks: &[BlockRow], ids: &TaskIds) {
     }
 }
 
-/// Tells each task whether the engine made it wait; at level 1, and where edges were lost, any task may have waited.
+/// Sets for each task whether the engine made it wait; at level 1, and where edges were lost, any task may have waited.
 fn mark_wired(tasks: &mut [TaskLife], edges: &[EdgeRow], ids: &TaskIds, head: &SwimlaneHead) {
     if head.level == SwimlaneLevel::Blocks || head.counts.edges.dropped > 0 {
         tasks.iter_mut().for_each(|task| task.is_wired = true);

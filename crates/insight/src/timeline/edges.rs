@@ -1,4 +1,4 @@
-//! Who waits for whom, both ways.
+//! Which task waits for which, both ways.
 
 use super::TaskIndex;
 
@@ -10,7 +10,7 @@ pub struct Edges {
 }
 
 impl Edges {
-    /// The edges `(before, after)` between so many tasks. A pair that stands twice counts once.
+    /// The edges `(before, after)` between `tasks` tasks. A pair that appears twice counts once.
     ///
     /// # Panics
     /// If a pair names a task that is not one of them.

@@ -20,7 +20,7 @@ pub(super) struct TaskIds {
 }
 
 impl TaskIds {
-    /// Names in the order of their positions; `Err` names one that stands twice.
+    /// Names in the order of their positions; `Err` names one that appears twice.
     pub(super) fn new(tasks: impl ExactSizeIterator<Item = TaskId>) -> Result<Self, TaskId> {
         let limit = tasks.len() + SLACK;
         let mut ids = TaskIds::default();

@@ -26,7 +26,7 @@ pub(crate) struct Sample {
     done_before: Vec<(TaskId, TaskId)>,
 }
 
-/// When a block was handed out, began, ended, and was seen to have ended.
+/// When a block was dispatched, began, ended, and was seen to have ended.
 pub(crate) type Stamps = [u64; 4];
 
 impl Sample {

@@ -1,5 +1,5 @@
-//! What explains time of the orchestrator that is no submit: copies between host and chip, and on `cpu` the blocks that the
-//! submitting thread ran itself.
+//! Off-path intervals: the orchestrator's time that is no submit. They are copies between host and chip, and on `cpu` the
+//! blocks that the submitting thread ran itself.
 
 use ringlane_task::{CoreId, Ticks};
 
@@ -7,13 +7,13 @@ use super::{Cause, Segment};
 use crate::CoreKind;
 use crate::timeline::Timeline;
 
-/// Known stretches, asked for from the latest to the earliest.
-pub(super) struct Aside {
+/// The off-path intervals, asked for from the latest to the earliest.
+pub(super) struct OffPath {
     /// By their ends; the latest is last.
-    stretches: Vec<Segment>,
+    intervals: Vec<Segment>,
 }
 
-impl Aside {
+impl OffPath {
     pub(super) fn of(timeline: &Timeline) -> Self {
         let copies = timeline.copies.iter().map(|copy| Segment {
             start: copy.start,
@@ -33,16 +33,17 @@ impl Aside {
                 core: Some(block.core),
                 kernel: Some(block.func_id),
             });
-        let mut stretches: Vec<_> = copies.chain(own).filter(|stretch| stretch.start < stretch.end).collect();
-        stretches.sort_by_key(|stretch| (stretch.end, stretch.start));
-        Aside { stretches }
+        let mut intervals: Vec<_> =
+            copies.chain(own).filter(|interval| interval.start < interval.end).collect();
+        intervals.sort_by_key(|interval| (interval.end, interval.start));
+        OffPath { intervals }
     }
 
-    /// The latest stretch that began before this moment. Moments only get earlier.
+    /// The latest interval that began before this moment. Moments only get earlier.
     pub(super) fn before(&mut self, now: Ticks) -> Option<Segment> {
-        while self.stretches.last().is_some_and(|stretch| stretch.start >= now) {
-            self.stretches.pop();
+        while self.intervals.last().is_some_and(|interval| interval.start >= now) {
+            self.intervals.pop();
         }
-        self.stretches.last().copied()
+        self.intervals.last().copied()
     }
 }
