@@ -1,4 +1,4 @@
-//! The graph of a run's tasks, to be looked at: text for grep, dot, Mermaid, and a page with pan and zoom.
+//! The graph of a run's tasks, in formats for people: text for grep, dot, Mermaid, and a page with pan and zoom.
 //!
 //! ```text
 //! TaskGraph ──▶ write_text

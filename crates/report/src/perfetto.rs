@@ -76,7 +76,7 @@ pub struct TraceCounts {
 }
 
 /// Writes the trace as JSON, in the format of chrome://tracing. Times are in µs, with as many digits as it takes to get
-/// the ticks back; of a clock beyond 1 GHz they are rounded to whole ns, and blocks tell their ticks beside them.
+/// the ticks back; of a clock beyond 1 GHz they are rounded to whole ns, and blocks have their ticks beside them.
 pub fn write_json(source: TraceSource<'_>, out: &mut impl Write) -> io::Result<TraceCounts> {
     walk::walk(source, |names| json::JsonSink::new(out, source, names))
 }

@@ -102,13 +102,13 @@ fn known(values: &[i64]) -> Vec<Option<i64>> {
 }
 
 #[test]
-fn blocks_stand_core_by_core_in_the_order_of_time() {
+fn blocks_are_stored_core_by_core_in_the_order_of_time() {
     let dir = tempfile::tempdir().unwrap();
     let (page, facts) = page_of(dir.path());
     let columns = columns_of(&page);
     assert_eq!((facts.blocks, facts.bytes), (4, page.len() as u64));
     assert_eq!(columns["cores.blocks"], known(&[2, 1, 1]));
-    // The second block of core 0 begins 10 after the first ends; the first of each core is told from 0.
+    // The second block of core 0 begins 10 after the first ends; the first of each core is counted from 0.
     assert_eq!(columns["blocks.gap"], known(&[10, 10, 60, 60]));
     assert_eq!(columns["blocks.took"], known(&[30, 49, 0, 30]));
     assert_eq!(columns["blocks.kernel"], known(&[0, 0, 1, 1]));

@@ -13,8 +13,12 @@ pub fn write_dot(picture: &Picture, title: &str, out: &mut impl Write) -> io::Re
     writeln!(out, "  edge [fontname=\"sans-serif\", fontsize=10];")?;
     for (place, node) in picture.nodes.iter().enumerate() {
         let label = quoted_lines(&[&node.label, &node.detail]);
-        let look = node.kind.look();
-        writeln!(out, "  n{place} [label={label}, fillcolor=\"{}\", color=\"{}\"];", look.fill, look.stroke)?;
+        let style = node.kind.style();
+        writeln!(
+            out,
+            "  n{place} [label={label}, fillcolor=\"{}\", color=\"{}\"];",
+            style.fill, style.stroke
+        )?;
     }
     for link in &picture.links {
         match link.label.as_str() {

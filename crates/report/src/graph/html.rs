@@ -1,6 +1,6 @@
 //! The graph as one page that needs nothing else: pan, zoom, search, and a card for the task that is chosen.
 //!
-//! The page's script draws on a canvas what is in view. The data stand in the page as JSON in which `<` does not occur, and
+//! The page's script draws on a canvas what is in view. The data are stored in the page as JSON in which `<` does not occur, and
 //! the script puts names into the page as text only.
 
 use std::io::{self, Write};
@@ -53,7 +53,7 @@ pub fn write_html(
     let nodes = picture.nodes.iter().zip(places).map(|(node, place)| NodeData {
         label: &node.label,
         detail: &node.detail,
-        kind: node.kind.look().class,
+        kind: node.kind.style().class,
         // A hundredth of a box is finer than a pixel.
         x: (place.x * 100.0).round() / 100.0,
         y: place.y,

@@ -16,7 +16,7 @@ pub(super) struct Place {
     pub(super) y: f64,
 }
 
-/// Places for so many boxes, by the links that lead from an earlier one to a later one.
+/// Places for `nodes` boxes, by the links that lead from an earlier one to a later one.
 pub(super) fn layout_part(nodes: usize, forward: &[(usize, usize)]) -> Vec<Place> {
     let layers = layers_of(nodes, forward);
     let mut neighbours = Neighbours::new(nodes);
@@ -67,7 +67,7 @@ impl Neighbours {
     }
 }
 
-/// The length of the longest way to each box. Those that wait for nothing stand right above the first that waits for them.
+/// The length of the longest path to each box. A box without predecessors goes right above its first successor.
 fn layers_of(nodes: usize, forward: &[(usize, usize)]) -> Vec<u32> {
     let mut sorted = forward.to_vec();
     sorted.sort_unstable_by_key(|&(from, to)| (to, from));
@@ -87,7 +87,7 @@ fn layers_of(nodes: usize, forward: &[(usize, usize)]) -> Vec<u32> {
     (0..nodes).map(place).collect()
 }
 
-/// Puts the boxes of a layer into the order of where their neighbours stand, as near to those as they fit.
+/// Puts the boxes of a layer into the order of their neighbours' places, as near to those as they fit.
 fn align(row: &mut [usize], neighbours: &[Vec<usize>], x: &mut [f64]) {
     let middle = |node: usize, x: &[f64]| match neighbours[node].as_slice() {
         [] => x[node],
@@ -100,7 +100,7 @@ fn align(row: &mut [usize], neighbours: &[Vec<usize>], x: &mut [f64]) {
 }
 
 /// Gives boxes, in their order, the places nearest to those wanted at which they are one apart: groups that would overlap
-/// are merged and stand around their middle.
+/// are merged and placed around their middle.
 fn spread(row: &[usize], x: &mut [f64], wanted: impl Fn(usize, usize) -> f64) {
     // Each group: the sum of (wanted − number in the row), and how many.
     let mut groups: Vec<(f64, usize)> = Vec::new();
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_box_stands_below_what_it_waits_for_and_none_on_another() {
+    fn every_box_is_below_its_predecessors_and_none_overlaps_another() {
         let mut pairs = Vec::new();
         for node in 1..400usize {
             pairs.extend([(node * 7 % node.max(1), node), (node / 2, node)]);

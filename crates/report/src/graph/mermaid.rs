@@ -10,7 +10,7 @@ use super::picture::{NodeKind, Picture, Shown};
 /// Nodes beyond which a flowchart is no help; a graph with more is collapsed by kernel.
 pub const MERMAID_NODES_MAX: usize = 300;
 
-/// Edges that Mermaid draws if nobody raises its `maxEdges`.
+/// Edges that Mermaid draws with its default `maxEdges`.
 pub const MERMAID_EDGES_MAX: usize = 500;
 
 /// Writes a picture as a flowchart.
@@ -20,14 +20,14 @@ pub fn write_mermaid(picture: &Picture, title: &str, out: &mut impl Write) -> io
     if picture.shown == Shown::Kernels {
         writeln!(
             out,
-            "  %% one node for all tasks of a kernel, and on each arrow how many edges it stands for"
+            "  %% one node for all tasks of a kernel, and on each arrow how many edges it represents"
         )?;
     }
     for (place, node) in picture.nodes.iter().enumerate() {
         let text = format!("{}<br/>{}", escaped(&node.label), escaped(&node.detail));
         match node.kind {
             NodeKind::Nothing => writeln!(out, "  n{place}([\"{text}\"])")?,
-            kind => writeln!(out, "  n{place}[\"{text}\"]:::{}", kind.look().class)?,
+            kind => writeln!(out, "  n{place}[\"{text}\"]:::{}", kind.style().class)?,
         }
     }
     for link in &picture.links {
@@ -42,9 +42,9 @@ pub fn write_mermaid(picture: &Picture, title: &str, out: &mut impl Write) -> io
 /// The colours of the kinds that occur.
 fn write_classes(picture: &Picture, out: &mut impl Write) -> io::Result<()> {
     let kinds = picture.nodes.iter().map(|node| node.kind).filter(|&kind| kind != NodeKind::Nothing);
-    let looks: BTreeMap<_, _> = kinds.map(|kind| (kind.look().class, kind.look())).collect();
-    looks.iter().try_for_each(|(class, look)| {
-        writeln!(out, "  classDef {class} fill:{},stroke:{},color:#000", look.fill, look.stroke)
+    let styles: BTreeMap<_, _> = kinds.map(|kind| (kind.style().class, kind.style())).collect();
+    styles.iter().try_for_each(|(class, style)| {
+        writeln!(out, "  classDef {class} fill:{},stroke:{},color:#000", style.fill, style.stroke)
     })
 }
 

@@ -176,7 +176,7 @@
     if (row[at] !== undefined) choose(row[at], true);
   }
 
-  function look() {
+  function find() {
     const words = search.value.trim().toLowerCase();
     const text = n => [n.label, n.detail, ...n.facts.map(([, value]) => value)].join(" ").toLowerCase();
     found = words ? nodes.flatMap((n, i) => text(n).includes(words) ? [i] : []) : [];
@@ -228,7 +228,7 @@
     const act = actions[event.key];
     if (act && nodes.length) { event.preventDefault(); act(); }
   });
-  search.oninput = look;
+  search.oninput = find;
   search.onkeydown = event => {
     if (event.key === "Enter" || event.key === "Escape") { canvas.focus(); event.stopPropagation(); }
   };

@@ -18,7 +18,7 @@ pub enum Shown {
     Around(TaskIndex),
 }
 
-/// What a node runs on; drawings tell them apart.
+/// What a node runs on; drawings distinguish them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeKind {
     /// A kernel for matrix cores.
@@ -28,7 +28,7 @@ pub enum NodeKind {
     /// Kernels for both.
     Mixed,
     /// A kernel for any core. Such kernels take the tints in the order of their first tasks, so that those of one graph are
-    /// told apart where no kind of core does it.
+    /// distinguished where the kinds of their cores are the same.
     Any(Tint),
     /// No kernel: an allocation or a barrier.
     Nothing,
@@ -40,35 +40,35 @@ pub struct Tint(u8);
 
 /// How a drawing shows a kind: its name there, and the colours of its boxes on light ground.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Look {
+pub(super) struct NodeStyle {
     pub(super) class: &'static str,
     pub(super) fill: &'static str,
     pub(super) stroke: &'static str,
 }
 
-const fn look(class: &'static str, fill: &'static str, stroke: &'static str) -> Look {
-    Look { class, fill, stroke }
+const fn style(class: &'static str, fill: &'static str, stroke: &'static str) -> NodeStyle {
+    NodeStyle { class, fill, stroke }
 }
 
 /// Tints of kernels for any core: none is the colour of a kind. `page.css` has them again for dark ground.
-const TINTS: [Look; 6] = [
-    look("any0", "#e4dcfb", "#7a5fc0"),
-    look("any1", "#fdf0b8", "#a68a1f"),
-    look("any2", "#fbdcea", "#b85a8a"),
-    look("any3", "#cdf0f0", "#2f8a96"),
-    look("any4", "#e6efc0", "#7d9430"),
-    look("any5", "#ecdccb", "#96704a"),
+const TINTS: [NodeStyle; 6] = [
+    style("any0", "#e4dcfb", "#7a5fc0"),
+    style("any1", "#fdf0b8", "#a68a1f"),
+    style("any2", "#fbdcea", "#b85a8a"),
+    style("any3", "#cdf0f0", "#2f8a96"),
+    style("any4", "#e6efc0", "#7d9430"),
+    style("any5", "#ecdccb", "#96704a"),
 ];
 
 impl NodeKind {
     /// How drawings show it.
-    pub(super) const fn look(self) -> Look {
+    pub(super) const fn style(self) -> NodeStyle {
         match self {
-            NodeKind::Aic => look("aic", "#cfe2ff", "#3b6fb6"),
-            NodeKind::Aiv => look("aiv", "#d9f2d9", "#3c8c3c"),
-            NodeKind::Mixed => look("mixed", "#ffe8cc", "#b6793b"),
+            NodeKind::Aic => style("aic", "#cfe2ff", "#3b6fb6"),
+            NodeKind::Aiv => style("aiv", "#d9f2d9", "#3c8c3c"),
+            NodeKind::Mixed => style("mixed", "#ffe8cc", "#b6793b"),
             NodeKind::Any(Tint(tint)) => TINTS[tint as usize],
-            NodeKind::Nothing => look("none", "#ffffff", "#777777"),
+            NodeKind::Nothing => style("none", "#ffffff", "#777777"),
         }
     }
 }
@@ -105,7 +105,7 @@ pub struct Node {
     pub detail: String,
     /// What it runs on.
     pub kind: NodeKind,
-    /// The task, unless the node stands for several.
+    /// The task, unless the node represents several.
     pub task: Option<TaskIndex>,
 }
 

@@ -14,7 +14,7 @@ pub(super) const SCREEN_ASPECT: f64 = 1.3;
 /// Empty columns between two parts, and empty layers between two shelves.
 const GAP: f64 = 1.0;
 
-/// Places for so many boxes.
+/// Places for `nodes` boxes.
 pub(super) fn layout(nodes: usize, links: &[Link]) -> Vec<Place> {
     let parts: Vec<PlacedPart> = parts_of(nodes, links).into_iter().map(PlacedPart::new).collect();
     let area: f64 = parts.iter().map(|part| (part.width + GAP) * (part.height + GAP)).sum();
@@ -70,7 +70,7 @@ fn parts_of(nodes: usize, links: &[Link]) -> Vec<Part> {
         let (a, b) = (root(&mut parents, link.from), root(&mut parents, link.to));
         parents[a.max(b)] = a.min(b);
     }
-    // A root is the first box of its part, so parts stand in the order of their first boxes.
+    // A root is the first box of its part, so parts are in the order of their first boxes.
     let mut part_of = vec![0; nodes];
     let mut place_of = vec![0; nodes];
     let mut parts: Vec<Part> = Vec::new();
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn many_small_parts_fill_a_screen_and_none_stands_on_another() {
+    fn many_small_parts_fill_a_screen_and_none_overlaps_another() {
         let links: Vec<_> = (0..600).filter(|node| node % 3 != 2).map(|node| link(node, node + 1)).collect();
         let places = layout(600, &links);
         let wide = places.iter().map(|place| place.x).fold(0.0, f64::max) * BOX_ASPECT;

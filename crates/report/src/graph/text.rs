@@ -12,7 +12,7 @@ use ringlane_trace::deps::{DepsArg, Inference};
 
 /// Writes a line for each reason of each of these edges:
 /// `pred(seq,kernel) -> succ(seq,kernel) source hazard arg tensor overlap`, with `-` for what an explicit edge does not have.
-/// Lines stand by the task that waits, then by the task it waits for: two runs of one program have equal lines.
+/// Lines are sorted by the task that waits, then by the task it waits for: two runs of one program have equal lines.
 pub fn write_text(
     graph: &TaskGraph,
     edges: &[(TaskIndex, TaskIndex)],

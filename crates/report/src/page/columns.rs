@@ -11,7 +11,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde::Serialize;
 
-/// How the numbers of a column are told.
+/// How the numbers of a column are encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Coding {
@@ -32,7 +32,7 @@ pub struct Column {
     pub name: Cow<'static, str>,
     /// How many numbers.
     pub rows: usize,
-    /// How they are told.
+    /// How they are encoded.
     pub coding: Coding,
     gzip: Vec<u8>,
 }
@@ -69,7 +69,7 @@ impl ColumnWriter {
         self.bits(bits);
     }
 
-    /// Adds a number that may not be known; only a column of [`Coding::Maybe`] can tell that from 0.
+    /// Adds a number that may not be known; only a column of [`Coding::Maybe`] can distinguish that from 0.
     pub fn push_maybe(&mut self, value: Option<i64>) {
         match (value, self.coding) {
             (None, Coding::Maybe) => self.bits(0),
@@ -114,7 +114,7 @@ impl Column {
         writer.finish()
     }
 
-    /// Writes its bytes as text that can stand anywhere in a page.
+    /// Writes its bytes as text that is safe anywhere in a page.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         base64(&self.gzip, out)
     }
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_the_range_are_told() {
+    fn the_ends_of_the_range_are_encoded() {
         let column = Column::of("a", Coding::Signed, [i64::MIN, i64::MAX]);
         assert_eq!(bytes_of(&column).len(), 20);
     }

@@ -40,7 +40,7 @@ pub const CHIP_RUNS_MAX: usize = 1_000;
 /// Blocks on all chips of a node that are kept one by one; above, neighbours are merged.
 pub const CHIP_BLOCKS_MAX: usize = 400_000;
 
-/// The largest whole number that a page's numbers hold exactly, 2^53; what is larger is told as this.
+/// The largest whole number that a page's numbers hold exactly, 2^53; a larger one is stored as this.
 pub const EXACT_MAX: u64 = 1 << 53;
 
 const _: () = assert!(STRETCHES_MAX < PHASES_MAX, "merged phases must be fewer than those kept one by one");

@@ -68,7 +68,7 @@ impl Explain for PageError {
     }
 }
 
-/// Where a page is to stand.
+/// Where a page is to be stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Place {
     /// In the run's directory: pages of the runs below it are linked.
@@ -78,12 +78,13 @@ pub enum Place {
     Elsewhere,
 }
 
-/// Writes the page of a run, to stand in its directory. What a run did not record, or what of it is damaged, is told on the page and is no error.
+/// Writes the page of a run, to be stored in its directory. What a run did not record, or what of it is damaged, is reported on the
+/// page and is no error.
 pub fn write(run: &Run, out: &mut impl Write) -> Result<PageFacts, PageError> {
     write_for(run, Place::InRun, out)
 }
 
-/// Writes the page of a run, to stand in some place.
+/// Writes the page of a run, to be stored at `place`.
 pub fn write_for(run: &Run, place: Place, out: &mut impl Write) -> Result<PageFacts, PageError> {
     let page = data::Page::of(run, place);
     let mut out = Counting { out, bytes: 0 };

@@ -1,6 +1,6 @@
 //! The page around the data: styles, scripts and the frame that scripts fill.
 //!
-//! Everything that comes from a run stands in JSON or in base64, so that no name can be markup; the only text in the
+//! Everything that comes from a run is stored as JSON or base64, so that no name can be markup; the only text in the
 //! frame itself is the title, which is escaped.
 
 use std::io::{self, Write};
@@ -53,7 +53,7 @@ const SCRIPTS: [&str; 30] = [
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
                       img-src data:; base-uri 'none'; form-action 'none'";
 
-/// A mark with the colours of the page, so that a browser asks nobody for one.
+/// A mark with the colours of the page, so that a browser does not request one.
 const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath \
                     d='M2 4h7M5 8h9M2 12h5' stroke='%233b6fd8' stroke-width='2.4' stroke-linecap='round'/%3E%3C/svg%3E";
 
@@ -92,7 +92,7 @@ pub fn write(page: &Page, out: &mut impl Write) -> io::Result<()> {
     out.write_all(b"</body>\n</html>\n")
 }
 
-/// JSON that can stand in a script element: nothing in it can end the element or begin a comment.
+/// JSON that is safe in a script element: nothing in it can end the element or begin a comment.
 fn json(value: &impl serde::Serialize) -> String {
     let text = serde_json::to_string(value).expect("strings, numbers and lists");
     text.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_name_can_end_the_script_it_stands_in() {
+    fn no_name_can_end_the_script_that_contains_it() {
         let text = json(&["</script><!--<script>", "\u{2028}"]);
         assert_eq!(text, "[\"\\u003c/script>\\u003c!--\\u003cscript>\",\"\\u2028\"]");
         let mut out = Vec::new();

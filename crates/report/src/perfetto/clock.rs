@@ -15,7 +15,7 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// µs with so many digits after the point that no two ticks are equal: an error of half a digit is less than half a
+    /// µs with enough digits after the point that no two ticks are equal: an error of half a digit is less than half a
     /// tick. Beyond 1 GHz whole ns.
     pub(super) fn microseconds(clock_freq_hz: u64) -> Self {
         let frequency = u128::from(clock_freq_hz.max(1));

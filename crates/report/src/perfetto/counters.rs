@@ -1,7 +1,7 @@
 //! Counters: how many of something there were at each moment.
 //!
 //! A counter rises and falls by one. A counter that changes more often than a screen can show, or a browser can hold, is
-//! told for equal stretches of time instead: the mean of each, in thousandths, or the most in each where that is the question.
+//! written for equal stretches of time instead: the mean of each, in thousandths, or the maximum of each where that matters.
 
 use ringlane_insight::CoreKind;
 use ringlane_insight::timeline::Timeline;
@@ -10,13 +10,13 @@ use ringlane_trace::swimlane::SwimlaneLevel;
 
 use super::sink::Value;
 
-/// Changes of one counter that are told one by one. A value is about 70 bytes of JSON, and a trace has up to eight counters.
+/// Changes of one counter that are written one by one. A value is about 70 bytes of JSON, and a trace has up to eight counters.
 pub const EXACT_MAX: usize = 200_000;
 
 /// Stretches into which the time of a counter with more changes is divided.
 const STRETCHES: u64 = 20_000;
 
-/// What is told of a stretch in which a counter changes more often than can be told.
+/// What is written for a stretch in which a counter changes too often to write every change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Thinned {
     Mean,
@@ -42,7 +42,7 @@ impl Counter {
         Counter { name, rises, falls, thinned }
     }
 
-    /// Whether changes are too many to be told one by one.
+    /// Whether changes are too many to be written one by one.
     pub(super) fn is_thinned(&self) -> bool {
         self.rises.len() + self.falls.len() > EXACT_MAX
     }
@@ -68,17 +68,17 @@ impl Counter {
         each(now, now, value);
     }
 
-    /// Every value with the time from which on it holds, as it is told.
+    /// Every value with the time from which on it holds, as it is written.
     pub(super) fn values(&self, mut each: impl FnMut(Ticks, Value)) {
         if !self.is_thinned() {
             return self.steps(|from, _, value| each(Ticks(from), Value::Whole(value)));
         }
         let end = self.falls.last().copied().unwrap_or_default();
         let length = end.div_ceil(STRETCHES).max(1);
-        let mut stretch = Stretch { index: 0, area: 0, most: 0, length, told: None };
+        let mut stretch = Stretch { index: 0, area: 0, most: 0, length, written: None };
         let thinned = self.thinned;
         self.steps(|from, to, value| stretch.add(from, to, value, &mut |at, value| each(at, value), thinned));
-        stretch.tell(&mut each, thinned);
+        stretch.write(&mut each, thinned);
         each(Ticks(end), Value::Whole(0));
     }
 }
@@ -90,7 +90,7 @@ struct Stretch {
     area: u128,
     most: u64,
     length: u64,
-    told: Option<Value>,
+    written: Option<Value>,
 }
 
 impl Stretch {
@@ -105,8 +105,8 @@ impl Stretch {
         while from < to {
             let end = (self.index + 1).saturating_mul(self.length);
             if from >= end {
-                self.tell(each, thinned);
-                // Stretches in which nothing changes need not be told: the value goes on.
+                self.write(each, thinned);
+                // Stretches in which nothing changes need not be written: the value goes on.
                 *self = Stretch { index: from / self.length, area: 0, most: 0, ..*self };
                 continue;
             }
@@ -117,19 +117,19 @@ impl Stretch {
         }
     }
 
-    fn tell(&mut self, each: &mut impl FnMut(Ticks, Value), thinned: Thinned) {
+    fn write(&mut self, each: &mut impl FnMut(Ticks, Value), thinned: Thinned) {
         let value = match thinned {
             Thinned::Mean => Value::Thousandths((self.area * 1000 / u128::from(self.length)) as u64),
             Thinned::Most => Value::Whole(self.most),
         };
-        if self.told != Some(value) {
+        if self.written != Some(value) {
             each(Ticks(self.index * self.length), value);
-            self.told = Some(value);
+            self.written = Some(value);
         }
     }
 }
 
-/// All counters of a timeline, one made after the other: each takes memory while it is told.
+/// All counters of a timeline, one made after the other: each takes memory while it is written.
 pub(super) fn counters(timeline: &Timeline) -> impl Iterator<Item = Counter> + '_ {
     let kinds = CoreKind::ALL.into_iter().filter(|kind| timeline.cores.contains(kind));
     let busy = kinds.map(|kind| busy(timeline, kind));
@@ -144,7 +144,7 @@ fn busy(timeline: &Timeline, kind: CoreKind) -> Counter {
     Counter::new(format!("busy {}", kind.nouns().1), Thinned::Mean, spans)
 }
 
-/// Tasks that could run and of which no block was handed out yet.
+/// Tasks that could run and of which no block was dispatched yet.
 fn ready(timeline: &Timeline) -> Counter {
     let spans = timeline.indices().filter_map(|task| {
         let dispatch = timeline.blocks_of(task).iter().map(|block| block.dispatch).min()?;
@@ -171,10 +171,10 @@ fn in_flight(timeline: &Timeline, ring: RingIndex) -> Option<Counter> {
 mod tests {
     use super::*;
 
-    fn told(counter: &Counter) -> Vec<(u64, Value)> {
-        let mut told = Vec::new();
-        counter.values(|at, value| told.push((at.0, value)));
-        told
+    fn values_of(counter: &Counter) -> Vec<(u64, Value)> {
+        let mut values = Vec::new();
+        counter.values(|at, value| values.push((at.0, value)));
+        values
     }
 
     fn counter(thinned: Thinned, spans: &[(u64, u64)]) -> Counter {
@@ -186,15 +186,15 @@ mod tests {
         use Value::Whole;
         let spans = [(5, 10), (10, 20), (10, 12), (3, 3)];
         let expected = [(0, Whole(0)), (5, Whole(1)), (10, Whole(2)), (12, Whole(1)), (20, Whole(0))];
-        assert_eq!(told(&counter(Thinned::Mean, &spans)), expected);
-        assert_eq!(told(&counter(Thinned::Mean, &[])), [(0, Whole(0))]);
+        assert_eq!(values_of(&counter(Thinned::Mean, &spans)), expected);
+        assert_eq!(values_of(&counter(Thinned::Mean, &[])), [(0, Whole(0))]);
     }
 
     #[test]
-    fn a_counter_with_too_many_changes_tells_the_mean_or_the_most_of_each_stretch() {
+    fn a_counter_with_too_many_changes_has_the_mean_or_the_most_of_each_stretch() {
         let spans: Vec<_> = (0..EXACT_MAX as u64).map(|i| (4 * i, 4 * i + 3)).collect();
-        let mean = told(&counter(Thinned::Mean, &spans));
-        let most = told(&counter(Thinned::Most, &spans));
+        let mean = values_of(&counter(Thinned::Mean, &spans));
+        let most = values_of(&counter(Thinned::Most, &spans));
         assert!(mean.len() <= STRETCHES as usize + 2 && most.len() <= STRETCHES as usize + 2);
         assert!(
             mean[..mean.len() - 2].iter().all(|(_, value)| *value == Value::Thousandths(750)),

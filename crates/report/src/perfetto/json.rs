@@ -227,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_point_stands_before_the_last_digits() {
+    fn a_point_is_written_before_the_last_digits() {
         let written = |units, digits| {
             let mut text = Vec::new();
             decimal(&mut text, units, digits);

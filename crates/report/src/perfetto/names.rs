@@ -1,4 +1,4 @@
-//! The names of slices, each told once.
+//! The names of slices, each stored once.
 
 use std::collections::HashMap;
 

@@ -1,7 +1,7 @@
 //! The trace in Perfetto's own format: `TracePacket`s, one after the other, compressed.
 //!
 //! Every track is a sequence of its own, so that packets need not name their track, times are differences to the packet
-//! before, and names are told once for each track. Packets are gathered and compressed by the thousand into
+//! before, and names are interned once for each track. Packets are gathered and compressed by the thousand into
 //! `compressed_packets`, which Perfetto unpacks as it reads.
 
 use std::io::{self, Write};
@@ -74,14 +74,14 @@ const COUNTER_EVENT: u64 = 4;
 const STATE_CLEARED: u64 = 1;
 const NEEDS_STATE: u64 = 2;
 
-/// Children of a track stand in the order of their ranks.
+/// Children of a track are in the order of their ranks.
 const ORDER_EXPLICIT: u64 = 3;
 
 /// A clock of one sequence only, whose times are differences, and the clock that traces are shown in.
 const DELTA_CLOCK: u64 = 64;
 const BOOT_CLOCK: u64 = 6;
 
-/// The track that holds all others, and after it those that stand for the lanes.
+/// The track that holds all others, and after it those of the lanes.
 const ROOT_UUID: u64 = 1;
 const GROUP_UUIDS: u64 = 2;
 const TRACK_UUIDS: u64 = 1 << 32;
@@ -90,9 +90,9 @@ pub(super) struct ProtoSink<'w, W> {
     out: &'w mut W,
     clock: Clock,
     names: Vec<String>,
-    /// The track in which each name was told last.
-    told: Vec<u64>,
-    told_args: [u64; Arg::COUNT],
+    /// The track in which each name was interned last.
+    named_in: Vec<u64>,
+    args_named_in: [u64; Arg::COUNT],
     /// Used again for every task's name.
     task_name: Vec<u8>,
     batch: Message,
@@ -111,8 +111,8 @@ impl<'w, W: Write> ProtoSink<'w, W> {
         let mut sink = ProtoSink {
             out,
             clock: Clock::nanoseconds(source.timeline.clock_freq_hz),
-            told: vec![0; names.all().len()],
-            told_args: [0; Arg::COUNT],
+            named_in: vec![0; names.all().len()],
+            args_named_in: [0; Arg::COUNT],
             task_name: Vec::new(),
             names: names.all().to_vec(),
             batch: Message::default(),
@@ -128,7 +128,7 @@ impl<'w, W: Write> ProtoSink<'w, W> {
         Ok(sink)
     }
 
-    /// Tells of a track; `parent` is the one it stands in, and its rank there.
+    /// Writes a track's descriptor; `parent` is the track it is in, and its rank there.
     fn descriptor(
         &mut self,
         uuid: u64,
@@ -210,11 +210,11 @@ impl<'w, W: Write> ProtoSink<'w, W> {
         self.give()
     }
 
-    /// The number of a name, which is told if the sequence does not know it.
+    /// The number of a name, which is interned if the sequence does not know it.
     fn name(&mut self, name: NameId) -> u64 {
         let (place, number) = (name.0 as usize, u64::from(name.0) + 1);
-        if self.told[place] != self.track {
-            self.told[place] = self.track;
+        if self.named_in[place] != self.track {
+            self.named_in[place] = self.track;
             self.inner.clear();
             self.inner.number(field::IID, number).bytes_field(field::NAME, self.names[place].as_bytes());
             self.interned.message(field::EVENT_NAMES, &self.inner);
@@ -224,8 +224,8 @@ impl<'w, W: Write> ProtoSink<'w, W> {
 
     fn annotation(&mut self, arg: Arg, value: u64) {
         let number = arg as u64 + 1;
-        if self.told_args[arg as usize] != self.track {
-            self.told_args[arg as usize] = self.track;
+        if self.args_named_in[arg as usize] != self.track {
+            self.args_named_in[arg as usize] = self.track;
             self.inner.clear();
             self.inner.number(field::IID, number).bytes_field(field::NAME, arg.name().as_bytes());
             self.interned.message(field::ANNOTATION_NAMES, &self.inner);

@@ -76,7 +76,7 @@ pub(super) enum TrackKind {
     Values,
 }
 
-/// What is told of a slice beside its name and times.
+/// What a slice carries beside its name and times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Arg {
@@ -157,7 +157,7 @@ pub(super) trait Sink {
     fn finish(self) -> io::Result<()>;
 }
 
-/// The value of a counter: a whole number, or thousandths of one where it stands for a stretch of time.
+/// The value of a counter: a whole number, or thousandths of one where it summarizes a stretch of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Value {
     Whole(u64),

@@ -234,8 +234,9 @@ impl<S: Sink> Walk<'_, S> {
     /// Tasks that never ran a block, where they were ready: arrows can go through them.
     fn tasks_without_blocks(&mut self, arrows: &Arrows<'_>) -> io::Result<()> {
         let timeline = self.timeline;
-        let bare = timeline.indices().filter(|&task| timeline.blocks_of(task).is_empty());
-        let mut order: Vec<_> = bare.filter_map(|task| Some((timeline.task(task).ready?, task))).collect();
+        let without_blocks = timeline.indices().filter(|&task| timeline.blocks_of(task).is_empty());
+        let mut order: Vec<_> =
+            without_blocks.filter_map(|task| Some((timeline.task(task).ready?, task))).collect();
         if order.is_empty() {
             return Ok(());
         }

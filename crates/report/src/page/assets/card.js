@@ -1,4 +1,4 @@
-// The card of a task: its life with every gap named, who it waited for and who waits for it, its arguments.
+// The card of a task: its life with every gap named, its producers and consumers, its arguments.
 
 function drawCard() {
   const section = byId("card");

@@ -1,5 +1,5 @@
-// Every colour that stands for something. Kernels have hues; causes, phases, submits, copies and the steps of calls have
-// blues, greys and reds: no colour means both. Told apart by people who see few colours, readable on both papers.
+// Every colour that has a meaning. Kernels have hues; causes, phases, submits, copies and the steps of calls have
+// blues, greys and reds: no colour means both. Distinguishable with impaired colour vision, readable on both backgrounds.
 
 const COLORS = {
   light: {

@@ -1,4 +1,4 @@
-// Columns: base64 -> gzip -> variable-length numbers -> typed arrays, in slices, so that the page stays awake.
+// Columns: base64 -> gzip -> variable-length numbers -> typed arrays, in slices, so that the page stays responsive.
 
 const SLICE = 1 << 18;
 const breathe = () => new Promise((resolve) => setTimeout(resolve, 0));
@@ -7,7 +7,7 @@ const columns = {
   element: (name) => document.querySelector(`script[data-column="${name}"]`),
   has: (name) => columns.element(name) !== null,
 
-  /** Reads a column into a typed array; the text is let go of. Unknown numbers become NaN, in arrays that hold it. */
+  /** Reads a column into a typed array; the text is freed. Unknown numbers become NaN, in arrays that hold it. */
   async read(name, Type = Float64Array) {
     const element = columns.element(name);
     if (!element) return null;

@@ -1,4 +1,4 @@
-// What to look at first; a click goes there.
+// What to check first; a click goes there.
 
 function drawFindings() {
   const section = byId("findings");
@@ -7,7 +7,7 @@ function drawFindings() {
     return;
   }
   const kinds = { problem: "problem", costly: "warning", fact: "" };
-  sheet(section, "Findings", "what to look at first", h("ol", run.findings.map((finding) =>
+  sheet(section, "Findings", "what to check first", h("ol", run.findings.map((finding) =>
     h("li", h("button.finding." + (kinds[finding.severity] || "fact"), { type: "button", "data-target": targetOf(finding)[0], onclick: () => follow(finding) },
       h("span.mark", { title: finding.severity }), h("span", finding.text), h("span.go", "show \u2192"))))));
 }

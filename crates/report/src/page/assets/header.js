@@ -74,6 +74,6 @@ function trouble() {
 }
 
 function notes() {
-  const told = run.notes.filter((note) => note.kind !== "absent");
-  return told.length ? h("ul.notes", { "aria-label": "What is not on this page" }, told.map((note) => h("li", note.text))) : null;
+  const shown = run.notes.filter((note) => note.kind !== "absent");
+  return shown.length ? h("ul.notes", { "aria-label": "What is not on this page" }, shown.map((note) => h("li", note.text))) : null;
 }

@@ -2,7 +2,7 @@
 
 const palette = { kernels: [] };
 
-/** Kernels are coloured by how much time they took, so that the largest are told apart best. */
+/** Kernels are coloured by how much time they took, so that the largest differ most in colour. */
 function rankKernels() {
   const order = run.kernels.map((kernel, at) => at).sort((a, b) => run.kernels[b].total - run.kernels[a].total);
   order.forEach((kernel, rank) => { palette.kernels[kernel] = rank; });

@@ -1,4 +1,4 @@
-// Where rows of the swimlane stand: groups from top to bottom, each a heading and its lanes, or one lane that stands for
+// The layout of the swimlane's rows: groups from top to bottom, each a heading and its lanes, or one lane that represents
 // all of them while the group is closed.
 
 const GUTTER = 150;
@@ -12,7 +12,7 @@ const rows = { list: [], height: 0 };
 /** Groups that are shown: the critical path only while it is on. */
 const shownGroups = () => groups.filter((group) => group.key !== "path" || state.path);
 
-/** A canvas can be only so high. */
+/** The largest height of a canvas. */
 const CANVAS_MAX = 12000;
 
 /** Places all rows. Lanes get as high as there is room for, so that 100 of them are still seen at once. */

@@ -2,7 +2,7 @@
 
 const SECTIONS = [["findings", "Findings"], ["timeline", "Timeline"], ["workers", "Workers"], ["kernels", "Kernels"], ["counters", "Counters"], ["scopes", "Scopes"], ["arguments", "Arguments"], ["compare", "Compare"], ["reproduce", "Reproduce"]];
 
-/** Draws a section; one that cannot be drawn says so and does not take the others with it. */
+/** Draws a section; one that cannot be drawn says so, and the others are still drawn. */
 function guarded(id, draw) {
   try { draw(); } catch (error) {
     console.error(error);
@@ -60,7 +60,7 @@ async function showLanes() {
   resizeSwimlane();
   drawBrush();
   // As early as it can be: from here on the reader's own clicks decide what is selected.
-  if (first) { recall(); swim.tellShown(); }
+  if (first) { recall(); swim.markShown(); }
 }
 
 state.on((changed) => {

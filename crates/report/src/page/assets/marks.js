@@ -1,4 +1,4 @@
-// What lies on top of the lanes: the ruler, the selected task, who it waits for and who waits for it, the critical path.
+// What is drawn over the lanes: the ruler, the selected task, its producers and consumers, the critical path.
 
 const STEPS = [1, 2, 5];
 
@@ -48,7 +48,7 @@ function drawSelection(context, view) {
   drawArrows(context, view);
 }
 
-/** At most this many arrows each way: more cannot be told apart. */
+/** At most this many arrows each way: more cannot be distinguished. */
 const ARROWS = 60;
 
 function drawArrows(context, view) {
@@ -95,7 +95,7 @@ function drawPath(context, view) {
   const x = (moment) => GUTTER + (moment - view.from) / view.perPixel / view.ratio;
   const to = view.from + view.perPixel * view.width;
   const lane = groups.find((group) => group.key === "path")?.lanes[0];
-  // More than can be told apart would paint the lanes red; the path's own lane shows them.
+  // More than can be distinguished would paint the lanes red; the path's own lane shows them.
   if (!lane || lane.countIn(view.from, to) > PATH_SHOWN) return;
   context.strokeStyle = context.fillStyle = theme.color("red");
   let before = null;

@@ -2,7 +2,7 @@
 
 const model = { span: 1, loading: true, blocks: null, tasks: null, phases: null, scopes: null, path: null, edges: null };
 
-/** Blocks, core by core in the order of time. A start is told as its distance from the end before. */
+/** Blocks, core by core in the order of time. A start is stored as its distance from the end before. */
 async function loadBlocks() {
   const counts = await columns.read("cores.blocks", Uint32Array);
   if (!counts) return;
@@ -31,7 +31,7 @@ async function loadBlocks() {
   model.span = Math.max(1, latest);
 }
 
-/** What of blocks is only asked one by one. */
+/** Columns of blocks that are only read one by one. */
 async function loadBlockDetails() {
   const { blocks } = model;
   if (!blocks) return;
@@ -68,7 +68,7 @@ async function loadTasks() {
   if (model.blocks) model.blocks.ofTask = grouped_by(model.blocks.task, tasks.length);
 }
 
-/** The rest of what is known of tasks: read when it is first looked at, or when nothing else is to do. */
+/** The remaining task columns: read on first use, or when the page is idle. */
 async function loadTaskDetails() {
   const { tasks } = model;
   if (!tasks) return;

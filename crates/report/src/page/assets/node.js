@@ -6,7 +6,7 @@ const STEPS_OF_CALL = ["in the mailbox", "taken, not begun", "", "the node has n
 const STATUSES = ["ok", "failed", "died", "late"];
 const [MAILBOX, TAKEN, ANSWER, BAD, CALLABLE] = [0, 1, 2, 3, 4];
 
-/** Calls, worker by worker in the order of time. Steps are told as their distance from the submit. */
+/** Calls, worker by worker in the order of time. Steps are stored as their distance from the submit. */
 async function loadCalls() {
   if (!run.node) return;
   const counts = await columns.read("calls.count", Uint32Array);
@@ -25,7 +25,7 @@ function untilOf(call) {
   return Math.max(submit[call], ...[sent, accepted, began, end, done].map((step) => step[call]).filter((at) => !Number.isNaN(at)));
 }
 
-/** Blocks of the workers' chips, core by core. A start is told as its distance from the end before. */
+/** Blocks of the workers' chips, core by core. A start is stored as its distance from the end before. */
 async function loadChips() {
   if (!run.node) return;
   const counts = await columns.read("chips.count", Uint32Array);
@@ -59,14 +59,14 @@ function rankChipKernels() {
   });
 }
 
-/** What a call looks like, by the kind of its step. */
+/** The colour of a call, by the kind of its step. */
 function callColor(kind) {
   if (kind === BAD) return theme.color("red");
   if (kind >= CALLABLE) return theme.kernel(palette.callables[kind - CALLABLE] ?? 0);
   return Object.values(theme.colors.steps)[kind];
 }
 
-/** A lane for each worker; the workers of a node stand in a group of their own. */
+/** A lane for each worker; the workers of a node are in a group of their own. */
 function addWorkers() {
   const { calls } = model;
   if (!calls) return;

@@ -5,7 +5,7 @@ const overview = { charts: [], brush: null };
 function overviewNode() {
   if (!run.overview) return null;
   const { busy, ready, rings } = run.overview;
-  // One for each kind of core: shares of different wholes do not go into one chart.
+  // One for each kind of core: shares of different totals do not go into one chart.
   const charts = busy.map((one) => ({ label: `busy ${busy.length > 1 ? manyOf(one.name) : run.node ? "workers" : "cores"}`, height: busy.length > 1 ? 26 : 40, top: 1,
     format: (v) => percent(v), stacked: false, series: [{ ...one, color: () => theme.cause("busy") }] }));
   if (ready) charts.push({ label: "ready tasks", height: 26, series: [{ name: "ready", values: ready, color: () => theme.color("accent") }], format: digits });

@@ -1,4 +1,4 @@
-// The command lines that make this run again, and those that dig further.
+// The command lines that repeat this run, and those that analyse it further.
 
 function drawReproduce() {
   const dir = quoted(run.dir);
@@ -16,7 +16,7 @@ function drawReproduce() {
     !run.scopes && h("p.note", "Capacities of rings are not known here: ", h("code", "--scope-stats"), " records them."));
 }
 
-/** The words of the command line that makes the run again. */
+/** The words of the command line that repeats the run. */
 function again() {
   const params = Object.entries(manifest.params).flatMap(([name, value]) => ["--param", `${name}=${value}`]);
   return [manifest.program, "run", manifest.scene, "--case", manifest.case, ...machine(), ...workerCounts(), "--seed", run.seed, ...params, ...capacities(), ...recording()];
@@ -37,7 +37,7 @@ function workerCounts() {
   return ["--workers", nodes ? `${nodes}x${chips(1) / nodes}` : String(chips(0))];
 }
 
-/** Capacities that are not what they are if nothing is said. */
+/** Capacities that differ from their defaults. */
 const capacities = () => (run.scopes?.given ?? []).flatMap((option) => option.split(" "));
 
 function recording() {

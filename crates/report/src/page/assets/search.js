@@ -17,11 +17,11 @@ function search(text) {
   const wanted = text.trim();
   if (!wanted) {
     state.set({ picked: null });
-    return tellFound("");
+    return showFound("");
   }
   const task = taskNamed(wanted);
   if (task >= 0) {
-    tellFound(`task ${taskName(task)}`);
+    showFound(`task ${taskName(task)}`);
     return state.select(task);
   }
   const lower = wanted.toLowerCase();
@@ -31,11 +31,11 @@ function search(text) {
   const isLabelled = (block) => labels.size > 0 && labels.has(model.tasks?.label?.[model.blocks.task[block]]);
   if (exact >= 0) pickKernel(exact);
   else if (kernels.size || labels.size) pick(wanted, { cores: (block) => kernels.has(model.blocks.kernel[block]) || isLabelled(block) });
-  else { state.set({ picked: null }); tellFound("nothing found"); }
+  else { state.set({ picked: null }); showFound("nothing found"); }
 }
 
-/** Says what a search came to; blocks that were picked say it themselves. */
-function tellFound(words) {
+/** Shows the result of a search; picked blocks show it themselves. */
+function showFound(words) {
   swim.foundWords = words;
   if (swim.found) swim.found.textContent = words;
 }

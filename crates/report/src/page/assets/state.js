@@ -1,4 +1,4 @@
-// What the reader is looking at: a stretch of time, a task, a set of blocks. It stands in the address, so that it can be
+// The state of the view: a stretch of time, a task, a set of blocks. It is stored in the address, so that it can be
 // kept and sent.
 
 const state = {
@@ -6,15 +6,15 @@ const state = {
   listeners: [],
   pending: new Set(),
 
-  /** Changes something; those who listen are told once for each frame. */
+  /** Changes something; listeners are notified once for each frame. */
   set(changes) {
     for (const [name, value] of Object.entries(changes)) {
       if (state[name] !== value) { state[name] = value; state.pending.add(name); }
     }
-    if (state.pending.size && !state.frame) state.frame = requestAnimationFrame(state.tell);
+    if (state.pending.size && !state.frame) state.frame = requestAnimationFrame(state.notify);
   },
 
-  tell() {
+  notify() {
     state.frame = 0;
     const changed = state.pending;
     state.pending = new Set();
@@ -23,7 +23,7 @@ const state = {
 
   on(listener) { state.listeners.push(listener); },
 
-  /** Shows a stretch of time, no shorter than can be told apart and no longer than the run. */
+  /** Shows a stretch of time, no shorter than can be distinguished and no longer than the run. */
   show(from, to) {
     const least = Math.min(model.span, 20);
     let width = Math.max(least, Math.min(model.span * 1.02, to - from));
@@ -83,7 +83,7 @@ function remember() {
   try { history.replaceState(null, "", parts.length ? "#" + parts.join("&") : location.pathname + location.search); } catch { /* not from here */ }
 }
 
-/** Looks at what the address says. */
+/** Restores the state that the address holds. */
 function recall(hash = location.hash) {
   const time = /[#&]t=(\d+)-(\d+)/.exec(hash);
   const task = /[#&]task=(\d+):(\d+)/.exec(hash);

@@ -1,8 +1,8 @@
 // The swimlane: one canvas, its tools, and how it answers to the pointer.
 
 const swim = { canvas: null, hover: null, ready: false };
-/** Until there are lanes to look at. */
-swim.shown = new Promise((resolve) => { swim.tellShown = resolve; });
+/** Resolves when the first lanes are drawn. */
+swim.shown = new Promise((resolve) => { swim.markShown = resolve; });
 
 function drawTimelineSection() {
   const section = byId("timeline");
@@ -36,7 +36,7 @@ function kernelLegend() {
   return swim.legend;
 }
 
-/** What the colours of calls and of the chips' kernels stand for. */
+/** What the colours of calls and of the chips' kernels mean. */
 function nodeLegend() {
   const swatch = (color, name) => h("span", h("i.swatch", { style: { background: color() }, onrecolor: (event) => { event.target.style.background = color(); } }), name);
   const order = run.node.kernels.map((_, at) => at).filter((at) => run.node.kernels[at].total > 0).sort((a, b) => palette.chips[a] - palette.chips[b]);
@@ -48,7 +48,7 @@ function nodeLegend() {
   ];
 }
 
-/** Swatches follow the theme wherever they stand. */
+/** Swatches follow the theme wherever they are. */
 function colorSwatches() {
   for (const swatch of document.querySelectorAll(".legend i.swatch:not([data-swatch])")) swatch.dispatchEvent(new Event("recolor"));
   for (const swatch of document.querySelectorAll("[data-swatch]")) swatch.style.background = kernelColor(Number(swatch.dataset.swatch));
@@ -133,13 +133,13 @@ function drawPicked(context, view) {
     if (!row.lane) drawSums(context, row, view, row.group.lanes.flatMap((lane) => state.picked.lanes.get(lane) ?? []));
     const lane = row.lane && state.picked.lanes.get(row.lane);
     if (!lane) continue;
-    const stand = { ...row, lane };
+    const substitute = { ...row, lane };
     prepareStrip(view.width, 1);
-    drawLane(stand, 0, view, 1);
+    drawLane(substitute, 0, view, 1);
     strip.context.putImageData(strip.image, 0, 0, 0, 0, view.width, 1);
     const height = row.height > 7 ? row.height - 1.5 : row.height - 0.5;
     context.drawImage(strip.canvas, 0, 0, view.width, 1, GUTTER, row.y, view.width / view.ratio, height);
-    clipped(context, row, view.width / view.ratio, () => drawWide(context, stand, view));
+    clipped(context, row, view.width / view.ratio, () => drawWide(context, substitute, view));
   }
 }
 

@@ -9,7 +9,7 @@ const theme = {
     return theme.known.get(name);
   },
   known: new Map(),
-  /** What stands for something, in the colours of the theme. */
+  /** The colours of the theme, by what they mean. */
   get colors() { return COLORS[theme.name]; },
   kernel(rank) { const { kernels } = theme.colors; return kernels[rank % kernels.length]; },
   cause(name) { return theme.colors.causes[name] ?? theme.color("ink-3"); },

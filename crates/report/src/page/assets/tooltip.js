@@ -1,6 +1,6 @@
 // What is under the pointer.
 
-/** The thing under the pointer, or a cell that stands for several. */
+/** The thing under the pointer, or a cell that represents several. */
 function thingAt(event, at) {
   const box = swim.canvas.getBoundingClientRect();
   const row = rowAt(event.clientY - box.top);
@@ -54,7 +54,7 @@ function describe(found, at) {
   }
 }
 
-/** A pixel that stands for several things. */
+/** A pixel that represents several things. */
 function merged(found, at) {
   const { row } = found;
   const view = currentView();

@@ -1,6 +1,6 @@
 //! Blocks, core by core in the order of time: the order in which they are drawn.
 //!
-//! A block's start is told as its distance from the end of the one before on its core, which is small.
+//! A block's start is stored as its distance from the end of the one before on its core, which is small.
 
 use ringlane_insight::timeline::Timeline;
 use ringlane_trace::swimlane::{BlockRow, SwimlaneLevel};

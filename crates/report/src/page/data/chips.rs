@@ -29,7 +29,7 @@ struct ChipLane {
     stretches: Vec<Stretch>,
 }
 
-/// A block, or several that stand close together.
+/// A block, or several that are close together.
 #[derive(Clone, Copy)]
 struct Stretch {
     start: i64,
@@ -85,7 +85,7 @@ impl Chips {
         }
         let busy = |lane: &ChipLane| lane.stretches.iter().map(|one| one.end - one.start).sum::<i64>();
         let busy = self.lanes.values().map(busy).fold(0, i64::saturating_add);
-        // As short as keeps the limit: blocks that stand far apart take more than their own length.
+        // As short as keeps the limit: blocks that are far apart take more than their own length.
         let mut shortest = busy / CHIP_BLOCKS_MAX as i64 + 1;
         while self.stretches() > CHIP_BLOCKS_MAX && shortest < i64::MAX {
             for lane in self.lanes.values_mut() {

@@ -1,6 +1,6 @@
-//! Tasks as they were submitted: where, with which arguments, and who waits for whom and why.
+//! Tasks as they were submitted: where, with which arguments, and which task waits for which and why.
 //!
-//! Sites and the shapes of views repeat, so they stand once, in [`Names`], and columns hold their places.
+//! Sites and the shapes of views repeat, so they are stored once, in [`Names`], and columns hold their positions.
 
 use std::collections::HashMap;
 use std::hash::Hash;

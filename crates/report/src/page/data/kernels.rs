@@ -75,7 +75,7 @@ fn place(timeline: &Timeline, block: &BlockRow) -> usize {
     found.unwrap_or(timeline.kernels.len())
 }
 
-/// Bars between the shortest duration and the 99th percentile; what is longer stands in the last bar, so that one outlier
+/// Bars between the shortest duration and the 99th percentile; what is longer is counted in the last bar, so that one outlier
 /// does not flatten all others.
 fn histogram(sorted: &[Ticks]) -> Histogram {
     let (Some(from), end) = (sorted.first().map(|from| from.0), rank(sorted, 99).0) else {
@@ -96,12 +96,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_block_stands_in_one_bar() {
+    fn every_block_is_counted_in_one_bar() {
         let mut durations = vec![Ticks(5); 100];
         durations.extend([6, 7, 1_000_000].map(Ticks));
         let histogram = histogram(&durations);
         assert_eq!(histogram.bars.iter().sum::<u64>(), 103);
-        assert_eq!(histogram.bars.last(), Some(&2), "the outlier stands in the last bar");
+        assert_eq!(histogram.bars.last(), Some(&2), "the outlier is counted in the last bar");
         assert!(super::histogram(&[]).bars.is_empty());
     }
 }

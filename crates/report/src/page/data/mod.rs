@@ -1,7 +1,7 @@
 //! What goes into a page: small things as JSON, tables as columns, and notes on what is not there.
 //!
-//! Each part is made from one table of the run and then lets go of it, so that a page takes no more memory than its
-//! largest table. A table that was not recorded or is damaged becomes a note; the rest of the page stands without it.
+//! Each part is made from one table of the run and then frees it, so that a page takes no more memory than its
+//! largest table. A table that was not recorded or is damaged becomes a note; the rest of the page does without it.
 
 mod answers;
 mod band;
@@ -208,7 +208,7 @@ impl Page {
     }
 }
 
-/// Whether tasks are told one by one, with all that is known of them.
+/// Whether tasks are listed one by one, with all that is known of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
     /// They are.

@@ -19,7 +19,7 @@ pub struct NodeData {
     workers: Vec<WorkerSummary>,
     callables: Vec<String>,
     runs: Vec<RunData>,
-    /// Runs there are; the first of them are told.
+    /// The number of runs; the page lists the first of them.
     runs_total: usize,
     pub(super) lanes: Vec<LaneData>,
     pub(super) kernels: Vec<KernelData>,
@@ -74,7 +74,7 @@ pub struct KernelData {
 }
 
 impl Page {
-    /// Adds the workers, if there are any; a page that does not stand in the run's directory has no links from there.
+    /// Adds the workers, if there are any; a page outside the run's directory has no links to their pages.
     pub(super) fn add_node(&mut self, run: &Run, place: Place) {
         if !run.has(Instrument::Dist) && run.manifest.children.is_empty() {
             return;

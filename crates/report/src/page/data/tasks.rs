@@ -27,7 +27,7 @@ pub fn columns(timeline: &Timeline, detail: Detail) -> Vec<Column> {
     columns
 }
 
-/// Names and places: the number within a ring is told as its distance from the last one of that ring, which is nearly
+/// Names and places: the number within a ring is stored as its distance from the last one of that ring, which is nearly
 /// always 1.
 fn names(tasks: &[TaskLife]) -> Vec<Column> {
     let mut steps = ColumnWriter::new("tasks.step", Signed);

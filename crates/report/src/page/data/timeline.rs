@@ -59,14 +59,14 @@ pub fn of(timeline: &Timeline) -> TimelineData {
 }
 
 impl Page {
-    /// How much is told of each task; says so if it is not all.
+    /// How much the page holds of each task; adds a note if it is not all.
     pub(super) fn detail_of(&mut self, timeline: &Timeline) -> Detail {
         let tasks = timeline.tasks.len();
         if tasks <= DETAILED_TASKS_MAX {
             return Detail::Full;
         }
         let text = format!(
-            "{} tasks are more than the {} that a page tells one by one: their arguments, producers and the parts of their \
+            "{} tasks are more than the {} that a page shows one by one: their arguments, producers and the parts of their \
              submits are left out. ringlane deps --task ID and ringlane dump --task ID show them.",
             grouped(tasks),
             grouped(DETAILED_TASKS_MAX)
