@@ -1,17 +1,18 @@
-//! Dispatching ahead: a busy core gets its next block before it has ended the one that it runs.
+//! Dispatching ahead: a busy core gets its next block before the current one has ended.
 //!
-//! That saves the way from the end of a block over the register, the poll and the next dispatch; the core needs its
-//! turn-around instead. But it commits a block to a core early, when a more urgent one may still become ready or another core
-//! may become free sooner. So a block goes ahead only if all of this holds:
+//! That saves the path from the end of a block through the register, the poll and the next dispatch; the core needs
+//! its turn-around instead. But it commits a block to a core early, when a more urgent one may still become ready or
+//! another core may become free sooner. So a block is dispatched ahead only if all of this holds:
 //!
-//! 1. No core that could run it is idle, and at least as many blocks of its class wait as there are such cores: each of these
-//!    cores gets one anyway, the first to be free first. No mixed task waits, which needs a cluster to become free.
-//! 2. It begins sooner than if it waited for the first core to be free. The difference is at least a share of what it takes
-//!    ([`GAIN_SHARE`]): a long block gains little, and costs much where it delays another.
-//! 3. The thread would come too late with its next round. Until then nothing is lost by waiting.
+//! 1. No core that could run it is idle, and at least as many blocks of its class wait as there are such cores: each
+//! of
+//!    these cores gets one anyway, the first to be free first. No mixed task waits, which needs a free cluster.
+//! 2. It begins sooner than if it waited for the first core to be free. The gain is at least a share of its duration
+//!    ([`GAIN_SHARE`]): a long block gains little, and costs much if it delays another.
+//! 3. The next round of the thread would be too late. Until then nothing is lost by waiting.
 //!
-//! When a core becomes free is predicted from the cost model, which a scheduler on a chip could do as well. What a block
-//! really takes may differ (`--chaos`); the prediction does not know it.
+//! The cost model predicts when a core becomes free, which a scheduler on a chip could do as well. The actual
+//! duration of a block may differ (`--chaos`); the prediction does not include that.
 
 use ringlane_engine::seams::Probe;
 
@@ -20,22 +21,23 @@ use crate::machine::Machine;
 use crate::policy::Class;
 use crate::time::Ps;
 
-/// Dispatching ahead must gain more than this part (one over it) of what a block takes. Less is lost among the effects of a
-/// changed order: of 2,400 runs of 400 random graphs, 13 got longer by more than 2 % with 8, and two with 4. On the 200 of them
-/// that `tests/dispatch_ahead.rs` keeps, 8, 4 and 2 gave three, none and one: the choice fits that sample, see docs/simulator.md.
+/// Dispatching ahead must gain more than one over this number of a block's duration. A smaller gain is lost among the
+/// effects of a changed order: of 2,400 runs of 400 random graphs, 13 got longer by more than 2 % with 8, and two
+/// with 4. On the 200 of them in `tests/dispatch_ahead.rs`, 8, 4 and 2 gave three, none and one: the choice fits that
+/// sample, see docs/simulator.md.
 const GAIN_SHARE: u64 = 4;
 
-/// A block that can go to a busy core.
+/// A block that can be dispatched to a busy core.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ahead {
     pub(crate) core: usize,
     pub(crate) class: Class,
-    /// Before then, the thread loses nothing by waiting.
+    /// The time until which the thread loses nothing by waiting.
     pub(crate) from: Ps,
 }
 
 impl<P: Probe> Machine<'_, P> {
-    /// The next block that a thread gives ahead to one of its cores of a kind, if it stays as it is at `at`.
+    /// The next block that a thread dispatches ahead to one of its cores of a kind, if nothing changes after `at`.
     pub(crate) fn ahead(&mut self, thread: usize, kind: CoreKind, at: Ps) -> Option<Ahead> {
         if self.spec.dispatch_ahead == 0 || self.policy.waits(Class::Mixed) {
             return None;
@@ -49,7 +51,7 @@ impl<P: Probe> Machine<'_, P> {
         None
     }
 
-    /// Whether a block waits for every core that could run it, and each of these is busy.
+    /// Whether all cores that could run a class are busy and a block waits for each of them.
     fn is_saturated(&self, class: Class) -> bool {
         let (idle, cores) = match class {
             Class::Aic => (self.idle_cores[CoreKind::Aic as usize], self.spec.aic_cores()),
@@ -59,17 +61,17 @@ impl<P: Probe> Machine<'_, P> {
         idle == 0 && self.queued[class as usize] >= u64::from(cores)
     }
 
-    /// Of a thread's cores of a kind that hold one block, the one that is the first to be free.
+    /// Among a thread's cores of a kind that hold one block, the first to be free.
     fn first_to_be_free(&self, thread: usize, kind: CoreKind) -> Option<usize> {
         let cores = self.schedulers[thread].cores.clone();
         let one = cores.filter(|&core| self.cores[core].kind == kind && self.cores[core].flights.len() == 1);
         one.min_by_key(|&core| self.cores[core].free_at())
     }
 
-    /// From when on the next block of a class goes ahead to a core; `None` if it had better wait.
+    /// The time from which the next block of a class goes ahead to a core; `None` if it is better to wait.
     fn ahead_from(&mut self, thread: usize, core: usize, class: Class, at: Ps) -> Option<Ps> {
         let (free, costs) = (self.cores[core].free_at(), self.costs);
-        // From the time when the register shows it, an end is found, on average, a round later.
+        // The end of a block is found, on average, one round after the register shows it.
         let round = costs.round + costs.poll * self.in_flight(thread).count() as u64;
         let reach = costs.dispatch_store + costs.dispatch_seen;
         let waiting = free.saturating_add(costs.done_seen).max(at) + round + reach;

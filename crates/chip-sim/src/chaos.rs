@@ -1,6 +1,6 @@
-//! What can go wrong on a chip, drawn from a seed: costs that vary, ends that show late, cores that are slow or silent.
+//! Faults of a chip, drawn from a seed: varying durations, delayed completions, slow and silent cores.
 //!
-//! Every draw that changes something is told, so that a run that went wrong can be read like a log, and the same seed gives the
+//! Each draw that changes something is recorded, so that a failed run can be read like a log. The same seed gives the
 //! same run.
 
 use core::fmt;
@@ -10,27 +10,27 @@ use ringlane_task::{CoreId, TaskId};
 use crate::core::NEVER;
 use crate::time::Ps;
 
-/// One core in so many is slow.
+/// One in this many cores is slow.
 const SLOW_CORES: u64 = 16;
-/// One run in so many has a silent core.
+/// One in this many runs has a silent core.
 const SILENT_RUNS: u64 = 4;
-/// One block in so many takes another time.
+/// One in this many blocks has another duration.
 const VARIED_BLOCKS: u64 = 8;
-/// The end of one block in so many shows late.
+/// One in this many blocks completes late.
 const LATE_BLOCKS: u64 = 32;
-/// An end shows at most so much later.
+/// The largest delay of a completion.
 const LATE_MAX: Ps = 50_000_000;
 
-/// Something that was drawn.
+/// An injected fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Draw {
-    /// A core takes so many percent of the time for everything.
+    /// A core takes this percentage of the normal time for everything.
     SlowCore(CoreId, u64),
-    /// A core falls silent with its block of this number, counted from 1.
+    /// A core stops responding at its block with this number, counted from 1.
     SilentCore(CoreId, u64),
-    /// A block takes so many percent of its time.
+    /// A block takes this percentage of its normal time.
     Varied(TaskId, u32, u64),
-    /// The end of a block shows so many picoseconds later.
+    /// The end of a block becomes visible this many picoseconds late.
     Late(TaskId, u32, Ps),
 }
 
@@ -47,14 +47,14 @@ impl fmt::Display for Draw {
     }
 }
 
-/// Draws that are told of one by one; more are counted.
+/// Draws that are recorded one by one; further draws are only counted.
 pub const DRAWS_MAX: usize = 1 << 16;
 
-/// What goes wrong in one run.
+/// The faults of one run.
 #[derive(Debug)]
 pub(crate) struct Chaos {
     state: u64,
-    /// Percent, by core.
+    /// The duration of blocks in percent, by core.
     slow: Vec<u64>,
     silent: Option<(usize, u64)>,
     pub(crate) draws: Vec<Draw>,
@@ -69,18 +69,18 @@ impl Chaos {
             if chaos.below(SLOW_CORES) == 0 {
                 let percent = 150 + chaos.below(250);
                 chaos.slow[core as usize] = percent;
-                chaos.tell(Draw::SlowCore(CoreId(core), percent));
+                chaos.record(Draw::SlowCore(CoreId(core), percent));
             }
         }
         if chaos.below(SILENT_RUNS) == 0 {
             let (core, block) = (chaos.below(cores.into()) as u32, 1 + chaos.below(64));
             chaos.silent = Some((core as usize, block));
-            chaos.tell(Draw::SilentCore(CoreId(core), block));
+            chaos.record(Draw::SilentCore(CoreId(core), block));
         }
         chaos
     }
 
-    /// The next of a fixed sequence of numbers (SplitMix64).
+    /// The next number of a fixed sequence (SplitMix64).
     fn next(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.state;
@@ -93,19 +93,19 @@ impl Chaos {
         self.next() % limit.max(1)
     }
 
-    fn tell(&mut self, draw: Draw) {
+    fn record(&mut self, draw: Draw) {
         self.count += 1;
         if self.draws.len() < DRAWS_MAX {
             self.draws.push(draw);
         }
     }
 
-    /// How long a block takes that should take so long.
+    /// The duration of a block whose normal duration is `ps`.
     pub(crate) fn takes(&mut self, core: usize, task: TaskId, block: u32, ps: Ps) -> Ps {
         let mut percent = self.slow[core];
         if self.below(VARIED_BLOCKS) == 0 {
             let varied = 50 + self.below(200);
-            self.tell(Draw::Varied(task, block, varied));
+            self.record(Draw::Varied(task, block, varied));
             percent = percent * varied / 100;
         }
         let silent = self.silent.as_mut().filter(|(silent, _)| *silent == core);
@@ -118,13 +118,13 @@ impl Chaos {
         (u128::from(ps) * u128::from(percent) / 100).clamp(1, u128::from(NEVER / 4)) as Ps
     }
 
-    /// How much later than it should its end shows.
+    /// The delay after which its end becomes visible.
     pub(crate) fn late(&mut self, task: TaskId, block: u32) -> Ps {
         if self.below(LATE_BLOCKS) > 0 {
             return 0;
         }
         let late = 1 + self.below(LATE_MAX);
-        self.tell(Draw::Late(task, block, late));
+        self.record(Draw::Late(task, block, late));
         late
     }
 }

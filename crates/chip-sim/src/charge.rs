@@ -1,4 +1,4 @@
-//! What the cost model is asked: of a block that is dispatched, and of a task whose rank is wanted.
+//! Costs from the cost model: of a block when it is dispatched, and of a task when its rank is computed.
 
 use ringlane_engine::seams::Probe;
 use ringlane_engine::slot::{SlotIndex, TaskRecord};
@@ -10,13 +10,13 @@ use crate::machine::Machine;
 use crate::policy::Class;
 use crate::time::Ps;
 
-/// The kernel that a block of a task belongs to, counted from 0.
+/// The index of the kernel that a block of a task belongs to.
 fn kernel_of(record: &TaskRecord, index: u32) -> u32 {
     if record.lanes() == 1 { 0 } else { index / record.blocks }
 }
 
 impl<P: Probe> Machine<'_, P> {
-    /// What a block of a task takes on a core of this kind.
+    /// The cost of a block of a task on a core of this kind.
     ///
     /// # Safety
     /// The caller holds the task, or is the submitter.
@@ -32,10 +32,10 @@ impl<P: Probe> Machine<'_, P> {
         unsafe { executor.with_args(record, index, |kernel, args| model.block(kernel, kind, args, which)) }
     }
 
-    /// How long a task takes, as far as that is known before it runs: the longest of its kernels. What was recorded of this
-    /// very task goes before what its submit says, and that before its kernels' cost models.
+    /// The duration of a task, as far as it is known before it runs: the longest of its kernels. A recorded duration
+    /// of this task comes first, then the duration of its submit, then the cost models of its kernels.
     pub(crate) fn takes(&self, task: SlotIndex) -> Ps {
-        // SAFETY: the task is being submitted, or is ready and has blocks to give out: its record stays.
+        // SAFETY: the task is being submitted, or is ready and has blocks to dispatch: its record stays.
         let record = unsafe { self.executor(0).record(task) };
         let longest = |lane: u32| {
             let kernel = record.kernels[lane as usize];

@@ -1,4 +1,4 @@
-//! The orchestrator's side: its clock, and how its work and its waits let time pass.
+//! The orchestrator: its clock, and how its work and its waits advance virtual time.
 
 use ringlane_engine::api::args::Space;
 use ringlane_engine::api::buffers::Permission;
@@ -19,13 +19,13 @@ use crate::totals::Totals;
 /// The modelled chip, as the engine's submitter sees it.
 pub(crate) struct SimChip<'t, P> {
     machine: Machine<'t, P>,
-    /// The orchestrator's clock. Everything before it has happened.
+    /// The orchestrator's clock. All events before it have been handled.
     now: Ps,
-    /// What is told after the run.
+    /// The totals, reported after the run.
     totals: &'t mut Totals,
     /// The task whose edges are being wired.
     wiring: Option<SlotIndex>,
-    /// External buffers in memory that the host does not see.
+    /// External buffers in memory that the host cannot access.
     buffers: Vec<DeviceBuffer>,
 }
 
@@ -36,13 +36,13 @@ impl<'t, P: Probe> SimChip<'t, P> {
         SimChip { machine, now: 0, totals, wiring: None, buffers: Vec::new() }
     }
 
-    /// Lets time pass for the orchestrator.
-    fn pass(&mut self, ps: Ps) {
-        self.go_on_to(later(self.now, ps));
+    /// Advances the orchestrator's clock by a duration.
+    fn advance_by(&mut self, ps: Ps) {
+        self.advance_to(later(self.now, ps));
     }
 
-    /// Lets everything happen up to a time, which is the orchestrator's then.
-    fn go_on_to(&mut self, at: Ps) {
+    /// Handles all events up to a time, to which the orchestrator's clock advances.
+    fn advance_to(&mut self, at: Ps) {
         self.now = self.now.max(at);
         self.machine.run_until(self.now);
         self.machine.clock.show(self.now);
@@ -51,17 +51,17 @@ impl<'t, P: Probe> SimChip<'t, P> {
         }
     }
 
-    /// Copies over the link, unless the host sees the chip's memory.
+    /// Copies over the link, unless the host can access the chip's memory.
     fn copy(&mut self, direction: Direction, what: Copied, bytes: u64) {
         if !self.memory().host_sees() {
             let end = self.machine.link.copy(self.now, direction, what, bytes);
-            self.go_on_to(end);
+            self.advance_to(end);
         }
     }
 
-    /// A policy that looks ahead learns of a task when it is first heard of.
-    fn introduce(&mut self, task: SlotIndex) {
-        if self.wiring != Some(task) && self.machine.policy.looks_ahead() {
+    /// Passes a new task to the policy, if the policy uses the graph.
+    fn announce_task(&mut self, task: SlotIndex) {
+        if self.wiring != Some(task) && self.machine.policy.uses_graph() {
             let takes = self.machine.takes(task);
             self.machine.policy.submitted(task, takes);
         }
@@ -85,7 +85,7 @@ impl<P: Probe> Chip for SimChip<'_, P> {
         Ok(space)
     }
 
-    /// What the chip cannot see where it is has been copied: that takes its time.
+    /// Accounts for the copies of external buffers that the chip cannot access in place.
     fn begin(&mut self) {
         if self.machine.table.stopped() {
             return;
@@ -95,11 +95,11 @@ impl<P: Probe> Chip for SimChip<'_, P> {
             let what = Copied::Buffer(number as u32);
             end = self.machine.link.copy(end, Direction::In, what, buffer.arena.bytes());
         }
-        self.go_on_to(end);
+        self.advance_to(end);
     }
 
     fn publish(&mut self, task: SlotIndex) {
-        self.introduce(task);
+        self.announce_task(task);
         self.wiring = None;
         self.machine.make_ready(task, self.now, None);
     }
@@ -108,7 +108,7 @@ impl<P: Probe> Chip for SimChip<'_, P> {
         let Some(next) = self.machine.next_event() else {
             return self.give_up();
         };
-        self.go_on_to(next);
+        self.advance_to(next);
     }
 
     fn work(&mut self, work: Work) {
@@ -128,28 +128,28 @@ impl<P: Probe> Chip for SimChip<'_, P> {
             Work::CopyIn(bytes) => return self.copy(Direction::In, Copied::Upload, bytes),
             Work::CopyOut(bytes) => return self.copy(Direction::Out, Copied::Read, bytes),
         };
-        self.pass(takes);
+        self.advance_by(takes);
     }
 
     fn advance_time(&mut self, ticks: u64) {
-        self.pass(self.machine.clock.ps(ticks));
+        self.advance_by(self.machine.clock.ps(ticks));
     }
 
     fn wired(&mut self, predecessor: SlotIndex, successor: SlotIndex) {
-        if self.machine.policy.looks_ahead() {
-            self.introduce(successor);
+        if self.machine.policy.uses_graph() {
+            self.announce_task(successor);
             self.wiring = Some(successor);
             self.machine.policy.wired(predecessor, successor);
         }
     }
 
-    /// The control threads come to rest, and what they did is told to the end.
+    /// Waits for the control threads to finish, and records their remaining time.
     fn end(&mut self) {
         while let Some(next) = self.machine.next_event() {
-            self.go_on_to(next);
+            self.advance_to(next);
         }
-        self.now = self.machine.schedulers.iter().map(|s| s.rests_since()).fold(self.now, Ps::max);
-        // The run is over when the host has what tasks may have written.
+        self.now = self.machine.schedulers.iter().map(|s| s.idle_since()).fold(self.now, Ps::max);
+        // The run ends when the host has everything that tasks may have written.
         let mut end = self.now;
         for (number, buffer) in self.buffers.iter().enumerate() {
             if buffer.permission == Permission::ReadWrite {
@@ -158,7 +158,7 @@ impl<P: Probe> Chip for SimChip<'_, P> {
             }
         }
         self.now = end;
-        // The last records follow after the end, so that a run does not get longer by being watched.
+        // The last records are sent after the end, so that recording does not lengthen the run.
         let (logs, link) = (&mut self.machine.logs, &mut self.machine.link);
         logs.iter_mut().for_each(|log| log.flush(self.now, link));
         self.machine.clock.show(self.now);
@@ -179,7 +179,7 @@ impl<P: Probe> Chip for SimChip<'_, P> {
 }
 
 impl<P: Probe> SimChip<'_, P> {
-    /// Nothing will ever happen: a core is silent.
+    /// No event is left: a core is silent.
     #[cold]
     fn give_up(&mut self) {
         match self.machine.silent_core() {
@@ -189,7 +189,7 @@ impl<P: Probe> SimChip<'_, P> {
                 self.machine.table.abort_run(fault);
                 self.machine.clock.show(self.now);
             }
-            // Every task that was published is in a queue or on a core, and every thread with one has an event.
+            // Every published task is in a queue or on a core, and every thread with one has an event.
             None => unreachable!("a modelled chip has nothing to do and the orchestrator waits"),
         }
     }

@@ -1,4 +1,4 @@
-//! A core: what it runs, what it was given ahead, and how long it was busy.
+//! A core: its current block, its next block, and its busy time.
 
 use std::collections::VecDeque;
 
@@ -29,23 +29,23 @@ impl CoreKind {
     }
 }
 
-/// A time that does not come: the end of a block on a silent core.
+/// A time that is never reached: the end of a block on a silent core.
 pub(crate) const NEVER: Ps = Ps::MAX;
 
-/// A block that was given to a core.
+/// A block that was dispatched to a core.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flight {
     pub(crate) task: SlotIndex,
     pub(crate) record: TaskRecord,
-    /// Which of the task's blocks.
+    /// The index of the block in its task.
     pub(crate) index: u32,
     pub(crate) dispatch: Ps,
     pub(crate) start: Ps,
     pub(crate) end: Ps,
-    /// When the status register shows the end.
+    /// When the status register shows its end.
     pub(crate) seen: Ps,
     pub(crate) cost: BlockCost,
-    /// When it ends, as far as the cost model says.
+    /// When it ends, according to the cost model.
     pub(crate) predicted: Ps,
 }
 
@@ -54,9 +54,9 @@ pub(crate) struct Flight {
 pub(crate) struct Core {
     pub(crate) kind: CoreKind,
     pub(crate) cluster: u32,
-    /// What it was given, in order: at most one more than it runs.
+    /// Its blocks in order: the current one, and at most one dispatched ahead.
     pub(crate) flights: VecDeque<Flight>,
-    /// How long it has run blocks.
+    /// The time for which it has run blocks.
     pub(crate) busy: Ps,
 }
 
@@ -69,12 +69,12 @@ impl Core {
         self.flights.is_empty()
     }
 
-    /// When it is free, as far as the cost model says.
+    /// When it is free, according to the cost model.
     pub(crate) fn free_at(&self) -> Ps {
         self.flights.back().map_or(0, |last| last.predicted)
     }
 
-    /// When the next end shows.
+    /// When the end of its current block is visible.
     #[inline]
     pub(crate) fn shows(&self) -> Option<Ps> {
         self.flights.front().map(|flight| flight.seen)

@@ -1,7 +1,7 @@
-//! Giving blocks to cores: which core, when it begins, when it ends.
+//! Dispatching blocks: to which core, and when they begin and end.
 //!
-//! A thread serves its idle cores first. When a busy one gets its next block ahead, see [`ahead`](crate::ahead). A mixed task
-//! needs a cluster whose cores are all idle; while one waits, a thread keeps one of its clusters free of new blocks until it is.
+//! A thread serves its idle cores first; [`ahead`](crate::ahead) decides when a busy one gets its next block. A mixed
+//! task needs a cluster whose cores are all idle; while one waits, a thread reserves one of its clusters for it.
 
 use ringlane_engine::api::kernel::CoreType;
 use ringlane_engine::observe::ThreadWork;
@@ -24,7 +24,7 @@ impl<P: Probe> Machine<'_, P> {
         }
     }
 
-    /// From when on a thread could give out something that waits now.
+    /// The earliest time at which a thread could dispatch one of the waiting blocks.
     pub(crate) fn dispatches_from(&mut self, thread: usize, at: Ps) -> Option<Ps> {
         let mixed = self.policy.waits(Class::Mixed) && self.idle_cluster(thread).is_some();
         if mixed || !self.bare.is_empty() {
@@ -46,7 +46,7 @@ impl<P: Probe> Machine<'_, P> {
         first
     }
 
-    /// An idle core of a kind: the first after the one that was served last, so that all are used alike.
+    /// An idle core of a kind: the first after the last one that was served, so that all are used evenly.
     fn idle_core(&self, thread: usize, kind: CoreKind) -> Option<usize> {
         if self.idle_cores[kind as usize] == 0 {
             return None;
@@ -61,7 +61,7 @@ impl<P: Probe> Machine<'_, P> {
         first
     }
 
-    /// Cores of a kind that are not kept free for a mixed task.
+    /// Cores of a kind that are not reserved for a mixed task.
     fn open_cores(&self, thread: usize, kind: CoreKind) -> impl Iterator<Item = usize> + '_ {
         let scheduler = &self.schedulers[thread];
         let reserved = if self.policy.waits(Class::Mixed) { scheduler.reserved } else { None };
@@ -81,7 +81,7 @@ impl<P: Probe> Machine<'_, P> {
         1 + self.spec.aiv_per_cluster as usize
     }
 
-    /// Gives out what can be given out.
+    /// Dispatches all blocks that can be dispatched.
     pub(crate) fn dispatch(&mut self, thread: usize, at: Ps) {
         let bare = core::mem::take(&mut self.bare);
         self.schedulers[thread].complete.extend(bare);
@@ -100,17 +100,17 @@ impl<P: Probe> Machine<'_, P> {
         }
         self.reserve(thread);
         if blocks == 0 {
-            // There is nothing new for others. Even if a mixed task was skipped here and none waits any more: the cluster that
-            // it would have had is still idle, so whatever else waited would have been placed there.
+            // There is nothing new for other threads. Even if a mixed task was skipped here and none waits any more:
+            // its cluster would still be idle, so any other waiting block would have been placed there.
             return self.after_dispatch(thread, at);
         }
-        // That no core of a kind is idle, or that no mixed task waits, may be what another thread waited for.
+        // Another thread may have waited for the last idle core of a kind, or the last mixed task, to be taken.
         self.wake_quiet(stored);
-        self.tell(thread, ThreadWork::Dispatch, stored, blocks);
+        self.record_work(thread, ThreadWork::Dispatch, stored, blocks);
         self.set(thread, stored, Next::Dispatched);
     }
 
-    /// Where a thread puts the next block, of which class: an idle core, or else a busy one.
+    /// The core and class of a thread's next block: an idle core, or else a busy one.
     fn next_place(&mut self, thread: usize, kind: CoreKind, at: Ps) -> Option<(usize, Class)> {
         if let Some(core) = self.idle_core(thread, kind) {
             return Some((core, self.most_urgent([Class::of(kind), Class::Any], core)?));
@@ -119,7 +119,7 @@ impl<P: Probe> Machine<'_, P> {
         Some((ahead.core, ahead.class))
     }
 
-    /// Of these classes, the one whose next block for a core is the most urgent; the first of those that are as urgent.
+    /// Among these classes, the one whose next block for a core is the most urgent; the first of equally urgent ones.
     pub(crate) fn most_urgent(
         &mut self,
         classes: impl IntoIterator<Item = Class>,
@@ -138,13 +138,13 @@ impl<P: Probe> Machine<'_, P> {
         Some(next)
     }
 
-    /// Which core of a cluster a lane of a mixed task runs on. Where there are fewer vector cores than lanes for them, these run
-    /// one after another; they never wait for each other.
+    /// The core of a cluster on which a lane of a mixed task runs. With fewer vector cores than vector lanes, these
+    /// run one after another; they never wait for each other.
     fn place_in_cluster(&self, lane: u8) -> usize {
         u32::from(lane).checked_sub(1).map_or(0, |vector| 1 + (vector % self.spec.aiv_per_cluster) as usize)
     }
 
-    /// Gives mixed tasks to clusters.
+    /// Dispatches mixed tasks to clusters.
     fn dispatch_mixed(&mut self, thread: usize, stored: &mut Ps) -> u32 {
         let mut blocks = 0;
         while self.policy.waits(Class::Mixed) {
@@ -162,7 +162,7 @@ impl<P: Probe> Machine<'_, P> {
         blocks
     }
 
-    /// While a mixed task waits, the cluster with the fewest blocks is kept free of new ones.
+    /// While a mixed task waits, reserves the cluster with the fewest blocks.
     fn reserve(&mut self, thread: usize) {
         if !self.policy.waits(Class::Mixed) {
             self.schedulers[thread].reserved = None;
@@ -177,17 +177,17 @@ impl<P: Probe> Machine<'_, P> {
         self.schedulers[thread].reserved = reserved.or(least.map(|first| self.cores[first].cluster));
     }
 
-    /// What is known of a task whose block was taken; `None` if it is not to run.
+    /// The record of the task of a block; `None` if the task is not to run.
     fn open(&mut self, thread: usize, next: NextBlock) -> Option<TaskRecord> {
         let executor = self.executor(0);
-        // SAFETY: the block came from the policy, which got the task when it became ready.
+        // SAFETY: the block came from the policy, which received the task when it became ready.
         let record = unsafe { executor.record(next.task) };
         // SAFETY: as above; the first block is taken once.
         if next.block > 0 || unsafe { executor.open(next.task, &record) } {
             if !self.table.stopped() {
                 return Some(record);
             }
-            // The rest of a task that has begun counts as finished: nothing is computed any more.
+            // The remaining blocks of a task that has begun count as finished: nothing more is computed.
             return self.abandon(thread, next, record);
         }
         if let Some(class) = self.class_of(&record) {
@@ -197,13 +197,13 @@ impl<P: Probe> Machine<'_, P> {
         None
     }
 
-    /// The blocks after this one are not given out.
+    /// Drops the blocks after this one.
     fn cancel(&mut self, class: Class, next: NextBlock, record: &TaskRecord) {
         self.policy.cancel(class, next.task);
         self.queued[class as usize] -= u64::from(record.blocks - next.block - 1);
     }
 
-    /// Takes all blocks that are left of a task that began before the run was stopped.
+    /// Takes all remaining blocks of a task that began before the run was stopped.
     #[cold]
     fn abandon(&mut self, thread: usize, next: NextBlock, record: TaskRecord) -> Option<TaskRecord> {
         let (executor, left) = (self.executor(0), (record.blocks - next.block) * record.lanes());
@@ -220,7 +220,7 @@ impl<P: Probe> Machine<'_, P> {
     /// Gives a block to a core: its values are computed now, its times follow from the costs.
     fn place(&mut self, core: usize, task: SlotIndex, record: TaskRecord, index: u32, stored: Ps) {
         let (executor, kind) = (self.executor(core), self.cores[core].kind);
-        // SAFETY: the task is open, and this block was handed out once.
+        // SAFETY: the task is open, and this block is dispatched once.
         let cost = unsafe { self.cost_of(&record, index, kind) };
         // SAFETY: as above.
         unsafe { executor.compute(task, &record, index) };
@@ -257,14 +257,14 @@ impl<P: Probe> Machine<'_, P> {
         });
     }
 
-    /// Tasks that needed no core are resolved; then what complete tasks held is given back.
+    /// Resolves tasks that needed no core; then reclaims what complete tasks held.
     pub(crate) fn after_dispatch(&mut self, thread: usize, at: Ps) {
         if !self.schedulers[thread].complete.is_empty() {
             return self.resolve(thread, at);
         }
         let completed = self.schedulers[thread].completed;
         let end = at + u64::from(completed) * self.costs.reclaim;
-        self.tell(thread, ThreadWork::Reclaim, end, completed);
+        self.record_work(thread, ThreadWork::Reclaim, end, completed);
         self.set(thread, end, Next::Round);
     }
 }

@@ -1,10 +1,10 @@
-//! The link between host and chip: one copy after another, each with its time.
+//! The link between host and chip: one copy at a time.
 
 use ringlane_task::LinkSpec;
 
 use crate::time::{Ps, SECOND, TIME_MAX, later};
 
-/// Which way a copy goes.
+/// The direction of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// From host to chip.
@@ -32,7 +32,7 @@ pub enum Copied {
     Read,
     /// Values that the orchestration uploaded.
     Upload,
-    /// What a control thread recorded.
+    /// Records of a control thread.
     Records(u32),
 }
 
@@ -50,19 +50,19 @@ impl core::fmt::Display for Copied {
 /// A copy over the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Copy {
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
-    /// What.
+    /// What was copied.
     pub what: Copied,
-    /// How much.
+    /// The number of bytes.
     pub bytes: u64,
-    /// When it had the link.
+    /// When it began.
     pub start: Ps,
-    /// When it was done.
+    /// When it ended.
     pub end: Ps,
 }
 
-/// Copies that are told of; a program that reads more often is told of the first of them, and how many there were.
+/// The number of copies that are recorded; further ones are only counted.
 pub const COPIES_MAX: usize = 1 << 16;
 
 /// The link.
@@ -79,13 +79,13 @@ impl Link {
         Link { spec, free_at: 0, copies: Vec::new(), count: 0 }
     }
 
-    /// Picoseconds that the bytes themselves take.
+    /// Picoseconds to transfer these bytes, without latency.
     pub(crate) fn takes(&self, bytes: u64) -> Ps {
         let ps = u128::from(bytes) * u128::from(SECOND) / u128::from(self.spec.bytes_per_second.max(1));
         Ps::try_from(ps).unwrap_or(TIME_MAX)
     }
 
-    /// Copies as soon as the link is free; says when it is done.
+    /// Copies as soon as the link is free; returns the end of the copy.
     pub(crate) fn copy(&mut self, at: Ps, direction: Direction, what: Copied, bytes: u64) -> Ps {
         let start = at.max(self.free_at);
         let end = later(start, self.spec.latency.saturating_add(self.takes(bytes)));

@@ -1,6 +1,6 @@
-//! The chip at work: control threads and cores, one event after another.
+//! The event loop of the chip: control threads and cores, one event after another.
 //!
-//! Events are ordered by time, then by the order in which they were set. Whatever happens is decided by that order alone.
+//! Events are ordered by time, then by the order in which they were set. That order alone determines the run.
 
 use core::ops::Range;
 
@@ -23,25 +23,25 @@ use crate::records::RecordLog;
 use crate::scheduler::{Complete, Next, Quiet, Scheduler};
 use crate::time::{Ps, SimClock};
 
-/// As which core the control threads open and complete tasks.
+/// The core as which control threads open and complete tasks.
 const EXECUTOR: CoreId = CoreId(0);
 
-/// A round that finds something is told in so many parts.
+/// The number of phases that a round with work records.
 const PHASES_OF_A_ROUND: u64 = 4;
 
-/// The kind of a core: the first of each cluster is the matrix core.
+/// The kind of a core: the first core of each cluster is the matrix core.
 pub(crate) fn kind_of(spec: &ChipSpec, core: u32) -> CoreKind {
     if core.is_multiple_of(1 + spec.aiv_per_cluster) { CoreKind::Aic } else { CoreKind::Aiv }
 }
 
-/// The cores of a scheduler: whole clusters, as many for each as the number allows.
+/// The cores of a scheduler: whole clusters, divided evenly.
 pub(crate) fn share_of(spec: &ChipSpec, thread: u32) -> Range<usize> {
     let first =
         |thread: u32| (thread * spec.clusters / spec.schedulers * (1 + spec.aiv_per_cluster)) as usize;
     first(thread)..first(thread + 1)
 }
 
-/// The chip at work.
+/// The state of the chip during a run.
 pub(crate) struct Machine<'t, P> {
     pub(crate) table: &'t Table,
     pub(crate) probe: &'t P,
@@ -54,15 +54,15 @@ pub(crate) struct Machine<'t, P> {
     pub(crate) schedulers: Vec<Scheduler>,
     /// Cores without a block, by kind.
     pub(crate) idle_cores: [u32; 2],
-    /// Tasks that need no core: their successors are told by whichever thread comes first.
+    /// Tasks that need no core: the next thread to run resolves them.
     pub(crate) bare: Vec<Complete>,
     pub(crate) link: Link,
     pub(crate) chaos: Option<Chaos>,
     pub(crate) pmu: Option<&'t PmuModel>,
-    /// Of each scheduler, then of the orchestrator.
+    /// One for each scheduler, then one for the orchestrator.
     pub(crate) logs: Vec<RecordLog>,
     record_bytes: RecordBytes,
-    /// Picoseconds that threads waited for room for records.
+    /// Picoseconds that threads waited for an empty record buffer.
     pub(crate) record_waits: Ps,
     /// Blocks that wait for a core, by class.
     pub(crate) queued: [u64; Class::COUNT],
@@ -109,7 +109,7 @@ impl<'t, P: Probe> Machine<'t, P> {
         machine
     }
 
-    /// The engine's hand on tasks, as one core.
+    /// The engine's access to tasks, as one core.
     #[inline]
     pub(crate) fn executor(&self, core: usize) -> Executor<'t, P, ModelledMemory> {
         let (table, probe, core) = (self.table, self.probe, CoreId(core as u32));
@@ -127,7 +127,7 @@ impl<'t, P: Probe> Machine<'t, P> {
         self.schedulers[thread].next = Some((at, self.sequence, next));
     }
 
-    /// When the next event is.
+    /// The time of the next event.
     #[inline]
     pub(crate) fn next_event(&self) -> Option<Ps> {
         self.earliest().map(|(at, ..)| at)
@@ -139,7 +139,7 @@ impl<'t, P: Probe> Machine<'t, P> {
         times.filter_map(|(thread, s)| s.next.map(|(at, sequence, _)| (at, sequence, thread))).min()
     }
 
-    /// Lets everything happen up to a time.
+    /// Handles all events up to a time.
     pub(crate) fn run_until(&mut self, limit: Ps) {
         while let Some((at, _, thread)) = self.earliest().filter(|&(at, ..)| at <= limit) {
             self.turn(thread, at);
@@ -155,16 +155,17 @@ impl<'t, P: Probe> Machine<'t, P> {
             Next::Resolved => self.resolved(thread, at),
             Next::Captured => self.captured(thread, at),
             Next::Dispatched => self.after_dispatch(thread, at),
-            Next::Look => self.look(thread, at),
+            Next::QuietRoundEnd => self.end_quiet_round(thread, at),
         }
     }
 
-    pub(crate) fn tell(&mut self, thread: usize, work: ThreadWork, end: Ps, tasks: u32) {
+    pub(crate) fn record_work(&mut self, thread: usize, work: ThreadWork, end: Ps, tasks: u32) {
         let probe = self.probe;
-        self.schedulers[thread].tell(thread, &self.clock, work, end, tasks, |phase| probe.phase(phase));
+        self.schedulers[thread]
+            .record_work(thread, &self.clock, work, end, tasks, |phase| probe.phase(phase));
     }
 
-    /// A round begins, unless it and those after it would find nothing.
+    /// Begins a round, or goes quiet if it and the following rounds would find nothing.
     fn begin_round(&mut self, thread: usize, at: Ps) {
         self.end_quiet(thread, at);
         let in_flight = self.in_flight(thread).count() as u64;
@@ -176,7 +177,7 @@ impl<'t, P: Probe> Machine<'t, P> {
             let gives = from.map(|from| at + (from - at - takes).next_multiple_of(takes.max(1)));
             let until = [self.finds_at(thread, at, takes), gives].into_iter().flatten().min();
             if until != Some(at) {
-                self.tell(thread, ThreadWork::Idle, at, 0);
+                self.record_work(thread, ThreadWork::Idle, at, 0);
                 self.schedulers[thread].quiet = Some(Quiet { since: at, round: takes, until });
                 if let Some(until) = until {
                     self.set(thread, until, Next::Round);
@@ -188,12 +189,13 @@ impl<'t, P: Probe> Machine<'t, P> {
         self.set(thread, at + takes, Next::Polled);
     }
 
-    /// Cores of a thread with a block in flight, in the order in which they are polled.
+    /// Cores of a thread with a block in flight, in polling order.
     pub(crate) fn in_flight(&self, thread: usize) -> impl Iterator<Item = usize> + '_ {
         self.schedulers[thread].cores.clone().filter(|&core| !self.cores[core].is_idle())
     }
 
-    /// When the first round begins that finds an end, if rounds that take so long follow each other from `at` on.
+    /// When the first round that finds a finished block begins, if rounds of duration `round` follow each other from
+    /// `at` on.
     fn finds_at(&self, thread: usize, at: Ps, round: Ps) -> Option<Ps> {
         let mut first: Option<Ps> = None;
         let mut polled = at + self.costs.round;
@@ -212,7 +214,8 @@ impl<'t, P: Probe> Machine<'t, P> {
         first
     }
 
-    /// A quiet thread hears of a task that it could give to a core: it sees it at the end of the round that goes on.
+    /// Wakes a quiet thread because a task for its cores became ready: it sees the task at the end of its current
+    /// round.
     fn wake(&mut self, thread: usize, at: Ps) {
         let Some(Quiet { since, round, .. }) = self.schedulers[thread].quiet else { return };
         let late = at - since;
@@ -224,27 +227,27 @@ impl<'t, P: Probe> Machine<'t, P> {
             .next
             .is_none_or(|(next, _, what)| sees < next || (sees == next && what == Next::Round));
         if earlier {
-            self.set(thread, sees, Next::Look);
+            self.set(thread, sees, Next::QuietRoundEnd);
         }
     }
 
-    /// A quiet thread begins a round now, whatever it expected.
-    pub(crate) fn rouse(&mut self, thread: usize, at: Ps) {
+    /// Makes a quiet thread begin a round now.
+    pub(crate) fn begin_round_now(&mut self, thread: usize, at: Ps) {
         if self.schedulers[thread].quiet.is_some() {
             self.set(thread, at, Next::Round);
         }
     }
 
-    /// The rounds that found nothing are over, if there were any.
+    /// Ends the rounds that found nothing, if there were any.
     fn end_quiet(&mut self, thread: usize, at: Ps) {
         if let Some(quiet) = self.schedulers[thread].quiet.take() {
             self.schedulers[thread].round += (at - quiet.since).checked_div(quiet.round).unwrap_or(0);
-            self.tell(thread, ThreadWork::Idle, at, 0);
+            self.record_work(thread, ThreadWork::Idle, at, 0);
         }
     }
 
-    /// The end of a quiet round: there may be something to give out.
-    fn look(&mut self, thread: usize, at: Ps) {
+    /// The end of a quiet round: there may be blocks to dispatch.
+    fn end_quiet_round(&mut self, thread: usize, at: Ps) {
         let Some(quiet) = self.schedulers[thread].quiet else { return };
         let from = self.dispatches_from(thread, at);
         if from.is_some_and(|from| from <= at) {
@@ -259,7 +262,7 @@ impl<'t, P: Probe> Machine<'t, P> {
         }
     }
 
-    /// The thread has polled: blocks that showed their end are finished.
+    /// The end of polling: blocks whose end was visible are finished.
     fn polled(&mut self, thread: usize, at: Ps) {
         let mut polled = self.schedulers[thread].begun + self.costs.round;
         let mut found = 0;
@@ -276,51 +279,52 @@ impl<'t, P: Probe> Machine<'t, P> {
         }
         let work = if found > 0 { ThreadWork::Complete } else { ThreadWork::Idle };
         let waits = self.store_records(thread, at, u64::from(found));
-        self.tell(thread, work, at + waits, found);
+        self.record_work(thread, work, at + waits, found);
         match waits {
             0 => self.resolve(thread, at),
             waits => self.set(thread, at + waits, Next::Recorded),
         }
     }
 
-    /// A scheduler records the blocks that it found, and its round; says how long it waits for room.
+    /// A scheduler records its round and the blocks that it found; returns how long it waits for a buffer.
     fn store_records(&mut self, thread: usize, at: Ps, blocks: u64) -> Ps {
         let RecordBytes { block, phase, .. } = self.record_bytes;
         let bytes = if blocks > 0 { blocks * block + PHASES_OF_A_ROUND * phase } else { 0 };
         self.store(thread, at, bytes)
     }
 
-    /// The orchestrator records a submit; says how long it waits for room.
+    /// The orchestrator records a submit; returns how long it waits for a buffer.
     pub(crate) fn store_submit(&mut self, at: Ps) -> Ps {
         self.store(self.schedulers.len(), at, self.record_bytes.submit)
     }
 
-    /// The orchestrator records a scope; says how long it waits for room.
+    /// The orchestrator records a scope; returns how long it waits for a buffer.
     pub(crate) fn store_scope(&mut self, at: Ps) -> Ps {
         self.store(self.schedulers.len(), at, self.record_bytes.scope)
     }
 
-    /// A scheduler stores what was captured of the tasks that it has opened or completed; says how long it waits for room.
+    /// A scheduler stores the captured arguments of tasks that it has opened or completed; returns how long it waits
+    /// for a buffer.
     pub(crate) fn store_captured(&mut self, thread: usize, at: Ps) -> Ps {
         let captured = self.probe.captured_bytes(EXECUTOR);
         self.store(thread, at, captured)
     }
 
-    /// A control thread, by the number of its log, stores `bytes` bytes; returns how long it waits for room.
+    /// The control thread with this log stores `bytes` bytes; returns how long it waits for a buffer.
     fn store(&mut self, log: usize, at: Ps, bytes: u64) -> Ps {
         let waits = self.logs[log].store(at, bytes, &mut self.link);
         self.record_waits += waits;
         waits
     }
 
-    /// The oldest block of a core is finished.
+    /// Finishes the oldest block of a core.
     fn finish_block(&mut self, thread: usize, core: usize, finish: Ps) {
         let Some(flight) = self.cores[core].flights.pop_front() else { return };
         self.cores[core].busy += flight.end - flight.start;
         if self.cores[core].is_idle() {
             self.idle_cores[self.cores[core].kind as usize] += 1;
         }
-        self.tell_block(thread, core, &flight, finish);
+        self.record_block(thread, core, &flight, finish);
         if self.executor(core).finish_block(flight.task) {
             let cluster = Some(self.cores[core].cluster);
             let Flight { task, record, .. } = flight;
@@ -328,7 +332,7 @@ impl<'t, P: Probe> Machine<'t, P> {
         }
     }
 
-    fn tell_block(&self, thread: usize, core: usize, flight: &Flight, finish: Ps) {
+    fn record_block(&self, thread: usize, core: usize, flight: &Flight, finish: Ps) {
         if !P::WATCHES {
             return;
         }
@@ -337,7 +341,7 @@ impl<'t, P: Probe> Machine<'t, P> {
         let counters = match self.pmu {
             None => &[][..],
             Some(pmu) => {
-                // A core counts each cycle that it began.
+                // A core counts each cycle that it has begun.
                 let cycles = self.clock.ticks_begun(flight.end - flight.start);
                 counters[0] = cycles;
                 counters[1..].copy_from_slice(&pmu.counters(&flight.cost, self.cores[core].kind, cycles));
@@ -360,7 +364,7 @@ impl<'t, P: Probe> Machine<'t, P> {
         });
     }
 
-    /// The successors of complete tasks are told, if there are any.
+    /// Begins to resolve complete tasks, if there are any.
     pub(crate) fn resolve(&mut self, thread: usize, at: Ps) {
         let complete = &self.schedulers[thread].complete;
         if complete.is_empty() {
@@ -371,7 +375,7 @@ impl<'t, P: Probe> Machine<'t, P> {
         self.set(thread, at + consumers * self.costs.resolve, Next::Resolved);
     }
 
-    /// They are told: those that waited for nothing else are ready.
+    /// The end of resolving: successors without other unfinished predecessors are ready.
     fn resolved(&mut self, thread: usize, at: Ps) {
         let mut complete = core::mem::take(&mut self.schedulers[thread].complete);
         let tasks = complete.len() as u32;
@@ -381,20 +385,21 @@ impl<'t, P: Probe> Machine<'t, P> {
         let mut ready = core::mem::take(&mut self.schedulers[thread].ready);
         for Complete { task, record, cluster } in complete.drain(..) {
             self.policy.complete(task);
-            // SAFETY: all its blocks are finished (or it has none to run), and it is taken off the list of complete ones once.
+            // SAFETY: all its blocks are finished (or it has none), and it is taken from the list of complete tasks
+            // once.
             unsafe { executor.complete(task, &record, |successor| ready.push((successor, cluster))) };
         }
         let scheduler = &mut self.schedulers[thread];
         (scheduler.complete, scheduler.ready) = (complete, ready);
         let waits = self.store_captured(thread, at);
-        self.tell(thread, ThreadWork::Resolve, at + waits, tasks);
+        self.record_work(thread, ThreadWork::Resolve, at + waits, tasks);
         match waits {
             0 => self.captured(thread, at),
             waits => self.set(thread, at + waits, Next::Captured),
         }
     }
 
-    /// What its complete tasks wrote is captured: their successors may overwrite it.
+    /// The outputs of its complete tasks are captured: successors may overwrite them now.
     fn captured(&mut self, thread: usize, at: Ps) {
         let mut ready = core::mem::take(&mut self.schedulers[thread].ready);
         ready.drain(..).for_each(|(task, home)| self.make_ready(task, at, home));
@@ -402,9 +407,9 @@ impl<'t, P: Probe> Machine<'t, P> {
         self.dispatch(thread, at);
     }
 
-    /// A task became ready.
+    /// Passes a ready task to the policy.
     pub(crate) fn make_ready(&mut self, task: SlotIndex, at: Ps, home: Option<u32>) {
-        // SAFETY: whoever made it ready handed it to the chip.
+        // SAFETY: the caller that made the task ready passed it to the chip.
         let record = unsafe { self.executor(0).record(task) };
         match self.class_of(&record) {
             Some(class) => {
@@ -416,7 +421,7 @@ impl<'t, P: Probe> Machine<'t, P> {
         self.wake_quiet(at);
     }
 
-    /// Wakes the quiet threads that could give out something now.
+    /// Wakes the quiet threads that could dispatch now.
     pub(crate) fn wake_quiet(&mut self, at: Ps) {
         for thread in 0..self.schedulers.len() {
             if self.schedulers[thread].quiet.is_none() {
@@ -428,7 +433,7 @@ impl<'t, P: Probe> Machine<'t, P> {
         }
     }
 
-    /// What a task needs; `None` if it runs no kernel.
+    /// The cores that a task requires; `None` if it runs no kernel.
     pub(crate) fn class_of(&self, record: &TaskRecord) -> Option<Class> {
         match record.lanes() {
             0 => None,

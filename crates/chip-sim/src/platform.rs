@@ -1,4 +1,4 @@
-//! The platforms of the modelled chips, and the chip runtime that everything above the engine sees.
+//! The platforms of the modelled chips, and their chip runtime, as the layers above the engine use it.
 
 use ringlane_engine::api::backend::Site;
 use ringlane_engine::api::buffers::Buffers;
@@ -29,7 +29,7 @@ const fn modelled(name: &'static str, about: &'static str, spec: fn() -> ChipSpe
         about,
         availability: || Ok(()),
         virtual_time: true,
-        // A model's times are as exact as the model.
+        // The times of a model are as exact as the model.
         clock: || ClockSource { name: "virtual", error_ppm: 0.0 },
         host_threads: false,
         spec: Some(spec),
@@ -62,7 +62,7 @@ const POLICIES: [&str; PolicyName::ALL.len()] = {
     names
 };
 
-// SAFETY: everything is done by the thread that submits.
+// SAFETY: the submitting thread does everything.
 unsafe impl Observable for SimRuntime {
     type Clock = SimClock;
     const HOOKS: HookThreads = HookThreads::One;
@@ -107,7 +107,7 @@ unsafe impl Observable for SimRuntime {
         ChipFacts {
             copies: (self.spec.host_memory == HostMemory::Copied)
                 .then(|| CopyLog { copies: copies.collect(), dropped }),
-            // In the chip's own time.
+            // In virtual time.
             record_wait_ticks: Some(clock.ticks(totals.record_waits).0),
         }
     }
@@ -161,14 +161,14 @@ impl SimOptions {
         let policy = match options.policy {
             None => PolicyName::default(),
             Some(name) => {
-                PolicyName::from_name(name).ok_or_else(|| refused(format!("no policy is called {name}")))?
+                PolicyName::from_name(name).ok_or_else(|| refused(format!("unknown policy {name}")))?
             }
         };
         let costs = match &options.costs {
             None => None,
             Some(costs) => {
                 let table = costs.get::<CostTable>();
-                Some(table.ok_or_else(|| refused("the costs are no cost table".to_string()))?.clone())
+                Some(table.ok_or_else(|| refused("`costs` is not a cost table".to_string()))?.clone())
             }
         };
         Ok(SimOptions { policy, chaos: options.chaos, costs })

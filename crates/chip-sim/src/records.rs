@@ -1,7 +1,7 @@
-//! Where a control thread keeps what it records, until the host has taken it: buffers in the chip's memory.
+//! The buffers in the chip's memory in which a control thread records, until the host has read them.
 //!
-//! A full buffer goes to the host: read in place where the memory is mapped, copied over the link where it is not. A thread
-//! whose buffers are all on their way waits, in virtual time: what is recorded costs what it would cost the chip.
+//! A full buffer goes to the host: read in place if the memory is mapped, copied over the link if not. A thread
+//! without an empty buffer waits, in virtual time: recording costs what it would cost on the chip.
 
 use std::collections::VecDeque;
 
@@ -16,9 +16,9 @@ pub(crate) struct RecordLog {
     memory: RecordMemory,
     host: HostMemory,
     thread: u32,
-    /// Bytes in the buffer that is being filled.
+    /// Bytes in the current buffer.
     filled: u64,
-    /// When each of the full ones is empty again.
+    /// When each of the full buffers is empty again.
     on_their_way: VecDeque<Ps>,
 }
 
@@ -27,7 +27,7 @@ impl RecordLog {
         RecordLog { memory, host, thread, filled: 0, on_their_way: VecDeque::new() }
     }
 
-    /// Stores so many bytes; says how long the thread has to wait for a buffer.
+    /// Stores `bytes` bytes; returns how long the thread waits for a buffer.
     pub(crate) fn store(&mut self, at: Ps, bytes: u64, link: &mut Link) -> Ps {
         let mut waits = 0;
         self.filled += bytes;
@@ -38,7 +38,7 @@ impl RecordLog {
         waits
     }
 
-    /// Sends the last records after the others, however few they are.
+    /// Sends the last, partly filled buffer.
     pub(crate) fn flush(&mut self, at: Ps, link: &mut Link) {
         let rest = core::mem::take(&mut self.filled);
         if rest > 0 {
@@ -46,7 +46,7 @@ impl RecordLog {
         }
     }
 
-    /// Sends a buffer; says how long the thread has to wait for an empty one.
+    /// Sends a buffer; returns how long the thread waits for an empty one.
     fn send(&mut self, at: Ps, full: u64, link: &mut Link) -> Ps {
         let taken = match self.host {
             HostMemory::Copied => link.copy(at, Direction::Out, Copied::Records(self.thread), full),
@@ -72,15 +72,15 @@ mod tests {
     use ringlane_task::LinkSpec;
 
     #[test]
-    fn a_thread_waits_only_when_all_its_buffers_are_on_their_way() {
+    fn a_thread_waits_only_when_all_its_buffers_are_in_transit() {
         let memory = RecordMemory { buffers: 2, buffer_bytes: 100 };
         let mut link = Link::new(LinkSpec { latency: 1_000, bytes_per_second: 1_000_000_000_000 });
         let mut log = RecordLog::new(memory, HostMemory::Copied, 0);
         assert_eq!([0; 2].map(|_| log.store(0, 50, &mut link)), [0, 0]);
-        // The first buffer is full: it is on its way until 1,100, and the second one is there.
+        // The first buffer is full: it is in transit until 1,100, and the second one is empty.
         assert_eq!(log.store(0, 50, &mut link), 0);
         assert_eq!(log.store(0, 50, &mut link), 0);
-        // Both are: the first comes back at 1,100.
+        // Both are in transit: the first is empty again at 1,100.
         assert_eq!(log.store(100, 50, &mut link), 1_000);
         assert_eq!(link.copies.len(), 2);
     }

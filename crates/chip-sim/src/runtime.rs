@@ -24,18 +24,18 @@ use crate::spec;
 use crate::time::SimClock;
 use crate::totals::Totals;
 
-/// How a modelled chip is run.
+/// Options of a modelled chip.
 #[derive(Clone, Debug, Default)]
 pub struct SimOptions {
-    /// Who runs next.
+    /// The policy that chooses which ready task runs next.
     pub policy: PolicyName,
-    /// What goes wrong is drawn from this seed; nothing does without one.
+    /// The seed from which faults are drawn; `None` injects no faults.
     pub chaos: Option<u64>,
-    /// What blocks took on another chip.
+    /// Durations of blocks, recorded on another chip.
     pub costs: Option<CostTable>,
 }
 
-/// Runs orchestrations on a modelled chip, on the calling thread. Can be used again after any outcome.
+/// Runs orchestrations on a modelled chip, on the calling thread. It can be reused after any outcome.
 #[derive(Debug)]
 pub struct SimRuntime {
     pub(crate) table: Arc<Table>,
@@ -49,7 +49,7 @@ pub struct SimRuntime {
 }
 
 impl SimRuntime {
-    /// A runtime with the capacities of `config`, on as many clusters and control threads as it says.
+    /// A runtime with the capacities, clusters and control threads of `config`.
     pub fn new(spec: &ChipSpec, config: &CallConfig, options: SimOptions) -> Result<Self> {
         config.validate().map_err(Fault::Config)?;
         let spec = in_use(spec, config)?;
@@ -60,12 +60,12 @@ impl SimRuntime {
         Ok(SimRuntime { table, state, spec, model, pmu, options, clock, totals })
     }
 
-    /// The chip.
+    /// The description of the chip.
     pub fn spec(&self) -> &ChipSpec {
         &self.spec
     }
 
-    /// How it is run.
+    /// The options of the runtime.
     pub fn options(&self) -> &SimOptions {
         &self.options
     }
@@ -84,7 +84,7 @@ impl SimRuntime {
         threads
     }
 
-    /// Runs an orchestration on these buffers. Returns when every task is done.
+    /// Runs an orchestration on these buffers. Returns when all tasks are done.
     #[track_caller]
     pub fn run<'e, R>(
         &mut self,
@@ -94,7 +94,7 @@ impl SimRuntime {
         self.run_at(Location::caller(), buffers, &(), f)
     }
 
-    /// As [`run`](Self::run), with a probe, and a root scope that is said to be at `site`.
+    /// Like [`run`](Self::run), with a probe, and with `site` as the source location of the root scope.
     pub fn run_at<'e, R, P: Probe>(
         &mut self,
         site: Site,
@@ -108,17 +108,18 @@ impl SimRuntime {
         let mut machine = Machine::new(&self.table, probe, spec, model, clock, policy);
         (machine.chaos, machine.pmu) = (chaos, self.pmu.as_ref());
         let chip = SimChip::new(machine, &mut self.totals);
-        // SAFETY: `&mut self`: no other run uses the table; the last one left no task; the machine runs each task once.
+        // SAFETY: `&mut self` excludes another run on this table; the last run left no task; the machine runs each
+        // task once.
         let run = unsafe { session::run(&self.table, &mut self.state, chip, probe, site, buffers, f) };
         Run { report: self.complete(run.report), ..run }
     }
 
-    /// What the engine does not know of a run.
+    /// Adds to a report what the engine does not know.
     pub(crate) fn complete(&self, report: RunReport) -> RunReport {
         RunReport { clock_freq_hz: self.clock.freq_hz(), cores: self.spec.cores(), ..report }
     }
 
-    /// What the last run on the chip was like.
+    /// The totals of the last run.
     pub fn totals(&self) -> &Totals {
         &self.totals
     }

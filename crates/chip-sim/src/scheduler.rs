@@ -1,11 +1,11 @@
-//! A control thread that schedules: its cores, where it is in its round, what it has told of its time.
+//! A scheduler thread: its cores, its position in its round, and the part of its time that is recorded.
 //!
 //! ```text
 //! round:  poll its cores with a block in flight ─▶ resolve ─▶ dispatch ─▶ reclaim ─▶ next round
 //! ```
-//! Each part takes effect at its end. A thread that finds nothing goes round and round; those rounds are not gone through one
-//! by one: the next one that can find something follows from when blocks end, and a task that becomes ready is seen at the end
-//! of the round that goes on then.
+//! Each part takes effect at its end. A thread that finds nothing repeats its rounds; these are not simulated one by
+//! one: the next round that can find something follows from the ends of blocks, and a task that becomes ready is seen
+//! at the end of the current round.
 
 use core::ops::Range;
 
@@ -14,68 +14,69 @@ use ringlane_engine::slot::{SlotIndex, TaskRecord};
 
 use crate::time::{Ps, SimClock};
 
-/// What a thread does when its time comes.
+/// The next event of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// It begins a round.
     Round,
     /// It has polled its cores.
     Polled,
-    /// It has found room for what it recorded.
+    /// It has a buffer for its records.
     Recorded,
-    /// It has told the successors of what is complete.
+    /// It has resolved complete tasks.
     Resolved,
-    /// It has found room for what was captured of complete tasks.
+    /// It has a buffer for the captured arguments of complete tasks.
     Captured,
-    /// It has given blocks to cores.
+    /// It has dispatched blocks.
     Dispatched,
-    /// It comes to the end of a round in which a task became ready.
-    Look,
+    /// It reaches the end of a round in which a task became ready.
+    QuietRoundEnd,
 }
 
 /// Rounds that find nothing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Quiet {
     pub(crate) since: Ps,
-    /// How long each takes.
+    /// The duration of each.
     pub(crate) round: Ps,
     /// When one finds something, if no task becomes ready.
     pub(crate) until: Option<Ps>,
 }
 
-/// A complete task whose successors are to be told.
+/// A complete task that has not been resolved.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Complete {
     pub(crate) task: SlotIndex,
     pub(crate) record: TaskRecord,
-    /// Where its last block ran.
+    /// The cluster on which its last block ran.
     pub(crate) cluster: Option<u32>,
 }
 
-/// A control thread that schedules.
+/// A scheduler thread.
 #[derive(Debug)]
 pub(crate) struct Scheduler {
     /// Its cores.
     pub(crate) cores: Range<usize>,
-    /// What it does next, when, and in which order among those of the same time.
+    /// Its next event: time, order among events of the same time, and what it is.
     pub(crate) next: Option<(Ps, u64, Next)>,
     pub(crate) quiet: Option<Quiet>,
     /// When the round began.
     pub(crate) begun: Ps,
     pub(crate) round: u64,
-    /// Complete tasks whose successors are to be told.
+    /// Complete tasks that have not been resolved.
     pub(crate) complete: Vec<Complete>,
-    /// Tasks that became ready, with the cluster of their last producer; empty but for the time until they are shown.
+    /// Tasks that became ready, with the cluster of their last producer; empty except until they are passed to the
+    /// policy.
     pub(crate) ready: Vec<(SlotIndex, Option<u32>)>,
     /// Tasks that were completed in this round.
     pub(crate) completed: u32,
-    /// A cluster that is kept free for a mixed task.
+    /// A cluster that is reserved for a mixed task.
     pub(crate) reserved: Option<u32>,
-    /// The core of each kind that was last given a block.
+    /// The core of each kind that was last served.
     pub(crate) served: [usize; 2],
-    /// Up to when it has told what it did.
-    told: Ps,
-    /// Idle time that may go on.
+    /// The time up to which its work is recorded.
+    recorded_until: Ps,
+    /// The start of an idle interval that may continue.
     idle_from: Option<Ps>,
 }
 
@@ -92,18 +93,18 @@ impl Scheduler {
             completed: 0,
             reserved: None,
             served: [usize::MAX; 2],
-            told: 0,
+            recorded_until: 0,
             idle_from: None,
         }
     }
 
-    /// Up to when it has done something.
-    pub(crate) fn rests_since(&self) -> Ps {
-        self.quiet.map_or(self.told, |quiet| quiet.since)
+    /// The time since which it has done nothing.
+    pub(crate) fn idle_since(&self) -> Ps {
+        self.quiet.map_or(self.recorded_until, |quiet| quiet.since)
     }
 
-    /// Tells what the thread did since it last told, until `end`. Times without work that follow each other are one.
-    pub(crate) fn tell(
+    /// Records the work of the thread since the last call, until `end`. Consecutive idle times become one.
+    pub(crate) fn record_work(
         &mut self,
         thread: usize,
         clock: &SimClock,
@@ -112,13 +113,13 @@ impl Scheduler {
         tasks: u32,
         sink: impl Fn(&ThreadPhase),
     ) {
-        let start = core::mem::replace(&mut self.told, end);
+        let start = core::mem::replace(&mut self.recorded_until, end);
         if work == ThreadWork::Idle {
             self.idle_from.get_or_insert(start);
             return;
         }
         self.flush_idle(thread, clock, start, &sink);
-        // What took no time was done all the same.
+        // Work that took no time is recorded too.
         if start < end || tasks > 0 {
             sink(&ThreadPhase {
                 thread: thread as u32,
@@ -139,9 +140,9 @@ impl Scheduler {
         }
     }
 
-    /// The run is over: all of the thread's time is told.
+    /// The run has ended: records the rest of the thread's time.
     pub(crate) fn close(&mut self, thread: usize, clock: &SimClock, end: Ps, sink: impl Fn(&ThreadPhase)) {
-        self.tell(thread, clock, ThreadWork::Idle, end.max(self.told), 0, &sink);
+        self.record_work(thread, clock, ThreadWork::Idle, end.max(self.recorded_until), 0, &sink);
         self.flush_idle(thread, clock, end, &sink);
     }
 }

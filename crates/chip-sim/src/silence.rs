@@ -1,4 +1,4 @@
-//! Cores that do not answer.
+//! Cores that do not respond.
 
 use ringlane_engine::Fault;
 use ringlane_engine::seams::Probe;
@@ -9,7 +9,7 @@ use crate::machine::Machine;
 use crate::time::Ps;
 
 impl<P: Probe> Machine<'_, P> {
-    /// The core that has been silent longest, and since when.
+    /// The core that has been silent the longest, and since when.
     pub(crate) fn silent_core(&self) -> Option<(usize, Ps)> {
         let flights =
             self.cores.iter().enumerate().filter_map(|(i, core)| core.flights.front().map(|f| (i, f)));
@@ -19,7 +19,7 @@ impl<P: Probe> Machine<'_, P> {
             .min_by_key(|&(core, since)| (since, core))
     }
 
-    /// What is said of a silent core. Its block counts as ended now, so that the run can end.
+    /// The fault of a silent core. Its block counts as ended now, so that the run can end.
     pub(crate) fn declare_silent(&mut self, core: usize, now: Ps) -> Fault {
         let (since, record) = match self.cores[core].flights.front() {
             Some(flight) => (flight.start, flight.record),
@@ -31,10 +31,10 @@ impl<P: Probe> Machine<'_, P> {
             (flight.end, flight.seen) = (free, free);
             free += turn;
         }
-        (0..self.schedulers.len()).for_each(|thread| self.rouse(thread, now));
+        (0..self.schedulers.len()).for_each(|thread| self.begin_round_now(thread, now));
         let kernel = self.table.kernel(record.kernels[0]).map_or("", |kernel| kernel.name()).to_string();
         let executor = self.executor(core);
-        // SAFETY: a block of the task is in flight: the chip holds it.
+        // SAFETY: a block of the task is in flight, so the chip holds the task.
         let label = unsafe { executor.annotations(&record) }.label().map(str::to_string);
         let ticks = |ps| self.clock.ticks(ps).0;
         let waited_ticks = ticks(now).saturating_sub(ticks(since));

@@ -1,4 +1,4 @@
-//! Virtual time: picoseconds inside, ticks of the chip's counter outside.
+//! Virtual time: picoseconds internally, ticks of the chip's counter externally.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,21 +9,22 @@ use ringlane_task::Ticks;
 /// Picoseconds since the run began.
 pub type Ps = u64;
 
-/// Picoseconds of a second.
+/// Picoseconds per second.
 pub(crate) const SECOND: u64 = 1_000_000_000_000;
 
-/// Picoseconds of a nanosecond.
+/// Picoseconds per nanosecond.
 pub(crate) const NANOSECOND: u64 = 1000;
 
-/// Virtual time ends here, after two months: far from where picoseconds would overflow, whatever is on its way then.
+/// Virtual time ends here, after two months: far below an overflow of picoseconds, including events already
+/// scheduled.
 pub(crate) const TIME_MAX: Ps = Ps::MAX / 4;
 
-/// So much later, or the end of time.
+/// A time `ps` later, or the end of virtual time.
 pub(crate) fn later(at: Ps, ps: Ps) -> Ps {
     at.saturating_add(ps).min(TIME_MAX)
 }
 
-/// The chip's counter, for whoever acts now. Clones show the same time.
+/// The chip's counter. All clones show the same time: that of the current event.
 #[derive(Clone, Debug)]
 pub struct SimClock {
     ticks: Arc<AtomicU64>,
@@ -43,23 +44,23 @@ impl SimClock {
         self.freq_hz
     }
 
-    /// What the counter shows at a time: stamps are rounded down.
+    /// The counter at a time, rounded down.
     #[inline]
     pub fn ticks(&self, at: Ps) -> Ticks {
         Ticks(at / self.ps_per_tick)
     }
 
-    /// Ticks that such a stretch begins: at least one, however short it is.
+    /// The number of ticks that an interval begins: at least one.
     pub(crate) fn ticks_begun(&self, ps: Ps) -> u64 {
         ps.div_ceil(self.ps_per_tick).max(1)
     }
 
-    /// The time of so many ticks.
+    /// The duration of this number of ticks.
     pub fn ps(&self, ticks: u64) -> Ps {
         ticks.saturating_mul(self.ps_per_tick)
     }
 
-    /// Shows this time to whoever looks.
+    /// Sets the time.
     #[inline]
     pub(crate) fn show(&self, at: Ps) {
         self.ticks.store(at / self.ps_per_tick, Ordering::Relaxed);
@@ -72,7 +73,7 @@ impl Clock for SimClock {
         Ticks(self.ticks.load(Ordering::Relaxed))
     }
 
-    /// Every run begins at 0, wherever the last one stopped.
+    /// Every run begins at 0.
     fn epoch(&self) -> Ticks {
         Ticks(0)
     }

@@ -1,4 +1,4 @@
-//! What a run on a modelled chip tells beside the engine's report.
+//! Totals of a run on a modelled chip, in addition to the engine's report.
 
 use ringlane_engine::seams::Probe;
 
@@ -8,24 +8,24 @@ use crate::link::Copy;
 use crate::machine::Machine;
 use crate::time::Ps;
 
-/// What a run on a modelled chip tells beside the engine's report.
+/// Totals of a run on a modelled chip, in addition to the engine's report.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
-    /// From begin to end.
+    /// The virtual time from begin to end.
     pub makespan: Ps,
-    /// How long the cores of each kind were busy, added up.
+    /// Busy time of the cores of each kind, in total.
     pub busy: [Ps; 2],
     /// Cores of each kind.
     pub cores: [u32; 2],
-    /// Copies over the link, the first [`COPIES_MAX`](crate::link::COPIES_MAX) of them, and how many there were.
+    /// The first [`COPIES_MAX`](crate::link::COPIES_MAX) copies over the link.
     pub copies: Vec<Copy>,
-    /// See `copies`.
+    /// The number of copies.
     pub copy_count: u64,
-    /// What chaos drew, the first [`DRAWS_MAX`](crate::chaos::DRAWS_MAX) of it, and how often.
+    /// The first [`DRAWS_MAX`](crate::chaos::DRAWS_MAX) draws of chaos.
     pub draws: Vec<Draw>,
-    /// See `draws`.
+    /// The number of draws.
     pub draw_count: u64,
-    /// How long control threads waited for room for what they recorded.
+    /// The time for which control threads waited for an empty record buffer.
     pub record_waits: Ps,
 }
 

@@ -1,4 +1,4 @@
-//! Where the schedulers are the bottleneck, their phases say so.
+//! If the schedulers are the bottleneck, their phases show it.
 
 mod support;
 
@@ -21,33 +21,34 @@ kernel! {
     static LONG = any fn(x: &mut [f32], block: Block) { x.fill(block.index.0 as f32); } cost Cost::Ticks(|_| 5_000)
 }
 
-/// Ticks of all threads, by what they did.
+/// Ticks of all threads, by phase.
 #[derive(Default)]
-struct Spent(Mutex<BTreeMap<String, u64>>);
+struct PhaseTicks(Mutex<BTreeMap<String, u64>>);
 
-impl Probe for Spent {
+impl Probe for PhaseTicks {
     fn phase(&self, phase: &ThreadPhase) {
         *self.0.lock().unwrap().entry(format!("{:?}", phase.work)).or_default() +=
             phase.end.0 - phase.start.0;
     }
 }
 
-/// The share of the threads' time that each kind of work took, and how busy the vector cores were.
+/// The share of each phase in the time of the threads, and the utilization of the vector cores.
 fn shares(kernel: &'static Kernel) -> (impl Fn(ThreadWork) -> f64, f64) {
     let mut data = Buffers::new();
     let x = data.add_zeroed(f32, &[7200]).unwrap();
     let mut runtime =
         SimRuntime::new(&support::a2a3(), &CallConfig::default(), SimOptions::default()).unwrap();
-    let spent = Spent::default();
-    let run = runtime.run_at(std::panic::Location::caller(), &mut data, &spent, |o| {
+    let ticks_by_phase = PhaseTicks::default();
+    let run = runtime.run_at(std::panic::Location::caller(), &mut data, &ticks_by_phase, |o| {
         let x = o.external(x)?;
         o.submit(kernel.blocks(7200), [x.out_split(0)]).map(drop)
     });
     run.result.unwrap();
-    let (spent, all) = (spent.0.into_inner().unwrap(), 3 * run.report.makespan_ticks);
-    assert_eq!(spent.values().sum::<u64>(), all, "the phases are all of the threads' time");
-    let share =
-        move |work: ThreadWork| spent.get(&format!("{work:?}")).copied().unwrap_or(0) as f64 / all as f64;
+    let (ticks_by_phase, all) = (ticks_by_phase.0.into_inner().unwrap(), 3 * run.report.makespan_ticks);
+    assert_eq!(ticks_by_phase.values().sum::<u64>(), all, "the phases cover all of the threads' time");
+    let share = move |work: ThreadWork| {
+        ticks_by_phase.get(&format!("{work:?}")).copied().unwrap_or(0) as f64 / all as f64
+    };
     (share, runtime.totals().utilization(CoreKind::Aiv))
 }
 
@@ -66,11 +67,11 @@ fn long_blocks_keep_the_cores_busy_and_the_schedulers_waiting() {
     assert!(busy > 0.95, "{busy}");
 }
 
-/// Blocks that threads said they gave out.
+/// The number of blocks in dispatch phases.
 #[derive(Default)]
-struct GivenOut(Mutex<u64>);
+struct DispatchedBlocks(Mutex<u64>);
 
-impl Probe for GivenOut {
+impl Probe for DispatchedBlocks {
     fn phase(&self, phase: &ThreadPhase) {
         if phase.work == ThreadWork::Dispatch {
             *self.0.lock().unwrap() += u64::from(phase.tasks);
@@ -79,19 +80,19 @@ impl Probe for GivenOut {
 }
 
 #[test]
-fn every_block_is_counted_in_a_dispatch_phase_however_short_that_is() {
+fn every_block_is_counted_in_a_dispatch_phase_even_a_short_one() {
     for dispatch_store in [0, 10_000, 1_000_000] {
         let mut spec = support::a2a3();
         spec.costs.dispatch_store = dispatch_store;
         let mut data = Buffers::new();
         let x = data.add_zeroed(f32, &[500]).unwrap();
         let mut runtime = SimRuntime::new(&spec, &CallConfig::default(), SimOptions::default()).unwrap();
-        let given_out = GivenOut::default();
-        let run = runtime.run_at(std::panic::Location::caller(), &mut data, &given_out, |o| {
+        let dispatched = DispatchedBlocks::default();
+        let run = runtime.run_at(std::panic::Location::caller(), &mut data, &dispatched, |o| {
             let x = o.external(x)?;
             o.submit(SHORT.blocks(500), [x.out_split(0)]).map(drop)
         });
         run.result.unwrap();
-        assert_eq!(given_out.0.into_inner().unwrap(), 500, "a store of {dispatch_store} ps");
+        assert_eq!(dispatched.0.into_inner().unwrap(), 500, "a store of {dispatch_store} ps");
     }
 }

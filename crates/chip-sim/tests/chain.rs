@@ -1,4 +1,4 @@
-//! Costs are honoured to the tick: a chain of equal tasks takes what docs/simulator.md says.
+//! Costs are exact to the tick: a chain of equal tasks takes as long as docs/simulator.md says.
 
 mod support;
 
@@ -7,27 +7,28 @@ use ringlane_engine::prelude::*;
 use ringlane_task::{CallConfig, ChipSpec};
 
 kernel! {
-    /// Takes a hundred ticks: 2 µs.
+    /// Takes 100 ticks: 2 µs.
     static STEP = aiv fn(x: &mut [f32]) { x[0] += 1.0; } cost Cost::Ticks(|_| 100)
 }
 
-/// What the recurrence of docs/simulator.md gives for n tasks that follow each other, in picoseconds.
+/// The makespan of a chain of n tasks by the recurrence of docs/simulator.md, in picoseconds.
 ///
-/// All tasks but the first are submitted long before they are ready. One thread owns the core that the chain runs on: it is
-/// thread 0, the first to see the first task.
+/// All tasks but the first are submitted long before they are ready. One thread owns the core on which the chain
+/// runs: thread 0, the first to see the first task.
 fn recurrence(spec: &ChipSpec, n: u64, duration: u64) -> u64 {
     let c = &spec.costs;
-    // The first submit: slot, one look-up, one access filed, no edge.
+    // The first submit: one slot, one lookup, one insertion, no edge.
     let submitted = c.admit + c.look_up + c.insert;
-    // Thread 0 goes round without a block in flight since 0, and gives the task out at the end of the round that goes on.
+    // Thread 0 runs rounds without a block in flight since 0, and dispatches the task at the end of the current
+    // round.
     let mut look = submitted.div_ceil(c.round) * c.round;
     let mut end = 0;
     for task in 0..n {
         let stored = look + c.dispatch_store;
         end = stored + c.dispatch_seen + duration;
         let shows = end + c.done_seen;
-        // What the last task held is given back, then rounds with one block in flight follow each other. The register is
-        // read at the end of a round.
+        // The last task is reclaimed, then rounds with one block in flight follow each other. The register is read at
+        // the end of a round.
         let first = stored + if task > 0 { c.reclaim } else { 0 };
         let round = c.round + c.poll;
         let rounds = shows.saturating_sub(first).div_ceil(round).max(1);
@@ -52,7 +53,7 @@ fn chain(spec: &ChipSpec, n: u64) -> u64 {
 }
 
 #[test]
-fn a_chain_of_equal_tasks_takes_what_the_recurrence_gives() {
+fn the_makespan_of_a_chain_of_equal_tasks_follows_the_recurrence() {
     let spec = support::a2a3();
     for n in [1, 2, 3, 10, 100, 1000] {
         assert_eq!(chain(&spec, n), recurrence(&spec, n, 2_000_000), "{n} tasks");
@@ -60,7 +61,7 @@ fn a_chain_of_equal_tasks_takes_what_the_recurrence_gives() {
 }
 
 #[test]
-fn it_does_so_with_other_costs_too() {
+fn the_recurrence_also_holds_with_other_costs() {
     let mut spec = support::a2a3();
     for (round, poll) in [(20_000, 100_000), (7_000, 31_000), (1, 3), (50_000, 0)] {
         (spec.costs.round, spec.costs.poll, spec.costs.resolve) = (round, poll, poll / 3);
@@ -71,7 +72,7 @@ fn it_does_so_with_other_costs_too() {
 }
 
 #[test]
-fn a_submit_is_charged_for_edges_that_it_wires_and_not_for_predecessors_that_are_done() {
+fn a_submit_pays_for_the_edges_that_it_wires_and_not_for_predecessors_that_are_done() {
     let mut spec = support::a2a3();
     let millisecond = 1_000_000_000;
     spec.costs.wire = millisecond;

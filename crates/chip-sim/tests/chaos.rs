@@ -1,4 +1,4 @@
-//! Chaos: the same seed goes wrong in the same way, results stay right, and a silent core is found.
+//! Chaos: the same seed injects the same faults, results stay correct, and a silent core is detected.
 
 mod support;
 
@@ -10,7 +10,7 @@ use ringlane_task::{CallConfig, Explain};
 
 kernel! { static ADD = any fn(x: &[u64], y: &mut [u64]) { y[0] += x[0] + 1; } }
 
-/// Forty chains of twenty-five tasks that meet in one buffer now and then.
+/// Forty chains of twenty-five tasks that sometimes share a buffer.
 fn run(chaos: u64) -> (Run<Vec<u64>>, Totals) {
     let mut data = Buffers::new();
     let ids: Vec<_> = (0..40u64).map(|i| data.add(&[1], &[i]).unwrap()).collect();
@@ -30,7 +30,7 @@ fn run(chaos: u64) -> (Run<Vec<u64>>, Totals) {
 }
 
 #[test]
-fn a_seed_goes_wrong_the_same_way_each_time_and_results_stay_right() {
+fn a_seed_injects_the_same_faults_each_time_and_results_stay_correct() {
     let mut answers = Vec::new();
     let (mut silent, mut makespans) = (0, Vec::new());
     for seed in 0..40 {

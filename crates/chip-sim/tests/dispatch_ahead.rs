@@ -1,8 +1,8 @@
 //! Dispatching ahead does not make a run longer than waiting for a free core would.
 //!
-//! No rule can promise that for every graph: a block that begins a little sooner changes the order of what follows, and a
-//! list schedule can get longer by that (Graham's anomalies). These tests hold the rule to all scenes and to a fixed sample
-//! of random graphs.
+//! No rule can guarantee that for every graph: a block that begins a little sooner changes the order of the following
+//! ones, which can make a list schedule longer (Graham's anomalies). These tests check the rule with all scenes and a
+//! fixed sample of random graphs.
 
 use ringlane_chip_sim::policy::PolicyName;
 use ringlane_chip_sim::{SimOptions, SimRuntime, spec};
@@ -10,9 +10,9 @@ use ringlane_engine::prelude::*;
 use ringlane_scenes::scenes;
 use ringlane_task::{CallConfig, ChipSpec};
 
-/// Ticks of the chips of these tests for each byte that a block writes: 100 ns.
+/// Ticks per byte that a block writes, on the chips of these tests: 100 ns.
 const TICKS_PER_BYTE: u64 = 5;
-/// The most that dispatching ahead may lose.
+/// The largest allowed loss by dispatching ahead.
 const LOSS_MAX: f64 = 0.02;
 /// Random graphs, each on both chips with every policy.
 const GRAPHS: u64 = 200;
@@ -61,7 +61,7 @@ impl Rng {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum NodeKind {
     Aic,
     Aiv,
     Any,
@@ -69,26 +69,27 @@ enum Kind {
 }
 
 struct Task {
-    kind: Kind,
+    kind: NodeKind,
     bytes: u32,
     after: Vec<usize>,
 }
 
-/// Up to 800 tasks of up to 300 µs, by themselves or after up to three others, near or far, on some kinds of cores or all.
+/// Up to 800 tasks of up to 300 µs, independent or after up to three others, near or far, on some kinds of cores or
+/// all.
 fn random_graph(seed: u64) -> Vec<Task> {
     let mut rng = Rng(seed);
     let tasks = 40 + rng.below(760) as usize;
     let (shortest, spread) = (rng.one_of(&[10.0, 20.0, 100.0]), rng.one_of(&[3.0f64, 10.0, 30.0]));
     let (fan_in, window) = (rng.below(4), rng.one_of(&[8, 50, 1000]));
-    let kinds: &[Kind] = rng.one_of(&[
-        &[Kind::Any],
-        &[Kind::Aiv],
-        &[Kind::Aic, Kind::Aiv],
-        &[Kind::Aic, Kind::Aiv, Kind::Any],
+    let kinds: &[NodeKind] = rng.one_of(&[
+        &[NodeKind::Any],
+        &[NodeKind::Aiv],
+        &[NodeKind::Aic, NodeKind::Aiv],
+        &[NodeKind::Aic, NodeKind::Aiv, NodeKind::Any],
     ]);
     let mixed = rng.below(3) == 0;
     let task = |i: usize| {
-        let kind = if mixed && rng.below(10) == 0 { Kind::Mixed } else { rng.one_of(kinds) };
+        let kind = if mixed && rng.below(10) == 0 { NodeKind::Mixed } else { rng.one_of(kinds) };
         let bytes = (shortest * spread.powf(rng.unit())) as u32;
         let count = rng.below(fan_in + 1);
         let mut after: Vec<_> =
@@ -108,10 +109,10 @@ fn makespan(spec: &ChipSpec, policy: PolicyName, graph: &[Task]) -> u64 {
             let after: Vec<_> = after.iter().map(|&before| tasks[before]).collect();
             let made = || out(u8, [*bytes]);
             tasks.push(match kind {
-                Kind::Aic => o.submit_after(&after, &ON_AIC, [made()])?.task(),
-                Kind::Aiv => o.submit_after(&after, &ON_AIV, [made()])?.task(),
-                Kind::Any => o.submit_after(&after, &ON_ANY, [made()])?.task(),
-                Kind::Mixed => o.submit_after(&after, ON_AIC.mixed(&[&ON_AIV]), [made(), made()])?.task(),
+                NodeKind::Aic => o.submit_after(&after, &ON_AIC, [made()])?.task(),
+                NodeKind::Aiv => o.submit_after(&after, &ON_AIV, [made()])?.task(),
+                NodeKind::Any => o.submit_after(&after, &ON_ANY, [made()])?.task(),
+                NodeKind::Mixed => o.submit_after(&after, ON_AIC.mixed(&[&ON_AIV]), [made(), made()])?.task(),
             });
         }
         Ok(())
@@ -129,7 +130,8 @@ fn loss([waiting, ahead]: [u64; 2]) -> f64 {
 fn tasks_for_any_core_take_no_longer_than_tasks_for_vector_cores() {
     let of = |kind| (0..48).map(|_| Task { kind, bytes: 10_000, after: vec![] }).collect::<Vec<_>>();
     for policy in PolicyName::ALL {
-        let [any, aiv] = [Kind::Any, Kind::Aiv].map(|kind| makespan(&chip("a2a3sim", 1), policy, &of(kind)));
+        let [any, aiv] =
+            [NodeKind::Any, NodeKind::Aiv].map(|kind| makespan(&chip("a2a3sim", 1), policy, &of(kind)));
         assert!(any as f64 <= 1.01 * aiv as f64, "{policy}: {any} ps against {aiv} ps");
     }
 }

@@ -1,4 +1,4 @@
-//! What a task takes: as its submit, its kernel's cost model or a recorded table says; and what policies make of it.
+//! The duration of a task, from its submit, its kernel's cost model or a recorded table; and the effect on policies.
 
 mod support;
 
@@ -21,7 +21,7 @@ kernel! { static CUBE = aic fn(x: &mut [f32]) { x.fill(2.0); } }
 kernel! { static SPIN = any fn(x: &mut [f32], rounds: u32) { x[0] += rounds as f32; }
 cost Cost::Time(|args| Duration::from_nanos(100) * args.scalar::<u32>(0).unwrap_or(1)) }
 
-/// Each block: its task, lane and number, and its ticks.
+/// The ticks of each block, by task, lane and index.
 #[derive(Default)]
 struct Blocks(Mutex<BTreeMap<(TaskId, u8, u32), u64>>);
 
@@ -37,7 +37,7 @@ impl Blocks {
         self.0.lock().unwrap().values().copied().collect()
     }
 
-    /// What they took, as a table for their only kernel.
+    /// Their durations, as a table for their only kernel.
     fn table(&self, clock_freq_hz: u64, programs: Programs) -> CostTable {
         let mut times = BlockTimes::default();
         for (&(task, lane, block), &ticks) in self.0.lock().unwrap().iter() {
@@ -62,7 +62,7 @@ fn run(
 }
 
 #[test]
-fn a_task_takes_what_its_submit_says_in_each_of_its_blocks_and_kernels() {
+fn a_duration_given_at_submit_holds_for_each_block_and_kernel_of_the_task() {
     let us = Duration::from_micros;
     let (blocks, _) = run(&support::a2a3(), SimOptions::default(), |o| {
         let x = o.alloc(f32, [4])?;
@@ -77,7 +77,7 @@ fn a_task_takes_what_its_submit_says_in_each_of_its_blocks_and_kernels() {
 }
 
 #[test]
-fn a_cost_model_sees_scalars_and_tells_nanoseconds() {
+fn a_cost_model_sees_scalars_and_returns_nanoseconds() {
     let (blocks, _) = run(&support::a2a3(), SimOptions::default(), |o| {
         let x = o.alloc(f32, [1])?;
         [1u32, 10, 200].into_iter().try_for_each(|n| o.submit(&SPIN, [x.inout(), scalar(n)]).map(drop))
@@ -93,22 +93,22 @@ fn two_cores() -> ChipSpec {
     spec
 }
 
-/// Whether a program says what its tasks take.
+/// Whether a program specifies the durations of its tasks.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Says {
-    Durations,
-    Nothing,
+enum Durations {
+    AtSubmit,
+    FromModel,
 }
 
-/// After a first task: a short one with a long one behind it, and forty others.
-fn forest(o: &mut Orch<'_, '_>, says: Says) -> Result<()> {
-    let launch = |us| match says {
-        Says::Durations => STEP.taking(Duration::from_micros(us)),
-        Says::Nothing => (&STEP).into(),
+/// After a first task: a short one followed by a long one, and forty others.
+fn forest(o: &mut Orch<'_, '_>, durations: Durations) -> Result<()> {
+    let launch = |us| match durations {
+        Durations::AtSubmit => STEP.taking(Duration::from_micros(us)),
+        Durations::FromModel => (&STEP).into(),
     };
     let zero = o.alloc(f32, [1])?;
     let gate = o.submit(launch(100), [zero.read(), out(f32, [1])])?.out(0);
-    // Of those that wait for one task, `fifo` runs the first submitted last.
+    // Among tasks with the same predecessor, `fifo` runs the first submitted last.
     let head = o.submit(launch(1), [gate.read(), out(f32, [1])])?.out(0);
     for _ in 0..40 {
         o.submit(launch(10), [gate.read(), out(f32, [1])])?;
@@ -125,20 +125,20 @@ fn the_critical_path_policy_ranks_by_durations_given_at_submit_and_by_recorded_o
         ..SimOptions::default()
     };
     let us = |ticks: u64| ticks / 50;
-    let by_submit = |policy| run(&spec, options(policy, None), |o| forest(o, Says::Durations));
+    let by_submit = |policy| run(&spec, options(policy, None), |o| forest(o, Durations::AtSubmit));
     let (blocks, fifo) = by_submit(PolicyName::Fifo);
     let (_, critical) = by_submit(PolicyName::CriticalPath);
-    // The long one follows forty of 10 µs on two cores, or runs beside them.
+    // The long task follows forty of 10 µs on two cores, or runs in parallel with them.
     assert_eq!((us(fifo), us(critical)), (100 + 200 + 1 + 400, 100 + 1 + 400));
     let table = blocks.table(spec.counter_hz, Programs::One);
-    let recorded = |policy| run(&spec, options(policy, Some(&table)), |o| forest(o, Says::Nothing)).1;
+    let recorded = |policy| run(&spec, options(policy, Some(&table)), |o| forest(o, Durations::FromModel)).1;
     assert_eq!((recorded(PolicyName::Fifo), recorded(PolicyName::CriticalPath)), (fifo, critical));
 }
 
 #[test]
 fn a_program_replayed_from_its_table_has_the_makespan_that_was_recorded() {
     // Forty chains whose tasks take between 1 and 300 µs.
-    let chains = |o: &mut Orch<'_, '_>, says: Says| {
+    let chains = |o: &mut Orch<'_, '_>, durations: Durations| {
         for chain in 0..40u64 {
             o.scope(|o| {
                 let mut last = o.alloc(f32, [1])?;
@@ -147,9 +147,9 @@ fn a_program_replayed_from_its_table_has_the_makespan_that_was_recorded() {
                         0 => 300,
                         other => 1 + other,
                     };
-                    let launch = match says {
-                        Says::Durations => STEP.taking(Duration::from_micros(us)),
-                        Says::Nothing => (&STEP).into(),
+                    let launch = match durations {
+                        Durations::AtSubmit => STEP.taking(Duration::from_micros(us)),
+                        Durations::FromModel => (&STEP).into(),
                     };
                     last = o.submit(launch, [last.read(), out(f32, [1])])?.out(0);
                 }
@@ -159,16 +159,16 @@ fn a_program_replayed_from_its_table_has_the_makespan_that_was_recorded() {
         Ok(())
     };
     let spec = support::a2a3();
-    let (blocks, recorded) = run(&spec, SimOptions::default(), |o| chains(o, Says::Durations));
+    let (blocks, recorded) = run(&spec, SimOptions::default(), |o| chains(o, Durations::AtSubmit));
     let replay = |table: CostTable| {
         let options = SimOptions { costs: Some(table), ..SimOptions::default() };
-        run(&spec, options, |o| chains(o, Says::Nothing))
+        run(&spec, options, |o| chains(o, Durations::FromModel))
     };
     let off = |makespan: u64| makespan.abs_diff(recorded) as f64 / recorded as f64;
     let json = blocks.table(spec.counter_hz, Programs::One).to_json();
     let (_, replayed) = replay(CostTable::parse(json.as_bytes(), "f.json".as_ref()).unwrap());
     assert!(off(replayed) < 0.001, "{replayed} is not {recorded}");
-    // A mean for all, as an old table has it, is far off.
+    // One mean for all blocks, as in an old table, is far off.
     let step = blocks.table(spec.counter_hz, Programs::One).kernels()[0].clone();
     let old = format!(
         r#"{{"version":1,"chip":"cpu","clock_freq_hz":1,"kernels":[{{"name":"STEP","blocks":{},"mean_ps":{},"min_ps":{},"max_ps":{}}}]}}"#,
@@ -176,7 +176,7 @@ fn a_program_replayed_from_its_table_has_the_makespan_that_was_recorded() {
     );
     let (_, mean) = replay(CostTable::parse(old.as_bytes(), "f.json".as_ref()).unwrap());
     assert!(off(mean) > 0.1, "{mean} is near {recorded}");
-    // A distribution has long and short ones, and as much of both as was recorded.
+    // A distribution has long and short blocks, in the recorded proportion.
     let (drawn, _) = replay(blocks.table(spec.counter_hz, Programs::Several));
     let [drawn, taken] = [&drawn, &blocks].map(|blocks| (blocks.ticks().iter().sum::<u64>(), blocks.ticks()));
     assert!(drawn.0.abs_diff(taken.0) < taken.0 / 5, "{} is not {}", drawn.0, taken.0);

@@ -1,4 +1,4 @@
-//! A chip whose memory the host does not see: everything is copied, and what is not copied is not seen.
+//! A chip whose memory the host cannot access: everything is copied, and the host sees only copies.
 
 mod support;
 
@@ -55,7 +55,7 @@ fn inputs_are_copied_in_outputs_and_reads_out_and_each_takes_its_time_on_the_lin
 }
 
 #[test]
-fn uploaded_values_are_copied_in_when_they_are_given_and_only_where_the_host_does_not_see_the_memory() {
+fn uploaded_values_are_copied_at_once_and_only_if_the_host_cannot_access_the_memory() {
     let upload = |spec: &ChipSpec| {
         let mut runtime = runtime(spec);
         let run = runtime.run(&mut Buffers::new(), |o| {
@@ -76,7 +76,7 @@ fn uploaded_values_are_copied_in_when_they_are_given_and_only_where_the_host_doe
 }
 
 #[test]
-fn what_was_not_copied_is_not_seen_and_the_error_says_where_and_how() {
+fn an_access_without_a_copy_is_refused_with_its_address_and_cause() {
     let look = |spec: &ChipSpec| {
         let mut data = Buffers::new();
         let x = data.add(&[4], &[1.0f32; 4]).unwrap();
@@ -95,7 +95,7 @@ fn what_was_not_copied_is_not_seen_and_the_error_says_where_and_how() {
 }
 
 #[test]
-fn a_link_that_is_too_slow_for_any_run_ends_it_with_the_end_of_time() {
+fn a_link_that_is_too_slow_ends_the_run_at_the_end_of_virtual_time() {
     let mut spec = copied();
     spec.link.bytes_per_second = 1;
     let mut data = Buffers::new();
@@ -157,7 +157,7 @@ fn scopes_and_captured_bytes_go_over_the_link_and_a_thread_without_a_free_buffer
     let quiet = run(false, 200);
     assert_eq!((sent(&quiet, 0), sent(&quiet, 1), quiet.record_waits), (0, 0, 0));
     let recorded = run(true, 200);
-    // Four tasks, before and after each; and 201 scopes, with that of the run itself.
+    // Four tasks, before and after each; and 201 scopes, including that of the run.
     assert_eq!((sent(&recorded, 0), sent(&recorded, 1)), (8 * 100_000, 201 * 1_000));
     assert!(recorded.record_waits > 0 && recorded.makespan > quiet.makespan, "{recorded:?}");
 }

@@ -1,4 +1,4 @@
-//! Every scene gives its known answer on the modelled chips, and the same bytes on both.
+//! Every scene passes its golden on the modelled chips, with the same bytes on both.
 
 use ringlane_chip_sim::policy::PolicyName;
 use ringlane_chip_sim::{SimOptions, SimRuntime, spec};
@@ -19,9 +19,9 @@ fn run(chip: &str, scene: &Scene, case: &Case, policy: PolicyName) -> Golden {
 }
 
 #[test]
-fn every_case_gives_its_known_answer_with_every_policy_on_both_chips() {
+fn every_case_passes_its_golden_with_every_policy_on_both_chips() {
     for scene in scenes() {
-        // Large cases compute for seconds: those are run by hand, through the command.
+        // Large cases compute for seconds: these are run manually, with the command.
         for case in
             scene.cases.iter().filter(|case| !["large", "long", "fine", "scopes"].contains(&case.name))
         {

@@ -1,4 +1,4 @@
-//! Blocks and mixed tasks on clusters, failures, and what a chip does not have.
+//! Blocks and mixed tasks on clusters, failures, and requests that exceed a chip.
 
 mod support;
 
@@ -55,7 +55,7 @@ fn a_mixed_task_has_its_whole_cluster_for_each_block() {
         let run = runtime(policy).run_at(std::panic::Location::caller(), &mut data, &blocks, |o| {
             let x = ids.iter().map(|&id| o.external(id)).collect::<Result<Vec<_>>>()?;
             for x in x.chunks(3) {
-                // Something else keeps the cores busy, too.
+                // Another task keeps the cores busy, too.
                 o.submit(&VECTOR, [x[1].inout()])?;
                 o.submit(CUBE.mixed(&[&VECTOR, &VECTOR]), [x[0].inout(), x[1].inout(), x[2].inout()])?;
             }
@@ -82,7 +82,7 @@ fn a_mixed_task_has_its_whole_cluster_for_each_block() {
 }
 
 #[test]
-fn vector_kernels_of_a_mixed_task_take_turns_where_a_cluster_has_one_vector_core() {
+fn vector_kernels_of_a_mixed_task_run_one_after_another_if_a_cluster_has_one_vector_core() {
     for (aiv_per_cluster, cores) in [(1, [0, 1, 1]), (2, [0, 1, 2])] {
         let spec = ringlane_task::ChipSpec { aiv_per_cluster, ..support::a2a3() };
         let config = CallConfig::default().with_block_dim(1);
@@ -123,7 +123,7 @@ fn blocks_of_one_task_spread_over_the_cores_of_their_kind() {
 }
 
 #[test]
-fn what_a_failed_task_would_have_written_is_skipped_with_all_its_blocks_and_the_runtime_goes_on() {
+fn readers_of_a_failed_task_are_skipped_with_all_their_blocks_and_the_runtime_stays_usable() {
     for policy in PolicyName::ALL {
         let mut runtime = runtime(policy);
         let mut data = Buffers::new();
@@ -145,7 +145,7 @@ fn what_a_failed_task_would_have_written_is_skipped_with_all_its_blocks_and_the_
 }
 
 #[test]
-fn more_than_a_chip_has_is_refused_with_what_it_has() {
+fn a_request_beyond_the_chip_is_refused_with_the_maximum() {
     let spec = support::a2a3();
     let ask =
         |config: CallConfig| SimRuntime::new(&spec, &config, SimOptions::default()).err().map(|e| e.detail());
@@ -162,16 +162,16 @@ fn more_than_a_chip_has_is_refused_with_what_it_has() {
 }
 
 #[test]
-fn a_chip_that_code_made_is_held_to_the_limits_of_a_file() {
+fn a_chip_built_in_code_has_the_same_limits_as_a_file() {
     let refused = |change: fn(&mut ChipSpec)| {
         let mut spec = support::a2a3();
         change(&mut spec);
         let made = SimRuntime::new(&spec, &CallConfig::default(), SimOptions::default());
         made.err().map(|error| error.detail()).unwrap_or_default()
     };
-    assert_eq!(refused(|spec| spec.clusters = 0), "a2a3sim: clusters is 0, and may be from 1 to 1024");
-    assert_eq!(refused(|spec| spec.schedulers = 0), "a2a3sim: schedulers is 0, and may be from 1 to 3");
-    assert!(refused(|spec| spec.counter_hz = 3_000_000_000).contains("no whole number of picoseconds"));
+    assert_eq!(refused(|spec| spec.clusters = 0), "a2a3sim: clusters is 0; allowed: 1 to 1024");
+    assert_eq!(refused(|spec| spec.schedulers = 0), "a2a3sim: schedulers is 0; allowed: 1 to 3");
+    assert!(refused(|spec| spec.counter_hz = 3_000_000_000).contains("not an integer number of picoseconds"));
     assert!(refused(|spec| spec.costs.poll = u64::MAX).starts_with("a2a3sim: poll is "));
     assert!(refused(|spec| spec.rates.aiv_flops = f64::NAN).starts_with("a2a3sim: aiv_flops is NaN"));
     assert!(refused(|spec| spec.records.buffers = 0).starts_with("a2a3sim: buffers is 0"));
@@ -179,7 +179,7 @@ fn a_chip_that_code_made_is_held_to_the_limits_of_a_file() {
 }
 
 #[test]
-fn what_waits_behind_a_mixed_task_that_is_skipped_still_runs() {
+fn tasks_queued_after_a_skipped_mixed_task_still_run() {
     for policy in PolicyName::ALL {
         let mut spec = support::a2a3();
         (spec.clusters, spec.schedulers, spec.dispatch_ahead) = (2, 2, 0);
@@ -189,7 +189,8 @@ fn what_waits_behind_a_mixed_task_that_is_skipped_still_runs() {
         let ids: Vec<_> = (0..24).map(|_| data.add(&[1], &[0.0f32]).unwrap()).collect();
         let run = runtime.run(&mut data, |o| {
             let x = ids.iter().map(|&id| o.external(id)).collect::<Result<Vec<_>>>()?;
-            // Both clusters are busy, a mixed task waits for one of them, and it will not run: what it reads has failed.
+            // Both clusters are busy, a mixed task waits for one of them, and it will not run: it reads the output of
+            // a failed task.
             o.submit(&LONG_CUBE, [x[0].inout()])?;
             o.submit(&LONG_CUBE, [x[1].inout()])?;
             o.submit(&FAIL, [x[2].inout()])?;
@@ -228,7 +229,7 @@ fn a_silent_core_ends_a_task_of_many_blocks_with_the_first_fault_and_nothing_mor
 }
 
 #[test]
-fn a_thread_hears_when_no_core_is_idle_any_more_and_gives_ahead() {
+fn a_thread_dispatches_ahead_once_no_core_is_idle() {
     let mut spec = support::a2a3();
     (spec.clusters, spec.aiv_per_cluster, spec.schedulers) = (2, 1, 2);
     spec.costs.turn_around = 100_000;
@@ -244,8 +245,8 @@ fn a_thread_hears_when_no_core_is_idle_any_more_and_gives_ahead() {
         x[3..].iter().try_for_each(|&y| o.submit(&SHORT_AFTER, [x[2].read(), y.inout()]).map(drop))
     });
     run.result.unwrap();
-    // Ten consumers for two cores. While as many wait as there are cores, each core has its next one before the last has
-    // ended: it follows after the turn-around of 100 ns, 5 ticks.
+    // Ten consumers for two cores. While at least as many wait as there are cores, each core has its next one before
+    // the last has ended: it follows after the turn-around of 100 ns, 5 ticks.
     for core in [1, 3] {
         let mut rows: Vec<_> = blocks.0.lock().unwrap().iter().copied().filter(|row| row.0 == core).collect();
         rows.sort_by_key(|row| row.2);
@@ -255,7 +256,7 @@ fn a_thread_hears_when_no_core_is_idle_any_more_and_gives_ahead() {
 }
 
 #[test]
-fn virtual_time_has_an_end_and_says_so() {
+fn the_end_of_virtual_time_is_a_named_error() {
     let mut data = Buffers::new();
     let x = data.add(&[1], &[0.0f32]).unwrap();
     let mut runtime = runtime(PolicyName::Fifo);

@@ -1,13 +1,13 @@
-//! Chips as files: those that come with the program are what the design says, and wrong ones are refused where they are wrong.
+//! Chip files: the built-in ones match the design, and invalid ones are refused at the right line.
 
 use ringlane_chip_sim::spec::{self, SpecError};
 use ringlane_task::{ChipSpec, ControlCosts, Explain, HostMemory, LinkSpec, Rates, RecordMemory};
 
 fn a2a3() -> &'static str {
-    spec::builtin_text("a2a3sim").expect("it is there")
+    spec::builtin_text("a2a3sim").expect("a built-in chip")
 }
 
-/// The file of a2a3sim with one text in it replaced, which must be there once.
+/// The file of a2a3sim with one text replaced, which must occur once.
 #[track_caller]
 fn changed(from: &str, to: &str) -> String {
     assert_eq!(a2a3().matches(from).count(), 1, "{from}");
@@ -24,7 +24,7 @@ fn refused(text: &str, name: &str) -> SpecError {
     error
 }
 
-/// A changed file is refused for a value; the error has the field, the value and what is allowed.
+/// Asserts that a changed file is refused for a value, with the field, the value and the allowed values.
 #[track_caller]
 fn bad(from: &str, to: &str, field: &str, allowed: &str) {
     let text = changed(from, to);
@@ -35,7 +35,7 @@ fn bad(from: &str, to: &str, field: &str, allowed: &str) {
 }
 
 #[test]
-fn a2a3sim_is_what_the_design_says() {
+fn a2a3sim_matches_the_design() {
     let (ns, us) = (1_000, 1_000_000);
     let expected = ChipSpec {
         name: "a2a3sim".into(),
@@ -73,7 +73,7 @@ fn a2a3sim_is_what_the_design_says() {
 }
 
 #[test]
-fn a5sim_differs_from_a2a3sim_where_the_design_says() {
+fn a5sim_differs_from_a2a3sim_as_designed() {
     let a2a3 = spec::builtin("a2a3sim").unwrap();
     let a5 = ChipSpec {
         name: "a5sim".into(),
@@ -93,7 +93,7 @@ fn a5sim_differs_from_a2a3sim_where_the_design_says() {
 fn a2a3_free_is_a2a3sim_whose_control_costs_nothing() {
     let a2a3 = spec::builtin("a2a3sim").unwrap();
     let free = spec::builtin("a2a3-free").unwrap();
-    // Nor does recording: its buffers are as large as a file may say.
+    // Nor does recording: its buffers are as large as a file allows.
     let (about, records) = (free.about.clone(), RecordMemory { buffers: 64, buffer_bytes: 1 << 20 });
     let expected = ChipSpec {
         name: "a2a3-free".into(),
@@ -107,7 +107,7 @@ fn a2a3_free_is_a2a3sim_whose_control_costs_nothing() {
 }
 
 #[test]
-fn every_name_has_a_chip_of_that_name_and_no_other_word_has() {
+fn every_built_in_name_has_a_chip_of_that_name() {
     for name in spec::NAMES.into_iter().chain(spec::EXAMPLES) {
         assert_eq!(spec::parse(spec::builtin_text(name).unwrap(), name).unwrap().name, name);
     }
@@ -142,12 +142,12 @@ fn a_time_has_a_unit_and_is_at_most_a_second() {
         );
     }
     bad("\"10 ms\"", "\"0 ms\"", "control.silent_after.time", "from 1 ns to 1 s");
-    // Not even a number does without its unit.
+    // A unit is required even for 0.
     bad("time = \"100 ns\"", "time = 100", "dispatch.poll.time", "a number and its unit");
 }
 
 #[test]
-fn a_rate_is_not_nothing_and_is_of_its_kind() {
+fn a_rate_is_positive_and_has_a_unit_of_its_kind() {
     bad("\"13 TFLOP/s\"", "\"0 TFLOP/s\"", "rates.aic.rate", "from 1 FLOP/s");
     bad("\"0.2 TFLOP/s\"", "\"0.2 TB/s\"", "rates.aiv.rate", "TFLOP/s");
     bad("\"25 GB/s\"", "\"0 B/s\"", "link.bandwidth.rate", "from 1 B/s");
@@ -181,12 +181,12 @@ fn a_cost_without_a_source_is_refused() {
     );
     bad(poll, "poll = \"100 ns\"", "dispatch.poll", "a table with time, source");
     let error = refused(&changed(poll, "poll = { time = \"100 ns\" }"), "MissingChipField");
-    assert_eq!(error.detail(), "mine.toml:35: dispatch.poll.source is not there");
+    assert_eq!(error.detail(), "mine.toml:35: dispatch.poll.source is missing");
     assert_eq!(error.hint(), "for example: source = \"assumed\"");
 }
 
 #[test]
-fn a_name_can_be_part_of_a_file_name() {
+fn a_name_is_valid_in_a_file_name() {
     for name in ["", " ", "a/b", "a\\nb", "a\\u0000b", &"x".repeat(65)] {
         bad(
             "name = \"a2a3sim\"",
@@ -195,30 +195,30 @@ fn a_name_can_be_part_of_a_file_name() {
             "1 to 64 printable characters without '/'",
         );
     }
-    bad("about = \"Ascend A2/A3, one die\"", "about = \"\"", "about", "what it stands for");
+    bad("about = \"Ascend A2/A3, one die\"", "about = \"\"", "about", "a description");
     bad("host = \"mapped\"", "host = \"shared\"", "memory.host", "\"mapped\", \"copied\"");
 }
 
 #[test]
-fn an_unknown_field_is_named_with_the_one_that_was_meant() {
+fn an_unknown_field_is_reported_with_the_one_that_was_meant() {
     let error = refused(&changed("\npoll = ", "\npol = "), "UnknownChipField");
     assert_eq!(
         error.detail(),
-        "mine.toml:35: dispatch.pol; there are: store, seen, turn_around, done_seen, poll"
+        "mine.toml:35: dispatch.pol; known fields: store, seen, turn_around, done_seen, poll"
     );
     assert_eq!(error.hint(), "did you mean poll?");
     let error = refused(&changed("[schedule]", "[shcedule]"), "UnknownChipField");
     assert_eq!(error.hint(), "did you mean schedule?");
     let error = refused(&changed("\npoll = { time", "\npoll = { tiem"), "UnknownChipField");
-    assert!(error.detail().starts_with("mine.toml:35: dispatch.poll.tiem; there are: time, source"));
+    assert!(error.detail().starts_with("mine.toml:35: dispatch.poll.tiem; known fields: time, source"));
     let error = refused(&format!("{}colour = 'red'\n", a2a3()), "UnknownChipField");
     assert!(error.detail().starts_with("mine.toml:68: mailbox.colour; "), "{}", error.detail());
     assert!(error.hint().starts_with("remove it"));
 }
 
-/// Every line that holds a field, and every table, is needed: without it the chip is refused for lack of just that.
+/// Each field and each table is required: without it the chip is refused with exactly that one as missing.
 #[test]
-fn every_field_must_be_there() {
+fn every_field_is_required() {
     let mut table = String::new();
     for (index, line) in a2a3().lines().enumerate() {
         if line.starts_with('[') {
@@ -228,22 +228,22 @@ fn every_field_must_be_there() {
         let without: Vec<&str> =
             a2a3().lines().enumerate().filter(|(i, _)| *i != index).map(|(_, l)| l).collect();
         let detail = refused(&without.join("\n"), "MissingChipField").detail();
-        assert!(detail.ends_with(&format!(": {table}{field} is not there")), "{detail}");
+        assert!(detail.ends_with(&format!(": {table}{field} is missing")), "{detail}");
     }
     let detail = refused("", "MissingChipField").detail();
-    assert_eq!(detail, "mine.toml:1: name is not there");
+    assert_eq!(detail, "mine.toml:1: name is missing");
 }
 
 #[test]
-fn a_missing_field_is_told_at_the_line_of_its_table() {
+fn a_missing_field_is_reported_at_the_line_of_its_table() {
     let error =
         refused(&changed("insert = { time = \"30 ns\", source = \"assumed\" }", ""), "MissingChipField");
-    assert_eq!(error.detail(), "mine.toml:38: submit.insert is not there");
+    assert_eq!(error.detail(), "mine.toml:38: submit.insert is missing");
     assert_eq!(error.hint(), "for example: insert = { time = \"100 ns\", source = \"assumed\" }");
 }
 
 #[test]
-fn what_is_not_toml_is_refused_at_its_line() {
+fn invalid_toml_is_refused_at_its_line() {
     for (from, to, line) in [
         ("name = \"a2a3sim\"", "name = \"a2a3sim", 6),
         ("[cores]", "[cores", 9),
@@ -258,7 +258,7 @@ fn what_is_not_toml_is_refused_at_its_line() {
 }
 
 #[test]
-fn a_file_of_the_users_is_read_or_refused_by_name() {
+fn a_user_file_is_loaded_or_refused_with_a_named_error() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("mine.toml");
     let load = |bytes: &[u8]| {
@@ -283,7 +283,7 @@ fn a_file_of_the_users_is_read_or_refused_by_name() {
 }
 
 #[test]
-fn a_file_that_is_not_there_is_refused_with_what_to_do() {
+fn a_missing_file_is_refused_with_a_hint() {
     let dir = tempfile::tempdir().unwrap();
     for path in [dir.path().to_path_buf(), dir.path().join("none.toml")] {
         let error = spec::load(&path).unwrap_err();
@@ -291,19 +291,19 @@ fn a_file_that_is_not_there_is_refused_with_what_to_do() {
         assert!(error.detail().starts_with(path.to_str().unwrap()), "{}", error.detail());
         assert!(error.hint().contains("spec::builtin_text(\"a2a3sim\")"), "{}", error.hint());
     }
-    // A name where a file was asked for.
+    // The name of a built-in chip where a file is expected.
     let error = spec::load("a5sim".as_ref()).unwrap_err();
     assert_eq!(error.hint(), "a5sim comes with ringlane: `spec::builtin(\"a5sim\")`");
 }
 
-/// The line of a field in a chip's file: `poll` in the table `[dispatch]`.
+/// The line of a field in a chip file: `poll` in the table `[dispatch]`.
 fn line_of<'a>(text: &'a str, table: &str, field: &str) -> &'a str {
     let (_, rest) = text.split_once(&format!("[{table}]\n")).expect("the table is there");
     rest.lines().find(|line| line.starts_with(&format!("{field} = "))).expect("the field is there")
 }
 
 #[test]
-fn the_table_in_the_documentation_says_what_the_files_say() {
+fn the_table_in_the_documentation_matches_the_files() {
     let page = include_str!("../../../docs/chips.md");
     let mut fields = 0;
     for row in page
@@ -327,7 +327,8 @@ fn the_table_in_the_documentation_says_what_the_files_say() {
             fields += 1;
         }
     }
-    // All that have a source: 12 costs of control, 2 of the link, 3 rates, 2 of the mailbox, 2 times, 2 of the records.
+    // All fields with a source: 12 costs of control, 2 of the link, 3 rates, 2 of the mailbox, 2 times, 2 of the
+    // records.
     assert_eq!(fields, 23);
     assert_eq!(a2a3().matches(", source = ").count(), fields);
 }

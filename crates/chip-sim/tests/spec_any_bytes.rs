@@ -1,10 +1,10 @@
-//! Whatever a file holds, reading it gives a chip within its limits or an error of single lines, never a panic.
+//! Loading any file gives a chip within its limits or an error of single lines, never a panic.
 
 use proptest::prelude::*;
 use ringlane_chip_sim::spec;
 use ringlane_task::Explain;
 
-/// Words and signs that a chip's file is made of, to get further into the reader than noise does.
+/// Words and symbols of chip files, which get further into the parser than random text.
 const PIECES: [&str; 24] = [
     "name",
     "cores",
@@ -32,7 +32,7 @@ const PIECES: [&str; 24] = [
     "\u{0}",
 ];
 
-/// What holds of every answer.
+/// Checks the properties of every result.
 fn check(text: &str) {
     match spec::parse(text, "any") {
         Ok(chip) => {
@@ -56,12 +56,12 @@ fn check(text: &str) {
     }
 }
 
-/// A file of ours in which some places were overwritten with pieces.
+/// A built-in file in which some places were overwritten with pieces.
 fn mutated() -> impl Strategy<Value = String> {
     let edit = (any::<prop::sample::Index>(), 0usize..12, prop::sample::select(&PIECES[..]));
     (prop::sample::select(&["a2a3sim", "a5sim", "a2a3-free"][..]), prop::collection::vec(edit, 1..4))
         .prop_map(|(name, edits)| {
-            let mut text: Vec<char> = spec::builtin_text(name).expect("it is there").chars().collect();
+            let mut text: Vec<char> = spec::builtin_text(name).expect("a built-in chip").chars().collect();
             for (at, length, piece) in edits {
                 let start = at.index(text.len());
                 let end = (start + length).min(text.len());
@@ -91,7 +91,7 @@ proptest! {
 
     #[test]
     fn any_value_of_a_field_never_panics(value in "\\PC{0,40}", index in any::<prop::sample::Index>()) {
-        let text = spec::builtin_text("a5sim").expect("it is there");
+        let text = spec::builtin_text("a5sim").expect("a built-in chip");
         let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
         let fields: Vec<usize> = (0..lines.len()).filter(|&i| lines[i].contains(" = ")).collect();
         let at = fields[index.index(fields.len())];

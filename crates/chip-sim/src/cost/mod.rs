@@ -1,16 +1,16 @@
-//! What a block takes, and what it did.
+//! The duration and the work of a block.
 //!
 //! ```text
 //! a table recorded on another chip ─▶ `taking` at submit ─▶ time, ticks or roofline of the kernel ─▶ the chip's default
-//!                                                                                      the first that there is
+//!                                                                                      the first that exists
 //! ```
-//! The roofline is the longer of two times: operations against the rate of the core's kind, bytes against the core's share
-//! of memory. The share is a fixed one, the memory's rate divided by *all* cores of the chip, busy or not: so the duration of a
-//! block is a function of its arguments, never of what else happens to run. A schedule can then be compared with a lower
-//! bound, and one policy with another.
+//! The roofline is the longer of two times: operations divided by the rate of the core's kind, bytes divided by the
+//! core's share of the memory bandwidth. The share is fixed, the memory's rate divided by *all* cores of the chip,
+//! busy or not: so the duration of a block is a function of its arguments, and independent of other blocks. A
+//! schedule can then be compared with a lower bound, and one policy with another.
 //!
-//! A cost model is code of a user's. What it gets wrong never ends a run: a result that is not a number, negative or
-//! infinite counts as no cost model, and so does a panic.
+//! A cost model is user code, and its errors never end a run: a result that is NaN, negative or infinite counts as no
+//! cost model, and so does a panic.
 
 mod limits;
 mod record;
@@ -30,30 +30,30 @@ pub use record::{BlockTimes, Programs, TableRecorder};
 pub use table::{CostTable, KernelCost, RecordedTask};
 pub use table_error::CostTableError;
 
-/// What a block takes, and what it did. What its kernel's cost model does not tell is 0.
+/// The duration and the work of a block. What its kernel's cost model does not provide is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BlockCost {
-    /// Its duration: from 1 to [`BLOCK_MAX`].
+    /// The duration: from 1 to [`BLOCK_MAX`].
     pub picoseconds: Ps,
     /// Floating-point operations.
     pub flops: f64,
     /// Bytes moved between memory and core.
     pub bytes: f64,
-    /// Those of them that go to memory. Cost models tell one number of bytes; it is divided as the block's arguments are:
-    /// what is read against what is written, an `inout` counting as both.
+    /// The part of `bytes` that is written. Cost models provide one number of bytes; it is split in the proportion in
+    /// which the block's arguments are read and written, where an `inout` counts as both.
     pub written: f64,
 }
 
-/// The work that a roofline told.
+/// The work according to a roofline.
 #[derive(Clone, Copy, Default)]
 struct Work {
     flops: f64,
     bytes: f64,
 }
 
-/// What a kernel's own cost model says.
-enum Told {
-    /// Nothing, or nothing of use.
+/// The result of a kernel's own cost model.
+enum ModelResult {
+    /// Nothing, or nothing usable.
     Nothing,
     /// A duration.
     Time(Ps),
@@ -61,14 +61,14 @@ enum Told {
     Work(Work),
 }
 
-/// Which block of which task a cost is asked for.
+/// Identifies a block and its task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WhichBlock {
     /// The task.
     pub task: TaskId,
-    /// The block's number among the task's blocks of its kernel: by lane, then by block.
+    /// The index of the block among the task's blocks of its kernel: by lane, then by block.
     pub index: u32,
-    /// What its submit said that it takes.
+    /// The duration that its submit specified.
     pub duration: Option<Ps>,
 }
 
@@ -91,7 +91,7 @@ pub struct CostModel {
     default_block: Ps,
 }
 
-/// What one core can do in a picosecond.
+/// The rates of one core, per picosecond.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct CoreRates {
     aic_flops: f64,
@@ -109,7 +109,7 @@ impl CoreRates {
         }
     }
 
-    /// Picoseconds that operations take on a core.
+    /// Picoseconds to execute these operations on a core.
     #[inline]
     pub(crate) fn computing(&self, core: CoreKind, flops: f64) -> f64 {
         match core {
@@ -118,7 +118,7 @@ impl CoreRates {
         }
     }
 
-    /// Picoseconds that bytes take between memory and one core.
+    /// Picoseconds to move these bytes between memory and one core.
     #[inline]
     pub(crate) fn moving(&self, bytes: f64) -> f64 {
         bytes / self.bytes
@@ -126,7 +126,7 @@ impl CoreRates {
 }
 
 impl CostModel {
-    /// The costs of a chip.
+    /// The costs on a chip.
     pub fn new(spec: &ChipSpec) -> Self {
         CostModel {
             table: None,
@@ -136,25 +136,25 @@ impl CostModel {
         }
     }
 
-    /// The same costs, but for the kernels in this table.
+    /// Uses the recorded costs of this table for its kernels.
     #[must_use]
     pub fn with_table(mut self, table: Option<CostTable>) -> Self {
         self.table = table;
         self
     }
 
-    /// What a block of a kernel takes on a core of this kind. `args` are those of the block, none of them taken.
+    /// The cost of a block of a kernel on a core of this kind. `args` are those of the block, none of them taken.
     pub fn block(&self, kernel: &Kernel, core: CoreKind, args: &Args<'_>, which: WhichBlock) -> BlockCost {
-        let told = self.ask(kernel, args);
+        let result = self.evaluate(kernel, args);
         let recorded = self.recorded(kernel).map(|cost| cost.block_ps(which.task, which.index));
         let known = recorded.or(which.duration).map(|time| time.clamp(1, BLOCK_MAX));
-        let modelled = match told {
-            Told::Nothing => None,
-            Told::Time(time) => Some(time.clamp(1, BLOCK_MAX)),
-            Told::Work(work) => {
+        let modelled = match result {
+            ModelResult::Nothing => None,
+            ModelResult::Time(time) => Some(time.clamp(1, BLOCK_MAX)),
+            ModelResult::Work(work) => {
                 let (computing, moving) =
                     (self.rates.computing(core, work.flops), self.rates.moving(work.bytes));
-                // `max` would pass over a time that is not a number, as a rate of 0 gives it.
+                // `max` would ignore NaN, the result of a rate of 0.
                 if computing.is_finite() && moving.is_finite() {
                     duration(computing.max(moving))
                 } else {
@@ -163,50 +163,52 @@ impl CostModel {
             }
         };
         let picoseconds = known.or(modelled).unwrap_or(self.default_block);
-        match told {
-            Told::Work(Work { flops, bytes }) => {
+        match result {
+            ModelResult::Work(Work { flops, bytes }) => {
                 BlockCost { picoseconds, flops, bytes, written: bytes * written_share(args) }
             }
-            Told::Nothing | Told::Time(_) => BlockCost { picoseconds, ..BlockCost::default() },
+            ModelResult::Nothing | ModelResult::Time(_) => BlockCost { picoseconds, ..BlockCost::default() },
         }
     }
 
-    /// What a table says of a kernel.
+    /// The recorded costs of a kernel.
     fn recorded(&self, kernel: &Kernel) -> Option<&KernelCost> {
         self.table.as_ref().and_then(|table| table.kernel(kernel.name()))
     }
 
-    /// The longest of a task's blocks of a kernel, where a table has them all.
+    /// The longest of a task's blocks of a kernel, if the table has all of them.
     pub(crate) fn longest_recorded(&self, kernel: &Kernel, task: TaskId) -> Option<Ps> {
         let blocks = self.recorded(kernel)?.of_task(task)?;
         blocks.iter().max().map(|&time| time.clamp(1, BLOCK_MAX))
     }
 
-    /// Asks the kernel's own cost model.
-    fn ask(&self, kernel: &Kernel, args: &Args<'_>) -> Told {
-        let told = || match kernel.cost() {
-            None => Told::Nothing,
-            Some(Cost::Ticks(ticks)) => Told::Time(ticks(args).saturating_mul(self.tick)),
+    /// Evaluates the kernel's own cost model.
+    fn evaluate(&self, kernel: &Kernel, args: &Args<'_>) -> ModelResult {
+        let result = || match kernel.cost() {
+            None => ModelResult::Nothing,
+            Some(Cost::Ticks(ticks)) => ModelResult::Time(ticks(args).saturating_mul(self.tick)),
             Some(Cost::Time(time)) => {
                 let picoseconds = time(args).as_nanos().saturating_mul(u128::from(NANOSECOND));
-                Told::Time(Ps::try_from(picoseconds).unwrap_or(Ps::MAX))
+                ModelResult::Time(Ps::try_from(picoseconds).unwrap_or(Ps::MAX))
             }
             Some(Cost::Roofline { flops, bytes }) => {
-                Told::Work(Work { flops: flops(args), bytes: bytes(args) })
+                ModelResult::Work(Work { flops: flops(args), bytes: bytes(args) })
             }
         };
-        match catch_unwind(AssertUnwindSafe(told)) {
-            Ok(Told::Work(work)) if !is_amount(work.flops) || !is_amount(work.bytes) => Told::Nothing,
-            Ok(told) => told,
+        match catch_unwind(AssertUnwindSafe(result)) {
+            Ok(ModelResult::Work(work)) if !is_amount(work.flops) || !is_amount(work.bytes) => {
+                ModelResult::Nothing
+            }
+            Ok(result) => result,
             Err(panic) => {
                 ringlane_engine::drop_panic(panic);
-                Told::Nothing
+                ModelResult::Nothing
             }
         }
     }
 }
 
-/// Whether there can be this much of something.
+/// Whether a value is a possible amount.
 fn is_amount(value: f64) -> bool {
     value.is_finite() && value >= 0.0
 }
@@ -216,13 +218,13 @@ fn duration(picoseconds: f64) -> Option<Ps> {
     is_amount(picoseconds).then(|| (picoseconds.round() as u64).clamp(1, BLOCK_MAX))
 }
 
-/// How much of what a block's arguments move is written.
+/// The written share of the bytes that a block's arguments move.
 fn written_share(args: &Args<'_>) -> f64 {
     let (mut read, mut written) = (0u64, 0u64);
     for tensor in args.tensors() {
         let bytes = tensor.bytes();
         match tensor.access() {
-            // Nothing says what is done with an argument that is not followed; most of them are looked up.
+            // The use of a `no_dep` argument is unknown; most of them are read.
             Access::Input | Access::NoDep => read += bytes,
             Access::Output | Access::OutputExisting => written += bytes,
             Access::InOut => (read, written) = (read + bytes, written + bytes),

@@ -1,6 +1,6 @@
-//! Making a cost table from recorded runs.
+//! Builds a cost table from recorded runs.
 //!
-//! Blocks come in any order, most of them core by core. They are put in order of their tasks when the table is made.
+//! Blocks are added in any order, mostly core by core, and are sorted by task when the table is built.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::limits::{RECORDED_BLOCKS_MAX, SPREAD_GROUPS};
 use super::table::{CostTable, KernelCost, RecordedTask, VERSION};
 use crate::time::SECOND;
 
-/// One block: where it belongs, and what it took.
+/// A block: its position and its duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Block {
     task: TaskId,
@@ -20,7 +20,7 @@ struct Block {
     time: u64,
 }
 
-/// What blocks of a kernel took, in ticks of one counter.
+/// Durations of the blocks of a kernel, in ticks of one counter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockTimes {
     count: u64,
@@ -38,7 +38,7 @@ impl Default for BlockTimes {
 }
 
 impl BlockTimes {
-    /// Adds a block of a task that took `ticks`.
+    /// Adds a block of a task with a duration of `ticks`.
     #[inline]
     pub fn add_block(&mut self, task: TaskId, lane: u8, block: u32, ticks: u64) {
         self.count += 1;
@@ -49,7 +49,7 @@ impl BlockTimes {
         }
     }
 
-    /// Adds other blocks.
+    /// Adds the blocks of `other`.
     fn merge(&mut self, other: BlockTimes) {
         self.count += other.count;
         self.total += other.total;
@@ -58,7 +58,7 @@ impl BlockTimes {
         self.blocks.extend(other.blocks.into_iter().take(room));
     }
 
-    /// The same in picoseconds.
+    /// Converts ticks to picoseconds.
     fn into_picoseconds(mut self, clock_freq_hz: u64) -> Self {
         let convert =
             |ticks: u128| ticks.saturating_mul(u128::from(SECOND)) / u128::from(clock_freq_hz.max(1));
@@ -67,22 +67,22 @@ impl BlockTimes {
         BlockTimes { total: convert(self.total), min: narrow(self.min), max: narrow(self.max), ..self }
     }
 
-    /// Whether every block is there that was counted.
+    /// Whether all counted blocks are stored.
     fn is_complete(&self) -> bool {
         self.count == self.blocks.len() as u64
     }
 }
 
-/// Whether the recorded runs are of one program, so that a task id names the same task in all of them.
+/// Whether the recorded runs are of the same program, so that a task id means the same task in all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Programs {
-    /// They are: what each task took is kept, on average over the runs.
+    /// They are: the durations of each task are kept, averaged over the runs.
     One,
-    /// They are not: only the spread of each kernel is kept.
+    /// They are not: only the distribution of each kernel is kept.
     Several,
 }
 
-/// Makes a table from recorded runs, of one or of several.
+/// Builds a table from one or several recorded runs.
 #[derive(Clone, Debug)]
 pub struct TableRecorder {
     chip: String,
@@ -93,13 +93,13 @@ pub struct TableRecorder {
 }
 
 impl TableRecorder {
-    /// Nothing yet, to be recorded on a chip of this name from runs of one program.
+    /// An empty recorder for runs of one program on a chip of this name.
     pub fn new(chip: &str) -> Self {
         let (chip, programs) = (chip.to_string(), Programs::One);
         TableRecorder { chip, programs, clock_freq_hz: 0, kernels: BTreeMap::new() }
     }
 
-    /// The same for runs of these programs.
+    /// Sets whether the runs are of one program.
     #[must_use]
     pub fn of(self, programs: Programs) -> Self {
         TableRecorder { programs, ..self }
@@ -119,14 +119,14 @@ impl TableRecorder {
         self.kernels.is_empty()
     }
 
-    /// The table. What each task took is left out if there are more than [`RECORDED_BLOCKS_MAX`] blocks in all.
+    /// The table. Durations of tasks are left out if there are more than [`RECORDED_BLOCKS_MAX`] blocks in total.
     pub fn finish(self) -> CostTable {
         let recorded: usize = self.kernels.values().map(|times| times.blocks.len()).sum();
         let fits = recorded <= RECORDED_BLOCKS_MAX && self.kernels.values().all(BlockTimes::is_complete);
         let keeps_tasks = fits && self.programs == Programs::One;
         let kernels = self.kernels.into_iter().map(|(name, times)| {
             let mean = u64::try_from(times.total / u128::from(times.count)).unwrap_or(u64::MAX);
-            // Each end is rounded down by itself; the mean stays between them.
+            // Minimum, maximum and mean are rounded down independently; the mean stays between the others.
             let (blocks, min_ps, max_ps) = (times.count, times.min, times.max);
             let spread_ps = spread(&times.blocks);
             let tasks = if keeps_tasks { tasks(times.blocks) } else { Vec::new() };
@@ -138,7 +138,7 @@ impl TableRecorder {
     }
 }
 
-/// The means of groups of the same size, from the shortest blocks to the longest.
+/// The means of groups of equal size, from the shortest blocks to the longest.
 fn spread(blocks: &[Block]) -> Vec<u64> {
     let mut times: Vec<u64> = blocks.iter().map(|block| block.time).collect();
     times.sort_unstable();
@@ -147,7 +147,7 @@ fn spread(blocks: &[Block]) -> Vec<u64> {
     (0..groups).map(|group| mean(&times[bound(group)..bound(group + 1)])).collect()
 }
 
-/// The blocks of each task; a block of several runs has the mean of them.
+/// The blocks of each task, each averaged over the runs.
 fn tasks(mut blocks: Vec<Block>) -> Vec<RecordedTask> {
     blocks.sort_unstable();
     let mut tasks: Vec<RecordedTask> = Vec::new();

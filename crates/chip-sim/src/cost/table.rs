@@ -1,16 +1,16 @@
-//! Costs recorded on another chip: what the blocks of each kernel took there, by the kernel's name.
+//! Costs recorded on another chip: the durations of each kernel's blocks, by the kernel's name.
 //!
 //! ```json
 //! {"version": 2, "chip": "cpu", "clock_freq_hz": 1000000000,
 //!  "kernels": [{"name": "QK", "blocks": 3, "mean_ps": 2100000, "min_ps": 1900000, "max_ps": 2500000,
 //!               "spread_ps": [1900000, 1900000, 2500000], "tasks": [[4294967296, 1900000], [4294967297, 1900000, 2500000]]}]}
 //! ```
-//! A task id is the same in every run of a program, so a block of a recorded task takes what that very block took: `tasks` has
-//! the id and then its blocks of this kernel, in order. A block that is not there (another program, another size) takes one of
-//! `spread_ps`, chosen by its id: the means of the shortest sixteenth of all blocks, of the next one, and so on. A table without
-//! these fields, as version 1 has it, gives every block the mean.
+//! A task id is the same in every run of a program, so a block of a recorded task takes as long as that block took:
+//! `tasks` has the id and then the durations of its blocks of this kernel, in order. A block that was not recorded
+//! (another program, another size) takes one of `spread_ps`, chosen by its id: the means of the shortest sixteenth of
+//! all blocks, of the next one, and so on. In a table without these fields (version 1), every block takes the mean.
 //!
-//! Fields may be added, never renamed. Kernels that a program does not have are of no account.
+//! Fields may be added, never renamed. Kernels that a program does not have are ignored.
 
 use std::fs::File;
 use std::io::Read;
@@ -22,32 +22,32 @@ use serde::{Deserialize, Serialize};
 use super::limits::TABLE_BYTES_MAX;
 use super::table_error::CostTableError;
 
-/// The version that is written; it and all before it are read.
+/// The version that is written; it and all earlier ones can be read.
 pub(super) const VERSION: u64 = 2;
 
-/// What blocks of one kernel took.
+/// Durations of the blocks of one kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KernelCost {
     /// The kernel.
     pub name: String,
-    /// How many were recorded; at least one.
+    /// The number of recorded blocks; at least one.
     pub blocks: u64,
-    /// Picoseconds of a block, on average: what every block takes of which nothing more is known.
+    /// The mean duration of a block in picoseconds: used for every block without a more specific one.
     pub mean_ps: u64,
-    /// Picoseconds of the shortest.
+    /// The shortest duration in picoseconds.
     pub min_ps: u64,
-    /// Picoseconds of the longest.
+    /// The longest duration in picoseconds.
     pub max_ps: u64,
     /// All blocks by duration in up to [`SPREAD_GROUPS`](super::limits::SPREAD_GROUPS) groups of the same size, from the
     /// shortest to the longest: the mean of each group in picoseconds. Empty in a table of version 1.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spread_ps: Vec<u64>,
-    /// What the blocks of each task took, by task id; empty if that was not kept.
+    /// The durations of the blocks of each task, by task id; empty if they were not kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<RecordedTask>,
 }
 
-/// What the blocks of one task took. In the file: the task's id, then picoseconds of each block.
+/// The durations of the blocks of one task. In the file: the task's id, then the picoseconds of each block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<u64>", into = "Vec<u64>")]
 pub struct RecordedTask {
@@ -96,11 +96,11 @@ pub struct CostTable {
     pub(super) version: u64,
     pub(super) chip: String,
     pub(super) clock_freq_hz: u64,
-    /// By name, each once.
+    /// Sorted by name, without duplicates.
     pub(super) kernels: Vec<KernelCost>,
 }
 
-/// What is read first: a later version may have other fields.
+/// The part that is parsed first: a later version may have other fields.
 #[derive(Deserialize)]
 struct Head {
     version: u64,
@@ -118,7 +118,7 @@ impl CostTable {
         }
     }
 
-    /// The table in the text of a file; errors name the path.
+    /// Parses the text of a file; errors name the path.
     pub fn parse(json: &[u8], path: &Path) -> Result<Self, CostTableError> {
         let path = path.to_path_buf();
         if json.len() as u64 > TABLE_BYTES_MAX {
@@ -157,7 +157,7 @@ impl CostTable {
             quoted(&self.chip),
             self.clock_freq_hz
         );
-        // A kernel is a line, however many tasks it has.
+        // Each kernel is one line, regardless of its number of tasks.
         for (place, kernel) in self.kernels.iter().enumerate() {
             json.push_str(if place > 0 { ",\n  " } else { "\n  " });
             json.push_str(&serde_json::to_string(kernel).expect("strings and numbers"));
@@ -166,12 +166,12 @@ impl CostTable {
         json
     }
 
-    /// The chip it was recorded on.
+    /// The chip on which it was recorded.
     pub fn chip(&self) -> &str {
         &self.chip
     }
 
-    /// Frequency of the counter that it was recorded with: no duration is known better than to one of its ticks.
+    /// Frequency of the counter with which it was recorded: the resolution of its durations is one tick.
     pub const fn clock_freq_hz(&self) -> u64 {
         self.clock_freq_hz
     }
@@ -181,7 +181,7 @@ impl CostTable {
         &self.kernels
     }
 
-    /// What is known of a kernel.
+    /// The costs of a kernel.
     #[inline]
     pub fn kernel(&self, name: &str) -> Option<&KernelCost> {
         let found = self.kernels.binary_search_by(|cost| cost.name.as_str().cmp(name));
@@ -190,27 +190,27 @@ impl CostTable {
 }
 
 impl KernelCost {
-    /// What the blocks of a task took, if that was kept.
+    /// The durations of the blocks of a task, if they were kept.
     pub fn of_task(&self, task: TaskId) -> Option<&[u64]> {
         let found = self.tasks.binary_search_by_key(&task, |recorded| recorded.task).ok()?;
         Some(&self.tasks[found].blocks_ps)
     }
 
-    /// What a block takes: what it took itself, else a duration out of the spread, else the mean.
+    /// The duration of a block: its own recorded one, else one of the spread, else the mean.
     pub(super) fn block_ps(&self, task: TaskId, block: u32) -> u64 {
         let recorded = self.of_task(task).and_then(|blocks| blocks.get(block as usize));
         let drawn = || self.spread_ps.get(scattered(task, block) as usize % self.spread_ps.len().max(1));
         *recorded.or_else(drawn).unwrap_or(&self.mean_ps)
     }
 
-    /// What is wrong with the numbers, if anything is.
+    /// The first problem of the values.
     fn problem(&self) -> Option<String> {
         let KernelCost { name, blocks, mean_ps, min_ps, max_ps, tasks, .. } = self;
         if let Some(pair) = tasks.windows(2).find(|pair| pair[0].task == pair[1].task) {
-            return Some(format!("task {} is there twice", pair[0].task.0));
+            return Some(format!("task {} occurs twice", pair[0].task.0));
         }
         if name.is_empty() {
-            return Some("a kernel has a name".to_string());
+            return Some("a kernel without a name".to_string());
         }
         if *blocks == 0 {
             return Some("an average of 0 blocks".to_string());
@@ -221,7 +221,7 @@ impl KernelCost {
     }
 }
 
-/// A number that looks drawn and is the same for a block in every run (the finalizer of SplitMix64).
+/// A pseudo-random number that is the same for a block in every run (the finalizer of SplitMix64).
 fn scattered(task: TaskId, block: u32) -> u64 {
     let mut bits = task.0.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(u64::from(block));
     bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,4 +1,4 @@
-//! What can be wrong with a cost table.
+//! Errors of cost tables.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use ringlane_task::{Explain, Reader};
 
 use super::limits::TABLE_BYTES_MAX;
 
-/// Why a cost table cannot be had.
+/// Why a cost table cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum CostTableError {
@@ -15,13 +15,13 @@ pub enum CostTableError {
     CannotRead { path: PathBuf, source: io::Error },
     /// The cost table is too long.
     TooLong { path: PathBuf },
-    /// The cost table cannot be understood.
+    /// The cost table cannot be parsed.
     Damaged { path: PathBuf, what: String },
-    /// The cost table has a version that is not known here.
+    /// The version of the cost table is unknown.
     UnknownVersion { path: PathBuf, version: u64 },
     /// The cost table names a kernel twice.
     DuplicateKernel { path: PathBuf, kernel: String },
-    /// The cost table says something of a kernel that cannot be.
+    /// The cost table has impossible values for a kernel.
     ImpossibleCost { path: PathBuf, kernel: String, what: String },
 }
 
@@ -43,12 +43,10 @@ impl Explain for CostTableError {
         match self {
             CostTableError::CannotRead { .. } => "the cost table cannot be read",
             CostTableError::TooLong { .. } => "the cost table is too long",
-            CostTableError::Damaged { .. } => "the cost table cannot be understood",
-            CostTableError::UnknownVersion { .. } => "the cost table has a version that is not known here",
+            CostTableError::Damaged { .. } => "the cost table cannot be parsed",
+            CostTableError::UnknownVersion { .. } => "the cost table has an unknown version",
             CostTableError::DuplicateKernel { .. } => "the cost table names a kernel twice",
-            CostTableError::ImpossibleCost { .. } => {
-                "the cost table says something of a kernel that cannot be"
-            }
+            CostTableError::ImpossibleCost { .. } => "the cost table has impossible values for a kernel",
         }
         .to_string()
     }
@@ -61,7 +59,11 @@ impl Explain for CostTableError {
             }
             CostTableError::Damaged { path, what } => format!("{}: {what}", path.display()),
             CostTableError::UnknownVersion { path, version } => {
-                format!("{} has version {version}, known are 1 to {}", path.display(), super::table::VERSION)
+                format!(
+                    "{} has version {version}, known versions: 1 to {}",
+                    path.display(),
+                    super::table::VERSION
+                )
             }
             CostTableError::DuplicateKernel { path, kernel } => format!("{}: {kernel:?}", path.display()),
             CostTableError::ImpossibleCost { path, kernel, what } => {
@@ -72,7 +74,7 @@ impl Explain for CostTableError {
 
     fn hint(&self) -> String {
         match self {
-            CostTableError::CannotRead { .. } => "is it a file that you may read?",
+            CostTableError::CannotRead { .. } => "check that it is a file with read permission",
             CostTableError::DuplicateKernel { .. } => "keep one entry of it",
             CostTableError::TooLong { .. }
             | CostTableError::Damaged { .. }

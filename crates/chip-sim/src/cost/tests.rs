@@ -1,4 +1,4 @@
-//! Costs of blocks, asked for as a chip would: with the arguments that a kernel is given.
+//! Costs of blocks, with the arguments of real kernels as on a chip.
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use ringlane_task::{ChipSpec, ControlCosts, HostMemory, LinkSpec, Rates, RecordM
 
 use super::*;
 
-/// A chip with round numbers: 8 cores that share 1.6 bytes a picosecond.
+/// A chip with round numbers: 8 cores that share 1.6 bytes per picosecond.
 pub(crate) fn spec() -> ChipSpec {
     ChipSpec {
         name: "round".into(),
@@ -32,26 +32,27 @@ pub(crate) fn spec() -> ChipSpec {
     }
 }
 
-type Look = Box<dyn FnMut(&Args<'_>)>;
+type Inspect = Box<dyn FnMut(&Args<'_>)>;
 
 thread_local! {
-    static LOOK: RefCell<Option<Look>> = const { RefCell::new(None) };
+    static INSPECT: RefCell<Option<Inspect>> = const { RefCell::new(None) };
 }
 
-static LOOKER: Kernel =
-    Kernel::new("LOOKER", CoreType::Any, &[View::<f32, 2>::SPEC, ViewMut::<f32, 2>::SPEC], |args| {
-        LOOK.with_borrow_mut(|look| look.as_mut().expect("one is set")(args));
+static INSPECTOR: Kernel =
+    Kernel::new("INSPECTOR", CoreType::Any, &[View::<f32, 2>::SPEC, ViewMut::<f32, 2>::SPEC], |args| {
+        INSPECT.with_borrow_mut(|inspect| inspect.as_mut().expect("one is set")(args));
         Ok(())
     });
 
-/// Shows the arguments of each block: 5×2 floats that are read, 4×3 that are read and written, split in rows.
-fn with_args<T: Default + 'static>(blocks: u32, mut look: impl FnMut(&Args<'_>, &mut T) + 'static) -> T {
+/// Calls `inspect` with the arguments of each block: 5×2 floats that are read, 4×3 that are read and written, split
+/// by rows.
+fn with_args<T: Default + 'static>(blocks: u32, mut inspect: impl FnMut(&Args<'_>, &mut T) + 'static) -> T {
     thread_local!(static SEEN: RefCell<Option<Box<dyn std::any::Any>>> = const { RefCell::new(None) });
     SEEN.set(Some(Box::new(T::default())));
-    LOOK.set(Some(Box::new(move |args| {
+    INSPECT.set(Some(Box::new(move |args| {
         SEEN.with_borrow_mut(|seen| {
             let seen = seen.as_mut().and_then(|seen| seen.downcast_mut()).expect("what was put there");
-            look(args, seen);
+            inspect(args, seen);
         });
     })));
     let mut data = Buffers::new();
@@ -59,13 +60,13 @@ fn with_args<T: Default + 'static>(blocks: u32, mut look: impl FnMut(&Args<'_>, 
     let y = data.add(&[4, 3], &[0f32; 12]).unwrap();
     oracle::run(&mut data, |o| {
         let (x, y) = (o.external(x)?, o.external(y)?);
-        o.submit(LOOKER.blocks(blocks), [x.read(), y.inout().split(0)]).map(drop)
+        o.submit(INSPECTOR.blocks(blocks), [x.read(), y.inout().split(0)]).map(drop)
     })
     .unwrap();
     *SEEN.take().unwrap().downcast::<T>().unwrap()
 }
 
-/// What a kernel costs with the arguments of the only block.
+/// The cost of a kernel with the arguments of its only block.
 fn cost_of(model: CostModel, kernel: &'static Kernel, core: CoreKind) -> BlockCost {
     with_args(1, move |args, seen: &mut BlockCost| {
         *seen = model.block(kernel, core, args, WhichBlock::default())
@@ -91,7 +92,7 @@ fn table(name: &str, mean_ps: u64) -> CostTable {
 static BARE: Kernel = Kernel::new("BARE", CoreType::Any, &[], |_| Ok(()));
 
 #[test]
-fn the_first_of_table_time_ticks_roofline_and_default_counts() {
+fn the_first_of_table_time_ticks_roofline_and_default_is_used() {
     let model = |table| CostModel::new(&spec()).with_table(table);
     let ticks = plain(Cost::Ticks(|args| args.tensors().count() as u64));
     let work = roofline(|_| 4000.0, |_| 100.0);
@@ -113,12 +114,12 @@ fn a_roofline_is_the_longer_of_computing_on_this_kind_of_core_and_moving_at_its_
     let model = CostModel::new(&spec());
     let work = roofline(|_| 4000.0, |_| 300.0);
     let time = |core| cost_of(model.clone(), work, core).picoseconds;
-    // 4 and 0.5 operations in a picosecond; a share of 0.2 bytes.
+    // 4 and 0.5 operations per picosecond; a share of 0.2 bytes.
     assert_eq!((time(CoreKind::Aic), time(CoreKind::Aiv)), (1500, 8000));
 }
 
 #[test]
-fn what_a_block_did_is_told_also_where_a_table_says_how_long_it_took() {
+fn the_work_of_a_block_is_known_even_if_a_table_gives_its_duration() {
     let work = roofline(|_| 4000.0, |_| 290.0);
     for table in [None, Some(table("PLAIN", 5))] {
         let cost = cost_of(CostModel::new(&spec()).with_table(table), work, CoreKind::Aic);
@@ -144,7 +145,7 @@ fn a_block_of_several_is_charged_for_its_own_part() {
     };
     let work_of = |blocks| costs(blocks).iter().map(|cost| (cost.flops, cost.bytes)).collect::<Vec<_>>();
     assert_eq!(work_of(1), [(22.0, 88.0)]);
-    // Ten elements are whole to each; four rows of three in parts of two rows, one row, and two empty ones.
+    // Each block reads all ten elements; four rows of three are split into two rows, one row, and two empty parts.
     assert_eq!(work_of(2), [(16.0, 64.0); 2]);
     assert_eq!(work_of(4), [(13.0, 52.0); 4]);
     assert_eq!(work_of(6)[3..], [(13.0, 52.0), (10.0, 40.0), (10.0, 40.0)]);
@@ -152,7 +153,7 @@ fn a_block_of_several_is_charged_for_its_own_part() {
 }
 
 #[test]
-fn a_cost_model_that_gives_no_amount_or_panics_counts_as_none() {
+fn a_cost_model_that_returns_no_amount_or_panics_is_ignored() {
     let model = CostModel::new(&spec());
     let impossible: [fn(&Args<'_>) -> f64; 4] =
         [|_| f64::NAN, |_| -1.0, |_| f64::INFINITY, |args| args.views()[7].elements() as f64];
@@ -190,7 +191,7 @@ fn a_chip_without_a_rate_falls_back_to_its_default() {
 }
 
 #[test]
-fn a_duration_given_at_submit_goes_before_the_kernel_and_a_recorded_one_before_both() {
+fn a_recorded_duration_overrides_that_of_the_submit_which_overrides_the_kernel() {
     let work = roofline(|_| 4000.0, |_| 100.0);
     let time = |table, duration| {
         let model = CostModel::new(&spec()).with_table(table);
@@ -200,7 +201,7 @@ fn a_duration_given_at_submit_goes_before_the_kernel_and_a_recorded_one_before_b
     assert_eq!(time(None, None).picoseconds, 1000);
     assert_eq!(time(None, Some(7)).picoseconds, 7);
     assert_eq!(time(None, Some(u64::MAX)).picoseconds, BLOCK_MAX);
-    // What it did is known all the same.
+    // Its work is known nevertheless.
     assert_eq!(time(None, Some(7)).flops, 4000.0);
     assert_eq!(time(Some(table("PLAIN", 5)), Some(7)).picoseconds, 5);
 }

@@ -1,4 +1,4 @@
-//! The groups of counters: their numbers, names and columns, and what each column is derived from.
+//! The groups of counters: their numbers, names and columns, and how each column is derived.
 
 use core::fmt;
 
@@ -9,16 +9,16 @@ use crate::core::CoreKind::{self, Aic, Aiv};
 /// The most counters a chip's performance unit has.
 pub const COUNTERS_MAX: usize = 10;
 
-/// What a column is derived from.
+/// How a column is derived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
-    /// Nothing: the model does not know it.
+    /// Not modelled: always 0.
     Unknown,
-    /// Cycles in which the unit of this kind of core computes.
+    /// Cycles in which the compute unit of this kind of core is busy.
     Busy(CoreKind),
-    /// Cycles in which data comes from memory.
+    /// Cycles in which data is loaded from memory.
     Loading,
-    /// Cycles in which data goes to memory, from this kind of core.
+    /// Cycles in which this kind of core stores data to memory.
     Storing(CoreKind),
     /// Operations of this kind of core.
     Flops(CoreKind),
@@ -40,14 +40,14 @@ type Columns = [(&'static str, Source); COUNTERS_MAX];
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Group {
-    /// Which arithmetic keeps the units busy.
+    /// Cycles of the compute units by data type.
     Arithmetic = 1,
-    /// Which pipes are busy.
+    /// Cycles of each pipe.
     #[default]
     Pipe = 2,
     /// Bytes of each memory.
     Memory = 4,
-    /// Bytes of the matrix unit's own buffers.
+    /// Bytes of the buffers of the matrix unit.
     MemoryL0 = 5,
     /// Cycles lost to conflicts.
     Conflict = 6,
@@ -118,7 +118,7 @@ impl Group {
         UnknownPmuGroup::new(given, Group::ALL.map(|group| (group.number(), group.name())))
     }
 
-    /// The names of its columns in `pmu.csv` on a chip with so many counters, `pmu_total_cycles` not among them.
+    /// The names of its columns in `pmu.csv` on a chip with `pmu_counters` counters, without `pmu_total_cycles`.
     pub fn columns(self, pmu_counters: u32) -> &'static [&'static str] {
         let names: &'static [&'static str; COUNTERS_MAX] = match self {
             Group::Arithmetic => const { &names(&ARITHMETIC) },
@@ -132,7 +132,7 @@ impl Group {
         &names[..COUNTERS_MAX.min(pmu_counters as usize)]
     }
 
-    /// What each column is derived from.
+    /// How each column is derived.
     pub(super) fn sources(self) -> [Source; COUNTERS_MAX] {
         let columns = match self {
             Group::Arithmetic => &ARITHMETIC,
@@ -157,7 +157,7 @@ const fn names(columns: &Columns) -> [&'static str; COUNTERS_MAX] {
     names
 }
 
-/// The rates of a spec are those of f16 on matrix cores and of f32 on vector cores.
+/// The rates of a spec are for f16 on matrix cores and for f32 on vector cores.
 const ARITHMETIC: Columns = [
     ("mac_fp16_cycles", Busy(Aic)),
     ("mac_int8_cycles", Unknown),
@@ -223,7 +223,7 @@ const CONFLICT: Columns = [
     ("fixpipe_iq_full_cycles", Unknown),
 ];
 
-/// The documentation has the first four; the others fill up the counters.
+/// The documentation has the first four; the others fill the remaining counters.
 const MEMORY_UB: Columns = [
     ("ub_read_bytes_vector", Unknown),
     ("ub_write_bytes_vector", Unknown),
@@ -237,7 +237,7 @@ const MEMORY_UB: Columns = [
     ("ub_write_bytes_l1", Unknown),
 ];
 
-/// The documentation has the first six; the others fill up the counters.
+/// The documentation has the first six; the others fill the remaining counters.
 const L2_CACHE: Columns = [
     ("write_cache_hit", Unknown),
     ("write_cache_miss_allocate", Unknown),

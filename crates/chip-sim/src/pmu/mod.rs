@@ -1,26 +1,25 @@
 //! The counters of a core's performance unit, from the cost model.
 //!
-//! A chip counts one group at a time. The groups and their numbers are those of the hardware; a column is called as the
-//! vendor's public documentation of its profiler calls the metric, with the unit that is counted in place of a ratio or
-//! a bandwidth. Where a group of the documentation has fewer metrics than a chip has counters, the columns after them
-//! (the last two of a chip with ten counters in most groups) are modelled: what such a chip would plausibly add.
+//! A chip counts one group at a time. The groups and their numbers are those of the hardware. A column has the name
+//! of the metric in the vendor's public documentation of its profiler, with the counted unit in place of a ratio or a
+//! bandwidth. Where a group of the documentation has fewer metrics than a chip has counters, the remaining columns
+//! (the last two of a chip with ten counters in most groups) are assumptions about such a chip.
 //!
-//! Every number follows from what a block costs, so it is the same in every run, and every row says no more than the model
-//! knows:
+//! All values follow from the costs of a block, so they are the same in every run:
 //!
 //! | what | from |
 //! |---|---|
 //! | cycles | ticks of the chip's counter, as `pmu_total_cycles` |
-//! | matrix and vector units busy | operations against the rate of the core's kind |
-//! | loads busy (`mte2`) | bytes read from memory against the core's share |
-//! | stores busy | bytes written, against the same: `mte3` of a vector core, the fix pipe of a matrix core |
+//! | matrix and vector units busy | operations divided by the rate of the core's kind |
+//! | loads busy (`mte2`) | bytes read from memory divided by the core's share of the bandwidth |
+//! | stores busy | bytes written divided by the same share: `mte3` of a vector core, the fix pipe of a matrix core |
 //! | operations | operations of the kernel's roofline |
-//! | bytes of memory and of the second-level cache | bytes of the roofline: all traffic passes the cache |
-//! | bytes of the first buffer they pass | what is read enters the `l1` of a matrix core or the `ub` of a vector core; what is written leaves its `l0c` or `ub` |
-//! | everything else (scalar unit, instruction cache, conflicts, hits and misses, traffic between units and buffers) | 0: the model knows nothing of it |
+//! | bytes of memory and of the second-level cache | bytes of the roofline: all traffic passes through the cache |
+//! | bytes of the first buffer | reads enter the `l1` of a matrix core or the `ub` of a vector core; writes leave its `l0c` or `ub` |
+//! | everything else (scalar unit, instruction cache, conflicts, hits and misses, traffic between units and buffers) | 0: not modelled |
 //!
-//! A unit is never busy for more cycles than the block took, whatever a recorded table says of the duration. A kernel without a roofline
-//! has zeros.
+//! A unit is never busy for more cycles than the block took, even if a cost table gives the duration. The counters of
+//! a kernel without a roofline are 0.
 
 mod group;
 
@@ -31,7 +30,7 @@ use crate::cost::{BlockCost, CoreRates};
 use group::Source;
 pub use group::{COUNTERS_MAX, Group};
 
-/// What the performance unit of a chip's cores counts while one group is selected.
+/// Computes the counters of a chip's cores for one group.
 ///
 /// ```
 /// use ringlane_chip_sim::core::CoreKind;
@@ -68,9 +67,9 @@ impl PmuModel {
         self.group.columns(self.counters)
     }
 
-    /// What is counted during a block that took so many cycles; as many as there are columns, then zeros.
+    /// The counters of a block that took `total_cycles`: one per column, then zeros.
     pub fn counters(&self, cost: &BlockCost, core: CoreKind, total_cycles: u64) -> [u64; COUNTERS_MAX] {
-        let seen = Seen { rates: &self.rates, cost, core, total_cycles };
+        let seen = CountedBlock { rates: &self.rates, cost, core, total_cycles };
         let mut counters = [0; COUNTERS_MAX];
         let sources = &self.group.sources()[..self.columns().len()];
         for (counter, source) in counters.iter_mut().zip(sources) {
@@ -80,15 +79,15 @@ impl PmuModel {
     }
 }
 
-/// A block as its counters see it.
-struct Seen<'a> {
+/// A block, as input of its counters.
+struct CountedBlock<'a> {
     rates: &'a CoreRates,
     cost: &'a BlockCost,
     core: CoreKind,
     total_cycles: u64,
 }
 
-impl Seen<'_> {
+impl CountedBlock<'_> {
     fn count(&self, source: Source) -> u64 {
         let BlockCost { flops, bytes, written, .. } = *self.cost;
         let read = (bytes - written).max(0.0);
@@ -105,20 +104,20 @@ impl Seen<'_> {
         }
     }
 
-    /// A count that only cores of one kind have.
+    /// A count that is 0 on cores of the other kind.
     fn on(&self, kind: CoreKind, count: u64) -> u64 {
         if kind == self.core { count } else { 0 }
     }
 
-    /// The cycles that so many picoseconds are of the block's, and never more than it has.
+    /// The share of the block's cycles that `picoseconds` are; at most all of them.
     fn busy(&self, picoseconds: f64) -> u64 {
         let share = picoseconds / self.cost.picoseconds.max(1) as f64;
-        // A time that is not a number, as a rate of 0 gives it, is no time.
+        // A time is NaN if a rate is 0; it counts as 0.
         whole(share.clamp(0.0, 1.0) * self.total_cycles as f64).min(self.total_cycles)
     }
 }
 
-/// A whole count; what is not a number is none, what is too large is the largest.
+/// Converts to an integer: NaN becomes 0, and a value that is too large becomes the maximum.
 fn whole(value: f64) -> u64 {
     value.round() as u64
 }

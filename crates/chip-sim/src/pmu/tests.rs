@@ -1,4 +1,4 @@
-//! Groups and their columns, and what can be said of every block's counters.
+//! Groups and their columns, and properties of the counters of every block.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ fn with_counters(pmu_counters: u32) -> ChipSpec {
     ChipSpec { pmu_counters, ..spec() }
 }
 
-/// A block by the names of its counters.
+/// A counter of a block, by name.
 fn count(group: Group, cost: &BlockCost, core: CoreKind, cycles: u64, name: &str) -> u64 {
     let pmu = PmuModel::new(&with_counters(10), group);
     let index = pmu.columns().iter().position(|column| *column == name).expect(name);
@@ -79,7 +79,7 @@ fn units_are_busy_for_their_part_of_the_block() {
         (pipe(CoreKind::Aiv, "mte3_busy_cycles"), pipe(CoreKind::Aiv, "fixpipe_busy_cycles")),
         (50, 0)
     );
-    // A vector core would need twice as long for so much: it is busy all the time, and no longer.
+    // A vector core would need twice as long for these operations: it is busy for all of the block, and not longer.
     assert_eq!((pipe(CoreKind::Aiv, "vec_busy_cycles"), pipe(CoreKind::Aiv, "cube_busy_cycles")), (400, 0));
 }
 
@@ -98,7 +98,7 @@ fn bytes_and_operations_are_those_of_the_cost_model() {
 }
 
 #[test]
-fn a_kernel_of_which_nothing_is_known_has_zeros() {
+fn the_counters_of_a_kernel_without_a_cost_model_are_zero() {
     let cost = BlockCost { picoseconds: 2_000_000, ..BlockCost::default() };
     for group in Group::ALL {
         let pmu = PmuModel::new(&with_counters(10), group);

@@ -1,12 +1,13 @@
-//! Whoever has the longest path behind it, among what was submitted so far.
+//! The task with the longest remaining path first, among the tasks submitted so far.
 //!
-//! A task's rank is what it takes plus the largest rank of those that wait for it. A submit can only raise ranks of those it
-//! waits for, and of those these wait for; that goes up the graph until nothing rises. A task that is ready already is then
-//! put into the heap again with its new rank; what is in it with an older one is passed over.
+//! A task's rank is its duration plus the largest rank of its successors. A submit can only raise the ranks of its
+//! predecessors, and theirs in turn; that propagates up the graph until no rank changes. A task that is already ready
+//! is then pushed into the heap again with its new rank; its older entries are skipped.
 //!
-//! Nothing rises before somebody asks who is next, so that many submits raise a rank once. The latest task goes first: all who
-//! could raise a rank have done so before it is passed on. One question passes on at most [`RAISES_MAX`] ranks; the rest goes on
-//! with the next one, so that a submit behind a whole graph does not cost a walk through all of it.
+//! Ranks are propagated only when the next task is requested, so that many submits raise a rank once. The latest task
+//! propagates first: by then, everything that could raise its rank has done so. One request propagates at most
+//! [`RAISES_MAX`] ranks and leaves the rest to the next one, so that a submit at the end of a large graph does not
+//! walk all of it.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,19 +17,19 @@ use ringlane_engine::slot::SlotIndex;
 use super::{Class, NextBlock, Policy, Ready, Urgent};
 use crate::time::Ps;
 
-/// Ranks that are passed on when somebody asks who is next.
+/// Ranks that one request for the next task propagates at most.
 const RAISES_MAX: usize = 1024;
 
-/// What is known of the task in a slot.
+/// The state of the task in a slot.
 #[derive(Clone, Debug, Default)]
 struct Node {
-    /// Which task of the slot: counts its tasks.
+    /// Distinguishes the tasks that use the slot one after another.
     life: u32,
-    /// How many were submitted before it.
+    /// The number of tasks submitted before it.
     seq: u64,
     takes: Ps,
     rank: Ps,
-    /// Whom it waits for, with their lives.
+    /// Its predecessors, with their `life`.
     predecessors: Vec<(SlotIndex, u32)>,
     waiting: Option<Waiting>,
 }
@@ -41,7 +42,7 @@ struct Waiting {
     blocks: u32,
 }
 
-/// In the heap: rank, then whoever was ready first.
+/// In the heap: by rank, then the task that became ready first.
 type Entry = (Ps, Reverse<u64>, SlotIndex);
 
 #[derive(Debug)]
@@ -51,7 +52,7 @@ pub(super) struct CriticalPath {
     waiting: [usize; Class::COUNT],
     order: u64,
     submitted: u64,
-    /// Tasks whose ranks those that they wait for do not know yet.
+    /// Tasks whose ranks have not been propagated to their predecessors yet.
     rising: BinaryHeap<(u64, SlotIndex)>,
 }
 
@@ -66,7 +67,7 @@ impl CriticalPath {
         &mut self.nodes[task.0 as usize]
     }
 
-    /// Those that the tasks in `rising` wait for have at least their ranks behind them.
+    /// Propagates the ranks of the tasks in `rising` to their predecessors.
     fn raise(&mut self) {
         let mut last = None;
         for _ in 0..RAISES_MAX {
@@ -93,7 +94,7 @@ impl CriticalPath {
         }
     }
 
-    /// Takes what is out of date off the top of a heap; gives what is then there.
+    /// Removes outdated entries from the top of a heap; returns the first valid one.
     fn top(&mut self, class: Class) -> Option<Entry> {
         if self.waiting[class as usize] == 0 {
             return None;
@@ -111,7 +112,7 @@ impl CriticalPath {
 }
 
 impl Policy for CriticalPath {
-    fn looks_ahead(&self) -> bool {
+    fn uses_graph(&self) -> bool {
         true
     }
 

@@ -1,4 +1,4 @@
-//! Whoever was ready first.
+//! First ready, first run.
 
 use std::collections::VecDeque;
 
@@ -14,7 +14,7 @@ struct Waiting {
     blocks: u32,
 }
 
-/// A queue for each class.
+/// One queue per class.
 #[derive(Debug, Default)]
 pub(super) struct Fifo {
     queues: [VecDeque<Waiting>; Class::COUNT],

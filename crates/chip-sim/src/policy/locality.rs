@@ -1,4 +1,4 @@
-//! A consumer on the cluster of its producer, if a core there is free first; otherwise whoever was ready first.
+//! Runs a consumer on the cluster of its producer, if a core there is free first; otherwise first ready, first run.
 
 use std::collections::VecDeque;
 
@@ -6,12 +6,12 @@ use ringlane_engine::slot::SlotIndex;
 
 use super::{Class, NextBlock, Policy, Ready, Urgent};
 
-/// A task in a queue; out of date if its slot's `order` is another.
+/// A task in a queue; outdated if its slot has another `order`.
 type Entry = (u64, SlotIndex);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Node {
-    /// When it became ready, counted from 1; 0 once all blocks are given out.
+    /// Its position in the order of becoming ready, from 1; 0 once all its blocks are dispatched.
     order: u64,
     next: u32,
     blocks: u32,
@@ -20,9 +20,9 @@ struct Node {
 #[derive(Debug)]
 pub(super) struct Locality {
     nodes: Vec<Node>,
-    /// By class: everybody.
+    /// By class: all ready tasks.
     all: [VecDeque<Entry>; Class::COUNT],
-    /// By class and cluster: those whose producer ran there.
+    /// By class and cluster: the tasks whose producer ran there.
     homes: Vec<[VecDeque<Entry>; Class::COUNT]>,
     waiting: [usize; Class::COUNT],
     order: u64,
@@ -39,7 +39,7 @@ impl Locality {
         }
     }
 
-    /// The first of a queue that still waits.
+    /// The first valid entry of a queue.
     fn front(queue: &mut VecDeque<Entry>, nodes: &[Node]) -> Option<Entry> {
         loop {
             let &(order, task) = queue.front()?;

@@ -1,6 +1,6 @@
-//! Who runs next: the tasks that are ready, in the order in which cores get them.
+//! Policies: the order in which cores get ready tasks.
 //!
-//! A policy decides only what a control thread could: it knows what was submitted so far, never the future.
+//! A policy decides with the knowledge of a control thread: the tasks submitted so far, never the future.
 
 mod critical_path;
 mod fifo;
@@ -13,14 +13,14 @@ use ringlane_engine::slot::SlotIndex;
 use crate::core::CoreKind;
 use crate::time::Ps;
 
-/// What a task needs to run.
+/// The cores that a task requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// A matrix core.
     Aic,
     /// A vector core.
     Aiv,
-    /// Either.
+    /// Any core.
     Any,
     /// A whole cluster.
     Mixed,
@@ -29,7 +29,7 @@ pub enum Class {
 impl Class {
     pub(crate) const COUNT: usize = 4;
 
-    /// What a core of this kind can run by itself.
+    /// The class of single tasks for a core of this kind.
     pub(crate) fn of(kind: CoreKind) -> Class {
         match kind {
             CoreKind::Aic => Class::Aic,
@@ -43,15 +43,15 @@ impl Class {
 pub struct Ready {
     /// The task.
     pub task: SlotIndex,
-    /// What it needs.
+    /// The cores that it requires.
     pub class: Class,
-    /// How many blocks there are to give out.
+    /// The number of blocks to dispatch.
     pub blocks: u32,
-    /// The cluster where its last producer ran.
+    /// The cluster on which its last producer ran.
     pub home: Option<u32>,
 }
 
-/// A block to give to a core.
+/// A block to dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NextBlock {
     /// Its task.
@@ -63,7 +63,7 @@ pub struct NextBlock {
 /// The next task of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Urgent {
-    /// The smaller goes first.
+    /// A smaller value goes first.
     pub urgency: u64,
     /// The task.
     pub task: SlotIndex,
@@ -71,42 +71,42 @@ pub struct Urgent {
 
 /// An order among ready tasks.
 pub trait Policy: fmt::Debug {
-    /// Whether it looks at what tasks take and at whom they wait for: it is not told otherwise.
-    fn looks_ahead(&self) -> bool {
+    /// Whether the policy uses durations and edges. If not, `submitted` and `wired` are not called.
+    fn uses_graph(&self) -> bool {
         false
     }
-    /// A task was submitted that takes so long.
+    /// A task with this duration was submitted.
     fn submitted(&mut self, _task: SlotIndex, _takes: Ps) {}
-    /// A submitted task waits for another.
+    /// An edge between two submitted tasks was added.
     fn wired(&mut self, _predecessor: SlotIndex, _successor: SlotIndex) {}
     /// A task is complete.
     fn complete(&mut self, _task: SlotIndex) {}
     /// A task is ready.
     fn ready(&mut self, ready: Ready);
-    /// Whether one of this class waits for a core.
+    /// Whether a task of this class waits for a core.
     fn waits(&self, class: Class) -> bool;
-    /// The next one for a core of this cluster.
+    /// The next task for a core of this cluster.
     fn peek(&mut self, class: Class, cluster: u32) -> Option<Urgent>;
     /// Takes the next block for a core of this cluster.
     fn take(&mut self, class: Class, cluster: u32) -> Option<NextBlock>;
-    /// The blocks that are left of the task whose first one was taken last are not to be given out.
+    /// Drops the remaining blocks of the task whose first block was taken last.
     fn cancel(&mut self, class: Class, task: SlotIndex);
 }
 
 /// The policies by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PolicyName {
-    /// Whoever was ready first.
+    /// First ready, first run.
     #[default]
     Fifo,
-    /// Whoever has the longest path behind it, as far as that is known.
+    /// The longest remaining path first, as far as it is known.
     CriticalPath,
     /// A consumer on the cluster of its producer.
     Locality,
 }
 
 impl PolicyName {
-    /// All of them.
+    /// All policies.
     pub const ALL: [PolicyName; 3] = [PolicyName::Fifo, PolicyName::CriticalPath, PolicyName::Locality];
 
     /// The name on the command line.
@@ -123,7 +123,7 @@ impl PolicyName {
         PolicyName::ALL.into_iter().find(|policy| policy.as_str() == name)
     }
 
-    /// The policy, for a table with so many slots and a chip with so many clusters.
+    /// Creates the policy for a table with `slots` slots and a chip with `clusters` clusters.
     pub(crate) fn make(self, slots: usize, clusters: u32) -> Box<dyn Policy> {
         match self {
             PolicyName::Fifo => Box::new(fifo::Fifo::default()),

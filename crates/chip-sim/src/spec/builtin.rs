@@ -1,16 +1,16 @@
-//! The chips that come with the program: their files are part of it.
+//! The built-in chips: their files are compiled into the program.
 
 use ringlane_task::ChipSpec;
 
 use super::chip::parse;
 
-/// The chips that can be named as a platform.
+/// The chips that can be selected as a platform.
 pub const NAMES: [&str; 2] = ["a2a3sim", "a5sim"];
 
-/// Files that are no platform, but worth copying: `a2a3-free` is a2a3sim with control that costs nothing.
+/// Chip files that are not platforms, but useful as a start: `a2a3-free` is a2a3sim whose control costs nothing.
 pub const EXAMPLES: [&str; 1] = ["a2a3-free"];
 
-/// The file of one of [`NAMES`] or [`EXAMPLES`], comments and all.
+/// The text of the file of one of [`NAMES`] or [`EXAMPLES`], including its comments.
 ///
 /// ```
 /// use ringlane_chip_sim::spec::builtin_text;
@@ -35,6 +35,6 @@ pub fn builtin_text(name: &str) -> Option<&'static str> {
 /// assert_eq!(builtin("a5sim").unwrap().cores(), 108);
 /// ```
 pub fn builtin(name: &str) -> Option<ChipSpec> {
-    // A test reads every one of them, so that what is refused here is never one of ours.
+    // A test parses every built-in file, so parsing never fails here.
     parse(builtin_text(name)?, name).ok()
 }

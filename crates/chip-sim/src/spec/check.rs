@@ -1,5 +1,4 @@
-//! Whether a chip is one, wherever it comes from: a file is checked line by line when it is read, a chip that code made is
-//! checked here, against the same limits.
+//! Checks a chip that was built in code. A file is checked line by line when it is parsed; both use the same limits.
 
 use std::ops::RangeInclusive;
 
@@ -10,16 +9,16 @@ use super::limits::{
     SCHEDULERS_MAX, SECOND, SILENT_AFTER, TIME,
 };
 
-/// What is wrong with a chip, if anything is: the field, its value, and what it may be.
+/// The first problem of a chip: the field, its value, and the allowed range.
 pub(crate) fn problem(chip: &ChipSpec) -> Option<String> {
     if let Some((field, value, range)) =
         numbers(chip).into_iter().find(|(_, value, range)| !range.contains(value))
     {
-        return Some(format!("{field} is {value}, and may be from {} to {}", range.start(), range.end()));
+        return Some(format!("{field} is {value}; allowed: {} to {}", range.start(), range.end()));
     }
     if !SECOND.is_multiple_of(chip.counter_hz) {
         return Some(format!(
-            "counter_hz is {}, whose tick is no whole number of picoseconds",
+            "counter_hz is {}, whose tick is not an integer number of picoseconds",
             chip.counter_hz
         ));
     }
@@ -30,11 +29,10 @@ pub(crate) fn problem(chip: &ChipSpec) -> Option<String> {
     ];
     let unfit = |rate: &f64| !(*RATE.start() as f64..=*RATE.end() as f64).contains(rate);
     let found = rates.into_iter().find(|(_, rate)| unfit(rate));
-    found
-        .map(|(field, rate)| format!("{field} is {rate}, and may be from {} to {}", RATE.start(), RATE.end()))
+    found.map(|(field, rate)| format!("{field} is {rate}; allowed: {} to {}", RATE.start(), RATE.end()))
 }
 
-/// Every whole number of a chip, and what it may be.
+/// All integers of a chip with their allowed ranges.
 fn numbers(chip: &ChipSpec) -> Vec<(&'static str, u64, RangeInclusive<u64>)> {
     let costs = &chip.costs;
     let times = [

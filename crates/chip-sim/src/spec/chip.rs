@@ -1,4 +1,4 @@
-//! Which fields a chip's file has, and what each may be.
+//! The fields of a chip file, and their allowed values.
 
 use ringlane_task::{ChipSpec, ControlCosts, HostMemory, LinkSpec, Rates, RecordMemory};
 use toml::de::DeTable;
@@ -27,9 +27,9 @@ const RATES: &[&str] = &["aic", "aiv", "memory"];
 const KERNEL: &[&str] = &["default_block"];
 const MAILBOX: &[&str] = &["run", "task"];
 
-/// Reads a chip from the text of its file; errors name `origin` as the file.
+/// Parses the text of a chip file; errors name `origin` as the file.
 ///
-/// Every field must be there, and no other: a chip never depends on a default that its file does not show.
+/// All fields are required, and no others are allowed: a chip never depends on a default that its file does not show.
 pub fn parse(text: &str, origin: &str) -> Result<ChipSpec, SpecError> {
     let document = Document { text, origin };
     let tables = DeTable::parse(text).map_err(|error| SpecError::Syntax {
@@ -63,7 +63,7 @@ pub fn parse(text: &str, origin: &str) -> Result<ChipSpec, SpecError> {
     })
 }
 
-/// A name is part of tables and of file names.
+/// A name becomes part of tables and file names.
 fn name(chip: &Section<'_>) -> Result<String, SpecError> {
     let allowed = format!("1 to {NAME_CHARS} printable characters without '/'");
     let is_fit = |text: &str| text.chars().count() <= NAME_CHARS && !text.contains('/');
@@ -71,7 +71,7 @@ fn name(chip: &Section<'_>) -> Result<String, SpecError> {
 }
 
 fn about(chip: &Section<'_>) -> Result<String, SpecError> {
-    let allowed = format!("what it stands for, in 1 to {TEXT_CHARS} characters on one line");
+    let allowed = format!("a description in 1 to {TEXT_CHARS} characters on one line");
     let is_fit = |text: &str| text.chars().count() <= TEXT_CHARS;
     chip.text("about", &allowed, "about = \"a2a3sim with twice the vector cores\"", is_fit)
         .map(str::to_string)
@@ -83,12 +83,12 @@ fn schedulers(control: &Section<'_>) -> Result<(u32, u32), SpecError> {
     Ok((used, most))
 }
 
-/// A tick that is no whole number of picoseconds would make stamps drift against the times they round.
+/// If a tick were not an integer number of picoseconds, time stamps would drift against the times they round.
 fn whole_ticks(hertz: u64) -> Result<(), String> {
     if SECOND.is_multiple_of(hertz) {
         return Ok(());
     }
-    // A tick of so many picoseconds is a whole number of hertz only if it divides the second.
+    // A tick of n picoseconds is an integer number of hertz only if n divides the second.
     let of_tick = |tick: u64| SECOND.is_multiple_of(tick).then(|| SECOND / tick);
     let tick = SECOND / hertz;
     let above = (1..=tick).rev().find_map(of_tick);

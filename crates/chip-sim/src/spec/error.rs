@@ -1,4 +1,4 @@
-//! What can be wrong with a chip's file, and where.
+//! Errors of chip files, with their location.
 
 use std::fmt;
 use std::io;
@@ -7,25 +7,25 @@ use ringlane_task::{Explain, Reader};
 
 use super::builtin::NAMES;
 
-/// Where in a file.
+/// A location in a chip file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The file, as it was named.
+pub struct FileLocation {
+    /// The file name, as given.
     pub origin: String,
     /// The line, from 1.
     pub line: usize,
-    /// The field with the tables around it: `dispatch.poll.time`. Empty for the file as a whole.
+    /// The field with its enclosing tables: `dispatch.poll.time`. Empty for the file as a whole.
     pub field: String,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for FileLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.origin, self.line)?;
         if self.field.is_empty() { Ok(()) } else { write!(f, ": {}", self.field) }
     }
 }
 
-/// Why a text is no chip.
+/// Why a text is not a valid chip file.
 #[derive(Debug, thiserror::Error)]
 pub enum SpecError {
     /// The file cannot be opened or read.
@@ -35,52 +35,52 @@ pub enum SpecError {
         /// Why.
         error: io::Error,
     },
-    /// The file is larger than any chip.
+    /// The file is larger than the limit.
     TooLarge {
         /// The file.
         origin: String,
-        /// The most bytes it can have.
+        /// The largest allowed size in bytes.
         limit: u64,
     },
     /// The bytes are not UTF-8.
     NotText {
-        /// The file, and the line of the first byte that is wrong.
-        place: Box<Place>,
-        /// Bytes before it.
+        /// The file, and the line of the first invalid byte.
+        place: Box<FileLocation>,
+        /// The number of valid bytes before it.
         valid_up_to: usize,
     },
-    /// It is not TOML.
+    /// The text is not TOML.
     Syntax {
         /// Where the parser stopped.
-        place: Box<Place>,
-        /// What it says.
+        place: Box<FileLocation>,
+        /// The parser's message.
         message: String,
     },
-    /// A field that no chip has.
+    /// A field that chip files do not have.
     UnknownField {
         /// The field.
-        place: Box<Place>,
-        /// Those that can be there.
+        place: Box<FileLocation>,
+        /// The fields that are allowed there.
         known: &'static [&'static str],
-        /// The one that was probably meant.
+        /// The field that was probably meant.
         similar: Option<&'static str>,
     },
-    /// A field that every chip has.
+    /// A required field is missing.
     MissingField {
-        /// The field, at the line of the table that it belongs into.
-        place: Box<Place>,
-        /// What it could be.
+        /// The field, at the line of its table.
+        place: Box<FileLocation>,
+        /// An example of the field.
         example: String,
     },
-    /// A field has a value that it cannot have.
+    /// A field has a value that is not allowed.
     BadValue {
         /// The field.
-        place: Box<Place>,
-        /// The value, as it stands there.
+        place: Box<FileLocation>,
+        /// The value, as written in the file.
         value: String,
-        /// Those that can be there.
+        /// The allowed values.
         allowed: String,
-        /// One of them.
+        /// An example of the field.
         example: String,
     },
 }
@@ -102,13 +102,13 @@ impl Explain for SpecError {
 
     fn summary(&self) -> String {
         match self {
-            SpecError::CannotRead { .. } => "a chip's file cannot be read",
-            SpecError::TooLarge { .. } => "a chip's file is too large",
-            SpecError::NotText { .. } => "a chip's file is not text",
-            SpecError::Syntax { .. } => "a chip's file is not TOML",
-            SpecError::UnknownField { .. } => "a chip has no such field",
-            SpecError::MissingField { .. } => "a field of the chip is missing",
-            SpecError::BadValue { .. } => "a field of the chip has a value that is not allowed",
+            SpecError::CannotRead { .. } => "the chip file cannot be read",
+            SpecError::TooLarge { .. } => "the chip file is too large",
+            SpecError::NotText { .. } => "the chip file is not text",
+            SpecError::Syntax { .. } => "the chip file is not TOML",
+            SpecError::UnknownField { .. } => "the chip file has an unknown field",
+            SpecError::MissingField { .. } => "the chip file lacks a field",
+            SpecError::BadValue { .. } => "a field of the chip file has a value that is not allowed",
         }
         .to_string()
     }
@@ -122,9 +122,9 @@ impl Explain for SpecError {
             }
             SpecError::Syntax { place, message } => format!("{place}: {message}"),
             SpecError::UnknownField { place, known, .. } => {
-                format!("{place}; there are: {}", known.join(", "))
+                format!("{place}; known fields: {}", known.join(", "))
             }
-            SpecError::MissingField { place, .. } => format!("{place} is not there"),
+            SpecError::MissingField { place, .. } => format!("{place} is missing"),
             SpecError::BadValue { place, value, allowed, .. } => {
                 format!("{place}: {value}; allowed: {allowed}")
             }
@@ -134,10 +134,10 @@ impl Explain for SpecError {
     fn hint(&self) -> String {
         let start = match Reader::current() {
             Reader::Program => {
-                format!("`spec::builtin_text(\"{}\")` is a whole file to start from", NAMES[0])
+                format!("`spec::builtin_text(\"{}\")` is a complete file to start from", NAMES[0])
             }
             Reader::Command => {
-                format!("`ringlane chips show {}` prints a whole file to start from", NAMES[0])
+                format!("`ringlane chips show {}` prints a complete file to start from", NAMES[0])
             }
         };
         match self {

@@ -1,36 +1,36 @@
-//! The tables of a file, with the line of everything in them.
+//! The tables of a chip file, with the line of each entry.
 //!
-//! A table is entered with the names that can be in it, so that a misspelt field is told as such, before the right one is
-//! missed. The parser keeps where each value stands; serde would lose the path to it.
+//! A table is opened with the names of its allowed fields, so that a misspelt field is reported as unknown, not as
+//! missing. The parser keeps the position of each value; serde would lose its path.
 
 use std::ops::{Range, RangeInclusive};
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::{Place, SpecError};
+use super::error::{FileLocation, SpecError};
 use super::limits::TEXT_CHARS;
 use super::nearest;
-use super::quantity::Kind;
+use super::quantity::Quantity;
 
-/// A text with its name: what lines are counted in.
+/// A text with its file name.
 #[derive(Clone, Copy)]
 pub struct Document<'a> {
     /// The whole text.
     pub text: &'a str,
-    /// The file, as it was named.
+    /// The file name, as given.
     pub origin: &'a str,
 }
 
 impl Document<'_> {
-    /// The place of a field that stands at these bytes.
-    pub fn place(&self, at: &Range<usize>, field: String) -> Box<Place> {
+    /// The location of a field at these bytes.
+    pub fn place(&self, at: &Range<usize>, field: String) -> Box<FileLocation> {
         let before = self.text.as_bytes().iter().take(at.start);
         let line = 1 + before.filter(|&&byte| byte == b'\n').count();
-        Box::new(Place { origin: self.origin.to_string(), line, field })
+        Box::new(FileLocation { origin: self.origin.to_string(), line, field })
     }
 
-    /// What stands at these bytes: on one line, and not all of it if it is long.
+    /// The text at these bytes, on one line and shortened if it is long.
     fn quoted(&self, at: Range<usize>) -> String {
         let value = self.text.get(at).unwrap_or_default();
         let visible = |c: char| if c.is_control() { ' ' } else { c };
@@ -42,7 +42,7 @@ impl Document<'_> {
     }
 }
 
-/// A table that was entered: all its fields are known ones.
+/// A table whose fields are all known.
 pub struct Section<'a> {
     document: Document<'a>,
     table: &'a DeTable<'a>,
@@ -50,14 +50,14 @@ pub struct Section<'a> {
     path: String,
 }
 
-/// What a field should have been.
+/// The expected value of a field.
 struct Wanted<'a> {
     allowed: &'a str,
     example: &'a str,
 }
 
 impl<'a> Section<'a> {
-    /// The table around everything.
+    /// The top-level table.
     pub fn whole(
         document: Document<'a>,
         table: &'a Spanned<DeTable<'a>>,
@@ -67,7 +67,7 @@ impl<'a> Section<'a> {
         whole.refuse_unknown(known)
     }
 
-    /// A table in this one.
+    /// A table within this one.
     pub fn section(&self, name: &str, known: &'static [&'static str]) -> Result<Section<'a>, SpecError> {
         self.table_at(name, known, &format!("[{}]", self.field(name)))
     }
@@ -87,12 +87,12 @@ impl<'a> Section<'a> {
         Section { document, table, at, path }.refuse_unknown(known)
     }
 
-    /// A whole number.
+    /// An integer.
     pub fn count(&self, name: &str, range: &RangeInclusive<u64>) -> Result<u32, SpecError> {
         let allowed = format!("whole numbers from {} to {}", range.start(), range.end());
         let example = format!("{name} = {}", range.end());
         let value = self.value(name, &example)?;
-        // Underscores between digits are TOML's own, and mean nothing.
+        // TOML allows underscores between digits.
         let number = value.get_ref().as_integer().filter(|integer| integer.radix() == 10);
         let number = number.and_then(|integer| integer.as_str().replace('_', "").parse::<u64>().ok());
         let fit =
@@ -100,7 +100,7 @@ impl<'a> Section<'a> {
         fit.ok_or_else(|| self.unfit(name, value, &Wanted { allowed: &allowed, example: &example }))
     }
 
-    /// One of some words.
+    /// One of several words.
     pub fn word<T: Copy>(&self, name: &str, words: &[(&str, T)]) -> Result<T, SpecError> {
         let names: Vec<String> = words.iter().map(|(word, _)| format!("{word:?}")).collect();
         let example = format!("{name} = {}", names.first().map_or("", String::as_str));
@@ -110,7 +110,7 @@ impl<'a> Section<'a> {
         found.map(|(_, meaning)| *meaning).ok_or_else(|| self.unfit(name, value, &wanted))
     }
 
-    /// A line of text that is accepted, and not empty in any case.
+    /// A nonempty line of text that `accept` allows.
     pub fn text(
         &self,
         name: &str,
@@ -131,7 +131,7 @@ impl<'a> Section<'a> {
     pub fn quantity(
         &self,
         name: &str,
-        kind: &Kind,
+        kind: &Quantity,
         range: &RangeInclusive<u64>,
         accept: impl Fn(u64) -> Result<(), String>,
     ) -> Result<u64, SpecError> {
@@ -147,7 +147,12 @@ impl<'a> Section<'a> {
     }
 
     /// `{ time = "100 ns", source = "…" }`.
-    pub fn sourced(&self, name: &str, kind: &Kind, range: &RangeInclusive<u64>) -> Result<u64, SpecError> {
+    pub fn sourced(
+        &self,
+        name: &str,
+        kind: &Quantity,
+        range: &RangeInclusive<u64>,
+    ) -> Result<u64, SpecError> {
         let example = format!("{name} = {{ {} = {:?}, source = \"assumed\" }}", kind.key, kind.example);
         let entry = self.table_at(name, keys_of(kind), &example)?;
         let value = entry.quantity(kind.key, kind, range, |_| Ok(()))?;
@@ -186,7 +191,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// Itself, unless it has a field that it cannot have; the first of those is told.
+    /// Returns the table, or an error for its first unknown field.
     fn refuse_unknown(self, known: &'static [&'static str]) -> Result<Self, SpecError> {
         let unknown =
             self.table.iter().map(|(key, _)| key).filter(|key| !known.contains(&key.get_ref().as_ref()));
@@ -203,7 +208,7 @@ impl<'a> Section<'a> {
     }
 }
 
-fn keys_of(kind: &Kind) -> &'static [&'static str] {
+fn keys_of(kind: &Quantity) -> &'static [&'static str] {
     match kind.key {
         "time" => &["time", "source"],
         "size" => &["size", "source"],
@@ -211,7 +216,7 @@ fn keys_of(kind: &Kind) -> &'static [&'static str] {
     }
 }
 
-fn in_range(kind: &Kind, range: &RangeInclusive<u64>) -> String {
+fn in_range(kind: &Quantity, range: &RangeInclusive<u64>) -> String {
     let (least, most) = (kind.show(*range.start()), kind.show(*range.end()));
     format!("{} from {least} to {most}, a number and its unit: {}", kind.what, kind.unit_names())
 }

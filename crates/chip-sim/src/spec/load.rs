@@ -1,4 +1,4 @@
-//! A chip from a file of the user's.
+//! Reads a chip from a file of the user.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -7,10 +7,10 @@ use std::path::Path;
 use ringlane_task::ChipSpec;
 
 use super::chip::parse;
-use super::error::{Place, SpecError};
+use super::error::{FileLocation, SpecError};
 use super::limits::FILE_BYTES_MAX;
 
-/// Reads a chip from a file, which can also be a pipe.
+/// Reads a chip from a file or a pipe.
 ///
 /// ```
 /// use ringlane_chip_sim::spec;
@@ -21,7 +21,7 @@ use super::limits::FILE_BYTES_MAX;
 /// assert!(error.hint().contains("spec::builtin_text"));
 /// ```
 pub fn load(path: &Path) -> Result<ChipSpec, SpecError> {
-    // An error is one line, whatever the file is called.
+    // The origin stays on one line, whatever the file name contains.
     let origin: String =
         path.to_string_lossy().chars().map(|c| if c.is_control() { '?' } else { c }).collect();
     match bounded(path) {
@@ -36,7 +36,7 @@ pub fn load(path: &Path) -> Result<ChipSpec, SpecError> {
     }
 }
 
-/// The bytes of a file, and one too many if there are more than a chip can have.
+/// The bytes of a file, up to one more than the limit.
 fn bounded(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
@@ -45,6 +45,6 @@ fn bounded(path: &Path) -> io::Result<Vec<u8>> {
 
 fn not_text(origin: String, before: &[u8]) -> SpecError {
     let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
-    let place = Box::new(Place { origin, line, field: String::new() });
+    let place = Box::new(FileLocation { origin, line, field: String::new() });
     SpecError::NotText { place, valid_up_to: before.len() }
 }

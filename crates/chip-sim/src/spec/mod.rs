@@ -1,8 +1,8 @@
-//! Chips as files: reading them, checking them, and those that come with the program.
+//! Chip files: parsing, checking, and the built-in ones.
 //!
-//! A file is TOML that a person writes, so it is held to what a person can get wrong. Every quantity carries its unit and
-//! is read exactly, in integers; every cost carries its source; a field that is unknown, missing or out of range is an
-//! error with the file, the line, the field, the value and what is allowed.
+//! A chip file is TOML written by a person. Every quantity has a unit and is parsed exactly, into integers; every
+//! cost names its source; a field that is unknown, missing or out of range is an error with the file, the line, the
+//! field, the value and the allowed values.
 //!
 //! ```text
 //! text ─▶ fields (tables with lines) ─▶ quantity (number × unit, exact) ─▶ chip (which fields, which ranges) ─▶ ChipSpec
@@ -35,14 +35,15 @@ pub(crate) use check::problem;
 
 pub use builtin::{EXAMPLES, NAMES, builtin, builtin_text};
 pub use chip::parse;
-pub use error::{Place, SpecError};
+pub use error::{FileLocation, SpecError};
 pub use limits::{FILE_BYTES_MAX, SCHEDULERS_MAX};
 pub use load::load;
 pub use quantity::{frequency_text, time_text};
 
-/// The one of the known words that was probably meant, if one is near enough to be a slip.
+/// The known word that was probably meant, if one is similar enough.
 fn nearest<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
-    // A distance takes the product of both lengths; nobody mistypes a field into a page of text.
+    // The distance takes time proportional to the product of both lengths; nobody mistypes a field into a page of
+    // text.
     if given.len() > 64 {
         return None;
     }

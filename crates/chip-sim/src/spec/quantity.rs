@@ -1,15 +1,15 @@
 //! Numbers with units, read exactly: `8.08 µs` is 8,080,000 ps, and never passes through floating point.
 
-/// A kind of quantity: the key it is written under, its units, and what a right one looks like.
+/// A type of quantity: its key in the file, its units, and an example.
 #[derive(Debug)]
-pub struct Kind {
+pub struct Quantity {
     /// The key in the file: `{ time = … }`.
     pub key: &'static str,
-    /// What it is called in an error.
+    /// The name of the quantity in errors.
     pub what: &'static str,
-    /// A right one.
+    /// A valid value.
     pub example: &'static str,
-    /// Units from the smallest to the largest, in whole smallest ones.
+    /// Units from the smallest to the largest, as multiples of the smallest.
     units: &'static [(&'static str, u64)],
     /// Other spellings of units.
     aliases: &'static [(&'static str, &'static str)],
@@ -22,7 +22,7 @@ const TERA: u64 = 1_000_000_000_000;
 const PETA: u64 = 1_000_000_000_000_000;
 
 /// Picoseconds.
-pub const TIME: Kind = Kind {
+pub const TIME: Quantity = Quantity {
     key: "time",
     what: "a time",
     example: "100 ns",
@@ -32,7 +32,7 @@ pub const TIME: Kind = Kind {
 };
 
 /// Hertz.
-pub const FREQUENCY: Kind = Kind {
+pub const FREQUENCY: Quantity = Quantity {
     key: "frequency",
     what: "a frequency",
     example: "50 MHz",
@@ -40,8 +40,8 @@ pub const FREQUENCY: Kind = Kind {
     aliases: &[],
 };
 
-/// Bytes a second, by powers of 1000.
-pub const BANDWIDTH: Kind = Kind {
+/// Bytes per second, in powers of 1000.
+pub const BANDWIDTH: Quantity = Quantity {
     key: "rate",
     what: "a rate",
     example: "25 GB/s",
@@ -49,8 +49,8 @@ pub const BANDWIDTH: Kind = Kind {
     aliases: &[("KB/s", "kB/s")],
 };
 
-/// Floating-point operations a second.
-pub const FLOPS: Kind = Kind {
+/// Floating-point operations per second.
+pub const FLOPS: Quantity = Quantity {
     key: "rate",
     what: "a rate",
     example: "13 TFLOP/s",
@@ -58,8 +58,8 @@ pub const FLOPS: Kind = Kind {
     aliases: &[],
 };
 
-/// Bytes, by powers of 1024.
-pub const SIZE: Kind = Kind {
+/// Bytes, in powers of 1024.
+pub const SIZE: Quantity = Quantity {
     key: "size",
     what: "a size",
     example: "64 KiB",
@@ -67,9 +67,9 @@ pub const SIZE: Kind = Kind {
     aliases: &[],
 };
 
-impl Kind {
-    /// Reads a number and its unit. None if that is not what the text is, if the value is no whole number of the
-    /// smallest unit, or if it is beyond 64 bits.
+impl Quantity {
+    /// Parses a number and its unit. `None` if the text is something else, if the value is not a multiple of the
+    /// smallest unit, or if it does not fit into 64 bits.
     pub fn read(&self, text: &str) -> Option<u64> {
         let text = text.trim();
         let end = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
@@ -83,7 +83,7 @@ impl Kind {
         self.units.iter().find(|(name, _)| *name == unit).map(|(_, scale)| *scale)
     }
 
-    /// A value in the largest unit that it is a whole number of.
+    /// Formats a value in the largest unit of which it is a multiple.
     pub fn show(&self, value: u64) -> String {
         let fits = |(_, scale): &&(&str, u64)| *scale <= value && value.is_multiple_of(*scale);
         let (unit, scale) = self.units.iter().rev().find(fits).unwrap_or(&self.units[0]);
@@ -97,17 +97,17 @@ impl Kind {
     }
 }
 
-/// A time in picoseconds as a chip's file would have it: `2 µs`.
+/// Formats a time in picoseconds as in a chip file: `2 µs`.
 pub fn time_text(picoseconds: u64) -> String {
     TIME.show(picoseconds)
 }
 
-/// A frequency as a chip's file would have it: `50 MHz`.
+/// Formats a frequency as in a chip file: `50 MHz`.
 pub fn frequency_text(hertz: u64) -> String {
     FREQUENCY.show(hertz)
 }
 
-/// A decimal number of units, in the smallest.
+/// Converts a decimal number to the smallest unit.
 fn exactly(number: &str, scale: u64) -> Option<u64> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
     let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
@@ -115,7 +115,7 @@ fn exactly(number: &str, scale: u64) -> Option<u64> {
         return None;
     }
     let whole = whole.parse::<u64>().ok()?.checked_mul(scale)?;
-    // More than 18 digits that are not zero are finer than any unit here.
+    // A value with more than 18 nonzero digits is finer than every unit here.
     let fraction = fraction.trim_end_matches('0');
     let places = u32::try_from(fraction.len()).ok().filter(|&places| places <= 18)?;
     let parts = 10u128.pow(places);
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_quantity_is_read_to_the_last_digit() {
+    fn a_quantity_is_parsed_exactly() {
         for (kind, text, value) in [
             (&TIME, "8.08 µs", Some(8_080_000)),
             (&TIME, "43.3us", Some(43_300_000)),
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_exactly_a_quantity_is_none() {
+    fn text_that_is_not_exactly_a_quantity_is_refused() {
         for text in
             ["", "100", "ns", "-1 ns", "+1 ns", "1e3 ns", ".5 ns", "5. ns", "1.2.3 ns", "1 NS", "1 n s"]
         {
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_reads_back() {
+    fn a_formatted_value_parses_to_the_same_value() {
         for value in [0, 1, 999, 1_000, 1_500, 2_000_000, TERA, u64::MAX] {
             assert_eq!(TIME.read(&TIME.show(value)), Some(value), "{}", TIME.show(value));
         }

@@ -1,4 +1,4 @@
-//! Tables that are well, tables that are not, and tables that are made.
+//! Valid tables, invalid tables, and recorded tables.
 
 use proptest::prelude::*;
 use ringlane_task::Explain;
@@ -30,14 +30,18 @@ fn a_table_is_read_and_its_kernels_are_found_by_name() {
 }
 
 #[test]
-fn what_is_wrong_with_a_table_is_said_by_name() {
+fn every_problem_of_a_table_has_a_named_error() {
     let edited = |from: &str, to: &str| with_kernels(&QK.replace(from, to));
     for (json, name, part) in [
         (String::new(), "DamagedCosts", "EOF"),
         ("[]".to_string(), "DamagedCosts", "f.json"),
         ("{}".to_string(), "DamagedCosts", "version"),
         (r#"{"version":1}"#.to_string(), "DamagedCosts", "chip"),
-        (r#"{"version":3,"rows":[]}"#.to_string(), "UnknownCostsVersion", "version 3, known are 1 to 2"),
+        (
+            r#"{"version":3,"rows":[]}"#.to_string(),
+            "UnknownCostsVersion",
+            "version 3, known versions: 1 to 2",
+        ),
         (with_kernels(QK) + "x", "DamagedCosts", "trailing"),
         (with_kernels(&format!("{QK},{PV},{QK}")), "DuplicateKernelCosts", "QK"),
         (edited("\"QK\"", "\"\""), "ImpossibleCosts", "name"),
@@ -59,7 +63,7 @@ fn what_is_wrong_with_a_table_is_said_by_name() {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_is_said_with_the_reason() {
+fn a_file_that_cannot_be_read_is_reported_with_the_reason() {
     let missing = CostTable::read("/nowhere/f.json").unwrap_err();
     assert_eq!(missing.name(), "CannotReadCosts");
     assert!(missing.detail().contains("/nowhere/f.json"), "{}", missing.detail());
@@ -76,7 +80,7 @@ fn tasks_of_a_table_are_found_by_id_and_damaged_ones_are_refused() {
     assert_eq!((qk.of_task(TaskId(4)), qk.of_task(TaskId(9))), (Some(&[3, 4][..]), Some(&[5][..])));
     assert_eq!((qk.block_ps(TaskId(4), 1), qk.block_ps(TaskId(9), 0)), (4, 5));
     for (tasks, name, part) in [
-        ("[4,3],[4,5]", "ImpossibleCosts", "task 4 is there twice"),
+        ("[4,3],[4,5]", "ImpossibleCosts", "task 4 occurs twice"),
         ("[4]", "DamagedCosts", "a duration for each block"),
         ("[]", "DamagedCosts", "a duration for each block"),
         ("[4,-1]", "DamagedCosts", "-1"),
@@ -88,7 +92,7 @@ fn tasks_of_a_table_are_found_by_id_and_damaged_ones_are_refused() {
 }
 
 #[test]
-fn a_block_that_was_not_recorded_takes_a_duration_out_of_the_spread_or_the_mean_of_an_old_table() {
+fn a_block_that_was_not_recorded_gets_a_duration_of_the_spread_or_the_mean_of_an_old_table() {
     let old = parse(&with_kernels(QK)).unwrap();
     assert!((0..50).all(|task| old.kernel("QK").unwrap().block_ps(TaskId(task), 0) == 4));
     let mut recorder = TableRecorder::new("cpu").of(Programs::Several);
@@ -111,7 +115,7 @@ fn times_of(blocks: impl IntoIterator<Item = (TaskId, u8, u32, u64)>) -> BlockTi
 }
 
 #[test]
-fn runs_with_counters_of_their_own_are_merged_in_picoseconds() {
+fn runs_with_different_counters_are_merged_in_picoseconds() {
     let slow = times_of([(TaskId(7), 0, 0, 2)]);
     let fast = times_of([(TaskId(8), 0, 1, 33), (TaskId(8), 0, 0, 20), (TaskId(7), 0, 0, 10)]);
     let mut recorder = TableRecorder::new("cpu");
@@ -120,7 +124,7 @@ fn runs_with_counters_of_their_own_are_merged_in_picoseconds() {
     recorder.add("QK", slow, 50_000_000);
     recorder.add("QK", fast, 1_000_000_000);
     let table = recorder.finish();
-    // Task 7 ran twice; the blocks of task 8 came in another order.
+    // Task 7 ran twice; the blocks of task 8 were added in another order.
     let task = |task, blocks_ps: &[u64]| RecordedTask { task: TaskId(task), blocks_ps: blocks_ps.to_vec() };
     let merged = KernelCost {
         name: "QK".into(),
@@ -135,7 +139,7 @@ fn runs_with_counters_of_their_own_are_merged_in_picoseconds() {
 }
 
 #[test]
-fn a_table_of_too_many_blocks_keeps_the_spread_alone() {
+fn a_table_of_too_many_blocks_keeps_only_the_spread() {
     let times = (0..=RECORDED_BLOCKS_MAX as u64).map(|task| (TaskId(task), 0, 0, task));
     let mut recorder = TableRecorder::new("cpu");
     recorder.add("QK", times_of(times), SECOND);
@@ -147,7 +151,7 @@ fn a_table_of_too_many_blocks_keeps_the_spread_alone() {
 
 proptest! {
     #[test]
-    fn whatever_is_recorded_can_be_read_again(
+    fn every_recorded_table_can_be_parsed(
         times in proptest::collection::vec((".{1,8}", proptest::collection::vec(any::<u64>(), 1..5)), 0..5),
         clock_freq_hz in 0..=u64::MAX,
     ) {
@@ -161,7 +165,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_is_more_than_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+    fn no_bytes_make_parsing_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         let _ = CostTable::parse(&bytes, Path::new("f.json"));
     }
 }
