@@ -127,7 +127,7 @@ fn cases(scene: &'static Scene, names: &[String]) -> Result<Vec<&'static Case>, 
 pub fn job(Choice { scene, case }: Choice, params: &[Assignment], seed: u64) -> Result<Job, CliError> {
     let params: Vec<_> = params.iter().map(|param| (param.name.clone(), param.value.clone())).collect();
     let settings = scene.settings(case, &params, seed)?;
-    let program = (scene.build)(&settings).map_err(|error| error.blame_given(case.name, &params))?;
+    let program = (scene.build)(&settings).map_err(|error| error.caused_by(case.name, &params))?;
     Ok(Job { scene, case, settings, program })
 }
 

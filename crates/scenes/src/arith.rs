@@ -1,4 +1,4 @@
-//! The inner loops that several kernels share, written so that they vectorise and always add in the same order.
+//! Inner loops that several kernels share, written so that they vectorise and always add in the same order.
 
 /// Partial sums of [`dot`], enough to hide the latency of an addition.
 const LANES: usize = 16;

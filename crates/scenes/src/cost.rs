@@ -1,11 +1,11 @@
-//! Cost models that several kernels share: what they would do to a chip with known rates.
+//! Cost models that several kernels share.
 
 use ringlane_engine::prelude::*;
 
-/// Work of a product whose first argument is M×K and whose third is M×N: two operations for each of M·N·K.
+/// Operations of a product whose first argument is M×K and whose third is M×N: two for each of M·N·K.
 pub(crate) const PRODUCT: Cost = Cost::Roofline { flops: product_flops, bytes: all_bytes };
 
-/// One operation for each element of each argument: kernels that pass over their data once.
+/// One operation for each element of each argument: for kernels that process their data once.
 pub(crate) const PASS: Cost = Cost::Roofline { flops: all_elements, bytes: all_bytes };
 
 fn product_flops(args: &Args<'_>) -> f64 {
@@ -18,7 +18,7 @@ fn all_elements(args: &Args<'_>) -> f64 {
     args.tensors().map(|tensor| tensor.elements() as f64).sum()
 }
 
-/// The bytes of every argument, each touched once.
+/// The bytes of all arguments, each accessed once.
 pub(crate) fn all_bytes(args: &Args<'_>) -> f64 {
     args.tensors().map(|tensor| tensor.bytes() as f64).sum()
 }

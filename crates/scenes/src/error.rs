@@ -1,12 +1,12 @@
-//! What can be wrong with the choice of a scene, a case or a parameter; told before anything runs.
+//! Errors in the choice of a scene, a case or a parameter, reported before anything runs.
 
 use ringlane_engine::prelude::{Error, Explain};
 use ringlane_task::Reader;
 
-/// What choosing a scene and its settings answers.
+/// The result of choosing a scene and its settings.
 pub type SceneResult<T> = core::result::Result<T, SceneError>;
 
-/// Why a scene cannot be run as asked.
+/// Why a scene cannot be run as requested.
 ///
 /// ```
 /// use ringlane_engine::prelude::Explain;
@@ -19,58 +19,58 @@ pub type SceneResult<T> = core::result::Result<T, SceneError>;
 pub enum SceneError {
     /// No scene has this name.
     UnknownScene {
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// The scenes there are.
+        /// The existing scenes.
         known: Vec<&'static str>,
     },
     /// The scene has no case of this name.
     UnknownCase {
         /// The scene.
         scene: &'static str,
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// The cases there are.
+        /// The existing cases.
         known: Vec<&'static str>,
     },
     /// The scene has no parameter of this name.
     UnknownParam {
         /// The scene.
         scene: &'static str,
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// The parameters there are.
+        /// The existing parameters.
         known: Vec<&'static str>,
     },
     /// The scene has no kernel of this name.
     UnknownKernel {
         /// The scene.
         scene: &'static str,
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// The kernels there are.
+        /// The existing kernels.
         known: Vec<&'static str>,
     },
-    /// A parameter's value is not one of those allowed.
+    /// The value of a parameter is not allowed.
     BadParam {
         /// The parameter.
         name: String,
-        /// The value given.
+        /// The given value.
         value: String,
-        /// What it can be.
+        /// The allowed values.
         allowed: String,
     },
-    /// A parameter that the user did not give cannot have its value with those that were given.
+    /// The default of a parameter is not allowed in combination with the given parameters.
     ParamsDisagree {
         /// The case.
         case: &'static str,
-        /// The parameters given, as `NAME=VALUE`.
+        /// The given parameters, as `NAME=VALUE`.
         given: Vec<String>,
-        /// The parameter that has its value from the case or the scene.
+        /// The parameter whose value comes from the case or the scene.
         name: String,
         /// That value.
         value: String,
-        /// What it can be with those given.
+        /// The values that the given parameters allow.
         allowed: String,
     },
     /// The file that a parameter names cannot be read.
@@ -79,14 +79,14 @@ pub enum SceneError {
         name: String,
         /// The file.
         path: String,
-        /// What the system says.
+        /// The system's error message.
         reason: String,
     },
 }
 
 impl SceneError {
-    /// The same, where the parameters given are to blame for what one that was not given cannot be.
-    pub fn blame_given(self, case: &'static str, user: &[(String, String)]) -> Self {
+    /// Turns an error about a parameter that the user did not set into one about the parameters that the user set.
+    pub fn caused_by(self, case: &'static str, user: &[(String, String)]) -> Self {
         match self {
             SceneError::BadParam { name, value, allowed }
                 if !user.is_empty() && user.iter().all(|(given, _)| *given != name) =>
@@ -167,20 +167,20 @@ impl Explain for SceneError {
                 given.join(", ")
             ),
             SceneError::UnreadableFile { name, .. } => {
-                format!("give {} with a file that is there and that you may read", assignment(name))
+                format!("give {} with an existing, readable file", assignment(name))
             }
         }
     }
 }
 
-/// So that a scene's code can use `?` on settings wherever the engine's result is asked for.
+/// Lets a scene's code use `?` on settings where the engine's result is expected.
 impl From<SceneError> for Error {
     fn from(error: SceneError) -> Self {
         Error::user(error)
     }
 }
 
-/// How a parameter is given a value.
+/// How a user sets a parameter.
 fn assignment(name: &str) -> String {
     match Reader::current() {
         Reader::Program => format!("`{name}` a value in `Settings::params`,"),

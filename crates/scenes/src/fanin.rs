@@ -1,12 +1,12 @@
-//! `fanin`: every consumer reads every producer, each through a tensor argument of its own.
+//! `fanin`: every consumer reads every producer, each through a separate tensor argument.
 //!
 //! ```text
 //! producer 0 ─┬─▶ consumer 0
-//! producer 1 ─┼─▶ consumer 1      64 × 64: 4,096 edges; `tensors` = 69: the widest kernels known
+//! producer 1 ─┼─▶ consumer 1      64 × 64: 4,096 edges; `tensors` = 69: the kernels with the most arguments
 //!     …       ┴─▶     …
 //! ```
-//! Half of the producers live in an outer scope, half in one inside it, and the consumers in scopes inside both,
-//! so that no scope holds more tasks than a window of 64.
+//! Half of the producers are in an outer scope, half in one inside it, and the consumers in scopes inside both, so
+//! that no scope has more tasks than a window of 64.
 //!
 //! Golden: sums in f64, absolute tolerance 1e-4 (each sum has up to 68 terms below 4).
 
@@ -58,13 +58,13 @@ pub(crate) const SCENE: Scene = Scene {
 };
 
 kernel! {
-    /// y = 2·x - 1 for the part of the input that belongs to one producer.
+    /// y = 2·x - 1 for the part of the input of one producer.
     static PRODUCE = aiv fn(x: &[f32], y: &mut [f32]) {
         y.iter_mut().zip(x).for_each(|(y, x)| *y = 2.0 * x - 1.0);
     } cost cost::PASS
 }
 
-/// What a consumer's kernel takes: `N` tensors to read, its own number, the result.
+/// The arguments of a consumer's kernel: `N` tensors to read, the number of the consumer, the result.
 const fn params<const N: usize, const ALL: usize>() -> [ParamSpec; ALL] {
     let mut params = [<&[f32]>::SPEC; ALL];
     params[N] = <u32>::SPEC;
@@ -72,7 +72,7 @@ const fn params<const N: usize, const ALL: usize>() -> [ParamSpec; ALL] {
     params
 }
 
-/// Adds `N` tensors, each times its weight in this consumer.
+/// Adds `N` tensors, each multiplied by its weight for this consumer.
 fn gather<const N: usize>(args: &mut Args<'_>) -> KernelResult {
     let mut inputs = [&[0.0f32; 0][..]; N];
     for input in &mut inputs {
@@ -99,7 +99,7 @@ inventory::submit! { Registered(&GATHER_4) }
 inventory::submit! { Registered(&GATHER_64) }
 inventory::submit! { Registered(&GATHER_68) }
 
-/// How much a producer counts for a consumer: a small multiple of ¼, so that products are exact.
+/// The weight of a producer for a consumer: a small multiple of ¼, so that products are exact.
 fn weight(producer: u32, consumer: u32) -> f64 {
     ((producer * 5 + consumer * 3) % 9) as f64 / 4.0 - 1.0
 }
@@ -123,7 +123,7 @@ impl FanIn {
         Rng::new(self.seed).signed((self.producers * self.elements) as usize)
     }
 
-    /// Submits some producers; their tensors join `made_so_far`.
+    /// Submits some producers; their tensors are appended to `made_so_far`.
     fn produce<'s>(
         &self,
         o: &mut Orch<'s, '_>,

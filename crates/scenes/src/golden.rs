@@ -1,8 +1,8 @@
-//! The verdict on a run's values: compared one by one with the known answer, and hashed.
+//! Compares the values of a run with the expected ones, and hashes them.
 
 use ringlane_engine::prelude::Element;
 
-/// How far a value may be from the known answer: `absolute + relative · |answer|`.
+/// How far a value may be from the expected one: `absolute + relative · |expected|`.
 ///
 /// ```
 /// use ringlane_scenes::Tolerance;
@@ -11,29 +11,29 @@ use ringlane_engine::prelude::Element;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tolerance {
-    /// The part that does not depend on the answer.
+    /// The constant part.
     pub absolute: f64,
-    /// The part that grows with the answer.
+    /// The part that is proportional to the expected value.
     pub relative: f64,
 }
 
 impl Tolerance {
-    /// Every value equals the answer.
+    /// Every value equals the expected one.
     pub const EXACT: Tolerance = Tolerance::absolute(0.0);
 
-    /// A distance, whatever the answer.
+    /// A constant tolerance.
     pub const fn absolute(absolute: f64) -> Self {
         Tolerance { absolute, relative: 0.0 }
     }
 
-    /// Whether `got` is near enough to `want`; a NaN never is.
+    /// Whether `got` is close enough to `want`; NaN never is.
     #[inline]
     pub fn allows(&self, got: f64, want: f64) -> bool {
         (got - want).abs() <= self.absolute + self.relative * want.abs()
     }
 }
 
-/// The verdict on a run's values.
+/// The result of the comparison.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Golden {
     /// Values compared.
@@ -42,9 +42,10 @@ pub struct Golden {
     pub failed: u64,
     /// Values that are NaN.
     pub nan_values: u64,
-    /// Known answers that are NaN; no value agrees with one.
+    /// Expected values that are NaN; nothing equals them.
     pub nan_answers: u64,
-    /// The largest deviation: NaN if a value or an answer is, infinite if one of two that differ is.
+    /// The largest error: NaN if a value or an expected value is NaN, infinite if one of two different values is
+    /// infinite.
     pub max_abs_error: f64,
     /// The widest tolerance used.
     pub tolerance: Tolerance,
@@ -53,12 +54,12 @@ pub struct Golden {
 }
 
 impl Golden {
-    /// Whether every value is right, and there was one.
+    /// Whether all values are correct, and there was at least one.
     pub fn passed(&self) -> bool {
         self.failed == 0 && self.checked > 0
     }
 
-    /// The verdict on one buffer.
+    /// Compares one buffer.
     ///
     /// ```
     /// use ringlane_scenes::{Golden, Tolerance};
@@ -74,7 +75,7 @@ impl Golden {
 
 /// A number that a run's output can hold.
 pub trait Value: Element {
-    /// As the type that answers are computed in; exact for all but large 64-bit integers.
+    /// Converts to the type of expected values; exact except for large 64-bit integers.
     fn as_f64(self) -> f64;
     /// Its bits, for the hash.
     fn bits(self) -> u64;
@@ -105,7 +106,7 @@ values! {
     u64: |x| x;
 }
 
-/// A golden in the making: values come one by one or by slices, in the order of the output.
+/// Builds a golden: values are added one by one or by slices, in the order of the output.
 ///
 /// The hash is FNV-1a with 64 bits, one round for each value's bits.
 ///
@@ -129,7 +130,7 @@ impl Default for Check {
 }
 
 impl Check {
-    /// Nothing compared yet.
+    /// An empty comparison.
     pub fn new() -> Self {
         Check { golden: Golden::default(), hash: 0xcbf2_9ce4_8422_2325 }
     }
@@ -148,7 +149,7 @@ impl Check {
         golden.tolerance.relative = golden.tolerance.relative.max(tolerance.relative);
     }
 
-    /// Compares a run of values; those without a partner fail.
+    /// Compares a slice; values without a counterpart fail.
     pub fn slice<T: Value>(&mut self, got: &[T], want: &[f64], tolerance: Tolerance) {
         for (&got, &want) in got.iter().zip(want) {
             self.value(got, want, tolerance);
@@ -158,14 +159,14 @@ impl Check {
         self.golden.failed += alone;
     }
 
-    /// The verdict.
+    /// The result.
     pub fn finish(mut self) -> Golden {
         self.golden.output_hash = format!("{:016x}", self.hash);
         self.golden
     }
 }
 
-/// The larger of two deviations; NaN, which compares with nothing, is larger than all.
+/// The larger of two errors; NaN is larger than everything.
 #[inline]
 fn larger(a: f64, b: f64) -> f64 {
     if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) }
@@ -176,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_nan_fails_and_is_called_nan() {
+    fn a_nan_fails_and_is_reported_as_nan() {
         let golden = Golden::compare(&[f32::NAN, 1.0], &[0.0, 1.0], Tolerance::absolute(1e9));
         assert_eq!((golden.failed, golden.nan_values, golden.nan_answers), (1, 1, 0));
         assert!(golden.max_abs_error.is_nan());

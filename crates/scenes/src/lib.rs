@@ -1,7 +1,7 @@
-//! Programs with known answers.
+//! Programs with known results.
 //!
-//! A [`Scene`] is a program with parameters, cases, seeded inputs and a golden answer computed by other code.
-//! Eight come with Ringlane; any crate registers more with `inventory::submit!`.
+//! A [`Scene`] is a program with parameters, cases, seeded inputs and a golden computed by independent code. Eight
+//! come with Ringlane; any crate registers more with `inventory::submit!`.
 //!
 //! ```
 //! use ringlane_scenes::{Scene, scenes};
@@ -15,18 +15,18 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! | scene | what the graph looks like |
+//! | scene | its graph |
 //! |---|---|
 //! | `vector` | the five-task diamond |
 //! | `matmul` | tiles of one buffer, accumulated over K through `inout` |
 //! | `cholesky` | POTRF, TRSM, SYRK, GEMM on tiles of one matrix |
-//! | `wavefront` | each tile follows the ones to the left and above |
+//! | `wavefront` | each tile depends on those to the left and above |
 //! | `paged_attention` | a scope per query block, an online softmax over scattered key blocks |
 //! | `fanin` | every consumer reads every producer |
 //! | `stream` | millions of tiny tasks through nested scopes |
-//! | `moe` | values computed in the run decide what is submitted |
+//! | `moe` | values computed in the run determine what is submitted |
 //!
-//! Every task is deterministic, so every schedule leaves the same bytes: `output_hash` is equal for equal seeds.
+//! Every task is deterministic, so every schedule produces the same bytes: `output_hash` is equal for equal seeds.
 #![forbid(unsafe_code)]
 
 mod arith;

@@ -1,9 +1,9 @@
 //! `matmul`: C = A·B on tiles of row-major matrices, K split into pieces that accumulate through `inout`.
 //!
-//! The tasks of one tile of C follow each other, in the order of K; different tiles share nothing that is
-//! written and run side by side.
+//! The tasks of one tile of C run one after another, in the order of K; different tiles share nothing that is written
+//! and run in parallel.
 //!
-//! Golden: plain loops in f64; the absolute tolerance is `3e-7 · K` (inputs lie in -1..1).
+//! Golden: plain loops in f64; the absolute tolerance is `3e-7 · K` (inputs are in -1..1).
 
 use core::ops::Range;
 
@@ -17,7 +17,7 @@ use crate::rng::Rng;
 use crate::scene::{Case, Param, Program, Scene, made};
 use crate::scopes::{in_scopes, pieces};
 
-/// Tasks of one tile of C in one scope: half of a window of 64, so that two scopes are under way.
+/// Tasks of one tile of C in one scope: half of a window of 64, so that two scopes are in flight.
 const TASKS_PER_SCOPE: usize = 32;
 
 pub(crate) const SCENE: Scene = Scene {
@@ -85,7 +85,7 @@ struct Matmul {
 }
 
 impl Matmul {
-    /// The rows of some rows of tiles.
+    /// The matrix rows of a range of tile rows.
     fn rows(&self, tiles: &Range<u32>) -> Range<u32> {
         let at = |tile: u32| (u64::from(tile) * u64::from(self.tile)).min(self.m.into()) as u32;
         at(tiles.start)..at(tiles.end)
@@ -134,7 +134,7 @@ impl Program for Matmul {
     }
 }
 
-/// A part is some rows of tiles.
+/// A part is a range of tile rows.
 impl Parts for Matmul {
     fn units(&self) -> u32 {
         self.m.div_ceil(self.tile)

@@ -1,14 +1,14 @@
-//! Programs that can be run in parts, each on a chip of its own.
+//! Programs that can be divided into parts, each of which runs on its own chip.
 //!
-//! A program says what it cannot divide (a sequence, a row of tiles), which rows of which buffers some of that touches, and
-//! submits the tasks of some of it. Whoever runs the parts decides how many there are, and the tensors decide what waits for
-//! what.
+//! A program states its indivisible units (a sequence, a row of tiles) and which rows of which buffers a range of
+//! units uses, and submits the tasks of such a range. The caller chooses the number of parts; dependencies follow
+//! from the tensors.
 
 use core::ops::Range;
 
 use ringlane_engine::prelude::*;
 
-/// What a part does to an argument.
+/// How a part uses an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartAccess {
     /// Reads it.
@@ -19,46 +19,46 @@ pub enum PartAccess {
     InOut,
 }
 
-/// What a part touches of a buffer.
+/// The part of a buffer that a part of the program uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartArgument {
-    /// Which of its rows, along the first axis; all if there are none.
+    /// Its rows, along the first axis; `None` for all rows.
     pub rows: Option<Range<u32>>,
-    /// What is done to it.
+    /// How they are used.
     pub access: PartAccess,
 }
 
 impl PartArgument {
-    /// All of it, to be read.
+    /// The whole buffer, for reading.
     pub const WHOLE: PartArgument = PartArgument { rows: None, access: PartAccess::Read };
 
-    /// Some rows, to be read.
+    /// Some rows, for reading.
     pub fn rows(rows: &Range<u32>) -> Self {
         PartArgument { rows: Some(rows.clone()), access: PartAccess::Read }
     }
 
-    /// The same, to be overwritten.
+    /// The same rows, to be overwritten.
     #[must_use]
     pub fn written(self) -> Self {
         PartArgument { access: PartAccess::Write, ..self }
     }
 
-    /// The same, to be read and written.
+    /// The same rows, for reading and writing.
     #[must_use]
     pub fn updated(self) -> Self {
         PartArgument { access: PartAccess::InOut, ..self }
     }
 }
 
-/// A program that can be run in parts.
+/// A program that can be divided into parts.
 pub trait Parts {
-    /// How many pieces there are that cannot be divided; a part is some of them.
+    /// The number of indivisible units; a part is a range of them.
     fn units(&self) -> u32;
-    /// The buffers that it touches, once they are made.
+    /// The buffers that it uses, once they exist.
     fn part_buffers(&self) -> Result<Vec<BufferId>>;
-    /// What these units touch of each of them, in that order.
+    /// The part of each of these buffers that a range of units uses, in the same order.
     fn arguments(&self, units: Range<u32>) -> Vec<PartArgument>;
-    /// Submits the tasks of these units; the tensors are what [`arguments`](Self::arguments) tells of the buffers.
+    /// Submits the tasks of these units; `tensors` correspond to [`arguments`](Self::arguments).
     fn orchestrate_part<'s>(
         &self,
         o: &mut Orch<'s, '_>,
@@ -67,7 +67,7 @@ pub trait Parts {
     ) -> Result<()>;
 }
 
-/// Shares units out: no more parts than units, each with as many as any other or one more.
+/// Divides units evenly: no more parts than units, and part sizes differ by at most one.
 ///
 /// ```
 /// use ringlane_scenes::share_out;

@@ -1,7 +1,7 @@
-//! The scenes there are: these eight, and whatever the crates of the program register.
+//! All scenes: these eight, and those that other crates of the program register.
 //!
-//! The eight are registered here, beside the function that every user of scenes calls, so that a linker that
-//! keeps the one keeps the others.
+//! The eight are registered in the module of the function that every user of scenes calls, so that the linker keeps
+//! them together with it.
 
 use ringlane_engine::inventory;
 

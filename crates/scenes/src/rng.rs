@@ -26,18 +26,18 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// A number below `limit`, which is not 0.
+    /// A number below `limit`, which must not be 0.
     #[inline]
     pub fn below(&mut self, limit: u32) -> u32 {
         (((self.bits() >> 32) * limit as u64) >> 32) as u32
     }
 
-    /// `count` numbers from -1 (included) to 1, all of them exact in an f32.
+    /// `count` numbers in -1..1, all of them exact in an f32.
     pub fn signed(&mut self, count: usize) -> Vec<f32> {
         (0..count).map(|_| (self.bits() >> 40) as f32 / (1 << 23) as f32 - 1.0).collect()
     }
 
-    /// Brings a slice into an order of its own.
+    /// Shuffles a slice.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last as u32 + 1) as usize);

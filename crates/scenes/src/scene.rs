@@ -1,4 +1,4 @@
-//! What a scene is: a program with parameters, cases, seeded inputs and a golden answer.
+//! A scene: a program with parameters, cases, seeded inputs and a golden.
 
 use core::panic::Location;
 
@@ -15,14 +15,14 @@ use crate::settings::Settings;
 pub struct Param {
     /// Its name, as in `--param NAME=VALUE`.
     pub name: &'static str,
-    /// The value used when none is given, unless the case sets its own.
+    /// The value if neither the user nor the case sets one.
     pub default: &'static str,
-    /// What it means. A parameter that says nothing is hidden: it can be given, and is listed nowhere.
+    /// Its meaning. A parameter without a description is hidden: it can be set, but is not listed.
     pub about: &'static str,
 }
 
 impl Param {
-    /// Whether it is for tests alone: a bug to plant, say.
+    /// Whether it is only for tests, such as an injected bug.
     pub const fn is_hidden(&self) -> bool {
         self.about.is_empty()
     }
@@ -79,7 +79,7 @@ pub struct Case {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Scene {
-    /// Where it is written: what the root scope of its runs is called.
+    /// Where it is declared: the name of the root scope of its runs.
     pub site: &'static Location<'static>,
     /// Its name.
     pub name: &'static str,
@@ -89,32 +89,32 @@ pub struct Scene {
     pub params: &'static [Param],
     /// Its cases, at least one; the first is the default.
     pub cases: &'static [Case],
-    /// The kernels that its tasks run, so that they can be named before anything runs.
+    /// The kernels that its tasks run, so that they can be listed before a run.
     pub kernels: &'static [&'static Kernel],
-    /// Makes the program for some settings; refuses impossible ones.
+    /// Builds the program for some settings; refuses impossible ones.
     pub build: fn(&Settings) -> SceneResult<Box<dyn Program>>,
 }
 
-/// One run's worth of a scene.
+/// A scene with its settings, ready to run.
 pub trait Program {
-    /// Makes the inputs and the space for the outputs; called once before each run.
+    /// Creates the inputs and the space for the outputs; called once before each run.
     fn buffers(&mut self) -> Result<Buffers<'static>>;
     /// Submits the tasks.
     fn orchestrate(&self, o: &mut Orch<'_, '_>) -> Result<()>;
-    /// Compares what the run left in the buffers with the known answer.
+    /// Compares the buffers after the run with the expected result.
     fn golden(&self, buffers: &Buffers<'_>) -> Result<Golden>;
-    /// The buffers that hold the results, once [`buffers`](Self::buffers) has made them.
+    /// The buffers that hold the results, once [`buffers`](Self::buffers) has created them.
     fn outputs(&self) -> Vec<BufferId> {
         Vec::new()
     }
-    /// How it is run in parts, on several chips; `None` if it cannot be.
+    /// How to divide it into parts for several chips; `None` if that is not possible.
     fn parts(&self) -> Option<&dyn Parts> {
         None
     }
 }
 
 impl Scene {
-    /// The scene of this name; otherwise an error that lists those there are.
+    /// The scene of this name, or an error that lists all scenes.
     pub fn find(name: &str) -> SceneResult<&'static Scene> {
         let all = scenes();
         let unknown = || SceneError::UnknownScene {
@@ -124,12 +124,12 @@ impl Scene {
         all.iter().copied().find(|s| s.name == name).ok_or_else(unknown)
     }
 
-    /// The case that a run without a choice of cases starts with.
+    /// The case that runs if none is chosen.
     pub fn default_case(&self) -> &'static Case {
         &self.cases[0]
     }
 
-    /// The case of this name; otherwise an error that lists those there are.
+    /// The case of this name, or an error that lists all cases.
     pub fn case(&self, name: &str) -> SceneResult<&'static Case> {
         self.cases.iter().find(|case| case.name == name).ok_or_else(|| SceneError::UnknownCase {
             scene: self.name,
@@ -138,7 +138,7 @@ impl Scene {
         })
     }
 
-    /// The kernel of this name; otherwise an error that lists those there are.
+    /// The kernel of this name, or an error that lists all kernels.
     ///
     /// ```
     /// use ringlane_scenes::Scene;
@@ -156,14 +156,13 @@ impl Scene {
         })
     }
 
-    /// The parameters that users are told of.
+    /// The parameters that are listed for users.
     pub fn listed_params(&self) -> impl Iterator<Item = &'static Param> + use<> {
         self.params.iter().filter(|param| !param.is_hidden())
     }
 
-    /// The settings of one run: the defaults, then what the case sets, then what the user gave.
-    /// A parameter that the scene does not have is refused; one that is hidden has no default, so that runs without it do
-    /// not tell of it.
+    /// The settings of one run: the defaults, then those of the case, then those of the user. An unknown parameter is
+    /// refused; a hidden one has no default, so that it is absent from the records of runs without it.
     pub fn settings(&self, case: &Case, user: &[(String, String)], seed: u64) -> SceneResult<Settings> {
         let defaults = self.listed_params().map(|p| (p.name, p.default));
         let given = user.iter().map(|(name, value)| (name.as_str(), value.as_str()));
@@ -183,7 +182,7 @@ impl Scene {
     }
 }
 
-/// What `buffers` made, or an error if it was not called.
+/// Unwraps an id that `buffers` created, or returns an error if it was not called.
 pub(crate) fn made<T: Copy>(ids: &Option<T>) -> Result<T> {
     ids.ok_or_else(|| Error::user("the program's buffers are asked for before they are made"))
 }

@@ -2,7 +2,7 @@
 
 use ringlane_engine::prelude::*;
 
-/// Submits for each item, opening a new scope whenever `per_scope` items are in the current one.
+/// Calls `each` for each item, in scopes of at most `per_scope` items.
 #[track_caller]
 pub(crate) fn in_scopes<'s, 'p: 's, I>(
     o: &mut Orch<'s, 'p>,
@@ -17,7 +17,7 @@ pub(crate) fn in_scopes<'s, 'p: 's, I>(
     Ok(())
 }
 
-/// The pieces `(start, len)` of `0..total`, each of `size` but perhaps the last.
+/// The pieces `(start, len)` of `0..total`, all of length `size` except possibly the last.
 pub(crate) fn pieces(total: u32, size: u32) -> impl Iterator<Item = (u32, u32)> + Clone {
     (0..total.div_ceil(size)).map(move |i| (i * size, size.min(total - i * size)))
 }

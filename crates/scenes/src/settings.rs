@@ -1,4 +1,4 @@
-//! A scene's parameters and seed for one run, read with their limits.
+//! The parameters and the seed of a scene for one run, with range checks.
 
 use core::fmt::Display;
 use core::ops::RangeInclusive;
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::error::{SceneError, SceneResult};
 
-/// A scene's parameters and seed for one run.
+/// The parameters and the seed of a scene for one run.
 ///
 /// ```
 /// use ringlane_engine::prelude::Explain;
@@ -22,27 +22,27 @@ use crate::error::{SceneError, SceneResult};
 pub struct Settings {
     /// Seed of the inputs.
     pub seed: u64,
-    /// Parameter values by name: defaults, then the case's, then the user's.
+    /// Values by name: defaults, overridden by the case, overridden by the user.
     pub params: BTreeMap<String, String>,
 }
 
 impl Settings {
-    /// A parameter as text; empty if the scene declares no such parameter.
+    /// A parameter as text; empty if the scene has no such parameter.
     pub fn text(&self, name: &str) -> &str {
         self.params.get(name).map_or("", String::as_str)
     }
 
-    /// A parameter as a whole number within limits.
+    /// A parameter as an integer within limits.
     pub fn u32(&self, name: &str, allowed: RangeInclusive<u32>) -> SceneResult<u32> {
         self.number(name, allowed)
     }
 
-    /// A parameter as a large whole number within limits.
+    /// A parameter as a large integer within limits.
     pub fn u64(&self, name: &str, allowed: RangeInclusive<u64>) -> SceneResult<u64> {
         self.number(name, allowed)
     }
 
-    /// A parameter as one of a few numbers.
+    /// A parameter as one of several numbers.
     pub fn u32_of(&self, name: &str, allowed: &[u32]) -> SceneResult<u32> {
         let found = self.text(name).parse().ok().filter(|value| allowed.contains(value));
         found.ok_or_else(|| {
@@ -51,7 +51,7 @@ impl Settings {
         })
     }
 
-    /// The bytes of the file that a parameter names; the error says why it cannot be read.
+    /// The bytes of the file that a parameter names; the error contains the reason if it cannot be read.
     ///
     /// ```
     /// use ringlane_engine::prelude::Explain;
@@ -70,7 +70,7 @@ impl Settings {
         })
     }
 
-    /// The error of a parameter whose value is impossible, for limits that depend on other parameters.
+    /// The error for a value that is impossible because of other parameters.
     pub fn refuse(&self, name: &str, allowed: impl Display) -> SceneError {
         let (name, value) = (name.to_string(), self.text(name).to_string());
         SceneError::BadParam { name, value, allowed: allowed.to_string() }

@@ -1,7 +1,7 @@
-//! `stream`: millions of tiny tasks through nested scopes; memory stays what the rings allow.
+//! `stream`: millions of tiny tasks through nested scopes; the rings bound the memory.
 //!
-//! A few independent chains each step a linear congruential generator, `x ← x·1664525 + 1013904223`, on four
-//! lanes. Tasks come in groups of 32, and each group moves one chain by 31 steps (the 32nd task is an `alloc`):
+//! A few independent chains each step a linear congruential generator, `x ← x·1664525 + 1013904223`, on four lanes.
+//! Tasks come in groups of 32, and each group advances one chain by 31 steps (the 32nd task is an `alloc`):
 //!
 //! ```text
 //! depth 1   alloc scratch · state ▶ scratch · scratch ▶ scratch ·   two rounds of   · scratch ▶ state
@@ -9,7 +9,7 @@
 //! depth 3         ▶ fresh ▶ fresh ▶ fresh ▶ fresh ▶ fresh ▶
 //! depth 4            ▶ fresh ▶ fresh ▶ fresh ▶ fresh ▶ scratch
 //! ```
-//! So the heaps of all inner rings are reused all the time, and no scope holds more than 10 tasks of a ring.
+//! So the heaps of all inner rings are reused all the time, and no scope has more than 10 tasks of a ring.
 //!
 //! Golden: the generator jumps ahead by squaring its step, in 64-bit arithmetic; every lane is equal. Each step
 //! depends on the one before it, so one wrong task anywhere is a wrong result.
@@ -20,9 +20,9 @@ use crate::golden::{Check, Golden, Tolerance};
 use crate::rng::Rng;
 use crate::scene::{Case, Param, Program, Scene, made};
 
-/// Tasks of one full group, its `alloc` included.
+/// Tasks of a full group, including its `alloc`.
 const GROUP: u64 = 32;
-/// Numbers that one task steps.
+/// Numbers that one task advances.
 const LANES: u32 = 4;
 const FACTOR: u32 = 1664525;
 const OFFSET: u32 = 1013904223;
@@ -55,7 +55,7 @@ kernel! {
 }
 
 kernel! {
-    /// x moves on by one step.
+    /// Advances x by one step.
     static STEP_IN_PLACE = aiv fn(x: &mut [u32]) {
         x.iter_mut().for_each(|x| *x = x.wrapping_mul(FACTOR).wrapping_add(OFFSET));
     }
@@ -74,7 +74,7 @@ impl Stream {
         (0..self.chains * LANES).map(|_| rng.bits() as u32).collect()
     }
 
-    /// Steps of each chain: groups go round the chains, and each has one task that is no step.
+    /// Steps of each chain: groups go to the chains in turn, and each group has one task that is not a step.
     fn steps(&self, chain: u64) -> u64 {
         let (full, rest) = (self.tasks / GROUP, self.tasks % GROUP);
         let chains = self.chains as u64;
@@ -124,7 +124,7 @@ impl Program for Stream {
     }
 }
 
-/// 32 tasks that move `state` by 31 steps.
+/// 32 tasks that advance `state` by 31 steps.
 fn full_group<'s>(o: &mut Orch<'s, '_>, state: Tensor<'s>) -> Result<()> {
     o.scope(|o| {
         let scratch = o.alloc(u32, [LANES])?;
@@ -136,7 +136,7 @@ fn full_group<'s>(o: &mut Orch<'s, '_>, state: Tensor<'s>) -> Result<()> {
     })
 }
 
-/// 14 tasks that move `scratch` by 14 steps through fresh tensors of three scopes.
+/// 14 tasks that advance `scratch` by 14 steps through new tensors of three scopes.
 fn round<'s>(o: &mut Orch<'s, '_>, scratch: Tensor<'s>) -> Result<()> {
     o.scope(|o| {
         let x = steps(o, scratch, 4)?;
@@ -169,7 +169,7 @@ fn partial_group<'s>(o: &mut Orch<'s, '_>, state: Tensor<'s>, tasks: u64) -> Res
 /// The bits of a 32-bit number.
 const MASK: u64 = u32::MAX as u64;
 
-/// The factor and offset that `count` steps amount to.
+/// The factor and offset of `count` steps at once.
 fn jump(mut count: u64) -> (u64, u64) {
     let (mut factor, mut offset) = (1u64, 0u64);
     let (mut step_factor, mut step_offset) = (FACTOR as u64, OFFSET as u64);
@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_jump_is_as_many_steps() {
+    fn a_jump_equals_its_number_of_steps() {
         let mut x = 17u32;
         for count in 0..200 {
             let (factor, offset) = jump(count);
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn the_steps_of_all_chains_and_the_allocs_are_the_tasks() {
+    fn the_steps_of_all_chains_and_the_allocs_add_up_to_the_tasks() {
         for tasks in [1, 2, 31, 32, 33, 511, 512, 513, 10_007, 10_000_000] {
             let stream = Stream { tasks, chains: 16, seed: 0, state: None };
             let steps: u64 = (0..16).map(|chain| stream.steps(chain)).sum();

@@ -5,8 +5,8 @@
 //! a+b=f ─┤              ├─▶ i = g·h ─▶ out = i + f
 //!        └─▶ h = f + 2 ─┘
 //! ```
-//! `f` is made in the root scope, the rest in an inner one; results leave through the external buffer.
-//! With `chunks` above 1 every chunk of the vectors gets a diamond of its own.
+//! `f` is created in the root scope, the rest in an inner one; results leave through the external buffer. With
+//! `chunks` above 1, each chunk of the vectors gets its own diamond.
 //!
 //! Golden: f64, absolute tolerance 1e-5 (the values stay below 15).
 
@@ -90,7 +90,7 @@ impl Vector {
         self.n.div_ceil(self.chunks)
     }
 
-    /// The elements of some chunks.
+    /// The elements of a range of chunks.
     fn rows(&self, chunks: &Range<u32>) -> Range<u32> {
         let at = |chunk: u32| (u64::from(chunk) * u64::from(self.chunk())).min(self.n.into()) as u32;
         at(chunks.start)..at(chunks.end)
@@ -135,7 +135,7 @@ impl Program for Vector {
     }
 }
 
-/// A part is some chunks.
+/// A part is a range of chunks.
 impl Parts for Vector {
     fn units(&self) -> u32 {
         self.n.div_ceil(self.chunk())

@@ -4,8 +4,8 @@
 //! H[i][j] = max(0, H[i-1][j-1] + (aᵢ == bⱼ ? 2 : -1), H[i-1][j] - 1, H[i][j-1] - 1)
 //! ```
 //! A tile reads the row above it (with the corner), the column to its left, and its parts of the strings. So it
-//! follows the tiles to the left, above and across the corner, and the ready tiles form a diagonal front.
-//! Row 0 and column 0 of the matrix are the zero border of the recurrence.
+//! depends on the tiles to the left, above and at the corner, and the ready tiles form a diagonal front. Row 0 and
+//! column 0 of the matrix are the zero border of the recurrence.
 //!
 //! Golden: the same recurrence over whole rows in 64-bit integers; every cell is equal.
 
@@ -22,7 +22,7 @@ const MISMATCH: i32 = -1;
 const GAP: i32 = 1;
 /// Letters of the strings' alphabet.
 const LETTERS: u32 = 4;
-/// Tasks in one scope: half of a window of 64, so that two rows of tiles are under way.
+/// Tasks in one scope: half of a window of 64, so that two rows of tiles are in flight.
 const TASKS_PER_SCOPE: usize = 32;
 
 pub(crate) const SCENE: Scene = Scene {
@@ -66,7 +66,7 @@ pub(crate) const SCENE: Scene = Scene {
 };
 
 kernel! {
-    /// Fills one tile from the row above (corner first), the column to the left and the letters beside it.
+    /// Fills one tile from the row above (corner first), the column to the left and its letters.
     static ALIGN = aiv fn(above: &[i32], left: View<i32, 2>, a: &[u8], b: &[u8], tile: ViewMut<i32, 2>) {
         let mut tile = tile;
         let mut line = above.to_vec();
@@ -122,7 +122,7 @@ impl Program for Wavefront {
         let (a, b, scores) = (o.external(ids.a)?, o.external(ids.b)?, o.external(ids.scores)?);
         for (i, rows) in pieces(self.rows, self.tile) {
             in_scopes(o, pieces(self.cols, self.tile), TASKS_PER_SCOPE, |o, (j, cols)| {
-                // The strings' letter i stands beside row i + 1 of the scores.
+                // Letter i of a string corresponds to row i + 1 of the scores.
                 let above = scores.tile(&[i, j], &[1, cols + 1])?.read();
                 let left = scores.tile(&[i + 1, j], &[rows, 1])?.read();
                 let (a, b) = (a.slice(0, i, rows)?.read(), b.slice(0, j, cols)?.read());

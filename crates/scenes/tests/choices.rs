@@ -1,4 +1,4 @@
-//! Scenes, cases and parameters are found by name; what is not there is refused with what is.
+//! Scenes, cases and parameters are found by name; an unknown name is refused with a list of the known ones.
 
 use ringlane_engine::prelude::*;
 use ringlane_scenes::{Scene, SceneError, scenes};
@@ -34,7 +34,7 @@ fn every_case_sets_only_parameters_that_the_scene_has_and_can_be_built() {
 }
 
 #[test]
-fn an_unknown_name_is_refused_with_those_there_are() {
+fn an_unknown_name_is_refused_with_the_known_ones() {
     let scene = Scene::find("matmul").unwrap();
     let unknown = Scene::find("matmull").unwrap_err();
     assert_eq!((unknown.name(), unknown.hint().contains("wavefront")), ("UnknownScene", true));
@@ -48,7 +48,7 @@ fn an_unknown_name_is_refused_with_those_there_are() {
     assert!(unknown.detail().contains("tiles"));
 }
 
-/// What the scene says to one parameter on top of its default case.
+/// The scene's error for one parameter on top of its default case.
 fn build(scene: &str, name: &str, value: &str) -> Option<SceneError> {
     let scene = Scene::find(scene).unwrap();
     let user = [(name.to_string(), value.to_string())];
@@ -83,7 +83,7 @@ fn a_bad_value_is_refused_with_its_name_and_what_is_allowed() {
 }
 
 #[test]
-fn what_the_user_gives_outranks_the_case_and_the_case_the_default() {
+fn the_user_overrides_the_case_which_overrides_the_default() {
     let scene = Scene::find("stream").unwrap();
     let case = scene.case("short").unwrap();
     assert_eq!(scene.settings(case, &[], 0).unwrap().text("tasks"), "10007");
@@ -93,7 +93,7 @@ fn what_the_user_gives_outranks_the_case_and_the_case_the_default() {
 }
 
 #[test]
-fn a_program_without_buffers_says_so() {
+fn a_program_without_buffers_is_refused() {
     for scene in scenes() {
         let settings = scene.settings(scene.default_case(), &[], 0).unwrap();
         let program = (scene.build)(&settings).unwrap();

@@ -1,4 +1,4 @@
-//! Every scene leaves the known answer, the same bytes for the same seed, and nothing else passes.
+//! Every scene passes its golden, gives the same bytes for the same seed, and fails its golden if anything differs.
 
 mod support;
 
@@ -9,7 +9,7 @@ use ringlane_engine::prelude::*;
 use ringlane_scenes::{Scene, scenes};
 use support::{Run, run};
 
-/// Runs every case of a scene and tells what it found, for `--nocapture`.
+/// Runs every case of a scene and prints its result, for `--nocapture`.
 fn every_case_passes(name: &str) {
     let scene = Scene::find(name).unwrap();
     for case in scene.cases {
@@ -61,7 +61,7 @@ fn every_case_of_wavefront_passes() {
 }
 
 #[test]
-fn the_answer_is_known_for_every_seed() {
+fn the_golden_passes_for_every_seed() {
     for scene in scenes() {
         for seed in (0..20).chain([u64::MAX]) {
             let golden = run(scene, scene.default_case(), seed).golden;
@@ -71,7 +71,7 @@ fn the_answer_is_known_for_every_seed() {
 }
 
 #[test]
-fn the_seed_decides_the_hash() {
+fn the_seed_determines_the_hash() {
     for scene in scenes() {
         let hash = |seed| run(scene, scene.default_case(), seed).golden.output_hash;
         assert_eq!(hash(1), hash(1), "{}", scene.name);
@@ -83,7 +83,7 @@ kernel! { static DAMAGE_F32 = any fn(x: &mut [f32], at: u32) { x[at as usize] +=
 kernel! { static DAMAGE_I32 = any fn(x: &mut [i32], at: u32) { x[at as usize] += 1; } }
 kernel! { static DAMAGE_U32 = any fn(x: &mut [u32], at: u32) { x[at as usize] ^= 1; } }
 
-/// Changes one element of an output, by a task of its own.
+/// Changes one element of an output, with a task.
 fn damage(buffers: &mut Buffers<'_>, output: BufferId, fraction: (u64, u64)) {
     oracle::run(buffers, |o| {
         let output = o.external(output)?;

@@ -6,7 +6,7 @@ use crate::arith::dot;
 use crate::cost;
 
 kernel! {
-    /// A diagonal tile becomes its own Cholesky factor.
+    /// Replaces a diagonal tile by its Cholesky factor.
     pub(super) static POTRF = aic fn(a: ViewMut<f32, 2>) -> KernelResult {
         let mut a = a;
         let n = a.shape()[0];
@@ -30,7 +30,7 @@ kernel! {
 }
 
 kernel! {
-    /// B becomes X with X·Lᵀ = B, for a tile below the diagonal.
+    /// Replaces B by X with X·Lᵀ = B, for a tile below the diagonal.
     pub(super) static TRSM = aic fn(l: View<f32, 2>, b: ViewMut<f32, 2>) {
         let mut b = b;
         for i in 0..b.shape()[0] {
@@ -66,9 +66,9 @@ kernel! {
     } cost cost::PRODUCT
 }
 
-/// The operations of a triangular solve or update with tiles like the first argument.
+/// The operations of a triangular solve or update with tiles of the size of the first argument.
 fn cubed(args: &Args<'_>) -> f64 {
     let square = args.tensor(0).map_or(0.0, |tile| tile.elements() as f64);
-    // A root is rounded the same way on every host, a power is not.
+    // A square root is rounded the same way on every host, a power is not.
     square * square.sqrt()
 }

@@ -3,11 +3,11 @@
 //! ```text
 //! for k:  POTRF(k,k)   for i>k: TRSM(i,k)   for i>k: SYRK(i,i), for k<j<i: GEMM(i,j)
 //! ```
-//! Nothing says what waits for what: the tiles do. Step k+1 starts while the updates of step k still run.
-//! The matrix is `2·I + U·Uᵀ/4` with a random U of [`RANK`] columns: well conditioned at every size.
+//! Dependencies follow from the tiles alone: step k+1 starts while the updates of step k still run. The matrix is
+//! `2·I + U·Uᵀ/4` with a random U of [`RANK`] columns: well conditioned at every size.
 //!
-//! Golden: a plain Cholesky factorisation in f64 of the same matrix, absolute tolerance 1e-5 (the entries stay
-//! below 3); above the diagonal the input must be there unchanged.
+//! Golden: a plain Cholesky factorisation in f64 of the same matrix, absolute tolerance 1e-5 (the entries stay below
+//! 3); above the diagonal the input must be unchanged.
 
 mod kernels;
 
@@ -19,9 +19,9 @@ use crate::rng::Rng;
 use crate::scene::{Case, Param, Program, Scene, made};
 use crate::scopes::{in_scopes, pieces};
 
-/// Columns of the random factor that the matrix is made from.
+/// Columns of the random factor of the matrix.
 const RANK: usize = 16;
-/// Tasks in one scope: half of a window of 64, so that two scopes are under way.
+/// Tasks in one scope: half of a window of 64, so that two scopes are in flight.
 const TASKS_PER_SCOPE: usize = 32;
 const TOLERANCE: Tolerance = Tolerance::absolute(1e-5);
 
@@ -113,7 +113,7 @@ impl Program for Cholesky {
     }
 }
 
-/// Takes column `k`'s share out of tile (i, j).
+/// Subtracts the contribution of column `k` from tile (i, j).
 fn update<'s>(
     o: &mut Orch<'s, '_>,
     matrix: Tensor<'s>,
@@ -129,12 +129,12 @@ fn update<'s>(
     }
 }
 
-/// The tile at some rows and columns, each given as (start, length).
+/// The tile at a range of rows and columns, each given as (start, length).
 fn tile<'s>(matrix: Tensor<'s>, rows: (u32, u32), cols: (u32, u32)) -> Result<Tensor<'s>> {
     matrix.tile(&[rows.0, cols.0], &[rows.1, cols.1])
 }
 
-/// The lower factor of a matrix of `n` rows, row by row, by the textbook's sums.
+/// The lower factor of a matrix of `n` rows, row by row, by the textbook formula.
 fn plain_cholesky(matrix: &[f32], n: usize) -> Vec<f64> {
     let mut l = vec![0.0f64; n * n];
     for i in 0..n {

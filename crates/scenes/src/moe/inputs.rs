@@ -1,12 +1,12 @@
-//! Tokens, the gate and the experts' weights; and which experts a token chooses, computed in f64.
+//! Tokens, the gate and the experts' weights; and the experts of each token, computed in f64.
 
 use crate::rng::Rng;
 
 /// Experts that each token goes to.
 pub(super) const CHOICES: usize = 2;
-/// The least distance between the scores that decide: a thousand times what rounding in f32 can shift them.
+/// The minimum distance between the deciding scores: a thousand times the rounding error in f32.
 const MARGIN: f64 = 1e-3;
-/// What the gate takes off the score of an expert that nobody is to choose.
+/// What the gate subtracts from the score of an expert that must not be chosen.
 const COLD: f32 = -1000.0;
 
 /// The sizes of a mixture of experts.
@@ -21,13 +21,13 @@ pub(super) struct Shape {
     pub(super) hot: u32,
 }
 
-/// The values of a run.
+/// The input values of a run.
 pub(super) struct Inputs {
     /// tokens × dim
     pub(super) x: Vec<f32>,
     /// dim × experts
     pub(super) gate: Vec<f32>,
-    /// One for each expert.
+    /// One per expert.
     pub(super) bias: Vec<f32>,
     /// experts × dim × hidden
     pub(super) up: Vec<f32>,
@@ -36,7 +36,7 @@ pub(super) struct Inputs {
 }
 
 impl Inputs {
-    /// Random values. A token whose choice hangs on rounding is drawn again.
+    /// Random values. A token whose choice depends on rounding is drawn again.
     pub(super) fn new(shape: &Shape, seed: u64) -> Self {
         let mut rng = Rng::new(seed);
         let (dim, experts) = (shape.dim as usize, shape.experts as usize);
@@ -57,7 +57,7 @@ impl Inputs {
         inputs
     }
 
-    /// The experts by falling score for a token, with the scores.
+    /// The experts of a token by descending score, with the scores.
     pub(super) fn ranking(&self, token: &[f32]) -> Vec<(usize, f64)> {
         let experts = self.bias.len();
         let score = |e: usize| {

@@ -7,7 +7,7 @@ use crate::arith::axpy;
 use crate::cost;
 
 kernel! {
-    /// Scores every expert for every token, x·gate + bias; keeps the best two and the softmax of their scores.
+    /// Scores every expert for every token, x·gate + bias; stores the best two and the softmax of their scores.
     pub(super) static GATE = aiv fn(
         x: View<f32, 2>,
         gate: View<f32, 2>,
@@ -58,7 +58,7 @@ kernel! {
 }
 
 kernel! {
-    /// Adds what one expert made, times its weight, to the tokens that chose it.
+    /// Adds the output of one expert, multiplied by its weight, to the tokens that chose it.
     pub(super) static COMBINE = aiv fn(
         part: View<f32, 2>,
         route: View<i32, 2>,
@@ -79,7 +79,7 @@ fn chosen(route: &View<'_, i32, 2>, expert: i32) -> impl Iterator<Item = usize> 
     (0..route.shape()[0]).filter(move |&token| route.row(&[token]).contains(&expert))
 }
 
-/// Two products for each token of the result: with `up` and with `down`, which are as large.
+/// Two products for each token of the result: with `up` and with `down`, which have the same size.
 fn expert_flops(args: &Args<'_>) -> f64 {
     let tokens = args.tensor(4).and_then(|y| y.len(0)).unwrap_or(0);
     4.0 * f64::from(tokens) * args.tensor(2).map_or(0.0, |up| up.elements() as f64)

@@ -1,14 +1,14 @@
-//! `moe`: a mixture of experts, in which values computed in the run decide what is submitted.
+//! `moe`: a mixture of experts, in which values computed in the run determine what is submitted.
 //!
 //! ```text
 //! GATE of every token block ─▶ route      the orchestration reads it, block by block, then
 //! for each expert that was chosen:   EXPERT on its tokens ─▶ COMBINE into the block of the result
 //! ```
-//! An expert that no token of a block chose gets no task, and the tensors between EXPERT and COMBINE have as many
-//! rows as tokens chose the expert. Tokens of a block are combined in the order of the experts.
+//! An expert that no token of a block chose gets no task, and the tensors between EXPERT and COMBINE have one row for
+//! each token that chose the expert. The tokens of a block are combined in the order of the experts.
 //!
-//! Golden: routes, weights and experts in f64, token by token; routes are equal (tokens whose choice would hang
-//! on rounding are not among the inputs), results have an absolute tolerance of 1e-5 (they stay below 2).
+//! Golden: routes, weights and experts in f64, token by token; routes are equal (inputs contain no token whose choice
+//! depends on rounding), results have an absolute tolerance of 1e-5 (they stay below 2).
 
 mod inputs;
 mod kernels;
@@ -97,7 +97,7 @@ struct Moe {
     ids: Option<Ids>,
 }
 
-/// One block of tokens and what belongs to it.
+/// One block of tokens and its tensors.
 #[derive(Clone, Copy)]
 struct Block<'s> {
     x: Tensor<'s>,
@@ -134,7 +134,7 @@ impl Moe {
         })
     }
 
-    /// One token's result by the formula: the weighted sum of its experts.
+    /// The result of one token, by the formula: the weighted sum of its experts.
     fn plain(&self, inputs: &Inputs, token: &[f32], chosen: &[(usize, f64)]) -> Vec<f64> {
         let (dim, hidden) = (self.shape.dim as usize, self.shape.hidden as usize);
         let total: f64 = chosen.iter().map(|(_, score)| score.exp()).sum();

@@ -1,4 +1,4 @@
-//! What a batch looks like: context lengths, the block table, queries, and a pool of key and value blocks.
+//! The inputs of a batch: context lengths, the block table, queries, and a pool of key and value blocks.
 
 use crate::rng::Rng;
 
@@ -19,7 +19,7 @@ pub(super) struct Shape {
     pub(super) context: u32,
 }
 
-/// Where the keys and values of each sequence lie: known to the orchestration.
+/// Where the keys and values of each sequence are stored; the orchestration reads it.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     /// Positions of each sequence, from 1 to the longest context.
@@ -31,8 +31,8 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Contexts of random lengths on blocks scattered over the pool. The first two are as short and as long as
-    /// can be.
+    /// Contexts of random lengths in blocks scattered over the pool. The first two have the minimum and the maximum
+    /// length.
     pub(super) fn new(shape: &Shape, seed: u64) -> Self {
         let mut rng = Rng::new(seed);
         let mut lengths: Vec<u32> = (0..shape.batch).map(|_| 1 + rng.below(shape.context)).collect();
@@ -62,7 +62,7 @@ pub(super) struct Values {
     pub(super) queries: Vec<f32>,
     /// Keys: one row for each position of the pool.
     pub(super) keys: Vec<f32>,
-    /// Values: as the keys.
+    /// Values, laid out like the keys.
     pub(super) values: Vec<f32>,
 }
 

@@ -1,7 +1,8 @@
 //! The kernels of attention over one block of keys and values, and of the running sum over blocks.
 //!
-//! For each query row the blocks seen so far are kept as a maximum `m`, a sum `l = Σ exp(s - m)` and a vector
-//! `acc = Σ exp(s - m)·v`; a new block with its own `m'`, `l'`, `acc'` joins by bringing both to the larger maximum.
+//! For each query row, the blocks processed so far are represented by a maximum `m`, a sum `l = Σ exp(s - m)` and a
+//! vector `acc = Σ exp(s - m)·v`; a new block with its `m'`, `l'`, `acc'` is merged by rescaling both to the larger
+//! maximum.
 
 use ringlane_engine::prelude::*;
 
@@ -20,14 +21,14 @@ kernel! {
 }
 
 kernel! {
-    /// Each row of scores becomes exp(s - max); its maximum and the sum of what it became are kept.
+    /// Each row of scores becomes exp(s - max); its maximum and the sum of the results are stored.
     pub(super) static SOFTMAX = aiv fn(s: ViewMut<f32, 2>, max: &mut [f32], sum: &mut [f32]) {
         let mut s = s;
         softmax(&mut s, max, sum);
     } cost cost::PASS
 }
 
-/// What SOFTMAX computes.
+/// The computation of SOFTMAX.
 pub(super) fn softmax(s: &mut ViewMut<f32, 2>, max: &mut [f32], sum: &mut [f32]) {
     for (i, (max, sum)) in max.iter_mut().zip(sum).enumerate() {
         let row = s.row(&[i]);
@@ -38,7 +39,7 @@ pub(super) fn softmax(s: &mut ViewMut<f32, 2>, max: &mut [f32], sum: &mut [f32])
 }
 
 kernel! {
-    /// The block's share of the output: o = p·v
+    /// The contribution of a block to the output: o = p·v
     pub(super) static PV = aic fn(p: View<f32, 2>, v: View<f32, 2>, o: ViewMut<f32, 2>) {
         let mut o = o;
         for i in 0..o.shape()[0] {
@@ -50,7 +51,7 @@ kernel! {
 }
 
 kernel! {
-    /// Joins a block to the blocks before it. A running sum of 0 says that there are none yet.
+    /// Merges a block into the blocks before it. A running sum of 0 means that there are none yet.
     pub(super) static UPDATE = aiv fn(
         max: &[f32],
         sum: &[f32],
@@ -74,7 +75,7 @@ kernel! {
 }
 
 kernel! {
-    /// What the blocks add up to: out = acc / sum
+    /// The result over all blocks: out = acc / sum
     pub(super) static NORMALISE = aiv fn(acc: View<f32, 2>, sum: &[f32], out: ViewMut<f32, 2>) {
         let mut out = out;
         for (i, sum) in sum.iter().enumerate() {

@@ -6,11 +6,11 @@
 //!     for each block of the context:  QK ─▶ SOFTMAX ─▶ PV ─▶ UPDATE(max, sum, acc)
 //!   NORMALISE ─▶ out
 //! ```
-//! The block table and the lengths decide the graph: a context has as many steps as it has blocks, and its last
-//! block may be partly filled. Blocks of one context meet only in UPDATE, query blocks nowhere.
+//! The block table and the lengths determine the graph: a context has one step per block, and its last block may be
+//! partly filled. Blocks of one context are only connected through UPDATE, query blocks not at all.
 //!
-//! Golden: the plain formula, softmax(q·kᵀ/√dim)·v over the gathered context in f64; absolute tolerance 2e-5
-//! (the values lie in -1..1).
+//! Golden: the plain formula, softmax(q·kᵀ/√dim)·v over the gathered context in f64; absolute tolerance 2e-5 (the
+//! values are in -1..1).
 
 mod inputs;
 mod kernels;
@@ -81,7 +81,7 @@ pub(crate) const SCENE: Scene = Scene {
 const LONG: &[(&str, &str)] =
     &[("batch", "32"), ("heads", "32"), ("dim", "128"), ("block", "128"), ("context", "4096")];
 
-/// 20 µs a product on a2a3sim: as long as its orchestrator takes to submit what 24 cores do meanwhile.
+/// 20 µs per product on a2a3sim: as long as its orchestrator takes to submit the work of 24 cores for that time.
 const LARGE: &[(&str, &str)] = &[
     ("batch", "32"),
     ("heads", "64"),
@@ -128,7 +128,7 @@ struct PagedAttention {
     shape: Shape,
     table: Table,
     seed: u64,
-    /// What stands in for SOFTMAX in one task.
+    /// The kernel that replaces SOFTMAX in one task.
     planted: Option<&'static Kernel>,
     ids: Option<Ids>,
 }
@@ -142,7 +142,7 @@ struct Tensors<'s> {
     out: Tensor<'s>,
 }
 
-/// What is kept of the blocks that a query block has seen.
+/// The running state of the blocks that a query block has processed.
 #[derive(Clone, Copy)]
 struct Running<'s> {
     max: Tensor<'s>,
@@ -155,8 +155,8 @@ impl PagedAttention {
         (self.shape.dim as f32).sqrt().recip()
     }
 
-    /// One query block: `rows` queries from `first`, over the whole context of their sequence. `softmax` is the kernel for a
-    /// block of it.
+    /// One query block: `rows` queries from `first`, over the whole context of their sequence. `softmax` returns the
+    /// kernel for a block of the context.
     fn query_block<'s>(
         &self,
         o: &mut Orch<'s, '_>,
@@ -181,7 +181,8 @@ impl PagedAttention {
         })
     }
 
-    /// SOFTMAX; or what is planted, for the first queries of the middle sequence and the middle block of its context.
+    /// SOFTMAX; or the injected kernel, for the first queries of the middle sequence and the middle block of its
+    /// context.
     fn softmax(&self, sequence: usize, head: u32, block: u32) -> &'static Kernel {
         let blocks = &self.table.blocks[sequence];
         let middle =
@@ -189,7 +190,7 @@ impl PagedAttention {
         self.planted.filter(|_| middle).unwrap_or(&SOFTMAX)
     }
 
-    /// One block of keys and values, as far as it is filled.
+    /// The filled part of one block of keys and values.
     fn key_block<'s>(
         &self,
         o: &mut Orch<'s, '_>,
@@ -208,7 +209,7 @@ impl PagedAttention {
         o.submit(&UPDATE, [max, sum, part.read(), all_max.inout(), all_sum.inout(), acc.inout()]).map(drop)
     }
 
-    /// Attention of one query over the positions of a context, by the formula.
+    /// Attention of one query over the positions of a context, computed by the formula.
     fn plain(&self, query: &[f32], context: &[usize], values: &Values) -> Vec<f64> {
         let dim = self.shape.dim as usize;
         let product = |key: &[f32]| query.iter().zip(key).map(|(&q, &k)| q as f64 * k as f64).sum::<f64>();
@@ -276,7 +277,7 @@ impl Program for PagedAttention {
     }
 }
 
-/// A part is some sequences: their rows of queries and results, and the whole pool.
+/// A part is a range of sequences: their rows of queries and results, and the whole pool.
 impl Parts for PagedAttention {
     fn units(&self) -> u32 {
         self.shape.batch

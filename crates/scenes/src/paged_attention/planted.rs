@@ -1,6 +1,7 @@
-//! A bug planted on purpose, to see that it is found: one task in the middle of the run has one wrong element.
+//! An injected bug, for tests of the tools that find bugs: one task in the middle of the run has one wrong element.
 //!
-//! The planted kernel has SOFTMAX's name, arguments and cost, so that a run with it is the same program as one without.
+//! The injected kernel has the name, arguments and cost of SOFTMAX, so that a run with it is otherwise the same
+//! program.
 
 use ringlane_engine::prelude::*;
 
@@ -19,7 +20,7 @@ const fn twin(call: for<'a> fn(&mut Args<'a>) -> KernelResult) -> Kernel {
     Kernel::new(SOFTMAX.name(), SOFTMAX.core(), SOFTMAX.params(), call).with_cost(cost::PASS)
 }
 
-/// The softmax, and then something that it should not do to its first row of scores or to the sums.
+/// The softmax, followed by a change of its first row of scores or of the sums.
 fn planted(args: &mut Args<'_>, spoil: fn(&mut [f32], &mut [f32])) -> KernelResult {
     let (mut s, max) = (args.take::<ViewMut<f32, 2>>()?, args.take::<&mut [f32]>()?);
     let sum = args.take::<&mut [f32]>()?;
@@ -28,7 +29,7 @@ fn planted(args: &mut Args<'_>, spoil: fn(&mut [f32], &mut [f32])) -> KernelResu
     Ok(())
 }
 
-/// The kernel that stands in for SOFTMAX in one task, if the settings ask for it.
+/// The kernel that replaces SOFTMAX in one task, if the settings request it.
 pub(super) fn kernel(settings: &Settings) -> SceneResult<Option<&'static Kernel>> {
     match settings.text(PARAM) {
         "" => Ok(None),

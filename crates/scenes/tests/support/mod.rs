@@ -6,7 +6,7 @@ use ringlane_engine::oracle;
 use ringlane_engine::prelude::*;
 use ringlane_scenes::{Case, Golden, Program, Scene};
 
-/// A finished run: the program, its buffers and the verdict.
+/// A finished run: the program, its buffers and the golden.
 pub struct Run {
     pub program: Box<dyn Program>,
     pub buffers: Buffers<'static>,
@@ -14,7 +14,7 @@ pub struct Run {
     pub elapsed: Duration,
 }
 
-/// Runs a case; `stream` with few tasks, since the oracle keeps every tensor for ever.
+/// Runs a case; `stream` with few tasks, since the oracle never frees a tensor.
 pub fn run(scene: &Scene, case: &Case, seed: u64) -> Run {
     let few = [("tasks".to_string(), "10007".to_string())];
     let user = if scene.name == "stream" { &few[..] } else { &[] };
