@@ -1,4 +1,4 @@
-//! What a rank says at its end, and that it is heard.
+//! Makes sure that the last output of a rank is not lost.
 
 use std::io::{Write, stderr};
 use std::thread;
@@ -6,18 +6,18 @@ use std::time::Instant;
 
 use rustix::io::ioctl_fionread;
 
-use crate::limits::{HEARD, LAST_WORDS};
+use crate::limits::{STDERR_PRINT, STDERR_READ_MAX};
 
-/// Stays until mpirun has passed on what this process said last on standard error.
+/// Waits until mpirun has read the standard error of this process.
 ///
-/// What a rank says goes through mpirun, which may end once a rank has, and loses what it has not read by then: one run in 600
-/// did not say which rank had died.
-pub fn stay_until_heard() {
-    let deadline = Instant::now() + LAST_WORDS;
+/// The output of a rank goes through mpirun, which may end once a rank has ended, and loses what it has not read by
+/// then: one run in 600 did not report which rank had died.
+pub fn wait_until_stderr_is_read() {
+    let deadline = Instant::now() + STDERR_READ_MAX;
     let _ = stderr().flush();
-    // Bytes in a pipe that nobody has read; where standard error is none, nobody needs to.
+    // Unread bytes in the pipe. If standard error is not a pipe, there is nothing to wait for.
     while Instant::now() < deadline && ioctl_fionread(stderr()).is_ok_and(|bytes| bytes > 0) {
-        thread::sleep(HEARD / 10);
+        thread::sleep(STDERR_PRINT / 10);
     }
-    thread::sleep(HEARD);
+    thread::sleep(STDERR_PRINT);
 }

@@ -13,11 +13,11 @@ use mpi::traits::{Communicator, Root};
 use ringlane_node::frame::check_size;
 use ringlane_node::remote::{Rank, Transport, TransportError};
 
-use crate::lifeline::{End, Gate, INVITATION_BYTES, Invitation, Manners, Reach, Watch, join};
+use crate::lifeline::{End, INVITATION_BYTES, Invitation, Listener, Reach, ShutdownRules, Watch, join};
 use crate::limits::{CONNECT, PAUSE_LONGEST, PAUSE_SHORTEST, SPIN};
-use crate::raw::{Flight, return_errors};
+use crate::raw::{PendingMessage, return_errors};
 
-/// This rank, and the way to the others. There is one in a process, and only the thread that made it uses it.
+/// This rank, and the connection to the others. There is one per process, used only by the thread that created it.
 ///
 /// ```no_run
 /// use ringlane_mpi::Mpi;
@@ -29,20 +29,20 @@ use crate::raw::{Flight, return_errors};
 /// ```
 pub struct Mpi {
     world: SimpleCommunicator,
-    /// Dropped by `finish` alone: MPI's own end waits for all ranks, and so for ever where one has died.
+    /// Dropped only by `finish`: finalizing MPI waits for all ranks, and so forever if one has died.
     universe: ManuallyDrop<Universe>,
     watch: Watch,
-    /// A frame whose beginning has been seen.
-    arriving: Option<(Rank, Flight)>,
+    /// A frame whose reception has begun.
+    arriving: Option<(Rank, PendingMessage)>,
     inbox: VecDeque<(Rank, Vec<u8>)>,
     spin: Duration,
     this_thread: PhantomData<*const ()>,
 }
 
 impl Mpi {
-    /// Joins the ranks that mpirun has started; without mpirun there is one, rank 0.
+    /// Joins the ranks that mpirun has started; without mpirun there is only rank 0.
     pub fn init() -> Result<Self, TransportError> {
-        // Threads that know nothing of MPI are all that there are beside this one.
+        // All other threads of the process do not use MPI.
         let Some((universe, _)) = mpi::initialize_with_threading(Threading::Funneled) else {
             let (doing, error) = ("starting MPI", "it has been started already".to_string());
             return Err(TransportError::Failed { doing, error });
@@ -65,8 +65,8 @@ impl Mpi {
         })
     }
 
-    /// Ends MPI in order, together with all other ranks, which must do the same. A rank that is dropped instead leaves MPI
-    /// as a process that ends does, and mpirun ends the others.
+    /// Finalizes MPI, together with all other ranks, which must do the same. A rank that is dropped instead leaves
+    /// MPI like a process that ends, and mpirun ends the others.
     pub fn finish(self) {
         self.watch.leave();
         ManuallyDrop::into_inner(self.universe);
@@ -80,17 +80,17 @@ impl Mpi {
         }
     }
 
-    /// Takes in what others have sent so far; says whether there was anything.
-    fn take_in(&mut self) -> Result<bool, TransportError> {
+    /// Receives frames that have arrived so far; returns whether there were any.
+    fn receive_arrived(&mut self) -> Result<bool, TransportError> {
         if self.arriving.is_none() {
-            self.arriving = Flight::receive(&self.world)?;
+            self.arriving = PendingMessage::receive(&self.world)?;
         }
-        let Some((from, mut flight)) = self.arriving.take() else { return Ok(false) };
-        if !flight.has_arrived()? {
-            self.arriving = Some((from, flight));
+        let Some((from, mut message)) = self.arriving.take() else { return Ok(false) };
+        if !message.has_arrived()? {
+            self.arriving = Some((from, message));
             return Ok(false);
         }
-        self.inbox.extend(flight.into_bytes().map(|bytes| (from, bytes)));
+        self.inbox.extend(message.into_bytes().map(|bytes| (from, bytes)));
         Ok(true)
     }
 }
@@ -110,12 +110,12 @@ impl Transport for Mpi {
         if to.0 >= self.ranks() {
             return Err(TransportError::NoSuchRank(to));
         }
-        let mut flight = Flight::send(&self.world, to, frame)?;
+        let mut message = PendingMessage::send(&self.world, to, frame)?;
         let mut pause = Pause::new(self.spin);
-        while !flight.has_arrived()? {
+        while !message.has_arrived()? {
             self.check_end()?;
-            // The receiver may be sending to this rank, and wait until that is taken.
-            if self.take_in()? {
+            // The receiver may be sending to this rank, and wait until that is received.
+            if self.receive_arrived()? {
                 pause = Pause::new(self.spin);
             }
             pause.take(None);
@@ -127,7 +127,7 @@ impl Transport for Mpi {
         let deadline = Instant::now().checked_add(wait);
         let mut pause = Pause::new(self.spin);
         loop {
-            self.take_in()?;
+            self.receive_arrived()?;
             if let Some(frame) = self.inbox.pop_front() {
                 return Ok(Some(frame));
             }
@@ -140,32 +140,32 @@ impl Transport for Mpi {
     }
 }
 
-/// The lifelines of all ranks.
+/// Connects the lifelines of all ranks.
 fn connect(world: &SimpleCommunicator, reach: Reach) -> Result<Watch, TransportError> {
     let failed = |doing| move |error: io::Error| TransportError::Failed { doing, error: error.to_string() };
     let host = mpi::environment::processor_name().unwrap_or_default();
     let root = world.process_at_rank(0);
     let mut bytes = [0; INVITATION_BYTES];
     if world.rank() == 0 {
-        let gate = Gate::open(reach, &host).map_err(failed("listening for the other ranks"))?;
-        let invitation = gate.invitation().map_err(failed("listening for the other ranks"))?;
+        let listener = Listener::open(reach, &host).map_err(failed("listening for the other ranks"))?;
+        let invitation = listener.invitation().map_err(failed("listening for the other ranks"))?;
         bytes = invitation.to_bytes();
         root.broadcast_into(&mut bytes);
         let ranks = world.size() as u32;
-        return gate
-            .gather(ranks, CONNECT, Manners::SCHEDULER)
+        return listener
+            .gather(ranks, CONNECT, ShutdownRules::SCHEDULER)
             .map_err(failed("waiting for the other ranks"));
     }
     root.broadcast_into(&mut bytes);
     let Some(invitation) = Invitation::from_bytes(&bytes) else {
-        let (doing, error) = ("connecting to rank 0", "its invitation is no text".to_string());
+        let (doing, error) = ("connecting to rank 0", "its invitation is not UTF-8".to_string());
         return Err(TransportError::Failed { doing, error });
     };
     let rank = Rank(world.rank() as u32);
-    join(&invitation, rank, &host, CONNECT, Manners::WORKER).map_err(failed("connecting to rank 0"))
+    join(&invitation, rank, &host, CONNECT, ShutdownRules::WORKER).map_err(failed("connecting to rank 0"))
 }
 
-/// What a rank does between two looks: nothing at first, then ever longer sleeps.
+/// The back-off between two polls: none at first, then increasing sleeps.
 struct Pause {
     spin_until: Instant,
     next: Duration,

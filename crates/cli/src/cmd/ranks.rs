@@ -40,7 +40,7 @@ mod over_mpi {
 
     use ringlane::RunRequest;
     use ringlane_engine::prelude::Buffers;
-    use ringlane_mpi::{Mpi, stay_until_heard};
+    use ringlane_mpi::{Mpi, wait_until_stderr_is_read};
     use ringlane_node::remote::{CallService, Offer, Rank, Ranks, RemoteError, Transport, bridge, serve};
     use ringlane_node::{
         CallError, Equipment, Memories, NoEquipment, NodeProgram, RunOutcome, SharedBuffers, Title,
@@ -69,7 +69,7 @@ mod over_mpi {
             error.exit()
         });
         if exit != Exit::Ok {
-            stay_until_heard();
+            wait_until_stderr_is_read();
         }
         Ok(exit)
     }

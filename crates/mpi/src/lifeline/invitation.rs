@@ -1,4 +1,4 @@
-//! What rank 0 tells the others so that they can connect to it.
+//! What the other ranks need in order to connect to rank 0.
 
 /// Bytes of an invitation: a fixed size, because it goes to all ranks in one broadcast.
 pub const INVITATION_BYTES: usize = 2 + TOKEN_BYTES + 1 + HOST_BYTES;
@@ -6,7 +6,7 @@ pub const INVITATION_BYTES: usize = 2 + TOKEN_BYTES + 1 + HOST_BYTES;
 pub(super) const TOKEN_BYTES: usize = 16;
 const HOST_BYTES: usize = 255;
 
-/// Where rank 0 listens, and what to say there.
+/// The address on which rank 0 listens, and the token to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invitation {
     pub(super) port: u16,
@@ -15,7 +15,7 @@ pub struct Invitation {
 }
 
 impl Invitation {
-    /// As it is broadcast. A host's name that is too long is cut; it then leads nowhere.
+    /// Encodes it for the broadcast. A host name that is too long is truncated, and then cannot be resolved.
     pub fn to_bytes(&self) -> [u8; INVITATION_BYTES] {
         let mut bytes = [0; INVITATION_BYTES];
         let host = &self.host.as_bytes()[..self.host.len().min(HOST_BYTES)];
@@ -26,7 +26,7 @@ impl Invitation {
         bytes
     }
 
-    /// As it was received; `None` if the host's name is no text.
+    /// Decodes it; `None` if the host name is not UTF-8.
     pub fn from_bytes(bytes: &[u8; INVITATION_BYTES]) -> Option<Self> {
         let host = bytes.get(19..19 + usize::from(bytes[18]))?;
         Some(Invitation {

@@ -1,4 +1,4 @@
-//! How lifelines are made: rank 0 listens, the others connect and say who they are.
+//! Establishes lifelines: rank 0 listens, the others connect and identify themselves.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
@@ -9,31 +9,31 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::rand::{GetRandomFlags, getrandom};
 
 use super::invitation::{Invitation, TOKEN_BYTES};
-use super::watch::{Manners, Watch};
+use super::watch::{ShutdownRules, Watch};
 use crate::limits::INTRODUCTION;
 
 /// A token and a rank.
 const INTRODUCTION_BYTES: usize = TOKEN_BYTES + 4;
 
-/// Who can connect.
+/// Which hosts can connect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// Ranks on this host alone: nobody outside can even try.
+    /// Only this host: the socket is not reachable from outside.
     ThisHost,
-    /// Ranks on any host.
+    /// Any host.
     AnyHost,
 }
 
-/// Where rank 0 waits for the others.
+/// The listening side of rank 0.
 #[derive(Debug)]
-pub struct Gate {
+pub struct Listener {
     listener: TcpListener,
     token: [u8; TOKEN_BYTES],
     host: String,
 }
 
-impl Gate {
-    /// Starts to listen. `host` is the name that other hosts know this one by.
+impl Listener {
+    /// Starts to listen. `host` is the name by which other hosts know this one.
     pub fn open(reach: Reach, host: &str) -> io::Result<Self> {
         let address = match reach {
             Reach::ThisHost => Ipv4Addr::LOCALHOST,
@@ -46,7 +46,7 @@ impl Gate {
         if filled != TOKEN_BYTES {
             return Err(io::Error::from(ErrorKind::UnexpectedEof));
         }
-        Ok(Gate { listener, token, host: host.to_string() })
+        Ok(Listener { listener, token, host: host.to_string() })
     }
 
     /// What the other ranks need to connect.
@@ -56,7 +56,7 @@ impl Gate {
     }
 
     /// Waits until ranks 1 to `ranks - 1` are connected, and watches their lines from then on.
-    pub fn gather(self, ranks: u32, patience: Duration, manners: Manners) -> io::Result<Watch> {
+    pub fn gather(self, ranks: u32, patience: Duration, rules: ShutdownRules) -> io::Result<Watch> {
         let deadline = Instant::now() + patience;
         let mut lines: Vec<(Rank, TcpStream)> = Vec::new();
         while let Some(missing) = (1..ranks).find(|&rank| lines.iter().all(|(there, _)| there.0 != rank)) {
@@ -71,10 +71,10 @@ impl Gate {
                 }
             }
         }
-        Watch::start(lines, manners)
+        Watch::start(lines, rules)
     }
 
-    /// The next connection, if one comes in time.
+    /// The next connection, if one arrives in time.
     fn accept_by(&self, deadline: Instant) -> io::Result<Option<TcpStream>> {
         loop {
             match self.listener.accept() {
@@ -94,7 +94,7 @@ impl Gate {
         }
     }
 
-    /// The rank that a connection introduces itself as; `None` for one that does not know the token.
+    /// The rank that a connection belongs to; `None` if it does not know the token.
     fn introduced(&self, mut stream: &TcpStream) -> Option<Rank> {
         stream.set_nonblocking(false).ok()?;
         stream.set_read_timeout(Some(INTRODUCTION)).ok()?;
@@ -106,13 +106,13 @@ impl Gate {
     }
 }
 
-/// Connects this rank to rank 0, and watches the line from then on. `host` is this host's name.
+/// Connects this rank to rank 0, and watches the line from then on. `host` is the name of this host.
 pub fn join(
     invitation: &Invitation,
     rank: Rank,
     host: &str,
     patience: Duration,
-    manners: Manners,
+    rules: ShutdownRules,
 ) -> io::Result<Watch> {
     let port = invitation.port;
     let addresses: Vec<SocketAddr> = if invitation.host == host {
@@ -128,7 +128,7 @@ pub fn join(
                 introduction[..TOKEN_BYTES].copy_from_slice(&invitation.token);
                 introduction[TOKEN_BYTES..].copy_from_slice(&rank.0.to_le_bytes());
                 stream.write_all(&introduction)?;
-                return Watch::start(vec![(Rank::SCHEDULER, stream)], manners);
+                return Watch::start(vec![(Rank::SCHEDULER, stream)], rules);
             }
             Err(error) => last = error,
         }

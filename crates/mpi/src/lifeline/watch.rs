@@ -1,4 +1,4 @@
-//! Watching lifelines: a thread that sleeps until a line ends or this process is told to end.
+//! Watches lifelines: a thread that sleeps until a line ends or this process receives SIGTERM.
 
 use std::io::{self, Read, Write};
 use std::mem::ManuallyDrop;
@@ -14,54 +14,54 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::SIGTERM;
 use signal_hook::low_level;
 
-use crate::limits::{LAST_CHANCE, SCHEDULER_GRACE, WORKER_GRACE};
+use crate::limits::{KILL_AFTER, SCHEDULER_GRACE, WORKER_GRACE};
 
-/// What a rank says before it closes its line.
+/// The byte that a rank sends before it closes its line.
 const GOODBYE: u8 = b'.';
 
-/// Why there is no going on.
+/// Why the run has to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// A rank's line ended without a goodbye.
+    /// The line of a rank ended without a goodbye.
     Died(Rank),
-    /// SIGTERM, and no line that had ended by itself.
+    /// SIGTERM, and no line ended by itself.
     Terminated,
 }
 
-/// How a rank behaves when the run ends.
+/// What a rank does when the run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Manners {
-    /// How long it outlives a SIGTERM.
+pub struct ShutdownRules {
+    /// How long it survives a SIGTERM.
     pub grace: Duration,
-    /// How long after the end the whole process is ended, if it is still there.
-    pub last_chance: Option<Duration>,
+    /// How long after the end the process is killed, if it still exists.
+    pub kill_after: Option<Duration>,
 }
 
-impl Manners {
-    /// Of rank 0: it tells what happened, and ends by itself.
-    pub const SCHEDULER: Manners = Manners { grace: SCHEDULER_GRACE, last_chance: None };
-    /// Of the others: whatever they are doing, they end soon.
-    pub const WORKER: Manners = Manners { grace: WORKER_GRACE, last_chance: Some(LAST_CHANCE) };
+impl ShutdownRules {
+    /// For rank 0: it reports the cause, and ends by itself.
+    pub const SCHEDULER: ShutdownRules = ShutdownRules { grace: SCHEDULER_GRACE, kill_after: None };
+    /// For the others: they end soon, whatever they are doing.
+    pub const WORKER: ShutdownRules = ShutdownRules { grace: WORKER_GRACE, kill_after: Some(KILL_AFTER) };
 }
 
-/// The lines of this rank, watched by a thread of its own until [`Watch::leave`].
+/// The lines of this rank, watched by a thread until [`Watch::leave`].
 #[derive(Debug)]
 pub struct Watch {
-    /// Never closed but by the end of the process, because that is what the end of a line means.
+    /// Closed only by the end of the process, because that is the meaning of the end of a line.
     lines: ManuallyDrop<Vec<TcpStream>>,
     shared: Arc<Shared>,
 }
 
-/// What the thread tells.
+/// State that the thread shares with the watch.
 #[derive(Debug, Default)]
 struct Shared {
     end: OnceLock<End>,
-    /// Whether this rank ends in order. Written by `leave` and read by the thread; it guards no other data.
+    /// Whether this rank ends in an orderly way. Written by `leave` and read by the thread; it guards no other data.
     leaving: AtomicBool,
 }
 
 impl Watch {
-    pub(super) fn start(lines: Vec<(Rank, TcpStream)>, manners: Manners) -> io::Result<Self> {
+    pub(super) fn start(lines: Vec<(Rank, TcpStream)>, rules: ShutdownRules) -> io::Result<Self> {
         let (told, teller) = UnixStream::pair()?;
         low_level::pipe::register(SIGTERM, teller)?;
         for (_, line) in &lines {
@@ -69,12 +69,12 @@ impl Watch {
         }
         let ours = lines.iter().map(|(_, line)| line.try_clone()).collect::<io::Result<_>>()?;
         let shared = Arc::new(Shared::default());
-        let watcher = Watcher { lines, told, manners, shared: Arc::clone(&shared), terminated: None };
+        let watcher = Watcher { lines, told, rules, shared: Arc::clone(&shared), terminated: None };
         thread::Builder::new().name("lifelines".to_string()).spawn(move || watcher.watch())?;
         Ok(Watch { lines: ManuallyDrop::new(ours), shared })
     }
 
-    /// Whether and why there is no going on.
+    /// The reason why the run has to end, if it has to.
     pub fn end(&self) -> Option<End> {
         self.shared.end.get().copied()
     }
@@ -84,23 +84,23 @@ impl Watch {
         self.lines.iter()
     }
 
-    /// Says goodbye to the others: what ends from now on ends in order.
+    /// Sends a goodbye to the others: lines that end from now on are not failures.
     pub fn leave(self) {
         self.shared.leaving.store(true, Ordering::Relaxed);
         for mut line in self.lines.iter() {
-            // Whoever has gone already needs no goodbye.
+            // A rank that has already gone needs no goodbye.
             let _ = line.write_all(&[GOODBYE]);
         }
     }
 }
 
-/// What the thread works with.
+/// The state of the thread.
 struct Watcher {
     lines: Vec<(Rank, TcpStream)>,
     told: UnixStream,
-    manners: Manners,
+    rules: ShutdownRules,
     shared: Arc<Shared>,
-    /// When SIGTERM came.
+    /// When SIGTERM arrived.
     terminated: Option<Instant>,
 }
 
@@ -125,32 +125,32 @@ impl Watcher {
             return;
         }
         let _ = self.shared.end.set(end);
-        if let Some(last_chance) = self.manners.last_chance {
-            thread::sleep(last_chance);
-            // Not `exit`: what runs at the exit of an MPI program may wait for ranks that are gone.
+        if let Some(kill_after) = self.rules.kill_after {
+            thread::sleep(kill_after);
+            // Not `exit`: exit handlers of MPI may wait for ranks that have died.
             low_level::exit(1);
         }
     }
 
-    /// Sleeps until something happens: gives what is ready, the signal first and then each line; `None` once the time
-    /// after a SIGTERM is over.
+    /// Sleeps until something happens. Returns which descriptors are ready, the signal first and then each line;
+    /// `None` once the grace period after a SIGTERM has passed.
     fn sleep(&self) -> Option<Vec<bool>> {
         let rest = match self.terminated {
-            Some(at) => Some(self.manners.grace.checked_sub(at.elapsed())?),
+            Some(at) => Some(self.rules.grace.checked_sub(at.elapsed())?),
             None => None,
         };
-        // A signal that has come stays ready: nobody asks for it again.
+        // A received signal stays ready, and is not polled again.
         let signal = if self.terminated.is_some() { PollFlags::empty() } else { PollFlags::IN };
         let mut polled = vec![PollFd::new(&self.told, signal)];
         polled.extend(self.lines.iter().map(|(_, line)| PollFd::new(line, PollFlags::IN)));
         let wait =
             rest.map(|rest| Timespec { tv_sec: rest.as_secs() as i64, tv_nsec: rest.subsec_nanos().into() });
-        // An interrupted sleep has nothing ready.
+        // After an interrupted sleep nothing is ready.
         let _ = poll(&mut polled, wait.as_ref());
         Some(polled.iter().map(|one| !one.revents().is_empty()).collect())
     }
 
-    /// The first line that has ended without a goodbye. Lines with one are watched no longer.
+    /// The first line that has ended without a goodbye. Lines with a goodbye are removed.
     fn ended(&mut self, ready: &[bool]) -> Option<Rank> {
         let mut is_ready = ready.iter();
         let mut ended = None;
@@ -158,10 +158,10 @@ impl Watcher {
             if !is_ready.next().copied().unwrap_or(false) {
                 return true;
             }
-            match hear(line) {
-                Heard::Nothing => true,
-                Heard::Goodbye => false,
-                Heard::End => {
+            match line_event(line) {
+                LineEvent::Nothing => true,
+                LineEvent::Goodbye => false,
+                LineEvent::End => {
                     ended = ended.or(Some(*rank));
                     false
                 }
@@ -171,20 +171,20 @@ impl Watcher {
     }
 }
 
-enum Heard {
+enum LineEvent {
     Nothing,
     Goodbye,
     End,
 }
 
-fn hear(mut line: &TcpStream) -> Heard {
+fn line_event(mut line: &TcpStream) -> LineEvent {
     let mut byte = [0];
     match line.read(&mut byte) {
-        Ok(1) if byte[0] == GOODBYE => Heard::Goodbye,
+        Ok(1) if byte[0] == GOODBYE => LineEvent::Goodbye,
         Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
-            Heard::Nothing
+            LineEvent::Nothing
         }
-        // The end of the line, a reset, or what no rank says.
-        _ => Heard::End,
+        // The end of the line, a reset, or an invalid byte.
+        _ => LineEvent::End,
     }
 }

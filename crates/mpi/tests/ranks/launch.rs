@@ -1,4 +1,4 @@
-//! Starting mpirun, and looking at what it leaves.
+//! Starts mpirun, and inspects its output.
 
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
@@ -15,7 +15,7 @@ pub fn is_rank() -> bool {
     std::env::var_os("OMPI_COMM_WORLD_RANK").is_some()
 }
 
-/// What came of a run.
+/// The outcome of a run.
 #[derive(Debug)]
 #[allow(dead_code, reason = "a failed assertion shows all of it")]
 pub struct Ended {
@@ -24,7 +24,7 @@ pub struct Ended {
     pub after: Duration,
 }
 
-/// A run that is under way.
+/// A running mpirun.
 pub struct Mpirun {
     child: Child,
     output: Arc<Mutex<String>>,
@@ -33,7 +33,7 @@ pub struct Mpirun {
 }
 
 impl Mpirun {
-    /// Starts so many ranks in a role.
+    /// Starts `ranks` ranks in a role.
     pub fn start(ranks: u32, role: &str) -> Self {
         let mut command = Command::new("mpirun");
         command.args(["--allow-run-as-root", "--oversubscribe", "-n", &ranks.to_string()]);
@@ -47,7 +47,7 @@ impl Mpirun {
         Mpirun { child, output, readers: readers.into(), start: Instant::now() }
     }
 
-    /// Waits until every rank has said which process it is.
+    /// Waits until every rank has printed its process id.
     pub fn wait_for_ranks(&mut self, ranks: usize) -> Vec<u32> {
         loop {
             let text = self.output.lock().expect("a lock").clone();
@@ -63,15 +63,15 @@ impl Mpirun {
         }
     }
 
-    /// Waits until a rank has said this.
+    /// Waits until a rank has printed `text`.
     pub fn wait_for(&self, text: &str) {
         while !self.output.lock().expect("a lock").contains(text) {
-            assert!(self.start.elapsed() < PATIENCE, "nobody says: {text}");
+            assert!(self.start.elapsed() < PATIENCE, "no rank printed: {text}");
             thread::sleep(Duration::from_millis(1));
         }
     }
 
-    /// Waits for the end of it.
+    /// Waits for its end.
     pub fn wait(mut self) -> Ended {
         let start = Instant::now();
         let status = loop {
@@ -100,7 +100,7 @@ fn keep(mut stream: Box<dyn Read + Send>, output: Arc<Mutex<String>>) -> JoinHan
     })
 }
 
-/// Kills a rank as the kernel does it where memory is short.
+/// Kills a rank like the kernel when memory is exhausted.
 pub fn kill(process: u32) {
     let pid = Pid::from_raw(process as i32).expect("a process");
     kill_process(pid, Signal::KILL).expect("it is ours");

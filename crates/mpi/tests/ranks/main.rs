@@ -1,4 +1,4 @@
-//! Real ranks under mpirun: this program starts mpirun with itself, as often as there are tests.
+//! Real ranks under mpirun: this program starts mpirun with itself, once per test.
 //!
 //! ```sh
 //! cargo test -p ringlane-mpi --features mpi --test ranks
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
     for (name, test) in TESTS {
         if wanted.is_empty() || wanted.iter().any(|part| name.contains(part.as_str())) {
             println!("test {name} ...");
-            // A failed assertion ends the program with its text.
+            // A failed assertion ends the program with its message.
             test();
             println!("test {name} ... ok");
         }
@@ -72,7 +72,7 @@ fn a_rank_that_is_killed_while_it_is_sent_to_is_named() {
     let mut run = Mpirun::start(4, "deaf");
     let ranks = run.wait_for_ranks(4);
     run.wait_for("all are busy");
-    // Rank 0 sends it more than MPI takes without a receiver.
+    // Rank 0 sends it more than MPI buffers without a receiver.
     std::thread::sleep(Duration::from_millis(200));
     launch::kill(ranks[2]);
     is_named(&run.wait(), 2);
@@ -83,7 +83,7 @@ fn a_rank_that_is_killed_at_any_moment_is_named() {
     for round in 0..12u64 {
         let mut run = Mpirun::start(4, "hang");
         let ranks = run.wait_for_ranks(4);
-        // From the first moment that all have connected to the middle of their calls.
+        // From the moment at which all have connected to the middle of their calls.
         std::thread::sleep(Duration::from_micros(round * 700));
         let victim = 1 + round as usize % 3;
         launch::kill(ranks[victim]);
@@ -99,7 +99,7 @@ fn is_named(ended: &Ended, victim: usize) {
     assert!(ended.after < Duration::from_secs(20), "{ended:?}");
 }
 
-fn when_rank_0_is_killed_nobody_stays() {
+fn when_rank_0_is_killed_all_ranks_end() {
     let mut run = Mpirun::start(4, "hang");
     let ranks = run.wait_for_ranks(4);
     launch::kill(ranks[0]);

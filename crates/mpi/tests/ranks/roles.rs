@@ -1,4 +1,4 @@
-//! What the ranks do.
+//! The roles of the ranks.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -29,17 +29,17 @@ pub fn play(role: &str) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             if rank == Rank::SCHEDULER {
-                // In one piece: mpirun says something at the same time.
+                // In one write: mpirun prints at the same time.
                 let line = format!("error: {}: {}\n", error.name(), error.detail());
                 let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
-                ringlane_mpi::stay_until_heard();
+                ringlane_mpi::wait_until_stderr_is_read();
             }
             ExitCode::FAILURE
         }
     }
 }
 
-/// Every rank sends to every other at once, also more than MPI takes without a receiver; frames arrive in their order.
+/// Every rank sends to every other at once, also more than MPI buffers without a receiver; frames arrive in order.
 fn exchange(mut mpi: Mpi) -> Result<(), RemoteError> {
     const SIZES: [usize; 6] = [0, 1, 4096, 65_537, 5_000_000, 7];
     let (me, ranks) = (mpi.rank(), mpi.ranks());
@@ -60,7 +60,7 @@ fn exchange(mut mpi: Mpi) -> Result<(), RemoteError> {
     Ok(())
 }
 
-/// Doubles every byte of its buffer, or does not come back.
+/// Doubles every byte of its buffer, or never returns.
 struct Doubler {
     is_deaf: bool,
 }
@@ -100,7 +100,7 @@ fn request<'a>(digest: Digest, id: u32, value: &'a [u8]) -> Request<'a> {
     }
 }
 
-/// Twenty calls to every rank, small and large, one in flight at each.
+/// Twenty calls to each rank, small and large, one at a time per rank.
 fn calls(mpi: Mpi) -> Result<(), RemoteError> {
     let mut ranks = Ranks::greet(mpi, PATIENCE)?;
     let (mut answers, peers) = (0, ranks.peers().len());
@@ -142,7 +142,7 @@ fn deaf(mpi: Mpi) -> Result<(), RemoteError> {
     let large = vec![0; 50_000_000];
     ranks.send(Rank(2), request(DOUBLE, 1, &large))?;
     println!("all are busy");
-    // The rank has taken the first, and runs it.
+    // The rank has received the first frame, and runs it.
     ranks.send(Rank(2), request(DOUBLE, 1, &large))?;
-    unreachable!("somebody has received it");
+    unreachable!("the frame was received");
 }
