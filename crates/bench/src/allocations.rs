@@ -1,7 +1,7 @@
-//! Counts allocations, so that `ringlane bench alloc` can show that a task costs none.
+//! Counts allocations, so that `ringlane bench alloc` can show that a task needs none.
 //!
-//! A program installs the allocator; the command has done so. Outside of `bench alloc` it costs an allocation one
-//! relaxed load.
+//! A program installs the allocator; the command does so. Outside of `bench alloc` it costs one relaxed load per
+//! allocation.
 //!
 //! ```
 //! #[global_allocator]
@@ -13,22 +13,22 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Whether allocations are counted now. Relaxed: it is set before the run that is watched and after it.
+/// Whether allocations are counted now. Relaxed: it is set before and after the measured run.
 static COUNTING: AtomicBool = AtomicBool::new(false);
 /// Allocations counted so far. Relaxed: a count, read when the threads that add to it are idle.
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
-/// The system's allocator, with a counter that `ringlane bench alloc` switches on.
+/// The system's allocator, with a counter that `ringlane bench alloc` enables.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CountingAllocator;
 
-// SAFETY: every call is passed on unchanged to the system's allocator, which keeps the trait's promises; the counter
-// is an atomic and allocates nothing itself.
+// SAFETY: every call is forwarded unchanged to the system's allocator, which fulfils the trait's contract; the
+// counter is an atomic and does not allocate.
 unsafe impl GlobalAlloc for CountingAllocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         note();
-        // SAFETY: the caller's promises are those that the callee asks for.
+        // SAFETY: the caller's contract is the same as that of the callee.
         unsafe { System.alloc(layout) }
     }
 
@@ -60,13 +60,13 @@ fn note() {
     }
 }
 
-/// Counts from here on, from 0.
+/// Starts to count, from 0.
 pub(crate) fn start() {
     COUNT.store(0, Ordering::Relaxed);
     COUNTING.store(true, Ordering::Relaxed);
 }
 
-/// Stops counting; gives the allocations since the start, of all threads.
+/// Stops counting; returns the allocations of all threads since the start.
 pub(crate) fn stop() -> u64 {
     COUNTING.store(false, Ordering::Relaxed);
     COUNT.load(Ordering::Relaxed)

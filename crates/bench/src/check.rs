@@ -1,7 +1,7 @@
-//! `--verify`: whether every task finds the tasks that it must follow done.
+//! `--verify`: checks that every task runs after its predecessors.
 //!
-//! What must come before what is derived from the accesses by [`Edges`], which shares no code with the engine. The
-//! marks are relaxed on purpose: that a successor sees its predecessor's mark is the runtime's promise.
+//! [`Edges`] derives the predecessors from the accesses, and shares no code with the engine. The marks are relaxed on
+//! purpose: the runtime guarantees that a successor sees its predecessor's mark.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -9,10 +9,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 use super::graph::{Edges, Graph};
 use super::spin;
 
-/// Kernels are plain functions, so what they check against stands here while a run is verified.
+/// Kernels are plain functions, so the checker of the current run is global.
 static CURRENT: RwLock<Option<Arc<Checker>>> = RwLock::new(None);
 
-/// Marks of one graph's tasks, used again in each repetition.
+/// Marks of one graph's tasks, reused in each repetition.
 #[derive(Debug)]
 pub struct Checker {
     edges: Edges,
@@ -39,17 +39,17 @@ impl Checker {
         checker
     }
 
-    /// Kernels report to nobody from here on.
+    /// Removes the checker.
     pub fn remove() {
         *CURRENT.write().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// A new repetition begins: no task has run in it.
+    /// Begins a repetition: no task has run in it.
     pub fn begin(&self) {
         self.repetition.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The repetition is over: every task must have run.
+    /// Ends a repetition: every task must have run.
     pub fn end(&self) {
         let repetition = self.repetition.load(Ordering::Relaxed);
         let missing = self.done_in.iter().filter(|done| done.load(Ordering::Relaxed) != repetition).count();
@@ -70,7 +70,7 @@ impl Checker {
         let repetition = self.repetition.load(Ordering::Relaxed);
         let is_done = |before: &u32| self.done_in[*before as usize].load(Ordering::Relaxed) == repetition;
         let in_order = self.edges.before(task).iter().all(is_done);
-        // Uneven lengths, so that an edge that is missing shows.
+        // Uneven durations, so that a missing edge is noticed.
         spin::work(u64::from(task.wrapping_mul(0x9e37_79b1) >> 24) * 8);
         let again = self.done_in[task as usize].swap(repetition, Ordering::Relaxed) == repetition;
         if !in_order || again {
@@ -79,7 +79,7 @@ impl Checker {
     }
 }
 
-/// A checked task runs now.
+/// Called when a checked task runs.
 pub fn task_runs(task: u32) {
     if let Some(checker) = &*CURRENT.read().unwrap_or_else(PoisonError::into_inner) {
         checker.task_runs(task);

@@ -1,7 +1,7 @@
-//! A chip that runs nothing until the submitter waits: what a submit costs alone can be timed on it.
+//! A chip that runs nothing until the submitter waits, to measure the cost of submits alone.
 //!
-//! The `cpu` chip's submitter may run tasks between two submits, even when it is the only thread. This one puts ready
-//! tasks aside; they run, on the same thread, when the scopes have ended and the run drains.
+//! The submitter of the `cpu` chip may run tasks between two submits, even when it is the only thread. This one
+//! queues ready tasks; they run, on the same thread, when the scopes have ended and the run drains.
 #![allow(unsafe_code)]
 
 use std::time::Instant;
@@ -19,19 +19,19 @@ use ringlane_engine::{Result, session};
 use ringlane_task::{Capacities, CoreId, Ticks};
 
 /// Runs orchestrations on the calling thread, all tasks after all submits.
-pub struct PatientRuntime {
+pub struct DeferredRuntime {
     table: Table,
     state: State,
     waiting: Vec<SlotIndex>,
 }
 
-impl PatientRuntime {
+impl DeferredRuntime {
     /// A runtime with the default capacities.
     pub fn new() -> Result<Self> {
         let table = Table::new(&Capacities::default(), 1)?;
         let state = State::new(&table);
         let waiting = Vec::with_capacity(table.slot_count());
-        Ok(PatientRuntime { table, state, waiting })
+        Ok(DeferredRuntime { table, state, waiting })
     }
 
     /// Runs an orchestration.
@@ -40,21 +40,21 @@ impl PatientRuntime {
         buffers: &'e mut Buffers<'_>,
         f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
     ) -> Result<R> {
-        let chip = PatientChip { table: &self.table, waiting: &mut self.waiting, start: Instant::now() };
-        // SAFETY: `&mut self`: nobody else submits to the table, and the last run left no task on it; `relax` takes
-        // each published task off the list before it runs it, so each is run once.
+        let chip = DeferredChip { table: &self.table, waiting: &mut self.waiting, start: Instant::now() };
+        // SAFETY: `&mut self`: nothing else submits to the table, and the last run left no task on it; `relax`
+        // removes each published task from the list before it runs it, so each runs once.
         unsafe { session::run(&self.table, &mut self.state, chip, &(), Location::caller(), buffers, f) }
             .result
     }
 }
 
-struct PatientChip<'t> {
+struct DeferredChip<'t> {
     table: &'t Table,
     waiting: &'t mut Vec<SlotIndex>,
     start: Instant,
 }
 
-impl Chip for PatientChip<'_> {
+impl Chip for DeferredChip<'_> {
     #[inline]
     fn publish(&mut self, task: SlotIndex) {
         self.waiting.push(task);
@@ -69,7 +69,7 @@ impl Chip for PatientChip<'_> {
             memory: DirectMemory,
         };
         while let Some(task) = self.waiting.pop() {
-            // SAFETY: the task was handed over by `publish` or `ready`, and left the list just now.
+            // SAFETY: the task was passed on by `publish` or `ready`, and left the list just now.
             unsafe { executor.run(task, self) };
         }
     }
@@ -83,7 +83,7 @@ impl Chip for PatientChip<'_> {
     }
 }
 
-impl ReadySink for PatientChip<'_> {
+impl ReadySink for DeferredChip<'_> {
     fn ready(&mut self, task: SlotIndex) {
         self.waiting.push(task);
     }

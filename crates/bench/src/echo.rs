@@ -1,7 +1,8 @@
-//! Children that give back what they get, through a pipe or a socket: what a mailbox is measured against.
+//! Child processes that echo messages through a pipe or a socket, for comparison with a mailbox.
 //!
-//! A child that echoes is one like any other, in which a callable runs that does not return: it opens the parent's pipes
-//! through `/proc`, or connects to the parent's socket, says hello, and gives back every message until there are no more.
+//! An echo child is an ordinary child in which a callable runs that does not return: it opens the parent's pipes
+//! through `/proc`, or connects to the parent's socket, sends a hello, and echoes every message until the end of the
+//! input.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, PipeReader, PipeWriter, Read, Write, pipe};
@@ -19,16 +20,16 @@ use super::error::BenchError;
 /// Bytes of a message each way: a cache line.
 const MESSAGE: usize = 64;
 
-/// Seconds that a child may take until it says hello.
+/// Seconds until a child must have sent its hello.
 const HELLO_SECONDS: i64 = 10;
 
 callable! {
-    /// Nothing: what is measured is the way there and back.
+    /// Does nothing: for measuring the round trip.
     pub static EMPTY = function fn(_call; tensors: 0, scalars: []) { Ok(()) }
 }
 
 callable! {
-    /// Echoes from one pipe of a process to another, given its number and those of the descriptors.
+    /// Echoes from one pipe of a process to another, given the process id and the descriptors.
     static ECHO_PIPES = function fn(call; tensors: 0, scalars: [UInt64, UInt64, UInt64]) {
         let path = |index| {
             Ok(format!("/proc/{}/fd/{}", call.scalar::<u64>(0)?, call.scalar::<u64>(index)?))
@@ -40,7 +41,7 @@ callable! {
 }
 
 callable! {
-    /// Echoes through the socket of a process, given its number.
+    /// Echoes through the socket of a process, given its id.
     static ECHO_SOCKET = function fn(call; tensors: 0, scalars: [UInt64]) {
         let stream = address(call.scalar::<u64>(0)?).and_then(|address| UnixStream::connect_addr(&address));
         let stream = stream.map_err(failed)?;
@@ -48,14 +49,14 @@ callable! {
     }
 }
 
-/// A child that echoes, and the way to it.
-pub struct Peer<R, W> {
+/// An echo child, and the connection to it.
+pub struct EchoChild<R, W> {
     _child: Child,
     from: R,
     to: W,
 }
 
-impl Peer<PipeReader, PipeWriter> {
+impl EchoChild<PipeReader, PipeWriter> {
     /// Through two pipes.
     pub fn with_pipes() -> Result<Self, BenchError> {
         let (theirs, to) = pipe().map_err(cannot("pipe"))?;
@@ -70,12 +71,12 @@ impl Peer<PipeReader, PipeWriter> {
             &[own_number(), descriptors[0], descriptors[1]],
         )?;
         await_hello(&mut child, &from)?;
-        // `theirs` and `answers` are the child's own from here on.
-        Peer { _child: child, from, to }.greeted("pipe")
+        // From here on `theirs` and `answers` belong to the child.
+        EchoChild { _child: child, from, to }.receive_hello("pipe")
     }
 }
 
-impl Peer<UnixStream, UnixStream> {
+impl EchoChild<UnixStream, UnixStream> {
     /// Through a Unix socket.
     pub fn with_socket() -> Result<Self, BenchError> {
         let address = address(std::process::id().into()).map_err(cannot("socket"))?;
@@ -85,18 +86,18 @@ impl Peer<UnixStream, UnixStream> {
         await_hello(&mut child, &listener)?;
         let (from, _) = listener.accept().map_err(cannot("socket"))?;
         let to = from.try_clone().map_err(cannot("socket"))?;
-        Peer { _child: child, from, to }.greeted("socket")
+        EchoChild { _child: child, from, to }.receive_hello("socket")
     }
 }
 
-impl<R: Read, W: Write> Peer<R, W> {
-    /// Takes the hello.
-    fn greeted(mut self, what: &'static str) -> Result<Self, BenchError> {
+impl<R: Read, W: Write> EchoChild<R, W> {
+    /// Receives the hello.
+    fn receive_hello(mut self, what: &'static str) -> Result<Self, BenchError> {
         self.from.read_exact(&mut [0; MESSAGE]).map_err(cannot(what))?;
         Ok(self)
     }
 
-    /// One message there and back.
+    /// Sends one message and receives it.
     pub fn round_trip(&mut self) -> io::Result<()> {
         let mut message = [7; MESSAGE];
         self.to.write_all(&message)?;
@@ -104,7 +105,7 @@ impl<R: Read, W: Write> Peer<R, W> {
     }
 }
 
-/// Waits until there is something to read. If there never is, the child's call tells why.
+/// Waits until there is something to read. If nothing arrives, the child's call has the reason.
 fn await_hello(child: &mut Child, from: &impl AsFd) -> Result<(), BenchError> {
     let timeout = Timespec { tv_sec: HELLO_SECONDS, tv_nsec: 0 };
     let mut asked = [PollFd::new(from, PollFlags::IN)];
@@ -114,7 +115,7 @@ fn await_hello(child: &mut Child, from: &impl AsFd) -> Result<(), BenchError> {
     }
 }
 
-/// Says hello, and gives back whole messages until there are no more.
+/// Sends a hello, and echoes whole messages until the end of the input.
 fn echo(mut from: impl Read, mut to: impl Write) -> io::Result<()> {
     let mut message = [0; MESSAGE];
     to.write_all(&message)?;
@@ -133,7 +134,11 @@ fn own_number() -> Scalar {
 }
 
 fn failed(error: io::Error) -> CallError {
-    CallError::new("NoPeer", error.to_string(), "may this process open files below /proc, and sockets?")
+    CallError::new(
+        "NoPeer",
+        error.to_string(),
+        "check that this process may open sockets and files below /proc",
+    )
 }
 
 fn cannot(what: &'static str) -> impl Fn(io::Error) -> BenchError {

@@ -1,4 +1,4 @@
-//! Why a benchmark gives no numbers.
+//! Errors of benchmarks.
 
 use ringlane_engine::Error;
 use ringlane_insight::InsightError;
@@ -9,33 +9,33 @@ use ringlane_trace::TraceError;
 
 use ringlane::SetupError;
 
-/// Why a benchmark gives no numbers.
+/// Why a benchmark has no results.
 #[derive(Debug, thiserror::Error)]
 pub enum BenchError {
     /// The runtime refused or failed.
     Run(#[from] Error),
-    /// A runtime cannot be had.
+    /// A runtime cannot be created.
     Setup(#[from] SetupError),
-    /// A scene that is measured is not as it was.
+    /// A scene that is measured has changed.
     Scene(SceneError),
-    /// There is no place for files.
+    /// There is no directory for files.
     Scratch(TraceError),
-    /// The lower bound of a run cannot be had.
+    /// The lower bound of a run cannot be computed.
     Bound(InsightError),
-    /// A run that is checked computed something else.
+    /// A checked run computed wrong values.
     Golden {
-        /// Of this scene.
+        /// The scene.
         scene: &'static str,
-        /// On this chip.
+        /// The chip.
         chip: String,
     },
-    /// A child cannot be had, or a call in it failed.
+    /// A child cannot be started, or a call in it failed.
     Node(#[from] NodeError),
-    /// What a mailbox is compared with cannot be had.
+    /// The child for comparison with a mailbox cannot be reached.
     NoPeer {
-        /// Through this.
+        /// How it is connected.
         what: &'static str,
-        /// Because of this.
+        /// The cause.
         error: std::io::Error,
     },
     /// The program's allocator does not count.
@@ -66,7 +66,7 @@ impl Explain for BenchError {
             BenchError::Scene(error) => return error.summary(),
             BenchError::Scratch(error) => return error.summary(),
             BenchError::Bound(error) => return error.summary(),
-            BenchError::Golden { .. } => "the values are not the known answer",
+            BenchError::Golden { .. } => "the values differ from the golden",
             BenchError::Node(error) => return error.summary(),
             BenchError::NoPeer { .. } => "a child cannot be reached",
             BenchError::NotCounted => "allocations cannot be counted",
@@ -96,8 +96,8 @@ impl Explain for BenchError {
             BenchError::Scratch(error) => error.hint(),
             BenchError::Bound(error) => error.hint(),
             BenchError::Node(error) => error.hint(),
-            BenchError::NoPeer { .. } => "does the machine allow pipes and Unix sockets?".to_string(),
-            BenchError::Golden { scene, .. } => format!("ringlane run {scene} tells which values"),
+            BenchError::NoPeer { .. } => "check that the machine allows pipes and Unix sockets".to_string(),
+            BenchError::Golden { scene, .. } => format!("ringlane run {scene} shows which values"),
             BenchError::NotCounted => "make ringlane::CountingAllocator its #[global_allocator]".to_string(),
         }
     }

@@ -1,10 +1,10 @@
-//! A workload before it is run: its tasks, in the order in which they are submitted, by the buffers they touch.
+//! A workload as data: its tasks in submission order, with the buffers they access.
 
 /// One of a graph's buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferIndex(pub u32);
 
-/// What a task touches: at most two buffers read, at most one read and written.
+/// The accesses of a task: at most two buffers read, at most one read and written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
     /// Nothing.
@@ -41,9 +41,9 @@ impl Task {
 /// Tasks over buffers. Every order that respects the accesses gives the same result as the order of the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Graph {
-    /// In order of submission.
+    /// In submission order.
     pub tasks: Vec<Task>,
-    /// How many buffers the tasks touch.
+    /// The number of buffers.
     pub buffers: u32,
 }
 
@@ -65,10 +65,10 @@ impl Graph {
     }
 }
 
-/// The order that a graph's accesses imply, worked out without the engine: the yardstick of `--verify`.
+/// The edges that a graph's accesses imply, computed without the engine: the reference of `--verify`.
 #[derive(Clone, Debug)]
 pub struct Edges {
-    /// Where each task's predecessors start in `predecessors`; one more than there are tasks.
+    /// The start of each task's predecessors in `predecessors`; one more than there are tasks.
     starts: Vec<u32>,
     predecessors: Vec<u32>,
     /// Tasks on the longest path.
@@ -76,7 +76,7 @@ pub struct Edges {
 }
 
 impl Edges {
-    /// Reads follow the last writer, a write follows the readers since then (or the writer, if there are none).
+    /// A read depends on the last writer, a write on the readers since then (or on the writer, if there are none).
     pub fn of(graph: &Graph) -> Self {
         let mut writers: Vec<Option<u32>> = vec![None; graph.buffers as usize];
         let mut readers: Vec<Vec<u32>> = vec![Vec::new(); graph.buffers as usize];
@@ -105,12 +105,12 @@ impl Edges {
         edges
     }
 
-    /// How many there are.
+    /// The number of edges.
     pub fn count(&self) -> usize {
         self.predecessors.len()
     }
 
-    /// The tasks that one must follow.
+    /// The predecessors of a task.
     pub fn before(&self, task: u32) -> &[u32] {
         let bounds = [task, task + 1].map(|at| self.starts[at as usize] as usize);
         &self.predecessors[bounds[0]..bounds[1]]
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_read_follows_the_writer_and_a_write_follows_the_readers_since() {
+    fn a_read_depends_on_the_writer_and_a_write_on_the_readers_since() {
         let mut graph = Graph::over(2);
         graph.add(&[], 0);
         graph.tasks.extend([Task::Read(BufferIndex(0)); 2]);

@@ -1,7 +1,7 @@
-//! The kernels of the benchmarks: one for each way in which a task touches buffers, twice.
+//! The kernels of the benchmarks: one for each combination of accesses, in two versions.
 //!
-//! The plain ones only work; they do not look at their arguments. The checked ones take their task's number as a
-//! first, scalar argument and look whether the tasks before them have run.
+//! The plain ones only work; they do not read their arguments. The checked ones take their task's number as their
+//! first argument, a scalar, and check that their predecessors have run.
 
 use ringlane_engine::prelude::{Args, CoreType, Kernel, KernelParam, KernelResult, ParamSpec};
 
@@ -12,7 +12,7 @@ const TASK: ParamSpec = <u32 as KernelParam>::SPEC;
 const READ: ParamSpec = <&[f32] as KernelParam>::SPEC;
 const UPDATE: ParamSpec = <&mut [f32] as KernelParam>::SPEC;
 
-/// Touches nothing.
+/// Accesses nothing.
 pub static FREE: Kernel = plain("FREE", &[]);
 /// Updates a buffer.
 pub static UPDATES: Kernel = plain("UPDATES", &[UPDATE]);
@@ -45,7 +45,7 @@ const fn plain(name: &'static str, params: &'static [ParamSpec]) -> Kernel {
 }
 
 const fn checked(name: &'static str, params: &'static [ParamSpec]) -> Kernel {
-    Kernel::new(name, CoreType::Any, params, look)
+    Kernel::new(name, CoreType::Any, params, check_order)
 }
 
 fn work(_: &mut Args<'_>) -> KernelResult {
@@ -53,7 +53,7 @@ fn work(_: &mut Args<'_>) -> KernelResult {
     Ok(())
 }
 
-fn look(args: &mut Args<'_>) -> KernelResult {
+fn check_order(args: &mut Args<'_>) -> KernelResult {
     check::task_runs(args.take::<u32>()?);
     Ok(())
 }

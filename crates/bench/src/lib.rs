@@ -4,14 +4,16 @@
 //! workload ──▶ graph ──▶ submit (or check) ──▶ measure ──▶ rows ──▶ table · JSON
 //! ```
 //! Workloads, sizes, random numbers and the length of a task are those of the peers that Ringlane is compared with,
-//! so that both sides' numbers can be put side by side.
-// Three files are allowed unsafe code: `allocations.rs` is an allocator, `patient.rs` a chip, and in `spin.rs` the work of a
-// measured task is a few instructions.
+//! so that the numbers are comparable.
+// Three files may contain unsafe code: `allocations.rs` is an allocator, `deferred.rs` a chip, and in `spin.rs` the
+// work of a measured task is a few instructions.
 #![deny(unsafe_code)]
 #![deny(missing_docs)]
 
 mod allocations;
 mod check;
+mod deferred;
+mod echo;
 mod error;
 mod graph;
 mod groups;
@@ -19,8 +21,6 @@ mod kernels;
 pub mod limits;
 mod measure;
 mod modelled;
-mod patient;
-mod peer;
 mod rows;
 mod scratch;
 mod spin;
@@ -37,7 +37,7 @@ pub use rows::Results;
 pub use workload::{Spin, Workload};
 
 use ringlane::{Platform, Runtime};
-use rows::{Bar, Row};
+use rows::{Row, Target};
 
 /// What is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -84,12 +84,12 @@ impl Group {
         !matches!(self, Group::Overlap | Group::Scaling | Group::Sim | Group::Mailbox)
     }
 
-    /// Whether it can run small and check what it runs.
+    /// Whether it can run at a small size and check the results.
     pub const fn takes_verify(self) -> bool {
         matches!(self, Group::Workloads | Group::Sim)
     }
 
-    /// Whether its tasks work.
+    /// Whether its tasks do work.
     pub const fn takes_spins(self) -> bool {
         matches!(self, Group::Workloads | Group::Dfx)
     }
@@ -100,7 +100,7 @@ impl Group {
     }
 }
 
-/// Whether a workload is measured, or runs with tasks that check their place in the order.
+/// Whether a workload is measured, or runs with tasks that check their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Measured.
@@ -109,7 +109,7 @@ pub enum Mode {
     Verify,
 }
 
-/// What a command asks for.
+/// The request of a command.
 #[derive(Clone, Debug)]
 pub struct Bench {
     /// Which benchmarks.
@@ -118,7 +118,7 @@ pub struct Bench {
     pub mode: Mode,
     /// Which workloads.
     pub workloads: Vec<Workload>,
-    /// Numbers of threads, the submitting one included.
+    /// Numbers of threads, including the submitting one.
     pub threads: Vec<u32>,
     /// Lengths of the tasks.
     pub spins: Vec<Spin>,
@@ -127,54 +127,54 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// Measures, and reports how far it is.
+    /// Runs the measurements, and reports progress.
     pub fn run(&self, progress: &mut dyn Progress) -> Result<Results, BenchError> {
         spin::set_iterations(0);
-        let mut lab = Lab { progress, runtimes: Vec::new(), results: Results::default() };
+        let mut session = Session { progress, runtimes: Vec::new(), results: Results::default() };
         match (self.group, self.mode) {
-            (Group::Workloads, Mode::Measure) => groups::workloads::measure(self, &mut lab)?,
-            (Group::Workloads, Mode::Verify) => groups::workloads::verify(self, &mut lab)?,
-            (Group::Submit, _) => groups::submit::measure(self, &mut lab)?,
-            (Group::Overlap, _) => groups::overlap::measure(self, &mut lab)?,
-            (Group::Scaling, _) => groups::scaling::measure(self, &mut lab)?,
-            (Group::Alloc, _) => groups::alloc::measure(self, &mut lab)?,
-            (Group::Memory, _) => groups::memory::measure(self, &mut lab)?,
-            (Group::Dfx, _) => groups::dfx::measure(self, &mut lab)?,
-            (Group::Sim, _) => groups::sim::measure(self, &mut lab)?,
-            (Group::Mailbox, _) => groups::mailbox::measure(self, &mut lab)?,
+            (Group::Workloads, Mode::Measure) => groups::workloads::measure(self, &mut session)?,
+            (Group::Workloads, Mode::Verify) => groups::workloads::verify(self, &mut session)?,
+            (Group::Submit, _) => groups::submit::measure(self, &mut session)?,
+            (Group::Overlap, _) => groups::overlap::measure(self, &mut session)?,
+            (Group::Scaling, _) => groups::scaling::measure(self, &mut session)?,
+            (Group::Alloc, _) => groups::alloc::measure(self, &mut session)?,
+            (Group::Memory, _) => groups::memory::measure(self, &mut session)?,
+            (Group::Dfx, _) => groups::dfx::measure(self, &mut session)?,
+            (Group::Sim, _) => groups::sim::measure(self, &mut session)?,
+            (Group::Mailbox, _) => groups::mailbox::measure(self, &mut session)?,
         }
-        Ok(lab.results)
+        Ok(session.results)
     }
 
-    /// The time for the repetitions of each of so many measurements.
+    /// The time for the repetitions of each of `measurements` measurements.
     fn time_of_each(&self, measurements: usize) -> Duration {
         self.time.map_or(limits::MEASUREMENT_TIME, |time| time / measurements.max(1) as u32)
     }
 }
 
-/// Hears how far a benchmark is.
+/// Receives the progress of a benchmark.
 pub trait Progress {
-    /// A measurement begins; those before it ran `tasks` tasks.
+    /// A measurement begins; the earlier ones ran `tasks` tasks.
     fn begin(&mut self, name: &str, tasks: u64);
-    /// It is done.
+    /// It has ended.
     fn end(&mut self);
 }
 
-/// What the measurements of one command share: a runtime for each number of threads, and the results so far.
-struct Lab<'a> {
+/// State that the measurements of one command share: a runtime for each number of threads, and the results so far.
+struct Session<'a> {
     progress: &'a mut dyn Progress,
     runtimes: Vec<Runtime>,
     results: Results,
 }
 
-impl Lab<'_> {
-    /// A measurement of this name begins.
+impl Session<'_> {
+    /// Begins a measurement of this name.
     fn begin(&mut self, name: &str, threads: u32) {
         let tasks = self.results.rows.iter().map(|row| row.tasks).sum();
         self.progress.begin(&format!("{name}, --threads {threads}"), tasks);
     }
 
-    /// The runtime with so many threads, for a measurement of this name that begins; the others sleep.
+    /// The runtime with `threads` threads, for a measurement of this name that begins; the others sleep.
     fn runtime(&mut self, name: &str, threads: u32) -> Result<&mut Runtime, BenchError> {
         self.begin(name, threads);
         let known = self.runtimes.iter().position(|runtime| runtime.threads() == threads);
@@ -189,21 +189,21 @@ impl Lab<'_> {
         Ok(&mut self.runtimes[index])
     }
 
-    /// Keeps a result.
+    /// Stores a result.
     fn done(&mut self, row: Row) {
         self.progress.end();
         self.results.rows.push(row);
     }
-    /// Keeps a bar that is about the last so many rows.
-    fn judge(&mut self, bar: Bar, rows: usize) {
+    /// Stores a target for the last `rows` rows.
+    fn judge(&mut self, target: Target, rows: usize) {
         let first = self.results.rows.len().saturating_sub(rows);
-        let bar = bar.judged_by(&self.results.rows[first..]);
-        self.results.bars.push(bar);
+        let target = target.judged_by(&self.results.rows[first..]);
+        self.results.bars.push(target);
     }
 
-    /// Judges by the rows with these names: what it is compared with may be disturbed.
-    fn judge_by(&mut self, bar: Bar, names: &[String]) {
-        let bar = bar.judged_by(self.results.rows.iter().filter(|row| names.contains(&row.name)));
-        self.results.bars.push(bar);
+    /// Stores a target for the rows with these names, some of which may be disturbed.
+    fn judge_by(&mut self, target: Target, names: &[String]) {
+        let target = target.judged_by(self.results.rows.iter().filter(|row| names.contains(&row.name)));
+        self.results.bars.push(target);
     }
 }

@@ -1,15 +1,15 @@
-//! Repetitions: how many, how long each took, and how much other processes were in the way.
+//! Repetitions: how many, how long each took, and how much other processes disturbed them.
 //!
-//! A repetition during which this process's threads were ready to run and had no core tells more about the machine
-//! than about the runtime. So disturbed repetitions are set aside: those that count are all the quiet ones or, if
-//! there are too few, the least disturbed. Too few quiet ones are a reason to go on for as long again.
+//! A repetition during which this process's threads were ready to run and had no core says more about the machine
+//! than about the runtime. So disturbed repetitions are discarded: the quiet ones count or, if there are too few, the
+//! least disturbed ones. If there are too few quiet ones, the measurement is extended to twice its time.
 //!
-//! A machine also has slow stretches of many seconds that no counter tells of. So what is to be compared is measured
-//! in turn, and compared within each round:
+//! A machine also has slow periods of many seconds that no counter shows. So variants to be compared are measured
+//! alternately, and compared within each round:
 //!
 //! ```text
-//! round 1   A B C ──▶ B/A, C/A        a slow stretch slows all variants of a round,
-//! round 2   C B A ──▶ B/A, C/A        and leaves the ratios as they are
+//! round 1   A B C ──▶ B/A, C/A        a slow period slows all variants of a round,
+//! round 2   C B A ──▶ B/A, C/A        and does not change the ratios
 //! ```
 
 use std::fs;
@@ -20,32 +20,32 @@ use super::limits::{
     DISTURBED_SHARE, LONG_REPETITION, REPETITIONS_MAX, REPETITIONS_MIN, REPETITIONS_MIN_LONG, VARIANT_TIME,
 };
 
-/// How long each repetition of one measurement took.
+/// The durations of the repetitions of one measurement.
 #[derive(Clone, Debug)]
 pub struct Samples {
     /// Of the repetitions that count, shortest first.
     ns: Vec<f64>,
-    /// How many were set aside.
+    /// The number of discarded repetitions.
     pub disturbed: usize,
-    /// Time without a core in the repetitions that count, all threads added up, against the time they took.
+    /// Time without a core in the repetitions that count, summed over threads, divided by their duration.
     pub delay_share: f64,
 }
 
-/// Variants of one measurement, measured in turn.
+/// Variants of one measurement, measured alternately.
 #[derive(Clone, Debug)]
 pub struct Interleaved {
-    /// Of each variant.
+    /// One for each variant.
     pub samples: Vec<Samples>,
-    /// Of each variant: its time per task against that of the first variant in the same round, smallest first.
+    /// For each variant: its time per task divided by that of the first variant in the same round, smallest first.
     ratios: Vec<Vec<f64>>,
 }
 
-/// How much is measured: rounds until the time is over, and no fewer than these.
+/// The effort of a measurement: rounds until the time is over, and at least a minimum.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// For all rounds together.
+    /// The time for all rounds.
     pub time: Duration,
-    /// However little time there is.
+    /// The minimum, regardless of time.
     pub rounds_min: usize,
 }
 
@@ -59,7 +59,7 @@ struct Repetition {
 type Round = Vec<Repetition>;
 
 impl Repetition {
-    /// The mean of so many runs in a row.
+    /// The mean of `runs` consecutive runs.
     fn measure(
         runs: u32,
         mut once: impl FnMut() -> Result<Duration, BenchError>,
@@ -77,7 +77,7 @@ impl Repetition {
 }
 
 impl Samples {
-    /// Repeats `once` after one repetition that does not count, until the time is over.
+    /// Repeats `once` until the time is over, after one repetition that does not count.
     pub fn take(
         time: Duration,
         mut once: impl FnMut() -> Result<Duration, BenchError>,
@@ -88,7 +88,7 @@ impl Samples {
         Ok(Samples::of(rounds, rounds_min))
     }
 
-    /// Of all rounds of one variant, those that count.
+    /// The samples that count among all rounds of one variant.
     fn of(all: Vec<Round>, at_least: usize) -> Self {
         let (rounds, disturbed) = that_count(all, at_least);
         Samples::of_variant(&rounds, 0, disturbed)
@@ -105,20 +105,22 @@ impl Samples {
         Samples::of(vec![vec![Repetition { ns: took.as_nanos() as f64, delay_ns: 0.0 }]], 1)
     }
 
-    /// How many repetitions count.
+    /// The number of repetitions that count.
     pub fn count(&self) -> usize {
         self.ns.len()
     }
 
-    /// Nanoseconds that a share of the repetitions did not exceed: 0 is the shortest, 0.5 the median.
+    /// The duration in nanoseconds that this share of the repetitions did not exceed: 0 is the shortest, 0.5 the
+    /// median.
     pub fn quantile_ns(&self, share: f64) -> f64 {
         quantile(&self.ns, share)
     }
 }
 
 impl Interleaved {
-    /// Measures variants of so many tasks in turn, after one run of each that does not count. `once` runs the variant
-    /// of an index. A variant much shorter than the longest is run several times in a row, and its mean is taken.
+    /// Measures variants alternately, after one run of each that does not count; `tasks` are their numbers of tasks.
+    /// `once` runs the variant of an index. A variant much shorter than the longest is run several times in a row,
+    /// and its mean is used.
     pub fn take(
         effort: Effort,
         tasks: &[u64],
@@ -128,7 +130,7 @@ impl Interleaved {
         let runs = runs_of_each(&warm_ups);
         let rounds = repeat(effort, |number| {
             let measure = |variant| Repetition::measure(runs[variant], || once(variant));
-            // Forwards and backwards, so that no variant always has the same neighbours.
+            // Forwards and backwards, so that the neighbours of a variant alternate.
             if number % 2 == 0 {
                 return (0..tasks.len()).map(measure).collect();
             }
@@ -150,13 +152,13 @@ impl Interleaved {
         }
     }
 
-    /// The ratio to the first variant, per task and within a round, that a share of the rounds did not exceed.
+    /// The ratio to the first variant, per task and within a round, that this share of the rounds did not exceed.
     pub fn ratio(&self, variant: usize, share: f64) -> f64 {
         quantile(&self.ratios[variant], share)
     }
 }
 
-/// How often each variant is run in a round: as often as fits into the time of the longest, but not for long.
+/// The number of runs of each variant in a round: as many as fit into the time of the longest, up to a limit.
 fn runs_of_each(warm_ups: &[Duration]) -> Vec<u32> {
     let longest = warm_ups.iter().max().copied().unwrap_or_default().min(VARIANT_TIME);
     let runs = |one: &Duration| longest.as_nanos() / one.as_nanos().max(1);
@@ -183,7 +185,7 @@ fn repeat(
     Ok(all)
 }
 
-/// The rounds that count, and how many do not.
+/// The rounds that count, and the number of those that do not.
 fn that_count(mut all: Vec<Round>, at_least: usize) -> (Vec<Round>, usize) {
     all.sort_by(|a, b| worst_delay(a).total_cmp(&worst_delay(b)));
     let quiet = all.iter().filter(|round| is_quiet(round)).count();
@@ -207,14 +209,15 @@ fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
     values
 }
 
-/// The value that a share of the sorted values do not exceed.
+/// The value that this share of the sorted values does not exceed.
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     let place = share * (sorted.len() - 1) as f64;
     let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
     below + (above - below) * place.fract()
 }
 
-/// Nanoseconds that the threads of this process have been ready to run without running; 0 where it is not told.
+/// Nanoseconds that the threads of this process were ready to run without running; 0 if the system does not report
+/// it.
 fn run_delay_ns() -> u64 {
     let Ok(threads) = fs::read_dir("/proc/self/task") else { return 0 };
     let waited = threads.flatten().filter_map(|thread| {
@@ -251,7 +254,7 @@ mod tests {
         assert_eq!(samples.count(), REPETITIONS_MIN_LONG);
     }
 
-    /// A machine that is twice as slow from some round on.
+    /// A machine that is half as fast from some round on.
     fn slow_from(round: usize, rounds: usize) -> Vec<Round> {
         let speed = |number| if number >= round { 2.0 } else { 1.0 };
         let of = |number| [100.0, 1050.0].map(|ns| Repetition { ns: ns * speed(number), delay_ns: 0.0 });
@@ -259,14 +262,14 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_stretch_of_the_machine_leaves_the_ratios_as_they_are() {
+    fn a_slow_period_of_the_machine_does_not_change_the_ratios() {
         let measured = Interleaved::of(slow_from(2, 5), &[10, 100], 5);
         assert_eq!([0.0, 0.5, 1.0].map(|share| measured.ratio(1, share)), [1.05; 3]);
         assert_eq!((measured.ratio(0, 0.5), measured.samples[1].quantile_ns(0.5)), (1.0, 2100.0));
     }
 
     #[test]
-    fn a_round_with_one_disturbed_variant_does_not_count_for_any() {
+    fn a_round_with_one_disturbed_variant_is_discarded_for_all() {
         let mut rounds = slow_from(4, 6);
         rounds[5][0].delay_ns = 100.0;
         let measured = Interleaved::of(rounds, &[1, 1], 5);

@@ -1,4 +1,4 @@
-//! What a run on a modelled chip was like in virtual time: the same numbers on every machine.
+//! The virtual time of a run on a modelled chip: the same numbers on every machine.
 
 use ringlane_insight::CoreKind;
 use ringlane_insight::bound::RunBound;
@@ -10,7 +10,7 @@ use ringlane_insight::text_table::{Side, Table};
 
 use super::rows::Row;
 
-/// What a run on a modelled chip was like in virtual time.
+/// The virtual time of a run on a modelled chip.
 #[derive(Clone, Debug, Serialize)]
 pub struct Modelled {
     case: String,
@@ -19,7 +19,7 @@ pub struct Modelled {
     /// Virtual time from the first submit to the end of the last task.
     pub makespan_us: f64,
     bound_us: f64,
-    /// Makespan against the time that no schedule of the same tasks could beat.
+    /// Makespan divided by the lower bound.
     pub bound_ratio: f64,
     utilization_aic: f64,
     utilization_aiv: f64,
@@ -28,7 +28,8 @@ pub struct Modelled {
 }
 
 impl Modelled {
-    /// What a recorded run tells; `fifo_us` is the makespan of the same program with `fifo`, if this is another policy.
+    /// The numbers of a recorded run; `fifo_us` is the makespan of the same program with `fifo`, unless this is
+    /// `fifo`.
     pub fn of(run: &RunBound, case: String, chip: &str, policy: &'static str, fifo_us: Option<f64>) -> Self {
         let us = |Ticks(ticks)| microseconds(ticks as f64, run.clock_freq_hz);
         let busy =
@@ -40,7 +41,7 @@ impl Modelled {
             policy,
             makespan_us,
             bound_us: us(run.bound.ticks),
-            // A run of no work is as short as it can be.
+            // A run without work is as short as possible.
             bound_ratio: run.ratio().unwrap_or(1.0),
             utilization_aic: busy(CoreKind::Aic),
             utilization_aiv: busy(CoreKind::Aiv),
@@ -48,7 +49,7 @@ impl Modelled {
         }
     }
 
-    /// Whether the run is shorter than any run can be: then the model or the bound is wrong.
+    /// Whether the run is shorter than its lower bound: then the model or the bound is wrong.
     pub fn beats_its_bound(&self) -> bool {
         self.bound_ratio < 1.0
     }

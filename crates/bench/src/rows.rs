@@ -1,4 +1,4 @@
-//! Results: one row for each measurement, as a table for people and as JSON for programs.
+//! Results: one row per measurement, as a table and as JSON.
 
 use serde::Serialize;
 
@@ -16,7 +16,7 @@ pub struct Row {
     /// What was measured.
     pub name: String,
     platform: &'static str,
-    /// Threads, the submitting one included.
+    /// Threads, including the submitting one.
     pub threads: u32,
     spin_us: u32,
     /// Tasks of one repetition.
@@ -24,23 +24,23 @@ pub struct Row {
     dfx: &'static str,
     ns_per_task_min: f64,
     ns_per_task_p25: f64,
-    /// The number that is compared.
+    /// The value that is compared.
     pub ns_per_task_median: f64,
     ns_per_task_p75: f64,
     repetitions: usize,
-    /// Repetitions that do not count because other processes had the cores.
+    /// Repetitions that do not count because other processes used the cores.
     repetitions_disturbed: usize,
-    /// Time without a core in those that count, all threads added up, against the time they took.
+    /// Time without a core in those that count, summed over threads, divided by their duration.
     delay_share: f64,
-    /// What only some benchmarks tell.
+    /// Values that only some benchmarks have.
     #[serde(flatten)]
     pub extra: Extra,
 }
 
-/// What only some benchmarks tell.
+/// Values that only some benchmarks have.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Extra {
-    /// The best possible schedule's time as a share of the best measured.
+    /// The time of the best possible schedule divided by the best measured time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub efficiency: Option<f64>,
     /// Dependencies that were checked in each repetition.
@@ -49,27 +49,27 @@ pub struct Extra {
     /// Tasks that ran too early, twice or not at all, over all repetitions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub violations: Option<u64>,
-    /// Allocations of all threads after start-up, over all repetitions, the first included.
+    /// Allocations of all threads after start-up, over all repetitions, including the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allocations: Option<u64>,
     /// Bytes of memory for each task in flight.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_per_task: Option<f64>,
-    /// Time per task against the first of the variants that were measured in turn with this one.
+    /// Time per task divided by that of the first of the variants that were measured alternately with this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<Ratio>,
     /// Time to write the artifacts after the run, median.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub export_ns_per_task: Option<f64>,
-    /// The most memory that the process had.
+    /// The peak memory of the process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak_memory_bytes: Option<u64>,
-    /// What the run was like in virtual time.
+    /// The virtual time of the run.
     #[serde(flatten)]
     pub modelled: Option<Modelled>,
 }
 
-/// Times per task against those of another variant in the same round: the median of all rounds, and the quartiles.
+/// Times per task divided by those of another variant in the same round: the median of all rounds, and the quartiles.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Ratio {
     p25: f64,
@@ -78,7 +78,7 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// What was measured of a variant.
+    /// The ratio of a variant.
     pub fn of(measured: &Interleaved, variant: usize) -> Self {
         let [p25, median, p75] =
             [0.25, 0.5, 0.75].map(|share| (measured.ratio(variant, share) * 1000.0).round() / 1000.0);
@@ -87,7 +87,7 @@ impl Ratio {
 }
 
 impl Row {
-    /// The row of a measurement of so many tasks.
+    /// The row of a measurement of `tasks` tasks.
     pub fn new(name: impl Into<String>, threads: u32, spin_us: u32, tasks: u64, samples: &Samples) -> Self {
         let per_task = |share| tenths(samples.quantile_ns(share) / tasks as f64);
         Row {
@@ -120,12 +120,12 @@ impl Row {
         self
     }
 
-    /// Whether a modelled run is shorter than it can be.
+    /// Whether a modelled run is shorter than its lower bound.
     pub fn beats_its_bound(&self) -> bool {
         self.extra.modelled.as_ref().is_some_and(Modelled::beats_its_bound)
     }
 
-    /// Whether other processes were much in the way.
+    /// Whether other processes disturbed the measurement much.
     fn is_disturbed(&self) -> bool {
         self.delay_share > DISTURBED_SHARE
     }
@@ -163,23 +163,23 @@ impl Row {
     }
 }
 
-/// A limit that the project has set itself, and what was measured.
+/// A target of the project, and the measured value.
 #[derive(Clone, Debug, Serialize)]
-pub struct Bar {
+pub struct Target {
     what: String,
     value: f64,
     limit: f64,
-    /// Nothing if other processes were too much in the way to tell.
+    /// `None` if the measurements were too disturbed to decide.
     reached: Option<bool>,
 }
 
-impl Bar {
-    /// A value that must not be larger than the limit.
+impl Target {
+    /// A value that must not exceed the limit.
     pub fn at_most(what: impl Into<String>, value: f64, limit: f64) -> Self {
-        Bar { what: what.into(), value, limit, reached: Some(value <= limit) }
+        Target { what: what.into(), value, limit, reached: Some(value <= limit) }
     }
 
-    /// The same bar, open if one of the rows that it is about was disturbed.
+    /// The same target, undecided if one of its rows was disturbed.
     pub fn judged_by<'r>(mut self, rows: impl IntoIterator<Item = &'r Row>) -> Self {
         self.reached = self.reached.filter(|_| !rows.into_iter().any(Row::is_disturbed));
         self
@@ -192,39 +192,39 @@ impl Bar {
             None => "open, the measurements are disturbed",
         };
         let numbers = [self.value, self.limit].map(|number| (number * 1000.0).round() / 1000.0);
-        format!("{}: {} (bar {}: {verdict})\n", self.what, numbers[0], numbers[1])
+        format!("{}: {} (target {}: {verdict})\n", self.what, numbers[0], numbers[1])
     }
 }
 
-/// All that a command measured.
+/// All results of a command.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Results {
     /// In the order of measurement.
     #[serde(rename = "results")]
     pub rows: Vec<Row>,
-    /// The bars that the measurements are about.
+    /// The targets of the measurements.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub bars: Vec<Bar>,
-    /// What the work of tasks costs, where they work.
+    pub bars: Vec<Target>,
+    /// The cost of a task's work, if tasks do work.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Calibration>,
 }
 
 impl Results {
-    /// Whether everything is right that does not depend on the machine: the order of tasks, no allocations, and no
-    /// modelled run that is shorter than it can be.
+    /// Whether everything that does not depend on the machine is correct: the order of tasks, no allocations, and no
+    /// modelled run that is shorter than its bound.
     pub fn are_sound(&self) -> bool {
         let faults = |extra: &Extra| extra.violations.unwrap_or(0) + extra.allocations.unwrap_or(0);
         self.rows.iter().all(|row| faults(&row.extra) == 0 && !row.beats_its_bound())
     }
 
-    /// For programs.
+    /// As JSON.
     pub fn json(&self) -> String {
         let text = serde_json::to_string(self).expect("names and finite numbers");
         format!("{text}\n")
     }
 
-    /// For people.
+    /// As tables.
     pub fn text(&self) -> String {
         let numbers = ["threads", "spin µs", "tasks", "min ns/task", "p25", "median", "p75", "runs"];
         let mut columns = vec![("name", Side::Left)];
@@ -236,14 +236,14 @@ impl Results {
         measured.iter().for_each(|row: &&Row| table.push(row.cells()));
         let measured = if measured.is_empty() { String::new() } else { table.render() };
         let tables = measured + &modelled::text(&modelled);
-        self.bars.iter().fold(tables, |text, bar| text + &bar.text())
+        self.bars.iter().fold(tables, |text, target| text + &target.text())
     }
 }
 
 /// Bytes of a mebibyte.
 const MIB: f64 = 1024.0 * 1024.0;
 
-/// One digit after the point is more than a measurement is good for.
+/// Rounds to one decimal, the precision of a measurement at best.
 fn tenths(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
 }

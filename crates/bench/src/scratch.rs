@@ -1,7 +1,7 @@
-//! A directory for the files of measured recordings, gone when the measurement is over.
+//! A temporary directory for measured recordings.
 //!
-//! It is in memory where the system has such a place: on a disk the system goes on writing (and, when they are removed,
-//! forgetting) the files of one variant while the next is measured, which costs that one 2 % here.
+//! It is in memory if the system has such a directory: with a disk, the system still writes (and, when they are
+//! removed, frees) the files of one variant while the next is measured, which costs that one 2 % here.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,11 +10,11 @@ use ringlane_trace::RunDir;
 
 use super::error::BenchError;
 
-/// The directory. Each recording replaces the one before it.
+/// The directory. Each recording replaces the previous one.
 pub struct Scratch(PathBuf);
 
 impl Scratch {
-    /// A directory of its own, in memory or below the system's temporary one.
+    /// A new directory, in memory or below the system's temporary directory.
     pub fn new() -> Result<Self, BenchError> {
         let name = format!("ringlane-bench-{}", std::process::id());
         let places = [PathBuf::from("/dev/shm"), std::env::temp_dir()].map(|place| place.join(&name));
@@ -30,10 +30,10 @@ impl Scratch {
         RunDir::create_exact(self.vacant()).map_err(BenchError::Scratch)
     }
 
-    /// A path for one run, with nothing there.
+    /// A path for one run that does not exist yet.
     pub fn vacant(&self) -> PathBuf {
         let path = self.0.join("run");
-        // Nothing there yet, or the files of the last run.
+        // It does not exist, or contains the files of the last run.
         let _ = fs::remove_dir_all(&path);
         path
     }

@@ -1,10 +1,10 @@
 //! The work of a task: a fixed amount, not a fixed time.
 //!
-//! A task that spins until a time stamp makes "progress" while its thread is not running, which rewards more threads
-//! than cores. So the work is a chain of dependent multiplications, and its length is found by calibration:
-//! a call of [`work`] takes `per_call + per_iteration × iterations`, both fitted from series of calls that follow
-//! each other directly. The fence at its end keeps the core from starting on what comes next before the work is done;
-//! otherwise a part of the runtime's own cost would hide behind it. The peers work the same way.
+//! A task that spins until a deadline makes "progress" while its thread is not running, which rewards more threads
+//! than cores. So the work is a chain of dependent multiplications, and its length is found by calibration: a call of
+//! [`work`] takes `per_call + per_iteration × iterations`, both fitted from series of consecutive calls. The fence at
+//! its end keeps the core from starting the following instructions before the work is done; otherwise the work would
+//! hide a part of the runtime's cost. The peers work the same way.
 #![allow(unsafe_code)]
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,18 +12,18 @@ use std::time::{Duration, Instant};
 
 use super::workload::Spin;
 
-/// How much each task works. Set between runs only; a run starts its workers' tasks after it was set.
+/// The iterations of each task. Set only between runs, before the run starts its tasks.
 static ITERATIONS: AtomicU64 = AtomicU64::new(0);
 
-/// Iterations of the two series from which the line is fitted.
+/// Iterations of the two series that are fitted.
 const SHORT_SERIES: u64 = 400;
 const LONG_SERIES: u64 = 1600;
-/// Calls of one series: long against the clock's own cost.
+/// Calls of one series: enough to make the cost of reading the clock negligible.
 const SERIES_CALLS: u32 = 100;
-/// Series of each kind; the fastest is the one that nothing disturbed.
+/// Series of each length; the fastest one is undisturbed.
 const SERIES: u32 = 1000;
 
-/// What the work costs on this machine.
+/// The cost of the work on this machine.
 #[derive(Clone, Copy, Debug, serde::Serialize)]
 pub struct Calibration {
     /// Leaving the loop, and the fence.
@@ -41,7 +41,7 @@ impl Calibration {
         Calibration { ns_per_call: short - ns_per_iteration * SHORT_SERIES as f64, ns_per_iteration }
     }
 
-    /// The iterations that take so long.
+    /// The number of iterations for this duration.
     pub fn iterations(&self, spin: Spin) -> u64 {
         let ns = f64::from(spin.us()) * 1000.0;
         if ns == 0.0 { 0 } else { ((ns - self.ns_per_call) / self.ns_per_iteration).round().max(1.0) as u64 }
@@ -58,18 +58,18 @@ fn ns_per_call(iterations: u64) -> f64 {
     best.as_nanos() as f64 / f64::from(SERIES_CALLS)
 }
 
-/// Sets how much the tasks of the next runs work.
+/// Sets the number of iterations for the tasks of the following runs.
 pub fn set_iterations(iterations: u64) {
     ITERATIONS.store(iterations, Ordering::Relaxed);
 }
 
-/// What a measured task does.
+/// The work of a measured task.
 #[inline]
 pub fn task_body() {
     work(ITERATIONS.load(Ordering::Relaxed));
 }
 
-/// So many dependent multiplications.
+/// Executes `iterations` dependent multiplications.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub fn work(iterations: u64) {
@@ -77,7 +77,7 @@ pub fn work(iterations: u64) {
         return;
     }
     // SAFETY: the code reads and writes only its two registers and the flags, ends after `iterations` (at least 1)
-    // rounds, and the fence orders instructions without touching memory.
+    // rounds, and the fence orders instructions without accessing memory.
     unsafe {
         std::arch::asm!(
             "2:",
@@ -92,7 +92,7 @@ pub fn work(iterations: u64) {
     }
 }
 
-/// So many dependent multiplications.
+/// Executes `iterations` dependent multiplications.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]
 pub fn work(iterations: u64) {

@@ -1,4 +1,4 @@
-//! From a graph to submits: handles of its buffers, scopes of bounded size, one submit for each task.
+//! Submits a graph: handles of its buffers, scopes of bounded size, one submit per task.
 
 use ringlane_engine::Result;
 use ringlane_engine::prelude::{Arg, BufferId, Buffers, DType, Orch, Tensor, scalar};
@@ -7,7 +7,7 @@ use super::graph::{BufferIndex, Graph, Task};
 use super::kernels;
 use super::limits::SCOPE_TASKS;
 
-/// The external buffers of a graph: one element each, since no kernel looks at it.
+/// The external buffers of a graph: one element each, since no kernel reads it.
 pub struct Data {
     /// The buffers.
     pub buffers: Buffers<'static>,
@@ -23,13 +23,13 @@ impl Data {
         Ok(Data { buffers, ids })
     }
 
-    /// The buffers, and what makes handles of them in a run.
+    /// The buffers, and the ids to create their handles in a run.
     pub fn parts(&mut self) -> (&mut Buffers<'static>, Ids<'_>) {
         (&mut self.buffers, Ids(&self.ids))
     }
 }
 
-/// Names of the buffers.
+/// Ids of the buffers.
 #[derive(Clone, Copy)]
 pub struct Ids<'d>(&'d [BufferId]);
 
@@ -69,7 +69,7 @@ pub fn submit<'s>(o: &mut Orch<'s, '_>, task: &Task, handles: &[Tensor<'s>]) -> 
     }
 }
 
-/// As [`plain`], with kernels that check their task's place in the order.
+/// Like [`plain`], with kernels that check the order of their tasks.
 pub fn checked<'s>(o: &mut Orch<'s, '_>, tasks: &[Task], handles: &[Tensor<'s>]) -> Result<()> {
     for (scope, first) in tasks.chunks(SCOPE_TASKS).zip((0u32..).step_by(SCOPE_TASKS)) {
         o.scope(|o| {

@@ -1,4 +1,4 @@
-//! The six workloads: the same graphs, sizes and random numbers as the peers that they are compared with.
+//! The six workloads: the same graphs, sizes and random numbers as those of the peers they are compared with.
 
 use super::graph::{BufferIndex, Graph, Task};
 
@@ -6,20 +6,20 @@ use super::graph::{BufferIndex, Graph, Task};
 const FORK_WIDTH: u32 = 64;
 /// How far back `random` reads, in tasks.
 const RANDOM_WINDOW: u32 = 64;
-/// First state of the random numbers of `random`.
+/// Seed of the random numbers of `random`.
 const RANDOM_SEED: u64 = 42;
 
-/// How long each task works.
+/// The work of each task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(usize)]
 pub enum Spin {
-    /// Not at all.
+    /// None.
     Empty,
     /// One microsecond.
     Us1,
-    /// Ten.
+    /// Ten microseconds.
     Us10,
-    /// A hundred.
+    /// A hundred microseconds.
     Us100,
 }
 
@@ -38,11 +38,11 @@ impl Spin {
 pub enum Workload {
     /// No dependencies.
     Independent,
-    /// Each task after the last, through one buffer.
+    /// Each task depends on the previous one, through one buffer.
     Chain,
     /// Rounds of 1 → 64 → 1.
     Forkjoin,
-    /// A square of tasks, each after the one to its left and the one above.
+    /// A square of tasks, each depends on the one to its left and the one above.
     Wavefront,
     /// Tiled Cholesky factorization, by tile access.
     Cholesky,
@@ -73,7 +73,7 @@ impl Workload {
         }
     }
 
-    /// The size to measure with: longer tasks are fewer, so that one repetition takes 20 to 100 ms.
+    /// The size to measure: longer tasks are fewer, so that one repetition takes 20 to 100 ms.
     pub const fn size(self, spin: Spin) -> u32 {
         let by_spin = match self {
             Workload::Independent => [1_000_000, 40_000, 4_000, 400],
@@ -86,7 +86,7 @@ impl Workload {
         by_spin[spin as usize]
     }
 
-    /// The size to verify with.
+    /// The size to verify.
     pub const fn size_to_verify(self) -> u32 {
         match self {
             Workload::Independent | Workload::Random => 5_000,
@@ -97,7 +97,7 @@ impl Workload {
         }
     }
 
-    /// The largest size with no more tasks than one scope holds.
+    /// The largest size that fits into one scope.
     pub const fn size_of_one_scope(self) -> u32 {
         match self {
             Workload::Independent | Workload::Chain | Workload::Random => 4_096,
@@ -119,7 +119,7 @@ impl Workload {
         }
     }
 
-    /// Task lengths that the best possible schedule takes on so many threads.
+    /// The length of the best possible schedule on `threads` threads, in task lengths.
     pub fn ideal_task_lengths(self, tasks: usize, critical_tasks: u32, threads: u32) -> f64 {
         let (tasks, threads) = (tasks as f64, f64::from(threads));
         match self {
@@ -132,7 +132,7 @@ impl Workload {
     }
 }
 
-/// One buffer a round: the fork writes it, the middle reads it, the join updates it, the next fork reads it.
+/// One buffer per round: the fork writes it, the middle reads it, the join updates it, the next fork reads it.
 fn forkjoin(rounds: u32) -> Graph {
     let mut graph = Graph::over(rounds);
     for round in 0..rounds {
@@ -180,7 +180,7 @@ fn cholesky(tiles: u32) -> Graph {
 }
 
 /// Task `i` updates buffer `i` and reads two (or, if they are the same, one) of those of the last 64 tasks. With
-/// fewer buffers than tasks the buffers are used in a circle.
+/// fewer buffers than tasks the buffers are reused cyclically.
 pub fn random(tasks: u32, buffers: u32) -> Graph {
     let mut graph = Graph::over(buffers);
     let mut state = RANDOM_SEED;
@@ -211,7 +211,7 @@ mod tests {
     use super::super::limits::SCOPE_TASKS;
     use super::*;
 
-    /// Tasks, buffers, edges, longest path, and a sum over all edges, as the peers' own generator gives them.
+    /// Tasks, buffers, edges, longest path, and a sum over all edges, as the peers' own generator computes them.
     #[test]
     fn the_graphs_are_those_of_the_peers() {
         let expected = [
@@ -235,13 +235,13 @@ mod tests {
     }
 
     #[test]
-    fn empty_workloads_have_the_tasks_that_the_tables_say() {
+    fn empty_workloads_have_the_tasks_of_the_tables() {
         let tasks = Workload::ALL.map(|w| w.graph(w.size(Spin::Empty)).tasks.len());
         assert_eq!(tasks, [1_000_000, 100_000, 66_000, 65_536, 11_480, 100_000]);
     }
 
     #[test]
-    fn what_should_fit_one_scope_does() {
+    fn the_size_of_one_scope_fits_into_one_scope() {
         for workload in Workload::ALL {
             let tasks = workload.graph(workload.size_of_one_scope()).tasks.len();
             assert!((SCOPE_TASKS * 4 / 5..=SCOPE_TASKS).contains(&tasks), "{workload:?}: {tasks}");

@@ -1,6 +1,6 @@
 //! `ringlane bench alloc`: allocations per task after start-up. There must be none.
 //!
-//! Counted are all allocations of all threads, from the end of a run's first scope until the run has returned.
+//! All allocations of all threads count, from the end of a run's first scope until the run has returned.
 
 use std::time::{Duration, Instant};
 
@@ -9,14 +9,14 @@ use crate::error::BenchError;
 use crate::graph::Graph;
 use crate::limits::SCOPE_TASKS;
 use crate::measure::Samples;
-use crate::rows::{Bar, Row};
+use crate::rows::{Row, Target};
 use crate::submit::{self, Data};
 use crate::workload::Spin;
-use crate::{Bench, Lab};
+use crate::{Bench, Session};
 use ringlane::Runtime;
 
 /// Counts the allocations of every workload at every number of threads.
-pub fn measure(bench: &Bench, lab: &mut Lab<'_>) -> Result<(), BenchError> {
+pub fn measure(bench: &Bench, session: &mut Session<'_>) -> Result<(), BenchError> {
     if !allocations::are_counted() {
         return Err(BenchError::NotCounted);
     }
@@ -27,27 +27,27 @@ pub fn measure(bench: &Bench, lab: &mut Lab<'_>) -> Result<(), BenchError> {
         let graph = workload.graph(workload.size(Spin::Empty));
         let mut data = Data::of(&graph)?;
         for &threads in &bench.threads {
-            let runtime = lab.runtime(&name, threads)?;
+            let runtime = session.runtime(&name, threads)?;
             let mut counts = Vec::new();
             let samples = Samples::take(time, || {
                 let (took, allocations) = once(runtime, &mut data, &graph)?;
                 counts.push(allocations);
                 Ok(took)
             })?;
-            // The first repetition warms up, threads included.
+            // The first repetition is a warm-up, also for threads.
             let counted: u64 = counts[1..].iter().sum();
             let watched = graph.tasks.len() - SCOPE_TASKS;
             let mut row = Row::new(name.clone(), threads, 0, watched as u64, &samples);
             row.extra.allocations = Some(counted);
-            lab.done(row);
+            session.done(row);
             most_per_task = most_per_task.max(counted as f64 / (watched * (counts.len() - 1)) as f64);
         }
     }
-    lab.judge(Bar::at_most("alloc: most allocations per task after start-up", most_per_task, 0.0), 0);
+    session.judge(Target::at_most("alloc: most allocations per task after start-up", most_per_task, 0.0), 0);
     Ok(())
 }
 
-/// One run: time and allocations after its first scope.
+/// One run: its duration, and the allocations after its first scope.
 fn once(runtime: &mut Runtime, data: &mut Data, graph: &Graph) -> Result<(Duration, u64), BenchError> {
     let (buffers, ids) = data.parts();
     let (first, rest) = graph.tasks.split_at(SCOPE_TASKS);

@@ -1,10 +1,10 @@
-//! `ringlane bench mailbox`: a call of nothing in a child through its mailbox, beside a message of 64 bytes there and back
-//! through a pipe and through a Unix socket, to children of the same kind.
+//! `ringlane bench mailbox`: an empty call in a child through its mailbox, compared with a round trip of a 64-byte
+//! message through a pipe and through a Unix socket, to children of the same kind.
 //!
-//! The rows without a slash are calls one after another. Those with `/run` are runs of one call, one run after another: what a
-//! run costs beyond its calls. Those with `/first` are one call to a child that has had nothing to do for a while and sleeps, so
-//! that the machine has to wake up too. `mailbox_sleep` is a mailbox where nobody looks before sleeping,
-//! as it is when workers take all cores. `node` is a whole run of a node with one worker: each call is a task of its graph,
+//! The rows without a slash are consecutive calls. Those with `/run` are consecutive runs of one call each: they show
+//! the cost of a run beyond its calls. Those with `/first` are one call to a child that has been idle for a while and
+//! sleeps, so that it has to be woken up. `mailbox_sleep` is a mailbox without polling before sleep, as it is when
+//! workers use all cores. `node` is a complete run of a node with one worker: each call is a task of its graph,
 //! submitted, scheduled and reclaimed.
 
 use std::thread::sleep;
@@ -13,35 +13,35 @@ use std::time::{Duration, Instant};
 use ringlane_node::{Child, Kind, Launch, Memories, Node, NodeOptions, On, Spin, WorkerSpec};
 use ringlane_task::CallConfig;
 
+use crate::echo::{EMPTY, EchoChild};
 use crate::error::BenchError;
 use crate::limits::REPETITIONS_MIN;
 use crate::measure::{Effort, Interleaved};
-use crate::peer::{EMPTY, Peer};
-use crate::rows::{Bar, Ratio, Row};
-use crate::{Bench, Lab};
+use crate::rows::{Ratio, Row, Target};
+use crate::{Bench, Session};
 
-/// Calls one after another.
+/// Consecutive calls.
 const CALLS: u64 = 1000;
-/// Runs of one call, one after another.
+/// Consecutive runs of one call.
 const RUNS: u64 = 100;
-/// How long a child has nothing to do before a first call: far more than it looks before it sleeps.
+/// How long a child is idle before a first call: much longer than it polls before it sleeps.
 const IDLE: Duration = Duration::from_millis(1);
-/// No call takes so long unless something is broken.
+/// Only a broken call takes this long.
 const CALL_TIMEOUT: Duration = Duration::from_secs(10);
 /// The parent and one child.
 const PROCESSES: u32 = 2;
 /// Nanoseconds of one more call.
 const MARGINAL_NS_MAX: f64 = 5_000.0;
-/// Nanoseconds that a run of calls takes beyond its calls.
+/// Nanoseconds of a run of calls beyond its calls.
 const FIXED_NS_MAX: f64 = 50_000.0;
 
 const _: () = assert!(ringlane_node::limits::SPIN.as_nanos() * 10 <= IDLE.as_nanos());
 
-/// So many times there and back, one after another.
+/// Makes this number of consecutive round trips.
 type Way = Box<dyn FnMut(u64) -> Result<(), BenchError>>;
 
-/// Measures all ways in turn.
-pub fn measure(bench: &Bench, lab: &mut Lab<'_>) -> Result<(), BenchError> {
+/// Measures all connections alternately.
+pub fn measure(bench: &Bench, session: &mut Session<'_>) -> Result<(), BenchError> {
     let mut ways: [(&str, Way); 5] = [
         ("mailbox", mailbox(Spin::for_workers(1))?),
         ("node", node()?),
@@ -50,37 +50,38 @@ pub fn measure(bench: &Bench, lab: &mut Lab<'_>) -> Result<(), BenchError> {
         ("socket", socket()?),
     ];
     let time = bench.time_of_each(3);
-    let marginal = rows(lab, &mut ways, "", CALLS, time, |way| timed(|| way(CALLS)))?;
-    let run = rows(lab, &mut ways, "/run", RUNS, time, |way| timed(|| (0..RUNS).try_for_each(|_| way(1))))?;
+    let marginal = rows(session, &mut ways, "", CALLS, time, |way| timed(|| way(CALLS)))?;
+    let run =
+        rows(session, &mut ways, "/run", RUNS, time, |way| timed(|| (0..RUNS).try_for_each(|_| way(1))))?;
     for (way, name) in ["mailbox", "node"].into_iter().enumerate() {
         let (marginal, fixed) = (marginal[way], (run[way] - marginal[way]).max(0.0));
         let own = [name.to_string(), format!("{name}/run")];
-        lab.judge_by(
-            Bar::at_most(format!("{name}: ns of one more call"), marginal, MARGINAL_NS_MAX),
+        session.judge_by(
+            Target::at_most(format!("{name}: ns of one more call"), marginal, MARGINAL_NS_MAX),
             &own[..1],
         );
-        lab.judge_by(
-            Bar::at_most(format!("{name}: ns of a run beyond its calls"), fixed, FIXED_NS_MAX),
+        session.judge_by(
+            Target::at_most(format!("{name}: ns of a run beyond its calls"), fixed, FIXED_NS_MAX),
             &own,
         );
     }
-    rows(lab, &mut ways, "/first", 1, time, |way| {
+    rows(session, &mut ways, "/first", 1, time, |way| {
         sleep(IDLE);
         timed(|| way(1))
     })?;
     Ok(())
 }
 
-/// A row for each way, and their medians.
+/// A row for each connection, and their medians.
 fn rows(
-    lab: &mut Lab<'_>,
+    session: &mut Session<'_>,
     ways: &mut [(&str, Way)],
     suffix: &str,
     calls: u64,
     time: Duration,
     once: impl Fn(&mut Way) -> Result<Duration, BenchError>,
 ) -> Result<Vec<f64>, BenchError> {
-    lab.begin(&format!("mailbox{suffix}"), PROCESSES);
+    session.begin(&format!("mailbox{suffix}"), PROCESSES);
     let effort = Effort { time, rounds_min: REPETITIONS_MIN };
     let measured = Interleaved::take(effort, &vec![calls; ways.len()], |way| once(&mut ways[way].1))?;
     let mut medians = Vec::new();
@@ -90,7 +91,7 @@ fn rows(
         if index > 0 {
             row.extra.ratio = Some(Ratio::of(&measured, index));
         }
-        lab.done(row);
+        session.done(row);
     }
     Ok(medians)
 }
@@ -123,17 +124,17 @@ fn node() -> Result<Way, BenchError> {
 }
 
 fn pipe() -> Result<Way, BenchError> {
-    let mut peer = Peer::with_pipes()?;
+    let mut child = EchoChild::with_pipes()?;
     Ok(Box::new(move |calls| {
-        let there_and_back = (0..calls).try_for_each(|_| peer.round_trip());
-        there_and_back.map_err(|error| BenchError::NoPeer { what: "pipe", error })
+        let round_trips = (0..calls).try_for_each(|_| child.round_trip());
+        round_trips.map_err(|error| BenchError::NoPeer { what: "pipe", error })
     }))
 }
 
 fn socket() -> Result<Way, BenchError> {
-    let mut peer = Peer::with_socket()?;
+    let mut child = EchoChild::with_socket()?;
     Ok(Box::new(move |calls| {
-        let there_and_back = (0..calls).try_for_each(|_| peer.round_trip());
-        there_and_back.map_err(|error| BenchError::NoPeer { what: "socket", error })
+        let round_trips = (0..calls).try_for_each(|_| child.round_trip());
+        round_trips.map_err(|error| BenchError::NoPeer { what: "socket", error })
     }))
 }

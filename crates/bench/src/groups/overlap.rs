@@ -1,7 +1,7 @@
 //! `ringlane bench overlap`: a lookup among 1, 10 and 100 live disjoint tiles of one buffer.
 //!
-//! Updates of the tiles are submitted in turn to a chip that runs nothing meanwhile, so all tiles stay live. The first
-//! lap, which makes them so, is not timed. Tiles are windows of a matrix, or parts of a vector.
+//! Updates of the tiles are submitted in turn to a chip that runs nothing meanwhile, so all tiles stay live. The
+//! first pass, which makes them live, is not timed. Tiles are windows of a matrix, or parts of a vector.
 
 use std::time::{Duration, Instant};
 
@@ -10,20 +10,20 @@ use ringlane_engine::prelude::{
     BufferId, Buffers, CoreType, DType, Kernel, KernelParam, Orch, Tensor, ViewMut,
 };
 
+use crate::deferred::DeferredRuntime;
 use crate::error::BenchError;
 use crate::limits::SCOPE_TASKS;
 use crate::measure::Samples;
-use crate::patient::PatientRuntime;
-use crate::rows::{Bar, Row};
-use crate::{Bench, Lab};
+use crate::rows::{Row, Target};
+use crate::{Bench, Session};
 
-/// How many tiles are live.
+/// The number of live tiles.
 const LIVE: [u32; 3] = [1, 10, 100];
 /// Tiles along each side of the matrix; the vector has as many as the matrix.
 const SIDE_TILES: u32 = 10;
 /// Elements along each side of a tile.
 const TILE: u32 = 64;
-/// A lookup among the most tiles costs at most so many times one among the fewest.
+/// A lookup among the most tiles may cost at most this multiple of one among the fewest.
 const RATIO_MAX: f64 = 2.0;
 
 const _: () = assert!(LIVE[2] == SIDE_TILES * SIDE_TILES && LIVE[2] < SCOPE_TASKS as u32);
@@ -33,7 +33,7 @@ static UPDATE_WINDOW: Kernel =
 static UPDATE_PART: Kernel =
     Kernel::new("UPDATE_PART", CoreType::Any, &[<ViewMut<f32, 1> as KernelParam>::SPEC], |_| Ok(()));
 
-/// What is divided into tiles.
+/// The tensor that is divided into tiles.
 #[derive(Clone, Copy)]
 enum Whole {
     Matrix,
@@ -73,30 +73,30 @@ impl Whole {
 }
 
 /// Measures lookups among few and many tiles.
-pub fn measure(bench: &Bench, lab: &mut Lab<'_>) -> Result<(), BenchError> {
+pub fn measure(bench: &Bench, session: &mut Session<'_>) -> Result<(), BenchError> {
     let time = bench.time_of_each(2 * LIVE.len());
-    let mut runtime = PatientRuntime::new()?;
+    let mut runtime = DeferredRuntime::new()?;
     for whole in [Whole::Matrix, Whole::Vector] {
         let mut buffers = Buffers::new();
         let buffer = buffers.add_zeroed(DType::Float32, &whole.shape())?;
         let mut medians = Vec::new();
         for live in LIVE {
             let name = format!("{}/{live}", whole.name());
-            lab.begin(&name, 1);
+            session.begin(&name, 1);
             let samples = Samples::take(time, || once(&mut runtime, &mut buffers, buffer, whole, live))?;
             let timed = SCOPE_TASKS as u64 - u64::from(LIVE[2]);
             let row = Row::new(name, 1, 0, timed, &samples);
             medians.push(row.ns_per_task_median);
-            lab.done(row);
+            session.done(row);
         }
         let what = format!("{}: {} live tiles against {}", whole.name(), LIVE[2], LIVE[0]);
-        lab.judge(Bar::at_most(what, medians[2] / medians[0], RATIO_MAX), LIVE.len());
+        session.judge(Target::at_most(what, medians[2] / medians[0], RATIO_MAX), LIVE.len());
     }
     Ok(())
 }
 
 fn once(
-    runtime: &mut PatientRuntime,
+    runtime: &mut DeferredRuntime,
     buffers: &mut Buffers<'_>,
     buffer: BufferId,
     whole: Whole,

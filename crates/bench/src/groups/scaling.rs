@@ -1,6 +1,6 @@
-//! `ringlane bench scaling`: whether a task costs the same in a run of ten thousand and of ten million.
+//! `ringlane bench scaling`: whether a task costs the same in a run of ten thousand and of ten million tasks.
 //!
-//! The stream has the shape of `random`; its buffers are used in a circle, so that only the number of tasks grows.
+//! The stream has the shape of `random`; its buffers are reused cyclically, so that only the number of tasks grows.
 
 use std::time::{Duration, Instant};
 
@@ -11,41 +11,42 @@ use crate::error::BenchError;
 use crate::graph::Graph;
 use crate::limits::{REPETITIONS_MIN, SCOPE_TASKS};
 use crate::measure::{Effort, Interleaved};
-use crate::rows::{Bar, Ratio, Row};
+use crate::rows::{Ratio, Row, Target};
 use crate::submit::{self, Data};
 use crate::workload::random;
-use crate::{Bench, Lab};
+use crate::{Bench, Session};
 use ringlane::Runtime;
 
 /// Tasks of the runs.
 const TASKS: [u64; 4] = [10_000, 100_000, 1_000_000, 10_000_000];
-/// Buffers, used in a circle.
+/// Buffers, reused cyclically.
 const BUFFERS: u32 = 4096;
 /// Tasks after which the stream repeats itself.
 const PERIOD: u32 = 65_536;
-/// A task of a longer run costs at most so many times one of the shortest.
+/// A task of a longer run may cost at most this multiple of one of the shortest.
 const GROWTH_MAX: f64 = 1.2;
 
 const _: () = assert!(PERIOD.is_multiple_of(BUFFERS) && (PERIOD as usize).is_multiple_of(SCOPE_TASKS));
 
-/// Measures runs of growing length, in turn: growth is what the longest takes against the shortest beside it.
-pub fn measure(bench: &Bench, lab: &mut Lab<'_>) -> Result<(), BenchError> {
+/// Measures runs of increasing length alternately: growth is the time per task of the longest divided by that of the
+/// shortest in the same round.
+pub fn measure(bench: &Bench, session: &mut Session<'_>) -> Result<(), BenchError> {
     let time = bench.time_of_each(bench.threads.len() * TASKS.len()) * TASKS.len() as u32;
     let effort = Effort { time, rounds_min: REPETITIONS_MIN };
     let graph = random(PERIOD, BUFFERS);
     let mut data = Data::of(&graph)?;
     for &threads in &bench.threads {
-        let runtime = lab.runtime("scaling", threads)?;
+        let runtime = session.runtime("scaling", threads)?;
         let run = |length: usize| once(runtime, &mut data, &graph, TASKS[length] as usize);
         let measured = Interleaved::take(effort, &TASKS, run)?;
         for (length, (tasks, samples)) in TASKS.into_iter().zip(&measured.samples).enumerate() {
             let mut row = Row::new(format!("scaling/{tasks}"), threads, 0, tasks, samples);
             row.extra.ratio = (length > 0).then(|| Ratio::of(&measured, length));
-            lab.done(row);
+            session.done(row);
         }
         let growth = measured.ratio(TASKS.len() - 1, 0.5);
         let what = format!("scaling: growth of ns per task from 10^4 to 10^7 tasks, --threads {threads}");
-        lab.judge(Bar::at_most(what, growth, GROWTH_MAX), TASKS.len());
+        session.judge(Target::at_most(what, growth, GROWTH_MAX), TASKS.len());
     }
     Ok(())
 }

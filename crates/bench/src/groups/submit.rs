@@ -1,34 +1,34 @@
-//! `ringlane bench submit`: what a submit costs alone.
+//! `ringlane bench submit`: the cost of a submit alone.
 //!
-//! On a chip that runs nothing before the scope has ended, the time of the loop is the time of the submits: checks,
-//! inference, wiring and all.
+//! On a chip that runs nothing before the scope has ended, the duration of the loop is that of the submits, including
+//! checks, inference and wiring.
 
 use std::time::{Duration, Instant};
 
+use crate::deferred::DeferredRuntime;
 use crate::error::BenchError;
 use crate::graph::Graph;
 use crate::measure::Samples;
-use crate::patient::PatientRuntime;
 use crate::rows::Row;
 use crate::submit::{self, Data};
-use crate::{Bench, Lab};
+use crate::{Bench, Session};
 
 /// Measures the submits of one scope of every workload.
-pub fn measure(bench: &Bench, lab: &mut Lab<'_>) -> Result<(), BenchError> {
+pub fn measure(bench: &Bench, session: &mut Session<'_>) -> Result<(), BenchError> {
     let time = bench.time_of_each(bench.workloads.len());
-    let mut runtime = PatientRuntime::new()?;
+    let mut runtime = DeferredRuntime::new()?;
     for &workload in &bench.workloads {
         let name = format!("submit/{}", workload.as_str());
         let graph = workload.graph(workload.size_of_one_scope());
         let mut data = Data::of(&graph)?;
-        lab.begin(&name, 1);
+        session.begin(&name, 1);
         let samples = Samples::take(time, || once(&mut runtime, &mut data, &graph))?;
-        lab.done(Row::new(name, 1, 0, graph.tasks.len() as u64, &samples));
+        session.done(Row::new(name, 1, 0, graph.tasks.len() as u64, &samples));
     }
     Ok(())
 }
 
-fn once(runtime: &mut PatientRuntime, data: &mut Data, graph: &Graph) -> Result<Duration, BenchError> {
+fn once(runtime: &mut DeferredRuntime, data: &mut Data, graph: &Graph) -> Result<Duration, BenchError> {
     let (buffers, ids) = data.parts();
     let took = runtime.run(buffers, |o| {
         let handles = ids.handles(o)?;

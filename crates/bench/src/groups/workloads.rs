@@ -4,9 +4,9 @@
 //! handles │ first submit ………… last submit ……… last completion │ run() returns
 //!         └──────────────── this is measured ──────────────────┘
 //! ```
-//! The clock starts inside the orchestration, after the buffers' handles are made, and stops when the run has ended
-//! (which is right after its last task): submission, inference and scopes are in, making the buffers is not. Letting go
-//! of the handles is in as well; after the first repetition it takes about a microsecond.
+//! The clock starts inside the orchestration, after the handles of the buffers have been created, and stops when the
+//! run has ended (right after its last task): submission, inference and scopes are included, creating the buffers is
+//! not. Dropping the handles is included as well; after the first repetition it takes about a microsecond.
 
 use std::time::{Duration, Instant};
 
@@ -18,14 +18,14 @@ use crate::rows::{Extra, Row};
 use crate::spin::{self, Calibration};
 use crate::submit::{self, Data};
 use crate::workload::Spin;
-use crate::{Bench, Lab};
+use crate::{Bench, Session};
 use ringlane::Runtime;
 
 /// Measures every workload with every spin at every number of threads.
-pub fn measure(bench: &Bench, lab: &mut Lab<'_>) -> Result<(), BenchError> {
+pub fn measure(bench: &Bench, session: &mut Session<'_>) -> Result<(), BenchError> {
     let works = bench.spins.iter().any(|&spin| spin != Spin::Empty);
     let calibration = works.then(Calibration::measure);
-    lab.results.calibration = calibration;
+    session.results.calibration = calibration;
     let time = bench.time_of_each(bench.workloads.len() * bench.spins.len() * bench.threads.len());
     for &workload in &bench.workloads {
         for &spin in &bench.spins {
@@ -34,7 +34,7 @@ pub fn measure(bench: &Bench, lab: &mut Lab<'_>) -> Result<(), BenchError> {
             let mut data = Data::of(&graph)?;
             spin::set_iterations(calibration.map_or(0, |c| c.iterations(spin)));
             for &threads in &bench.threads {
-                let runtime = lab.runtime(workload.as_str(), threads)?;
+                let runtime = session.runtime(workload.as_str(), threads)?;
                 let tasks = graph.tasks.len();
                 let samples = Samples::take(time, || once(runtime, &mut data, &graph))?;
                 let mut row = Row::new(workload.as_str(), threads, spin.us(), tasks as u64, &samples);
@@ -43,21 +43,21 @@ pub fn measure(bench: &Bench, lab: &mut Lab<'_>) -> Result<(), BenchError> {
                     let ideal_ns = ideal * f64::from(spin.us()) * 1000.0;
                     row.extra.efficiency = Some(ideal_ns / samples.quantile_ns(0.0));
                 }
-                lab.done(row);
+                session.done(row);
             }
         }
     }
     Ok(())
 }
 
-/// Runs every workload, in a small size, with tasks that check their place in the order.
-pub fn verify(bench: &Bench, lab: &mut Lab<'_>) -> Result<(), BenchError> {
+/// Runs every workload, at a small size, with tasks that check their order.
+pub fn verify(bench: &Bench, session: &mut Session<'_>) -> Result<(), BenchError> {
     let time = bench.time_of_each(bench.workloads.len() * bench.threads.len());
     for &workload in &bench.workloads {
         let graph = workload.graph(workload.size_to_verify());
         let mut data = Data::of(&graph)?;
         for &threads in &bench.threads {
-            let runtime = lab.runtime(workload.as_str(), threads)?;
+            let runtime = session.runtime(workload.as_str(), threads)?;
             let checker = Checker::install(&graph);
             let samples = Samples::take(time, || {
                 checker.begin();
@@ -69,7 +69,7 @@ pub fn verify(bench: &Bench, lab: &mut Lab<'_>) -> Result<(), BenchError> {
             let mut row = Row::new(workload.as_str(), threads, 0, graph.tasks.len() as u64, &samples?);
             let (edges, violations) = (Some(checker.edges()), Some(checker.violations()));
             row.extra = Extra { edges, violations, ..Extra::default() };
-            lab.done(row);
+            session.done(row);
         }
     }
     Ok(())

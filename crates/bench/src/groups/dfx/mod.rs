@@ -1,9 +1,10 @@
-//! `ringlane bench dfx`: what looking costs. Each instrument against off, in pairs, and what it takes before and after.
+//! `ringlane bench dfx`: instrumentation overhead. Each instrument compared with none, in pairs, and its cost before
+//! and after the run.
 //!
-//! The ratio is of makespans: from the start of the orchestration to the last completion. What a recording takes before the
-//! run (memory, a thread, files) and after it (writing the artifacts) is told apart: `fixed` is a run of one task with
-//! everything on against the same run with everything off, from call to return. `scopes` is a program with thousands of
-//! scopes of a few tasks each.
+//! The ratio is of makespans: from the start of the orchestration to the last completion. The cost of a recording
+//! before the run (memory, a thread, files) and after it (writing the artifacts) is measured separately: `fixed` is a
+//! run of one task with all instruments compared with the same run without, from call to return. `scopes` is a
+//! program with thousands of scopes of a few tasks each.
 
 mod scopes;
 
@@ -16,28 +17,28 @@ use ringlane_task::{CallConfig, DfxFlags};
 use crate::error::BenchError;
 use crate::graph::Graph;
 use crate::measure::{Effort, Interleaved};
-use crate::rows::{Bar, Ratio, Row};
+use crate::rows::{Ratio, Row, Target};
 use crate::scratch::Scratch;
 use crate::spin::{self, Calibration};
 use crate::submit::{self, Data};
 use crate::workload::{Spin, Workload};
-use crate::{Bench, Lab};
+use crate::{Bench, Session};
 use ringlane::ObservedRun;
 use ringlane::Runtime;
 
-/// Pairs at least of an instrument and off. On a machine with neighbours two runs of one pair differ by several percent, and the
-/// lowest bar is at one.
+/// The minimum number of pairs. On a shared machine two runs of one pair differ by several percent, and the lowest
+/// limit is one percent.
 const ROUNDS_MIN: usize = 41;
-/// Turning everything on may cost a run so much.
+/// The largest allowed fixed cost of a run with all instruments.
 const FIXED_MS_MAX: f64 = 5.0;
-/// Writing the timeline may cost so much for each block.
+/// The largest allowed time to write the timeline, per block.
 const EXPORT_US_MAX: f64 = 0.5;
 
-/// Everything but the dump, whose cost is the bytes that a program moves.
+/// All instruments but the dump, whose cost is the bytes that a program moves.
 const ALL_BUT_DUMP: DfxFlags =
     DfxFlags::SWIMLANE_PHASES.with(DfxFlags::PMU).with(DfxFlags::DEPS).with(DfxFlags::SCOPES);
 
-/// What is compared with off, and the most that it may cost at 1 µs and at 10 µs a task.
+/// The variants, and their largest allowed ratios with tasks of 1 µs and of 10 µs.
 const VARIANTS: [(&str, DfxFlags, [Option<f64>; 2]); 9] = [
     ("swimlane=1", DfxFlags::SWIMLANE_CORES, [Some(1.04), None]),
     ("swimlane=2", DfxFlags::SWIMLANE_TASKS, [Some(1.07), None]),
@@ -51,9 +52,9 @@ const VARIANTS: [(&str, DfxFlags, [Option<f64>; 2]); 9] = [
 ];
 
 /// Measures every variant on the chosen workloads.
-pub fn measure(bench: &Bench, lab: &mut Lab<'_>) -> Result<(), BenchError> {
+pub fn measure(bench: &Bench, session: &mut Session<'_>) -> Result<(), BenchError> {
     let calibration = Calibration::measure();
-    lab.results.calibration = Some(calibration);
+    session.results.calibration = Some(calibration);
     let scratch = Scratch::new()?;
     let combinations = bench.workloads.len() * bench.spins.len() * bench.threads.len() * VARIANTS.len();
     let effort = Effort { time: bench.time_of_each(combinations), rounds_min: ROUNDS_MIN };
@@ -63,21 +64,21 @@ pub fn measure(bench: &Bench, lab: &mut Lab<'_>) -> Result<(), BenchError> {
             let mut data = Data::of(&graph)?;
             spin::set_iterations(calibration.iterations(spin));
             for &threads in &bench.threads {
-                compare(lab, &scratch, effort, (workload, spin, threads), &graph, &mut data)?;
+                compare(session, &scratch, effort, (workload, spin, threads), &graph, &mut data)?;
             }
         }
     }
     spin::set_iterations(0);
     for &threads in &bench.threads {
-        scopes::compare(lab, &scratch, threads)?;
-        fixed(lab, &scratch, threads)?;
+        scopes::compare(session, &scratch, threads)?;
+        fixed(session, &scratch, threads)?;
     }
     Ok(())
 }
 
-/// All variants of one workload, each in turn with off.
+/// All variants of one workload, each alternating with a run without instruments.
 fn compare(
-    lab: &mut Lab<'_>,
+    session: &mut Session<'_>,
     scratch: &Scratch,
     effort: Effort,
     (workload, spin, threads): (Workload, Spin, u32),
@@ -86,10 +87,10 @@ fn compare(
 ) -> Result<(), BenchError> {
     let tasks = graph.tasks.len() as u64;
     for (variant, (label, flags, limits)) in VARIANTS.into_iter().enumerate() {
-        let runtime = lab.runtime(&format!("dfx {} {label}", workload.as_str()), threads)?;
+        let runtime = session.runtime(&format!("dfx {} {label}", workload.as_str()), threads)?;
         let mut exports = Vec::new();
         let measured = Interleaved::take(effort, &[tasks; 2], |watched| {
-            // Both begin in the same state: what the last export left in the caches is gone.
+            // Both begin in the same state: the last export no longer affects the caches.
             once(runtime, scratch, DfxFlags::NONE, data, graph)?;
             let (took, recording) = once(runtime, scratch, [DfxFlags::NONE, flags][watched], data, graph)?;
             exports.extend(recording.map(|r| r.cost.export_us as f64 * 1e3 / tasks as f64));
@@ -98,7 +99,7 @@ fn compare(
         let [off, on] =
             [0, 1].map(|v| Row::new(workload.as_str(), threads, spin.us(), tasks, &measured.samples[v]));
         if variant == 0 {
-            lab.done(off);
+            session.done(off);
         }
         let mut row = on.with_dfx(label);
         exports.sort_by(f64::total_cmp);
@@ -110,14 +111,14 @@ fn compare(
             _ => None,
         };
         let export = row.extra.export_ns_per_task;
-        lab.done(row);
+        session.done(row);
         let what = format!("{label} on {}, {} µs, --threads {threads}", workload.as_str(), spin.us());
         if let Some(limit) = limit {
-            lab.judge(Bar::at_most(format!("dfx: {what}"), measured.ratio(1, 0.5), limit), 1);
+            session.judge(Target::at_most(format!("dfx: {what}"), measured.ratio(1, 0.5), limit), 1);
         }
         if let Some(export) = export.filter(|_| label == "swimlane=3" && spin == Spin::Us1) {
-            lab.judge(
-                Bar::at_most(format!("dfx: export in µs a block, {what}"), export / 1e3, EXPORT_US_MAX),
+            session.judge(
+                Target::at_most(format!("dfx: export in µs a block, {what}"), export / 1e3, EXPORT_US_MAX),
                 1,
             );
         }
@@ -125,7 +126,7 @@ fn compare(
     Ok(())
 }
 
-/// One run of a workload: its makespan, and what was recorded.
+/// One run of a workload: its makespan, and its recording.
 fn once(
     runtime: &mut Runtime,
     scratch: &Scratch,
@@ -142,11 +143,11 @@ fn once(
     Ok((Duration::from_secs_f64(seconds), watched.recording))
 }
 
-/// A run of one task, from call to return, with everything on against off.
-fn fixed(lab: &mut Lab<'_>, scratch: &Scratch, threads: u32) -> Result<(), BenchError> {
+/// A run of one task, from call to return, with all instruments and without.
+fn fixed(session: &mut Session<'_>, scratch: &Scratch, threads: u32) -> Result<(), BenchError> {
     let graph = Workload::Chain.graph(1);
     let mut data = Data::of(&graph)?;
-    let runtime = lab.runtime("dfx fixed", threads)?;
+    let runtime = session.runtime("dfx fixed", threads)?;
     let everything = [DfxFlags::NONE, ALL_BUT_DUMP.with(DfxFlags::DUMP)];
     let effort = Effort { time: Duration::from_millis(300), rounds_min: ROUNDS_MIN };
     let measured = Interleaved::take(effort, &[1; 2], |variant| {
@@ -155,16 +156,16 @@ fn fixed(lab: &mut Lab<'_>, scratch: &Scratch, threads: u32) -> Result<(), Bench
         Ok(start.elapsed())
     })?;
     for (label, samples) in ["off", "all"].into_iter().zip(&measured.samples) {
-        lab.done(Row::new("fixed", threads, 0, 1, samples).with_dfx(label));
+        session.done(Row::new("fixed", threads, 0, 1, samples).with_dfx(label));
     }
     let cost_ms = (measured.samples[1].quantile_ns(0.5) - measured.samples[0].quantile_ns(0.5)) / 1e6;
     let what = format!("dfx: turning everything on, in ms a run, --threads {threads}");
-    lab.judge(Bar::at_most(what, cost_ms, FIXED_MS_MAX), 2);
+    session.judge(Target::at_most(what, cost_ms, FIXED_MS_MAX), 2);
     Ok(())
 }
 
 impl Scratch {
-    /// Runs an orchestration, recorded into a fresh directory if anything is to be recorded.
+    /// Runs an orchestration, recorded into a new directory if any instrument is on.
     #[track_caller]
     fn watch<'e>(
         &self,

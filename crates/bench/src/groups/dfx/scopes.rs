@@ -1,4 +1,4 @@
-//! What it costs to follow scopes where there are many: wall time of `paged_attention`, case `scopes`, against off.
+//! The overhead of recording many scopes: wall time of `paged_attention`, case `scopes`, with and without.
 
 use std::time::Duration;
 
@@ -6,27 +6,27 @@ use ringlane_scenes::{Program, Scene, SceneError};
 use ringlane_task::DfxFlags;
 
 use super::ROUNDS_MIN;
-use crate::Lab;
+use crate::Session;
 use crate::error::BenchError;
 use crate::measure::{Effort, Interleaved};
-use crate::rows::{Bar, Ratio, Row};
+use crate::rows::{Ratio, Row, Target};
 use crate::scratch::Scratch;
 
-/// Following every scope may cost the run so much.
+/// The largest allowed ratio with scopes recorded.
 const RATIO_MAX: f64 = 1.02;
-/// For both variants: some hundred and fifty pairs.
+/// For both variants: about 150 pairs.
 const EFFORT: Effort = Effort { time: Duration::from_secs(16), rounds_min: ROUNDS_MIN };
 
-/// Runs the scene with and without, in turn.
-pub fn compare(lab: &mut Lab<'_>, scratch: &Scratch, threads: u32) -> Result<(), BenchError> {
+/// Runs the scene with and without, alternately.
+pub fn compare(session: &mut Session<'_>, scratch: &Scratch, threads: u32) -> Result<(), BenchError> {
     let mut program = program()?;
     let mut data = program.buffers()?;
-    let runtime = lab.runtime("dfx paged_attention", threads)?;
+    let runtime = session.runtime("dfx paged_attention", threads)?;
     let variants = [("off", DfxFlags::NONE), ("scopes", DfxFlags::SCOPES)];
     let mut tasks = 0;
     let measured = Interleaved::take(EFFORT, &[1; 2], |variant| {
         let mut once = |flags| scratch.watch(runtime, flags, &mut data, |o| program.orchestrate(o));
-        // Both begin in the same state: what the last export left in the caches is gone.
+        // Both begin in the same state: the last export no longer affects the caches.
         once(DfxFlags::NONE)?;
         let watched = once(variants[variant].1)?;
         tasks = watched.report.tasks;
@@ -36,10 +36,10 @@ pub fn compare(lab: &mut Lab<'_>, scratch: &Scratch, threads: u32) -> Result<(),
         let mut row =
             Row::new("paged_attention", threads, 0, tasks, &measured.samples[variant]).with_dfx(label);
         row.extra.ratio = (variant > 0).then(|| Ratio::of(&measured, variant));
-        lab.done(row);
+        session.done(row);
     }
     let what = format!("dfx: scopes on paged_attention, case scopes, --threads {threads}");
-    lab.judge(Bar::at_most(what, measured.ratio(1, 0.5), RATIO_MAX), 1);
+    session.judge(Target::at_most(what, measured.ratio(1, 0.5), RATIO_MAX), 1);
     Ok(())
 }
 

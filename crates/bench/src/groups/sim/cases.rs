@@ -1,4 +1,5 @@
-//! Which case of each scene is measured: large enough to fill the cores where the scene can, and over in a second.
+//! The case of each scene that is measured: large enough to fill the cores if the scene can, and finished within a
+//! second.
 
 use ringlane_scenes::{Case, Program, Scene};
 
@@ -17,15 +18,16 @@ const CASES: [(&str, &str); 8] = [
     ("wavefront", "large"),
 ];
 
-/// A program whose schedule must come near the best possible where control is free.
+/// A program whose schedule must be close to the best possible one if control is free.
 pub struct Judged {
     scene: &'static str,
     case: &'static str,
     set: &'static [(&'static str, &'static str)],
 }
 
-/// Large against the cores, or no schedule could come near its bound: in `cholesky` and in the second `wavefront` the cores are
-/// what is short, in the first `wavefront` it is the path through the graph. Judged in small modes as well.
+/// Large compared with the cores, or no schedule could be close to its bound: in `cholesky` and in the second
+/// `wavefront` the cores are the limit, in the first `wavefront` the path through the graph. Also measured with
+/// `--verify`.
 pub const JUDGED: [Judged; 3] = [
     Judged { scene: "cholesky", case: "large", set: &[] },
     Judged { scene: "wavefront", case: "large", set: &[] },
@@ -50,12 +52,12 @@ pub struct Subject {
     /// Its scene.
     pub scene: &'static Scene,
     case: &'static Case,
-    /// Parameters that are not those of the case.
+    /// Parameters that differ from the case.
     set: &'static [(&'static str, &'static str)],
 }
 
 impl Subject {
-    /// The case of a scene to measure, or a small one to verify with.
+    /// The case of a scene to measure, or a small one to verify.
     pub fn of(scene: &'static Scene, mode: Mode) -> Result<Self, BenchError> {
         let listed = CASES.iter().find(|(name, _)| *name == scene.name).map(|(_, case)| *case);
         // The default case of `stream` is its longest.
@@ -67,7 +69,7 @@ impl Subject {
         Ok(Subject { scene, case, set: &[] })
     }
 
-    /// The case, and what is not as in it.
+    /// The case, and the parameters that differ from it.
     pub fn label(&self) -> String {
         self.set
             .iter()

@@ -1,14 +1,14 @@
-//! `ringlane bench sim`: the modelled chips. What each policy makes of each scene, how far that is from the best possible,
-//! and how fast the model itself is.
+//! `ringlane bench sim`: the modelled chips. The makespan of each scene with each policy, its distance from the best
+//! possible, and the speed of the model itself.
 //!
 //! ```text
-//! speed    stream on a2a3sim, nothing recorded           ns of host time a task, memory
+//! speed    stream on a2a3sim, nothing recorded           ns of host time per task, memory
 //! scenes   each scene × each chip × each policy          makespan, its bound, cores busy, gain against fifo
 //! ```
-//! The third chip is `a2a3-free`, whose control costs nothing: what is left is the policy.
+//! The third chip is `a2a3-free`, whose control costs nothing: it shows the policy alone.
 //!
-//! Makespans are virtual time: the same numbers on every machine and in every run. No run can be shorter than its bound; one
-//! that is makes the command fail. With `--verify` the scenes are small and their values are compared as well.
+//! Makespans are virtual time: the same numbers on every machine and in every run. No run can be shorter than its
+//! bound; if one is, the command fails. With `--verify` the scenes are small and their values are compared as well.
 
 mod cases;
 mod speed;
@@ -24,60 +24,66 @@ use ringlane_task::{CallConfig, DfxFlags};
 use crate::error::BenchError;
 use crate::measure::Samples;
 use crate::modelled::Modelled;
-use crate::rows::{Bar, Row};
+use crate::rows::{Row, Target};
 use crate::scratch::Scratch;
-use crate::{Bench, Lab, Mode};
+use crate::{Bench, Mode, Session};
 use cases::Subject;
 use ringlane::{Model, Platform, Runtime};
 
-/// What the bound needs of a run.
+/// The instruments that the bound requires.
 const RECORDED: DfxFlags = DfxFlags::SWIMLANE_CORES.with(DfxFlags::DEPS);
 const RECORDED_LABEL: &str = "swimlane=1 deps";
 /// The chip whose control costs nothing.
 const FREE_CHIP: &str = "a2a3-free";
-/// The policy that must come near the bound where control is free.
+/// The policy that must be close to the bound if control is free.
 const JUDGED: PolicyName = PolicyName::CriticalPath;
-/// With free control it takes at most so many times the lower bound.
+/// With free control the makespan may be at most this multiple of the lower bound.
 const FREE_RATIO_MAX: f64 = 1.05;
 
-/// Measures.
-pub fn measure(bench: &Bench, lab: &mut Lab<'_>) -> Result<(), BenchError> {
+/// Runs the measurements.
+pub fn measure(bench: &Bench, session: &mut Session<'_>) -> Result<(), BenchError> {
     if bench.mode == Mode::Measure {
-        // First, so that the memory is its own.
-        speed::measure(bench, lab)?;
+        // First, so that the peak memory is that of this measurement.
+        speed::measure(bench, session)?;
     }
     let scratch = Scratch::new()?;
     for scene in scenes() {
         for platform in Platform::all().into_iter().filter(|platform| platform.modelled().is_some()) {
             let subject = Subject::of(scene, bench.mode)?;
-            compare(lab, &scratch, bench.mode, &subject, (platform, platform.as_str()))?;
+            compare(session, &scratch, bench.mode, &subject, (platform, platform.as_str()))?;
         }
-        free(lab, &scratch, bench.mode, scene)?;
+        free(session, &scratch, bench.mode, scene)?;
     }
-    let beaten = lab.results.rows.iter().filter(|row| row.beats_its_bound()).count();
-    lab.judge(Bar::at_most("sim: runs shorter than their lower bound", beaten as f64, 0.0), 0);
+    let beaten = session.results.rows.iter().filter(|row| row.beats_its_bound()).count();
+    session.judge(Target::at_most("sim: runs shorter than their lower bound", beaten as f64, 0.0), 0);
     Ok(())
 }
 
-/// Scheduling that costs nothing.
-fn free(lab: &mut Lab<'_>, scratch: &Scratch, mode: Mode, scene: &'static Scene) -> Result<(), BenchError> {
+/// Scheduling with free control.
+fn free(
+    session: &mut Session<'_>,
+    scratch: &Scratch,
+    mode: Mode,
+    scene: &'static Scene,
+) -> Result<(), BenchError> {
     let judged = cases::JUDGED.iter().filter(|subject| subject.is_of(scene)).collect::<Vec<_>>();
     if judged.is_empty() {
         let subject = Subject::of(scene, mode)?;
-        return compare(lab, scratch, mode, &subject, (Platform::A2a3sim, FREE_CHIP)).map(drop);
+        return compare(session, scratch, mode, &subject, (Platform::A2a3sim, FREE_CHIP)).map(drop);
     }
     for chosen in judged {
         let subject = chosen.subject(scene)?;
-        let ratio = compare(lab, scratch, mode, &subject, (Platform::A2a3sim, FREE_CHIP))?;
+        let ratio = compare(session, scratch, mode, &subject, (Platform::A2a3sim, FREE_CHIP))?;
         let what = format!("sim: {} {} on {FREE_CHIP} with {JUDGED}", scene.name, subject.label());
-        lab.judge(Bar::at_most(format!("{what}, against its bound"), ratio, FREE_RATIO_MAX), 0);
+        session.judge(Target::at_most(format!("{what}, against its bound"), ratio, FREE_RATIO_MAX), 0);
     }
     Ok(())
 }
 
-/// One program on one chip with every policy, `fifo` first; gives the ratio to the bound with the judged policy.
+/// One program on one chip with every policy, `fifo` first; returns the ratio to the bound with the policy
+/// [`JUDGED`].
 fn compare(
-    lab: &mut Lab<'_>,
+    session: &mut Session<'_>,
     scratch: &Scratch,
     mode: Mode,
     subject: &Subject,
@@ -86,7 +92,7 @@ fn compare(
     let mut fifo_us = None;
     let mut ratio = 1.0;
     for policy in PolicyName::ALL {
-        lab.begin(&format!("sim {} {} {policy}", subject.scene.name, chip.1), 1);
+        session.begin(&format!("sim {} {} {policy}", subject.scene.name, chip.1), 1);
         let row = once(scratch, mode, subject, chip, policy, fifo_us)?;
         if let Some(modelled) = &row.extra.modelled {
             fifo_us.get_or_insert(modelled.makespan_us);
@@ -94,12 +100,12 @@ fn compare(
                 ratio = modelled.bound_ratio;
             }
         }
-        lab.done(row);
+        session.done(row);
     }
     Ok(ratio)
 }
 
-/// One recorded run, and what became of it.
+/// One recorded run, and its result.
 fn once(
     scratch: &Scratch,
     mode: Mode,

@@ -1,4 +1,4 @@
-//! How fast the model is: host time for each task of a long stream of tiny ones, on one thread, with nothing recorded.
+//! The speed of the model: host time per task of a long stream of tiny tasks, on one thread, without recording.
 
 use std::time::{Duration, Instant};
 
@@ -7,21 +7,21 @@ use ringlane_task::CallConfig;
 
 use crate::error::BenchError;
 use crate::measure::Samples;
-use crate::rows::{Bar, Row};
-use crate::{Bench, Lab};
+use crate::rows::{Row, Target};
+use crate::{Bench, Session};
 use ringlane::memory;
 use ringlane::{Platform, Runtime};
 
 const SCENE: &str = "stream";
 const TASKS: u64 = 1_000_000;
 const PLATFORM: Platform = Platform::A2a3sim;
-/// 500,000 tasks in a second.
+/// 500,000 tasks per second.
 const NS_PER_TASK_MAX: f64 = 2000.0;
 
 /// Measures time and memory.
-pub fn measure(bench: &Bench, lab: &mut Lab<'_>) -> Result<(), BenchError> {
+pub fn measure(bench: &Bench, session: &mut Session<'_>) -> Result<(), BenchError> {
     let name = format!("sim/{SCENE}");
-    lab.begin(&name, 1);
+    session.begin(&name, 1);
     let scene = Scene::find(SCENE).map_err(BenchError::Scene)?;
     let tasks = [("tasks".to_string(), TASKS.to_string())];
     let settings = scene.settings(scene.default_case(), &tasks, 0).map_err(BenchError::Scene)?;
@@ -32,9 +32,9 @@ pub fn measure(bench: &Bench, lab: &mut Lab<'_>) -> Result<(), BenchError> {
     let mut row = Row::new(name, 1, 0, TASKS, &samples).on(PLATFORM);
     row.extra.peak_memory_bytes = Some(memory::peak_rss_bytes());
     let ns_per_task = row.ns_per_task_median;
-    lab.done(row);
+    session.done(row);
     let what = format!("sim: ns of host time for each task of {SCENE}, 10^6 tasks on {PLATFORM}");
-    lab.judge(Bar::at_most(what, ns_per_task, NS_PER_TASK_MAX), 1);
+    session.judge(Target::at_most(what, ns_per_task, NS_PER_TASK_MAX), 1);
     Ok(())
 }
 
