@@ -46,9 +46,9 @@ fn a_seed_injects_the_same_faults_each_time_and_results_stay_correct() {
                     Draw::SilentCore(core, _) => Some(core.0),
                     _ => None,
                 });
-                let told =
+                let expected =
                     format!("core {} began task ", drawn.expect("a core is silent because it was drawn"));
-                assert!(error.detail().starts_with(&told), "{}", error.detail());
+                assert!(error.detail().starts_with(&expected), "{}", error.detail());
                 silent += 1;
             }
         }

@@ -32,7 +32,7 @@ use crate::run_arg::OUTPUTS;
 use crate::select::Job;
 use crate::workers;
 use ringlane::RunRequest;
-use ringlane::manifest::{node_clock, status_of, tell_recording, tell_report};
+use ringlane::manifest::{node_clock, status_of, with_recording, with_report};
 use ringlane::memory;
 
 /// How the cases of a command are run.
@@ -367,7 +367,7 @@ fn filled(
     failure: Option<&Failure>,
     diagnostics: &Diagnostics,
 ) -> Manifest {
-    manifest = tell_report(manifest, &round.report);
+    manifest = with_report(manifest, &round.report);
     if diagnostics.of == RecordedBy::Node {
         manifest.clock = Some(node_clock());
     }
@@ -383,7 +383,7 @@ fn filled(
         manifest.fail(*status, RunError::of(&**error));
     }
     match &round.recording {
-        Some(recording) => tell_recording(manifest, recording, &diagnostics.reported()),
+        Some(recording) => with_recording(manifest, recording, &diagnostics.reported()),
         None => manifest,
     }
 }

@@ -66,7 +66,7 @@ pub fn quietly<T>(f: impl FnOnce() -> T) -> Result<T, Panicked> {
 /// What the last panic of this thread said.
 pub fn last_panic() -> Panicked {
     let said = LAST.with_borrow_mut(Option::take);
-    Panicked::saying(said.unwrap_or_else(|| "it did not say why".to_string()))
+    Panicked::new(said.unwrap_or_else(|| "it did not say why".to_string()))
 }
 
 fn describe(info: &PanicHookInfo<'_>) -> String {

@@ -97,7 +97,7 @@ fn a_program_is_told_the_same() {
         (error.name(), error.detail(), error.hint())
     };
     let (name, detail, _) = refused(Platform::Cpu, CallConfig::default().with_block_dim(2));
-    assert_eq!((name, detail.as_str()), ("OnlyOnSimulators", "block_dim is 2, and the cpu has threads only"));
+    assert_eq!((name, detail.as_str()), ("OnlyOnSimulators", "block_dim is 2; the cpu has only threads"));
     let (name, detail, hint) = refused(Platform::A2a3sim, CallConfig::default().with_block_dim(25));
     assert_eq!((name, detail.as_str()), ("CountTooLarge", "block_dim is 25, at most 24 on this chip"));
     assert_eq!(hint, "`CallConfig::with_block_dim(24)`, or 0 for the default");

@@ -1,10 +1,9 @@
-//! The chips of a program: those that come with it, and those that its crates register.
+//! The chips of a program: the built-in ones, and those that its crates register.
 //!
 //! ```text
 //! ChipRuntime (a chip's crate) ── Registration::of::<T>() ──▶ Platform ──▶ Runtime::on(platform)
 //! ```
-//! A chip that comes with Ringlane is a line of [`BUILT_IN`]; any other crate says
-//! [`register_chip!`](crate::register_chip) once.
+//! A built-in chip is a line of [`BUILT_IN`]; any other crate uses [`register_chip!`](crate::register_chip) once.
 
 use std::any::Any;
 
@@ -19,14 +18,14 @@ use ringlane_engine::remote::Remote;
 use ringlane_engine::report::Run;
 use ringlane_task::CallConfig;
 
-/// The chips that come with Ringlane.
+/// The built-in chips.
 const BUILT_IN: &[Registration] = &[
     Registration::of::<CpuRuntime>(),
     #[cfg(feature = "sim")]
     Registration::of::<SimRuntime>(),
 ];
 
-/// A chip that a program can run on: its platforms, and how a runtime is made.
+/// A chip that a program can run on: its platforms, and how to create a runtime.
 #[derive(Clone, Copy)]
 pub struct Registration {
     platforms: &'static [Capabilities],
@@ -38,7 +37,7 @@ type Make = fn(&'static Capabilities, &CallConfig, &ChipOptions) -> Result<Box<d
 ringlane_engine::inventory::collect!(Registration);
 
 impl Registration {
-    /// Of this chip runtime.
+    /// The registration of this chip runtime.
     pub const fn of<T: ChipRuntime>() -> Self {
         Registration {
             platforms: T::PLATFORMS,
@@ -48,7 +47,7 @@ impl Registration {
         }
     }
 
-    /// A runtime for one of the platforms.
+    /// Creates a runtime for one of the platforms.
     pub(crate) fn make(
         &self,
         platform: &'static Capabilities,
@@ -59,7 +58,7 @@ impl Registration {
     }
 }
 
-/// Every platform with its chip: those that come with Ringlane, then others by name.
+/// Every platform with its chip: the built-in ones, then others by name.
 pub(crate) fn platforms() -> Vec<(&'static Capabilities, &'static Registration)> {
     let of = |registration: &'static Registration| {
         registration.platforms.iter().map(move |platform| (platform, registration))
@@ -69,8 +68,9 @@ pub(crate) fn platforms() -> Vec<(&'static Capabilities, &'static Registration)>
     BUILT_IN.iter().flat_map(of).chain(registered).collect()
 }
 
-/// Registers a chip of a crate of its own: one line, and [`Platform::named`](crate::Platform::named), the command's
-/// `--platform` and `ringlane list` know it. The type implements [`ChipRuntime`](crate::engine::chip_runtime::ChipRuntime).
+/// Registers a chip of another crate: with this line, [`Platform::named`](crate::Platform::named), the command's
+/// `--platform` and `ringlane list` know it. The type implements
+/// [`ChipRuntime`](crate::engine::chip_runtime::ChipRuntime).
 ///
 /// ```ignore
 /// ringlane::register_chip!(ToyRuntime);
@@ -82,7 +82,7 @@ macro_rules! register_chip {
     };
 }
 
-/// What an orchestration does, whatever it answers.
+/// An orchestration, whatever its result.
 pub(crate) type Orchestrate<'f, 'e> = dyn for<'r> FnMut(&mut Orch<'r, 'e>) -> Result<()> + 'f;
 
 /// A chip runtime of any type.

@@ -1,4 +1,4 @@
-//! What blocks took in recorded runs, as the cost table of a modelled chip.
+//! Durations of blocks in recorded runs, as the cost table of a modelled chip.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,8 +7,8 @@ use ringlane_chip_sim::cost::{BlockTimes, CostTable, Programs, TableRecorder};
 use ringlane_trace::TraceError;
 use ringlane_trace::swimlane::{SwimlaneRow, read_swimlane};
 
-/// What the blocks of recorded runs of one program took, by kernel and by task; of several runs, on average. The runs have a
-/// swimlane (`DfxFlags::SWIMLANE_CORES`).
+/// Durations of the blocks in recorded runs of one program, by kernel and by task, averaged over the runs. The runs
+/// need a swimlane (`DfxFlags::SWIMLANE_CORES`).
 ///
 /// ```
 /// use ringlane::prelude::*;
@@ -23,7 +23,7 @@ use ringlane_trace::swimlane::{SwimlaneRow, read_swimlane};
 /// let mut config = CallConfig::default().with_dfx_flags(DfxFlags::SWIMLANE_CORES);
 /// config.set_output_prefix(dir).map_err(Fault::Config)?;
 /// program(&mut Runtime::on(Platform::Cpu).with(&config)?)?;
-/// // The same program on a modelled chip, whose blocks take what they took here.
+/// The same program on a modelled chip, whose blocks take as long as here.
 /// let costs = recorded_costs([dir]).unwrap();
 /// let taken = costs.kernel("INC").unwrap().mean_ps;
 /// let report = program(&mut Runtime::on(Platform::A5sim).costs(costs).with(&CallConfig::default())?)?;
@@ -35,7 +35,7 @@ pub fn recorded_costs<P: AsRef<Path>>(runs: impl IntoIterator<Item = P>) -> Resu
     recorded_costs_of(Programs::One, runs)
 }
 
-/// The same for runs of one program or of several: of several, only what blocks of each kernel took is kept.
+/// The same for runs of one program or of several: for several, only the durations of each kernel are kept.
 pub fn recorded_costs_of<P: AsRef<Path>>(
     programs: Programs,
     runs: impl IntoIterator<Item = P>,

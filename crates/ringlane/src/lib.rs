@@ -1,6 +1,6 @@
-//! Ringlane: a task-graph runtime for many-core accelerators that can see itself.
+//! Ringlane: a task-graph runtime for many-core accelerators with built-in observability.
 //!
-//! This crate is the library. A program gives a runtime buffers and an orchestration, and may record what happens:
+//! This crate is the library. A program passes buffers and an orchestration to a runtime, and can record the run:
 //!
 //! ```text
 //! Runtime::on(platform).with(&config)? ──▶ .run(&mut buffers, |o| …) ──▶ results
@@ -36,8 +36,8 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
-//! A program with cases and a known answer is a scene: [`scene!`] registers it, and `ringlane_cli::main()` gives a crate with
-//! scenes the whole command.
+//! A program with cases and a golden is a scene: [`scene!`] registers it, and `ringlane_cli::main()` gives a crate
+//! with scenes the whole command.
 #![deny(unsafe_code)]
 #![deny(missing_docs)]
 
@@ -105,7 +105,7 @@ pub use ringlane_trace as trace;
 pub use runtime::{OnPlatform, Runtime, check};
 pub use setup_error::SetupError;
 
-/// What a program that uses Ringlane imports: the engine's words, those of scenes, and the runtime.
+/// The imports of a program that uses Ringlane: items of the engine, of scenes, and the runtime.
 pub mod prelude {
     pub use crate::platform::Platform;
     #[cfg(feature = "record")]
@@ -122,7 +122,7 @@ pub mod prelude {
     pub use ringlane_task::{CallConfig, DfxFlags, Overflow};
 }
 
-/// The samples of the README and of the pages in `docs/`, so that `cargo test` runs them.
+/// The samples of the README and of the pages in `docs/`, as tests.
 #[cfg(doctest)]
 mod pages {
     #[doc = include_str!("../../../README.md")]

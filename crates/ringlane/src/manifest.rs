@@ -1,4 +1,4 @@
-//! What `run.json` tells of a run, beside what the caller knows.
+//! Fills `run.json` with the results of a run.
 
 use std::any::Any;
 
@@ -11,7 +11,7 @@ use ringlane_trace::{ClockFacts, Manifest, RunError, RunStatus};
 use crate::panicked::Panicked;
 use crate::platform::Platform;
 
-/// The status that an error of the engine makes of a run.
+/// The status of a run that failed with this error.
 pub fn status_of(error: &Error) -> RunStatus {
     match error.fault() {
         Fault::TaskFailed(_) | Fault::User(_) => RunStatus::Failed,
@@ -20,28 +20,28 @@ pub fn status_of(error: &Error) -> RunStatus {
     }
 }
 
-/// A manifest that tells of a run and of what was recorded of it.
-pub fn tell<R>(
+/// Adds the totals, the result and the recording of a run.
+pub fn with_outcome<R>(
     manifest: Manifest,
     report: &RunReport,
     result: core::result::Result<&Result<R>, &Box<dyn Any + Send>>,
     recording: Option<&Exported>,
     config: &CallConfig,
 ) -> Manifest {
-    let mut manifest = tell_report(manifest, report);
+    let mut manifest = with_report(manifest, report);
     match result {
         Ok(Ok(_)) => {}
         Ok(Err(error)) => manifest.fail(status_of(error), RunError::of(error)),
-        Err(panic) => manifest.fail(RunStatus::Fatal, RunError::of(&Panicked::with(&**panic))),
+        Err(panic) => manifest.fail(RunStatus::Fatal, RunError::of(&Panicked::from_payload(&**panic))),
     }
     match recording {
-        Some(recording) => tell_recording(manifest, recording, config),
+        Some(recording) => with_recording(manifest, recording, config),
         None => manifest,
     }
 }
 
-/// A manifest with the totals of a run.
-pub fn tell_report(mut manifest: Manifest, report: &RunReport) -> Manifest {
+/// Adds the totals of a run.
+pub fn with_report(mut manifest: Manifest, report: &RunReport) -> Manifest {
     manifest.makespan_ticks = report.makespan_ticks;
     if report.clock_freq_hz != 0 {
         manifest.clock_freq_hz = report.clock_freq_hz;
@@ -53,19 +53,19 @@ pub fn tell_report(mut manifest: Manifest, report: &RunReport) -> Manifest {
     manifest
 }
 
-/// What a node's times are taken from, whatever its chips are: the clock that all processes of a machine read alike.
+/// The clock of a node, whatever its chips are: the one that all processes of a machine share.
 pub fn node_clock() -> ClockFacts {
     ClockFacts { source: "monotonic".to_string(), error_ppm: 0.0 }
 }
 
-/// Where a platform's times come from.
+/// The clock of a platform.
 fn clock_of(platform: &str) -> Option<ClockFacts> {
     let source = (Platform::named(platform)?.capabilities().clock)();
     Some(ClockFacts { source: source.name.to_string(), error_ppm: source.error_ppm })
 }
 
-/// A manifest that tells which diagnostics were on and what they left.
-pub fn tell_recording(manifest: Manifest, recording: &Exported, config: &CallConfig) -> Manifest {
+/// Adds the diagnostics that were on, and their files.
+pub fn with_recording(manifest: Manifest, recording: &Exported, config: &CallConfig) -> Manifest {
     let mut manifest = manifest.with_dfx_flags(config.dfx_flags);
     if let Ok(overflow) = config.overflow() {
         manifest.overflow = overflow;

@@ -1,4 +1,4 @@
-//! The machine's memory and this process's share of it, as `/proc` tells.
+//! The memory of the machine and of this process, from `/proc`.
 
 use std::fs;
 
@@ -6,8 +6,8 @@ use ringlane_task::{CallConfig, Capacities, RINGS, Resource, RingIndex};
 
 use crate::setup_error::SetupError;
 
-/// Refuses capacities that a caller chose and the machine could never hold. The defaults always pass: they are
-/// reserved and not touched until they are used.
+/// Refuses capacities set by the caller that exceed the machine's memory. The defaults are always accepted: their
+/// memory is reserved, and allocated only on use.
 pub fn check_capacities(config: &CallConfig) -> Result<(), SetupError> {
     total_bytes().map_or(Ok(()), |memory_bytes| check_against(config, memory_bytes))
 }
@@ -25,7 +25,7 @@ fn check_against(config: &CallConfig, memory_bytes: u64) -> Result<(), SetupErro
     Err(SetupError::CapacityTooLarge { resource, value, reserved_bytes, memory_bytes, fits })
 }
 
-/// The capacities of one resource that the caller chose; 0 where the default stands.
+/// The capacities of one resource that the caller set; 0 for a default.
 fn chosen(config: &CallConfig, resource: Resource) -> [u64; RINGS] {
     match resource {
         Resource::TaskWindow => config.ring_task_window.map(u64::from),
@@ -36,7 +36,7 @@ fn chosen(config: &CallConfig, resource: Resource) -> [u64; RINGS] {
     }
 }
 
-/// The resource among those the caller chose that takes most.
+/// The largest resource among those that the caller set.
 fn largest_chosen(config: &CallConfig) -> Option<Resource> {
     let capacities = Capacities::of(config);
     let bytes = |resource: Resource| -> u64 {
@@ -47,7 +47,7 @@ fn largest_chosen(config: &CallConfig) -> Option<Resource> {
     Resource::ALL.into_iter().filter(is_chosen).max_by_key(|&resource| bytes(resource))
 }
 
-/// What would be reserved if no ring had more than `limit` of a resource.
+/// The bytes to reserve if no ring had more than `limit` of a resource.
 fn reserved_with(config: &CallConfig, resource: Resource, limit: u64) -> u64 {
     let mut capacities = Capacities::of(config);
     for ring in 0..RINGS {
@@ -63,24 +63,24 @@ fn reserved_with(config: &CallConfig, resource: Resource, limit: u64) -> u64 {
     capacities.bytes_reserved()
 }
 
-/// Bytes of memory that the machine has.
+/// Bytes of the machine's memory.
 fn total_bytes() -> Option<u64> {
     field_bytes(&fs::read_to_string("/proc/meminfo").ok()?, "MemTotal:")
 }
 
-/// The most memory that this process has had since it started, or since [`reset_peak`]; 0 if it is not told.
+/// The peak memory of this process since it started, or since [`reset_peak`]; 0 if the system does not report it.
 pub fn peak_rss_bytes() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     field_bytes(&status, "VmHWM:").unwrap_or(0)
 }
 
-/// The memory that this process has now, exactly; 0 if it is not told.
+/// The current memory of this process, exactly; 0 if the system does not report it.
 pub fn resident_bytes() -> u64 {
     let rollup = fs::read_to_string("/proc/self/smaps_rollup").unwrap_or_default();
     field_bytes(&rollup, "Rss:").unwrap_or(0)
 }
 
-/// Starts the peak anew, so that each case of a command tells its own. Where the kernel cannot, it stays.
+/// Resets the peak, so that each case of a command has its own. Does nothing if the kernel does not support it.
 pub fn reset_peak() {
     let _ = fs::write("/proc/self/clear_refs", "5");
 }
@@ -115,13 +115,13 @@ mod tests {
     }
 
     #[test]
-    fn the_tensor_map_can_be_the_one_that_is_too_large() {
+    fn the_tensor_map_can_be_the_resource_that_is_too_large() {
         let error = check_against(&CallConfig::default().with_tensormap(1 << 26), 4 << 30).unwrap_err();
         assert!(error.hint().contains("with_tensormap("), "{}", error.hint());
     }
 
     #[test]
-    fn the_peak_of_this_process_is_told_on_linux() {
+    fn linux_reports_the_peak_of_this_process() {
         assert!(peak_rss_bytes() > 100_000);
         assert_eq!(field_bytes("VmPeak:\t 8 kB\nVmHWM:\t     12 kB\n", "VmHWM:"), Some(12_288));
         assert_eq!(field_bytes("VmHWM:\t many\n", "VmHWM:"), None);

@@ -1,4 +1,4 @@
-//! How a modelled chip is run: another chip, a policy, recorded costs, chaos.
+//! Options of a modelled chip: another chip, a policy, recorded costs, chaos.
 
 use std::path::Path;
 
@@ -11,27 +11,27 @@ use ringlane_task::{ChipSpec, Explain};
 
 use crate::runtime::OnPlatform;
 
-/// How a modelled chip is run; other platforms do not look at it.
+/// Options of a modelled chip; other platforms ignore them.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
-    /// Another chip than the platform's own.
+    /// A chip to use instead of the platform's own.
     pub chip: Option<ChipSpec>,
-    /// Its policy, its costs, and what goes wrong.
+    /// Its policy, its costs, and its chaos seed.
     pub options: SimOptions,
 }
 
 impl Model {
-    /// The same with the chip that a file describes.
+    /// Uses the chip that a file describes.
     pub fn with_chip_file(self, path: impl AsRef<Path>) -> Result<Self, ModelError> {
         Ok(Model { chip: Some(spec::load(path.as_ref())?), ..self })
     }
 
-    /// The same with the costs in a file, as `--costs-out` writes it.
+    /// Uses the costs in a file, as `--costs-out` writes it.
     pub fn with_costs_file(self, path: impl AsRef<Path>) -> Result<Self, ModelError> {
         Ok(self.with_costs(CostTable::read(path)?))
     }
 
-    /// The same with these costs.
+    /// Uses these costs.
     #[must_use]
     pub fn with_costs(mut self, costs: CostTable) -> Self {
         self.options.costs = Some(costs);
@@ -47,7 +47,7 @@ impl From<Model> for ChipOptions {
 }
 
 impl OnPlatform {
-    /// How a modelled chip is run: another chip, a policy, costs, chaos.
+    /// Sets the options of a modelled chip: another chip, a policy, costs, chaos.
     ///
     /// ```
     /// use ringlane::prelude::*;
@@ -63,7 +63,7 @@ impl OnPlatform {
         self
     }
 
-    /// Models the chip that a file describes in place of the platform's own. Platforms that model nothing ignore it.
+    /// Models the chip that a file describes instead of the platform's own. Platforms without a model ignore it.
     ///
     /// ```
     /// use ringlane::prelude::*;
@@ -82,8 +82,8 @@ impl OnPlatform {
         Ok(self)
     }
 
-    /// Charges what blocks took elsewhere: a file that `--costs-out` wrote, or [`recorded_costs`](crate::recorded_costs) as
-    /// text. Platforms that model nothing ignore it.
+    /// Uses recorded durations of blocks: a file that `--costs-out` wrote, or
+    /// [`recorded_costs`](crate::recorded_costs) as text. Platforms without a model ignore it.
     ///
     /// ```
     /// use ringlane::prelude::*;
@@ -95,7 +95,7 @@ impl OnPlatform {
         Ok(self)
     }
 
-    /// Charges what blocks took elsewhere.
+    /// Uses recorded durations of blocks.
     pub fn costs(mut self, costs: CostTable) -> Self {
         self.request.options.costs = Some(Costs::new(costs));
         self
@@ -105,9 +105,9 @@ impl OnPlatform {
 /// Why a file of a modelled chip cannot be used.
 #[derive(Debug)]
 pub enum ModelError {
-    /// It describes no chip.
+    /// It does not describe a chip.
     Chip(SpecError),
-    /// It is no cost table.
+    /// It is not a cost table.
     Costs(CostTableError),
 }
 
@@ -155,7 +155,7 @@ impl From<CostTableError> for ModelError {
     }
 }
 
-/// So that `?` carries it out of a function that answers with the engine's error; the name stays the same.
+/// Lets `?` convert it to the engine's error; the name stays the same.
 impl From<ModelError> for Error {
     fn from(error: ModelError) -> Self {
         Fault::CannotModel { name: error.name(), detail: error.detail(), hint: error.hint() }.into()

@@ -1,4 +1,5 @@
-//! Observed runs: the recorder is made before the run, and writes its files after it. One way for every chip, and for nodes.
+//! Recorded runs: the recorder is created before the run, and writes its files after it. The same for every chip, and
+//! for nodes.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
@@ -19,40 +20,40 @@ use ringlane_trace::rows::KernelRow;
 use ringlane_trace::swimlane::{CopyDirection, CopyRow};
 use tracing::{Level, enabled, error, info};
 
-/// What is recorded of the runs to come.
+/// What the following runs record.
 #[derive(Clone, Debug)]
 pub struct Observing {
-    /// Its flags, overflow policy, group of counters and output prefix.
+    /// Flags, overflow policy, group of counters and output prefix.
     pub config: CallConfig,
     /// Which arguments a dump captures.
     pub dump: DumpSelection,
-    /// What one recording touched the next one has warm.
+    /// Memory of the last recording, which the next one reuses.
     pub pool: Pool,
-    /// Whether the program was asked to end: the export of a long recording gives up then.
+    /// Whether the program was asked to stop: then the export of a long recording stops.
     pub stop_asked: Option<fn() -> bool>,
 }
 
 impl Observing {
-    /// What a configuration asks for.
+    /// From a configuration.
     pub fn new(config: CallConfig) -> Self {
         Observing { config, dump: DumpSelection::default(), pool: Pool::default(), stop_asked: None }
     }
 }
 
-/// A run, how long it took, and what was recorded of it.
+/// A run, its duration, and its recording.
 pub struct ObservedRun<R> {
-    /// An orchestration that panics leaves a report and a recording too.
+    /// An orchestration that panics has a report and a recording too.
     pub result: thread::Result<Result<R>>,
     /// Its totals.
     pub report: RunReport,
-    /// Its wall time, the export of a recording left out.
+    /// Its wall time, without the export of a recording.
     pub wall: Duration,
-    /// What the instruments left, if any was on.
+    /// The result of the instruments, if any was on.
     pub recording: Option<Exported>,
 }
 
 impl<R> ObservedRun<R> {
-    /// A run that did not begin.
+    /// A run that did not start.
     pub fn refused(error: Error) -> Self {
         let (report, wall) = (RunReport::default(), Duration::ZERO);
         ObservedRun { result: Ok(Err(error)), report, wall, recording: None }
@@ -61,13 +62,13 @@ impl<R> ObservedRun<R> {
 
 /// A run on a chip, with a probe of any type.
 pub trait ProbedRun<T> {
-    /// What the orchestration answers.
+    /// The result of the orchestration.
     type Answer;
     /// Runs.
     fn run(self, chip: &mut T, probe: &impl Probe) -> Run<Self::Answer>;
 }
 
-/// A probed run and its chip.
+/// A run and its chip.
 struct OnChip<'c, T, W> {
     chip: &'c mut T,
     run: W,
@@ -81,7 +82,7 @@ impl<T, W: ProbedRun<T>> WithProbe for OnChip<'_, T, W> {
     }
 }
 
-/// Runs on a chip, recording into a directory or nowhere; `platform` is the name that the files have.
+/// Runs on a chip, recording into a directory or not at all; `platform` is its name in the files.
 pub fn run<T: Observable, W: ProbedRun<T>>(
     chip: &mut T,
     observing: &Observing,
@@ -97,7 +98,8 @@ pub fn run<T: Observable, W: ProbedRun<T>>(
     let on_chip = OnChip { chip: &mut *chip, run };
     let ran = catch_unwind(AssertUnwindSafe(|| match &recorder {
         _ if logs_submitter() => on_chip.with(&Logged::new(recorder.as_ref())),
-        // A probe for just these instruments pays where each core calls it; one thread that models all of them does not notice.
+        // A probe specialized for these instruments is faster if each core calls it; for one thread that models all
+        // cores the difference is negligible.
         Some(recorder) if T::HOOKS == HookThreads::EachCore => recorder.watch(on_chip),
         Some(recorder) => on_chip.with(&recorder.probe()),
         None => on_chip.with(&()),
@@ -130,7 +132,7 @@ fn start<T: Observable>(chip: &mut T, observing: &Observing, dir: &RunDir) -> Re
         }
     };
     let settings = Settings {
-        // The timeline over processes is the node's own.
+        // The node itself records the timeline of its processes.
         flags: config.dfx_flags.without(DfxFlags::NODE_SWIMLANE),
         overflow: config.overflow().map_err(Fault::Config)?,
         dump: observing.dump.clone(),
@@ -139,12 +141,13 @@ fn start<T: Observable>(chip: &mut T, observing: &Observing, dir: &RunDir) -> Re
         pool: observing.pool.clone(),
         stop_asked: observing.stop_asked,
     };
-    // SAFETY: it is the probe of this chip's run alone, whose hooks are called by the threads that an `Observable` promises.
+    // SAFETY: it is the probe of this chip's run only, whose hooks are called by the threads that `Observable`
+    // guarantees.
     let recorder = unsafe { Recorder::start(chip.clock(), dir, settings) };
     recorder.map_err(|error| cannot_record(&error))
 }
 
-/// What the files say beside the records.
+/// Facts for the files, in addition to the records.
 fn facts<T: Observable, R>(
     chip: &T,
     platform: &str,
@@ -210,7 +213,7 @@ pub fn is_logged() -> bool {
     enabled!(target: topics::RUN, Level::ERROR) || logs_submitter()
 }
 
-/// Logs the beginning and the end of a run.
+/// Logs the start and the end of a run.
 pub fn log_run<R>(
     platform: &'static str,
     threads: u32,
@@ -232,7 +235,7 @@ pub fn log_run<R>(
     observed
 }
 
-/// An error of the recorder as one of the run.
+/// Converts an error of the recorder to one of the run.
 pub fn cannot_record(error: &dyn Explain) -> Error {
     Fault::CannotRecord { name: error.name(), detail: error.detail(), hint: error.hint() }.into()
 }

@@ -8,7 +8,7 @@ use ringlane_task::Explain;
 /// A program's own code panicked, outside of a kernel.
 #[derive(Debug)]
 pub struct Panicked {
-    said: String,
+    message: String,
 }
 
 ringlane_task::explained_error!(Panicked);
@@ -21,21 +21,21 @@ impl Explain for Panicked {
         "the program panicked".to_string()
     }
     fn detail(&self) -> String {
-        self.said.clone()
+        self.message.clone()
     }
     fn hint(&self) -> String {
-        "the program's own code panicked outside of a kernel: mend it there".to_string()
+        "the program's own code panicked outside of a kernel: fix it there".to_string()
     }
 }
 
 impl Panicked {
-    /// With what the panic said.
-    pub fn saying(said: String) -> Self {
-        Panicked { said }
+    /// With the message of the panic.
+    pub fn new(message: String) -> Self {
+        Panicked { message }
     }
 
-    /// With what the payload of the panic says.
-    pub fn with(payload: &(dyn Any + Send)) -> Self {
-        Panicked { said: panic_text(payload).to_string() }
+    /// With the message in the payload of the panic.
+    pub fn from_payload(payload: &(dyn Any + Send)) -> Self {
+        Panicked { message: panic_text(payload).to_string() }
     }
 }

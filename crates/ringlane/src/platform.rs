@@ -1,4 +1,4 @@
-//! What a run is executed on.
+//! Platforms: what runs are executed on.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -11,7 +11,7 @@ use ringlane_task::ChipSpec;
 
 use crate::chips::{Registration, platforms};
 
-/// What a run is executed on: a name, and what it can do.
+/// A platform: its name, and its capabilities.
 ///
 /// ```
 /// use ringlane::prelude::*;
@@ -23,7 +23,7 @@ use crate::chips::{Registration, platforms};
 #[derive(Clone, Copy)]
 pub struct Platform(&'static Capabilities);
 
-// Named like the variants of an enum, which they were: programs that use them are as they were.
+// Named like enum variants, which they were before, so that programs that use them still compile.
 #[allow(non_upper_case_globals)]
 impl Platform {
     /// The machine's own cores.
@@ -47,7 +47,7 @@ impl Platform {
         Platform::all().into_iter().find(|platform| platform.as_str() == name)
     }
 
-    /// What it can do.
+    /// Its capabilities.
     pub const fn capabilities(self) -> &'static Capabilities {
         self.0
     }
@@ -62,7 +62,7 @@ impl Platform {
         self.0.spec.map(|spec| spec())
     }
 
-    /// The chip behind it.
+    /// The registration of its chip.
     pub(crate) fn registration(self) -> &'static Registration {
         let found = platforms().into_iter().find(|(capabilities, _)| capabilities.name == self.as_str());
         found.expect("a platform comes from a registration").1

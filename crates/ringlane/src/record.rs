@@ -1,4 +1,4 @@
-//! Recording runs: which instruments are on, where their files go, and what a run left.
+//! Recording runs: which instruments are on, where their files go, and the last recording.
 
 use std::mem;
 use std::panic::resume_unwind;
@@ -15,39 +15,39 @@ use ringlane_task::{CallConfig, ConfigError, Explain};
 use ringlane_trace::{Manifest, ModelFacts, RunDir, UtcTime};
 
 use crate::chips::Orchestrate;
-use crate::manifest::tell;
+use crate::manifest::with_outcome;
 use crate::observe::{self, ObservedRun, Observing, cannot_record};
 use crate::recording::{REPORTED, Recording};
-use crate::runtime::{ANSWERED, Runtime, answering, check};
+use crate::runtime::{RESULT_STORED, Runtime, check, storing_result};
 use crate::setup_error::SetupError;
 
-/// What is recorded of the runs of a runtime, and what the last recorded one left.
-pub(crate) struct Recorded {
+/// What a runtime records of its runs, and its last recording.
+pub(crate) struct RecordingState {
     observing: Observing,
-    /// What the next run is recorded by, in place of the above.
+    /// What the next run records, in place of the above.
     next: Option<CallConfig>,
     recording: Option<Recording>,
-    /// What `run.json` calls the program and the case.
+    /// The names of the program and the case in `run.json`.
     title: (String, String),
 }
 
-impl Recorded {
+impl RecordingState {
     pub(crate) fn new(config: CallConfig, dump: DumpSelection) -> Self {
         let title = ("program".to_string(), "run".to_string());
         let observing = Observing { dump, ..Observing::new(config) };
-        Recorded { observing, next: None, recording: None, title }
+        RecordingState { observing, next: None, recording: None, title }
     }
 }
 
-/// How a chip is modelled, for `run.json`.
+/// The model of a chip, for `run.json`.
 fn model_facts(modelled: ModelledAs) -> ModelFacts {
     let ModelledAs { chip, policy, chaos, costs } = modelled;
     ModelFacts { chip, policy: policy.to_string(), chaos, costs }
 }
 
 impl Runtime {
-    /// Sets what is recorded of the runs to come: the diagnostics of `config`, what they do when their buffers are full,
-    /// the group of counters, and the directory. Everything else of `config` is what the runtime was made with.
+    /// Sets what the following runs record: the diagnostics of `config`, their overflow policy, the group of
+    /// counters, and the directory. All other fields of `config` stay as the runtime was created with.
     ///
     /// ```
     /// use ringlane::prelude::*;
@@ -62,9 +62,9 @@ impl Runtime {
         Ok(())
     }
 
-    /// Records the next run, and only that one, into a directory of its own, which is made with its parents before the run
-    /// starts. The instruments are those that [`observe`](Self::observe) turned on; if it turned on none, all but the
-    /// dump, whose files can be large. What the run left is in [`recording`](Self::recording) afterwards.
+    /// Records only the next run, into its own directory, which is created with its parents before the run starts.
+    /// The instruments are those that [`observe`](Self::observe) enabled; if it enabled none, all but the dump, whose
+    /// files can be large. The result is in [`recording`](Self::recording) afterwards.
     ///
     /// ```
     /// use ringlane::prelude::*;
@@ -99,28 +99,28 @@ impl Runtime {
         Ok(self)
     }
 
-    /// Sets what `run.json` calls the program and the case of the runs to come.
+    /// Sets the names of the program and the case in `run.json` for the following runs.
     pub fn set_title(&mut self, scene: &str, case: &str) {
         self.recorded.title = (scene.to_string(), case.to_string());
     }
 
-    /// Chooses which arguments are captured where they are (`DfxFlags::DUMP`); everything, unless this is called.
+    /// Chooses which arguments a dump captures (`DfxFlags::DUMP`); all of them by default.
     pub fn select_dump(&mut self, selection: DumpSelection) {
         self.recorded.observing.dump = selection;
     }
 
-    /// Sets what the export of a recording asks now and then: once it answers true the export gives up, and the recording is
-    /// incomplete. For programs that catch signals; nothing is asked unless this is called.
+    /// Sets a function that the export of a recording calls from time to time: once it returns true, the export stops
+    /// and the recording is incomplete. For programs that catch signals.
     pub fn give_up_export_when(&mut self, stop_asked: fn() -> bool) {
         self.recorded.observing.stop_asked = Some(stop_asked);
     }
 
-    /// How its chip is modelled, for `run.json`.
+    /// The model of its chip, for `run.json`.
     pub fn model_facts(&self) -> Option<ModelFacts> {
         self.modelled_as().map(model_facts)
     }
 
-    /// Runs, recorded as it was asked for.
+    /// Runs, and records as requested.
     pub(crate) fn run_any<'e>(
         &mut self,
         site: Site,
@@ -168,8 +168,13 @@ impl Runtime {
         (manifest.threads, manifest.model) = (self.threads(), self.model_facts());
         manifest.seed = self.recorded.observing.config.seed;
         manifest.wall_us = wall.as_nanos() as f64 / 1e3;
-        let manifest =
-            tell(manifest, &report, result.as_ref(), recording.as_ref(), &self.recorded.observing.config);
+        let manifest = with_outcome(
+            manifest,
+            &report,
+            result.as_ref(),
+            recording.as_ref(),
+            &self.recorded.observing.config,
+        );
         let written = manifest.write(&dir);
         self.recorded.recording = recording.map(|mut exported| {
             let unwritten = written.err().map(|error| RecordingProblem::Incomplete { what: error.detail() });
@@ -179,14 +184,13 @@ impl Runtime {
         result.map(|result| Run { result, report })
     }
 
-    /// What the last recorded run left: its directory, its files, what did not go well with them, and the answers that
-    /// follow from them. It is there after a run that failed or panicked too; a recording that is incomplete does not
-    /// make a run fail.
+    /// The last recording: its directory, its files, problems with them, and the answers that follow from them. It
+    /// also exists after a run that failed or panicked; an incomplete recording does not make a run fail.
     pub fn recording(&self) -> Option<&Recording> {
         self.recorded.recording.as_ref()
     }
 
-    /// As [`run`](Self::run), recording into a directory that the caller answers for, or nowhere.
+    /// Like [`run`](Self::run), recording into a directory that the caller has created, or not at all.
     pub fn run_in<'e, R>(
         &mut self,
         dir: Option<&RunDir>,
@@ -195,9 +199,9 @@ impl Runtime {
         f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
     ) -> ObservedRun<R> {
         let mut answer = None;
-        let observed = self.observed(dir, site, buffers, &mut answering(f, &mut answer));
+        let observed = self.observed(dir, site, buffers, &mut storing_result(f, &mut answer));
         let ObservedRun { result, report, wall, recording } = observed;
-        let result = result.map(|result| result.map(|()| answer.expect(ANSWERED)));
+        let result = result.map(|result| result.map(|()| answer.expect(RESULT_STORED)));
         ObservedRun { result, report, wall, recording }
     }
 

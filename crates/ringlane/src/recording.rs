@@ -1,10 +1,10 @@
-//! What a recorded run left, for the program that made it: where it is, what it means, and its page.
+//! The result of a recorded run for a program: its directory, its answers, and its page.
 //!
 //! ```text
 //! runtime.record(dir)?.run(…) ──▶ runtime.recording() ──▶ .verdict()  .overhead()  .critical_path()  .findings()  .check()  .report()
 //! ```
 //!
-//! Answers are read from the files, each time one is asked for: they are those that the commands and the page give.
+//! Each call reads its answer from the files: the same answer that the commands and the page give.
 
 use std::path::{Path, PathBuf};
 
@@ -26,14 +26,14 @@ use ringlane_task::DfxFlags;
 use ringlane_trace::ArtifactFile;
 use ringlane_trace::{CheckReport, DfxCost, FileEntry, TraceError, check_run};
 
-/// What is recorded for a page where nothing else is asked for: all but the data of tasks, which can be large.
+/// What is recorded for a page by default: everything but the data of tasks, which can be large.
 pub const REPORTED: DfxFlags =
     DfxFlags::SWIMLANE_PHASES.with(DfxFlags::PMU).with(DfxFlags::DEPS).with(DfxFlags::SCOPES);
 
 /// The page's name in a run directory.
 pub const REPORT_FILE: &str = "report.html";
 
-/// What a recorded run left, from [`Runtime::recording`](crate::Runtime::recording).
+/// The result of a recorded run, from [`Runtime::recording`](crate::Runtime::recording).
 ///
 /// ```
 /// use ringlane::prelude::*;
@@ -76,53 +76,54 @@ impl Recording {
         &self.dir
     }
 
-    /// The files of the instruments that were on, with their rows; `run.json` is beside them.
+    /// The files of the instruments that were on, with their numbers of rows; `run.json` is in the same directory.
     pub fn files(&self) -> &[FileEntry] {
         &self.exported.files
     }
 
-    /// What recording cost the run.
+    /// The cost of recording to the run.
     pub fn cost(&self) -> &DfxCost {
         &self.exported.cost
     }
 
-    /// What did not go well with it: a full disk, counters that the machine does not have. The run's results are right.
+    /// Problems with it: a full disk, counters that the machine does not have. They do not affect the run's results.
     pub fn problems(&self) -> &[RecordingProblem] {
         &self.exported.problems
     }
 
-    /// Whether the files are true of each other, as `ringlane check` says it.
+    /// Whether the files are consistent, as in `ringlane check`.
     pub fn check(&self) -> Result<CheckReport, TraceError> {
         check_run(&self.dir)
     }
 }
 
-/// What the recording means.
+/// Analyses of the recording.
 #[cfg(feature = "report")]
 impl Recording {
-    /// The run as everything that explains it reads it: the manifest, and a table for each instrument.
+    /// The run as the analyses read it: the manifest, and a table for each instrument.
     pub fn run(&self) -> Result<Run, InsightError> {
         Run::open(&self.dir)
     }
 
-    /// What limits the run, as every command and the page say it; `None` if nothing ran. Needs the swimlane at level 2 or 3.
+    /// What limits the run, as all commands and the page show it; `None` if nothing ran. Needs the swimlane at level
+    /// 2 or 3.
     pub fn verdict(&self) -> Result<Option<Verdict>, InsightError> {
         let run = self.run()?;
         let timeline = run.timeline()?;
         Ok(verdict::of_run(&run, &timeline, &critical_path::observed(&timeline)?))
     }
 
-    /// Where the cores' time went, as `ringlane overhead` says it. Needs the swimlane at level 2 or 3.
+    /// Where the cores' time went, as in `ringlane overhead`. Needs the swimlane at level 2 or 3.
     pub fn overhead(&self) -> Result<Overhead, InsightError> {
         overhead(&self.run()?.timeline()?)
     }
 
-    /// What the makespan was made of, as `ringlane critical-path` says it. Needs the swimlane at level 2 or 3.
+    /// What the makespan consists of, as in `ringlane critical-path`. Needs the swimlane at level 2 or 3.
     pub fn critical_path(&self) -> Result<CriticalPath, InsightError> {
         critical_path::observed(&self.run()?.timeline()?)
     }
 
-    /// The sentences that the page begins with, the most important first, made of what was recorded.
+    /// The findings at the top of the page, most important first.
     pub fn findings(&self) -> Result<Vec<Finding>, InsightError> {
         let run = self.run()?;
         let timeline = run.timeline().ok();
@@ -143,8 +144,8 @@ impl Recording {
         }))
     }
 
-    /// Writes the page of the run, `report.html` in its directory, and gives its path. What was not recorded is named on
-    /// the page. [`ringlane::report::page`](page) writes it elsewhere.
+    /// Writes the page of the run, `report.html` in its directory, and returns its path. The page names what was not
+    /// recorded. [`ringlane::report::page`](page) writes it elsewhere.
     pub fn report(&self) -> Result<PathBuf, InsightError> {
         let (run, path) = (self.run()?, self.dir.join(REPORT_FILE));
         let mut file = ArtifactFile::at(&path)?;

@@ -1,10 +1,10 @@
-//! How a crate registers a scene of its own.
+//! Registers scenes of other crates.
 
-/// Registers a scene: a program with parameters, cases and a known answer.
+/// Registers a scene: a program with parameters, cases and a golden.
 ///
-/// Every value of a parameter is a text; a case sets some of them. `build` is a function from [`Settings`] to
-/// a boxed [`Program`]; it refuses settings that make no sense. `kernels` are those that the program submits: with
-/// them `--dump-tensor=KERNEL` is checked before anything runs.
+/// All values of parameters are text; a case sets some of them. `build` is a function from [`Settings`] to a boxed
+/// [`Program`]; it refuses impossible settings. `kernels` are those that the program submits: with them
+/// `--dump-tensor=KERNEL` is checked before anything runs.
 ///
 /// ```
 /// use ringlane::prelude::*;

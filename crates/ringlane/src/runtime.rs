@@ -1,6 +1,6 @@
 //! The runtime, on any chip.
 //!
-//! A configuration is checked here before anything is made of it, so that an error appears at the caller.
+//! A configuration is checked before anything is created from it, so that an error appears at the caller.
 
 use std::fmt;
 use std::panic::Location;
@@ -19,11 +19,11 @@ use crate::chips::Orchestrate;
 use crate::memory;
 use crate::platform::Platform;
 #[cfg(feature = "record")]
-use crate::record::Recorded;
+use crate::record::RecordingState;
 use crate::request::RunRequest;
 use crate::setup_error::SetupError;
 
-/// Runs orchestrations on a platform; can be used again after any run, also a failed one.
+/// Runs orchestrations on a platform; can be reused after any run, even a failed one.
 ///
 /// ```
 /// use ringlane::prelude::*;
@@ -45,10 +45,10 @@ pub struct Runtime {
     platform: Platform,
     pub(crate) chip: Box<dyn AnyChip>,
     #[cfg(feature = "record")]
-    pub(crate) recorded: Recorded,
+    pub(crate) recorded: RecordingState,
 }
 
-/// A platform that waits for its configuration.
+/// A platform without its configuration yet.
 #[derive(Clone, Debug)]
 #[must_use = "a platform does nothing until it is given a configuration"]
 pub struct OnPlatform {
@@ -70,7 +70,7 @@ impl Runtime {
             platform: *platform,
             chip: made.map_err(SetupError::Chip)?,
             #[cfg(feature = "record")]
-            recorded: Recorded::new(*config, request.dump.clone()),
+            recorded: RecordingState::new(*config, request.dump.clone()),
         })
     }
 
@@ -79,7 +79,7 @@ impl Runtime {
         self.platform
     }
 
-    /// Number of threads, the submitting one included; of a modelled chip, its control threads.
+    /// Number of threads, including the submitting one; of a modelled chip, its control threads.
     pub fn threads(&self) -> u32 {
         self.chip.threads()
     }
@@ -89,21 +89,21 @@ impl Runtime {
         self.chip.modelled_as()
     }
 
-    /// Its chip, if it has this type: for what only that chip knows.
+    /// Its chip, if it has this type: for features that only that chip has.
     pub fn chip<T: ChipRuntime>(&self) -> Option<&T> {
         self.chip.as_any().downcast_ref()
     }
 
-    /// What the last run was like on a modelled chip.
+    /// The totals of the last run on a modelled chip.
     #[cfg(feature = "sim")]
     pub fn modelled(&self) -> Option<&ringlane_chip_sim::Totals> {
         self.chip::<ringlane_chip_sim::SimRuntime>().map(ringlane_chip_sim::SimRuntime::totals)
     }
 
-    /// Runs an orchestration on these buffers; afterwards they hold the results.
+    /// Runs an orchestration on these buffers; afterwards they contain the results.
     ///
-    /// If diagnostics are on, their files are in the configuration's output prefix afterwards, with a `run.json`. A
-    /// directory that cannot be made or holds a run already is the run's error, before anything has run.
+    /// If diagnostics are on, their files are in the configuration's output prefix afterwards, with a `run.json`. If
+    /// the directory cannot be created or already contains a run, the run fails before anything has run.
     ///
     /// ```
     /// use ringlane::prelude::*;
@@ -130,7 +130,7 @@ impl Runtime {
         self.run_from(Location::caller(), buffers, f)
     }
 
-    /// As [`run`](Self::run), with a root scope that is reported at `site`.
+    /// Like [`run`](Self::run), with `site` as the source location of the root scope.
     pub fn run_from<'e, R>(
         &mut self,
         site: Site,
@@ -138,8 +138,8 @@ impl Runtime {
         f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
     ) -> Run<R> {
         let mut answer = None;
-        let run = self.run_any(site, buffers, &mut answering(f, &mut answer));
-        Run { result: run.result.map(|()| answer.expect(ANSWERED)), report: run.report }
+        let run = self.run_any(site, buffers, &mut storing_result(f, &mut answer));
+        Run { result: run.result.map(|()| answer.expect(RESULT_STORED)), report: run.report }
     }
 
     #[cfg(not(feature = "record"))]
@@ -152,7 +152,7 @@ impl Runtime {
         self.chip.run(site, buffers, f)
     }
 
-    /// A hand for other threads: interrupts the run, looks inside.
+    /// A handle for other threads: interrupts the run, and reads its status.
     ///
     /// ```
     /// use ringlane::prelude::*;
@@ -165,11 +165,11 @@ impl Runtime {
     }
 }
 
-/// Why an answer is there.
-pub(crate) const ANSWERED: &str = "a run that went well has the answer of its orchestration";
+/// Why the result exists.
+pub(crate) const RESULT_STORED: &str = "a successful run stores the result of its orchestration";
 
-/// An orchestration that stores its answer.
-pub(crate) fn answering<'f, 'e, R: 'f>(
+/// Wraps an orchestration so that it stores its result.
+pub(crate) fn storing_result<'f, 'e, R: 'f>(
     f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R> + 'f,
     answer: &'f mut Option<R>,
 ) -> impl for<'r> FnMut(&mut Orch<'r, 'e>) -> Result<()> + 'f {
@@ -188,13 +188,13 @@ impl fmt::Debug for Runtime {
 }
 
 impl OnPlatform {
-    /// How the chip is run, beside its configuration.
+    /// Sets options of the chip, in addition to its configuration.
     pub fn options(mut self, options: ChipOptions) -> Self {
         self.request.options = options;
         self
     }
 
-    /// Makes the runtime, with the threads and capacities of `config`.
+    /// Creates the runtime, with the threads and capacities of `config`.
     ///
     /// ```
     /// use ringlane::prelude::*;
@@ -207,11 +207,11 @@ impl OnPlatform {
     }
 }
 
-/// Everything about a configuration that can be refused without making anything.
+/// Checks everything of a configuration that can be refused without creating anything.
 pub fn check(platform: Platform, config: &CallConfig) -> core::result::Result<(), SetupError> {
     config.validate().map_err(SetupError::Config)?;
     if config.dfx_flags.contains(DfxFlags::NODE_SWIMLANE) {
-        // It comes with workers.
+        // It is given with the workers.
         let bit = DfxFlags::NODE_SWIMLANE.bits().trailing_zeros();
         return Err(SetupError::Config(ConfigError::ReservedBit { bit }));
     }

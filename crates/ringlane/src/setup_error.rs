@@ -1,9 +1,9 @@
-//! Why a runtime cannot be made.
+//! Why a runtime cannot be created.
 
 use ringlane_engine::{Error, Fault};
 use ringlane_task::{ConfigError, Explain, Resource, UnknownPmuGroup};
 
-/// Why a runtime cannot be made.
+/// Why a runtime cannot be created.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub enum SetupError {
@@ -81,7 +81,7 @@ impl Explain for SetupError {
     }
 }
 
-/// So that `?` carries it out of a function that answers with the engine's error; the name stays the same.
+/// Lets `?` convert it to the engine's error; the name stays the same.
 impl From<SetupError> for Error {
     fn from(error: SetupError) -> Self {
         match error {

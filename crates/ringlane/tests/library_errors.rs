@@ -1,11 +1,11 @@
-//! What a program of one's own is shown when something is wrong: `{error}` is enough to act on.
+//! The errors that a user's program sees: `{error}` is enough to act on.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use ringlane::prelude::*;
 
 kernel! { static SET = any fn(x: &mut [u32], to: u32) { x.fill(to); } }
-kernel! { static FAIL = any fn(_x: &mut [u32]) -> KernelResult { Err(KernelError::new("as told")) } }
+kernel! { static FAIL = any fn(_x: &mut [u32]) -> KernelResult { Err(KernelError::new("as planned")) } }
 const OVERRUN_LINE: u32 = line!() + 1;
 kernel! { static OVERRUN = any fn(x: &mut [u32]) { let past = x.len(); x[past] = 1; } }
 kernel! { static RESUMED = any fn(_x: &mut [u32]) {
@@ -32,7 +32,7 @@ fn error_of<R: std::fmt::Debug>(f: impl for<'r, 'e> FnOnce(&mut Orch<'r, 'e>) ->
     error_on(Platform::Cpu, &CallConfig::default(), f)
 }
 
-/// This file and a line of it, as errors name places.
+/// This file and a line of it, as errors show locations.
 fn line(line: u32) -> String {
     format!("{}:{line}: ", file!())
 }
@@ -42,13 +42,13 @@ fn an_error_shows_its_name_its_detail_and_its_hint() {
     let error = error_of(|o| o.submit(&FAIL, [out(u32, [4])]).map(drop));
     let shown = error.to_string();
     assert!(shown.starts_with("TaskFailed: a task failed: task "), "{shown}");
-    assert!(shown.contains(&error.detail()) && shown.contains("as told"), "{shown}");
+    assert!(shown.contains(&error.detail()) && shown.contains("as planned"), "{shown}");
     assert!(shown.ends_with(&format!(" (hint: {})", error.hint())), "{shown}");
     assert_eq!((shown.lines().count(), format!("{error:?}")), (1, shown));
 }
 
 #[test]
-fn the_page_about_errors_shows_one_as_it_is() {
+fn the_page_about_errors_shows_a_real_error() {
     let error =
         Runtime::on(Platform::Cpu).with(&CallConfig::default().with_ring_task_window([20; 4])).unwrap_err();
     assert!(include_str!("../../../docs/errors.md").contains(&format!("\n{error}\n")), "{error}");
@@ -65,14 +65,14 @@ fn an_error_about_an_argument_has_the_line_of_its_submit() {
     let error = error_of(|o| o.submit_slice(&[], &SET, &[out(u32, [4])]).map(drop));
     assert!(error.name() == "ArgCount" && error.detail().starts_with(&line(submit)), "{error}");
 
-    // An impossible output is made before the submit, and refused by it.
+    // An impossible output is created before the submit, and refused by it.
     let submit = line!() + 1;
     let error = error_of(|o| o.submit(&SET, [out(u32, [0]), scalar(1u32)]).map(drop));
     assert!(error.name() == "EmptyView" && error.detail().starts_with(&line(submit)), "{error}");
 }
 
 #[test]
-fn an_error_about_a_view_has_the_line_that_asked_for_it() {
+fn an_error_about_a_view_has_the_line_that_created_it() {
     let asked = line!() + 1;
     let error = error_of(|o| o.alloc(u32, [4])?.tile(&[2], &[3]).map(drop));
     assert!(error.name() == "ViewOutOfBounds" && error.detail().starts_with(&line(asked)), "{error}");
@@ -98,7 +98,7 @@ fn a_task_that_panics_has_the_file_and_the_line_of_the_panic() {
 }
 
 #[test]
-fn a_panic_that_is_raised_again_does_not_get_the_line_of_another() {
+fn a_resumed_panic_does_not_get_the_line_of_another() {
     let error = error_of(|o| o.submit(&RESUMED, [out(u32, [4])]).map(drop));
     assert!(error.detail().contains("the kernel panicked: raised again"), "{error}");
 }
@@ -113,7 +113,7 @@ fn a_hint_to_a_program_names_methods() {
     assert_eq!(error.name(), "FlowControlDeadlock");
     let method = "`CallConfig::default().with_ring_task_window([8; 4])`";
     assert!(error.hint().contains(method) && !error.to_string().contains("--ring"), "{error}");
-    // And that is what helps.
+    // And the hint helps.
     let enough = CallConfig::default().with_ring_task_window([8; 4]);
     runtime(Platform::Cpu, &enough).run(&mut Buffers::new(), many).result.unwrap();
 
@@ -125,7 +125,7 @@ fn a_hint_to_a_program_names_methods() {
 }
 
 #[test]
-fn a_task_that_failed_and_why_the_orchestration_gave_up_are_both_in_the_error() {
+fn an_error_contains_the_failed_task_and_the_error_of_the_orchestration() {
     for platform in PLATFORMS {
         let small = CallConfig::default().with_ring_heap([64; 4]);
         let error = error_on(platform, &small, |o| {
@@ -134,14 +134,14 @@ fn a_task_that_failed_and_why_the_orchestration_gave_up_are_both_in_the_error() 
         });
         assert_eq!((error.name(), error.also().map(Explain::name)), ("TaskFailed", Some("TaskTooLarge")));
         let shown = error.to_string();
-        assert!(shown.contains("as told") && shown.contains("the task needs 4096 of heap"), "{shown}");
+        assert!(shown.contains("as planned") && shown.contains("the task needs 4096 of heap"), "{shown}");
         assert!(shown.contains("the first failed task is the one to look at"), "{shown}");
         assert!(shown.contains("with_ring_heap([4096; 4])"), "{shown}");
     }
 }
 
 #[test]
-fn a_failed_task_that_the_orchestration_hears_of_is_named_once() {
+fn a_failed_task_whose_error_the_orchestration_returns_is_named_once() {
     let error = error_of(|o| {
         let made = o.submit(&FAIL, [out(u32, [4])])?.out(0);
         o.read::<u32>(made)
@@ -185,7 +185,7 @@ fn an_interrupt_before_a_run_stops_that_run_and_no_other() {
 }
 
 #[test]
-fn too_many_threads_are_refused_for_what_they_are() {
+fn too_many_threads_are_refused_with_their_number() {
     let error = Runtime::on(Platform::Cpu).with(&CallConfig::default().with_threads(99_999)).unwrap_err();
     assert_eq!(
         (error.name(), error.detail().as_str()),
@@ -194,7 +194,7 @@ fn too_many_threads_are_refused_for_what_they_are() {
 }
 
 #[test]
-fn bytes_that_a_terminal_would_obey_are_shown_as_escapes() {
+fn control_characters_are_shown_as_escapes() {
     let error = error_of(|_| -> Result<()> { Err(Error::user("a\x1b[31mb\nc")) });
     assert!(
         error.to_string().contains("a\\u{1b}[31mb\\nc") && !error.to_string().contains('\x1b'),
@@ -214,14 +214,14 @@ const OUTSIDE_LINE: u32 = line!() + 1;
 kernel! { static OUTSIDE = any fn(x: ViewMut<u32, 2>) { let mut x = x; x[[0, 4]] = 1; } }
 
 #[test]
-fn an_index_outside_of_a_view_is_reported_where_the_kernel_has_it() {
+fn an_index_outside_of_a_view_is_reported_at_the_line_of_the_kernel() {
     let error = error_of(|o| o.submit(&OUTSIDE, [out(u32, [2, 4])]).map(drop));
     let place = format!("{}:{OUTSIDE_LINE}: index 4 of axis 1 with length 4", file!());
     assert!(error.detail().contains(&place), "{error}");
 }
 
 #[test]
-fn an_axis_that_no_tensor_has_is_refused_and_not_taken_for_no_split() {
+fn an_axis_that_no_tensor_has_is_refused_and_not_treated_as_no_split() {
     for axis in [1, 254, 255] {
         let error =
             error_of(|o| o.submit(SET.blocks(2), [out(u32, [4]).split(axis), scalar(1u32)]).map(drop));
@@ -231,7 +231,7 @@ fn an_axis_that_no_tensor_has_is_refused_and_not_taken_for_no_split() {
 }
 
 #[test]
-fn hints_are_about_what_was_given() {
+fn hints_refer_to_the_given_values() {
     let after = error_of(|o| {
         let tasks = vec![o.submit(&SET, [out(u32, [1]), scalar(1u32)])?.task(); 5000];
         o.submit_after(&tasks, &SET, [out(u32, [1]), scalar(1u32)]).map(drop)
@@ -248,7 +248,7 @@ fn hints_are_about_what_was_given() {
 }
 
 #[test]
-fn a_bad_cost_table_or_chip_is_mended_with_what_a_program_has() {
+fn hints_for_a_bad_cost_table_or_chip_name_functions_of_the_library() {
     let path = std::env::temp_dir().join(format!("ringlane-not-a-table-{}", std::process::id()));
     std::fs::write(&path, "[").unwrap();
     let costs = Runtime::on(Platform::A5sim).costs_file(&path).unwrap_err().hint();

@@ -1,4 +1,4 @@
-//! What safe code must not be able to do: each program here is one that once wrote memory that was not its own, crashed or
+//! What safe code must not be able to do: each of these programs once wrote to memory that it did not own, crashed or
 //! never ended.
 #![forbid(unsafe_code)]
 
@@ -6,8 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 
 use ringlane::prelude::*;
 
-/// Every chip, and the cpu with one thread and with several. Miri runs the modelled ones, whose thread is the program's own,
-/// with small rings: it looks at every byte of a table.
+/// Every chip, and the cpu with one thread and with several. Miri runs the modelled ones, which use only the
+/// program's thread, with small rings: it checks every byte of a table.
 fn runtimes() -> impl Iterator<Item = Runtime> {
     let (tasks, bytes) = if cfg!(miri) { (64, 1 << 18) } else { (1 << 14, 1 << 28) };
     let config = CallConfig::default()
@@ -23,16 +23,16 @@ fn runtimes() -> impl Iterator<Item = Runtime> {
     chips.into_iter().take(if cfg!(miri) { 2 } else { 4 }).map(on)
 }
 
-/// Elements of a tensor that is larger than what a nested run has.
+/// Elements of a tensor that is larger than those of a nested run.
 const LARGE: u32 = if cfg!(miri) { 1 << 10 } else { 1 << 20 };
-/// Tasks of a program whose tasks do not depend on each other.
+/// Tasks of a program without dependencies.
 const TASKS: u32 = if cfg!(miri) { 32 } else { 256 };
 
 kernel! { static FILL = any fn(x: &mut [f64], to: f64) { x.fill(to); } }
 kernel! { static COPY = any fn(x: &[f64], y: &mut [f64]) { y.copy_from_slice(&x[..y.len()]); } }
 
-/// Runs `inner` in a run of its own that is nested in the orchestration of another, with the outer run's large tensors at
-/// hand, and buffers of 8 bytes.
+/// Runs `inner` in a run that is nested in the orchestration of another, with access to the outer run's large
+/// tensors, and with buffers of 8 bytes.
 fn nested<R>(
     outer: &mut Runtime,
     inner: &mut Runtime,
@@ -93,7 +93,7 @@ kernel! { static EXPLODE = any fn(_x: &mut [f64]) { panic_any(Bomb); } }
 kernel! { static COSTLY = any fn(x: &mut [f64]) { x.fill(1.0); } cost Cost::Ticks(cost_of_a_bomb) }
 
 #[test]
-fn a_panic_whose_payload_panics_when_it_is_dropped_fails_its_task_alone() {
+fn a_panic_whose_payload_panics_when_it_is_dropped_fails_only_its_task() {
     for mut runtime in runtimes() {
         let mut values = [0.0f64; TASKS as usize];
         let mut data = Buffers::new();
@@ -118,7 +118,7 @@ fn a_panic_whose_payload_panics_when_it_is_dropped_fails_its_task_alone() {
 }
 
 #[test]
-fn an_orchestration_whose_panic_explodes_later_leaves_the_runtime_usable() {
+fn an_orchestration_whose_panic_payload_panics_on_drop_leaves_the_runtime_usable() {
     for mut runtime in runtimes() {
         let mut data = Buffers::new();
         let x = data.add_zeroed(f64, &[LARGE / 16]).unwrap();
@@ -166,7 +166,7 @@ fn a_corner_tile_can_be_split_into_more_blocks_than_it_has_rows() {
 }
 
 #[test]
-fn more_memory_than_there_is_is_an_error() {
+fn a_request_for_more_memory_than_exists_is_an_error() {
     let mut data = Buffers::new();
     let most = [1 << 24, 1 << 24];
     assert_eq!(data.add_zeroed(u8, &most).unwrap_err().name(), "OutOfMemory");

@@ -1,8 +1,8 @@
-//! How a task touches a tensor: the five accesses, and what each depends on.
+//! How a task accesses a tensor: the five accesses, and the dependencies of each.
 
 use core::fmt;
 
-/// What a task does to one of its tensor arguments.
+/// How a task uses one of its tensor arguments.
 ///
 /// | access | reads | writes | depends on |
 /// |---|---|---|---|
@@ -10,7 +10,7 @@ use core::fmt;
 /// | `Output` | no | new memory | nothing |
 /// | `OutputExisting` | no | yes | earlier writers (WAW) and readers (WAR) |
 /// | `InOut` | yes | yes | RAW, WAW, WAR |
-/// | `NoDep` | — | — | nothing; the user vouches for it |
+/// | `NoDep` | — | — | nothing; the user is responsible for the order |
 ///
 /// ```
 /// use ringlane_task::Access;
@@ -22,13 +22,13 @@ use core::fmt;
 pub enum Access {
     /// Read only.
     Input = 0,
-    /// Written; fresh memory from the heap ring.
+    /// Written; new memory from the heap ring.
     Output = 1,
-    /// Written without being read; memory that exists already.
+    /// Written without being read; existing memory.
     OutputExisting = 2,
     /// Read and written.
     InOut = 3,
-    /// Not followed by the dependency inference.
+    /// Ignored by the dependency inference.
     NoDep = 4,
 }
 
@@ -37,7 +37,7 @@ impl Access {
     pub const ALL: [Access; 5] =
         [Access::Input, Access::Output, Access::OutputExisting, Access::InOut, Access::NoDep];
 
-    /// Whether the value before the task matters to it.
+    /// Whether the task uses the previous value.
     pub const fn reads(self) -> bool {
         matches!(self, Access::Input | Access::InOut)
     }

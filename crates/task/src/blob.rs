@@ -1,16 +1,16 @@
-//! The arguments of one task as bytes: what lies in a mailbox and in a device's memory.
+//! The arguments of one task as bytes, as they are stored in a mailbox and in a device's memory.
 //!
 //! ```text
 //! [u32 tensors][u32 scalars][WireTensor × T][u64 × S][u8 × S, zeros to a multiple of 8]
 //!  └──────── 8 ────────────┘ └── 96 each ──┘ └ bits ┘ └ data-type codes
 //! ```
 //!
-//! The codes behind the scalars are an addition to the plain `[u64 × S]`: with them a scalar keeps the type
-//! it was added with, and a reader that does not want them finds everything else where it expects it.
+//! The codes after the scalars are an addition to the plain `[u64 × S]`: with them a scalar keeps its type, and a
+//! reader that ignores them finds everything else at the expected place.
 //!
-//! The sender is not trusted. The reader checks both counts against their limits and the size of the whole
-//! before it touches a record, and every record before it hands out the first. All numbers are little-endian,
-//! and nothing needs to be aligned.
+//! The sender is not trusted. The reader checks both counts against their limits and the total size before it reads a
+//! record, and every record before it returns the first. All numbers are little-endian, and nothing needs to be
+//! aligned.
 
 mod error;
 mod wire;
@@ -28,13 +28,13 @@ const HEADER_BYTES: usize = 8;
 const TENSOR_BYTES: usize = size_of::<WireTensor>();
 const SCALAR_BYTES: usize = size_of::<u64>();
 
-/// Bytes of the largest blob there is.
+/// Bytes of the largest possible blob.
 pub const MAX_BLOB_BYTES: usize = blob_bytes(MAX_TENSORS, MAX_SCALARS);
 
 const _: () = assert!(MAX_BLOB_BYTES == 8 + 128 * 96 + 128 * 8 + 128);
 const _: () = assert!(cfg!(target_endian = "little"), "the layouts are little-endian");
 
-/// Bytes of a blob with so many arguments; a multiple of 8.
+/// Bytes of a blob with these numbers of arguments; a multiple of 8.
 pub const fn blob_bytes(tensors: usize, scalars: usize) -> usize {
     HEADER_BYTES + tensors * TENSOR_BYTES + scalars * SCALAR_BYTES + scalars.next_multiple_of(8)
 }
@@ -102,7 +102,7 @@ pub struct BlobReader<'b> {
 }
 
 impl<'b> BlobReader<'b> {
-    /// Checks the blob at the start of `bytes`; what follows it is left alone.
+    /// Checks the blob at the start of `bytes`; anything after it is ignored.
     pub fn open(bytes: &'b [u8]) -> Result<Self, BlobError> {
         let have_bytes = bytes.len();
         let truncated =
@@ -143,17 +143,17 @@ impl<'b> BlobReader<'b> {
         self.codes.len()
     }
 
-    /// The bytes of the blob itself, without what follows it.
+    /// The bytes of the blob itself, without anything after it.
     pub const fn len_bytes(&self) -> usize {
         blob_bytes(self.tensor_count(), self.scalar_count())
     }
 
-    /// A tensor, if there are so many; [`WireTensor::resolve`] checks it against its buffer.
+    /// The tensor with this index, if it exists; [`WireTensor::resolve`] checks it against its buffer.
     pub fn tensor(&self, index: usize) -> Option<WireTensor> {
         (index < self.tensor_count()).then(|| self.record(index))
     }
 
-    /// A scalar, if there are so many.
+    /// The scalar with this index, if it exists.
     pub fn scalar(&self, index: usize) -> Option<Scalar> {
         if index < self.scalar_count() { self.read_scalar(index).ok() } else { None }
     }

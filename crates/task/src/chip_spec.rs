@@ -1,19 +1,20 @@
-//! A chip as data: how many cores of which kind, who controls them, what each operation costs.
+//! A chip as data: its cores, its control threads, and the cost of each operation.
 //!
-//! Times are picoseconds, so that no published cost has to be rounded; stamps are rounded down to the chip's counter.
+//! Times are in picoseconds, so that no published cost has to be rounded; time stamps are rounded down to the chip's
+//! counter.
 
 use alloc::string::String;
 
-/// How the host gets at the chip's memory.
+/// How the host accesses the chip's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostMemory {
-    /// It reads it in place.
+    /// In place.
     Mapped,
-    /// It does not see it: everything is copied.
+    /// Not at all: everything is copied.
     Copied,
 }
 
-/// What the control threads' operations cost, in picoseconds.
+/// The costs of the control threads' operations, in picoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ControlCosts {
     /// A scheduler writes a dispatch register.
@@ -26,19 +27,19 @@ pub struct ControlCosts {
     pub turn_around: u64,
     /// From a core's signal until its status register shows it.
     pub done_seen: u64,
-    /// A submit takes a slot and heap.
+    /// A submit allocates a slot and heap memory.
     pub admit: u64,
     /// A submit looks a tensor up.
     pub look_up: u64,
-    /// A submit files an access.
+    /// A submit inserts an access.
     pub insert: u64,
     /// A submit wires an edge.
     pub wire: u64,
-    /// A scheduler tells a consumer.
+    /// A scheduler resolves a successor.
     pub resolve: u64,
-    /// A scheduler gives back what a task held.
+    /// A scheduler reclaims a task.
     pub reclaim: u64,
-    /// A scheduler's loop itself.
+    /// One round of a scheduler's loop.
     pub round: u64,
 }
 
@@ -47,11 +48,11 @@ pub struct ControlCosts {
 pub struct LinkSpec {
     /// Picoseconds of every copy.
     pub latency: u64,
-    /// Bytes a second after that.
+    /// Bytes per second after that.
     pub bytes_per_second: u64,
 }
 
-/// What cores and memory can do in a second.
+/// Rates of cores and memory, per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rates {
     /// Floating-point operations of a matrix core.
@@ -62,10 +63,10 @@ pub struct Rates {
     pub memory_bytes: f64,
 }
 
-/// Memory on the chip for what diagnostics record: each control thread has so many buffers of so many bytes.
+/// Memory on the chip for records: each control thread has its own buffers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RecordMemory {
-    /// Buffers of a thread.
+    /// The number of buffers of a thread.
     pub buffers: u32,
     /// Bytes of each.
     pub buffer_bytes: u64,
@@ -74,39 +75,39 @@ pub struct RecordMemory {
 /// A chip.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChipSpec {
-    /// Its name, as artifacts tell it.
+    /// Its name in artifacts.
     pub name: String,
-    /// What it stands for.
+    /// Its description.
     pub about: String,
     /// Clusters of one matrix core and some vector cores.
     pub clusters: u32,
     /// Vector cores of a cluster.
     pub aiv_per_cluster: u32,
-    /// Control threads that schedule; one more orchestrates.
+    /// Scheduler threads; the orchestrator is one more.
     pub schedulers: u32,
-    /// The most of them that can be used.
+    /// The most scheduler threads that can be used.
     pub schedulers_max: u32,
     /// Frequency of the system counter.
     pub counter_hz: u64,
     /// Counters of a core's performance unit.
     pub pmu_counters: u32,
-    /// How the host sees its memory.
+    /// How the host accesses its memory.
     pub host_memory: HostMemory,
-    /// Blocks that a busy core can be given ahead: 0 or 1.
+    /// Blocks that a busy core can get ahead: 0 or 1.
     pub dispatch_ahead: u32,
-    /// What control costs.
+    /// The costs of control.
     pub costs: ControlCosts,
     /// The link to the host.
     pub link: LinkSpec,
-    /// What cores and memory can do.
+    /// The rates of cores and memory.
     pub rates: Rates,
     /// Picoseconds of a block whose kernel has no cost model.
     pub default_block: u64,
-    /// Picoseconds after which a core that does not answer is given up.
+    /// Picoseconds after which a core that does not respond is given up.
     pub silent_after: u64,
     /// Memory for diagnostics.
     pub records: RecordMemory,
-    /// Picoseconds that a run takes to get to a worker through its mailbox, and each of its tasks.
+    /// Picoseconds that a run takes to reach a worker through its mailbox, and that each of its tasks takes.
     pub mailbox: [u64; 2],
 }
 
@@ -121,7 +122,7 @@ impl ChipSpec {
         self.clusters * self.aiv_per_cluster
     }
 
-    /// All cores. Those of a cluster follow each other, the matrix core first.
+    /// All cores. Those of a cluster are consecutive, the matrix core first.
     pub fn cores(&self) -> u32 {
         self.clusters * (1 + self.aiv_per_cluster)
     }

@@ -1,11 +1,11 @@
-//! What a caller asks of one run: one plain block of bytes, the same at every level.
+//! The request for one run: one plain block of bytes, the same at every level.
 //!
 //! ```text
 //! facade ──▶ worker submit ──▶ mailbox ──▶ worker run ──▶ chip        each calls `validate()` before it acts
 //! ```
 //!
-//! The block is passed by value, so that nobody can change it after it was checked. Zero means "the default"
-//! everywhere, and all zeros is `CallConfig::default()`.
+//! The block is passed by value, so that it cannot change after it was checked. Zero means "the default" everywhere,
+//! and all zeros is `CallConfig::default()`.
 
 mod dfx;
 mod error;
@@ -65,7 +65,7 @@ pub struct CallConfig {
     pub scheduler_threads: i32,
     /// Clusters to use; 0 = all.
     pub block_dim: i32,
-    /// Group of hardware counters; 0 = the chip's default. Which groups exist is the chip's to say.
+    /// Group of hardware counters; 0 = the chip's default. The chip determines which groups exist.
     pub pmu_group: i32,
     overflow: i32,
     reserved_124: i32,
@@ -131,7 +131,7 @@ macro_rules! setters {
 }
 
 setters! {
-    /// Switches diagnostics on.
+    /// Enables diagnostics.
     with_dfx_flags: dfx_flags: DfxFlags;
     /// Sets the seed of inputs and of the simulator.
     with_seed: seed: u64;
@@ -166,18 +166,18 @@ impl CallConfig {
         Overflow::from_code(self.overflow).ok_or(ConfigError::UnknownOverflow { code: self.overflow })
     }
 
-    /// Names the directory that the run writes to; the empty string takes it back.
+    /// Sets the output directory of the run; the empty string removes it.
     pub fn set_output_prefix(&mut self, path: &str) -> Result<(), ConfigError> {
         self.output_prefix = OutputPrefix::new(path)?;
         Ok(())
     }
 
-    /// The directory that the run writes to, if one was named.
+    /// The output directory of the run, if one was set.
     pub fn output_prefix(&self) -> Result<Option<&str>, ConfigError> {
         self.output_prefix.get()
     }
 
-    /// Checks everything that can be checked without a machine: call it before any side effect.
+    /// Checks everything that can be checked independently of the machine. Call it before any side effect.
     pub fn validate(&self) -> Result<(), ConfigError> {
         self.validate_reserved()?;
         self.validate_capacities()?;
@@ -234,8 +234,7 @@ impl CallConfig {
 
 #[cfg(feature = "wire")]
 impl CallConfig {
-    /// The configuration at the start of `bytes`, which need no alignment; its size and then its content are
-    /// checked.
+    /// The configuration at the start of `bytes`, which need no alignment; its size and then its content are checked.
     pub fn parse(bytes: &[u8]) -> Result<Self, ConfigError> {
         let config = Self::parse_unchecked(bytes)?;
         config.validate()?;

@@ -1,4 +1,4 @@
-//! Data types of tensors and scalars, and the Rust types that stand for them.
+//! Data types of tensors and scalars, and the corresponding Rust types.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -61,7 +61,7 @@ mod sealed {
 /// # Safety
 /// Implementors are plain data without padding, of `DTYPE.size_bytes()` bytes, valid when zeroed. Sealed.
 pub unsafe trait Element: sealed::Sealed + Copy + Default + Send + Sync + 'static {
-    /// The data type this Rust type stands for.
+    /// The corresponding data type.
     const DTYPE: DType;
 }
 
@@ -96,7 +96,7 @@ impl fmt::Display for DType {
     }
 }
 
-/// A name that is no data type.
+/// A name that is not a data type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownDType;
 
@@ -112,7 +112,10 @@ impl Explain for UnknownDType {
     }
 
     fn detail(&self) -> String {
-        format!("there are: {}", DType::ALL.iter().map(|dtype| dtype.as_str()).collect::<Vec<_>>().join(", "))
+        format!(
+            "known types: {}",
+            DType::ALL.iter().map(|dtype| dtype.as_str()).collect::<Vec<_>>().join(", ")
+        )
     }
 
     fn hint(&self) -> String {
@@ -132,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_and_code_leads_back_to_its_type() {
+    fn every_name_and_code_converts_back_to_its_type() {
         for (code, &dtype) in DType::ALL.iter().enumerate() {
             assert_eq!(DType::from_code(code as u8), Some(dtype));
             assert_eq!(dtype.as_str().parse(), Ok(dtype));

@@ -1,14 +1,15 @@
-//! How every error of Ringlane speaks: a name to search for, what happened, the numbers that led to it, and what to do.
+//! The form of all errors of Ringlane: a name to search for, what happened, the numbers that led to it, and what to
+//! do.
 //!
-//! An error type says these four in [`Explain`], and [`display_explained!`](crate::display_explained) makes its `Display`
-//! of them, so that `{error}` alone is enough to act on:
+//! An error type provides these four with [`Explain`], and [`display_explained!`](crate::display_explained)
+//! implements `Display` with them, so that `{error}` alone is enough to act on:
 //!
 //! ```text
 //! ViewOutOfBounds: a view leaves its buffer: axis 0: 2..5 of 4 (hint: check the start and length of the tile)
 //! ```
 //!
-//! A hint names what its reader can change: methods for a program's author, options for the user of the command. Which of
-//! the two a process has is known only to its `main`, so it is a property of the process ([`Reader`]).
+//! A hint names what its reader can change: methods for the author of a program, options for the user of the command.
+//! Only `main` knows which of the two a process has, so it is a property of the process ([`Reader`]).
 
 use alloc::string::String;
 use core::fmt;
@@ -30,19 +31,19 @@ pub trait Explain: core::error::Error {
     fn name(&self) -> &'static str;
     /// What happened, in a few words that hold for every error of this name.
     fn summary(&self) -> String;
-    /// The numbers and places that led to it.
+    /// The numbers and locations that led to it.
     fn detail(&self) -> String;
     /// What to do about it, ready to paste where that is possible.
     fn hint(&self) -> String;
 }
 
-/// Writes an error as `Display` shows it: all of it, on one line, with nothing in it that a terminal would obey.
+/// Writes an error as `Display` shows it: all of it, on one line, without control characters.
 pub fn write_explained(error: &dyn Explain, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     write!(f, "{}: {}", error.name(), printable(&error.summary()))?;
     write_reasons(&error.detail(), &error.hint(), f)
 }
 
-/// Writes what follows an error's name and summary: `: DETAIL (hint: HINT)`, each only if there is one.
+/// Writes the part after an error's name and summary: `: DETAIL (hint: HINT)`, each only if it is not empty.
 pub fn write_reasons(detail: &str, hint: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     if !detail.is_empty() {
         write!(f, ": {}", printable(detail))?;
@@ -50,7 +51,7 @@ pub fn write_reasons(detail: &str, hint: &str, f: &mut fmt::Formatter<'_>) -> fm
     if hint.is_empty() { Ok(()) } else { write!(f, " (hint: {})", printable(hint)) }
 }
 
-/// Implements `Display` for error types by what [`Explain`] says of them.
+/// Implements `Display` for error types with their [`Explain`].
 ///
 /// ```
 /// #[derive(Debug)]
@@ -76,7 +77,7 @@ macro_rules! display_explained {
     )+};
 }
 
-/// The same, and `std::error::Error` without a source: all that a plain error needs.
+/// The same, and `std::error::Error` without a source: everything that a plain error needs.
 ///
 /// ```
 /// #[derive(Debug)]
@@ -99,8 +100,8 @@ macro_rules! explained_error {
     };
 }
 
-/// Text with the characters that a terminal would obey written as escapes, so that they are seen and do nothing.
-/// Paths, names and texts of kernels and files can hold any of them.
+/// Text with control characters replaced by escapes, so that they are visible and have no effect on a terminal.
+/// Paths, names and texts of kernels and files can contain any of them.
 ///
 /// ```
 /// use ringlane_task::printable;
@@ -109,7 +110,7 @@ macro_rules! explained_error {
 /// ```
 pub fn printable(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut shown, c| {
-        match is_obeyed(c) {
+        match is_control(c) {
             true => shown.extend(c.escape_default()),
             false => shown.push(c),
         }
@@ -117,8 +118,8 @@ pub fn printable(text: &str) -> String {
     })
 }
 
-/// Control characters, those that end a line, and those that turn the direction of what follows.
-fn is_obeyed(c: char) -> bool {
+/// Control characters, those that end a line, and those that change the direction of text.
+fn is_control(c: char) -> bool {
     let turns = matches!(
         c,
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
@@ -126,22 +127,22 @@ fn is_obeyed(c: char) -> bool {
     c.is_control() || turns
 }
 
-/// Who reads the hints of a process, and so what they name.
+/// The reader of the hints of a process, which determines what they name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reader {
-    /// The author of a program: methods and functions. Every process, unless it says otherwise.
+    /// The author of a program: methods and functions. The default.
     #[default]
     Program,
     /// The user of the command: its options.
     Command,
 }
 
-/// Whether the hints of this process are for the user of the command. Set once, before any error; a value by itself, so
-/// that no other memory is ordered by it.
+/// Whether the hints of this process are for the user of the command. Set once, before any error; it orders no other
+/// memory.
 static IS_COMMAND: AtomicBool = AtomicBool::new(false);
 
 impl Reader {
-    /// Who reads the hints of this process.
+    /// The reader of the hints of this process.
     ///
     /// ```
     /// use ringlane_task::Reader;
@@ -151,7 +152,7 @@ impl Reader {
         if IS_COMMAND.load(Ordering::Relaxed) { Reader::Command } else { Reader::Program }
     }
 
-    /// From here on the hints of this process are for this reader. For `main` to say, before anything can fail.
+    /// Makes this the reader of the hints of this process. To be called by `main`, before anything can fail.
     ///
     /// ```
     /// use ringlane_task::{Reader, Resource};
@@ -163,7 +164,7 @@ impl Reader {
         IS_COMMAND.store(self == Reader::Command, Ordering::Relaxed);
     }
 
-    /// What a hint names for the reader of this process: the method, or the option.
+    /// The text for the reader of this process: the method, or the option.
     ///
     /// ```
     /// use ringlane_task::Reader;

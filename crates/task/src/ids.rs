@@ -21,7 +21,7 @@ macro_rules! id {
 }
 
 id! {
-    /// A task's name in every artifact: `ring << 32 | local`, where `local` counts the tasks of that ring.
+    /// The id of a task in every artifact: `ring << 32 | local`, where `local` counts the tasks of that ring.
     ///
     /// ```
     /// use ringlane_task::{RingIndex, TaskId};
@@ -29,7 +29,7 @@ id! {
     /// assert_eq!((id.0, id.ring(), id.local()), (4_294_967_303, RingIndex(1), 7));
     /// ```
     ///
-    /// Artifacts and `--json` hold the number; every text for people names the task `ring:local`:
+    /// Artifacts and `--json` contain the number; all text output names the task `ring:local`:
     ///
     /// ```
     /// # use ringlane_task::TaskId;
@@ -54,7 +54,7 @@ id! {
     SiteId(u32)
 }
 id! {
-    /// A core of a chip; on `cpu` a worker thread, 0 the submitting one.
+    /// A core of a chip; on `cpu` a thread, 0 is the submitting one.
     CoreId(u32)
 }
 id! {
@@ -66,11 +66,11 @@ id! {
     BlockIndex(u32)
 }
 id! {
-    /// Time in the chip's own counter, since the start of the run.
+    /// Time in ticks of the chip's counter, since the start of the run.
     Ticks(u64)
 }
 
-/// `ring:local`. An id from a damaged file may have a ring that no task is on; it is shown as it is.
+/// `ring:local`. The ring of an id from a damaged file may not exist; it is shown as it is.
 impl fmt::Display for TaskId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.0 >> 32, self.local())
@@ -78,12 +78,12 @@ impl fmt::Display for TaskId {
 }
 
 impl TaskId {
-    /// Composes the id from its ring and its number within that ring.
+    /// Combines a ring and a number within that ring.
     pub const fn new(ring: RingIndex, local: u32) -> Self {
         TaskId((ring.0 as u64) << 32 | local as u64)
     }
 
-    /// The ring the task lives on.
+    /// The ring of the task.
     pub const fn ring(self) -> RingIndex {
         RingIndex((self.0 >> 32) as u8)
     }

@@ -1,12 +1,12 @@
-//! What moves through Ringlane: the nouns that every other crate shares.
+//! The data types of Ringlane that all other crates share.
 //!
 //! ```text
 //! ids ─ dtype ─ access ─ view ─ scalar ──▶ blob (arguments on the wire)
 //!                                  config (what a caller asks of one run)
 //! ```
 //!
-//! Nothing here runs, allocates threads or reads a clock; the crate is `no_std` so that a device can share
-//! its layouts. Every layout that crosses a boundary is `repr(C)` with its size asserted at compile time.
+//! Nothing here runs, starts threads or reads a clock; the crate is `no_std` so that a device can share its layouts.
+//! Every layout that crosses a boundary is `repr(C)` with its size asserted at compile time.
 //!
 //! ```
 //! use ringlane_task::{DType, TensorView};

@@ -1,4 +1,4 @@
-//! A group of counters that is not there. Each chip has groups of its own; that one is missing is said alike of all.
+//! The error of an unknown group of counters. Each chip has its own groups; the error is the same for all.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -7,7 +7,7 @@ use core::fmt;
 
 use crate::Explain;
 
-/// There is no such group of counters.
+/// The chip does not have this group of counters.
 ///
 /// ```
 /// use ringlane_task::{Explain, UnknownPmuGroup};
@@ -17,14 +17,14 @@ use crate::Explain;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownPmuGroup {
-    /// What was asked for.
+    /// The requested group.
     pub given: String,
     /// The groups that the chip has, by number and name.
     pub known: Vec<(u8, &'static str)>,
 }
 
 impl UnknownPmuGroup {
-    /// The error about what was asked for, on a chip with these groups.
+    /// The error for a requested group, on a chip with these groups.
     pub fn new(given: impl fmt::Display, known: impl IntoIterator<Item = (u8, &'static str)>) -> Self {
         UnknownPmuGroup { given: given.to_string(), known: known.into_iter().collect() }
     }
@@ -38,7 +38,7 @@ impl Explain for UnknownPmuGroup {
     }
 
     fn summary(&self) -> String {
-        "there is no such group of counters".to_string()
+        "the group of counters does not exist".to_string()
     }
 
     fn detail(&self) -> String {

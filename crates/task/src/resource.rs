@@ -1,4 +1,4 @@
-//! The bounded resources of a run, and how much of each a run gets.
+//! The bounded resources of a run, and their capacities.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -12,7 +12,7 @@ use crate::limits::{
     TENSORMAP_ENTRY_BYTES,
 };
 
-/// What a run can run out of. Each ring has the first four; the tensor map is shared by all rings.
+/// A bounded resource. Each ring has the first four; all rings share the tensor map.
 ///
 /// ```
 /// use ringlane_task::Resource;
@@ -26,7 +26,7 @@ pub enum Resource {
     TaskWindow = 0,
     /// Bytes of outputs.
     Heap = 1,
-    /// Entries of the lists of edges.
+    /// Entries in the lists of edges.
     DepPool = 2,
     /// Bytes of arguments.
     Args = 3,
@@ -77,8 +77,8 @@ impl Resource {
         }
     }
 
-    /// How a hint sets its capacity, ready to paste: `values` is one number, or one for each ring with commas between.
-    /// What it names depends on the [`Reader`] of this process.
+    /// How a hint sets its capacity, ready to paste: `values` is one number, or one for each ring separated by
+    /// commas. The [`Reader`] of this process determines what it names.
     ///
     /// ```
     /// use ringlane_task::Resource;
@@ -99,8 +99,8 @@ impl Resource {
         format!("`CallConfig::default().{}({values})`", self.method())
     }
 
-    /// The values that a hint sets its capacity to, as [`setting`](Self::setting) was given them, whatever reader the
-    /// hint was written for.
+    /// The values to which a hint sets its capacity, as they were passed to [`setting`](Self::setting), for any
+    /// reader of the hint.
     ///
     /// ```
     /// use ringlane_task::Resource;
@@ -122,7 +122,7 @@ impl Resource {
         (!values.is_empty()).then(|| values.to_string())
     }
 
-    /// What one unit of the capacity is.
+    /// The unit of the capacity.
     pub const fn unit(self) -> &'static str {
         match self {
             Resource::TaskWindow => "slots",
@@ -142,12 +142,12 @@ impl Resource {
         }
     }
 
-    /// Whether each ring has a capacity of its own.
+    /// Whether each ring has its own capacity.
     pub const fn is_per_ring(self) -> bool {
         !matches!(self, Resource::TensorMap)
     }
 
-    /// Checks a capacity that a user gave; unlike in a `CallConfig`, 0 is not a default here but too small.
+    /// Checks a capacity that a user specified; unlike in a `CallConfig`, 0 is not a default here but too small.
     ///
     /// ```
     /// use ringlane_task::{Explain, Resource};
@@ -177,7 +177,7 @@ impl fmt::Display for Resource {
     }
 }
 
-/// The capacities of one run, defaults filled in.
+/// The capacities of one run, with defaults filled in.
 ///
 /// ```
 /// use ringlane_task::{CallConfig, Capacities};
@@ -211,7 +211,7 @@ impl Default for Capacities {
 }
 
 impl Capacities {
-    /// What a configuration asks for, with defaults where it says 0. It does not validate.
+    /// The capacities of a configuration, with defaults in place of 0. It does not validate.
     pub fn of(config: &CallConfig) -> Self {
         let default = Capacities::default();
         let narrow = |given: u32, default: u32| if given == 0 { default } else { given };
@@ -228,7 +228,7 @@ impl Capacities {
         }
     }
 
-    /// The capacity of one resource; the ring plays no part for the tensor map.
+    /// The capacity of one resource; the ring is ignored for the tensor map.
     ///
     /// # Panics
     /// If there is no such ring.
@@ -243,7 +243,7 @@ impl Capacities {
         }
     }
 
-    /// An upper bound of the address space the run reserves. It is not touched until it is used.
+    /// An upper bound of the address space that the run reserves. Memory is allocated only on use.
     ///
     /// ```
     /// use ringlane_task::Capacities;
@@ -266,7 +266,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_defaults_are_those_that_the_documentation_promises() {
+    fn the_defaults_match_the_documentation() {
         let c = Capacities::of(&CallConfig::default());
         assert_eq!(c, Capacities::default());
         assert_eq!((c.task_window[3], c.heap[0], c.dep_pool[1]), (16_384, 256 << 20, 65_536));
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_capacity_that_is_set_replaces_the_default_of_its_ring_only() {
+    fn a_capacity_replaces_only_the_default_of_its_ring() {
         let config = CallConfig::default().with_ring_heap([0, 4096, 0, 0]).with_tensormap(8);
         let c = Capacities::of(&config);
         assert_eq!(c.get(Resource::Heap, RingIndex(1)), 4096);

@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::dtype::{DType, Element};
 
-/// A scalar argument: its bits, zero-extended, and the type it was added with.
+/// A scalar argument: its bits, zero-extended, and its type.
 ///
 /// ```
 /// use ringlane_task::{DType, Scalar};
@@ -31,7 +31,7 @@ impl Scalar {
         Scalar { bits: u64::from_le_bytes(bytes), dtype: T::DTYPE }
     }
 
-    /// Rebuilds a scalar from what was stored; `None` if the bits are no value of the type.
+    /// Restores a scalar from its bits; `None` if they are not a value of the type.
     pub fn from_bits(bits: u64, dtype: DType) -> Option<Self> {
         let used = dtype.size_bytes() as u32 * 8;
         let fits = used == 64 || bits >> used == 0;
@@ -44,12 +44,12 @@ impl Scalar {
         self.bits
     }
 
-    /// The type the scalar was added with.
+    /// The type of the scalar.
     pub const fn dtype(self) -> DType {
         self.dtype
     }
 
-    /// The value, if `T` is the type it was added with.
+    /// The value, if `T` is its type.
     pub fn get<T: Element>(self) -> Option<T> {
         if T::DTYPE != self.dtype {
             return None;
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bits_that_are_no_value_of_the_type_are_refused() {
+    fn bits_that_are_not_a_value_of_the_type_are_refused() {
         assert_eq!(Scalar::from_bits(2, DType::Bool), None);
         assert_eq!(Scalar::from_bits(0x100, DType::UInt8), None);
         assert_eq!(Scalar::from_bits(u64::MAX, DType::Int64), Some(Scalar::new(-1i64)));

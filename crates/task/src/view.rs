@@ -1,7 +1,7 @@
-//! Tensor views: which bytes of a buffer a task touches, as `(offset, shape, strides)`.
+//! Tensor views: which bytes of a buffer a task accesses, as `(offset, shape, strides)`.
 //!
-//! A view is only ever made from a whole buffer by steps that keep it inside, so a `TensorView` in hand is
-//! in bounds by construction; views that arrive from outside pass through [`TensorView::from_parts`].
+//! A view is only created from a whole buffer by steps that keep it inside, so every `TensorView` is in bounds by
+//! construction; views from outside pass through [`TensorView::from_parts`].
 
 use alloc::vec::Vec;
 
@@ -40,11 +40,11 @@ pub struct TensorView {
     reserved: [u8; 5],
 }
 
-/// The elements lie one after another in row-major order.
+/// The elements are consecutive, in row-major order.
 const CONTIGUOUS: u8 = 1;
-/// Some element is shown more than once.
+/// Some element occurs more than once.
 const REPEATS: u8 = 2;
-/// Every byte of the buffer is shown.
+/// The view covers every byte of the buffer.
 const WHOLE: u8 = 4;
 
 const _: () = assert!(size_of::<TensorView>() == 80 && align_of::<TensorView>() == 8);
@@ -80,7 +80,7 @@ impl TensorView {
         })
     }
 
-    /// A view from outside: checked against the bytes of the buffer it claims to lie in.
+    /// A view from outside, checked against the size of its buffer.
     pub fn from_parts(dtype: DType, offset_bytes: u64, dims: &[Dim], buffer_bytes: u64) -> Result<Self> {
         if dims.len() > MAX_RANK {
             return Err(ViewError::TooManyDims { rank: dims.len() });
@@ -100,7 +100,7 @@ impl TensorView {
         }
         let rank = dims.len() as u8;
         let view = TensorView { offset_bytes, dims: all, rank, dtype, flags: 0, reserved: [0; 5] };
-        // Eight products of two 32-bit numbers fit into 128 bits with room to spare.
+        // The sum of eight products of two 32-bit numbers fits into 128 bits.
         let last: u128 = dims.iter().map(|d| (d.len as u128 - 1) * d.stride as u128).sum();
         let end = offset_bytes as u128 + (last + 1) * element_bytes as u128;
         if end > buffer_bytes as u128 {
@@ -132,7 +132,7 @@ impl TensorView {
         Ok(view.flagged(whole))
     }
 
-    /// Cuts a dimension to `len` elements from `start`; true if that leaves all of it.
+    /// Restricts a dimension to `len` elements from `start`; returns whether that is all of it.
     fn cut(&mut self, axis: usize, start: u32, len: u32) -> Result<bool> {
         let dim = self.dim(axis)?;
         let end = start as u64 + len as u64;
@@ -147,11 +147,11 @@ impl TensorView {
         Ok(len == dim.len)
     }
 
-    /// The view with its flags made true.
+    /// The view with its flags updated.
     fn flagged(mut self, whole: bool) -> Self {
         let flag = |set: bool, flag: u8| if set { flag } else { 0 };
         self.flags =
-            flag(self.is_dense(), CONTIGUOUS) | flag(self.shows_twice(), REPEATS) | flag(whole, WHOLE);
+            flag(self.is_dense(), CONTIGUOUS) | flag(self.repeats_an_element(), REPEATS) | flag(whole, WHOLE);
         self
     }
 
@@ -165,7 +165,7 @@ impl TensorView {
         Ok(view.flagged(whole))
     }
 
-    /// The same elements with two dimensions exchanged.
+    /// The same elements with two dimensions swapped.
     pub fn transpose(&self, a: usize, b: usize) -> Result<Self> {
         self.dim(a)?;
         self.dim(b)?;
@@ -211,7 +211,7 @@ impl TensorView {
         self.slice(axis, start, each.min(len - start)).ok()
     }
 
-    /// The view moved by whole bytes: how a view of a tensor becomes a view of the memory it lives in.
+    /// The view moved by `bytes`: converts a view of a tensor to a view of the memory that contains it.
     pub const fn shifted(mut self, bytes: u64) -> Self {
         self.offset_bytes += bytes;
         self
@@ -250,31 +250,31 @@ impl TensorView {
         self.dtype
     }
 
-    /// Number of elements the view shows.
+    /// Number of elements of the view.
     #[inline]
     pub fn elements(&self) -> u64 {
         self.dims().iter().map(|d| d.len as u64).product()
     }
 
-    /// Bytes the view shows (not the bytes it spans).
+    /// Bytes of the elements (not the bytes they span).
     pub fn bytes(&self) -> u64 {
         self.elements() * self.dtype.size_bytes() as u64
     }
 
-    /// Bytes from the first one touched to the last one touched.
+    /// Bytes from the first to the last accessed one.
     #[inline]
     pub fn span_bytes(&self) -> u64 {
         let last: u64 = self.dims().iter().map(|d| (d.len as u64 - 1) * d.stride as u64).sum();
         (last + 1) * self.dtype.size_bytes() as u64
     }
 
-    /// Whether the elements lie one after another in row-major order.
+    /// Whether the elements are consecutive, in row-major order.
     #[inline]
     pub const fn is_contiguous(&self) -> bool {
         self.flags & CONTIGUOUS != 0
     }
 
-    /// Whether an element is shown more than once, as in a broadcast.
+    /// Whether an element occurs more than once, as in a broadcast.
     #[inline]
     pub const fn repeats(&self) -> bool {
         self.flags & REPEATS != 0
@@ -286,8 +286,8 @@ impl TensorView {
         u32::from_le_bytes([self.rank, self.dtype as u8, self.flags, 0])
     }
 
-    /// What the signature of an acceptable view looks like, and which of its bits matter: the data type, the rank if
-    /// one is given, contiguous if demanded, and for a written view that it shows no element twice.
+    /// The signature of an acceptable view, and a mask of its relevant bits: the data type, the rank if one is given,
+    /// contiguous if required, and for a written view that no element occurs twice.
     pub const fn signature_of(dtype: DType, rank: Option<u8>, contiguous: bool, written: bool) -> (u32, u32) {
         let (rank, rank_mask) = match rank {
             Some(rank) => (rank, u8::MAX),
@@ -299,7 +299,7 @@ impl TensorView {
         (want, u32::from_le_bytes([rank_mask, u8::MAX, mask, 0]))
     }
 
-    /// Whether the view shows every byte of the buffer it was made from.
+    /// Whether the view covers every byte of the buffer it was created from.
     #[inline]
     pub const fn is_whole(&self) -> bool {
         self.flags & WHOLE != 0
@@ -316,12 +316,13 @@ impl TensorView {
         true
     }
 
-    fn shows_twice(&self) -> bool {
-        self.dims().iter().any(|d| d.stride == 0 && d.len > 1) || self.folds()
+    fn repeats_an_element(&self) -> bool {
+        self.dims().iter().any(|d| d.stride == 0 && d.len > 1) || self.overlaps_itself()
     }
 
-    /// Whether two indices can meet at one element through strides smaller than what they step over.
-    fn folds(&self) -> bool {
+    /// Whether two indices can refer to the same element because a stride is smaller than the extent of the inner
+    /// dimensions.
+    fn overlaps_itself(&self) -> bool {
         let mut sorted: [Dim; MAX_RANK] = self.dims;
         let dims = &mut sorted[..self.rank as usize];
         if self.is_dense() {
@@ -386,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn a_view_from_outside_is_checked_byte_by_byte() {
+    fn a_view_from_outside_is_checked_to_the_byte() {
         let dims = [Dim { len: 4, stride: 6 }, Dim { len: 6, stride: 1 }];
         assert_eq!(TensorView::from_parts(DType::Float32, 0, &dims, 96), Ok(matrix()));
         assert!(TensorView::from_parts(DType::Float32, 0, &dims, 95).is_err());
@@ -411,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn a_view_knows_whether_it_shows_the_whole_buffer() {
+    fn a_view_knows_whether_it_covers_the_whole_buffer() {
         let turned = matrix().transpose(0, 1).unwrap();
         assert!(matrix().is_whole() && turned.is_whole() && matrix().reshape(&[24]).unwrap().is_whole());
         assert!(matrix().tile(&[0, 0], &[4, 6]).unwrap().is_whole());
@@ -422,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn a_view_that_shows_an_element_twice_says_so() {
+    fn a_view_with_an_element_twice_is_flagged() {
         assert!(matrix().broadcast(2).unwrap().repeats());
         assert!(!matrix().transpose(0, 1).unwrap().repeats());
         let dims = [Dim { len: 3, stride: 1 }, Dim { len: 2, stride: 2 }];

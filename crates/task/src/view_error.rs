@@ -1,4 +1,4 @@
-//! Why a view cannot be made, in words that help.
+//! Why a view cannot be created.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -7,7 +7,7 @@ use crate::explain::Explain;
 use crate::limits::MAX_VIEW_ELEMENTS;
 use crate::view::MAX_RANK;
 
-/// Why a view cannot be made.
+/// Why a view cannot be created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum ViewError {
@@ -21,7 +21,7 @@ pub enum ViewError {
     NoSuchAxis { axis: usize, rank: usize },
     /// An operation gives another number of dimensions than the view has.
     RankMismatch { given: usize, rank: usize },
-    /// A view of this size cannot be described.
+    /// A view of this size cannot be represented.
     TooLarge { what: &'static str, value: u64, limit: u64 },
     /// A view cannot be reshaped.
     NotReshapable { from: u64, to: u64, contiguous: bool },
@@ -39,7 +39,7 @@ impl ViewError {
         ViewError::TooLarge { what: "elements in all", value, limit: MAX_VIEW_ELEMENTS }
     }
 
-    /// An element of a dimension is too far from the next.
+    /// The distance between two elements of a dimension is too large.
     #[cold]
     pub(crate) fn stride(value: u64) -> Self {
         let what = "elements from one index of a dimension to the next";
@@ -72,7 +72,7 @@ impl Explain for ViewError {
             ViewError::RankMismatch { .. } => {
                 "an operation gives another number of dimensions than the view has"
             }
-            ViewError::TooLarge { .. } => "a view of this size cannot be described",
+            ViewError::TooLarge { .. } => "a view of this size cannot be represented",
             ViewError::NotReshapable { .. } => "a view cannot be reshaped",
             ViewError::Empty { .. } => "a dimension of a view is empty",
             ViewError::Misaligned { .. } => "a view does not start on an element",

@@ -20,7 +20,7 @@ use crate::errors::warn;
 use crate::monitor::Monitor;
 use crate::progress::{Bar, Progress};
 use crate::signals::is_stop_asked;
-use ringlane::manifest::{node_clock, tell};
+use ringlane::manifest::{node_clock, with_outcome};
 use ringlane::observe::ObservedRun;
 use ringlane::{RunRequest, Runtime};
 
@@ -183,7 +183,7 @@ fn write_manifest(
     manifest.wall_us = wall.as_nanos() as f64 / 1e3;
     manifest.children = run.children.clone();
     let config = (*config).with_dfx_flags(node_flags(config.dfx_flags));
-    let mut manifest = tell(manifest, report, result.as_ref(), recording.as_ref(), &config);
+    let mut manifest = with_outcome(manifest, report, result.as_ref(), recording.as_ref(), &config);
     manifest.clock = Some(node_clock());
     match manifest.write(dir) {
         Ok(()) => Recorded::Yes,

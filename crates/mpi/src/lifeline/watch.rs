@@ -62,14 +62,14 @@ struct Shared {
 
 impl Watch {
     pub(super) fn start(lines: Vec<(Rank, TcpStream)>, rules: ShutdownRules) -> io::Result<Self> {
-        let (told, teller) = UnixStream::pair()?;
-        low_level::pipe::register(SIGTERM, teller)?;
+        let (signal_read, signal_write) = UnixStream::pair()?;
+        low_level::pipe::register(SIGTERM, signal_write)?;
         for (_, line) in &lines {
             line.set_nonblocking(true)?;
         }
         let ours = lines.iter().map(|(_, line)| line.try_clone()).collect::<io::Result<_>>()?;
         let shared = Arc::new(Shared::default());
-        let watcher = Watcher { lines, told, rules, shared: Arc::clone(&shared), terminated: None };
+        let watcher = Watcher { lines, signal_read, rules, shared: Arc::clone(&shared), terminated: None };
         thread::Builder::new().name("lifelines".to_string()).spawn(move || watcher.watch())?;
         Ok(Watch { lines: ManuallyDrop::new(ours), shared })
     }
@@ -97,7 +97,7 @@ impl Watch {
 /// The state of the thread.
 struct Watcher {
     lines: Vec<(Rank, TcpStream)>,
-    told: UnixStream,
+    signal_read: UnixStream,
     rules: ShutdownRules,
     shared: Arc<Shared>,
     /// When SIGTERM arrived.
@@ -141,7 +141,7 @@ impl Watcher {
         };
         // A received signal stays ready, and is not polled again.
         let signal = if self.terminated.is_some() { PollFlags::empty() } else { PollFlags::IN };
-        let mut polled = vec![PollFd::new(&self.told, signal)];
+        let mut polled = vec![PollFd::new(&self.signal_read, signal)];
         polled.extend(self.lines.iter().map(|(_, line)| PollFd::new(line, PollFlags::IN)));
         let wait =
             rest.map(|rest| Timespec { tv_sec: rest.as_secs() as i64, tv_nsec: rest.subsec_nanos().into() });

@@ -23,7 +23,7 @@ const TESTS: [Test; 6] = [
         a_rank_that_is_killed_while_it_is_sent_to_is_named,
     ),
     ("a_rank_that_is_killed_at_any_moment_is_named", a_rank_that_is_killed_at_any_moment_is_named),
-    ("when_rank_0_is_killed_nobody_stays", when_rank_0_is_killed_nobody_stays),
+    ("when_rank_0_is_killed_all_ranks_end", when_rank_0_is_killed_all_ranks_end),
 ];
 
 fn main() -> ExitCode {

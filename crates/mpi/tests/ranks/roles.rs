@@ -112,7 +112,7 @@ fn calls(mpi: Mpi) -> Result<(), RemoteError> {
         while ranks.in_flight() > 0 {
             let answered = ranks.next(PATIENCE)?.ok_or_else(|| ranks.silent(Rank(1), "a call", PATIENCE))?;
             let answer = answered.answer()?;
-            let buffers = answer.result.expect("it went well");
+            let buffers = answer.result.expect("a successful call");
             let doubled = vec![round as u8 * 2; value.len()];
             assert_eq!(buffers[0].outcome.value(), Some(doubled.as_slice()));
             answers += 1;

@@ -1,4 +1,4 @@
-//! What can be wrong with an argument blob.
+//! Errors of argument blobs.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -19,7 +19,7 @@ pub enum BlobError {
     TooManyScalars { count: usize },
     /// The arguments of a task do not fit into the space for them.
     DoesNotFit { need_bytes: usize, have_bytes: usize, tensors: usize, scalars: usize },
-    /// An argument blob is cut short.
+    /// An argument blob is truncated.
     Truncated { need_bytes: usize, have_bytes: usize, tensors: usize, scalars: usize },
     /// An argument has an unknown data type.
     UnknownDType { what: &'static str, index: usize, code: u8 },
@@ -29,9 +29,9 @@ pub enum BlobError {
     TooManyDims { index: usize, rank: u8 },
     /// Bytes of an argument blob that must be zero are not.
     NotZero { what: &'static str, index: usize },
-    /// A tensor argument is no view of its buffer.
+    /// A tensor argument is not a view of its buffer.
     BadView { index: usize, source: ViewError },
-    /// A scalar argument holds no value of its type.
+    /// A scalar argument is not a value of its type.
     BadScalar { index: usize, bits: u64, dtype: DType },
 }
 
@@ -58,13 +58,13 @@ impl Explain for BlobError {
             BlobError::TooManyTensors { .. } => "a task has more tensors than it can take",
             BlobError::TooManyScalars { .. } => "a task has more scalars than it can take",
             BlobError::DoesNotFit { .. } => "the arguments of a task do not fit into the space for them",
-            BlobError::Truncated { .. } => "an argument blob is cut short",
+            BlobError::Truncated { .. } => "an argument blob is truncated",
             BlobError::UnknownDType { .. } => "an argument has an unknown data type",
             BlobError::UnknownAccess { .. } => "a tensor argument has an unknown access",
             BlobError::TooManyDims { .. } => "a tensor argument has more dimensions than a tensor can have",
             BlobError::NotZero { .. } => "bytes of an argument blob that must be zero are not",
-            BlobError::BadView { .. } => "a tensor argument is no view of its buffer",
-            BlobError::BadScalar { .. } => "a scalar argument holds no value of its type",
+            BlobError::BadView { .. } => "a tensor argument is not a view of its buffer",
+            BlobError::BadScalar { .. } => "a scalar argument is not a value of its type",
         }
         .to_string()
     }
@@ -102,7 +102,7 @@ impl Explain for BlobError {
             | BlobError::TooManyDims { .. }
             | BlobError::NotZero { .. }
             | BlobError::BadScalar { .. } => {
-                "the sender is damaged or of another version: were both built alike?"
+                "the sender is damaged or of another version: check that both sides run the same build"
             }
         }
         .to_string()

@@ -1,4 +1,4 @@
-//! Claims about blobs: what goes in comes out, and nothing else gets in.
+//! Properties of blobs: what is written is read back, and anything else is refused.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -30,7 +30,7 @@ fn refused(at: usize, byte: u8) -> &'static str {
 }
 
 #[test]
-fn counts_are_refused_before_anything_behind_them_is_touched() {
+fn counts_are_refused_before_anything_after_them_is_read() {
     for (counts, name) in [
         ([129u32, 0], "TooManyTensors"),
         ([0, 129], "TooManyScalars"),
@@ -56,7 +56,7 @@ fn every_shorter_prefix_of_a_blob_is_refused_and_a_longer_one_is_read() {
 }
 
 #[test]
-fn every_record_is_checked_before_the_first_is_handed_out() {
+fn every_record_is_checked_before_the_first_is_returned() {
     let second = 8 + 96;
     assert_eq!(refused(second, 2), "MisalignedView");
     assert_eq!(refused(second + 8, 0), "EmptyView");
@@ -73,7 +73,7 @@ fn every_record_is_checked_before_the_first_is_handed_out() {
 }
 
 #[test]
-fn a_view_is_bound_to_the_size_its_buffer_really_has() {
+fn a_view_is_checked_against_the_real_size_of_its_buffer() {
     let bytes = sample();
     let tensor = BlobReader::open(&bytes).unwrap().tensor(1).unwrap();
     // The last element is row 2, column 4 of six columns.
@@ -84,7 +84,7 @@ fn a_view_is_bound_to_the_size_its_buffer_really_has() {
 }
 
 #[test]
-fn a_task_that_does_not_fit_is_refused_with_the_sizes_and_leaves_the_space_alone() {
+fn arguments_that_do_not_fit_are_refused_with_the_sizes_and_nothing_is_written() {
     let mut small = [0x55; 103];
     let error = write_blob(&mut small, &[matrix()], &[]).unwrap_err();
     assert_eq!(error.name(), "ArgumentsDoNotFit");
@@ -118,7 +118,7 @@ fn any_scalar() -> impl Strategy<Value = Scalar> {
     })
 }
 
-/// Walks all that a reader offers.
+/// Reads everything that a reader offers.
 fn walk(bytes: &[u8]) {
     let Ok(blob) = BlobReader::open(bytes) else { return };
     for (index, tensor) in blob.tensors().enumerate() {

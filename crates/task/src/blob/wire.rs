@@ -1,4 +1,4 @@
-//! One tensor argument as it lies in a blob.
+//! The representation of a tensor argument in a blob.
 
 use core::mem::offset_of;
 
@@ -9,31 +9,31 @@ use crate::access::Access;
 use crate::dtype::DType;
 use crate::view::{Dim, MAX_RANK, TensorView};
 
-/// A buffer on the other side. The generation tells a buffer from an earlier one that had the same number.
+/// A buffer on the other side. The generation distinguishes a buffer from an earlier one with the same number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct BufferHandle {
     /// The buffer's number.
     pub id: u32,
-    /// How often the number had been given out before.
+    /// The number of earlier buffers with this number.
     pub generation: u32,
 }
 
-/// A tensor argument: which bytes of which buffer, and what the task does to them.
+/// A tensor argument: which bytes of which buffer, and how the task uses them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlobTensor {
     /// The bytes of the buffer.
     pub view: TensorView,
     /// The buffer.
     pub buffer: BufferHandle,
-    /// What the task does to them.
+    /// How the task uses them.
     pub access: Access,
 }
 
 /// The record of a tensor argument: a [`TensorView`], field for field, then the buffer and the access.
 ///
 /// Any bytes can be read as one. Codes, rank, dimensions, alignment and size are checked before
-/// [`BlobReader`](super::BlobReader) hands it out; only the bounds of the view are still open, because
-/// [`WireTensor::resolve`] needs the size of the buffer for them, and whoever owns it knows that best.
+/// [`BlobReader`](super::BlobReader) returns it; only the bounds of the view are not, because [`WireTensor::resolve`]
+/// needs the size of the buffer for that, which the owner of the buffer knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub struct WireTensor {
@@ -76,7 +76,7 @@ impl WireTensor {
         }
     }
 
-    /// The buffer the argument is in.
+    /// The buffer of the argument.
     pub const fn buffer(&self) -> BufferHandle {
         BufferHandle { id: self.buffer, generation: self.generation }
     }
@@ -103,7 +103,7 @@ impl WireTensor {
         Ok(BlobTensor { view, buffer: self.buffer(), access })
     }
 
-    /// Everything that can be checked without knowing the buffer.
+    /// Everything that can be checked without the buffer.
     pub(super) fn check(&self, index: usize) -> Result<(), BlobError> {
         self.resolve(index, u64::MAX).map(|_| ())
     }

@@ -9,8 +9,8 @@ use super::ConfigError;
 
 /// The diagnostics of a run, one bit each.
 ///
-/// The three swimlane bits build on each other: phases imply the task lifecycle, which implies core timing.
-/// Whatever bits are stored, every question asked of the flags is answered with the implied bits set.
+/// The three swimlane bits build on each other: phases imply the task lifecycle, which implies core timing. All
+/// methods treat implied bits as set.
 ///
 /// ```
 /// use ringlane_task::{DfxFlags, Explain};
@@ -29,9 +29,9 @@ impl DfxFlags {
     pub const NONE: DfxFlags = DfxFlags(0);
     /// Swimlane, level 1: when each block ran on which core.
     pub const SWIMLANE_CORES: DfxFlags = DfxFlags(1 << 0);
-    /// Swimlane, level 2: the life of each task as its scheduler saw it.
+    /// Swimlane, level 2: the life cycle of each task as its scheduler saw it.
     pub const SWIMLANE_TASKS: DfxFlags = DfxFlags(1 << 1);
-    /// Swimlane, level 3: what schedulers and orchestrator spent their time on.
+    /// Swimlane, level 3: how schedulers and the orchestrator spend their time.
     pub const SWIMLANE_PHASES: DfxFlags = DfxFlags(1 << 2);
     /// Captured arguments.
     pub const DUMP: DfxFlags = DfxFlags(1 << 3);
@@ -41,7 +41,7 @@ impl DfxFlags {
     pub const DEPS: DfxFlags = DfxFlags(1 << 5);
     /// Peaks of every resource in every scope.
     pub const SCOPES: DfxFlags = DfxFlags(1 << 6);
-    /// Swimlane of a whole node: what each worker process did.
+    /// Swimlane of a whole node: the calls of each worker process.
     pub const NODE_SWIMLANE: DfxFlags = DfxFlags(1 << 7);
 
     /// Number of bits that have a meaning; the others are reserved.
@@ -51,7 +51,7 @@ impl DfxFlags {
 
     const SWIMLANE_MASK: u64 = 0b111;
 
-    /// Flags from their bits, implied bits added; a reserved bit is an error that names it.
+    /// Flags from their bits, with implied bits added; a reserved bit is an error that names it.
     pub const fn from_bits(bits: u64) -> Result<Self, ConfigError> {
         match DfxFlags(bits).validate() {
             Ok(()) => Ok(DfxFlags(DfxFlags(bits).bits())),
@@ -59,7 +59,7 @@ impl DfxFlags {
         }
     }
 
-    /// The bits, implied ones included.
+    /// The bits, including implied ones.
     pub const fn bits(self) -> u64 {
         // Bit 2 implies bit 1, and both imply bit 0.
         self.0 | (self.0 & 0b100) >> 1 | (self.0 & 0b010) >> 1 | (self.0 & 0b100) >> 2
@@ -79,7 +79,7 @@ impl DfxFlags {
         DfxFlags(DfxFlags(self.0 | other.0).bits())
     }
 
-    /// These flags and none of the others. A swimlane bit stays where a higher one implies it.
+    /// These flags without the others. A swimlane bit stays if a higher one implies it.
     ///
     /// ```
     /// use ringlane_task::DfxFlags;
@@ -100,7 +100,7 @@ impl DfxFlags {
         self.0 == 0
     }
 
-    /// The swimlane level that the bits stand for: 0 (off) to 3.
+    /// The swimlane level of the bits: 0 (off) to 3.
     pub const fn swimlane_level(self) -> u8 {
         (self.bits() & Self::SWIMLANE_MASK).count_ones() as u8
     }
@@ -140,7 +140,7 @@ mod tests {
     use alloc::string::ToString;
 
     #[test]
-    fn a_swimlane_level_and_its_bits_lead_to_each_other() {
+    fn a_swimlane_level_and_its_bits_convert_to_each_other() {
         for (level, bits) in [(0, 0b000), (1, 0b001), (2, 0b011), (3, 0b111)] {
             let flags = DfxFlags::SCOPES.with_swimlane_level(level).unwrap();
             assert_eq!(flags.bits(), bits | 1 << 6);

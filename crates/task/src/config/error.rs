@@ -1,4 +1,4 @@
-//! What can be wrong with a configuration.
+//! Errors of configurations.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -23,9 +23,9 @@ pub enum ConfigError {
     CapacityTooLarge { resource: Resource, ring: Option<RingIndex>, value: u64 },
     /// A count is negative.
     NegativeCount { field: &'static str, value: i32 },
-    /// A count is larger than there can be.
+    /// A count is larger than its maximum.
     CountTooLarge { field: &'static str, value: i32, max: u32 },
-    /// A count is for modelled chips.
+    /// A count applies only to modelled chips.
     OnlyOnSimulators { field: &'static str, value: i32 },
     /// A reserved bit of the diagnostics is set.
     ReservedBit { bit: u32 },
@@ -43,7 +43,7 @@ pub enum ConfigError {
     OutputPrefixNotTerminated,
     /// The output prefix is not UTF-8.
     OutputPrefixNotUtf8 { at: usize },
-    /// A configuration is cut short.
+    /// A configuration is truncated.
     ConfigTruncated { have_bytes: usize, need_bytes: usize },
 }
 
@@ -81,16 +81,16 @@ impl Explain for ConfigError {
             ConfigError::CapacityTooLarge { .. } => "a capacity is too large",
             ConfigError::NegativeCount { .. } => "a count is negative",
             ConfigError::CountTooLarge { .. } => "a count is too large",
-            ConfigError::OnlyOnSimulators { .. } => "a count is for modelled chips",
+            ConfigError::OnlyOnSimulators { .. } => "a count applies only to modelled chips",
             ConfigError::ReservedBit { .. } => "a reserved bit of the diagnostics is set",
             ConfigError::ReservedField { .. } => "a reserved field is not zero",
-            ConfigError::SwimlaneLevelOutOfRange { .. } => "there is no such swimlane level",
-            ConfigError::UnknownOverflow { .. } => "there is no such overflow policy",
+            ConfigError::SwimlaneLevelOutOfRange { .. } => "the swimlane level does not exist",
+            ConfigError::UnknownOverflow { .. } => "the overflow policy does not exist",
             ConfigError::OutputPrefixTooLong { .. } => "the output prefix is too long",
             ConfigError::OutputPrefixHasNul { .. } => "the output prefix has a NUL inside",
             ConfigError::OutputPrefixNotTerminated => "the output prefix has no NUL at its end",
             ConfigError::OutputPrefixNotUtf8 { .. } => "the output prefix is not UTF-8",
-            ConfigError::ConfigTruncated { .. } => "a configuration is cut short",
+            ConfigError::ConfigTruncated { .. } => "a configuration is truncated",
         }
         .to_string()
     }
@@ -108,7 +108,7 @@ impl Explain for ConfigError {
                 format!("{field} is {value}, at most {max} on this chip")
             }
             ConfigError::OnlyOnSimulators { field, value } => {
-                format!("{field} is {value}, and the cpu has threads only")
+                format!("{field} is {value}; the cpu has only threads")
             }
             ConfigError::ReservedBit { bit } => format!("bit {bit} of dfx_flags is set"),
             ConfigError::ReservedField { offset_bytes, value } => {
@@ -148,10 +148,10 @@ impl Explain for ConfigError {
                 "leave it 0 and use with_threads, or run on a modelled chip"
             }
             ConfigError::ReservedBit { .. } => {
-                "only bits 0 to 7 have a meaning; were the two sides built alike?"
+                "only bits 0 to 7 have a meaning; check that both sides run the same build"
             }
             ConfigError::ReservedField { .. } => {
-                "start from CallConfig::default(); were the two sides built alike?"
+                "start from CallConfig::default(); check that both sides run the same build"
             }
             ConfigError::SwimlaneLevelOutOfRange { .. } => {
                 Reader::choose("`DfxFlags::with_swimlane_level(3)`", "--chip-swimlane=3")
@@ -165,7 +165,7 @@ impl Explain for ConfigError {
             }
             ConfigError::OutputPrefixNotTerminated => "use set_output_prefix, which adds the NUL",
             ConfigError::OutputPrefixNotUtf8 { .. } => "use a path that is valid UTF-8",
-            ConfigError::ConfigTruncated { .. } => "were the two sides built alike?",
+            ConfigError::ConfigTruncated { .. } => "check that both sides run the same build",
         }
         .to_string()
     }
@@ -175,12 +175,12 @@ fn capacity(resource: Resource, ring: Option<RingIndex>, value: u64) -> String {
     let place = ring.map_or(String::new(), |ring| format!(" of ring {ring}"));
     let (range, unit) = (resource.range(), resource.unit());
     let (min, max) = (range.min, range.max);
-    // The command reads what is beyond 64 bits as the largest number there is.
+    // The command parses numbers beyond 64 bits as the largest number.
     let bound = if value == u64::MAX { "at least " } else { "" };
-    format!("{resource}{place}: {bound}{value} {unit}, allowed are powers of two from {min} to {max}")
+    format!("{resource}{place}: {bound}{value} {unit}, allowed: powers of two from {min} to {max}")
 }
 
-/// The smallest allowed capacity that is no smaller than `value`, or the largest there is.
+/// The smallest allowed capacity that is at least `value`, or the largest allowed one.
 fn nearest(resource: Resource, value: u64) -> u64 {
     let range = resource.range();
     value.clamp(range.min, range.max).next_power_of_two()

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// The policy of a diagnostic whose collector has fallen behind.
+/// The policy of a diagnostic whose collector is too slow.
 ///
 /// ```
 /// use ringlane_task::Overflow;

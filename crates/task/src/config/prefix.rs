@@ -1,4 +1,4 @@
-//! The path in a configuration: a fixed block of bytes, so that the whole stays plain data.
+//! The path in a configuration: a fixed number of bytes, so that the whole stays plain data.
 
 use core::fmt;
 
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_string_are_refused() {
+    fn bytes_that_are_not_a_string_are_refused() {
         let full = OutputPrefix([b'x'; OUTPUT_PREFIX_BYTES]);
         assert_eq!(full.get(), Err(ConfigError::OutputPrefixNotTerminated));
         let mut prefix = OutputPrefix::new("abc").unwrap();

@@ -1,4 +1,4 @@
-//! Claims about a configuration as a whole.
+//! Properties of a configuration as a whole.
 
 use alloc::string::ToString;
 use alloc::vec;
@@ -22,7 +22,7 @@ fn all_zeros_is_the_default_and_is_valid() {
 }
 
 #[test]
-fn every_field_lies_where_the_design_puts_it() {
+fn every_field_is_at_its_designed_offset() {
     let mut config = CallConfig::default()
         .with_seed(1)
         .with_ring_heap([2; 4])
@@ -44,7 +44,7 @@ fn every_field_lies_where_the_design_puts_it() {
 }
 
 #[test]
-fn any_diagnostic_needs_a_place_to_write_to() {
+fn every_diagnostic_needs_a_directory() {
     for bit in 0..DfxFlags::USED_BITS {
         let dfx_flags = DfxFlags::from_bits(1 << bit).unwrap();
         let mut config = CallConfig::default().with_dfx_flags(dfx_flags);
@@ -130,13 +130,13 @@ fn reserved_fields_and_bits_must_be_zero() {
 }
 
 #[test]
-fn a_block_that_is_cut_short_is_refused_and_one_that_goes_on_is_read() {
+fn a_truncated_block_is_refused_and_a_longer_one_is_read() {
     let wire = CallConfig::default().with_seed(5).as_wire().to_vec();
     for have_bytes in [0, 1, 128, 1151] {
         let error = ConfigError::ConfigTruncated { have_bytes, need_bytes: 1152 };
         assert_eq!(CallConfig::parse(&wire[..have_bytes]), Err(error));
     }
-    // One byte off any alignment, with more behind it.
+    // One byte off any alignment, with more bytes after it.
     let mut longer = vec![0xff];
     longer.extend_from_slice(&wire);
     longer.push(0xff);
@@ -155,7 +155,7 @@ fn a_bad_prefix_is_refused_on_the_wire_too() {
 
 proptest! {
     #[test]
-    fn random_bytes_never_panic_and_what_is_accepted_survives_a_round_trip(
+    fn random_bytes_never_panic_and_accepted_ones_survive_a_round_trip(
         head in proptest::collection::vec(any::<u8>(), 0..140), path in "[a-z/]{0,20}", cut in 0usize..1300,
     ) {
         let mut wire = [0u8; 1300];
