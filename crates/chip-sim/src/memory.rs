@@ -1,5 +1,5 @@
-//! The memory of a modelled chip. Its bytes are in the host's memory, where kernels compute their values; a chip whose memory
-//! the host does not see is modelled by copying all the same.
+//! The memory of a modelled chip. Its bytes are in the host's memory, where kernels compute their values; a chip whose
+//! memory the host cannot access is modelled by copies.
 
 use ringlane_engine::api::buffers::Permission;
 use ringlane_engine::arena::Arena;
@@ -24,7 +24,7 @@ impl Memory for ModelledMemory {
     }
     #[inline]
     unsafe fn zero(&self, at: *mut u8, bytes: usize) -> MemoryResult {
-        // SAFETY: the caller's promise; so below.
+        // SAFETY: the caller's promise.
         unsafe { DirectMemory.zero(at, bytes) }
     }
     #[inline]

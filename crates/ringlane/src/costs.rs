@@ -23,7 +23,7 @@ use ringlane_trace::swimlane::{SwimlaneRow, read_swimlane};
 /// let mut config = CallConfig::default().with_dfx_flags(DfxFlags::SWIMLANE_CORES);
 /// config.set_output_prefix(dir).map_err(Fault::Config)?;
 /// program(&mut Runtime::on(Platform::Cpu).with(&config)?)?;
-/// The same program on a modelled chip, whose blocks take as long as here.
+/// // The same program on a modelled chip, whose blocks take as long as here.
 /// let costs = recorded_costs([dir]).unwrap();
 /// let taken = costs.kernel("INC").unwrap().mean_ps;
 /// let report = program(&mut Runtime::on(Platform::A5sim).costs(costs).with(&CallConfig::default())?)?;
