@@ -15,11 +15,11 @@ use ringlane_scenes::Scene;
 use ringlane_task::{CallConfig, Explain};
 use ringlane_trace::{ArtifactFile, Manifest, TraceError, describe_os_error, os_hint};
 
+use crate::case_report::CaseReport;
 use crate::diagnostics::Place;
 use crate::errors::Exit;
 use crate::execute::Setup;
 use crate::output::{path_text, say};
-use crate::told::Told;
 
 /// Why costs cannot be used or recorded.
 #[derive(Debug, thiserror::Error)]
@@ -165,10 +165,10 @@ impl CostsOut {
 
     /// Writes what the blocks of these runs took. Rounds of one case are averaged task by task; of several cases, and of parts
     /// that ran on chips of their own, only what blocks of each kernel took is kept.
-    pub fn write(mut self, runs: &[Told], setup: &Setup) -> Result<(), CostsError> {
+    pub fn write(mut self, runs: &[CaseReport], setup: &Setup) -> Result<(), CostsError> {
         let is_one = runs.len() == 1 && setup.workers.is_none();
         let programs = if is_one { Programs::One } else { Programs::Several };
-        let observed = runs.iter().flat_map(|told| observed(&told.dir, setup));
+        let observed = runs.iter().flat_map(|case_report| observed(&case_report.dir, setup));
         let levels = setup.workers.as_ref().map_or(0, |plan| plan.shape.levels());
         let dirs = observed.map(|dir| on_chips(dir, levels)).collect::<Result<Vec<_>, _>>();
         let dirs = dirs.map_err(CostsError::CannotRecord)?.concat();

@@ -16,6 +16,7 @@
 #![deny(unsafe_code)]
 #![deny(missing_docs)]
 
+mod case_report;
 mod cmd;
 mod costs;
 mod crash;
@@ -42,7 +43,6 @@ mod selection;
 mod signals;
 mod suggest;
 mod summary;
-mod told;
 mod usage;
 mod watchdog;
 mod workers;

@@ -5,8 +5,8 @@ use ringlane_insight::units::{microseconds, time_text};
 use ringlane_trace::{Golden, Manifest, RunError, RunStatus};
 use serde::Serialize;
 
+use crate::case_report::{CaseReport, Modelled};
 use crate::output::{self, path_text};
-use crate::told::{Modelled, Told};
 use ringlane_insight::text_table::{Side, Table};
 
 /// `ringlane run … --json`. Fields may be added, never renamed.
@@ -45,30 +45,32 @@ struct Utilization {
 }
 
 /// The summary as one line of JSON.
-pub fn json(runs: &[Told]) -> String {
-    let ok = runs.iter().all(|told| told.manifest.status == RunStatus::Ok);
+pub fn json(runs: &[CaseReport]) -> String {
+    let ok = runs.iter().all(|case_report| case_report.manifest.status == RunStatus::Ok);
     output::json(&Summary { ok, runs: runs.iter().map(run).collect() })
 }
 
-fn run(told: &Told) -> Run<'_> {
-    let manifest = &told.manifest;
+fn run(case_report: &CaseReport) -> Run<'_> {
+    let manifest = &case_report.manifest;
     Run {
         scene: &manifest.scene,
         case: &manifest.case,
         platform: &manifest.platform,
         threads: manifest.threads,
         status: manifest.status,
-        dir: told.dir.display().to_string(),
+        dir: case_report.dir.display().to_string(),
         tasks: manifest.tasks,
         blocks: manifest.blocks,
         scopes: manifest.scopes,
         wall_us: manifest.wall_us,
         makespan_us: makespan_us(manifest),
         ns_per_task: ns_per_task(manifest),
-        peak_rss_bytes: told.peak_rss_bytes,
+        peak_rss_bytes: case_report.peak_rss_bytes,
         error: manifest.error.as_ref(),
         golden: manifest.golden.as_ref(),
-        utilization: told.modelled.map(|Modelled { utilization: [aic, aiv], .. }| Utilization { aic, aiv }),
+        utilization: case_report
+            .modelled
+            .map(|Modelled { utilization: [aic, aiv], .. }| Utilization { aic, aiv }),
     }
 }
 
@@ -82,8 +84,8 @@ fn ns_per_task(manifest: &Manifest) -> f64 {
 }
 
 /// The summary as a table.
-pub fn table(runs: &[Told]) -> String {
-    let has_rounds = runs.iter().any(|told| told.walls_us.len() > 1);
+pub fn table(runs: &[CaseReport]) -> String {
+    let has_rounds = runs.iter().any(|case_report| case_report.walls_us.len() > 1);
     let mut columns = vec![
         ("case", Side::Left),
         ("platform", Side::Left),
@@ -97,8 +99,8 @@ pub fn table(runs: &[Told]) -> String {
         columns.insert(5, ("median", Side::Right));
     }
     let mut table = Table::new(columns);
-    for told in runs {
-        let manifest = &told.manifest;
+    for case_report in runs {
+        let manifest = &case_report.manifest;
         let mut row = vec![
             format!("{} {}", manifest.scene, manifest.case),
             manifest.platform.clone(),
@@ -109,17 +111,18 @@ pub fn table(runs: &[Told]) -> String {
             verdict(manifest),
         ];
         if has_rounds {
-            row.insert(5, time_text(median(&told.walls_us)));
+            row.insert(5, time_text(median(&case_report.walls_us)));
         }
         table.push(row);
     }
-    let lines = runs.iter().flat_map(|told| modelled(told).into_iter().chain(recorded(told)));
+    let lines =
+        runs.iter().flat_map(|case_report| modelled(case_report).into_iter().chain(recorded(case_report)));
     lines.fold(table.render(), |text, line| text + &line)
 }
 
 /// How long a case took in a modelled chip's own time, and how busy its cores were.
-fn modelled(told: &Told) -> Option<String> {
-    let (manifest, chip) = (&told.manifest, told.modelled?);
+fn modelled(case_report: &CaseReport) -> Option<String> {
+    let (manifest, chip) = (&case_report.manifest, case_report.modelled?);
     let busy = CoreKind::ALL.map(|kind| {
         let (cores, share) = (chip.cores[kind as usize], chip.utilization[kind as usize] * 100.0);
         format!("{cores} {} {share:.1} % busy", kind.as_str())
@@ -135,9 +138,9 @@ fn modelled(told: &Told) -> Option<String> {
 }
 
 /// What the diagnostics of a case left, and what they cost.
-fn recorded(told: &Told) -> Option<String> {
-    let (manifest, text) = (&told.manifest, told.recorded.as_ref()?);
-    let dir = path_text(&told.dir);
+fn recorded(case_report: &CaseReport) -> Option<String> {
+    let (manifest, text) = (&case_report.manifest, case_report.recorded.as_ref()?);
+    let dir = path_text(&case_report.dir);
     Some(format!("{} {}: {dir}: {text}\n", manifest.scene, manifest.case))
 }
 
@@ -165,13 +168,13 @@ mod tests {
     use crate::recorded::Recorded;
     use ringlane_trace::UtcTime;
 
-    fn told() -> Told {
+    fn case_report() -> CaseReport {
         let mut manifest = Manifest::new("vector", "small", "cpu", UtcTime::from_unix_seconds(0));
         (manifest.threads, manifest.tasks, manifest.blocks, manifest.scopes) = (2, 5, 5, 2);
         (manifest.wall_us, manifest.makespan_ticks) = (81.0, 60_200);
         let output_hash = "h".to_string();
         manifest.golden = Some(Golden { checked: 1, failed: 0, max_abs_error: 0.0, output_hash });
-        Told {
+        CaseReport {
             manifest,
             dir: "outputs/x".into(),
             walls_us: vec![90.0, 70.0, 81.0],
@@ -190,12 +193,12 @@ mod tests {
             r#""golden":{"checked":1,"failed":0,"max_abs_error":0.0,"output_hash":"h"}}]}"#,
             "\n"
         );
-        assert_eq!(json(&[told()]), expected);
+        assert_eq!(json(&[case_report()]), expected);
     }
 
     #[test]
     fn the_table_shows_the_last_round_and_the_median_of_all() {
-        let text = table(&[told()]);
+        let text = table(&[case_report()]);
         assert!(
             text.starts_with("case          platform  tasks  scopes     wall   median  ns/task  golden\n")
         );
@@ -206,10 +209,10 @@ mod tests {
     #[test]
     fn what_was_recorded_follows_the_table() {
         let recorded = Some(Recorded::default().text(1));
-        let text = table(&[Told { recorded, ..told() }, told()]);
+        let text = table(&[CaseReport { recorded, ..case_report() }, case_report()]);
         let last = text.lines().last().unwrap();
         assert!(last.starts_with("vector small: outputs/x: 0 files, "), "{last}");
-        assert_eq!(text.lines().count(), table(&[told(), told()]).lines().count() + 1);
+        assert_eq!(text.lines().count(), table(&[case_report(), case_report()]).lines().count() + 1);
     }
 
     #[test]

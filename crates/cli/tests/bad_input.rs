@@ -2,19 +2,19 @@
 
 mod common;
 
-use common::{Answer, Desk};
+use common::{Answer, Sandbox};
 
 /// Runs a command that must be refused: three lines, nothing on standard output, no file.
 #[track_caller]
 fn refused(arguments: &[&str], name: &str) -> Answer {
-    let desk = Desk::new();
-    let answer = desk.ringlane(arguments);
-    assert_refused(&desk, &answer, name, &[]);
+    let sandbox = Sandbox::new();
+    let answer = sandbox.ringlane(arguments);
+    assert_refused(&sandbox, &answer, name, &[]);
     answer
 }
 
 #[track_caller]
-fn assert_refused(desk: &Desk, answer: &Answer, name: &str, files: &[&str]) {
+fn assert_refused(sandbox: &Sandbox, answer: &Answer, name: &str, files: &[&str]) {
     assert_eq!(answer.status, 2, "{}", answer.stderr);
     assert_eq!(answer.stdout, "");
     let lines: Vec<&str> = answer.stderr.lines().collect();
@@ -22,7 +22,7 @@ fn assert_refused(desk: &Desk, answer: &Answer, name: &str, files: &[&str]) {
     assert!(lines[0].starts_with(&format!("error: {name}: ")), "{}", lines[0]);
     assert!(lines[1].len() > "detail: ".len() && lines[1].starts_with("detail: "), "{}", lines[1]);
     assert!(lines[2].len() > "hint: ".len() && lines[2].starts_with("hint: "), "{}", lines[2]);
-    assert_eq!(desk.files(), files, "something was left behind");
+    assert_eq!(sandbox.files(), files, "something was left behind");
 }
 
 #[test]
@@ -63,16 +63,16 @@ fn a_parameter_that_the_case_contradicts_is_the_one_that_is_named() {
             .starts_with("give `--param chunks=VALUE` as well, with a whole number from 1 to 1")
     );
     // The hint, followed, passes.
-    let desk = Desk::new();
-    assert_eq!(desk.ringlane(&["run", "vector", "--param", "n=1", "--param", "chunks=1"]).status, 0);
+    let sandbox = Sandbox::new();
+    assert_eq!(sandbox.ringlane(&["run", "vector", "--param", "n=1", "--param", "chunks=1"]).status, 0);
 }
 
 #[test]
 fn a_file_that_a_parameter_names_and_that_cannot_be_read_is_what_is_named() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for (file, why) in [("missing.bin", "No such file"), (".", "Is a directory")] {
-        let answer = desk.odd(&["run", "odd", "--case", "nothing", "--param", &format!("file={file}")]);
-        assert_refused(&desk, &answer, "UnreadableFile", &[]);
+        let answer = sandbox.odd(&["run", "odd", "--case", "nothing", "--param", &format!("file={file}")]);
+        assert_refused(&sandbox, &answer, "UnreadableFile", &[]);
         let detail = answer.line("detail: ");
         assert!(detail.starts_with(&format!("file={file}: ")) && detail.contains(why), "{detail}");
         assert!(answer.line("hint: ").contains("--param file=VALUE"), "{}", answer.stderr);
@@ -93,11 +93,11 @@ fn a_count_that_is_too_large_gets_one_that_makes_sense_as_a_hint() {
 #[test]
 fn too_many_open_files_are_said_to_be_that() {
     for limit in 5..16 {
-        let desk = Desk::new();
+        let sandbox = Sandbox::new();
         let shell = format!("ulimit -n {limit}; exec \"$@\"");
         let command =
             ["-c", &shell, "sh", env!("CARGO_BIN_EXE_ringlane"), "run", "vector", "--case", "small", "--dfx"];
-        let answer = Answer::of(desk.command("sh".as_ref(), &command).output().unwrap());
+        let answer = Answer::of(sandbox.command("sh".as_ref(), &command).output().unwrap());
         if answer.stderr.contains("EMFILE") {
             assert!(answer.line("hint: ").contains("ulimit -n"), "{limit}: {}", answer.stderr);
         }
@@ -107,7 +107,7 @@ fn too_many_open_files_are_said_to_be_that() {
 
 #[test]
 fn escape_bytes_of_what_was_given_are_printed_as_escapes() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let odd = "a\x1b[31mred\u{9b}0m";
     for arguments in [
         &["run", "vector", "--case", odd][..],
@@ -124,7 +124,7 @@ fn escape_bytes_of_what_was_given_are_printed_as_escapes() {
         &["deps", odd],
         &[odd],
     ] {
-        let answer = desk.ringlane(arguments);
+        let answer = sandbox.ringlane(arguments);
         let printed = format!("{}{}", answer.stdout, answer.stderr);
         assert!(!printed.contains(['\x1b', '\u{9b}']), "{arguments:?}: {printed:?}");
     }
@@ -183,7 +183,7 @@ fn a_capacity_larger_than_memory_or_than_any_is_too_large() {
     // The hint, pasted, passes.
     let mut arguments = vec!["run", "vector", "--case", "small"];
     arguments.extend(hint.split(' '));
-    assert_eq!(Desk::new().ringlane(&arguments).status, 0);
+    assert_eq!(Sandbox::new().ringlane(&arguments).status, 0);
     for (option, value) in
         [("--ring-heap", "4T"), ("--ring-args", "2G"), ("--tensormap", "999999999999999999999")]
     {
@@ -276,26 +276,26 @@ fn one_directory_is_for_one_case() {
 
 #[test]
 fn a_directory_that_holds_a_run_is_refused_and_left_as_it_was() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let run = ["run", "vector", "--case", "small", "-o", "here"];
-    assert_eq!(desk.ringlane(&run).status, 0);
-    let before = std::fs::read(desk.path().join("here/run.json")).unwrap();
-    let answer = desk.ringlane(&run);
-    assert_refused(&desk, &answer, "RunExists", &["here", "here/run.json"]);
-    assert_eq!(std::fs::read(desk.path().join("here/run.json")).unwrap(), before);
+    assert_eq!(sandbox.ringlane(&run).status, 0);
+    let before = std::fs::read(sandbox.path().join("here/run.json")).unwrap();
+    let answer = sandbox.ringlane(&run);
+    assert_refused(&sandbox, &answer, "RunExists", &["here", "here/run.json"]);
+    assert_eq!(std::fs::read(sandbox.path().join("here/run.json")).unwrap(), before);
 }
 
 #[test]
 fn a_directory_that_cannot_be_made_is_refused() {
-    let desk = Desk::new();
-    std::fs::write(desk.path().join("file"), "").unwrap();
-    let answer = desk.ringlane(&["run", "vector", "--case", "small", "-o", "file"]);
-    assert_refused(&desk, &answer, "NotADirectory", &["file"]);
-    let answer = desk.ringlane(&["run", "vector", "--case", "small", "-o", "file/below"]);
+    let sandbox = Sandbox::new();
+    std::fs::write(sandbox.path().join("file"), "").unwrap();
+    let answer = sandbox.ringlane(&["run", "vector", "--case", "small", "-o", "file"]);
+    assert_refused(&sandbox, &answer, "NotADirectory", &["file"]);
+    let answer = sandbox.ringlane(&["run", "vector", "--case", "small", "-o", "file/below"]);
     assert_eq!(answer.status, 2);
-    assert_eq!(desk.files(), ["file"]);
-    let answer = desk.ringlane(&["run", "vector", "--case", "small", "-o", "/proc/ringlane/run"]);
-    assert_refused(&desk, &answer, "CannotCreate", &["file"]);
+    assert_eq!(sandbox.files(), ["file"]);
+    let answer = sandbox.ringlane(&["run", "vector", "--case", "small", "-o", "/proc/ringlane/run"]);
+    assert_refused(&sandbox, &answer, "CannotCreate", &["file"]);
 }
 
 #[test]

@@ -2,13 +2,13 @@
 
 mod common;
 
-use common::{Answer, Desk};
+use common::{Answer, Sandbox};
 
 const WORKLOADS: [&str; 6] = ["independent", "chain", "forkjoin", "wavefront", "cholesky", "random"];
 
 /// `ringlane bench` with these arguments and as few repetitions as it takes.
 fn bench(arguments: &[&str]) -> Answer {
-    Desk::new().ringlane(&[&["bench", "--seconds", "0"], arguments].concat())
+    Sandbox::new().ringlane(&[&["bench", "--seconds", "0"], arguments].concat())
 }
 
 fn results(arguments: &[&str]) -> Vec<serde_json::Value> {
@@ -97,7 +97,7 @@ fn a_bad_value_names_the_option_the_value_and_what_is_allowed() {
         assert_refused(&["--spin", bad], "BadValue", &["--spin", "0, 1, 10, 100"]);
     }
     for bad in ["-1", "soon", "nan", "1e9"] {
-        let answer = Desk::new().ringlane(&["bench", "--seconds", bad]);
+        let answer = Sandbox::new().ringlane(&["bench", "--seconds", bad]);
         assert_eq!(answer.status, 2, "{bad}");
         assert!(answer.line("detail: ").contains("--seconds"), "{}", answer.stderr);
     }

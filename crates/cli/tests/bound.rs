@@ -2,26 +2,26 @@
 
 mod common;
 
-use common::{Desk, checked};
+use common::{Sandbox, checked};
 use ringlane_insight::bound::{RunBound, of_run};
 use ringlane_insight::{CoreKind, InsightError};
 use ringlane_task::{Explain, Ticks};
 
 /// Runs a case on two threads with these options, and asks for its bound.
-fn bound_of(desk: &Desk, name: &str, arguments: &[&str]) -> Result<RunBound, InsightError> {
-    let answer = desk.ringlane(&[&["run", "-o", name, "--threads", "2"], arguments].concat());
+fn bound_of(sandbox: &Sandbox, name: &str, arguments: &[&str]) -> Result<RunBound, InsightError> {
+    let answer = sandbox.ringlane(&[&["run", "-o", name, "--threads", "2"], arguments].concat());
     assert_eq!(answer.status, 0, "{arguments:?}: {}", answer.stderr);
-    checked(&desk.path().join(name));
-    of_run(&desk.path().join(name))
+    checked(&sandbox.path().join(name));
+    of_run(&sandbox.path().join(name))
 }
 
 #[test]
 fn a_run_of_cholesky_takes_at_least_as_long_as_its_bound() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for swimlane in ["--chip-swimlane=1", "--chip-swimlane=3"] {
         let arguments = ["cholesky", "--case", "small", swimlane, "--dep-gen"];
         let run =
-            bound_of(&desk, swimlane.trim_start_matches('-'), &arguments).expect("both files are there");
+            bound_of(&sandbox, swimlane.trim_start_matches('-'), &arguments).expect("both files are there");
         let [ref cpu] = run.kinds[..] else { panic!("one kind of core: {run:?}") };
         assert_eq!((cpu.kind, cpu.cores, run.lost_blocks, run.lost_tasks), (CoreKind::Cpu, 2, 0, 0));
         assert!(run.makespan >= run.bound.ticks, "{run:?}");
@@ -35,23 +35,23 @@ fn a_run_of_cholesky_takes_at_least_as_long_as_its_bound() {
 
 #[test]
 fn a_run_of_every_other_shape_takes_at_least_as_long_as_its_bound() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for scene in ["wavefront", "fanin", "paged_attention", "moe"] {
         let arguments = [scene, "--case", "small", "--chip-swimlane=1", "--dep-gen"];
-        let run = bound_of(&desk, scene, &arguments).expect("both files are there");
+        let run = bound_of(&sandbox, scene, &arguments).expect("both files are there");
         assert!(run.makespan >= run.bound.ticks && run.bound.ticks > Ticks(0), "{scene}: {run:?}");
     }
 }
 
 #[test]
 fn a_run_that_did_not_record_what_the_bound_needs_is_told_how() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for (recorded, missing, method) in [
         ("--dep-gen", "l2_perf_records.json", "DfxFlags::with_swimlane_level"),
         ("--chip-swimlane=1", "deps.json", "DfxFlags::DEPS"),
     ] {
         let arguments = ["vector", "--case", "small", recorded];
-        let error = bound_of(&desk, recorded.trim_start_matches('-'), &arguments).unwrap_err();
+        let error = bound_of(&sandbox, recorded.trim_start_matches('-'), &arguments).unwrap_err();
         assert_eq!(error.name(), "NotRecorded");
         assert!(error.detail().contains(missing), "{}", error.detail());
         assert!(error.hint().contains(method), "{}", error.hint());
@@ -60,14 +60,14 @@ fn a_run_that_did_not_record_what_the_bound_needs_is_told_how() {
 
 #[test]
 fn a_run_on_a_modelled_chip_takes_at_least_as_long_as_the_bound_of_either_kind() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for scene in ["paged_attention", "cholesky", "wavefront"] {
         let out = format!("{scene}_run");
         let arguments =
             ["run", "-o", &out, "-p", "a2a3sim", scene, "--case", "small", "--chip-swimlane=1", "--dep-gen"];
-        let answer = desk.ringlane(&arguments);
+        let answer = sandbox.ringlane(&arguments);
         assert_eq!(answer.status, 0, "{scene}: {}", answer.stderr);
-        let run = of_run(&desk.path().join(out)).expect("both files are there");
+        let run = of_run(&sandbox.path().join(out)).expect("both files are there");
         let cores: Vec<_> = run.kinds.iter().map(|used| (used.kind, used.cores)).collect();
         assert_eq!(cores, [(CoreKind::Aic, 24), (CoreKind::Aiv, 48)], "{scene}");
         assert!(run.makespan >= run.bound.ticks && run.bound.ticks > Ticks(0), "{scene}: {run:?}");

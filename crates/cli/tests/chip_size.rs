@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Desk, checked, checked_with_children};
+use common::{Sandbox, checked, checked_with_children};
 use ringlane::prelude::*;
 use ringlane_task::Explain;
 use ringlane_trace::swimlane::Swimlane;
@@ -17,13 +17,13 @@ fn a_run_uses_as_many_clusters_and_schedulers_as_it_is_asked_to() {
         (&["--platform", "a5sim", "--scheduler-threads", "5"], 108, 5),
     ] {
         for jobs in ["1", "2"] {
-            let desk = Desk::new();
+            let sandbox = Sandbox::new();
             let more = ["--chip-swimlane", "-o", "run", "--jobs", jobs];
-            let answer = desk.ringlane(&[&CASE[..], options, &more].concat());
+            let answer = sandbox.ringlane(&[&CASE[..], options, &more].concat());
             assert_eq!(answer.status, 0, "{options:?}: {}", answer.stderr);
-            let manifest = checked(&desk.path().join("run"));
+            let manifest = checked(&sandbox.path().join("run"));
             assert_eq!((manifest.cores, manifest.threads), (cores, schedulers + 1), "{options:?}");
-            let swimlane = Swimlane::read(desk.path().join("run")).unwrap();
+            let swimlane = Swimlane::read(sandbox.path().join("run")).unwrap();
             assert_eq!(swimlane.head.meta.num_scheduler_threads, schedulers);
             assert!(swimlane.blocks.iter().all(|block| block.core.0 < cores));
         }
@@ -33,9 +33,9 @@ fn a_run_uses_as_many_clusters_and_schedulers_as_it_is_asked_to() {
 #[test]
 fn fewer_clusters_take_longer_and_compute_the_same() {
     let run = |clusters: &str| {
-        let desk = Desk::new();
+        let sandbox = Sandbox::new();
         let more = ["--platform", "a2a3sim", "--block-dim", clusters, "--json"];
-        let answer = desk.ringlane(&[&CASE[..], &more].concat());
+        let answer = sandbox.ringlane(&[&CASE[..], &more].concat());
         (answer.output_hash(), answer.json()["runs"][0]["makespan_us"].as_f64().unwrap())
     };
     let [(few, long), (all, short)] = ["1", "24"].map(run);
@@ -44,11 +44,11 @@ fn fewer_clusters_take_longer_and_compute_the_same() {
 
 #[test]
 fn the_chips_of_workers_are_as_large_as_asked_too() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let case = ["run", "paged_attention", "--case", "small", "--platform", "a2a3sim", "-o", "run"];
-    let answer = desk.ringlane(&[&case[..], &["--workers", "2", "--dfx", "--block-dim", "3"]].concat());
+    let answer = sandbox.ringlane(&[&case[..], &["--workers", "2", "--dfx", "--block-dim", "3"]].concat());
     assert_eq!(answer.status, 0, "{}", answer.stderr);
-    let runs = checked_with_children(&desk.path().join("run"));
+    let runs = checked_with_children(&sandbox.path().join("run"));
     assert!(runs.len() > 1);
     assert!(runs[1..].iter().all(|(_, manifest)| manifest.cores == 9), "{runs:?}");
 }
@@ -70,20 +70,20 @@ fn more_than_the_chip_has_is_refused_with_what_it_has() {
             "--scheduler-threads 2",
         ),
     ] {
-        let desk = Desk::new();
-        let answer = desk.ringlane(&[&CASE[..], options].concat());
+        let sandbox = Sandbox::new();
+        let answer = sandbox.ringlane(&[&CASE[..], options].concat());
         assert_eq!(answer.status, 2, "{options:?}: {}", answer.stderr);
         assert!(answer.line("detail: ").contains(detail), "{options:?}: {}", answer.stderr);
         assert_eq!(answer.line("hint: "), hint);
-        assert!(desk.files().is_empty());
+        assert!(sandbox.files().is_empty());
     }
 }
 
 #[test]
 fn they_mean_nothing_on_the_machines_own_cores() {
     for option in ["--block-dim", "--scheduler-threads"] {
-        let desk = Desk::new();
-        let answer = desk.ringlane(&[&CASE[..], &[option, "2"]].concat());
+        let sandbox = Sandbox::new();
+        let answer = sandbox.ringlane(&[&CASE[..], &[option, "2"]].concat());
         assert_eq!(answer.status, 2);
         assert!(answer.stderr.starts_with("error: OnlyOnSimulators: "), "{}", answer.stderr);
         assert!(answer.line("detail: ").contains(option), "{}", answer.stderr);

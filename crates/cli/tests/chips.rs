@@ -2,13 +2,13 @@
 
 mod common;
 
-use common::Desk;
+use common::Sandbox;
 use ringlane_chip_sim::spec;
 
 #[test]
 fn the_list_has_both_chips_with_their_cores_threads_counter_and_memory() {
-    let desk = Desk::new();
-    let answer = desk.ringlane(&["chips"]);
+    let sandbox = Sandbox::new();
+    let answer = sandbox.ringlane(&["chips"]);
     assert_eq!((answer.status, answer.stderr.as_str()), (0, ""));
     let row = |name: &str| {
         let line = answer.stdout.lines().find(|line| line.starts_with(name)).expect("it is listed");
@@ -27,7 +27,7 @@ fn the_list_has_both_chips_with_their_cores_threads_counter_and_memory() {
         ["a5sim", "Ascend A5, one device (2 dies)", "36", "36 AIC, 72 AIV", "4 of 6", "1 GHz", "copied"]
     );
     assert!(answer.stdout.contains("\n  a2a3-free  "), "{}", answer.stdout);
-    assert!(desk.files().is_empty());
+    assert!(sandbox.files().is_empty());
     let page = include_str!("../../../docs/chips.md");
     assert!(
         page.contains(&format!("$ ringlane chips\n{}```", answer.stdout)),
@@ -37,7 +37,7 @@ fn the_list_has_both_chips_with_their_cores_threads_counter_and_memory() {
 
 #[test]
 fn the_list_as_json_has_the_same_numbers() {
-    let list = Desk::new().ringlane(&["chips", "--json"]).json();
+    let list = Sandbox::new().ringlane(&["chips", "--json"]).json();
     let names: Vec<_> = list["chips"].as_array().unwrap().iter().map(|chip| &chip["name"]).collect();
     assert_eq!(names, spec::NAMES);
     let expected = serde_json::json!({
@@ -51,11 +51,11 @@ fn the_list_as_json_has_the_same_numbers() {
 
 #[test]
 fn a_shown_chip_is_a_file_that_can_be_read_back() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for name in spec::NAMES.into_iter().chain(spec::EXAMPLES) {
-        let answer = desk.ringlane(&["chips", "show", name]);
+        let answer = sandbox.ringlane(&["chips", "show", name]);
         assert_eq!((answer.status, answer.stderr.as_str()), (0, ""));
-        let path = desk.path().join("mine.toml");
+        let path = sandbox.path().join("mine.toml");
         std::fs::write(&path, &answer.stdout).unwrap();
         assert_eq!(spec::load(&path).unwrap(), spec::builtin(name).unwrap());
     }
@@ -75,7 +75,7 @@ fn what_is_not_there_is_refused_with_what_is() {
         (&["chips", "show", "a5sim", "a2a3sim"], "BadUsage", "a2a3sim", "ringlane chips show "),
         (&["chips", "--jsn"], "UnknownOption", "--jsn", "--json"),
     ] {
-        let answer = Desk::new().ringlane(arguments);
+        let answer = Sandbox::new().ringlane(arguments);
         assert_eq!((answer.status, answer.stdout.as_str()), (2, ""), "{}", answer.stderr);
         assert!(answer.stderr.starts_with(&format!("error: {error}: ")), "{}", answer.stderr);
         assert!(answer.line("detail: ").contains(detail), "{}", answer.stderr);
@@ -87,7 +87,7 @@ fn what_is_not_there_is_refused_with_what_is() {
 #[test]
 fn shells_complete_the_names_of_chips() {
     for shell in ["bash", "zsh"] {
-        let answer = Desk::new().ringlane(&["completions", shell]);
+        let answer = Sandbox::new().ringlane(&["completions", shell]);
         assert_eq!(answer.status, 0);
         for word in ["chips", "a2a3sim", "a5sim", "a2a3-free"] {
             assert!(answer.stdout.contains(word), "{shell} does not know {word}");

@@ -6,20 +6,20 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use common::Desk;
+use common::Sandbox;
 use ringlane_chip_sim::cost::CostTable;
 use ringlane_scenes::Scene;
 use ringlane_trace::swimlane::Swimlane;
 
 /// Runs the command and reads the table that it wrote.
 #[track_caller]
-fn recorded(desk: &Desk, arguments: &[&str]) -> CostTable {
-    let answer = desk.ringlane(&[&["run", "--costs-out", "f.json"], arguments].concat());
+fn recorded(sandbox: &Sandbox, arguments: &[&str]) -> CostTable {
+    let answer = sandbox.ringlane(&[&["run", "--costs-out", "f.json"], arguments].concat());
     assert_eq!(answer.status, 0, "{arguments:?}: {}", answer.stderr);
     assert!(answer.line("costs of ").ends_with("kernels: f.json"), "{}", answer.stderr);
-    let hidden: Vec<_> = desk.files().into_iter().filter(|name| name.starts_with('.')).collect();
+    let hidden: Vec<_> = sandbox.files().into_iter().filter(|name| name.starts_with('.')).collect();
     assert!(hidden.is_empty(), "{hidden:?}");
-    CostTable::read(desk.path().join("f.json")).expect("a table")
+    CostTable::read(sandbox.path().join("f.json")).expect("a table")
 }
 
 /// Blocks, sum, shortest and longest of each kernel in picoseconds, from the swimlanes themselves.
@@ -60,73 +60,74 @@ fn agree(table: &CostTable, dirs: &[&Path]) {
 
 #[test]
 fn the_costs_of_a_run_are_those_of_its_swimlane() {
-    let desk = Desk::new();
-    let table = recorded(&desk, &["cholesky", "--case", "small", "--chip-swimlane=1", "-o", "run"]);
+    let sandbox = Sandbox::new();
+    let table = recorded(&sandbox, &["cholesky", "--case", "small", "--chip-swimlane=1", "-o", "run"]);
     assert!(table.kernel("POTRF").is_some_and(|cost| cost.mean_ps > 0), "{table:?}");
-    agree(&table, &[&desk.path().join("run")]);
+    agree(&table, &[&sandbox.path().join("run")]);
 }
 
 #[test]
 fn all_cases_and_all_observed_rounds_of_a_command_are_merged() {
-    let desk = Desk::new();
-    let table = recorded(&desk, &["vector", "--case", "small", "--case", "chunked", "--chip-swimlane"]);
+    let sandbox = Sandbox::new();
+    let table = recorded(&sandbox, &["vector", "--case", "small", "--case", "chunked", "--chip-swimlane"]);
     let runs: Vec<_> =
-        fs::read_dir(desk.path().join("outputs")).unwrap().map(|run| run.unwrap().path()).collect();
+        fs::read_dir(sandbox.path().join("outputs")).unwrap().map(|run| run.unwrap().path()).collect();
     agree(&table, &runs.iter().map(|run| run.as_path()).collect::<Vec<_>>());
 
     let rounds = ["vector", "--case", "small", "--dfx", "--rounds", "2", "--dfx-rounds", "all", "-o", "all"];
-    let table = recorded(&desk, &rounds);
-    let run = desk.path().join("all");
+    let table = recorded(&sandbox, &rounds);
+    let run = sandbox.path().join("all");
     agree(&table, &[&run.join("round_1"), &run.join("round_2")]);
 
     let rounds = ["vector", "--case", "small", "--dfx", "--rounds", "3", "-o", "last"];
-    agree(&recorded(&desk, &rounds), &[&desk.path().join("last")]);
+    agree(&recorded(&sandbox, &rounds), &[&sandbox.path().join("last")]);
 }
 
 #[track_caller]
-fn refused(desk: &Desk, options: &[&str], parts: &[&str]) {
-    let before = desk.files();
-    let answer = desk.ringlane(&[&["run", "vector", "--case", "one"], options].concat());
+fn refused(sandbox: &Sandbox, options: &[&str], parts: &[&str]) {
+    let before = sandbox.files();
+    let answer = sandbox.ringlane(&[&["run", "vector", "--case", "one"], options].concat());
     assert_eq!((answer.status, answer.stdout.as_str()), (2, ""), "{options:?}: {}", answer.stderr);
     for part in parts {
         assert!(answer.stderr.contains(part), "{options:?}: no {part} in {}", answer.stderr);
     }
     assert!(answer.stderr.contains("\ndetail: ") && answer.stderr.contains("\nhint: "), "{}", answer.stderr);
-    assert_eq!(desk.files(), before, "{options:?}");
+    assert_eq!(sandbox.files(), before, "{options:?}");
 }
 
 #[test]
 fn costs_that_cannot_be_recorded_are_refused_before_anything_runs() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let parts = ["CostsNeedSwimlane", "--chip-swimlane=1"];
-    refused(&desk, &["--costs-out", "f.json"], &parts);
-    refused(&desk, &["--costs-out", "f.json", "--dep-gen"], &parts);
+    refused(&sandbox, &["--costs-out", "f.json"], &parts);
+    refused(&sandbox, &["--costs-out", "f.json", "--dep-gen"], &parts);
     for path in ["missing/f.json", ".", "/", ".."] {
-        refused(&desk, &["--dfx", "--costs-out", path], &["CostsNotWritable", path]);
+        refused(&sandbox, &["--dfx", "--costs-out", path], &["CostsNotWritable", path]);
     }
-    refused(&desk, &["--dfx", "--costs-out", ""], &["--costs-out"]);
+    refused(&sandbox, &["--dfx", "--costs-out", ""], &["--costs-out"]);
 }
 
 #[test]
 fn a_run_that_fails_leaves_an_older_table_as_it_is() {
-    let desk = Desk::new();
-    fs::write(desk.path().join("f.json"), "mine").unwrap();
-    let run = |case| desk.odd(&["run", "odd", "--case", case, "--chip-swimlane=1", "--costs-out", "f.json"]);
+    let sandbox = Sandbox::new();
+    fs::write(sandbox.path().join("f.json"), "mine").unwrap();
+    let run =
+        |case| sandbox.odd(&["run", "odd", "--case", case, "--chip-swimlane=1", "--costs-out", "f.json"]);
     let answer = run("kernel_panics");
     assert_eq!(answer.status, 1, "{}", answer.stderr);
     assert_eq!(answer.line("no costs are written"), ": not all runs went well");
-    assert_eq!(fs::read_to_string(desk.path().join("f.json")).unwrap(), "mine");
+    assert_eq!(fs::read_to_string(sandbox.path().join("f.json")).unwrap(), "mine");
     // One that goes well takes its place.
     assert_eq!(run("nothing").status, 0);
-    let table = CostTable::read(desk.path().join("f.json")).unwrap();
+    let table = CostTable::read(sandbox.path().join("f.json")).unwrap();
     assert_eq!(table.kernel("ODD").map(|cost| cost.blocks), Some(3));
-    assert!(desk.files().iter().all(|name| !name.ends_with(".tmp")));
+    assert!(sandbox.files().iter().all(|name| !name.ends_with(".tmp")));
 }
 
 #[test]
 fn a_table_that_cannot_be_read_is_refused_by_name_and_a_good_one_is_for_simulators() {
-    let desk = Desk::new();
-    let file = |name: &str, text: &str| fs::write(desk.path().join(name), text).unwrap();
+    let sandbox = Sandbox::new();
+    let file = |name: &str, text: &str| fs::write(sandbox.path().join(name), text).unwrap();
     file("none.json", "");
     file("later.json", r#"{"version":7}"#);
     file("short.json", r#"{"version":1,"chip":"cpu"}"#);
@@ -145,20 +146,20 @@ fn a_table_that_cannot_be_read_is_refused_by_name_and_a_good_one_is_for_simulato
         ("twice.json", "DuplicateKernelCosts"),
         ("/dev/zero", "CostsTooLong"),
     ] {
-        refused(&desk, &["--platform", "a2a3sim", "--costs", name], &[error, name]);
+        refused(&sandbox, &["--platform", "a2a3sim", "--costs", name], &[error, name]);
     }
-    refused(&desk, &["--costs", "good.json"], &["OnlyOnSimulators", "an option is for simulators", "cpu"]);
+    refused(&sandbox, &["--costs", "good.json"], &["OnlyOnSimulators", "an option is for simulators", "cpu"]);
 }
 
 #[test]
 fn a_table_without_a_kernel_of_the_scene_is_a_warning_that_lists_the_kernels_of_the_scene() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let run = |kernel: &str| {
         let kernel = format!(r#"{{"name":"{kernel}","blocks":2,"mean_ps":4,"min_ps":3,"max_ps":5}}"#);
         let table =
             format!(r#"{{"version":1,"chip":"cpu","clock_freq_hz":1000000000,"kernels":[{kernel}]}}"#);
-        fs::write(desk.path().join("f.json"), table).unwrap();
-        desk.ringlane(&["run", "vector", "--case", "one", "-p", "a2a3sim", "--costs", "f.json", "--json"])
+        fs::write(sandbox.path().join("f.json"), table).unwrap();
+        sandbox.ringlane(&["run", "vector", "--case", "one", "-p", "a2a3sim", "--costs", "f.json", "--json"])
     };
     let kernels: Vec<_> = Scene::find("vector").unwrap().kernels.iter().map(|kernel| kernel.name()).collect();
     let answer = run("QK");
@@ -188,10 +189,10 @@ fn durations(run: &Path) -> BTreeMap<(u64, u8, u32), u64> {
 
 #[test]
 fn a_replay_on_a_modelled_chip_gives_each_block_what_that_very_block_took() {
-    let desk = Desk::new();
-    let table = recorded(&desk, &["moe", "--case", "small", "--chip-swimlane=1", "-o", "measured"]);
+    let sandbox = Sandbox::new();
+    let table = recorded(&sandbox, &["moe", "--case", "small", "--chip-swimlane=1", "-o", "measured"]);
     assert!(table.kernels().iter().all(|cost| !cost.tasks.is_empty() && !cost.spread_ps.is_empty()));
-    let answer = desk.ringlane(&[
+    let answer = sandbox.ringlane(&[
         "run",
         "moe",
         "--case",
@@ -206,7 +207,7 @@ fn a_replay_on_a_modelled_chip_gives_each_block_what_that_very_block_took() {
     ]);
     assert_eq!(answer.status, 0, "{}", answer.stderr);
     let (measured, replayed) =
-        (durations(&desk.path().join("measured")), durations(&desk.path().join("replayed")));
+        (durations(&sandbox.path().join("measured")), durations(&sandbox.path().join("replayed")));
     assert_eq!(measured.keys().collect::<Vec<_>>(), replayed.keys().collect::<Vec<_>>());
     for (block, took) in &measured {
         // A duration is a picosecond at least, and each end of it is rounded to a tick of 1 ns.
@@ -216,11 +217,11 @@ fn a_replay_on_a_modelled_chip_gives_each_block_what_that_very_block_took() {
 
 #[test]
 fn a_table_of_several_cases_has_no_tasks_and_one_of_several_rounds_has() {
-    let desk = Desk::new();
-    let cases = recorded(&desk, &["vector", "--case", "small", "--case", "chunked", "--chip-swimlane"]);
+    let sandbox = Sandbox::new();
+    let cases = recorded(&sandbox, &["vector", "--case", "small", "--case", "chunked", "--chip-swimlane"]);
     assert!(cases.kernels().iter().all(|cost| cost.tasks.is_empty() && !cost.spread_ps.is_empty()));
     let rounds = ["vector", "--case", "small", "--dfx", "--rounds", "2", "--dfx-rounds", "all", "-o", "all"];
-    let rounds = recorded(&desk, &rounds);
+    let rounds = recorded(&sandbox, &rounds);
     let kept = |cost: &ringlane_chip_sim::cost::KernelCost| {
         cost.tasks.iter().map(|task| task.blocks_ps.len() as u64).sum::<u64>()
     };
@@ -231,8 +232,8 @@ fn a_table_of_several_cases_has_no_tasks_and_one_of_several_rounds_has() {
 fn a_program_can_give_a_chip_file_and_a_cost_table_itself() {
     use ringlane::prelude::*;
     kernel! { static STEP = any fn(x: &mut [f32]) { x[0] += 1.0; } }
-    let desk = Desk::new();
-    let (chip, costs) = (desk.path().join("mine.toml"), desk.path().join("f.json"));
+    let sandbox = Sandbox::new();
+    let (chip, costs) = (sandbox.path().join("mine.toml"), sandbox.path().join("f.json"));
     let text = ringlane::chip_sim::spec::builtin_text("a2a3sim").unwrap();
     fs::write(&chip, text.replace("schedulers = 3", "schedulers = 1")).unwrap();
     let kernel = r#"{"name":"STEP","blocks":1,"mean_ps":7000000,"min_ps":7000000,"max_ps":7000000}"#;

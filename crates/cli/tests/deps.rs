@@ -5,23 +5,23 @@ mod common;
 use std::collections::BTreeSet;
 use std::fs;
 
-use common::{Answer, Desk};
+use common::{Answer, Sandbox};
 
 fn passed(answer: Answer) -> Answer {
     assert_eq!(answer.status, 0, "{}", answer.stderr);
     answer
 }
 
-/// A desk with a run of a scene in `run`.
-fn desk_with(scene: &str, case: &str) -> Desk {
-    let desk = Desk::new();
-    passed(desk.ringlane(&["run", scene, "--case", case, "-p", "a2a3sim", "--dep-gen", "-o", "run"]));
-    desk
+/// A sandbox with a run of a scene in `run`.
+fn desk_with(scene: &str, case: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    passed(sandbox.ringlane(&["run", scene, "--case", case, "-p", "a2a3sim", "--dep-gen", "-o", "run"]));
+    sandbox
 }
 
 #[test]
 fn the_texts_of_a_small_graph_are_the_same_every_time() {
-    let desk = desk_with("cholesky", "small");
+    let sandbox = desk_with("cholesky", "small");
     let snapshots = [
         (&["deps", "run"][..], include_str!("snapshots/deps.txt")),
         (&["deps", "run", "--reduce"], include_str!("snapshots/deps_reduced.txt")),
@@ -31,19 +31,19 @@ fn the_texts_of_a_small_graph_are_the_same_every_time() {
         (&["deps", "run", "--task", "1:5", "--format", "mermaid"], include_str!("snapshots/deps_task.mmd")),
     ];
     for (arguments, expected) in snapshots {
-        let answer = passed(desk.ringlane(arguments));
+        let answer = passed(sandbox.ringlane(arguments));
         assert_eq!(answer.stdout, expected, "{arguments:?}:\n{}", answer.stdout);
     }
 }
 
 #[test]
 fn every_edge_of_the_file_is_a_line_and_the_reduction_is_part_of_them() {
-    let desk = desk_with("paged_attention", "small");
+    let sandbox = desk_with("paged_attention", "small");
     let lines = |arguments: &[&str]| -> Vec<String> {
-        passed(desk.ringlane(arguments)).stdout.lines().map(str::to_string).collect()
+        passed(sandbox.ringlane(arguments)).stdout.lines().map(str::to_string).collect()
     };
     let all = lines(&["deps", "run"]);
-    let deps = ringlane_trace::deps::Deps::read(desk.path().join("run")).unwrap();
+    let deps = ringlane_trace::deps::Deps::read(sandbox.path().join("run")).unwrap();
     assert_eq!(all.len(), deps.edges.len());
     let reduced = lines(&["deps", "run", "--reduce"]);
     let known: BTreeSet<_> = all.iter().collect();
@@ -55,15 +55,15 @@ fn every_edge_of_the_file_is_a_line_and_the_reduction_is_part_of_them() {
 }
 
 /// Gives a kernel another name in the dependencies of the run.
-fn rename(desk: &Desk, from: &str, to: &str) {
-    let path = desk.path().join("run/deps.json");
+fn rename(sandbox: &Sandbox, from: &str, to: &str) {
+    let path = sandbox.path().join("run/deps.json");
     let text = fs::read_to_string(&path).unwrap();
     let (from, to) =
         (format!("\"name\":\"{from}\""), format!("\"name\":{}", serde_json::to_string(to).unwrap()));
     assert!(text.contains(&from));
     let text = text.replace(&from, &to);
     fs::write(&path, &text).unwrap();
-    let manifest = desk.path().join("run/run.json");
+    let manifest = sandbox.path().join("run/run.json");
     let mut json: serde_json::Value = serde_json::from_str(&fs::read_to_string(&manifest).unwrap()).unwrap();
     json["files"][0]["bytes"] = text.len().into();
     fs::write(manifest, json.to_string()).unwrap();
@@ -71,12 +71,12 @@ fn rename(desk: &Desk, from: &str, to: &str) {
 
 #[test]
 fn names_that_would_break_out_of_their_place_stay_in_it() {
-    let desk = desk_with("cholesky", "small");
-    rename(&desk, "POTRF", "\"><script>alert(1)</script>");
-    rename(&desk, "TRSM", "a,b\nc\u{1b}[31m\"]; x -> y");
+    let sandbox = desk_with("cholesky", "small");
+    rename(&sandbox, "POTRF", "\"><script>alert(1)</script>");
+    rename(&sandbox, "TRSM", "a,b\nc\u{1b}[31m\"]; x -> y");
     for format in ["text", "dot", "mermaid", "html"] {
-        passed(desk.ringlane(&["deps", "run", "--format", format, "-o", "shown"]));
-        let text = fs::read_to_string(desk.path().join("shown")).unwrap();
+        passed(sandbox.ringlane(&["deps", "run", "--format", format, "-o", "shown"]));
+        let text = fs::read_to_string(sandbox.path().join("shown")).unwrap();
         assert!(!text.contains('\u{1b}'), "{format}");
         if format != "text" && format != "dot" {
             assert!(!text.contains("<script>alert"), "{format}");
@@ -87,24 +87,24 @@ fn names_that_would_break_out_of_their_place_stay_in_it() {
             "{format}"
         );
     }
-    let text = passed(desk.ringlane(&["deps", "run"])).stdout;
-    let edges = ringlane_trace::deps::Deps::read(desk.path().join("run")).unwrap().edges.len();
+    let text = passed(sandbox.ringlane(&["deps", "run"])).stdout;
+    let edges = ringlane_trace::deps::Deps::read(sandbox.path().join("run")).unwrap().edges.len();
     assert_eq!(text.lines().count(), edges);
-    let dot = passed(desk.ringlane(&["deps", "run", "--format", "dot"])).stdout;
+    let dot = passed(sandbox.ringlane(&["deps", "run", "--format", "dot"])).stdout;
     assert!(dot.contains(r#"[31m\"]; x -> y"#), "{dot}");
 }
 
 #[test]
 fn the_page_stands_in_the_run_directory_and_needs_nothing_else() {
-    let desk = desk_with("cholesky", "small");
-    let answer = passed(desk.ringlane(&["deps", "run", "--format", "html"]));
+    let sandbox = desk_with("cholesky", "small");
+    let answer = passed(sandbox.ringlane(&["deps", "run", "--format", "html"]));
     assert_eq!((answer.stdout.as_str(), answer.line("wrote ")), ("", "run/deps.html"));
-    let page = fs::read_to_string(desk.path().join("run/deps.html")).unwrap();
+    let page = fs::read_to_string(sandbox.path().join("run/deps.html")).unwrap();
     assert!(!page.contains("http:") && !page.contains("https:") && !page.contains("{{"));
     let start = page.find("application/json\">").unwrap() + "application/json\">".len();
     let data = &page[start..start + page[start..].find("</script>").unwrap()];
     let data: serde_json::Value = serde_json::from_str(data).unwrap();
-    let deps = ringlane_trace::deps::Deps::read(desk.path().join("run")).unwrap();
+    let deps = ringlane_trace::deps::Deps::read(sandbox.path().join("run")).unwrap();
     assert_eq!(data["nodes"].as_array().unwrap().len(), deps.tasks.len());
     let pairs: BTreeSet<_> = deps.edges.iter().map(|edge| (edge.pred, edge.succ)).collect();
     assert_eq!(data["links"].as_array().unwrap().len(), pairs.len());
@@ -112,8 +112,8 @@ fn the_page_stands_in_the_run_directory_and_needs_nothing_else() {
 
 #[test]
 fn a_large_graph_is_collapsed_by_kernel_and_that_is_said() {
-    let desk = desk_with("cholesky", "fine");
-    let answer = passed(desk.ringlane(&["mermaid", "run"]));
+    let sandbox = desk_with("cholesky", "fine");
+    let answer = passed(sandbox.ringlane(&["mermaid", "run"]));
     assert!(answer.line("note: ").contains("collapsed by kernel into 4 nodes"), "{}", answer.stderr);
     assert!(answer.stdout.contains("one node for all tasks of a kernel"));
     assert_eq!(answer.stdout.lines().filter(|line| line.contains(":::")).count(), 4);
@@ -121,10 +121,10 @@ fn a_large_graph_is_collapsed_by_kernel_and_that_is_said() {
 
 #[test]
 fn the_collapsed_picture_can_be_had_in_every_format_at_any_size_and_every_task_too() {
-    let desk = desk_with("cholesky", "small");
+    let sandbox = desk_with("cholesky", "small");
     let collapsed = |format: &str| {
-        passed(desk.ringlane(&["deps", "run", "--collapse", "--format", format, "-o", "shown"]));
-        fs::read_to_string(desk.path().join("shown")).unwrap()
+        passed(sandbox.ringlane(&["deps", "run", "--collapse", "--format", format, "-o", "shown"]));
+        fs::read_to_string(sandbox.path().join("shown")).unwrap()
     };
     assert_eq!(collapsed("text"), include_str!("snapshots/deps_collapsed.txt"));
     let dot = collapsed("dot");
@@ -133,24 +133,24 @@ fn the_collapsed_picture_can_be_had_in_every_format_at_any_size_and_every_task_t
     assert!(mermaid.contains("n3[\"GEMM<br/>4 tasks\"]:::aic"), "{mermaid}");
     assert!(collapsed("html").contains("collapsed by kernel into 4 nodes"));
     // The other way round: a graph that would be collapsed, in full.
-    let desk = desk_with("cholesky", "fine");
-    let answer = passed(desk.ringlane(&["mermaid", "run", "--no-collapse"]));
-    let tasks = ringlane_trace::deps::Deps::read(desk.path().join("run")).unwrap().tasks.len();
+    let sandbox = desk_with("cholesky", "fine");
+    let answer = passed(sandbox.ringlane(&["mermaid", "run", "--no-collapse"]));
+    let tasks = ringlane_trace::deps::Deps::read(sandbox.path().join("run")).unwrap().tasks.len();
     assert_eq!(answer.stdout.lines().filter(|line| line.contains(":::")).count(), tasks);
     assert!(answer.line("note: ").contains("`maxEdges`"), "{}", answer.stderr);
-    let answer = desk.ringlane(&["deps", "run", "--collapse", "--no-collapse"]);
+    let answer = sandbox.ringlane(&["deps", "run", "--collapse", "--no-collapse"]);
     assert_eq!(answer.status, 2);
 }
 
 #[test]
 fn mermaid_draws_the_edges_that_the_engine_wired_from_a_swimlane_of_level_2_or_3_alone() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let record = |name: &str, options: &[&str]| {
         let run = ["run", "cholesky", "--case", "small", "-p", "a2a3sim", "-o", name];
-        passed(desk.ringlane(&[&run[..], options].concat()));
+        passed(sandbox.ringlane(&[&run[..], options].concat()));
     };
     record("both", &["--dep-gen", "--chip-swimlane=2"]);
-    let full = passed(desk.ringlane(&["mermaid", "both"])).stdout;
+    let full = passed(sandbox.ringlane(&["mermaid", "both"])).stdout;
     let nodes = |text: &str| -> Vec<String> {
         text.lines().filter(|line| line.contains(":::")).map(str::to_string).collect()
     };
@@ -163,7 +163,7 @@ fn mermaid_draws_the_edges_that_the_engine_wired_from_a_swimlane_of_level_2_or_3
     };
     for level in ["2", "3"] {
         record(level, &[&format!("--chip-swimlane={level}")]);
-        let answer = passed(desk.ringlane(&["mermaid", level]));
+        let answer = passed(sandbox.ringlane(&["mermaid", level]));
         assert!(answer.line("note: ").starts_with("these are the edges that the engine wired"));
         assert_eq!(nodes(&answer.stdout), nodes(&full), "the same tasks with the same kernels");
         let (wired, all) = (edges(&answer.stdout), edges(&full));
@@ -171,23 +171,23 @@ fn mermaid_draws_the_edges_that_the_engine_wired_from_a_swimlane_of_level_2_or_3
     }
     // Level 1 has no edges, and the answer says what has.
     record("level1", &["--chip-swimlane=1"]);
-    let answer = desk.ringlane(&["mermaid", "level1"]);
+    let answer = sandbox.ringlane(&["mermaid", "level1"]);
     assert_eq!(answer.status, 2, "{}", answer.stderr);
     assert!(answer.line("hint: ").contains("--chip-swimlane=2"), "{}", answer.stderr);
     record("nothing", &[]);
-    let answer = desk.ringlane(&["mermaid", "nothing"]);
+    let answer = sandbox.ringlane(&["mermaid", "nothing"]);
     assert!(answer.line("hint: ").contains("--dep-gen"), "{}", answer.stderr);
 }
 
 #[test]
 fn kernels_for_any_core_have_colours_of_their_own_in_every_picture() {
-    let desk = desk_with("cholesky", "small");
-    let path = desk.path().join("run/deps.json");
+    let sandbox = desk_with("cholesky", "small");
+    let path = sandbox.path().join("run/deps.json");
     let text = fs::read_to_string(&path).unwrap().replace("\"core_type\":\"aic\"", "\"core_type\":\"any\"");
     fs::write(&path, text).unwrap();
     let fills = |format: &str, mark: &str| -> BTreeSet<String> {
-        passed(desk.ringlane(&["deps", "run", "--format", format, "-o", "shown"]));
-        let text = fs::read_to_string(desk.path().join("shown")).unwrap();
+        passed(sandbox.ringlane(&["deps", "run", "--format", format, "-o", "shown"]));
+        let text = fs::read_to_string(sandbox.path().join("shown")).unwrap();
         let fill = |rest: &str| rest[..rest.find(['"', ',']).unwrap()].to_string();
         text.split(mark).skip(1).map(fill).collect()
     };
@@ -203,9 +203,9 @@ fn kernels_for_any_core_have_colours_of_their_own_in_every_picture() {
 
 #[test]
 fn a_place_that_cannot_be_written_ends_with_1_and_is_not_called_a_file_of_the_run() {
-    let desk = desk_with("cholesky", "small");
+    let sandbox = desk_with("cholesky", "small");
     for command in ["deps", "mermaid"] {
-        let answer = desk.ringlane(&[command, "run", "-o", "/proc/x"]);
+        let answer = sandbox.ringlane(&[command, "run", "-o", "/proc/x"]);
         assert_eq!(answer.status, 1, "{}", answer.stderr);
         assert_eq!(answer.line("error: "), "CannotWrite: a file cannot be written");
         assert!(answer.line("detail: ").starts_with("/proc/x: "), "{}", answer.stderr);
@@ -214,11 +214,11 @@ fn a_place_that_cannot_be_written_ends_with_1_and_is_not_called_a_file_of_the_ru
 
 #[test]
 fn a_task_that_is_none_and_a_value_that_is_no_task_are_told() {
-    let desk = desk_with("cholesky", "small");
+    let sandbox = desk_with("cholesky", "small");
     for (task, expected) in
         [("9:9", "one of the 20 tasks"), ("x", "a task id, or ring:number"), ("1:x", "ring:number")]
     {
-        let answer = desk.ringlane(&["deps", "run", "--task", task]);
+        let answer = sandbox.ringlane(&["deps", "run", "--task", task]);
         assert_eq!(answer.status, 2);
         assert!(answer.line("detail: ").contains(expected), "{}", answer.stderr);
     }

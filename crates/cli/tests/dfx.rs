@@ -5,7 +5,7 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use common::{ALL_FILES, Answer, Desk, checked, listed};
+use common::{ALL_FILES, Answer, Sandbox, checked, listed};
 use ringlane_task::Overflow;
 use ringlane_trace::dump::{Dump, DumpRecord};
 use ringlane_trace::swimlane::Swimlane;
@@ -13,10 +13,10 @@ use ringlane_trace::{Manifest, RunStatus};
 
 /// Runs a case into `name` and checks what it left.
 #[track_caller]
-fn recorded(desk: &Desk, name: &str, arguments: &[&str]) -> Manifest {
-    let answer = desk.ringlane(&[&["run", "-o", name], arguments].concat());
+fn recorded(sandbox: &Sandbox, name: &str, arguments: &[&str]) -> Manifest {
+    let answer = sandbox.ringlane(&[&["run", "-o", name], arguments].concat());
     assert_eq!(answer.status, 0, "{arguments:?}: {}", answer.stderr);
-    checked(&desk.path().join(name))
+    checked(&sandbox.path().join(name))
 }
 
 fn total_of(manifest: &Manifest, file: &str) -> u64 {
@@ -29,8 +29,8 @@ fn total_of(manifest: &Manifest, file: &str) -> u64 {
 #[track_caller]
 fn everything_is_there(scene: &str, cases: &[&str], options: &[&str]) {
     for case in cases {
-        let desk = Desk::new();
-        let manifest = recorded(&desk, "run", &[&[scene, "--case", case, "--dfx"], options].concat());
+        let sandbox = Sandbox::new();
+        let manifest = recorded(&sandbox, "run", &[&[scene, "--case", case, "--dfx"], options].concat());
         assert_eq!(listed(&manifest), ALL_FILES, "{scene} {case}");
         let counts = ["l2_perf_records.json", "pmu.csv", "deps.json", "scope_stats.json"];
         let Manifest { tasks, blocks, scopes, .. } = manifest;
@@ -80,17 +80,17 @@ fn stream_leaves_all_six_files_and_they_are_true() {
 #[test]
 fn a_swimlane_level_has_its_version_and_nothing_of_the_levels_above() {
     for (option, level) in [("--chip-swimlane=1", 1), ("--chip-swimlane=2", 2), ("--chip-swimlane", 3)] {
-        let desk = Desk::new();
-        let manifest = recorded(&desk, "run", &["vector", "--case", "chunked", option]);
+        let sandbox = Sandbox::new();
+        let manifest = recorded(&sandbox, "run", &["vector", "--case", "chunked", option]);
         assert_eq!((listed(&manifest), manifest.swimlane_level()), (vec!["l2_perf_records.json"], level));
-        let text = fs::read_to_string(desk.path().join("run/l2_perf_records.json")).unwrap();
+        let text = fs::read_to_string(sandbox.path().join("run/l2_perf_records.json")).unwrap();
         let json: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!((&json["version"], &json["chip_swimlane_level"]), (&(level - 1).into(), &level.into()));
         assert_eq!(json.get("tasks").is_some(), level >= 2);
         assert_eq!(json.get("edges").is_some(), level >= 2);
         assert_eq!(json.get("scheduler_phases").is_some(), level >= 3);
         assert_eq!(json.get("orchestrator_phases").is_some(), level >= 3);
-        let swimlane = Swimlane::read(desk.path().join("run/l2_perf_records.json")).unwrap();
+        let swimlane = Swimlane::read(sandbox.path().join("run/l2_perf_records.json")).unwrap();
         assert_eq!(swimlane.blocks.len() as u64, manifest.blocks);
     }
 }
@@ -125,12 +125,12 @@ fn deps_are_the_same_bytes_at_any_thread_count_and_on_tiny_rings() {
         &["stream", "--case", "short", "--param", "tasks=2000"],
     ];
     for scene in scenes {
-        let desk = Desk::new();
+        let sandbox = Sandbox::new();
         let mut first: Option<Vec<u8>> = None;
         for (number, way) in ways.iter().enumerate() {
             let name = format!("run{number}");
-            recorded(&desk, &name, &[scene, &["--dep-gen", "--chip-swimlane=2"], *way].concat());
-            let bytes = fs::read(desk.path().join(name).join("deps.json")).unwrap();
+            recorded(&sandbox, &name, &[scene, &["--dep-gen", "--chip-swimlane=2"], *way].concat());
+            let bytes = fs::read(sandbox.path().join(name).join("deps.json")).unwrap();
             match &first {
                 None => first = Some(bytes),
                 Some(first) => assert!(*first == bytes, "{scene:?} {way:?}"),
@@ -141,10 +141,10 @@ fn deps_are_the_same_bytes_at_any_thread_count_and_on_tiny_rings() {
 
 #[test]
 fn eight_recorded_runs_that_start_at_once_leave_eight_directories_that_check_out() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let ringlane = Path::new(env!("CARGO_BIN_EXE_ringlane"));
     let arguments = ["run", "vector", "--case", "one", "--threads", "2", "--dfx", "--json"];
-    let start = |_| desk.command(ringlane, &arguments).spawn().expect("the command starts");
+    let start = |_| sandbox.command(ringlane, &arguments).spawn().expect("the command starts");
     let children: Vec<_> = (0..8).map(start).collect();
     let dir = |child: std::process::Child| {
         let answer = Answer::of(child.wait_with_output().unwrap());
@@ -156,14 +156,14 @@ fn eight_recorded_runs_that_start_at_once_leave_eight_directories_that_check_out
     dirs.dedup();
     assert_eq!(dirs.len(), 8, "{dirs:?}");
     for dir in dirs {
-        assert_eq!(listed(&checked(&desk.path().join(dir))), ALL_FILES);
+        assert_eq!(listed(&checked(&sandbox.path().join(dir))), ALL_FILES);
     }
 }
 
 #[test]
 fn the_observed_round_is_the_first_the_last_or_each() {
-    let names = |desk: &Desk| -> Vec<String> {
-        let files = desk.files().into_iter();
+    let names = |sandbox: &Sandbox| -> Vec<String> {
+        let files = sandbox.files().into_iter();
         files.filter(|path| path.ends_with("deps.json") || path.ends_with("run.json")).collect()
     };
     for (which, expected) in [
@@ -182,15 +182,15 @@ fn the_observed_round_is_the_first_the_last_or_each() {
             ],
         ),
     ] {
-        let desk = Desk::new();
+        let sandbox = Sandbox::new();
         let rounds = ["vector", "--case", "one", "--dfx", "--rounds", "3", "--dfx-rounds", which];
-        let manifest = recorded(&desk, "x", &rounds);
-        assert_eq!(names(&desk), expected, "{which}");
+        let manifest = recorded(&sandbox, "x", &rounds);
+        assert_eq!(names(&sandbox), expected, "{which}");
         let observed_here = which != "all";
         assert_eq!(manifest.files.is_empty(), !observed_here);
         assert_eq!(manifest.dfx_flags().bits(), if observed_here { 0x7f } else { 0 });
         for round in 1..=3 {
-            let dir = desk.path().join(format!("x/round_{round}"));
+            let dir = sandbox.path().join(format!("x/round_{round}"));
             assert_eq!(dir.exists(), !observed_here);
             if dir.exists() {
                 assert_eq!(listed(&checked(&dir)), ALL_FILES);
@@ -201,10 +201,10 @@ fn the_observed_round_is_the_first_the_last_or_each() {
 
 #[test]
 fn a_dump_of_named_kernels_has_their_arguments_and_no_others() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let manifest =
-        recorded(&desk, "run", &["vector", "--case", "small", "--dump-tensor=VECTOR_MUL:1,VECTOR_SHIFT"]);
-    let dump = Dump::read(desk.path().join("run")).unwrap();
+        recorded(&sandbox, "run", &["vector", "--case", "small", "--dump-tensor=VECTOR_MUL:1,VECTOR_SHIFT"]);
+    let dump = Dump::read(sandbox.path().join("run")).unwrap();
     let kernel = |name: &str| dump.head.kernels.iter().find(|kernel| kernel.name == name).unwrap().func_id;
     let (mul, shift) = (kernel("VECTOR_MUL"), kernel("VECTOR_SHIFT"));
     let of = |record: &DumpRecord| {
@@ -221,9 +221,9 @@ fn a_dump_of_named_kernels_has_their_arguments_and_no_others() {
 
 #[test]
 fn a_recording_that_may_drop_accounts_for_every_row() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let stream = ["stream", "--case", "short", "--param", "tasks=60000", "--dfx", "--overflow", "drop"];
-    let manifest = recorded(&desk, "run", &stream);
+    let manifest = recorded(&sandbox, "run", &stream);
     assert_eq!((manifest.status, manifest.overflow), (RunStatus::Ok, Overflow::Drop));
     for entry in manifest.files.iter().filter(|entry| entry.total.is_some()) {
         let (total, collected, dropped) = (entry.total, entry.collected.unwrap(), entry.dropped.unwrap());

@@ -5,7 +5,7 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{Desk, checked};
+use common::{Sandbox, checked};
 use ringlane::prelude::*;
 use ringlane::probe::{DumpSelection, SelectedKernel};
 use ringlane_task::Scalar;
@@ -45,12 +45,12 @@ const ALL: Way = Way { selection: DumpSelection::Everything, overflow: Overflow:
 
 /// Runs an orchestration with a dump (and deps, so that the checker follows the values), and reads what it left.
 fn recorded(
-    desk: &Desk,
+    sandbox: &Sandbox,
     way: Way,
     data: &mut Buffers<'_>,
     f: impl for<'r, 'e> FnOnce(&mut Orch<'r, 'e>) -> Result<()>,
 ) -> Recorded {
-    let dir = desk.path().join("run");
+    let dir = sandbox.path().join("run");
     let flags = DfxFlags::DUMP.with(DfxFlags::DEPS);
     let mut config =
         CallConfig::default().with_threads(way.threads).with_dfx_flags(flags).with_overflow(way.overflow);
@@ -112,12 +112,12 @@ use Stage::{AfterCompletion as After, BeforeDispatch as Before};
 
 #[test]
 fn the_values_of_a_diamond_are_those_that_were_computed() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let (a, b): (Vec<f32>, Vec<f32>) = (0..1000).map(|i| (i as f32 * 0.5, 7.0 - i as f32)).unzip();
     let mut data = Buffers::new();
     let ids = [data.add(&[1000], &a).unwrap(), data.add(&[1000], &b).unwrap()];
     let result = data.add_zeroed(f32, &[1000]).unwrap();
-    let run = recorded(&desk, ALL, &mut data, |o| {
+    let run = recorded(&sandbox, ALL, &mut data, |o| {
         let (a, b, result) = (o.external(ids[0])?, o.external(ids[1])?, o.external(result)?);
         let f = o.submit(&ADD, [a.read(), b.read(), out(f32, [1000])])?.out(0);
         o.scope(|o| {
@@ -151,10 +151,10 @@ fn the_values_of_a_diamond_are_those_that_were_computed() {
 
 #[test]
 fn an_inout_has_both_stages_and_a_chain_of_them_is_followed() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let mut data = Buffers::new();
     let x = data.add(&[3], &[1u32, 10, 100]).unwrap();
-    let run = recorded(&desk, ALL, &mut data, |o| {
+    let run = recorded(&sandbox, ALL, &mut data, |o| {
         let x = o.external(x)?;
         (0..20).try_for_each(|_| o.submit(&GROW, [x.inout()]).map(drop))
     });
@@ -172,11 +172,11 @@ fn an_inout_has_both_stages_and_a_chain_of_them_is_followed() {
 
 #[test]
 fn a_tile_that_is_not_contiguous_is_gathered() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let mut data = Buffers::new();
     let values: Vec<u32> = (0..6 * 8).collect();
     let (from, to) = (data.add(&[6, 8], &values).unwrap(), data.add_zeroed(u32, &[6, 8]).unwrap());
-    let run = recorded(&desk, ALL, &mut data, |o| {
+    let run = recorded(&sandbox, ALL, &mut data, |o| {
         let (from, to) = (o.external(from)?, o.external(to)?);
         let tile = from.tile(&[1, 2], &[3, 4])?;
         o.submit(&FLIP, [tile.read(), to.tile(&[2, 1], &[3, 4])?.inout()])?;
@@ -220,8 +220,8 @@ fn scalars_of_every_type_have_the_type_and_the_bits_they_were_added_with() {
         i64 = -1, u64 = u64::MAX, f16 = f16::NEG_INFINITY, bf16 = bf16::from_f32(0.25),
         f32 = f32::NAN, f64 = -0.0,
     };
-    let desk = Desk::new();
-    let run = recorded(&desk, ALL, &mut Buffers::new(), |o| submit(o));
+    let sandbox = Sandbox::new();
+    let run = recorded(&sandbox, ALL, &mut Buffers::new(), |o| submit(o));
     assert_eq!(run.dump.records.len(), added.len());
     for (index, scalar) in added.iter().enumerate() {
         let record = run.record(0, index as u32, Before);
@@ -241,9 +241,9 @@ fn three_grow(o: &mut Orch<'_, '_>) -> Result<()> {
 
 #[test]
 fn only_marked_arguments_are_captured_if_that_is_what_is_asked_for() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let marked = Way { selection: DumpSelection::Marked, ..ALL };
-    let run = recorded(&desk, marked, &mut Buffers::new(), three_grow);
+    let run = recorded(&sandbox, marked, &mut Buffers::new(), three_grow);
     // Submit 0 is the alloc.
     assert_eq!(run.captured(), [(1, 1, After), (3, 0, Before), (3, 2, After)]);
     assert_eq!(run.floats(3, 2, After), [1.0 + 3.0; 4]);
@@ -260,21 +260,21 @@ fn selected_kernels_and_arguments_are_captured_and_what_is_marked_with_them() {
             vec![(1, 1, After), (1, 2, Before), (2, 2, Before), (3, 0, Before), (3, 2, After)],
         ),
     ] {
-        let desk = Desk::new();
+        let sandbox = Sandbox::new();
         let way = Way { selection: DumpSelection::Kernels(selected), ..ALL };
-        assert_eq!(recorded(&desk, way, &mut Buffers::new(), three_grow).captured(), expected);
+        assert_eq!(recorded(&sandbox, way, &mut Buffers::new(), three_grow).captured(), expected);
     }
 }
 
 /// Three times the arena of a core, in numbers.
 const HUGE: u32 = 3 * (8 << 20) / 4;
 
-fn huge(desk: &Desk, overflow: Overflow) -> (Recorded, Vec<u32>) {
+fn huge(sandbox: &Sandbox, overflow: Overflow) -> (Recorded, Vec<u32>) {
     let mut data = Buffers::new();
     let values: Vec<u32> = (0..HUGE).map(|i| i.wrapping_mul(0x9e37_79b9)).collect();
     let x = data.add(&[HUGE], &values).unwrap();
     let way = Way { selection: DumpSelection::Everything, overflow, threads: 1 };
-    let run = recorded(desk, way, &mut data, |o| {
+    let run = recorded(sandbox, way, &mut data, |o| {
         let x = o.external(x)?;
         o.submit(&GROW, [x.inout()]).map(drop)
     });
@@ -283,8 +283,8 @@ fn huge(desk: &Desk, overflow: Overflow) -> (Recorded, Vec<u32>) {
 
 #[test]
 fn a_tensor_larger_than_the_arena_is_streamed_whole_under_block() {
-    let desk = Desk::new();
-    let (run, values) = huge(&desk, Overflow::Block);
+    let sandbox = Sandbox::new();
+    let (run, values) = huge(&sandbox, Overflow::Block);
     assert_eq!(run.tensor(0, 0, Before).0.truncated, Truncated::No);
     assert!(run.numbers(0, 0, Before) == values, "other bytes than were there before");
     let grown = values.iter().map(|x| x.wrapping_mul(3) + 1);
@@ -295,8 +295,8 @@ fn a_tensor_larger_than_the_arena_is_streamed_whole_under_block() {
 
 #[test]
 fn a_tensor_larger_than_the_arena_is_cut_and_marked_under_drop() {
-    let desk = Desk::new();
-    let (run, values) = huge(&desk, Overflow::Drop);
+    let sandbox = Sandbox::new();
+    let (run, values) = huge(&sandbox, Overflow::Drop);
     let counts = run.dump.head.counts;
     assert_eq!(counts.records.total(), 2);
     for (stage, expected) in

@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 
-use common::{Answer, Desk, checked};
+use common::{Answer, Sandbox, checked};
 use ringlane::prelude::*;
 use ringlane::probe::{DumpSelection, SelectedKernel};
 use ringlane_task::{ConfigError, Explain};
@@ -18,13 +18,13 @@ kernel! { static BUMP = any fn(x: &mut [u32]) { x[0] += 1; } }
 
 #[track_caller]
 fn refused(options: &[&str], parts: &[&str]) {
-    let desk = Desk::new();
-    let answer = desk.ringlane(&[&["run", "vector", "--case", "one"], options].concat());
+    let sandbox = Sandbox::new();
+    let answer = sandbox.ringlane(&[&["run", "vector", "--case", "one"], options].concat());
     assert_eq!((answer.status, answer.stdout.as_str()), (2, ""), "{options:?}: {}", answer.stderr);
     for part in parts {
         assert!(answer.stderr.contains(part), "{options:?}: no {part} in {}", answer.stderr);
     }
-    assert!(desk.files().is_empty(), "{options:?}: {:?}", desk.files());
+    assert!(sandbox.files().is_empty(), "{options:?}: {:?}", sandbox.files());
 }
 
 #[test]
@@ -45,13 +45,13 @@ fn levels_groups_policies_rounds_and_kernels_that_do_not_exist_are_refused() {
 
 #[test]
 fn a_directory_that_is_not_utf_8_or_empty_is_refused() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let mut command =
-        desk.command(Path::new(env!("CARGO_BIN_EXE_ringlane")), &["run", "vector", "--dfx", "-o"]);
+        sandbox.command(Path::new(env!("CARGO_BIN_EXE_ringlane")), &["run", "vector", "--dfx", "-o"]);
     let answer = Answer::of(command.arg(OsString::from_vec(b"bad\xff".to_vec())).output().unwrap());
     assert_eq!((answer.status, answer.stdout.as_str()), (2, ""), "{}", answer.stderr);
     assert!(answer.stderr.starts_with("error: "), "{}", answer.stderr);
-    assert!(desk.files().is_empty());
+    assert!(sandbox.files().is_empty());
     refused(&["--dfx", "-o", ""], &["-o"]);
 }
 
@@ -88,8 +88,8 @@ fn reserved_bits_are_refused_by_number_at_every_entry_point() {
     let mut plain = Runtime::on(Platform::Cpu).with(&CallConfig::default().with_threads(1)).unwrap();
     for bit in DfxFlags::USED_BITS..64 {
         assert_eq!(DfxFlags::from_bits(1 << bit).unwrap_err(), ConfigError::ReservedBit { bit });
-        let desk = Desk::new();
-        let prefix = desk.path().join("run");
+        let sandbox = Sandbox::new();
+        let prefix = sandbox.path().join("run");
         let mut config = config_in(prefix.to_str().unwrap());
         config.dfx_flags = raw_flags(1 << bit | 1);
         let refusals = [
@@ -100,7 +100,7 @@ fn reserved_bits_are_refused_by_number_at_every_entry_point() {
             assert_eq!(error.name(), "ReservedBit");
             assert!(error.detail().contains(&format!("bit {bit} ")), "{}", error.detail());
         }
-        assert!(desk.files().is_empty());
+        assert!(sandbox.files().is_empty());
     }
 }
 
@@ -127,8 +127,8 @@ fn a_prefix_that_is_no_path_is_refused_at_every_entry_point() {
 
 #[test]
 fn a_prefix_of_1023_bytes_works_in_a_program_and_other_prefixes_are_refused() {
-    let desk = Desk::new();
-    let mut path = desk.path().to_str().unwrap().to_string();
+    let sandbox = Sandbox::new();
+    let mut path = sandbox.path().to_str().unwrap().to_string();
     while path.len() < 1000 {
         path += "/0123456789";
     }
@@ -146,8 +146,8 @@ fn a_prefix_of_1023_bytes_works_in_a_program_and_other_prefixes_are_refused() {
 
 #[test]
 fn a_taken_place_is_the_error_of_the_run_and_nothing_runs() {
-    let desk = Desk::new();
-    let path = desk.path().join("run");
+    let sandbox = Sandbox::new();
+    let path = sandbox.path().join("run");
     let mut runtime = Runtime::on(Platform::Cpu).with(&config_in(path.to_str().unwrap())).unwrap();
     bump(&mut runtime).result.unwrap();
     let before = fs::read(path.join("run.json")).unwrap();
@@ -155,8 +155,8 @@ fn a_taken_place_is_the_error_of_the_run_and_nothing_runs() {
     assert_eq!((second.result.unwrap_err().name(), second.report.tasks), ("RunExists", 0));
     assert_eq!(fs::read(path.join("run.json")).unwrap(), before);
 
-    fs::write(desk.path().join("file"), "mine").unwrap();
-    runtime.observe(&config_in(desk.path().join("file").to_str().unwrap())).unwrap();
+    fs::write(sandbox.path().join("file"), "mine").unwrap();
+    runtime.observe(&config_in(sandbox.path().join("file").to_str().unwrap())).unwrap();
     assert_eq!(bump(&mut runtime).result.unwrap_err().name(), "NotADirectory");
     // The runtime can be used after that.
     runtime.observe(&CallConfig::default()).unwrap();
@@ -165,8 +165,8 @@ fn a_taken_place_is_the_error_of_the_run_and_nothing_runs() {
 
 #[test]
 fn a_mark_on_an_argument_that_is_not_there_is_an_error_of_that_submit() {
-    let desk = Desk::new();
-    let path = desk.path().join("run");
+    let sandbox = Sandbox::new();
+    let path = sandbox.path().join("run");
     let mut config = config_in(path.to_str().unwrap());
     config.dfx_flags = DfxFlags::DUMP;
     let mut runtime = Runtime::on(Platform::Cpu).with(&config).unwrap();
@@ -184,8 +184,8 @@ fn a_mark_on_an_argument_that_is_not_there_is_an_error_of_that_submit() {
 
 #[test]
 fn a_selected_kernel_that_never_runs_leaves_an_empty_dump() {
-    let desk = Desk::new();
-    let path = desk.path().join("run");
+    let sandbox = Sandbox::new();
+    let path = sandbox.path().join("run");
     let mut config = config_in(path.to_str().unwrap());
     config.dfx_flags = DfxFlags::DUMP;
     let mut runtime = Runtime::on(Platform::Cpu).with(&config).unwrap();

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use common::{ALL_FILES, Desk, checked, listed};
+use common::{ALL_FILES, Sandbox, checked, listed};
 use ringlane::prelude::*;
 use ringlane_task::TaskId;
 use ringlane_trace::deps::Deps;
@@ -97,7 +97,7 @@ fn has_just(dir: &Path, manifest: &Manifest, flags: DfxFlags) {
 
 #[test]
 fn a_hundred_runs_with_random_diagnostics_and_alternating_levels_all_check_out() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let mut rng = Rng::new(0x5eed);
     let mut runtimes = [1, 2, 4].map(|threads| {
         let config = CallConfig::default().with_threads(threads).with_ring_task_window([64; 4]);
@@ -111,7 +111,7 @@ fn a_hundred_runs_with_random_diagnostics_and_alternating_levels_all_check_out()
             .with_swimlane_level([3, 0, 1, 2, 1, 0, 3][number as usize % 7])
             .unwrap();
         let overflow = if number % 2 == 0 { Overflow::Block } else { Overflow::Drop };
-        let dir = desk.path().join(format!("run{number}"));
+        let dir = sandbox.path().join(format!("run{number}"));
         let runtime = &mut runtimes[rng.below(3) as usize];
         runtime.observe(&config_in(&dir, flags).with_overflow(overflow)).unwrap();
         let rounds = 1 + rng.below(60);
@@ -133,14 +133,14 @@ fn a_hundred_runs_with_random_diagnostics_and_alternating_levels_all_check_out()
 
 #[test]
 fn two_runs_at_the_same_time_in_one_process_never_touch_each_others_files() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let one = |name: &'static str, rounds: u32, salt: u32| {
-        let desk = &desk;
+        let sandbox = &sandbox;
         move || {
             let config = CallConfig::default().with_threads(2);
             let mut runtime = Runtime::on(Platform::Cpu).with(&config).unwrap();
             for number in 0..10 {
-                let dir = desk.path().join(name).join(number.to_string());
+                let dir = sandbox.path().join(name).join(number.to_string());
                 runtime.observe(&config_in(&dir, everything())).unwrap();
                 run(&mut runtime, rounds, salt);
             }
@@ -152,7 +152,7 @@ fn two_runs_at_the_same_time_in_one_process_never_touch_each_others_files() {
     });
     for (name, rounds, salt) in [("left", 7u64, 3u64), ("right", 29, 5)] {
         for number in 0..10 {
-            let dir = desk.path().join(name).join(number.to_string());
+            let dir = sandbox.path().join(name).join(number.to_string());
             let manifest = checked(&dir);
             assert_eq!(
                 (manifest.tasks, manifest.blocks, manifest.scopes),
@@ -172,13 +172,13 @@ fn two_runs_at_the_same_time_in_one_process_never_touch_each_others_files() {
 
 #[test]
 fn a_program_gives_the_same_deps_at_every_thread_count_whatever_else_is_recorded() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let mut first: Option<Vec<u8>> = None;
     for (number, flags) in
         [DfxFlags::DEPS, everything(), DfxFlags::DEPS.with(DfxFlags::SWIMLANE_TASKS)].iter().enumerate()
     {
         for threads in [1, 2, 4] {
-            let dir = desk.path().join(format!("run{number}_{threads}"));
+            let dir = sandbox.path().join(format!("run{number}_{threads}"));
             let config = config_in(&dir, *flags).with_threads(threads).with_ring_task_window([16; 4]);
             run(&mut Runtime::on(Platform::Cpu).with(&config).unwrap(), 50, 9);
             checked(&dir);
@@ -190,8 +190,8 @@ fn a_program_gives_the_same_deps_at_every_thread_count_whatever_else_is_recorded
 
 #[test]
 fn a_second_run_into_the_directory_of_one_that_goes_on_is_refused_and_harms_nothing() {
-    let desk = Desk::new();
-    let dir = desk.path().join("run");
+    let sandbox = Sandbox::new();
+    let dir = sandbox.path().join("run");
     let config = config_in(&dir, everything()).with_threads(1);
     let mut outer = Runtime::on(Platform::Cpu).with(&config).unwrap();
     let mut data = Buffers::new();
@@ -209,10 +209,10 @@ fn a_second_run_into_the_directory_of_one_that_goes_on_is_refused_and_harms_noth
 
 #[test]
 fn two_hundred_tiny_recorded_runs_wait_for_no_poll() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let mut runtime = Runtime::on(Platform::Cpu).with(&CallConfig::default().with_threads(2)).unwrap();
     let times = (0..200).map(|number| {
-        runtime.observe(&config_in(&desk.path().join(number.to_string()), everything())).unwrap();
+        runtime.observe(&config_in(&sandbox.path().join(number.to_string()), everything())).unwrap();
         let start = Instant::now();
         run(&mut runtime, 1, number);
         start.elapsed()
@@ -220,16 +220,16 @@ fn two_hundred_tiny_recorded_runs_wait_for_no_poll() {
     // A guard against waiting for a clock, which every run would do. Under load some take long, the fastest does not.
     let fastest = times.min().unwrap();
     assert!(fastest < Duration::from_millis(100), "{fastest:?}");
-    checked(&desk.path().join("199"));
+    checked(&sandbox.path().join("199"));
 }
 
 #[test]
 fn failed_runs_leave_no_trace_in_the_next_recording_of_the_same_runtime() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let config = CallConfig::default().with_threads(2).with_ring_task_window([16; 4]);
     let mut runtime = Runtime::on(Platform::Cpu).with(&config).unwrap();
     for (number, way) in ["fail", "panic", "orchestration", "deadlock"].repeat(3).iter().enumerate() {
-        let dir = desk.path().join(format!("bad{number}"));
+        let dir = sandbox.path().join(format!("bad{number}"));
         runtime.observe(&config_in(&dir, everything())).unwrap();
         let mut data = Buffers::new();
         let x = data.add(&[8], &[0u32; 8]).unwrap();
@@ -259,7 +259,7 @@ fn failed_runs_leave_no_trace_in_the_next_recording_of_the_same_runtime() {
         let manifest = checked(&dir);
         has_just(&dir, &manifest, everything());
         assert_eq!((manifest.status, manifest.error.unwrap().name.as_str()), (status, error), "{way}");
-        let good = desk.path().join(format!("good{number}"));
+        let good = sandbox.path().join(format!("good{number}"));
         runtime.observe(&config_in(&good, everything())).unwrap();
         run(&mut runtime, 5, 3);
         let manifest = checked(&good);
@@ -270,8 +270,8 @@ fn failed_runs_leave_no_trace_in_the_next_recording_of_the_same_runtime() {
 
 #[test]
 fn an_interrupted_program_leaves_the_files_of_what_ran() {
-    let desk = Desk::new();
-    let dir = desk.path().join("run");
+    let sandbox = Sandbox::new();
+    let dir = sandbox.path().join("run");
     let mut runtime =
         Runtime::on(Platform::Cpu).with(&config_in(&dir, everything()).with_threads(2)).unwrap();
     let remote = runtime.remote();
@@ -295,12 +295,12 @@ fn an_interrupted_program_leaves_the_files_of_what_ran() {
 
 #[test]
 fn the_root_scope_has_the_site_of_the_caller() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let mut runtime =
-        Runtime::on(Platform::Cpu).with(&config_in(&desk.path().join("run"), DfxFlags::SCOPES)).unwrap();
+        Runtime::on(Platform::Cpu).with(&config_in(&sandbox.path().join("run"), DfxFlags::SCOPES)).unwrap();
     let run = runtime.run(&mut Buffers::new(), |o| o.alloc(u32, [1]).map(drop));
     run.result.unwrap();
-    let scopes = Scopes::read(desk.path().join("run")).unwrap().scopes;
+    let scopes = Scopes::read(sandbox.path().join("run")).unwrap().scopes;
     assert!(scopes[0].site.contains("dfx_library.rs:"), "{}", scopes[0].site);
 }
 
@@ -321,8 +321,8 @@ static ODD: [Kernel; 5] = {
 
 #[test]
 fn kernels_with_odd_names_keep_them_in_every_file() {
-    let desk = Desk::new();
-    let dir = desk.path().join("odd \"><script>,\n run");
+    let sandbox = Sandbox::new();
+    let dir = sandbox.path().join("odd \"><script>,\n run");
     let mut runtime =
         Runtime::on(Platform::Cpu).with(&config_in(&dir, everything()).with_threads(2)).unwrap();
     let run = runtime.run(&mut Buffers::new(), |o| {

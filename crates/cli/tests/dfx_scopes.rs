@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Desk, checked};
+use common::{Sandbox, checked};
 use ringlane::prelude::*;
 use ringlane_task::Explain;
 use ringlane_trace::scopes::{ScopeNeed, Scopes};
@@ -34,8 +34,8 @@ fn nest(o: &mut Orch<'_, '_>, x: BufferId, depth: u32) -> Result<()> {
 
 /// For each scope, by number: its tasks and its need.
 fn needs(threads: i32, window: u32) -> Vec<(u32, u64, ScopeNeed)> {
-    let desk = Desk::new();
-    let dir = desk.path().join("run");
+    let sandbox = Sandbox::new();
+    let dir = sandbox.path().join("run");
     let mut config = CallConfig::default().with_threads(threads).with_ring_task_window([window; 4]);
     config = config.with_dfx_flags(DfxFlags::SCOPES.with(DfxFlags::DEPS));
     config.set_output_prefix(dir.to_str().unwrap()).unwrap();
@@ -63,8 +63,8 @@ fn a_need_is_the_same_on_any_number_of_threads_and_with_any_rings() {
 
 #[test]
 fn scopes_that_begin_after_the_run_was_stopped_are_not_told_whatever_becomes_of_them() {
-    let desk = Desk::new();
-    let dir = desk.path().join("run");
+    let sandbox = Sandbox::new();
+    let dir = sandbox.path().join("run");
     let mut config = CallConfig::default().with_ring_task_window([4; 4]).with_dfx_flags(DfxFlags::SCOPES);
     config.set_output_prefix(dir.to_str().unwrap()).unwrap();
     let mut data = Buffers::new();

@@ -10,7 +10,7 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use common::Desk;
+use common::Sandbox;
 use ringlane_insight::Instrument;
 use ringlane_trace::scopes::Scopes;
 
@@ -94,11 +94,11 @@ fn places(text: &str) -> Vec<(Range<usize>, Around)> {
 
 /// What the commands of the samples print and leave, on a chip where nothing depends on timing.
 fn printed() -> String {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let mut text = String::new();
     let mut run = |arguments: &str| {
         let arguments: Vec<_> = arguments.split(' ').collect();
-        let answer = desk.ringlane(&arguments);
+        let answer = sandbox.ringlane(&arguments);
         text += &answer.stdout;
         text += &answer.stderr;
     };
@@ -112,10 +112,10 @@ fn printed() -> String {
         "run stream --case short --param tasks=2000 -p a2a3sim --ring-task-window 64 --scope-stats -o stream",
     );
     for dir in ["fatal", "stream"] {
-        text += &fs::read_to_string(desk.path().join(dir).join("scope_stats.json")).unwrap();
+        text += &fs::read_to_string(sandbox.path().join(dir).join("scope_stats.json")).unwrap();
     }
     // What SIGUSR1 makes a run print, which the scopes of the same program are read from.
-    let scopes = Scopes::read(desk.path().join("stream")).unwrap().scopes;
+    let scopes = Scopes::read(sandbox.path().join("stream")).unwrap().scopes;
     for depth in 0..=4 {
         let scope = scopes.iter().find(|scope| scope.depth == depth).unwrap();
         text += &format!("\nscope {depth}: {}\n", scope.site);

@@ -4,7 +4,7 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use common::{Desk, checked};
+use common::{Sandbox, checked};
 use ringlane_task::TaskId;
 use ringlane_trace::deps::Deps;
 use ringlane_trace::dump::{Dump, DumpData, Stage};
@@ -24,10 +24,10 @@ const CASES: [(&str, &[&str]); 6] = [
 
 /// The tensor of each captured argument.
 #[track_caller]
-fn tensors(desk: &Desk, dir: &str, arguments: &[&str]) -> BTreeMap<(TaskId, u32, Stage), u32> {
-    let answer = desk.ringlane(&[&["run", "-o", dir], arguments].concat());
+fn tensors(sandbox: &Sandbox, dir: &str, arguments: &[&str]) -> BTreeMap<(TaskId, u32, Stage), u32> {
+    let answer = sandbox.ringlane(&[&["run", "-o", dir], arguments].concat());
     assert_eq!(answer.status, 0, "{arguments:?}: {}", answer.stderr);
-    let path = desk.path().join(dir);
+    let path = sandbox.path().join(dir);
     // Against deps.json too, where there is one.
     checked(&path);
     let dump = Dump::read(&path).unwrap();
@@ -44,12 +44,12 @@ fn tensors(desk: &Desk, dir: &str, arguments: &[&str]) -> BTreeMap<(TaskId, u32,
 #[test]
 fn numbers_are_those_of_deps_json_on_every_chip_with_and_without_it() {
     for (scene, options) in CASES {
-        let desk = Desk::new();
+        let sandbox = Sandbox::new();
         let run = |dir: &str, platform: &str, more: &[&str]| {
-            tensors(&desk, dir, &[&[scene, "--platform", platform], options, more].concat())
+            tensors(&sandbox, dir, &[&[scene, "--platform", platform], options, more].concat())
         };
         let both = run("both", "cpu", &["--dump-tensor", "--dep-gen"]);
-        let deps = Deps::read(desk.path().join("both")).unwrap();
+        let deps = Deps::read(sandbox.path().join("both")).unwrap();
         assert!(!both.is_empty() && !deps.tensors.is_empty(), "{scene}");
         for task in &deps.tasks {
             for arg in task.args.iter() {
@@ -66,34 +66,34 @@ fn numbers_are_those_of_deps_json_on_every_chip_with_and_without_it() {
 
 #[test]
 fn a_selection_does_not_change_the_numbers() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let case = ["paged_attention", "--case", "small"];
-    let all = tensors(&desk, "all", &[&case[..], &["--dump-tensor"]].concat());
-    let some = tensors(&desk, "some", &[&case[..], &["--dump-tensor=SOFTMAX,PV:2"]].concat());
+    let all = tensors(&sandbox, "all", &[&case[..], &["--dump-tensor"]].concat());
+    let some = tensors(&sandbox, "some", &[&case[..], &["--dump-tensor=SOFTMAX,PV:2"]].concat());
     assert!(!some.is_empty() && some.len() < all.len());
     assert!(some.iter().all(|(argument, tensor)| all[argument] == *tensor));
 }
 
 #[test]
 fn the_list_shows_tensor_and_bytes_and_can_be_of_one_tensor() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let run = ["run", "matmul", "--case", "small", "-o", "run", "--dump-tensor", "--dep-gen"];
-    assert_eq!(desk.ringlane(&run).status, 0);
-    let all = desk.ringlane(&["dump", "run", "--json"]).json();
+    assert_eq!(sandbox.ringlane(&run).status, 0);
+    let all = sandbox.ringlane(&["dump", "run", "--json"]).json();
     let records = all["records"].as_array().unwrap();
     let tile = records.iter().find(|record| record["byte_range"][0] != 0 && record["kind"] == "tensor");
     let tile = tile.expect("a part of a matrix that does not begin with it");
     let tensor = tile["tensor"].as_u64().unwrap().to_string();
-    let some = desk.ringlane(&["dump", "run", "--tensor", &tensor, "--json"]).json();
+    let some = sandbox.ringlane(&["dump", "run", "--tensor", &tensor, "--json"]).json();
     let expected: Vec<_> = records.iter().filter(|record| record["tensor"] == tile["tensor"]).collect();
     assert_eq!(some["records"].as_array().unwrap().iter().collect::<Vec<_>>(), expected);
     let range = format!("{}..{}", tile["byte_range"][0], tile["byte_range"][1]);
-    let text = desk.ringlane(&["dump", "run", "--tensor", &tensor]).stdout;
+    let text = sandbox.ringlane(&["dump", "run", "--tensor", &tensor]).stdout;
     assert!(text.contains(&range), "{range} is not in:\n{text}");
     let index = tile["index"].to_string();
-    let printed = desk.ringlane(&["dump", "run", "--index", &index, "--print"]).stdout;
+    let printed = sandbox.ringlane(&["dump", "run", "--index", &index, "--print"]).stdout;
     assert!(printed.contains(&format!(", bytes {range} of tensor {tensor}")), "{printed}");
-    let answer = desk.ringlane(&["dump", "run", "--tensor", "x"]);
+    let answer = sandbox.ringlane(&["dump", "run", "--tensor", "x"]);
     assert_eq!(answer.status, 2);
     assert!(answer.line("detail: ").contains("--tensor"), "{}", answer.stderr);
 }

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use common::Desk;
+use common::Sandbox;
 use ringlane::prelude::*;
 use ringlane_task::{F8E4M3, F8E5M2, bf16, f16};
 use ringlane_trace::dump::Checksum;
@@ -31,22 +31,22 @@ kernel! { static HALVE = any fn(x: &[f32], y: &mut [f32]) { y.iter_mut().zip(x).
 
 /// Runs an orchestration with a dump into `run`.
 fn recorded(
-    desk: &Desk,
+    sandbox: &Sandbox,
     data: &mut Buffers<'_>,
     f: impl for<'r, 'e> FnOnce(&mut Orch<'r, 'e>) -> Result<()>,
 ) {
     let mut config = CallConfig::default().with_threads(2).with_dfx_flags(DfxFlags::DUMP);
-    config.set_output_prefix(desk.path().join("run").to_str().unwrap()).unwrap();
+    config.set_output_prefix(sandbox.path().join("run").to_str().unwrap()).unwrap();
     Runtime::on(Platform::Cpu).with(&config).unwrap().run(data, f).result.unwrap();
 }
 
 /// Six values of every type as a tensor of 2 × 3, and the fifth of them as a scalar.
-fn every_type(desk: &Desk) {
+fn every_type(sandbox: &Sandbox) {
     let mut data = Buffers::new();
     macro_rules! buffers {
         ($($kernel:ident, $values:expr;)*) => {{
             let ids = [$((&$kernel, data.add(&[2, 3], &$values).unwrap(), scalar($values[4])),)*];
-            recorded(desk, &mut data, |o| {
+            recorded(sandbox, &mut data, |o| {
                 ids.iter().try_for_each(|(kernel, id, fifth)| {
                     let x = o.external(*id)?;
                     o.submit(*kernel, [x.read(), *fifth]).map(drop)
@@ -107,10 +107,10 @@ print(seen)
 
 #[test]
 fn numpy_reads_every_type() {
-    let desk = Desk::new();
-    every_type(&desk);
+    let sandbox = Sandbox::new();
+    every_type(&sandbox);
     for format in ["npy", "txt"] {
-        let answer = desk.ringlane(&["dump", "run", "--export", format, "-o", format]);
+        let answer = sandbox.ringlane(&["dump", "run", "--export", format, "-o", format]);
         assert_eq!((answer.status, answer.stdout.lines().count()), (0, 30), "{}", answer.stderr);
     }
     let python = Command::new("python3").args(["-c", "import numpy"]).output();
@@ -118,53 +118,56 @@ fn numpy_reads_every_type() {
         println!("skipped: there is no Python with NumPy");
         return;
     }
-    let output =
-        Command::new("python3").args(["-c", CHECK, "npy", "txt"]).current_dir(desk.path()).output().unwrap();
+    let output = Command::new("python3")
+        .args(["-c", CHECK, "npy", "txt"])
+        .current_dir(sandbox.path())
+        .output()
+        .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "30");
 }
 
 #[test]
 fn nothing_is_overwritten_and_an_export_needs_a_directory() {
-    let desk = Desk::new();
-    every_type(&desk);
+    let sandbox = Sandbox::new();
+    every_type(&sandbox);
     let export = ["dump", "run", "--index", "0", "--export", "npy", "-o", "d"];
-    assert_eq!(desk.ringlane(&export).status, 0);
-    let before = fs::read(desk.path().join("d/000000_seq0_T_BOOL_arg0_before.npy")).unwrap();
-    let answer = desk.ringlane(&export);
+    assert_eq!(sandbox.ringlane(&export).status, 0);
+    let before = fs::read(sandbox.path().join("d/000000_seq0_T_BOOL_arg0_before.npy")).unwrap();
+    let answer = sandbox.ringlane(&export);
     assert_eq!(answer.status, 1);
     assert_eq!(answer.line("hint: "), "nothing is overwritten: -o another directory");
-    assert_eq!(fs::read(desk.path().join("d/000000_seq0_T_BOOL_arg0_before.npy")).unwrap(), before);
-    assert_eq!(desk.ringlane(&["dump", "run", "--export", "npy"]).status, 2);
-    assert_eq!(desk.ringlane(&["dump", "run", "-o", "e"]).status, 2);
-    fs::write(desk.path().join("file"), "").unwrap();
+    assert_eq!(fs::read(sandbox.path().join("d/000000_seq0_T_BOOL_arg0_before.npy")).unwrap(), before);
+    assert_eq!(sandbox.ringlane(&["dump", "run", "--export", "npy"]).status, 2);
+    assert_eq!(sandbox.ringlane(&["dump", "run", "-o", "e"]).status, 2);
+    fs::write(sandbox.path().join("file"), "").unwrap();
     for unwritable in ["file", "/proc/x"] {
-        assert_eq!(desk.ringlane(&["dump", "run", "--export", "txt", "-o", unwritable]).status, 1);
+        assert_eq!(sandbox.ringlane(&["dump", "run", "--export", "txt", "-o", unwritable]).status, 1);
     }
-    assert_eq!(desk.ringlane(&["dump", "run", "--export", "txt", "-o", ""]).status, 2);
+    assert_eq!(sandbox.ringlane(&["dump", "run", "--export", "txt", "-o", ""]).status, 2);
 }
 
 #[test]
 fn integers_of_64_bits_and_large_tensors_are_summed_up_exactly() {
-    let desk = Desk::new();
-    every_type(&desk);
-    let rows = desk
+    let sandbox = Sandbox::new();
+    every_type(&sandbox);
+    let rows = sandbox
         .ringlane(&["dump", "run", "--kernel", "T_UINT64", "--kind", "tensor", "--print", "--json"])
         .json();
     assert_eq!(
         (&rows["records"][0]["max"], &rows["records"][0]["min"]),
         (&"18446744073709551615".into(), &"0".into())
     );
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     // Larger than one piece, and not a multiple of it.
     let x: Vec<f32> = (0..200_003).map(|i| i as f32).collect();
     let mut data = Buffers::new();
     let id = data.add(&[200_003], &x).unwrap();
-    recorded(&desk, &mut data, |o| {
+    recorded(&sandbox, &mut data, |o| {
         let x = o.external(id)?;
         o.submit(&HALVE, [x.read(), out(f32, [200_003])]).map(drop)
     });
-    let rows = desk.ringlane(&["dump", "run", "--stage", "after", "--print", "--json"]).json();
+    let rows = sandbox.ringlane(&["dump", "run", "--stage", "after", "--print", "--json"]).json();
     let row = &rows["records"][0];
     assert_eq!(
         (&row["elements"], &row["max"], &row["mean"]),
@@ -174,24 +177,24 @@ fn integers_of_64_bits_and_large_tensors_are_summed_up_exactly() {
 
 #[test]
 fn a_name_that_bites_is_shown_harmless_and_names_a_harmless_file() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let mut data = Buffers::new();
     let (id, bad) = (data.add(&[4], &[1.0f32; 4]).unwrap(), data.add(&[2], &[f32::NAN, 1.0]).unwrap());
-    recorded(&desk, &mut data, |o| {
+    recorded(&sandbox, &mut data, |o| {
         let (x, bad) = (o.external(id)?, o.external(bad)?);
         o.submit(&HALVE, [bad.read(), out(f32, [2])])?;
         o.submit(&EVIL, [x.inout()]).map(drop)
     });
     for command in [&["dump", "run"][..], &["dump", "run", "--print"], &["dump", "bad", "run"]] {
-        let text = desk.ringlane(command).stdout;
+        let text = sandbox.ringlane(command).stdout;
         assert!(text.contains("../E\\u{1b}[31m<b>\\n'/") && !text.contains('\x1b'), "{text}");
     }
     let answer =
-        desk.ringlane(&["dump", "run", "--arg", "0", "--role", "inout", "--export", "txt", "-o", "d"]);
+        sandbox.ringlane(&["dump", "run", "--arg", "0", "--role", "inout", "--export", "txt", "-o", "d"]);
     let names: Vec<_> = answer.stdout.lines().collect();
     assert_eq!(names[0], "d/000002_seq1____E__31m_b_____arg0_before.txt", "{}", answer.stderr);
     // A NaN from outside is told as that, and does not hide who makes one.
-    let text = desk.ringlane(&["dump", "bad", "run"]).stdout;
+    let text = sandbox.ringlane(&["dump", "bad", "run"]).stdout;
     assert!(text.starts_with(
         "task 0:0 (seq 0) HALVE is given NaN or infinity that no captured task before it made\n"
     ));
@@ -214,10 +217,10 @@ fn edit(dir: &Path, changes: &[(&str, &str)]) {
     fs::write(&manifest, text.replace(&listed(before.len()), &listed(after.len()))).unwrap();
 }
 
-fn halves(desk: &Desk) {
+fn halves(sandbox: &Sandbox) {
     let mut data = Buffers::new();
     let id = data.add(&[2, 4], &[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]).unwrap();
-    recorded(desk, &mut data, |o| {
+    recorded(sandbox, &mut data, |o| {
         let x = o.external(id)?.slice(0, 0, 2)?;
         o.submit(&COPY, [x.read(), out(f32, [8])]).map(drop)
     });
@@ -229,22 +232,22 @@ kernel! { static COPY = any fn(x: View<f32, 2>, y: &mut [f32]) {
 
 #[test]
 fn a_tensor_that_is_cut_short_is_marked_everywhere() {
-    let desk = Desk::new();
-    halves(&desk);
-    let bin = std::fs::read(desk.path().join("run/tensor_dump/tensor_dump.bin")).unwrap();
+    let sandbox = Sandbox::new();
+    halves(&sandbox);
+    let bin = std::fs::read(sandbox.path().join("run/tensor_dump/tensor_dump.bin")).unwrap();
     let [whole, part] = [32, 10].map(|bytes| Checksum::of(&bin[..bytes]));
     let whole = format!("\"truncated\":false,\"bin_offset\":0,\"bin_size\":32,\"crc32\":{whole}");
     let part = format!("\"truncated\":true,\"bin_offset\":0,\"bin_size\":10,\"crc32\":{part}");
     let cut = [(&*whole, &*part), ("\"truncated\":0", "\"truncated\":1")];
-    edit(&desk.path().join("run"), &cut);
-    assert!(desk.ringlane(&["dump", "run"]).stdout.contains("10 B, truncated"));
-    let text = desk.ringlane(&["dump", "run", "--index", "0", "--print"]).stdout;
+    edit(&sandbox.path().join("run"), &cut);
+    assert!(sandbox.ringlane(&["dump", "run"]).stdout.contains("10 B, truncated"));
+    let text = sandbox.ringlane(&["dump", "run", "--index", "0", "--print"]).stdout;
     assert!(text.contains(", truncated\n  2 elements, min 1.0, max 2.0"), "{text}");
-    let answer = desk.ringlane(&["dump", "run", "--index", "0", "--export", "txt", "-o", "d"]);
+    let answer = sandbox.ringlane(&["dump", "run", "--index", "0", "--export", "txt", "-o", "d"]);
     assert_eq!(answer.stdout, "d/000000_seq0_COPY_arg0_before_truncated.txt\n");
-    let text = desk.ringlane(&["dump", "bad", "run"]).stdout;
+    let text = sandbox.ringlane(&["dump", "bad", "run"]).stdout;
     assert!(text.ends_with("looked at 2 records, 1 of them in part, because they are truncated\n"), "{text}");
-    let text = desk.ringlane(&["dump", "diff", "run", "run"]).stdout;
+    let text = sandbox.ringlane(&["dump", "diff", "run", "run"]).stdout;
     assert!(text.contains("1 records only in part") && text.contains("10 elements"), "{text}");
 }
 
@@ -258,28 +261,28 @@ fn a_record_outside_of_the_bytes_and_other_damage_is_told() {
         (("\"version\":1", "\"version\":9"), "version 9"),
         (("\"records\":[", "\"records\":[7,"), "records record 0"),
     ] {
-        let desk = Desk::new();
-        halves(&desk);
-        edit(&desk.path().join("run"), &[changes]);
+        let sandbox = Sandbox::new();
+        halves(&sandbox);
+        edit(&sandbox.path().join("run"), &[changes]);
         for command in
             [&["dump", "run", "--print"][..], &["dump", "bad", "run"], &["dump", "diff", "run", "run"]]
         {
-            let answer = desk.ringlane(command);
+            let answer = sandbox.ringlane(command);
             assert_eq!((answer.status, &*answer.stdout), (2, ""), "{changes:?}: {}", answer.stderr);
             assert!(answer.line("detail: ").contains(detail), "{changes:?}: {}", answer.stderr);
         }
     }
-    let desk = Desk::new();
-    halves(&desk);
-    let bin = desk.path().join("run/tensor_dump/tensor_dump.bin");
+    let sandbox = Sandbox::new();
+    halves(&sandbox);
+    let bin = sandbox.path().join("run/tensor_dump/tensor_dump.bin");
     fs::write(&bin, [0; 7]).unwrap();
-    let answer = desk.ringlane(&["dump", "run", "--print"]);
+    let answer = sandbox.ringlane(&["dump", "run", "--print"]);
     assert!(
         answer.line("detail: ").contains("tensor_dump.bin: it is 7 bytes, and run.json says 64"),
         "{}",
         answer.stderr
     );
     fs::remove_file(&bin).unwrap();
-    assert_eq!(desk.ringlane(&["dump", "bad", "run"]).status, 2);
-    assert_eq!(desk.ringlane(&["dump", "run"]).status, 0, "the list needs no bytes");
+    assert_eq!(sandbox.ringlane(&["dump", "bad", "run"]).status, 2);
+    assert_eq!(sandbox.ringlane(&["dump", "run"]).status, 0, "the list needs no bytes");
 }

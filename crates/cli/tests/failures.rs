@@ -5,13 +5,13 @@ mod common;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-use common::{Answer, Desk, odd_scenes};
+use common::{Answer, Sandbox, odd_scenes};
 
 /// Runs a case that must fail: exit 1, the error's three lines, the same in `run.json`, and no panic's noise.
 #[track_caller]
 fn fails(case: &str, status: &str, name: &str, detail: &str) {
-    let desk = Desk::new();
-    let answer = desk.odd(&["run", "odd", "--case", case, "--json"]);
+    let sandbox = Sandbox::new();
+    let answer = sandbox.odd(&["run", "odd", "--case", case, "--json"]);
     assert_eq!(answer.status, 1, "{}", answer.stderr);
     assert!(answer.line("error: ").starts_with(&format!("{name}: ")), "{}", answer.stderr);
     assert!(answer.line("detail: ").contains(detail), "{}", answer.stderr);
@@ -20,7 +20,7 @@ fn fails(case: &str, status: &str, name: &str, detail: &str) {
         "{}",
         answer.stderr
     );
-    let manifest = desk.manifest();
+    let manifest = sandbox.manifest();
     assert_eq!((&manifest["status"], &manifest["error"]["name"]), (&status.into(), &name.into()));
     let summary = answer.json();
     assert_eq!(summary["ok"], false);
@@ -46,17 +46,17 @@ fn a_kernel_that_fails_or_panics_fails_its_run() {
 
 #[test]
 fn an_error_is_printed_with_its_name_once() {
-    let desk = Desk::new();
-    let answer = desk.odd(&["run", "odd", "--case", "kernel_fails"]);
+    let sandbox = Sandbox::new();
+    let answer = sandbox.odd(&["run", "odd", "--case", "kernel_fails"]);
     assert_eq!(answer.line("error: "), "TaskFailed: a task failed");
     assert_eq!(answer.stderr.matches("TaskFailed").count(), 1, "{}", answer.stderr);
 }
 
 #[test]
 fn a_failed_task_and_why_the_orchestration_gave_up_are_both_told() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let way = "way=kernel_fails_and_orchestration_gives_up";
-    let answer = desk.odd(&["run", "odd", "--case", "nothing", "--param", way]);
+    let answer = sandbox.odd(&["run", "odd", "--case", "nothing", "--param", way]);
     assert_eq!((answer.status, answer.line("error: ")), (1, "TaskFailed: a task failed"));
     let (detail, hint) = (answer.line("detail: "), answer.line("hint: "));
     assert!(
@@ -64,23 +64,23 @@ fn a_failed_task_and_why_the_orchestration_gave_up_are_both_told() {
         "{detail}"
     );
     assert!(hint.contains("for TaskTooLarge: rerun with --ring-heap 536870912 "), "{hint}");
-    let error = &desk.manifest()["error"];
+    let error = &sandbox.manifest()["error"];
     assert_eq!((error["detail"].as_str(), error["hint"].as_str()), (Some(detail), Some(hint)));
 }
 
 #[test]
 fn a_nan_in_a_golden_is_called_nan() {
-    let desk = Desk::new();
-    let answer = desk.odd(&["run", "odd", "--case", "nothing", "--param", "way=golden_is_nan"]);
+    let sandbox = Sandbox::new();
+    let answer = sandbox.odd(&["run", "odd", "--case", "nothing", "--param", "way=golden_is_nan"]);
     assert!(answer.line("error: ").starts_with("GoldenMismatch"), "{}", answer.stderr);
     assert!(
         answer.line("detail: ").contains("NaN") && answer.line("hint: ").contains("NaN"),
         "{}",
         answer.stderr
     );
-    assert_eq!(desk.manifest()["golden"]["max_abs_error"], "NaN");
-    let desk = Desk::new();
-    let answer = desk.ringlane(&["run", "paged_attention", "--case", "small", "--param", "plant=nan"]);
+    assert_eq!(sandbox.manifest()["golden"]["max_abs_error"], "NaN");
+    let sandbox = Sandbox::new();
+    let answer = sandbox.ringlane(&["run", "paged_attention", "--case", "small", "--param", "plant=nan"]);
     assert!(answer.line("detail: ").contains(" of them NaN"), "{}", answer.stderr);
     assert!(answer.line("hint: ").contains("ringlane dump bad"), "{}", answer.stderr);
 }
@@ -100,8 +100,8 @@ fn a_golden_that_differs_or_panics_fails_its_run() {
 
 #[test]
 fn the_cases_after_a_failed_one_still_run() {
-    let desk = Desk::new();
-    let answer = desk.odd(&["run", "odd", "--case", "kernel_panics", "--case", "nothing", "--json"]);
+    let sandbox = Sandbox::new();
+    let answer = sandbox.odd(&["run", "odd", "--case", "kernel_panics", "--case", "nothing", "--json"]);
     assert_eq!(answer.status, 1, "{}", answer.stderr);
     let summary = answer.json();
     let statuses: Vec<_> =
@@ -112,8 +112,8 @@ fn the_cases_after_a_failed_one_still_run() {
 
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
-    let desk = Desk::new();
-    let mut child = desk.command(&odd_scenes(), &["list"]).spawn().unwrap();
+    let sandbox = Sandbox::new();
+    let mut child = sandbox.command(&odd_scenes(), &["list"]).spawn().unwrap();
     drop(child.stdout.take());
     let answer = Answer::of(child.wait_with_output().unwrap());
     assert_eq!((answer.status, answer.stderr.as_str()), (0, ""));
@@ -126,11 +126,11 @@ fn signal(child: &Child, name: &str) {
 }
 
 /// Starts the slow scene and waits until it runs: its directory is there.
-fn start_slow(desk: &Desk, options: &[&str]) -> Child {
+fn start_slow(sandbox: &Sandbox, options: &[&str]) -> Child {
     let arguments = [&["run", "slow", "-o", "run", "--threads", "1"][..], options].concat();
-    let child = desk.command(&odd_scenes(), &arguments).spawn().expect("the command starts");
+    let child = sandbox.command(&odd_scenes(), &arguments).spawn().expect("the command starts");
     let start = Instant::now();
-    while !desk.path().join("run").exists() {
+    while !sandbox.path().join("run").exists() {
         assert!(start.elapsed() < Duration::from_secs(20), "the run does not start");
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -140,32 +140,32 @@ fn start_slow(desk: &Desk, options: &[&str]) -> Child {
 
 #[test]
 fn sigusr1_prints_the_status_and_the_run_goes_on() {
-    let desk = Desk::new();
-    let child = start_slow(&desk, &["--param", "tasks=100"]);
+    let sandbox = Sandbox::new();
+    let child = start_slow(&sandbox, &["--param", "tasks=100"]);
     signal(&child, "USR1");
     let answer = Answer::of(child.wait_with_output().unwrap());
     assert_eq!(answer.status, 0, "{}", answer.stderr);
     assert!(answer.stderr.contains("tasks submitted"), "{}", answer.stderr);
-    assert_eq!(desk.manifest()["status"], "ok");
+    assert_eq!(sandbox.manifest()["status"], "ok");
 }
 
 #[test]
 fn ctrl_c_ends_the_rounds_writes_the_manifest_and_exits_130() {
-    let desk = Desk::new();
-    let child = start_slow(&desk, &["--rounds", "1000"]);
+    let sandbox = Sandbox::new();
+    let child = start_slow(&sandbox, &["--rounds", "1000"]);
     signal(&child, "INT");
     let start = Instant::now();
     let answer = Answer::of(child.wait_with_output().unwrap());
     assert_eq!(answer.status, 130, "{}", answer.stderr);
     assert!(start.elapsed() < Duration::from_secs(10));
-    let status = desk.manifest()["status"].clone();
+    let status = sandbox.manifest()["status"].clone();
     assert!(status == "ok" || status == "interrupted", "{status}");
 }
 
 #[test]
 fn a_second_ctrl_c_exits_at_once() {
-    let desk = Desk::new();
-    let child = start_slow(&desk, &["--param", "tasks=1", "--param", "ms=60000"]);
+    let sandbox = Sandbox::new();
+    let child = start_slow(&sandbox, &["--param", "tasks=1", "--param", "ms=60000"]);
     signal(&child, "INT");
     std::thread::sleep(Duration::from_millis(200));
     signal(&child, "INT");
@@ -173,5 +173,5 @@ fn a_second_ctrl_c_exits_at_once() {
     let answer = Answer::of(child.wait_with_output().unwrap());
     assert_eq!(answer.status, 130, "{}", answer.stderr);
     assert!(start.elapsed() < Duration::from_secs(5));
-    assert_eq!(desk.files(), ["run"], "a run that died has no run.json");
+    assert_eq!(sandbox.files(), ["run"], "a run that died has no run.json");
 }

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use common::{Answer, Desk, checked};
+use common::{Answer, Sandbox, checked};
 
 /// Few bytes and many rows.
 const ROWS: [&str; 7] = ["run", "stream", "--case", "short", "--param", "tasks=4000", "--dfx"];
@@ -14,26 +14,26 @@ const ROWS: [&str; 7] = ["run", "stream", "--case", "short", "--param", "tasks=4
 const BYTES: [&str; 5] = ["run", "vector", "--case", "chunked", "--dfx"];
 
 /// Records a run under a limit on the size of files, which is like a full disk: not all of it fits.
-fn short_run(desk: &Desk, run: &[&str], name: &str) {
+fn short_run(sandbox: &Sandbox, run: &[&str], name: &str) {
     let ringlane = env!("CARGO_BIN_EXE_ringlane");
     let script = format!("ulimit -f 200; exec '{ringlane}' {} -o {name}", run.join(" "));
     let mut shell = Command::new("sh");
-    shell.args(["-c", &script]).current_dir(desk.path()).stdin(Stdio::null());
+    shell.args(["-c", &script]).current_dir(sandbox.path()).stdin(Stdio::null());
     let answer = Answer::of(shell.output().unwrap());
     assert_eq!(answer.status, 0, "{}", answer.stderr);
 }
 
-fn whole_run(desk: &Desk, run: &[&str], name: &str) {
-    let answer = desk.ringlane(&[run, &["-o", name]].concat());
+fn whole_run(sandbox: &Sandbox, run: &[&str], name: &str) {
+    let answer = sandbox.ringlane(&[run, &["-o", name]].concat());
     assert_eq!(answer.status, 0, "{}", answer.stderr);
 }
 
 #[test]
 fn check_fails_for_a_run_that_lost_rows_and_names_each_file_and_number() {
-    let desk = Desk::new();
-    short_run(&desk, &ROWS, "short");
-    let manifest = checked(&desk.path().join("short"));
-    let answer = desk.ringlane(&["check", "short"]);
+    let sandbox = Sandbox::new();
+    short_run(&sandbox, &ROWS, "short");
+    let manifest = checked(&sandbox.path().join("short"));
+    let answer = sandbox.ringlane(&["check", "short"]);
     assert_eq!(answer.status, 1, "{}", answer.stdout);
     assert!(answer.stdout.contains(" 0 broken, "), "what is there is true: {}", answer.stdout);
     let lost: Vec<_> = manifest.files.iter().filter(|file| file.incomplete.is_some()).collect();
@@ -48,20 +48,20 @@ fn check_fails_for_a_run_that_lost_rows_and_names_each_file_and_number() {
             );
         }
     }
-    let json = desk.ringlane(&["check", "short", "--json"]).json();
+    let json = sandbox.ringlane(&["check", "short", "--json"]).json();
     assert!(json["incomplete"].as_array().unwrap().len() >= lost.len(), "{json}");
     assert_eq!(json["broken"].as_array().unwrap().len(), 0);
 }
 
 #[test]
 fn two_runs_of_which_one_lost_records_are_not_said_to_agree() {
-    let desk = Desk::new();
-    short_run(&desk, &ROWS, "short");
-    whole_run(&desk, &ROWS, "whole");
-    let dump = ringlane_trace::dump::Dump::read(desk.path().join("short")).unwrap().head.counts.records;
+    let sandbox = Sandbox::new();
+    short_run(&sandbox, &ROWS, "short");
+    whole_run(&sandbox, &ROWS, "whole");
+    let dump = ringlane_trace::dump::Dump::read(sandbox.path().join("short")).unwrap().head.counts.records;
     assert!(dump.dropped > 0, "{dump:?}");
     for pair in [["short", "whole"], ["whole", "short"], ["short", "short"]] {
-        let answer = desk.ringlane(&["dump", "diff", pair[0], pair[1]]);
+        let answer = sandbox.ringlane(&["dump", "diff", pair[0], pair[1]]);
         assert_eq!(answer.status, 1, "{pair:?}: {}", answer.stdout);
         assert!(!answer.stdout.contains("the runs agree"), "{pair:?}: {}", answer.stdout);
         let name = if pair[0] == "short" { "A" } else { "B" };
@@ -71,43 +71,43 @@ fn two_runs_of_which_one_lost_records_are_not_said_to_agree() {
             dump.total()
         );
         assert!(answer.stdout.contains(&line), "{pair:?}: {}", answer.stdout);
-        let json = desk.ringlane(&["dump", "diff", pair[0], pair[1], "--json"]).json();
+        let json = sandbox.ringlane(&["dump", "diff", pair[0], pair[1], "--json"]).json();
         assert_eq!(json["verdict"], "incomplete", "{json}");
     }
-    let answer = desk.ringlane(&["dump", "diff", "whole", "whole"]);
+    let answer = sandbox.ringlane(&["dump", "diff", "whole", "whole"]);
     assert_eq!(answer.status, 0, "{}", answer.stdout);
     assert!(answer.stdout.starts_with("the runs agree\n"), "{}", answer.stdout);
 }
 
 #[test]
 fn a_search_for_bad_values_in_a_run_that_lost_records_says_so_and_fails() {
-    let desk = Desk::new();
-    short_run(&desk, &ROWS, "short");
-    whole_run(&desk, &ROWS, "whole");
-    let answer = desk.ringlane(&["dump", "bad", "short"]);
+    let sandbox = Sandbox::new();
+    short_run(&sandbox, &ROWS, "short");
+    whole_run(&sandbox, &ROWS, "whole");
+    let answer = sandbox.ringlane(&["dump", "bad", "short"]);
     assert_eq!(answer.status, 1, "{}", answer.stdout);
     assert!(answer.stdout.contains("records are missing\n"), "{}", answer.stdout);
     assert!(!answer.stdout.contains("no NaN and no infinity\n"), "{}", answer.stdout);
-    assert!(desk.ringlane(&["dump", "bad", "short", "--json"]).json()["missing"].as_u64().unwrap() > 0);
-    assert_eq!(desk.ringlane(&["dump", "bad", "whole"]).status, 0);
+    assert!(sandbox.ringlane(&["dump", "bad", "short", "--json"]).json()["missing"].as_u64().unwrap() > 0);
+    assert_eq!(sandbox.ringlane(&["dump", "bad", "whole"]).status, 0);
 }
 
 #[test]
 fn runs_that_lost_captured_bytes_are_neither_said_to_agree_nor_to_be_free_of_bad_values() {
-    let desk = Desk::new();
-    short_run(&desk, &BYTES, "short");
-    whole_run(&desk, &BYTES, "whole");
-    let counts = ringlane_trace::dump::Dump::read(desk.path().join("short")).unwrap().head.counts;
+    let sandbox = Sandbox::new();
+    short_run(&sandbox, &BYTES, "short");
+    whole_run(&sandbox, &BYTES, "whole");
+    let counts = ringlane_trace::dump::Dump::read(sandbox.path().join("short")).unwrap().head.counts;
     assert!(counts.truncated > 0 && counts.records.dropped == 0, "{counts:?}");
     let (cut, records) = (counts.truncated, counts.records.collected);
-    let answer = desk.ringlane(&["dump", "diff", "short", "whole"]);
+    let answer = sandbox.ringlane(&["dump", "diff", "short", "whole"]);
     assert_eq!(answer.status, 1, "{}", answer.stdout);
     let line = format!("bytes of {cut} of {records} records are missing: the runs cannot be compared\n");
     assert!(answer.stdout.contains(&line) && !answer.stdout.contains("agree"), "{}", answer.stdout);
-    let answer = desk.ringlane(&["dump", "bad", "short"]);
+    let answer = sandbox.ringlane(&["dump", "bad", "short"]);
     assert_eq!(answer.status, 1, "{}", answer.stdout);
     assert!(answer.stdout.contains("in what is missing\n"), "{}", answer.stdout);
-    let answer = desk.ringlane(&["check", "short"]);
+    let answer = sandbox.ringlane(&["check", "short"]);
     assert_eq!(answer.status, 1, "{}", answer.stdout);
     assert!(
         answer.stdout.contains("tensor_dump/tensor_dump.bin: it is incomplete (EFBIG"),
@@ -118,29 +118,29 @@ fn runs_that_lost_captured_bytes_are_neither_said_to_agree_nor_to_be_free_of_bad
 
 #[test]
 fn a_selection_that_captured_nothing_is_warned_of_and_is_neither_free_of_bad_values_nor_in_agreement() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let run = ["run", "vector", "--case", "small", "--dump-tensor=@marked", "-o", "run"];
-    let answer = desk.ringlane(&run);
+    let answer = sandbox.ringlane(&run);
     assert_eq!(answer.status, 0, "{}", answer.stderr);
     assert!(answer.line("warning: ").starts_with("NothingCaptured: "), "{}", answer.stderr);
     for arguments in [&["dump", "bad", "run"][..], &["dump", "diff", "run", "run"]] {
-        let answer = desk.ringlane(arguments);
+        let answer = sandbox.ringlane(arguments);
         assert_eq!(answer.status, 1, "{arguments:?}: {}", answer.stdout);
         assert!(answer.stdout.starts_with("nothing was captured, so nothing was "), "{}", answer.stdout);
     }
-    let json = desk.ringlane(&["dump", "diff", "run", "run", "--json"]).json();
+    let json = sandbox.ringlane(&["dump", "diff", "run", "run", "--json"]).json();
     assert_eq!(json["verdict"], "nothing_captured", "{json}");
 }
 
 #[test]
 fn captured_bytes_that_were_zeroed_are_found_by_every_command_that_reads_them() {
-    let desk = Desk::new();
-    whole_run(&desk, &BYTES, "run");
-    assert_eq!(desk.ringlane(&["check", "run"]).status, 0);
-    let bin = desk.path().join("run/tensor_dump/tensor_dump.bin");
+    let sandbox = Sandbox::new();
+    whole_run(&sandbox, &BYTES, "run");
+    assert_eq!(sandbox.ringlane(&["check", "run"]).status, 0);
+    let bin = sandbox.path().join("run/tensor_dump/tensor_dump.bin");
     let bytes = fs::read(&bin).unwrap();
     fs::write(&bin, vec![0; bytes.len()]).unwrap();
-    let answer = desk.ringlane(&["check", "run"]);
+    let answer = sandbox.ringlane(&["check", "run"]);
     assert_eq!(answer.status, 1, "{}", answer.stdout);
     assert!(answer.stdout.contains(" have the checksum "), "{}", answer.stdout);
     for arguments in [
@@ -149,13 +149,13 @@ fn captured_bytes_that_were_zeroed_are_found_by_every_command_that_reads_them() 
         &["dump", "run", "--print"],
         &["dump", "run", "--export", "npy", "-o", "arrays"],
     ] {
-        let answer = desk.ringlane(arguments);
+        let answer = sandbox.ringlane(arguments);
         assert_ne!(answer.status, 0, "{arguments:?}: {}", answer.stdout);
         assert!(answer.line("error: ").starts_with("Damaged: "), "{arguments:?}: {}", answer.stderr);
     }
-    assert!(!has_arrays(&desk.path().join("arrays")), "half an array is none");
+    assert!(!has_arrays(&sandbox.path().join("arrays")), "half an array is none");
     fs::write(&bin, bytes).unwrap();
-    assert_eq!(desk.ringlane(&["check", "run"]).status, 0);
+    assert_eq!(sandbox.ringlane(&["check", "run"]).status, 0);
 }
 
 fn has_arrays(dir: &Path) -> bool {
@@ -164,9 +164,9 @@ fn has_arrays(dir: &Path) -> bool {
 
 #[test]
 fn a_run_from_before_there_were_checksums_is_found_true() {
-    let desk = Desk::new();
-    whole_run(&desk, &BYTES, "run");
-    let path = desk.path().join("run/tensor_dump/tensor_dump.json");
+    let sandbox = Sandbox::new();
+    whole_run(&sandbox, &BYTES, "run");
+    let path = sandbox.path().join("run/tensor_dump/tensor_dump.json");
     let text = fs::read_to_string(&path).unwrap();
     let mut old = String::new();
     for part in text.split(",\"crc32\":") {
@@ -175,26 +175,26 @@ fn a_run_from_before_there_were_checksums_is_found_true() {
     }
     assert!(old.len() < text.len(), "there are checksums");
     fs::write(&path, &old).unwrap();
-    let manifest = fs::read_to_string(desk.path().join("run/run.json")).unwrap();
+    let manifest = fs::read_to_string(sandbox.path().join("run/run.json")).unwrap();
     let manifest =
         manifest.replace(&format!("\"bytes\":{}", text.len()), &format!("\"bytes\":{}", old.len()));
     let manifest =
         manifest.replace(&format!("\"bytes\": {}", text.len()), &format!("\"bytes\": {}", old.len()));
-    fs::write(desk.path().join("run/run.json"), manifest).unwrap();
-    let answer = desk.ringlane(&["check", "run"]);
+    fs::write(sandbox.path().join("run/run.json"), manifest).unwrap();
+    let answer = sandbox.ringlane(&["check", "run"]);
     assert_eq!(answer.status, 0, "{}", answer.stdout);
-    assert_eq!(desk.ringlane(&["dump", "bad", "run"]).status, 0);
+    assert_eq!(sandbox.ringlane(&["dump", "bad", "run"]).status, 0);
 }
 
 #[test]
 fn a_task_that_two_files_lost_is_counted_once() {
-    let desk = Desk::new();
-    short_run(&desk, &ROWS, "short");
-    let manifest = checked(&desk.path().join("short"));
+    let sandbox = Sandbox::new();
+    short_run(&sandbox, &ROWS, "short");
+    let manifest = checked(&sandbox.path().join("short"));
     let lost = |name: &str| manifest.files.iter().find(|file| file.path == name).unwrap().dropped.unwrap();
     assert!(lost("deps.json") > 0 && lost("l2_perf_records.json") > 0, "{:?}", manifest.files);
     for command in ["swimlane", "overhead", "critical-path"] {
-        let answer = desk.ringlane(&[command, "short"]);
+        let answer = sandbox.ringlane(&[command, "short"]);
         let notes = answer.stderr.lines().filter(|line| line.contains(" tasks "));
         let counts = notes
             .filter_map(|line| line.strip_prefix("note: ")?.split(' ').next()?.replace(',', "").parse().ok());

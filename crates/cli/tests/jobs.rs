@@ -8,7 +8,7 @@ use std::process::Child;
 use std::time::Duration;
 
 use common::processes::{children, lives, signal, within};
-use common::{Answer, Desk, odd_scenes};
+use common::{Answer, Sandbox, odd_scenes};
 use serde_json::Value;
 
 /// Eight small cases of three scenes.
@@ -24,9 +24,9 @@ fn name_of(dir: &str) -> String {
     format!("{name}{}", rest.find('/').map_or("", |at| &rest[at..]))
 }
 
-fn names(desk: &Desk) -> Vec<String> {
+fn names(sandbox: &Sandbox) -> Vec<String> {
     let mut names: Vec<_> =
-        desk.files().iter().filter(|path| *path != "outputs").map(|path| name_of(path)).collect();
+        sandbox.files().iter().filter(|path| *path != "outputs").map(|path| name_of(path)).collect();
     names.sort();
     names
 }
@@ -45,13 +45,13 @@ fn lasting(mut run: Value) -> Value {
 }
 
 /// Runs cases in turn and side by side, with the same options, and checks that they tell the same and leave the same files.
-fn in_both_ways(arguments: &[&str], jobs: &str) -> [(Desk, Vec<Value>); 2] {
+fn in_both_ways(arguments: &[&str], jobs: &str) -> [(Sandbox, Vec<Value>); 2] {
     let both = ["1", jobs].map(|jobs| {
-        let desk = Desk::new();
-        let answer = desk.ringlane(&[arguments, &["--json", "--jobs", jobs]].concat());
+        let sandbox = Sandbox::new();
+        let answer = sandbox.ringlane(&[arguments, &["--json", "--jobs", jobs]].concat());
         assert_eq!(answer.status, 0, "{}", answer.stderr);
         let runs = runs(&answer);
-        (desk, runs)
+        (sandbox, runs)
     });
     let [(in_turn, told), (side_by_side, told_too)] = &both;
     let [told, told_too] = [told, told_too].map(|runs| runs.iter().cloned().map(lasting).collect::<Vec<_>>());
@@ -60,8 +60,8 @@ fn in_both_ways(arguments: &[&str], jobs: &str) -> [(Desk, Vec<Value>); 2] {
     both
 }
 
-fn read(desk: &Desk, run: &Value, file: &str) -> Vec<u8> {
-    let path = desk.path().join(run["dir"].as_str().unwrap()).join(file);
+fn read(sandbox: &Sandbox, run: &Value, file: &str) -> Vec<u8> {
+    let path = sandbox.path().join(run["dir"].as_str().unwrap()).join(file);
     fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
@@ -104,13 +104,13 @@ fn side_by_side_on_a_simulator_every_file_is_the_same_byte_for_byte_but_for_time
 #[test]
 fn a_run_keeps_the_program_that_was_started_for_it_also_side_by_side() {
     for jobs in ["1", "2"] {
-        let desk = Desk::new();
+        let sandbox = Sandbox::new();
         let arguments = ["run", "vector", "--case", "small", "--case", "one", "--json", "--jobs", jobs];
         let ringlane = env!("CARGO_BIN_EXE_ringlane").to_string();
         let own = odd_scenes().display().to_string();
-        for (answer, program) in [(desk.ringlane(&arguments), ringlane), (desk.odd(&arguments), own)] {
+        for (answer, program) in [(sandbox.ringlane(&arguments), ringlane), (sandbox.odd(&arguments), own)] {
             for run in runs(&answer) {
-                let manifest: Value = serde_json::from_slice(&read(&desk, &run, "run.json")).unwrap();
+                let manifest: Value = serde_json::from_slice(&read(&sandbox, &run, "run.json")).unwrap();
                 assert_eq!(manifest["program"], program.as_str(), "--jobs {jobs}");
             }
         }
@@ -119,9 +119,9 @@ fn a_run_keeps_the_program_that_was_started_for_it_also_side_by_side() {
 
 #[test]
 fn the_summary_has_the_order_of_the_cases_whichever_ends_first() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     // The first takes far longer than the others.
-    let answer = desk.odd(&[
+    let answer = sandbox.odd(&[
         "run", "slow", "flat", "odd", "--case", "short", "--case", "twenty", "--case", "nothing", "-j", "3",
     ]);
     assert_eq!(answer.status, 0, "{}", answer.stderr);
@@ -134,7 +134,7 @@ fn cases_that_fail_tell_the_same_errors_side_by_side() {
     let failing = ["kernel_fails", "orchestration_panics", "golden_differs", "buffers_panic", "nothing"];
     let cases: Vec<_> = failing.iter().flat_map(|case| ["--case", case]).collect();
     let [one, other] = ["1", "3"].map(|jobs| {
-        let answer = Desk::new()
+        let answer = Sandbox::new()
             .odd(&[&["run", "odd", "--json", "--threads", "1", "--jobs", jobs][..], &cases].concat());
         assert_eq!(answer.status, 1, "{}", answer.stderr);
         let mut said: Vec<_> =
@@ -148,9 +148,9 @@ fn cases_that_fail_tell_the_same_errors_side_by_side() {
 
 #[test]
 fn a_case_that_takes_its_process_down_is_a_failed_case_and_the_others_run() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let cases = ["--case", "kernel_aborts", "--case", "nothing", "--case", "kernel_prints"];
-    let answer = desk.odd(&[&["run", "odd", "--json", "--jobs", "2"][..], &cases].concat());
+    let answer = sandbox.odd(&[&["run", "odd", "--json", "--jobs", "2"][..], &cases].concat());
     assert_eq!(answer.status, 1, "{}", answer.stderr);
     let runs = runs(&answer);
     let statuses: Vec<_> = runs.iter().map(|run| run["status"].as_str().unwrap()).collect();
@@ -158,25 +158,28 @@ fn a_case_that_takes_its_process_down_is_a_failed_case_and_the_others_run() {
     let (error, dir) = (&runs[0]["error"], runs[0]["dir"].as_str().unwrap());
     let detail = error["detail"].as_str().unwrap();
     assert_eq!(error["name"], "CaseDied");
-    for part in
-        ["odd kernel_aborts: process ", "signal 6 (SIGABRT)", "last words: the kernel was told to abort", dir]
-    {
+    for part in [
+        "odd kernel_aborts: process ",
+        "signal 6 (SIGABRT)",
+        "captured output: the kernel was told to abort",
+        dir,
+    ] {
         assert!(detail.contains(part), "{detail}");
     }
     assert!(error["hint"].as_str().unwrap().contains("run odd --case kernel_aborts"), "{error}");
     assert!(answer.line("error: ").starts_with("CaseDied: "), "{}", answer.stderr);
-    assert!(desk.path().join(dir).is_dir() && !desk.path().join(dir).join("run.json").exists());
+    assert!(sandbox.path().join(dir).is_dir() && !sandbox.path().join(dir).join("run.json").exists());
     // What a process prints is said line by line, with its name, and never on standard output.
     assert_eq!(answer.line("odd kernel_prints: "), "a kernel printed this");
 }
 
 /// Starts sleepers side by side and waits until each has a directory.
-fn start_sleepers(desk: &Desk, jobs: usize, options: &[&str]) -> Child {
+fn start_sleepers(sandbox: &Sandbox, jobs: usize, options: &[&str]) -> Child {
     let number = jobs.to_string();
     let arguments = [&["run", "sleepers", "--json", "--jobs", &number][..], options].concat();
-    let parent = desk.command(&odd_scenes(), &arguments).spawn().expect("the command starts");
+    let parent = sandbox.command(&odd_scenes(), &arguments).spawn().expect("the command starts");
     within("a directory for each", || {
-        fs::read_dir(desk.path().join("outputs")).is_ok_and(|dirs| dirs.count() == jobs)
+        fs::read_dir(sandbox.path().join("outputs")).is_ok_and(|dirs| dirs.count() == jobs)
     });
     // A directory is made just before tasks run and the parent is told of it.
     std::thread::sleep(Duration::from_millis(100));
@@ -185,8 +188,8 @@ fn start_sleepers(desk: &Desk, jobs: usize, options: &[&str]) -> Child {
 
 #[test]
 fn a_case_that_is_killed_is_a_failed_case_and_the_others_run() {
-    let desk = Desk::new();
-    let parent = start_sleepers(&desk, 2, &["--case", "one", "--case", "two", "--param", "tasks=150"]);
+    let sandbox = Sandbox::new();
+    let parent = start_sleepers(&sandbox, 2, &["--case", "one", "--case", "two", "--param", "tasks=150"]);
     let processes = children(parent.id());
     assert_eq!(processes.len(), 2);
     signal(processes[0], "KILL");
@@ -202,8 +205,8 @@ fn a_case_that_is_killed_is_a_failed_case_and_the_others_run() {
 
 #[test]
 fn ctrl_c_reaches_every_case_which_writes_what_it_has() {
-    let desk = Desk::new();
-    let parent = start_sleepers(&desk, 3, &["--param", "tasks=100000", "--dep-gen"]);
+    let sandbox = Sandbox::new();
+    let parent = start_sleepers(&sandbox, 3, &["--param", "tasks=100000", "--dep-gen"]);
     let processes = children(parent.id());
     assert_eq!(processes.len(), 3);
     signal(parent.id(), "INT");
@@ -214,7 +217,7 @@ fn ctrl_c_reaches_every_case_which_writes_what_it_has() {
     // The fourth was not started any more.
     assert_eq!(runs.len(), 3);
     for run in &runs {
-        let manifest = common::checked(&desk.path().join(run["dir"].as_str().unwrap()));
+        let manifest = common::checked(&sandbox.path().join(run["dir"].as_str().unwrap()));
         assert_eq!((manifest.status.as_str(), &run["status"]), ("interrupted", &"interrupted".into()));
         assert_eq!(common::listed(&manifest), ["deps.json"]);
     }
@@ -223,21 +226,21 @@ fn ctrl_c_reaches_every_case_which_writes_what_it_has() {
 
 #[test]
 fn after_ctrl_c_a_case_that_stays_in_its_task_is_killed() {
-    let desk = Desk::new();
-    let parent = start_sleepers(&desk, 2, &["--param", "tasks=1", "--param", "ms=100000"]);
+    let sandbox = Sandbox::new();
+    let parent = start_sleepers(&sandbox, 2, &["--param", "tasks=1", "--param", "ms=100000"]);
     signal(parent.id(), "INT");
     let answer = Answer::of(parent.wait_with_output().unwrap());
     assert_eq!(answer.status, 130, "{}", answer.stderr);
     for run in runs(&answer) {
         assert_eq!((&run["status"], &run["error"]["name"]), (&"interrupted".into(), &"Interrupted".into()));
-        assert!(!desk.path().join(run["dir"].as_str().unwrap()).join("run.json").exists());
+        assert!(!sandbox.path().join(run["dir"].as_str().unwrap()).join("run.json").exists());
     }
 }
 
 #[test]
 fn a_second_ctrl_c_ends_the_command_and_its_processes_at_once() {
-    let desk = Desk::new();
-    let parent = start_sleepers(&desk, 2, &["--param", "tasks=1", "--param", "ms=100000"]);
+    let sandbox = Sandbox::new();
+    let parent = start_sleepers(&sandbox, 2, &["--param", "tasks=1", "--param", "ms=100000"]);
     let processes = children(parent.id());
     signal(parent.id(), "INT");
     std::thread::sleep(Duration::from_millis(200));
@@ -249,8 +252,8 @@ fn a_second_ctrl_c_ends_the_command_and_its_processes_at_once() {
 
 #[test]
 fn a_command_that_is_killed_leaves_no_process() {
-    let desk = Desk::new();
-    let parent = start_sleepers(&desk, 3, &["--param", "tasks=100000"]);
+    let sandbox = Sandbox::new();
+    let parent = start_sleepers(&sandbox, 3, &["--param", "tasks=100000"]);
     let processes = children(parent.id());
     assert_eq!(processes.len(), 3);
     signal(parent.id(), "KILL");
@@ -260,8 +263,8 @@ fn a_command_that_is_killed_leaves_no_process() {
 
 #[test]
 fn sigusr1_asks_every_case() {
-    let desk = Desk::new();
-    let parent = start_sleepers(&desk, 2, &["--case", "one", "--case", "two", "--param", "tasks=150"]);
+    let sandbox = Sandbox::new();
+    let parent = start_sleepers(&sandbox, 2, &["--case", "one", "--case", "two", "--param", "tasks=150"]);
     signal(parent.id(), "USR1");
     let answer = Answer::of(parent.wait_with_output().unwrap());
     assert_eq!(answer.status, 0, "{}", answer.stderr);
@@ -276,24 +279,25 @@ fn sigusr1_asks_every_case() {
 
 #[test]
 fn rounds_pages_and_costs_come_of_cases_side_by_side_too() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let options = ["--rounds", "3", "--chip-swimlane=1", "--report", "--costs-out", "costs.json", "-j", "2"];
-    let answer = desk.ringlane(&[&["run", "vector", "matmul", "--case", "small"][..], &options].concat());
+    let answer = sandbox.ringlane(&[&["run", "vector", "matmul", "--case", "small"][..], &options].concat());
     assert_eq!(answer.status, 0, "{}", answer.stderr);
     assert!(answer.stdout.lines().next().unwrap().contains("median"), "{}", answer.stdout);
     assert_eq!(answer.stderr.lines().filter(|line| line.starts_with("report: outputs/")).count(), 2);
-    assert_eq!(desk.files().iter().filter(|name| name.ends_with("/report.html")).count(), 2);
-    let costs = fs::read_to_string(desk.path().join("costs.json")).unwrap();
+    assert_eq!(sandbox.files().iter().filter(|name| name.ends_with("/report.html")).count(), 2);
+    let costs = fs::read_to_string(sandbox.path().join("costs.json")).unwrap();
     assert!(costs.contains("MATMUL") && costs.contains("VECTOR_ADD"), "{costs}");
 }
 
 #[test]
 fn one_case_may_have_a_directory_by_name_and_several_may_not() {
-    let desk = Desk::new();
-    let answer = desk.ringlane(&["run", "vector", "--case", "small", "-o", "here", "--jobs", "4"]);
+    let sandbox = Sandbox::new();
+    let answer = sandbox.ringlane(&["run", "vector", "--case", "small", "-o", "here", "--jobs", "4"]);
     assert_eq!(answer.status, 0, "{}", answer.stderr);
-    assert_eq!(desk.files(), ["here", "here/run.json"]);
-    let answer = Desk::new().ringlane(&["run", "vector", "matmul", "--case", "small", "-o", "here", "-j2"]);
+    assert_eq!(sandbox.files(), ["here", "here/run.json"]);
+    let answer =
+        Sandbox::new().ringlane(&["run", "vector", "matmul", "--case", "small", "-o", "here", "-j2"]);
     assert_eq!(answer.status, 2);
     assert!(answer.line("error: ").starts_with("OneDirectory: "), "{}", answer.stderr);
     assert!(answer.line("hint: ").contains("vector --case small"), "{}", answer.stderr);
@@ -302,9 +306,9 @@ fn one_case_may_have_a_directory_by_name_and_several_may_not() {
 #[test]
 fn what_refuses_a_case_in_turn_refuses_it_side_by_side() {
     let refused = ["1", "2"].map(|jobs| {
-        let desk = Desk::new();
-        fs::write(desk.path().join("outputs"), "a file").unwrap();
-        let answer = desk.ringlane(&["run", "vector", "--jobs", jobs]);
+        let sandbox = Sandbox::new();
+        fs::write(sandbox.path().join("outputs"), "a file").unwrap();
+        let answer = sandbox.ringlane(&["run", "vector", "--jobs", jobs]);
         assert_eq!(answer.stdout, "");
         let mut lines: Vec<_> = answer.stderr.lines().map(String::from).collect();
         lines.dedup();
@@ -316,9 +320,9 @@ fn what_refuses_a_case_in_turn_refuses_it_side_by_side() {
 
 #[test]
 fn a_number_of_jobs_that_is_none_is_refused_before_anything_runs() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for (value, hint) in [("0", "1"), ("-1", "1"), ("x", "1"), ("2000", "256"), ("1.5", "1"), ("", "1")] {
-        let answer = desk.ringlane(&["run", "vector", "--jobs", value]);
+        let answer = sandbox.ringlane(&["run", "vector", "--jobs", value]);
         assert_eq!((answer.status, answer.stdout.as_str()), (2, ""), "{value}");
         assert!(answer.line("error: ").starts_with("BadValue: "), "{}", answer.stderr);
         let detail = answer.line("detail: ");
@@ -327,11 +331,11 @@ fn a_number_of_jobs_that_is_none_is_refused_before_anything_runs() {
     }
     // What only a parent gives, given by hand.
     for (value, name) in [("x", "BadUsage"), ("1", "NoMailbox"), ("99", "NoMailbox")] {
-        let answer = desk.ringlane(&["worker", "--job-fd", value]);
+        let answer = sandbox.ringlane(&["worker", "--job-fd", value]);
         assert_eq!(answer.status, 2);
         assert!(answer.line("error: ").starts_with(name), "{}", answer.stderr);
     }
-    assert!(desk.files().is_empty());
+    assert!(sandbox.files().is_empty());
 }
 
 #[test]
@@ -344,7 +348,7 @@ fn the_cores_are_shared_among_the_cases_unless_threads_are_asked_for() {
         (&["--jobs", "200"], (cores / 2).max(1)),
         (&["--jobs", "2", "--threads", "3"], 3),
     ] {
-        let answer = Desk::new()
+        let answer = Sandbox::new()
             .ringlane(&[&["run", "vector", "matmul", "--case", "small", "--json"], options].concat());
         for run in runs(&answer) {
             assert_eq!(run["threads"], threads, "{options:?}");
@@ -354,7 +358,7 @@ fn the_cores_are_shared_among_the_cases_unless_threads_are_asked_for() {
 
 #[test]
 fn help_shows_how() {
-    let help = Desk::new().ringlane(&["run", "--help"]).stdout;
+    let help = Sandbox::new().ringlane(&["run", "--help"]).stdout;
     for part in ["-j, --jobs <N>", "--jobs 4 --dfx", "run all --case small", "<SCENE>..."] {
         assert!(help.contains(part), "{part} is not in:\n{help}");
     }

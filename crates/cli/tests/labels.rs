@@ -5,7 +5,7 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use common::{Desk, checked};
+use common::{Sandbox, checked};
 use ringlane::prelude::*;
 use ringlane_trace::deps::Deps;
 
@@ -40,9 +40,9 @@ fn record(platform: Platform, dir: &Path) {
 
 #[test]
 fn labels_are_in_deps_json_on_every_platform_and_tasks_without_one_have_no_such_field() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for platform in Platform::all() {
-        let dir = desk.path().join(platform.as_str());
+        let dir = sandbox.path().join(platform.as_str());
         record(platform, &dir);
         let deps = Deps::read(&dir).unwrap();
         let labels: Vec<_> = deps.tasks.iter().map(|task| task.label.as_deref()).collect();
@@ -59,11 +59,11 @@ fn labels_are_in_deps_json_on_every_platform_and_tasks_without_one_have_no_such_
 
 #[test]
 fn commands_show_labels_beside_kernels_and_print_nothing_that_a_terminal_obeys() {
-    let desk = Desk::new();
-    record(Platform::A2a3sim, &desk.path().join("run"));
+    let sandbox = Sandbox::new();
+    record(Platform::A2a3sim, &sandbox.path().join("run"));
     let shown = r#"GATHER "sum \"of\" <all>\u{1b}[31m\n""#;
     for command in [&["deps", "run"][..], &["critical-path", "run", "--segments"], &["dump", "run"]] {
-        let answer = desk.ringlane(command);
+        let answer = sandbox.ringlane(command);
         assert_eq!(answer.status, 0, "{command:?}: {}", answer.stderr);
         assert!(answer.stdout.contains(shown), "{command:?}: {}", answer.stdout);
         assert!(!answer.stdout.contains('\u{1b}'), "{command:?}");
@@ -71,25 +71,25 @@ fn commands_show_labels_beside_kernels_and_print_nothing_that_a_terminal_obeys()
     for (command, key) in
         [(&["critical-path", "run", "--json"], "segments"), (&["dump", "run", "--json"], "records")]
     {
-        let rows = desk.ringlane(command).json()[key].as_array().unwrap().clone();
+        let rows = sandbox.ringlane(command).json()[key].as_array().unwrap().clone();
         assert!(rows.iter().any(|row| row["label"] == ODD), "{command:?}");
     }
     assert_eq!(
-        desk.ringlane(&["dump", "run", "--print", "--kernel", "GATHER"]).stdout.matches(shown).count(),
+        sandbox.ringlane(&["dump", "run", "--print", "--kernel", "GATHER"]).stdout.matches(shown).count(),
         6
     );
 }
 
 #[test]
 fn labels_are_on_the_page_and_in_the_trace() {
-    let desk = Desk::new();
-    record(Platform::A2a3sim, &desk.path().join("run"));
-    assert_eq!(desk.ringlane(&["report", "run", "-o", "page.html"]).status, 0);
-    let labels = desk.page_data("page.html")["names"]["labels"].as_array().unwrap().clone();
+    let sandbox = Sandbox::new();
+    record(Platform::A2a3sim, &sandbox.path().join("run"));
+    assert_eq!(sandbox.ringlane(&["report", "run", "-o", "page.html"]).status, 0);
+    let labels = sandbox.page_data("page.html")["names"]["labels"].as_array().unwrap().clone();
     assert_eq!((labels.len(), labels[0].as_str(), labels[5].as_str()), (6, Some("layer 0"), Some(ODD)));
-    assert_eq!(desk.ringlane(&["swimlane", "run", "-o", "trace.json"]).status, 0);
+    assert_eq!(sandbox.ringlane(&["swimlane", "run", "-o", "trace.json"]).status, 0);
     let trace: serde_json::Value =
-        serde_json::from_slice(&fs::read(desk.path().join("trace.json")).unwrap()).unwrap();
+        serde_json::from_slice(&fs::read(sandbox.path().join("trace.json")).unwrap()).unwrap();
     let events = trace["traceEvents"].as_array().unwrap();
     let of = |name: &str| {
         let named = events.iter().filter(|event| event["name"] == name);

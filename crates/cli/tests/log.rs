@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use common::{Answer, Desk};
+use common::{Answer, Sandbox};
 use ringlane::prelude::*;
 
 const CASE: [&str; 4] = ["run", "vector", "--case", "small"];
@@ -23,28 +23,28 @@ fn has(answer: &Answer, parts: &[&str]) {
     assert!(found, "no line with {parts:?} in:\n{}", answer.stderr);
 }
 
-fn with_environment(desk: &Desk, value: &str, arguments: &[&str]) -> Answer {
-    let mut command = desk.command(Path::new(env!("CARGO_BIN_EXE_ringlane")), arguments);
+fn with_environment(sandbox: &Sandbox, value: &str, arguments: &[&str]) -> Answer {
+    let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_ringlane")), arguments);
     Answer::of(command.env("RINGLANE_LOG", value).output().unwrap())
 }
 
 #[test]
 fn nothing_is_logged_unless_it_is_asked_for() {
-    let desk = Desk::new();
-    assert!(logged(&desk.ringlane(&CASE)).is_empty());
-    assert!(logged(&desk.ringlane(&[&CASE[..], &["--log", "off"]].concat())).is_empty());
-    assert!(logged(&with_environment(&desk, "", &CASE)).is_empty());
-    assert!(logged(&with_environment(&desk, "error", &CASE)).is_empty());
+    let sandbox = Sandbox::new();
+    assert!(logged(&sandbox.ringlane(&CASE)).is_empty());
+    assert!(logged(&sandbox.ringlane(&[&CASE[..], &["--log", "off"]].concat())).is_empty());
+    assert!(logged(&with_environment(&sandbox, "", &CASE)).is_empty());
+    assert!(logged(&with_environment(&sandbox, "error", &CASE)).is_empty());
     // The option outranks the environment.
-    let answer = with_environment(&desk, "trace", &[&CASE[..], &["--log", "off"]].concat());
+    let answer = with_environment(&sandbox, "trace", &[&CASE[..], &["--log", "off"]].concat());
     assert!(logged(&answer).is_empty(), "{}", answer.stderr);
 }
 
 #[test]
 fn runs_begin_and_end_at_info_and_results_are_not_touched() {
     for place in [&["--log", "info", "run"][..], &["run", "--log", "info"]] {
-        let desk = Desk::new();
-        let answer = desk.ringlane(&[place, &CASE[1..], &["--json"]].concat());
+        let sandbox = Sandbox::new();
+        let answer = sandbox.ringlane(&[place, &CASE[1..], &["--json"]].concat());
         assert_eq!(answer.json()["ok"], true);
         has(
             &answer,
@@ -65,7 +65,7 @@ fn runs_begin_and_end_at_info_and_results_are_not_touched() {
 
 #[test]
 fn a_run_that_fails_is_an_error_of_the_log() {
-    let answer = Desk::new().odd(&["run", "odd", "--case", "kernel_fails", "--log", "error"]);
+    let answer = Sandbox::new().odd(&["run", "odd", "--case", "kernel_fails", "--log", "error"]);
     assert_eq!(answer.status, 1);
     has(&answer, &["ERROR ringlane::run: a run failed", "name=\"TaskFailed\""]);
 }
@@ -73,10 +73,10 @@ fn a_run_that_fails_is_an_error_of_the_log() {
 #[test]
 fn scopes_stalls_rings_and_the_collector_are_logged_at_debug() {
     for platform in ["cpu", "a2a3sim"] {
-        let desk = Desk::new();
+        let sandbox = Sandbox::new();
         let stream = ["run", "stream", "--case", "short", "--param", "tasks=600", "--platform", platform];
         let small = ["--ring-task-window", "32", "--log", "debug"];
-        let answer = desk.ringlane(&[&stream[..], &small, &["--scope-stats"]].concat());
+        let answer = sandbox.ringlane(&[&stream[..], &small, &["--scope-stats"]].concat());
         assert_eq!(answer.status, 0, "{}", answer.stderr);
         has(
             &answer,
@@ -90,7 +90,7 @@ fn scopes_stalls_rings_and_the_collector_are_logged_at_debug() {
         has(&answer, &["DEBUG ringlane::stalls: the submitter waited", "resource=task_window", "waited_us="]);
         has(&answer, &["DEBUG ringlane::collector: the collector begins", "kinds=1"]);
         has(&answer, &["DEBUG ringlane::collector: the collector ends"]);
-        let answer = desk.ringlane(&[
+        let answer = sandbox.ringlane(&[
             "run",
             "vector",
             "--case",
@@ -111,12 +111,12 @@ fn scopes_stalls_rings_and_the_collector_are_logged_at_debug() {
 #[test]
 fn what_is_recorded_does_not_depend_on_the_log() {
     let files = |log: &str| {
-        let desk = Desk::new();
+        let sandbox = Sandbox::new();
         let case =
             ["run", "paged_attention", "--case", "small", "--platform", "a2a3sim", "-o", "run", "--dfx"];
-        assert_eq!(desk.ringlane(&[&case[..], &["--log", log]].concat()).status, 0);
+        assert_eq!(sandbox.ringlane(&[&case[..], &["--log", log]].concat()).status, 0);
         let names = ["deps.json", "l2_perf_records.json", "pmu.csv", "scope_stats.json"];
-        names.map(|name| fs::read(desk.path().join("run").join(name)).unwrap())
+        names.map(|name| fs::read(sandbox.path().join("run").join(name)).unwrap())
     };
     assert!(files("off") == files("trace"));
 }
@@ -124,7 +124,7 @@ fn what_is_recorded_does_not_depend_on_the_log() {
 #[test]
 fn a_topic_can_have_a_level_of_its_own() {
     let arguments = [&CASE[..], &["--dfx"]].concat();
-    let answer = with_environment(&Desk::new(), "warn,collector=trace", &arguments);
+    let answer = with_environment(&Sandbox::new(), "warn,collector=trace", &arguments);
     has(&answer, &["TRACE ringlane::collector: the collector polls"]);
     assert!(logged(&answer).iter().all(|line| line.contains("ringlane::collector")), "{}", answer.stderr);
 }
@@ -142,15 +142,15 @@ fn buffers_that_go_to_disk_are_logged() {
         "--threads",
         "1",
     ];
-    let answer = Desk::new().ringlane(&[&stream[..], &["--log", "collector=debug"]].concat());
+    let answer = Sandbox::new().ringlane(&[&stream[..], &["--log", "collector=debug"]].concat());
     has(&answer, &["DEBUG ringlane::collector: a buffer goes to disk", "kind=\"blocks\"", "lane=0", "rows="]);
 }
 
 #[test]
 fn workers_are_logged_and_what_they_log_is_said_with_their_names() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let case = ["run", "paged_attention", "--case", "small", "--workers", "2", "--log", "info"];
-    let answer = desk.ringlane(&case);
+    let answer = sandbox.ringlane(&case);
     assert_eq!(answer.status, 0, "{}", answer.stderr);
     for worker in ["chip0", "chip1"] {
         let name = format!("name=\"{worker}\"");
@@ -164,8 +164,8 @@ fn workers_are_logged_and_what_they_log_is_said_with_their_names() {
 
 #[test]
 fn cases_side_by_side_log_with_their_names() {
-    let answer =
-        Desk::new().ringlane(&["--log", "info", "run", "vector", "matmul", "--case", "small", "--jobs", "2"]);
+    let answer = Sandbox::new()
+        .ringlane(&["--log", "info", "run", "vector", "matmul", "--case", "small", "--jobs", "2"]);
     assert_eq!(answer.status, 0, "{}", answer.stderr);
     for case in ["vector small: ", "matmul small: "] {
         let ended = |line: &&&str| line.starts_with(case) && line.contains("ringlane::run: a run ended");
@@ -212,10 +212,10 @@ fn a_program_with_a_subscriber_of_its_own_gets_the_events_of_its_runs() {
 
 #[test]
 fn a_bad_value_names_the_option_or_the_variable_and_what_is_allowed() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for value in ["loud", "disk=info", "2", "info,,warn"] {
-        let option = desk.ringlane(&[&CASE[..], &["--log", value]].concat());
-        let variable = with_environment(&desk, value, &CASE);
+        let option = sandbox.ringlane(&[&CASE[..], &["--log", value]].concat());
+        let variable = with_environment(&sandbox, value, &CASE);
         for (answer, name, hint) in
             [(option, "--log", "--log info"), (variable, "RINGLANE_LOG", "RINGLANE_LOG=info")]
         {
@@ -228,5 +228,5 @@ fn a_bad_value_names_the_option_or_the_variable_and_what_is_allowed() {
             assert_eq!(answer.line("hint: "), hint);
         }
     }
-    assert!(desk.files().is_empty());
+    assert!(sandbox.files().is_empty());
 }

@@ -7,7 +7,7 @@ mod trace;
 use std::fs;
 use std::path::Path;
 
-use common::Desk;
+use common::Sandbox;
 use ringlane_insight::Run;
 use ringlane_task::{DfxFlags, TaskId, Ticks};
 use ringlane_trace::dist::*;
@@ -19,16 +19,16 @@ const STARTS: [u64; 3] = [1_000_000, 1_100_000, 900_000_000_000];
 const TOOK: u64 = 800_000_000_000;
 
 /// A run that stands for the node's own, the runs of `chips` (their platforms) and of a function, and the record of calls.
-fn write_node(desk: &Desk, chips: [&str; 2]) {
+fn write_node(sandbox: &Sandbox, chips: [&str; 2]) {
     let run = |dir: &str, scene, platform: &str, recording: &[&str]| {
-        let answer = desk
+        let answer = sandbox
             .ringlane(&[&["run", scene, "--case", "small", "-p", platform, "-o", dir], recording].concat());
         assert_eq!(answer.status, 0, "{}", answer.stderr);
     };
     run("node", "vector", "cpu", &["--dfx"]);
     run("node/chip0/1", "paged_attention", chips[0], &["--dfx"]);
     run("node/chip1/1", "paged_attention", chips[1], &["--chip-swimlane", "--seed", "7"]);
-    let path = desk.path().join("node");
+    let path = sandbox.path().join("node");
     let tasks: Vec<TaskId> =
         Run::open(&path).unwrap().dependencies().unwrap().tasks.iter().map(|task| task.task_id).collect();
     let mut manifest = Manifest::read(&path).unwrap();
@@ -95,12 +95,12 @@ fn call(path: &Path, at: u32, task_id: TaskId, start: u64, dir: Option<String>) 
 
 #[test]
 fn the_page_of_a_node_has_its_workers_their_chips_and_how_the_clocks_fit() {
-    let desk = Desk::new();
-    write_node(&desk, ["cpu", "a2a3sim"]);
-    assert_eq!(desk.ringlane(&["report", "node/chip0/1"]).status, 0);
-    let answer = desk.ringlane(&["report", "node"]);
+    let sandbox = Sandbox::new();
+    write_node(&sandbox, ["cpu", "a2a3sim"]);
+    assert_eq!(sandbox.ringlane(&["report", "node/chip0/1"]).status, 0);
+    let answer = sandbox.ringlane(&["report", "node"]);
     assert_eq!((answer.status, answer.stdout.as_str()), (0, "node/report.html\n"), "{}", answer.stderr);
-    let data = desk.page_data("node/report.html");
+    let data = sandbox.page_data("node/report.html");
     let node = &data["node"];
     let paths: Vec<_> = node["workers"].as_array().unwrap().iter().map(|worker| &worker["path"]).collect();
     assert_eq!(paths, ["chip0", "chip1", "function0"]);
@@ -118,18 +118,18 @@ fn the_page_of_a_node_has_its_workers_their_chips_and_how_the_clocks_fit() {
     assert!(data["scopes"].is_object() && data["counters"].is_object() && data["dump"].is_object());
     let lanes = node["lanes"].as_array().unwrap();
     assert_eq!(lanes.iter().filter(|lane| lane["worker"] == 1).count(), 72);
-    let own = Run::open(desk.path().join("node/chip0/1")).unwrap().manifest.blocks;
-    let other = Run::open(desk.path().join("node/chip1/1")).unwrap().manifest.blocks;
+    let own = Run::open(sandbox.path().join("node/chip0/1")).unwrap().manifest.blocks;
+    let other = Run::open(sandbox.path().join("node/chip1/1")).unwrap().manifest.blocks;
     assert_eq!(node["blocks"], own + other);
 }
 
 #[test]
 fn a_page_that_stands_elsewhere_names_directories_and_does_not_link_them() {
-    let desk = Desk::new();
-    write_node(&desk, ["a2a3sim", "a2a3sim"]);
-    assert_eq!(desk.ringlane(&["report", "node/chip0/1"]).status, 0);
-    assert_eq!(desk.ringlane(&["report", "node", "-o", "page.html"]).status, 0);
-    let data = desk.page_data("page.html");
+    let sandbox = Sandbox::new();
+    write_node(&sandbox, ["a2a3sim", "a2a3sim"]);
+    assert_eq!(sandbox.ringlane(&["report", "node/chip0/1"]).status, 0);
+    assert_eq!(sandbox.ringlane(&["report", "node", "-o", "page.html"]).status, 0);
+    let data = sandbox.page_data("page.html");
     assert_eq!(
         (&data["node"]["runs"][0]["dir"], data["node"]["runs"][0].get("report")),
         (&"chip0/1".into(), None)
@@ -138,14 +138,14 @@ fn a_page_that_stands_elsewhere_names_directories_and_does_not_link_them() {
 
 #[test]
 fn both_traces_have_a_process_for_each_worker_with_the_blocks_of_its_chip_and_arrows_to_them() {
-    let desk = Desk::new();
-    write_node(&desk, ["cpu", "a2a3sim"]);
+    let sandbox = Sandbox::new();
+    write_node(&sandbox, ["cpu", "a2a3sim"]);
     for format in ["json", "pftrace"] {
-        let answer = desk.ringlane(&["swimlane", "node", "--format", format]);
+        let answer = sandbox.ringlane(&["swimlane", "node", "--format", format]);
         assert_eq!(answer.status, 0, "{}", answer.stderr);
         assert!(answer.stdout.contains("3 calls of 3 workers in "), "{}", answer.stdout);
     }
-    let dir = desk.path().join("node");
+    let dir = sandbox.path().join("node");
     let json = chrome::read(&fs::read_to_string(dir.join("merged_swimlane.json")).unwrap());
     let native = perfetto::read(&fs::read(dir.join("merged_swimlane.pftrace")).unwrap());
     let hz = Manifest::read(&dir).unwrap().clock_freq_hz;
@@ -178,32 +178,32 @@ fn check_trace(trace: &Trace, dir: &Path, hz: u64) {
 
 #[test]
 fn check_goes_through_the_runs_of_workers_and_names_what_is_wrong_in_each() {
-    let desk = Desk::new();
-    write_node(&desk, ["cpu", "a2a3sim"]);
-    let answer = desk.ringlane(&["check", "node"]);
+    let sandbox = Sandbox::new();
+    write_node(&sandbox, ["cpu", "a2a3sim"]);
+    let answer = sandbox.ringlane(&["check", "node"]);
     assert_eq!(answer.status, 0, "{}", answer.stdout);
     for line in ["  chip0/1: ", "  chip1/1: "] {
         assert!(answer.stdout.contains(line), "{}", answer.stdout);
     }
-    let json = desk.ringlane(&["check", "node", "--json"]).json();
+    let json = sandbox.ringlane(&["check", "node", "--json"]).json();
     assert_eq!((&json["workers"][1]["run"], &json["workers"][1]["broken"]), (&"chip1/1".into(), &0.into()));
-    let path = desk.path().join("node/chip1/1/run.json");
+    let path = sandbox.path().join("node/chip1/1/run.json");
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, text.replacen("\"swimlane_level\":3", "\"swimlane_level\":2", 1)).unwrap();
-    let answer = desk.ringlane(&["check", "node"]);
+    let answer = sandbox.ringlane(&["check", "node"]);
     assert_eq!(answer.status, 1);
     assert!(answer.stdout.contains("  chip1/1/run.json: "), "{}", answer.stdout);
 }
 
 #[test]
 fn the_projects_script_finds_nothing_wrong_with_a_node_and_its_workers() {
-    let desk = Desk::new();
-    write_node(&desk, ["cpu", "a2a3sim"]);
+    let sandbox = Sandbox::new();
+    write_node(&sandbox, ["cpu", "a2a3sim"]);
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/check_run.py");
     if !script.exists() {
         return;
     }
-    let runs = ["node", "node/chip0/1", "node/chip1/1"].map(|run| desk.path().join(run));
+    let runs = ["node", "node/chip0/1", "node/chip1/1"].map(|run| sandbox.path().join(run));
     let Ok(output) = std::process::Command::new("python3").arg(script).args(runs).output() else { return };
     let printed = String::from_utf8(output.stdout).unwrap();
     assert!(printed.ends_with(" 0 broken\n"), "{printed}");

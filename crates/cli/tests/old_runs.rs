@@ -5,7 +5,7 @@ mod common;
 
 use std::path::{Path, PathBuf};
 
-use common::Desk;
+use common::Sandbox;
 use serde_json::Value;
 
 /// Every run, and the run of a worker below the last one.
@@ -50,16 +50,16 @@ fn difference(found: &Value, expected: &Value, at: &str) -> Option<String> {
 
 #[test]
 fn old_runs_pass_the_check() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for run in RUNS {
-        let answer = desk.ringlane(&["check", &run_dir(run)]);
+        let answer = sandbox.ringlane(&["check", &run_dir(run)]);
         assert_eq!(answer.status, 0, "{run}: {}{}", answer.stdout, answer.stderr);
     }
 }
 
 #[test]
 fn old_runs_give_the_same_answers() {
-    let (desk, mut compared) = (Desk::new(), 0);
+    let (sandbox, mut compared) = (Sandbox::new(), 0);
     for run in RUNS {
         for command in ["swimlane", "critical-path", "scopes", "pmu", "overhead", "dump", "compare"] {
             let Some(expected) = answer(run, &format!("{command}.json")) else { continue };
@@ -69,13 +69,13 @@ fn old_runs_give_the_same_answers() {
                 "compare" => &[&dir],
                 _ => &[],
             };
-            let found = desk.ringlane(&[&[command, &dir, "--json"], more].concat());
+            let found = sandbox.ringlane(&[&[command, &dir, "--json"], more].concat());
             assert_eq!(found.status, 0, "{command} {run}: {}", found.stderr);
             let differs = difference(&found.json(), &serde_json::from_str(&expected).unwrap(), command);
             assert_eq!(differs, None, "{run}");
             compared += 1;
         }
-        let found = desk.ringlane(&["deps", &run_dir(run)]).stdout;
+        let found = sandbox.ringlane(&["deps", &run_dir(run)]).stdout;
         assert_eq!(Some(found), answer(run, "deps.txt"), "deps of {run}");
     }
     assert_eq!(compared, 24, "the run over workers itself has no counters and no dump");

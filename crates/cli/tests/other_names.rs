@@ -2,15 +2,15 @@
 
 mod common;
 
-use common::Desk;
+use common::Sandbox;
 
 /// The `dfx_flags` and the swimlane level of the only run of a command.
 #[track_caller]
 fn recorded(options: &[&str]) -> (String, u64) {
-    let desk = Desk::new();
-    let answer = desk.ringlane(&[&["run", "vector", "--case", "one"], options].concat());
+    let sandbox = Sandbox::new();
+    let answer = sandbox.ringlane(&[&["run", "vector", "--case", "one"], options].concat());
     assert_eq!(answer.status, 0, "{options:?}: {}", answer.stderr);
-    let manifest = desk.manifest();
+    let manifest = sandbox.manifest();
     let text = manifest["dfx_flags"].as_str().expect("flags").to_string();
     (text, manifest["swimlane_level"].as_u64().expect("a level"))
 }
@@ -25,10 +25,10 @@ fn a_level_of_0_is_off_also_after_all_diagnostics() {
 #[test]
 fn a_level_after_a_space_is_the_level() {
     assert_eq!(recorded(&["--chip-swimlane", "2"]), ("0x3".to_string(), 2));
-    let desk = Desk::new();
-    let answer = desk.ringlane(&["run", "--chip-swimlane", "1", "vector", "--case", "one", "--jobs", "2"]);
+    let sandbox = Sandbox::new();
+    let answer = sandbox.ringlane(&["run", "--chip-swimlane", "1", "vector", "--case", "one", "--jobs", "2"]);
     assert_eq!(answer.status, 0, "{}", answer.stderr);
-    assert_eq!(desk.manifest()["swimlane_level"], 1);
+    assert_eq!(sandbox.manifest()["swimlane_level"], 1);
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn other_names_of_the_diagnostics_are_understood() {
     ] {
         assert_eq!(recorded(options).0, flags, "{options:?}");
     }
-    let help = Desk::new().ringlane(&["run", "--help"]).stdout;
+    let help = Sandbox::new().ringlane(&["run", "--help"]).stdout;
     for name in
         ["--enable-profiling", "--enable-l2-swimlane", "--enable-pmu", "--enable-dep-gen", "--dump-args"]
     {

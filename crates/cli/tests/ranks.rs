@@ -7,7 +7,7 @@ use std::process::{Child, Command};
 use std::time::Instant;
 
 use common::processes::{children, descendants, lives, signal, within};
-use common::{ALL_FILES, Answer, Desk, checked, checked_with_children, listed};
+use common::{ALL_FILES, Answer, Sandbox, checked, checked_with_children, listed};
 use ringlane_trace::RunStatus;
 use ringlane_trace::dump::Dump;
 
@@ -17,27 +17,27 @@ const ATTENTION: [&str; 4] = ["run", "paged_attention", "--case", "small"];
 const LONG_ATTENTION: [&str; 6] = ["run", "paged_attention", "--case", "scopes", "--param", "context=512"];
 
 /// mpirun, with more ranks than there may be cores.
-fn mpirun(desk: &Desk, ranks: u32, worker: &[&str], run: &[&str]) -> Command {
+fn mpirun(sandbox: &Sandbox, ranks: u32, worker: &[&str], run: &[&str]) -> Command {
     let ranks = ranks.to_string();
     let own = ["--oversubscribe", "-n", &ranks, env!("CARGO_BIN_EXE_ringlane"), "worker"];
-    let mut command = desk.command(Path::new("mpirun"), &[&own[..], worker, &["--"], run].concat());
+    let mut command = sandbox.command(Path::new("mpirun"), &[&own[..], worker, &["--"], run].concat());
     // Tests may run as root, in a container.
     command.envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]);
     command
 }
 
-fn run(desk: &Desk, worker: &[&str], options: &[&str]) -> Answer {
-    let output = mpirun(desk, 4, worker, &[&ATTENTION[..], options].concat()).output();
+fn run(sandbox: &Sandbox, worker: &[&str], options: &[&str]) -> Answer {
+    let output = mpirun(sandbox, 4, worker, &[&ATTENTION[..], options].concat()).output();
     Answer::of(output.expect("mpirun: is openmpi-bin installed?"))
 }
 
 #[test]
 fn four_ranks_give_the_values_of_one_process() {
     for platform in ["cpu", "a2a3sim"] {
-        let desk = Desk::new();
-        let alone = desk.ringlane(&[&ATTENTION[..], &["--json", "-p", platform]].concat());
+        let sandbox = Sandbox::new();
+        let alone = sandbox.ringlane(&[&ATTENTION[..], &["--json", "-p", platform]].concat());
         for chips in ["1", "2"] {
-            let over_ranks = run(&desk, &["--workers", chips], &["--json", "-p", platform]);
+            let over_ranks = run(&sandbox, &["--workers", chips], &["--json", "-p", platform]);
             assert_eq!(over_ranks.output_hash(), alone.output_hash(), "{platform}, {chips} chips a rank");
         }
     }
@@ -45,11 +45,11 @@ fn four_ranks_give_the_values_of_one_process() {
 
 #[test]
 fn all_cases_of_a_scene_and_all_rounds_are_run_by_the_same_ranks() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let run = ["run", "vector", "--rounds", "3", "--json"];
-    let answer = Answer::of(mpirun(&desk, 3, &[], &run).output().expect("mpirun"));
+    let answer = Answer::of(mpirun(&sandbox, 3, &[], &run).output().expect("mpirun"));
     assert_eq!(answer.status, 0, "{}", answer.stderr);
-    let alone = desk.ringlane(&["run", "vector", "--json"]);
+    let alone = sandbox.ringlane(&["run", "vector", "--json"]);
     let hashes = |answer: &Answer| {
         let runs = answer.json()["runs"].as_array().expect("runs").clone();
         runs.iter().map(|run| run["golden"]["output_hash"].clone()).collect::<Vec<_>>()
@@ -61,11 +61,11 @@ fn all_cases_of_a_scene_and_all_rounds_are_run_by_the_same_ranks() {
 #[test]
 fn every_rank_and_every_chip_of_it_leaves_a_directory_that_checks_out() {
     for platform in ["cpu", "a2a3sim"] {
-        let desk = Desk::new();
-        let answer = run(&desk, &[], &["--dfx", "-p", platform, "-o", "out"]);
+        let sandbox = Sandbox::new();
+        let answer = run(&sandbox, &[], &["--dfx", "-p", platform, "-o", "out"]);
         assert_eq!(answer.status, 0, "{}", answer.stderr);
-        let runs = checked_with_children(&desk.path().join("out"));
-        let depth = |dir: &Path| dir.strip_prefix(desk.path()).unwrap().components().count();
+        let runs = checked_with_children(&sandbox.path().join("out"));
+        let depth = |dir: &Path| dir.strip_prefix(sandbox.path()).unwrap().components().count();
         let at = |wanted| runs.iter().filter(move |(dir, _)| depth(dir) == wanted).map(|(_, run)| run);
         let own = ["deps.json", "dist_swimlane.json", "l2_perf_records.json", "scope_stats.json"];
         assert!(at(1).chain(at(3)).all(|run| listed(run) == own), "{runs:?}");
@@ -73,17 +73,17 @@ fn every_rank_and_every_chip_of_it_leaves_a_directory_that_checks_out() {
         let workers: Vec<_> = runs[0].1.children.iter().map(|child| child.worker.as_str()).collect();
         assert!(["rank1", "rank2", "rank3"].iter().all(|rank| workers.contains(rank)), "{workers:?}");
         assert!(at(1).count() == 1 && at(3).count() == 3 && at(5).count() >= 3, "{runs:?}");
-        assert_eq!(desk.ringlane(&["check", "out"]).status, 0);
+        assert_eq!(sandbox.ringlane(&["check", "out"]).status, 0);
     }
 }
 
 /// A long run whose ranks have calls on their chips: mpirun, its ranks in order, and all processes.
-fn begun(desk: &Desk) -> (Child, Vec<u32>, Vec<u32>) {
+fn begun(sandbox: &Sandbox) -> (Child, Vec<u32>, Vec<u32>) {
     // However fast the machine is, there are rounds to come.
     let options = ["--dep-gen", "--rounds", "5", "--dfx-rounds", "all", "-o", "out"];
-    let run = mpirun(desk, 4, &[], &[&LONG_ATTENTION[..], &options].concat()).spawn().expect("mpirun");
+    let run = mpirun(sandbox, 4, &[], &[&LONG_ATTENTION[..], &options].concat()).spawn().expect("mpirun");
     within("calls on chips of all ranks", || {
-        let began = |rank: &u32| desk.path().join(format!("out/round_1/rank{rank}/1/chip0/1")).exists();
+        let began = |rank: &u32| sandbox.path().join(format!("out/round_1/rank{rank}/1/chip0/1")).exists();
         (1..=3u32).all(|rank| began(&rank))
     });
     let mut ranks = children(run.id());
@@ -95,8 +95,8 @@ fn begun(desk: &Desk) -> (Child, Vec<u32>, Vec<u32>) {
 
 #[test]
 fn a_rank_that_is_killed_is_named_ends_the_run_and_leaves_nobody() {
-    let desk = Desk::new();
-    let (run, ranks, all) = begun(&desk);
+    let sandbox = Sandbox::new();
+    let (run, ranks, all) = begun(&sandbox);
     signal(ranks[2], "KILL");
     let killed = Instant::now();
     let answer = Answer::of(run.wait_with_output().expect("it ends"));
@@ -109,7 +109,7 @@ fn a_rank_that_is_killed_is_named_ends_the_run_and_leaves_nobody() {
         assert!(detail.contains(told), "{told}: {detail}");
     }
     within("the end of all ranks and their chips", || !all.iter().any(|&pid| lives(pid)));
-    let manifest = checked(&desk.path().join("out"));
+    let manifest = checked(&sandbox.path().join("out"));
     assert_eq!(manifest.status, RunStatus::Failed);
     assert!(manifest.error.expect("an error").detail.contains("RankDied: a rank died: rank 2"));
 }
@@ -117,8 +117,8 @@ fn a_rank_that_is_killed_is_named_ends_the_run_and_leaves_nobody() {
 #[test]
 fn ctrl_c_on_mpirun_ends_everything() {
     for name in ["INT", "TERM"] {
-        let desk = Desk::new();
-        let (run, _, all) = begun(&desk);
+        let sandbox = Sandbox::new();
+        let (run, _, all) = begun(&sandbox);
         signal(run.id(), name);
         let answer = Answer::of(run.wait_with_output().expect("it ends"));
         assert_ne!(answer.status, 0, "{}", answer.stderr);
@@ -128,8 +128,8 @@ fn ctrl_c_on_mpirun_ends_everything() {
 
 #[test]
 fn when_rank_0_is_killed_nobody_stays() {
-    let desk = Desk::new();
-    let (run, ranks, all) = begun(&desk);
+    let sandbox = Sandbox::new();
+    let (run, ranks, all) = begun(&sandbox);
     signal(ranks[0], "KILL");
     let answer = Answer::of(run.wait_with_output().expect("it ends"));
     assert_ne!(answer.status, 0, "{}", answer.stderr);
@@ -138,7 +138,7 @@ fn when_rank_0_is_killed_nobody_stays() {
 
 #[test]
 fn what_is_wrong_with_a_command_line_is_told_once() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for (ranks, arguments, name) in [
         (2, vec![], "MissingArgument"),
         (2, vec!["list"], "MissingArgument"),
@@ -149,24 +149,24 @@ fn what_is_wrong_with_a_command_line_is_told_once() {
         (2, vec!["run", "vector", "--jobs", "2"], "NotWithRanks"),
         (1, vec!["run", "vector"], "NoRanks"),
     ] {
-        let answer = Answer::of(mpirun(&desk, ranks, &[], &arguments).output().expect("mpirun"));
+        let answer = Answer::of(mpirun(&sandbox, ranks, &[], &arguments).output().expect("mpirun"));
         assert_eq!(answer.status, 2, "{arguments:?}: {}", answer.stderr);
         assert!(answer.line("error: ").starts_with(name), "{arguments:?}: {}", answer.stderr);
         assert_eq!(answer.stderr.matches("error: ").count(), 1, "{}", answer.stderr);
     }
-    assert_eq!(desk.files(), [""; 0]);
+    assert_eq!(sandbox.files(), [""; 0]);
 }
 
 #[test]
 fn what_a_run_is_asked_for_reaches_the_chips_of_every_rank_by_value() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let costs = ["--chip-swimlane=1", "--costs-out", "costs.json"];
-    assert_eq!(desk.ringlane(&[&ATTENTION[..], &costs].concat()).status, 0);
+    assert_eq!(sandbox.ringlane(&[&ATTENTION[..], &costs].concat()).status, 0);
     let options = ["--policy", "critical-path", "--chaos", "7", "--costs", "costs.json"];
     let options = [&["-p", "a2a3sim", "--dump-tensor=QK", "-o", "out"], &options[..]].concat();
-    let answer = run(&desk, &[], &options);
+    let answer = run(&sandbox, &[], &options);
     assert_eq!(answer.status, 0, "{}", answer.stderr);
-    let mut runs = checked_with_children(&desk.path().join("out"));
+    let mut runs = checked_with_children(&sandbox.path().join("out"));
     runs.retain(|(_, run)| run.children.is_empty());
     assert!(runs.len() >= 3, "{runs:?}");
     for (dir, run) in runs {
@@ -182,18 +182,18 @@ fn what_a_run_is_asked_for_reaches_the_chips_of_every_rank_by_value() {
 
 #[test]
 fn a_chip_that_rank_0_cannot_read_is_told_once_before_anything_runs() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let run = ["run", "vector", "-p", "a2a3sim", "--chip", "nosuch.toml"];
-    let answer = Answer::of(mpirun(&desk, 2, &[], &run).output().expect("mpirun"));
+    let answer = Answer::of(mpirun(&sandbox, 2, &[], &run).output().expect("mpirun"));
     assert_eq!(answer.status, 2, "{}", answer.stderr);
     assert!(answer.line("error: ").starts_with("CannotReadChip"), "{}", answer.stderr);
     assert_eq!(answer.stderr.matches("error: ").count(), 1, "{}", answer.stderr);
-    assert_eq!(desk.files(), [""; 0]);
+    assert_eq!(sandbox.files(), [""; 0]);
 }
 
 #[test]
 fn without_mpirun_a_worker_says_how_ranks_are_started() {
-    let answer = Desk::new().ringlane(&["worker", "--", "run", "vector"]);
+    let answer = Sandbox::new().ringlane(&["worker", "--", "run", "vector"]);
     assert_eq!((answer.status, answer.line("error: ").starts_with("NoRanks: ")), (2, true));
     assert!(answer.line("hint: ").contains("mpirun -n 4"), "{}", answer.stderr);
 }

@@ -6,14 +6,14 @@ mod common;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use common::{Answer, Desk, odd_scenes};
+use common::{Answer, Sandbox, odd_scenes};
 
 /// A scope that does not fit stops at once and names what is full; the hinted option, pasted, passes.
 #[track_caller]
 fn deadlocks_and_the_hint_helps(case: &str, option: &str, value: &str, resource: &str) {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let run = ["run", "flat", "--case", case, option, value];
-    let answer = desk.odd(&run);
+    let answer = sandbox.odd(&run);
     assert_eq!(answer.status, 1, "{}", answer.stderr);
     assert!(answer.line("error: ").starts_with("FlowControlDeadlock: "), "{}", answer.stderr);
     let detail = answer.line("detail: ");
@@ -22,8 +22,8 @@ fn deadlocks_and_the_hint_helps(case: &str, option: &str, value: &str, resource:
     let words: Vec<&str> = hint.split([' ', ',', ';', '`']).collect();
     let at =
         words.iter().position(|word| *word == option).unwrap_or_else(|| panic!("{hint} names no {option}"));
-    assert_eq!(desk.manifest()["status"], "fatal");
-    let again = Desk::new().odd(&["run", "flat", "--case", case, option, words[at + 1]]);
+    assert_eq!(sandbox.manifest()["status"], "fatal");
+    let again = Sandbox::new().odd(&["run", "flat", "--case", case, option, words[at + 1]]);
     assert_eq!(again.status, 0, "{}", again.stderr);
 }
 
@@ -37,9 +37,9 @@ fn a_scope_that_does_not_fit_is_a_deadlock_whose_hint_passes() {
 
 #[test]
 fn ctrl_c_ends_a_run_at_its_next_task() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let arguments = ["run", "slow", "-o", "run", "--param", "tasks=2000", "--json"];
-    let child = desk.command(&odd_scenes(), &arguments).spawn().unwrap();
+    let child = sandbox.command(&odd_scenes(), &arguments).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(500));
     let sent = Command::new("kill").args(["-s", "INT", &child.id().to_string()]).status().unwrap();
     assert!(sent.success());
@@ -49,12 +49,12 @@ fn ctrl_c_ends_a_run_at_its_next_task() {
     assert_eq!(answer.status, 130, "{}", answer.stderr);
     assert!(answer.stderr.contains("Ctrl-C again"), "{}", answer.stderr);
     assert_eq!(answer.json()["runs"][0]["status"], "interrupted");
-    assert_eq!(desk.manifest()["error"]["name"], "Interrupted");
+    assert_eq!(sandbox.manifest()["error"]["name"], "Interrupted");
 }
 
 #[test]
 fn totals_count_and_threads_are_those_asked_for() {
-    let answer = Desk::new().ringlane(&["run", "vector", "--case", "small", "--threads", "2", "--json"]);
+    let answer = Sandbox::new().ringlane(&["run", "vector", "--case", "small", "--threads", "2", "--json"]);
     let run = &answer.json()["runs"][0];
     assert_eq!((&run["threads"], &run["tasks"], &run["blocks"]), (&2.into(), &5.into(), &5.into()));
     assert_eq!(run["scopes"], 2);

@@ -6,7 +6,7 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use common::{Desk, checked};
+use common::{Sandbox, checked};
 use ringlane::Recording;
 use ringlane::insight::critical_path::Cause;
 use ringlane::prelude::*;
@@ -44,9 +44,9 @@ fn file_names(recording: &Recording) -> Vec<&str> {
 
 #[test]
 fn a_program_records_one_run_and_gets_answers_and_the_page_on_every_platform() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for platform in Platform::all() {
-        let dir = desk.path().join(platform.as_str());
+        let dir = sandbox.path().join(platform.as_str());
         let mut runtime = runtime(platform);
         assert_eq!(runtime.record(&dir).unwrap().run(&mut Buffers::new(), program).result.unwrap(), 80);
         let recording = recorded(&runtime, &dir);
@@ -72,8 +72,8 @@ fn a_program_records_one_run_and_gets_answers_and_the_page_on_every_platform() {
 
 #[test]
 fn only_the_next_run_is_recorded_and_what_was_observed_before_is_observed_again() {
-    let desk = Desk::new();
-    let (watched, own) = (desk.path().join("watched"), desk.path().join("own"));
+    let sandbox = Sandbox::new();
+    let (watched, own) = (sandbox.path().join("watched"), sandbox.path().join("own"));
     let mut runtime = runtime(Platform::Cpu);
     runtime.record(&own).unwrap().run(&mut Buffers::new(), program).result.unwrap();
     runtime.run(&mut Buffers::new(), program).result.unwrap();
@@ -82,7 +82,7 @@ fn only_the_next_run_is_recorded_and_what_was_observed_before_is_observed_again(
     let mut config = CallConfig::default().with_dfx_flags(DfxFlags::DEPS);
     config.set_output_prefix(watched.to_str().unwrap()).unwrap();
     runtime.observe(&config).unwrap();
-    let second = desk.path().join("second");
+    let second = sandbox.path().join("second");
     runtime.record(&second).unwrap().run(&mut Buffers::new(), program).result.unwrap();
     assert_eq!(file_names(recorded(&runtime, &second)), ["deps.json"]);
     assert!(!watched.exists());
@@ -92,9 +92,9 @@ fn only_the_next_run_is_recorded_and_what_was_observed_before_is_observed_again(
 
 #[test]
 fn a_recording_without_a_timeline_says_what_is_missing_and_still_has_a_page() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let mut config = CallConfig::default().with_dfx_flags(DfxFlags::SCOPES);
-    config.set_output_prefix(desk.path().join("run").to_str().unwrap()).unwrap();
+    config.set_output_prefix(sandbox.path().join("run").to_str().unwrap()).unwrap();
     let mut runtime = Runtime::on(Platform::Cpu).with(&config).unwrap();
     runtime.run(&mut Buffers::new(), program).result.unwrap();
     let recording = runtime.recording().unwrap();
@@ -104,8 +104,8 @@ fn a_recording_without_a_timeline_says_what_is_missing_and_still_has_a_page() {
 
 #[test]
 fn a_run_that_fails_or_panics_leaves_a_recording_and_one_that_cannot_begin_leaves_none() {
-    let desk = Desk::new();
-    let (failed, panicked) = (desk.path().join("failed"), desk.path().join("panicked"));
+    let sandbox = Sandbox::new();
+    let (failed, panicked) = (sandbox.path().join("failed"), sandbox.path().join("panicked"));
     let mut runtime = runtime(Platform::Cpu);
     let run = runtime
         .record(&failed)
@@ -146,8 +146,8 @@ fn a_directory_that_cannot_be_named_is_refused_at_once() {
 
 #[test]
 fn an_upload_to_memory_that_the_host_does_not_see_is_data_on_its_way_on_the_critical_path() {
-    let desk = Desk::new();
-    let dir = desk.path().join("run");
+    let sandbox = Sandbox::new();
+    let dir = sandbox.path().join("run");
     let mut runtime = runtime(Platform::A5sim);
     let run = runtime.record(&dir).unwrap().run(&mut Buffers::new(), |o| {
         let total = o.alloc(u32, [1])?;

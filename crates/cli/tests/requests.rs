@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use common::{Answer, Desk, checked_with_children};
+use common::{Answer, Sandbox, checked_with_children};
 use ringlane::{Platform, RunRequest};
 use ringlane_chip_sim::cost::CostTable;
 use ringlane_chip_sim::spec;
@@ -23,11 +23,11 @@ const SHAPES: [&str; 2] = ["2", "2x1"];
 
 /// Runs over workers of a shape, and gives the runs on chips.
 #[track_caller]
-fn on_chips(desk: &Desk, shape: &str, options: &[&str]) -> Vec<(PathBuf, Manifest)> {
-    let out = format!("out{}", fs::read_dir(desk.path()).unwrap().count());
-    let answer = desk.ringlane(&[&ATTENTION[..], &["--workers", shape, "-o", &out], options].concat());
+fn on_chips(sandbox: &Sandbox, shape: &str, options: &[&str]) -> Vec<(PathBuf, Manifest)> {
+    let out = format!("out{}", fs::read_dir(sandbox.path()).unwrap().count());
+    let answer = sandbox.ringlane(&[&ATTENTION[..], &["--workers", shape, "-o", &out], options].concat());
     assert_eq!(answer.status, 0, "{options:?}: {}", answer.stderr);
-    let mut runs = checked_with_children(&desk.path().join(out));
+    let mut runs = checked_with_children(&sandbox.path().join(out));
     runs.retain(|(_, run)| run.children.is_empty());
     assert!(runs.len() >= 2, "{runs:?}");
     runs
@@ -57,34 +57,34 @@ fn makespans(node: &Path) -> Vec<u64> {
 
 #[test]
 fn a_dump_over_workers_holds_the_selected_kernels_and_no_others() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for shape in SHAPES {
-        for (dir, _) in on_chips(&desk, shape, &["--dump-tensor=QK,PV:2"]) {
+        for (dir, _) in on_chips(&sandbox, shape, &["--dump-tensor=QK,PV:2"]) {
             assert_eq!(dumped(&dir), ["PV", "QK"].map(String::from).into(), "{}", dir.display());
         }
-        let (everything, _) = &on_chips(&desk, shape, &["--dump-tensor"])[0];
+        let (everything, _) = &on_chips(&sandbox, shape, &["--dump-tensor"])[0];
         assert!(dumped(everything).len() > 2);
     }
 }
 
 #[test]
 fn a_chip_a_policy_costs_and_chaos_reach_the_chips_of_workers() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let costs = ["--chip-swimlane=1", "--costs-out", "costs.json"];
-    assert_eq!(desk.ringlane(&[&ATTENTION[..4], &costs].concat()).status, 0);
+    assert_eq!(sandbox.ringlane(&[&ATTENTION[..4], &costs].concat()).status, 0);
     let chip = spec::builtin_text("a2a3sim").unwrap();
     let chip = chip.replace("clusters = 24", "clusters = 4").replace("name = \"a2a3sim\"", "name = \"mine\"");
-    fs::write(desk.path().join("mine.toml"), chip).unwrap();
+    fs::write(sandbox.path().join("mine.toml"), chip).unwrap();
     for shape in SHAPES {
         let options =
             ["--dep-gen", "--chip", "mine.toml", "--policy", "critical-path", "--costs", "costs.json"];
-        for (dir, run) in on_chips(&desk, shape, &options) {
+        for (dir, run) in on_chips(&sandbox, shape, &options) {
             let model = run.model.as_ref().expect("a modelled chip");
             assert_eq!((model.chip.as_str(), run.cores), ("mine", 12), "{}", dir.display());
             assert_eq!((model.policy.as_str(), model.costs.as_deref()), ("critical-path", Some("cpu")));
             assert_eq!(model.chaos, None);
         }
-        let runs = on_chips(&desk, shape, &["--dep-gen", "--chaos", "7", "--policy", "locality"]);
+        let runs = on_chips(&sandbox, shape, &["--dep-gen", "--chaos", "7", "--policy", "locality"]);
         for (_, run) in runs {
             let model = run.model.expect("a modelled chip");
             assert_eq!((model.policy.as_str(), model.chaos, model.costs), ("locality", Some(7), None));
@@ -94,11 +94,11 @@ fn a_chip_a_policy_costs_and_chaos_reach_the_chips_of_workers() {
 
 #[test]
 fn chaos_and_costs_change_the_time_of_every_part_and_alike_each_time() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let costs = ["--chip-swimlane=1", "--costs-out", "costs.json"];
-    assert_eq!(desk.ringlane(&[&ATTENTION[..4], &costs].concat()).status, 0);
+    assert_eq!(sandbox.ringlane(&[&ATTENTION[..4], &costs].concat()).status, 0);
     let spans = |options: &[&str]| {
-        let runs = on_chips(&desk, "2", &[&["--dep-gen"], options].concat());
+        let runs = on_chips(&sandbox, "2", &[&["--dep-gen"], options].concat());
         // out/chip0/1
         makespans(runs[0].0.ancestors().nth(2).expect("the node's directory"))
     };
@@ -113,12 +113,12 @@ fn chaos_and_costs_change_the_time_of_every_part_and_alike_each_time() {
 #[test]
 fn a_chip_travels_by_value_from_a_file_that_only_the_command_can_read() {
     for together in [&["--workers", "2x1", "-o", "out", "--dep-gen"][..], &["--jobs", "2"]] {
-        let desk = Desk::new();
+        let sandbox = Sandbox::new();
         let chip = spec::builtin_text("a2a3sim").unwrap().replace("name = \"a2a3sim\"", "name = \"mine\"");
-        let path = desk.path().join("mine.toml");
+        let path = sandbox.path().join("mine.toml");
         fs::write(&path, chip).unwrap();
         let arguments = [&ATTENTION[..], &["--chip", "/dev/stdin"], together].concat();
-        let mut command = desk.command(Path::new(env!("CARGO_BIN_EXE_ringlane")), &arguments);
+        let mut command = sandbox.command(Path::new(env!("CARGO_BIN_EXE_ringlane")), &arguments);
         let answer = command.stdin(Stdio::from(File::open(&path).unwrap())).output().expect("it starts");
         let answer = Answer::of(answer);
         assert_eq!(answer.status, 0, "{together:?}: {}", answer.stderr);
@@ -127,12 +127,12 @@ fn a_chip_travels_by_value_from_a_file_that_only_the_command_can_read() {
 
 #[test]
 fn costs_of_a_run_over_workers_are_those_of_its_chips() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let table = |options: &[&str]| {
         let costs = ["--chip-swimlane=1", "--costs-out", "costs.json"];
-        let answer = desk.ringlane(&[&ATTENTION[..], &costs, options].concat());
+        let answer = sandbox.ringlane(&[&ATTENTION[..], &costs, options].concat());
         assert_eq!(answer.status, 0, "{options:?}: {}", answer.stderr);
-        CostTable::read(desk.path().join("costs.json")).expect("a table")
+        CostTable::read(sandbox.path().join("costs.json")).expect("a table")
     };
     let blocks = |table: &CostTable| -> Vec<_> {
         table.kernels().iter().map(|kernel| (kernel.name.clone(), kernel.blocks)).collect()

@@ -10,7 +10,7 @@ use std::process::Child;
 use std::time::Duration;
 
 use common::processes::{children, descendants, lives, signal, within};
-use common::{ALL_FILES, Answer, Desk, checked, listed, odd_scenes};
+use common::{ALL_FILES, Answer, Sandbox, checked, listed, odd_scenes};
 use ringlane_trace::{RunStatus, check_run};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
@@ -26,15 +26,15 @@ fn fifo(path: &Path) {
 }
 
 /// Starts the command with scenes that misbehave, and waits until a file is there.
-fn start(desk: &Desk, arguments: &[&str], until: &str) -> Child {
-    let child = desk.command(&odd_scenes(), arguments).spawn().expect("the command starts");
-    within(until, || desk.path().join(until).exists());
+fn start(sandbox: &Sandbox, arguments: &[&str], until: &str) -> Child {
+    let child = sandbox.command(&odd_scenes(), arguments).spawn().expect("the command starts");
+    within(until, || sandbox.path().join(until).exists());
     child
 }
 
 #[track_caller]
-fn no_temporary_files(desk: &Desk) {
-    let files = desk.files();
+fn no_temporary_files(sandbox: &Sandbox) {
+    let files = sandbox.files();
     assert!(files.iter().all(|file| !file.ends_with(".tmp")), "{files:?}");
 }
 
@@ -46,31 +46,32 @@ fn every_stop_signal_ends_a_run_at_its_next_task_and_what_was_recorded_is_writte
         if name == "HUP" && ignores_hang_ups() {
             continue;
         }
-        let desk = Desk::new();
+        let sandbox = Sandbox::new();
         let run = ["run", "slow", "-o", "run", "--dfx", "--param", "tasks=1000"];
-        let child = start(&desk, &run, "run/tensor_dump");
+        let child = start(&sandbox, &run, "run/tensor_dump");
         std::thread::sleep(Duration::from_millis(150));
         signal(child.id(), name);
         let answer = Answer::of(child.wait_with_output().unwrap());
         assert_eq!(answer.status, status, "{name}: {}", answer.stderr);
-        let manifest = checked(&desk.path().join("run"));
+        let manifest = checked(&sandbox.path().join("run"));
         assert_eq!(
             (manifest.status, listed(&manifest)),
             (RunStatus::Interrupted, ALL_FILES.to_vec()),
             "{name}"
         );
         assert!(manifest.blocks > 0, "{name}");
-        no_temporary_files(&desk);
+        no_temporary_files(&sandbox);
     }
 }
 
 #[test]
 fn sigterm_reaches_every_case_of_a_command_that_runs_them_side_by_side() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let run = ["run", "sleepers", "--jobs", "2", "--param", "tasks=100000", "--dep-gen", "--json"];
-    let parent = start(&desk, &run, "outputs");
-    let runs = |desk: &Desk| desk.files().into_iter().filter(|file| file.matches('/').count() == 1).count();
-    within("two cases", || runs(&desk) == 2 && children(parent.id()).len() == 2);
+    let parent = start(&sandbox, &run, "outputs");
+    let runs =
+        |sandbox: &Sandbox| sandbox.files().into_iter().filter(|file| file.matches('/').count() == 1).count();
+    within("two cases", || runs(&sandbox) == 2 && children(parent.id()).len() == 2);
     std::thread::sleep(Duration::from_millis(300));
     signal(parent.id(), "TERM");
     let answer = Answer::of(parent.wait_with_output().unwrap());
@@ -78,7 +79,7 @@ fn sigterm_reaches_every_case_of_a_command_that_runs_them_side_by_side() {
     let runs = answer.json()["runs"].as_array().unwrap().clone();
     assert_eq!(runs.len(), 2);
     for run in runs {
-        let manifest = checked(&desk.path().join(run["dir"].as_str().unwrap()));
+        let manifest = checked(&sandbox.path().join(run["dir"].as_str().unwrap()));
         assert_eq!(manifest.status, RunStatus::Interrupted);
     }
 }
@@ -89,10 +90,10 @@ fn rounds_that_a_signal_ends_are_interrupted_wherever_it_arrives_and_the_command
     for (name, status, workers) in
         [("TERM", 143, &[][..]), ("INT", 130, &[]), ("TERM", 143, &["--workers", "2"])]
     {
-        let desk = Desk::new();
+        let sandbox = Sandbox::new();
         let run = ["run", "vector", "--case", "large", "--rounds", "100000", "--json", "-o", "run"];
-        let child = desk.command(ringlane, &[&run, workers].concat()).spawn().unwrap();
-        within("the run", || desk.path().join("run").exists());
+        let child = sandbox.command(ringlane, &[&run, workers].concat()).spawn().unwrap();
+        within("the run", || sandbox.path().join("run").exists());
         std::thread::sleep(Duration::from_millis(700));
         signal(child.id(), name);
         let answer = Answer::of(child.wait_with_output().unwrap());
@@ -103,7 +104,7 @@ fn rounds_that_a_signal_ends_are_interrupted_wherever_it_arrives_and_the_command
             (&false.into(), &"interrupted".into()),
             "{json}"
         );
-        let manifest = checked(&desk.path().join("run"));
+        let manifest = checked(&sandbox.path().join("run"));
         assert_eq!(manifest.status, RunStatus::Interrupted, "{name}");
         assert!(manifest.error.unwrap().detail.contains(" of 100000 rounds were done"), "{}", answer.stderr);
         assert!(answer.line("error: ").starts_with("Interrupted"), "{}", answer.stderr);
@@ -113,7 +114,7 @@ fn rounds_that_a_signal_ends_are_interrupted_wherever_it_arrives_and_the_command
 
 #[test]
 fn sigterm_ends_a_run_over_workers_and_its_processes() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let run = [
         "run",
         "matmul",
@@ -127,34 +128,34 @@ fn sigterm_ends_a_run_over_workers_and_its_processes() {
         "-o",
         "out",
     ];
-    let run = desk.command(Path::new(env!("CARGO_BIN_EXE_ringlane")), &run).spawn().unwrap();
+    let run = sandbox.command(Path::new(env!("CARGO_BIN_EXE_ringlane")), &run).spawn().unwrap();
     within("two chips and a function", || descendants(run.id()).len() == 3);
     std::thread::sleep(Duration::from_millis(500));
     let workers = descendants(run.id());
     signal(run.id(), "TERM");
     let answer = Answer::of(run.wait_with_output().unwrap());
     assert_eq!(answer.status, 143, "{}", answer.stderr);
-    assert!(desk.path().join("out/run.json").exists(), "{}", answer.stderr);
+    assert!(sandbox.path().join("out/run.json").exists(), "{}", answer.stderr);
     within("the end of all workers", || !workers.iter().any(|&pid| lives(pid)));
 }
 
 #[test]
 fn a_command_that_ignores_hang_ups_goes_on_when_its_terminal_is_closed() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let script =
         format!("trap '' HUP; exec '{}' run slow -o run --dep-gen --param tasks=50", odd_scenes().display());
-    let child = desk.command(Path::new("sh"), &["-c", &script]).spawn().unwrap();
-    within("the run", || desk.path().join("run").exists());
+    let child = sandbox.command(Path::new("sh"), &["-c", &script]).spawn().unwrap();
+    within("the run", || sandbox.path().join("run").exists());
     std::thread::sleep(Duration::from_millis(100));
     signal(child.id(), "HUP");
     let answer = Answer::of(child.wait_with_output().unwrap());
     assert_eq!(answer.status, 0, "{}", answer.stderr);
-    assert_eq!(checked(&desk.path().join("run")).status, RunStatus::Ok);
+    assert_eq!(checked(&sandbox.path().join("run")).status, RunStatus::Ok);
 }
 
 #[test]
 fn a_second_signal_ends_a_recorded_run_at_once_names_what_is_not_written_and_leaves_no_temporary_file() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let run = [
         "run",
         "slow",
@@ -168,7 +169,7 @@ fn a_second_signal_ends_a_recorded_run_at_once_names_what_is_not_written_and_lea
         "--param",
         "ms=60000",
     ];
-    let child = start(&desk, &run, "run/tensor_dump");
+    let child = start(&sandbox, &run, "run/tensor_dump");
     std::thread::sleep(Duration::from_millis(150));
     signal(child.id(), "INT");
     std::thread::sleep(Duration::from_millis(300));
@@ -178,8 +179,8 @@ fn a_second_signal_ends_a_recorded_run_at_once_names_what_is_not_written_and_lea
     for file in ["run/run.json", "run/deps.json", "f.json"] {
         assert!(answer.stderr.contains(&format!("{file} was not written\n")), "{file}: {}", answer.stderr);
     }
-    no_temporary_files(&desk);
-    assert!(!desk.path().join("run/run.json").exists());
+    no_temporary_files(&sandbox);
+    assert!(!sandbox.path().join("run/run.json").exists());
 }
 
 #[test]
@@ -187,20 +188,20 @@ fn a_signal_while_the_files_of_a_run_are_written_ends_that_and_run_json_says_wha
     let ringlane = Path::new(env!("CARGO_BIN_EXE_ringlane"));
     // More and more tasks, until the files take longer to write than the signal takes to come.
     for tasks in [20_000, 80_000, 320_000, 1_280_000] {
-        let desk = Desk::new();
+        let sandbox = Sandbox::new();
         let tasks = format!("tasks={tasks}");
         let run = ["run", "stream", "--case", "short", "--param", &tasks, "--dfx", "-o", "run"];
-        let child = desk.command(ringlane, &run).spawn().unwrap();
+        let child = sandbox.command(ringlane, &run).spawn().unwrap();
         // The captured bytes get their name first, when the run is over.
-        within("the export", || desk.path().join("run/tensor_dump/tensor_dump.bin").exists());
+        within("the export", || sandbox.path().join("run/tensor_dump/tensor_dump.bin").exists());
         signal(child.id(), "INT");
         let answer = Answer::of(child.wait_with_output().unwrap());
         if answer.status == 0 {
             continue;
         }
         assert_eq!(answer.status, 130, "{}", answer.stderr);
-        no_temporary_files(&desk);
-        let dir = desk.path().join("run");
+        no_temporary_files(&sandbox);
+        let dir = sandbox.path().join("run");
         let manifest = checked(&dir);
         let unwritten: Vec<_> = manifest.files.iter().filter(|file| file.incomplete.is_some()).collect();
         if unwritten.is_empty() {
@@ -223,13 +224,14 @@ fn a_signal_while_the_files_of_a_run_are_written_ends_that_and_run_json_says_wha
 
 #[test]
 fn a_signal_ends_commands_that_wait_for_the_reader_of_what_they_write() {
-    let desk = Desk::new();
-    assert_eq!(desk.ringlane(&["run", "vector", "--case", "small", "--dfx", "-o", "run"]).status, 0);
-    fifo(&desk.path().join("pipe"));
+    let sandbox = Sandbox::new();
+    assert_eq!(sandbox.ringlane(&["run", "vector", "--case", "small", "--dfx", "-o", "run"]).status, 0);
+    fifo(&sandbox.path().join("pipe"));
     for command in ["report", "swimlane", "deps", "mermaid"] {
         for (name, status) in [("INT", 130), ("TERM", 143)] {
             let arguments = [command, "run", "-o", "pipe"];
-            let child = desk.command(Path::new(env!("CARGO_BIN_EXE_ringlane")), &arguments).spawn().unwrap();
+            let child =
+                sandbox.command(Path::new(env!("CARGO_BIN_EXE_ringlane")), &arguments).spawn().unwrap();
             // Signals are caught before anything else is done; what is opened then waits for a reader.
             let is_caught = || {
                 let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
@@ -240,33 +242,34 @@ fn a_signal_ends_commands_that_wait_for_the_reader_of_what_they_write() {
             signal(child.id(), name);
             let answer = Answer::of(child.wait_with_output().unwrap());
             assert_eq!(answer.status, status, "{command} {name}: {}", answer.stderr);
-            no_temporary_files(&desk);
+            no_temporary_files(&sandbox);
         }
     }
 }
 
 #[test]
 fn a_signal_while_a_page_is_made_leaves_no_part_of_it() {
-    let desk = Desk::new();
-    assert_eq!(desk.ringlane(&["run", "vector", "--case", "small", "--dfx", "-o", "run"]).status, 0);
+    let sandbox = Sandbox::new();
+    assert_eq!(sandbox.ringlane(&["run", "vector", "--case", "small", "--dfx", "-o", "run"]).status, 0);
     // What the page is made of comes from a pipe into which nobody writes.
-    let table = desk.path().join("run/l2_perf_records.json");
+    let table = sandbox.path().join("run/l2_perf_records.json");
     let entry = |bytes| format!("\"path\":\"l2_perf_records.json\",\"bytes\":{bytes},");
-    let manifest = fs::read_to_string(desk.path().join("run/run.json")).unwrap();
+    let manifest = fs::read_to_string(sandbox.path().join("run/run.json")).unwrap();
     let as_long = entry(fs::metadata(&table).unwrap().len());
     assert!(manifest.contains(&as_long), "{manifest}");
-    fs::write(desk.path().join("run/run.json"), manifest.replace(&as_long, &entry(0))).unwrap();
+    fs::write(sandbox.path().join("run/run.json"), manifest.replace(&as_long, &entry(0))).unwrap();
     fs::remove_file(&table).unwrap();
     fifo(&table);
-    let child = desk.command(Path::new(env!("CARGO_BIN_EXE_ringlane")), &["report", "run"]).spawn().unwrap();
-    let is_begun = || desk.files().iter().any(|file| file.starts_with("run/.report.html"));
+    let child =
+        sandbox.command(Path::new(env!("CARGO_BIN_EXE_ringlane")), &["report", "run"]).spawn().unwrap();
+    let is_begun = || sandbox.files().iter().any(|file| file.starts_with("run/.report.html"));
     within("a page that is begun", is_begun);
     signal(child.id(), "INT");
     let answer = Answer::of(child.wait_with_output().unwrap());
     assert_eq!(answer.status, 130, "{}", answer.stderr);
     assert!(answer.stderr.contains("interrupted: run/report.html was not written\n"), "{}", answer.stderr);
-    no_temporary_files(&desk);
-    assert!(!desk.path().join("run/report.html").exists());
+    no_temporary_files(&sandbox);
+    assert!(!sandbox.path().join("run/report.html").exists());
 }
 
 #[test]
@@ -278,10 +281,10 @@ fn a_kernel_that_ends_its_process_is_named_with_its_task_and_the_run_directory()
             ("kernel_overflows", "SIGSEGV", 6),
             ("kernel_aborts", "SIGABRT", 6),
         ] {
-            let desk = Desk::new();
+            let sandbox = Sandbox::new();
             let way = format!("way={way}");
             let run = ["run", "odd", "--case", "nothing", "--param", &way, "-p", platform, "-o", "some/run"];
-            let output = desk.command(&odd_scenes(), &run).output().unwrap();
+            let output = sandbox.command(&odd_scenes(), &run).output().unwrap();
             assert_eq!(output.status.signal(), Some(ends), "{platform} {way}");
             let stderr = String::from_utf8(output.stderr).unwrap();
             let lines: Vec<_> = stderr.lines().filter(|line| line.starts_with("crash: ")).collect();
@@ -295,7 +298,7 @@ fn a_kernel_that_ends_its_process_is_named_with_its_task_and_the_run_directory()
 
 #[test]
 fn a_crash_is_named_by_the_thread_it_is_on_also_where_others_run_tasks() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let run = [
         "run",
         "odd",
@@ -309,7 +312,7 @@ fn a_crash_is_named_by_the_thread_it_is_on_also_where_others_run_tasks() {
         "-o",
         "run",
     ];
-    let output = desk.command(&odd_scenes(), &run).output().unwrap();
+    let output = sandbox.command(&odd_scenes(), &run).output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.signal(), Some(11), "{stderr}");
     assert!(stderr.contains("crash: SIGSEGV in kernel ODD of task 1:0 on core "), "{stderr}");

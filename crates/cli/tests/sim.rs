@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use common::{ALL_FILES, Desk, checked, listed};
+use common::{ALL_FILES, Sandbox, checked, listed};
 use ringlane_trace::Manifest;
 use ringlane_trace::swimlane::{Phase, Swimlane};
 
@@ -24,12 +24,18 @@ const CASES: [(&str, &str); 8] = [
 
 /// Runs a case with everything on and gives its files, host times and dates left out.
 #[track_caller]
-fn files(desk: &Desk, name: &str, scene: &str, case: &str, options: &[&str]) -> BTreeMap<String, Vec<u8>> {
+fn files(
+    sandbox: &Sandbox,
+    name: &str,
+    scene: &str,
+    case: &str,
+    options: &[&str],
+) -> BTreeMap<String, Vec<u8>> {
     let small: &[&str] = if scene == "stream" { &["--param", "tasks=600"] } else { &[] };
     let arguments = [&["run", scene, "--case", case, "-o", name, "--dfx"], small, options].concat();
-    let answer = desk.ringlane(&arguments);
+    let answer = sandbox.ringlane(&arguments);
     assert_eq!(answer.status, 0, "{arguments:?}: {}", answer.stderr);
-    let dir = desk.path().join(name);
+    let dir = sandbox.path().join(name);
     let manifest = checked(&dir);
     assert_eq!(listed(&manifest), ALL_FILES);
     let mut files: BTreeMap<String, Vec<u8>> =
@@ -53,9 +59,9 @@ fn timeless(dir: &Path) -> Vec<u8> {
 
 fn twice(platform: &str) {
     for (scene, case) in CASES {
-        let desk = Desk::new();
+        let sandbox = Sandbox::new();
         let options = ["--platform", platform];
-        let [first, second] = ["a", "b"].map(|name| files(&desk, name, scene, case, &options));
+        let [first, second] = ["a", "b"].map(|name| files(&sandbox, name, scene, case, &options));
         for (file, bytes) in &first {
             assert!(bytes == &second[file], "{scene} {case}: two runs differ in {file}");
         }
@@ -75,9 +81,9 @@ fn two_runs_on_a5sim_leave_the_same_bytes_and_they_are_true() {
 #[test]
 fn every_chip_gives_the_same_values_and_the_same_graph() {
     for (scene, case) in CASES {
-        let desk = Desk::new();
+        let sandbox = Sandbox::new();
         let on = ["cpu", "a2a3sim", "a5sim"].map(|platform| {
-            let files = files(&desk, platform, scene, case, &["--platform", platform]);
+            let files = files(&sandbox, platform, scene, case, &["--platform", platform]);
             let manifest: serde_json::Value = serde_json::from_slice(&files["run.json"]).unwrap();
             (manifest["golden"]["output_hash"].clone(), files["deps.json"].clone())
         });
@@ -87,10 +93,10 @@ fn every_chip_gives_the_same_values_and_the_same_graph() {
 
 #[test]
 fn copies_are_on_the_timeline_of_the_chip_whose_memory_the_host_does_not_see() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for (platform, copies) in [("a2a3sim", None), ("a5sim", Some(4))] {
-        files(&desk, platform, "vector", "chunked", &["--platform", platform]);
-        let swimlane = Swimlane::read(desk.path().join(platform)).unwrap();
+        files(&sandbox, platform, "vector", "chunked", &["--platform", platform]);
+        let swimlane = Swimlane::read(sandbox.path().join(platform)).unwrap();
         let seen = swimlane.head.copies.as_ref().map(Vec::len);
         assert!(seen.is_none() == copies.is_none() && seen.unwrap_or(9) >= copies.unwrap_or(0), "{seen:?}");
     }
@@ -98,12 +104,12 @@ fn copies_are_on_the_timeline_of_the_chip_whose_memory_the_host_does_not_see() {
 
 #[test]
 fn every_block_is_counted_as_handed_out_also_in_a_phase_shorter_than_a_tick() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for platform in ["a2a3sim", "a5sim"] {
         for (scene, case) in [("stream", "short"), ("cholesky", "ragged"), ("moe", "skewed")] {
             let name = format!("{platform}_{scene}");
-            files(&desk, &name, scene, case, &["--platform", platform]);
-            let swimlane = Swimlane::read(desk.path().join(name)).unwrap();
+            files(&sandbox, &name, scene, case, &["--platform", platform]);
+            let swimlane = Swimlane::read(sandbox.path().join(name)).unwrap();
             let dispatched = swimlane.phases.iter().filter(|row| row.phase == Phase::Dispatch);
             let blocks = swimlane.blocks.len() as u64;
             assert_eq!(dispatched.map(|row| row.tasks).sum::<u64>(), blocks, "{scene} on {platform}");
@@ -113,30 +119,30 @@ fn every_block_is_counted_as_handed_out_also_in_a_phase_shorter_than_a_tick() {
 
 #[test]
 fn scopes_and_captured_tensors_go_over_the_link_of_the_chip_whose_memory_the_host_does_not_see() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let sent = |name: &str, options: &[&str]| {
         let scene =
             ["run", "paged_attention", "--case", "small", "-p", "a5sim", "-o", name, "--chip-swimlane=1"];
-        let answer = desk.ringlane(&[&scene, options].concat());
+        let answer = sandbox.ringlane(&[&scene, options].concat());
         assert_eq!(answer.status, 0, "{}", answer.stderr);
-        checked(&desk.path().join(name));
-        let copies = Swimlane::read(desk.path().join(name)).unwrap().head.copies.unwrap();
+        checked(&sandbox.path().join(name));
+        let copies = Swimlane::read(sandbox.path().join(name)).unwrap().head.copies.unwrap();
         copies.iter().filter(|copy| copy.what.starts_with("records")).map(|copy| copy.bytes).sum::<u64>()
     };
     let timeline = sent("timeline", &[]);
     assert!(sent("scopes", &["--scope-stats"]) > timeline);
     let dumped = sent("dump", &["--dump-tensor"]);
-    let captured = fs::metadata(desk.path().join("dump/tensor_dump/tensor_dump.bin")).unwrap().len();
+    let captured = fs::metadata(sandbox.path().join("dump/tensor_dump/tensor_dump.bin")).unwrap().len();
     assert!(dumped > timeline + captured / 2, "{dumped} bytes with {captured} captured, {timeline} without");
 }
 
 #[test]
 fn many_short_tasks_show_that_the_control_threads_are_the_bottleneck() {
-    let desk = Desk::new();
-    files(&desk, "run", "stream", "short", &["--platform", "a2a3sim"]);
-    let manifest: Manifest = checked(&desk.path().join("run"));
+    let sandbox = Sandbox::new();
+    files(&sandbox, "run", "stream", "short", &["--platform", "a2a3sim"]);
+    let manifest: Manifest = checked(&sandbox.path().join("run"));
     let mut spent: BTreeMap<&str, u64> = BTreeMap::new();
-    for phase in Swimlane::read(desk.path().join("run")).unwrap().phases {
+    for phase in Swimlane::read(sandbox.path().join("run")).unwrap().phases {
         *spent.entry(phase.phase.as_str()).or_default() += phase.end.0 - phase.start.0;
     }
     assert_eq!(
@@ -151,9 +157,9 @@ fn many_short_tasks_show_that_the_control_threads_are_the_bottleneck() {
 
 #[test]
 fn a_policy_changes_when_things_happen_and_nothing_else() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let runs = ["fifo", "critical-path", "locality"].map(|policy| {
-        let files = files(&desk, policy, "moe", "small", &["--platform", "a2a3sim", "--policy", policy]);
+        let files = files(&sandbox, policy, "moe", "small", &["--platform", "a2a3sim", "--policy", policy]);
         let manifest: serde_json::Value = serde_json::from_slice(&files["run.json"]).unwrap();
         (manifest["golden"]["output_hash"].clone(), files["deps.json"].clone())
     });
@@ -164,7 +170,7 @@ fn a_policy_changes_when_things_happen_and_nothing_else() {
 fn chaos_tells_every_draw_and_a_silent_core_ends_the_run_cleanly() {
     let (mut silent, mut well) = (0, 0);
     for seed in 0..16 {
-        let desk = Desk::new();
+        let sandbox = Sandbox::new();
         let seed = seed.to_string();
         let arguments = [
             "run",
@@ -179,9 +185,9 @@ fn chaos_tells_every_draw_and_a_silent_core_ends_the_run_cleanly() {
             "-o",
             "run",
         ];
-        let answer = desk.ringlane(&arguments);
+        let answer = sandbox.ringlane(&arguments);
         assert!(answer.stderr.contains("chaos: "), "{}", answer.stderr);
-        checked(&desk.path().join("run"));
+        checked(&sandbox.path().join("run"));
         if answer.status == 0 {
             well += 1;
             continue;
@@ -196,31 +202,32 @@ fn chaos_tells_every_draw_and_a_silent_core_ends_the_run_cleanly() {
 
 #[test]
 fn a_chip_of_ones_own_is_used_and_a_bad_one_is_refused_before_anything_runs() {
-    let desk = Desk::new();
-    let chip = desk.ringlane(&["chips", "show", "a2a3sim"]).stdout.replace("clusters = 24", "clusters = 2");
-    fs::write(desk.path().join("small.toml"), &chip).unwrap();
-    fs::write(desk.path().join("bad.toml"), chip.replace("clusters = 2", "clusters = 0")).unwrap();
+    let sandbox = Sandbox::new();
+    let chip =
+        sandbox.ringlane(&["chips", "show", "a2a3sim"]).stdout.replace("clusters = 24", "clusters = 2");
+    fs::write(sandbox.path().join("small.toml"), &chip).unwrap();
+    fs::write(sandbox.path().join("bad.toml"), chip.replace("clusters = 2", "clusters = 0")).unwrap();
     let run = |file| {
-        desk.ringlane(&["run", "vector", "--case", "one", "-p", "a2a3sim", "--chip", file, "-o", "run"])
+        sandbox.ringlane(&["run", "vector", "--case", "one", "-p", "a2a3sim", "--chip", file, "-o", "run"])
     };
     let bad = run("bad.toml");
     assert_eq!(bad.status, 2, "{}", bad.stderr);
     assert!(bad.line("detail: ").contains("clusters"), "{}", bad.stderr);
-    assert!(!desk.path().join("run").exists());
+    assert!(!sandbox.path().join("run").exists());
     let small = run("small.toml");
     assert_eq!(small.status, 0, "{}", small.stderr);
     assert!(small.stdout.contains("2 aic"), "{}", small.stdout);
-    assert_eq!(desk.manifest()["cores"], 6);
-    assert_eq!(desk.manifest()["model"]["policy"], "fifo");
+    assert_eq!(sandbox.manifest()["cores"], 6);
+    assert_eq!(sandbox.manifest()["model"]["policy"], "fifo");
 }
 
 #[test]
 fn options_of_simulators_are_refused_elsewhere_and_counters_depend_on_the_platform() {
-    let desk = Desk::new();
-    let threads = desk.ringlane(&["run", "vector", "-p", "a5sim", "--threads", "2"]);
+    let sandbox = Sandbox::new();
+    let threads = sandbox.ringlane(&["run", "vector", "-p", "a5sim", "--threads", "2"]);
     assert_eq!((threads.status, threads.line("hint: ")), (2, "--platform cpu, or leave out --threads"));
     for option in [["--policy", "fifo"], ["--chaos", "1"], ["--chip", "a.toml"]] {
-        let answer = desk.ringlane(&["run", "vector", option[0], option[1]]);
+        let answer = sandbox.ringlane(&["run", "vector", option[0], option[1]]);
         assert_eq!(answer.status, 2);
         assert!(answer.line("detail: ").starts_with(option[0]), "{}", answer.stderr);
         assert!(answer.line("hint: ").contains("--platform a2a3sim"), "{}", answer.stderr);
@@ -231,26 +238,26 @@ fn options_of_simulators_are_refused_elsewhere_and_counters_depend_on_the_platfo
         (["--platform", "cpu", "--pmu=pipe"], "cache"),
         (["--platform", "a5sim", "--policy=best"], "critical-path"),
     ] {
-        let answer = desk.ringlane(&[&["run", "vector"], &arguments[..]].concat());
+        let answer = sandbox.ringlane(&[&["run", "vector"], &arguments[..]].concat());
         assert_eq!(answer.status, 2, "{arguments:?}");
         assert!(answer.line("detail: ").contains(allowed), "{}", answer.stderr);
     }
-    assert_eq!(desk.files(), [""; 0]);
+    assert_eq!(sandbox.files(), [""; 0]);
 }
 
 #[test]
 fn buffers_that_run_full_make_the_chip_wait_in_its_own_time() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for platform in ["a2a3sim", "a5sim"] {
-        let chip = desk.ringlane(&["chips", "show", platform]).stdout;
+        let chip = sandbox.ringlane(&["chips", "show", platform]).stdout;
         let chip = chip.replace("\"64 KiB\"", "\"1 KiB\"").replace("\"25 GB/s\"", "\"1 MB/s\"");
         let file = format!("{platform}.toml");
-        fs::write(desk.path().join(&file), chip).unwrap();
+        fs::write(sandbox.path().join(&file), chip).unwrap();
         let run = |name: &str, option: &str| {
             let scene =
                 ["run", "cholesky", "--case", "ragged", "-p", platform, "--chip", &file, "-o", name, option];
-            assert_eq!(desk.ringlane(&scene).status, 0);
-            checked(&desk.path().join(name))
+            assert_eq!(sandbox.ringlane(&scene).status, 0);
+            checked(&sandbox.path().join(name))
         };
         let watched = run(&format!("{platform}-watched"), "--chip-swimlane");
         let alone = run(&format!("{platform}-alone"), "--seed=0");

@@ -6,7 +6,7 @@ mod trace;
 use std::fs;
 use std::path::Path;
 
-use common::{Answer, Desk};
+use common::{Answer, Sandbox};
 use ringlane_insight::{Instrument, Run};
 use ringlane_trace::swimlane::{self, BlockRow};
 use trace::{Trace, chrome, perfetto};
@@ -17,13 +17,13 @@ fn passed(answer: Answer) -> Answer {
 }
 
 /// Makes both traces of a run and checks them against its tables.
-fn check_both(desk: &Desk, run: &str) -> (Trace, Trace, Answer) {
-    let dir = desk.path().join(run);
+fn check_both(sandbox: &Sandbox, run: &str) -> (Trace, Trace, Answer) {
+    let dir = sandbox.path().join(run);
     let opened = Run::open(&dir).unwrap();
     let timeline = opened.timeline().unwrap();
     let scopes = if opened.has(Instrument::Scopes) { opened.scopes().unwrap().scopes.len() } else { 0 };
-    let answer = passed(desk.ringlane(&["swimlane", run]));
-    passed(desk.ringlane(&["swimlane", run, "--format", "pftrace"]));
+    let answer = passed(sandbox.ringlane(&["swimlane", run]));
+    passed(sandbox.ringlane(&["swimlane", run, "--format", "pftrace"]));
     let frequency = u128::from(timeline.clock_freq_hz);
     let ns = |ticks: u64| ((u128::from(ticks) * 1_000_000_000 + frequency / 2) / frequency) as u64;
     let json = chrome::read(&fs::read_to_string(dir.join("merged_swimlane.json")).unwrap());
@@ -35,7 +35,7 @@ fn check_both(desk: &Desk, run: &str) -> (Trace, Trace, Answer) {
 
 #[test]
 fn every_block_edge_phase_and_submit_is_in_both_traces_at_every_level() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for platform in ["cpu", "a2a3sim"] {
         for scene in ["paged_attention", "cholesky"] {
             for level in ["1", "2", "3"] {
@@ -45,8 +45,8 @@ fn every_block_edge_phase_and_submit_is_in_both_traces_at_every_level() {
                     let mut arguments =
                         vec!["run", scene, "--case", "small", "-p", platform, "-o", &run, &swimlane];
                     arguments.extend(others);
-                    passed(desk.ringlane(&arguments));
-                    let (_, _, answer) = check_both(&desk, &run);
+                    passed(sandbox.ringlane(&arguments));
+                    let (_, _, answer) = check_both(&sandbox, &run);
                     assert_eq!(answer.stderr.contains("no orchestrator"), level != "3", "{}", answer.stderr);
                     assert_eq!(answer.stderr.contains("no scope_stats.json"), others.is_empty());
                     assert_eq!(answer.stderr.contains("no deps.json"), others.is_empty());
@@ -59,10 +59,10 @@ fn every_block_edge_phase_and_submit_is_in_both_traces_at_every_level() {
 
 #[test]
 fn a_ring_that_is_full_is_seen_and_a_chip_that_copies_shows_its_copies() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let arguments = ["run", "matmul", "--case", "small", "-p", "a5sim", "--dfx", "-o", "full"];
-    passed(desk.ringlane(&[&arguments[..], &["--ring-task-window", "4"]].concat()));
-    let (json, native, _) = check_both(&desk, "full");
+    passed(sandbox.ringlane(&[&arguments[..], &["--ring-task-window", "4"]].concat()));
+    let (json, native, _) = check_both(&sandbox, "full");
     for trace in [json, native] {
         let waits =
             trace.in_lane("orchestrator").into_iter().filter(|slice| slice.name == "ring full").count();
@@ -94,8 +94,8 @@ fn rename(dir: &Path, names: &[(&str, &str)]) {
 
 #[test]
 fn names_that_would_break_out_of_their_place_stay_in_it() {
-    let desk = Desk::new();
-    passed(desk.ringlane(&[
+    let sandbox = Sandbox::new();
+    passed(sandbox.ringlane(&[
         "run",
         "paged_attention",
         "--case",
@@ -107,21 +107,21 @@ fn names_that_would_break_out_of_their_place_stay_in_it() {
         "odd",
     ]));
     let names = [("QK", "\"><script>alert(1)</script>"), ("PV", "a,b\nc\u{1b}[31m"), ("SOFTMAX", "")];
-    rename(&desk.path().join("odd"), &names);
-    let (_, _, answer) = check_both(&desk, "odd");
+    rename(&sandbox.path().join("odd"), &names);
+    let (_, _, answer) = check_both(&sandbox, "odd");
     assert!(
         answer.stdout.contains("a,b\\nc\\u{1b}[31m") && !answer.stdout.contains('\u{1b}'),
         "{}",
         answer.stdout
     );
-    let text = fs::read_to_string(desk.path().join("odd/merged_swimlane.json")).unwrap();
+    let text = fs::read_to_string(sandbox.path().join("odd/merged_swimlane.json")).unwrap();
     assert!(!text.contains("<script>"));
 }
 
 #[test]
 fn the_table_is_the_same_every_time_on_a_simulator() {
-    let desk = Desk::new();
-    passed(desk.ringlane(&[
+    let sandbox = Sandbox::new();
+    passed(sandbox.ringlane(&[
         "run",
         "paged_attention",
         "--case",
@@ -132,12 +132,12 @@ fn the_table_is_the_same_every_time_on_a_simulator() {
         "-o",
         "run",
     ]));
-    let answer = passed(desk.ringlane(&["swimlane", "run", "-o", "elsewhere.json"]));
+    let answer = passed(sandbox.ringlane(&["swimlane", "run", "-o", "elsewhere.json"]));
     let expected = include_str!("snapshots/swimlane.txt");
     assert_eq!(answer.stdout, expected, "{}", answer.stdout);
     assert!(answer.stderr.starts_with("wrote elsewhere.json ("), "{}", answer.stderr);
-    assert!(!desk.path().join("run/merged_swimlane.json").exists());
-    let json = passed(desk.ringlane(&["swimlane", "run", "--json"])).json();
+    assert!(!sandbox.path().join("run/merged_swimlane.json").exists());
+    let json = passed(sandbox.ringlane(&["swimlane", "run", "--json"])).json();
     assert_eq!(json["kernels"][0]["name"], "UPDATE");
     let share: f64 =
         json["kernels"].as_array().unwrap().iter().map(|k| k["busy_share"].as_f64().unwrap()).sum();
@@ -146,10 +146,10 @@ fn the_table_is_the_same_every_time_on_a_simulator() {
 
 #[test]
 fn the_numbers_of_a_kernel_are_those_of_its_blocks() {
-    let desk = Desk::new();
-    passed(desk.ringlane(&["run", "cholesky", "--case", "small", "--chip-swimlane=2", "-o", "run"]));
-    let timeline = Run::open(desk.path().join("run")).unwrap().timeline().unwrap();
-    let json = passed(desk.ringlane(&["swimlane", "run", "--json"])).json();
+    let sandbox = Sandbox::new();
+    passed(sandbox.ringlane(&["run", "cholesky", "--case", "small", "--chip-swimlane=2", "-o", "run"]));
+    let timeline = Run::open(sandbox.path().join("run")).unwrap().timeline().unwrap();
+    let json = passed(sandbox.ringlane(&["swimlane", "run", "--json"])).json();
     let kernels = json["kernels"].as_array().unwrap();
     assert_eq!(kernels.iter().map(|kernel| kernel["count"].as_u64().unwrap()).sum::<u64>(), 20);
     for kernel in kernels {
@@ -176,25 +176,25 @@ fn the_numbers_of_a_kernel_are_those_of_its_blocks() {
 
 #[test]
 fn a_run_that_was_stopped_is_shown_as_far_as_it_came() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let arguments = ["run", "cholesky", "--case", "small", "-p", "a2a3sim", "--dfx", "-o", "fatal"];
-    assert_eq!(desk.ringlane(&[&arguments[..], &["--ring-task-window", "4"]].concat()).status, 1);
-    let (json, _, answer) = check_both(&desk, "fatal");
+    assert_eq!(sandbox.ringlane(&[&arguments[..], &["--ring-task-window", "4"]].concat()).status, 1);
+    let (json, _, answer) = check_both(&sandbox, "fatal");
     assert!(answer.stderr.contains("the run ended as fatal"), "{}", answer.stderr);
     assert!(json.in_lane("scopes").iter().any(|scope| scope.args.get("open") == Some(&1)));
 }
 
 #[test]
 fn a_run_without_a_swimlane_and_a_place_that_cannot_be_written_are_told() {
-    let desk = Desk::new();
-    passed(desk.ringlane(&["run", "vector", "--case", "small", "--dep-gen", "-o", "bare"]));
-    let answer = desk.ringlane(&["swimlane", "bare"]);
+    let sandbox = Sandbox::new();
+    passed(sandbox.ringlane(&["run", "vector", "--case", "small", "--dep-gen", "-o", "bare"]));
+    let answer = sandbox.ringlane(&["swimlane", "bare"]);
     assert_eq!((answer.status, answer.line("hint: ")), (2, "make the run again with --chip-swimlane"));
-    passed(desk.ringlane(&["run", "vector", "--case", "small", "--chip-swimlane", "-o", "run"]));
-    let answer = desk.ringlane(&["swimlane", "run", "-o", "no/such/dir.json"]);
+    passed(sandbox.ringlane(&["run", "vector", "--case", "small", "--chip-swimlane", "-o", "run"]));
+    let answer = sandbox.ringlane(&["swimlane", "run", "-o", "no/such/dir.json"]);
     assert_eq!(answer.status, 1);
     assert!(answer.line("error: ").starts_with("CannotWrite"), "{}", answer.stderr);
-    passed(desk.ringlane(&["swimlane", "run", "-o", "/dev/null"]));
+    passed(sandbox.ringlane(&["swimlane", "run", "-o", "/dev/null"]));
     assert!(!fs::metadata("/dev/null").unwrap().is_file());
-    assert!(desk.files().iter().all(|file| !file.contains(".tmp")));
+    assert!(sandbox.files().iter().all(|file| !file.contains(".tmp")));
 }

@@ -3,36 +3,36 @@
 
 mod common;
 
-use common::Desk;
+use common::Sandbox;
 use common::expected::expect;
 
-fn record(desk: &Desk, out: &str, options: &[&str]) {
+fn record(sandbox: &Sandbox, out: &str, options: &[&str]) {
     let arguments = ["run", "cholesky", "--case", "small", "-p", "a2a3sim", "-o", out];
-    let answer = desk.ringlane(&[&arguments[..], options].concat());
+    let answer = sandbox.ringlane(&[&arguments[..], options].concat());
     assert_eq!(answer.status, 0, "{}", answer.stderr);
 }
 
-fn text(desk: &Desk, arguments: &[&str]) -> String {
-    let answer = desk.ringlane(arguments);
+fn text(sandbox: &Sandbox, arguments: &[&str]) -> String {
+    let answer = sandbox.ringlane(arguments);
     assert_eq!(answer.status, 0, "{}", answer.stderr);
     answer.stdout
 }
 
 #[test]
 fn overhead_and_critical_path_say_this_of_cholesky() {
-    let desk = Desk::new();
-    record(&desk, "run", &["--chip-swimlane", "--dep-gen"]);
-    expect("overhead_cholesky", &text(&desk, &["overhead", "run"]));
-    expect("critical_path_cholesky", &text(&desk, &["critical-path", "run"]));
-    expect("critical_path_segments_cholesky", &text(&desk, &["critical-path", "run", "--segments"]));
+    let sandbox = Sandbox::new();
+    record(&sandbox, "run", &["--chip-swimlane", "--dep-gen"]);
+    expect("overhead_cholesky", &text(&sandbox, &["overhead", "run"]));
+    expect("critical_path_cholesky", &text(&sandbox, &["critical-path", "run"]));
+    expect("critical_path_segments_cholesky", &text(&sandbox, &["critical-path", "run", "--segments"]));
 }
 
 #[test]
 fn compare_says_this_of_larger_tiles_but_for_the_time_on_the_wall() {
-    let desk = Desk::new();
-    record(&desk, "before", &["--chip-swimlane", "--dep-gen"]);
-    record(&desk, "after", &["--chip-swimlane", "--dep-gen", "--param", "tile=64"]);
-    let text = text(&desk, &["compare", "before", "after"]);
+    let sandbox = Sandbox::new();
+    record(&sandbox, "before", &["--chip-swimlane", "--dep-gen"]);
+    record(&sandbox, "after", &["--chip-swimlane", "--dep-gen", "--param", "tile=64"]);
+    let text = text(&sandbox, &["compare", "before", "after"]);
     // The widths of the first table follow from the time on the wall: from the second on, all is the same every time.
     let from = text.find("Critical path").expect("the second table");
     expect("compare_cholesky", &text[from..]);
@@ -40,7 +40,7 @@ fn compare_says_this_of_larger_tiles_but_for_the_time_on_the_wall() {
 
 #[test]
 fn check_says_how_much_held() {
-    let desk = Desk::new();
-    record(&desk, "run", &["--dfx"]);
-    expect("check_cholesky", &text(&desk, &["check", "run"]));
+    let sandbox = Sandbox::new();
+    record(&sandbox, "run", &["--dfx"]);
+    expect("check_cholesky", &text(&sandbox, &["check", "run"]));
 }

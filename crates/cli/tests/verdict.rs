@@ -9,7 +9,7 @@ mod graphs;
 
 use std::collections::BTreeMap;
 
-use common::Desk;
+use common::Sandbox;
 use graphs::{Draw, Grain, Graph, Kinds, Remedy, makespan};
 use ringlane::prelude::*;
 use ringlane_insight::bound::Placement;
@@ -89,9 +89,9 @@ fn workloads() -> Vec<Workload> {
 }
 
 /// The verdict on a recorded run, after a check that it is the largest part of the path, and how long the run took.
-fn judged(desk: &Desk, number: usize, workload: &Workload) -> (Verdict, u64) {
+fn judged(sandbox: &Sandbox, number: usize, workload: &Workload) -> (Verdict, u64) {
     let flags = DfxFlags::DEPS.with(DfxFlags::PMU);
-    let dir = desk.path().join(format!("run{number}"));
+    let dir = sandbox.path().join(format!("run{number}"));
     let mut config = CallConfig::default().with_dfx_flags(flags.with_swimlane_level(3).unwrap());
     config.set_output_prefix(dir.to_str().unwrap()).unwrap();
     let took = (workload.run)(Remedy::None, &config);
@@ -119,11 +119,11 @@ fn remedy(limit: Limit) -> Remedy {
 
 #[test]
 fn what_the_verdict_names_made_free_makes_the_run_shorter() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let (mut right, mut wrong) = (0, Vec::new());
     let mut limits = BTreeMap::<&str, u32>::new();
     for (number, workload) in workloads().iter().enumerate() {
-        let (verdict, took) = judged(&desk, number, workload);
+        let (verdict, took) = judged(&sandbox, number, workload);
         let gain = |remedy| workload.gain(remedy, took);
         let overheads =
             [Remedy::Submits, Remedy::Scheduling, Remedy::Cores].map(|remedy| (remedy, gain(remedy)));
@@ -153,14 +153,14 @@ fn what_the_verdict_names_made_free_makes_the_run_shorter() {
 
 #[test]
 fn memory_is_named_where_faster_memory_helps_and_nowhere_else() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let mut number = 0;
     for kinds in [Kinds::Moving, Kinds::Computing] {
         let draw = || Draw::new(7, kinds, Grain::Even(150));
         for graph in [draw().chains(1, 20), draw().chains(120, 4), draw().wavefront(8)] {
             let workload = Workload::of(graph);
             number += 1;
-            let (verdict, took) = judged(&desk, number, &workload);
+            let (verdict, took) = judged(&sandbox, number, &workload);
             let [memory, kernels] =
                 [Remedy::Memory, Remedy::Kernels].map(|remedy| workload.gain(remedy, took));
             let (name, sentence) = (&workload.name, &verdict.sentence);
@@ -180,10 +180,10 @@ fn memory_is_named_where_faster_memory_helps_and_nowhere_else() {
 
 #[test]
 fn tasks_that_run_anywhere_are_judged_over_all_cores() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let workload = Workload::of(Draw::new(3, Kinds::Any, Grain::Even(2000)).chains(400, 1));
-    let (verdict, took) = judged(&desk, 0, &workload);
-    let timeline = ringlane_insight::Run::open(desk.path().join("run0")).unwrap().timeline().unwrap();
+    let (verdict, took) = judged(&sandbox, 0, &workload);
+    let timeline = ringlane_insight::Run::open(sandbox.path().join("run0")).unwrap().timeline().unwrap();
     assert_eq!((verdict.limit, verdict.kind), (Limit::Cores, "any"), "{}", verdict.sentence);
     let all = *overhead(&timeline).unwrap().kinds.last().unwrap();
     assert_eq!((all.kind, all.cores), (Placement::Anywhere, 72));

@@ -7,7 +7,7 @@ use std::process::Child;
 use std::time::Instant;
 
 use common::processes::{children, descendants, lives, signal, within};
-use common::{ALL_FILES, Answer, Desk, checked, checked_with_children, example, listed};
+use common::{ALL_FILES, Answer, Sandbox, checked, checked_with_children, example, listed};
 use ringlane_trace::RunStatus;
 
 const ATTENTION: [&str; 4] = ["run", "paged_attention", "--case", "small"];
@@ -15,18 +15,18 @@ const ATTENTION: [&str; 4] = ["run", "paged_attention", "--case", "small"];
 /// A case that takes long enough to be disturbed.
 const LONG_ATTENTION: [&str; 6] = ["run", "paged_attention", "--case", "scopes", "--param", "context=2048"];
 
-fn run(desk: &Desk, options: &[&str]) -> Answer {
-    desk.ringlane(&[&ATTENTION[..], options].concat())
+fn run(sandbox: &Sandbox, options: &[&str]) -> Answer {
+    sandbox.ringlane(&[&ATTENTION[..], options].concat())
 }
 
 #[test]
 fn any_shape_of_workers_gives_the_values_of_one_chip() {
     for platform in ["cpu", "a2a3sim"] {
-        let desk = Desk::new();
-        let alone = run(&desk, &["--json", "-p", platform]).output_hash();
+        let sandbox = Sandbox::new();
+        let alone = run(&sandbox, &["--json", "-p", platform]).output_hash();
         for shape in ["1", "2", "3", "2x2"] {
             assert_eq!(
-                run(&desk, &["--json", "-p", platform, "--workers", shape]).output_hash(),
+                run(&sandbox, &["--json", "-p", platform, "--workers", shape]).output_hash(),
                 alone,
                 "{shape}"
             );
@@ -36,22 +36,23 @@ fn any_shape_of_workers_gives_the_values_of_one_chip() {
 
 #[test]
 fn a_program_of_its_own_has_workers_too() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let example = example("two_workers");
-    let answer = Answer::of(desk.command(&example, &[]).output().expect("built beside the command"));
+    let answer = Answer::of(sandbox.command(&example, &[]).output().expect("built beside the command"));
     assert_eq!((answer.status, answer.stdout.as_str()), (0, "[0.5, 2.0, 4.5, 8.0]\n"), "{}", answer.stderr);
 }
 
 #[test]
 fn every_scene_that_has_parts_gives_the_values_of_one_chip() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for arguments in [
         ["run", "vector", "--case", "chunked"],
         ["run", "matmul", "--case", "ragged"],
         ["run", "paged_attention", "--case", "ragged"],
     ] {
-        let alone = desk.ringlane(&[&arguments[..], &["--json"]].concat()).output_hash();
-        let shared = desk.ringlane(&[&arguments[..], &["--json", "--workers", "2"]].concat()).output_hash();
+        let alone = sandbox.ringlane(&[&arguments[..], &["--json"]].concat()).output_hash();
+        let shared =
+            sandbox.ringlane(&[&arguments[..], &["--json", "--workers", "2"]].concat()).output_hash();
         assert_eq!(alone, shared, "{arguments:?}");
     }
 }
@@ -59,10 +60,10 @@ fn every_scene_that_has_parts_gives_the_values_of_one_chip() {
 #[test]
 fn a_run_of_level_3_leaves_its_own_directory_and_one_for_each_call_on_a_chip() {
     for platform in ["cpu", "a2a3sim"] {
-        let desk = Desk::new();
-        let answer = run(&desk, &["--dfx", "-p", platform, "--workers", "2", "-o", "out"]);
+        let sandbox = Sandbox::new();
+        let answer = run(&sandbox, &["--dfx", "-p", platform, "--workers", "2", "-o", "out"]);
         assert_eq!(answer.status, 0, "{}", answer.stderr);
-        let runs = checked_with_children(&desk.path().join("out"));
+        let runs = checked_with_children(&sandbox.path().join("out"));
         let (node, calls) = runs.split_first().unwrap();
         let own = ["deps.json", "dist_swimlane.json", "l2_perf_records.json", "scope_stats.json"];
         assert_eq!((listed(&node.1), node.1.dfx_flags().bits()), (own.to_vec(), 0xe3));
@@ -72,20 +73,20 @@ fn a_run_of_level_3_leaves_its_own_directory_and_one_for_each_call_on_a_chip() {
             assert_eq!((call.scene.as_str(), call.case.as_str()), ("paged_attention", "small"));
             assert_eq!(listed(call), ALL_FILES, "{}", dir.display());
         }
-        assert_eq!(desk.ringlane(&["check", "out"]).status, 0);
+        assert_eq!(sandbox.ringlane(&["check", "out"]).status, 0);
     }
 }
 
 #[test]
 fn a_run_of_level_4_is_level_3_once_more() {
-    let desk = Desk::new();
-    let answer = run(&desk, &["--dfx", "-p", "a2a3sim", "--workers", "2x2", "-o", "out", "--report"]);
+    let sandbox = Sandbox::new();
+    let answer = run(&sandbox, &["--dfx", "-p", "a2a3sim", "--workers", "2x2", "-o", "out", "--report"]);
     assert_eq!(answer.status, 0, "{}", answer.stderr);
-    let runs = checked_with_children(&desk.path().join("out"));
-    let depth = |dir: &Path| dir.strip_prefix(desk.path()).unwrap().components().count();
+    let runs = checked_with_children(&sandbox.path().join("out"));
+    let depth = |dir: &Path| dir.strip_prefix(sandbox.path()).unwrap().components().count();
     let at = |depth_wanted| runs.iter().filter(|(dir, _)| depth(dir) == depth_wanted).count();
     assert_eq!((at(1), at(3), at(5)), (1, 2, 4));
-    let page = std::fs::read_to_string(desk.path().join("out/report.html")).unwrap();
+    let page = std::fs::read_to_string(sandbox.path().join("out/report.html")).unwrap();
     for lane in ["node0", "node1", "chip0", "chip1", "function0"] {
         assert!(page.contains(lane), "{lane}");
     }
@@ -93,25 +94,25 @@ fn a_run_of_level_4_is_level_3_once_more() {
 
 #[test]
 fn one_diagnostic_of_chips_alone_is_recorded_by_them_alone() {
-    let desk = Desk::new();
-    assert_eq!(run(&desk, &["--pmu", "--workers", "2", "-o", "out"]).status, 0);
-    let runs = checked_with_children(&desk.path().join("out"));
+    let sandbox = Sandbox::new();
+    assert_eq!(run(&sandbox, &["--pmu", "--workers", "2", "-o", "out"]).status, 0);
+    let runs = checked_with_children(&sandbox.path().join("out"));
     assert_eq!(listed(&runs[0].1), [""; 0]);
     assert!(runs[1..].iter().all(|(_, run)| listed(run) == ["pmu.csv"]));
-    assert_eq!(run(&desk, &["--dist-swimlane", "--workers", "2", "-o", "two"]).status, 0);
-    let runs = checked_with_children(&desk.path().join("two"));
+    assert_eq!(run(&sandbox, &["--dist-swimlane", "--workers", "2", "-o", "two"]).status, 0);
+    let runs = checked_with_children(&sandbox.path().join("two"));
     assert_eq!((runs.len(), listed(&runs[0].1)), (1, vec!["dist_swimlane.json"]));
 }
 
 #[test]
 fn a_node_tells_of_its_own_clock_and_its_chips_of_theirs() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for (platform, of_chips) in [("cpu", None), ("a2a3sim", Some("virtual"))] {
         for (options, runs) in [(&["--dep-gen"][..], 7), (&["--dist-swimlane"], 3)] {
             let out = format!("{platform}{runs}");
             let shared = ["-p", platform, "--workers", "2x1", "-o", &out];
-            assert_eq!(run(&desk, &[&shared[..], options].concat()).status, 0);
-            let all = checked_with_children(&desk.path().join(&out));
+            assert_eq!(run(&sandbox, &[&shared[..], options].concat()).status, 0);
+            let all = checked_with_children(&sandbox.path().join(&out));
             assert_eq!(all.len(), runs, "{options:?}");
             for (dir, run) in &all {
                 let is_chip = dir.parent().unwrap().ends_with("chip0");
@@ -133,20 +134,20 @@ fn a_node_tells_of_its_own_clock_and_its_chips_of_theirs() {
 
 #[test]
 fn rounds_are_run_by_the_same_workers() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let options = ["--workers", "2", "--rounds", "3", "--dfx-rounds", "all", "--dep-gen", "-o", "out"];
-    assert_eq!(run(&desk, &options).status, 0);
+    assert_eq!(run(&sandbox, &options).status, 0);
     for round in 1..=3 {
-        assert_eq!(checked_with_children(&desk.path().join(format!("out/round_{round}"))).len(), 5);
+        assert_eq!(checked_with_children(&sandbox.path().join(format!("out/round_{round}"))).len(), 5);
     }
     // Their runs are told of in the rounds that they are of.
-    assert_eq!(checked_with_children(&desk.path().join("out")).len(), 1);
+    assert_eq!(checked_with_children(&sandbox.path().join("out")).len(), 1);
 }
 
 #[test]
 fn a_result_that_is_no_number_fails_the_part_that_has_it() {
-    let desk = Desk::new();
-    let answer = run(&desk, &["--param", "plant=nan", "--workers", "2"]);
+    let sandbox = Sandbox::new();
+    let answer = run(&sandbox, &["--param", "plant=nan", "--workers", "2"]);
     assert_eq!(answer.status, 1);
     let detail = answer.line("detail: ");
     assert!(detail.contains("CHECK_FINITE") && detail.contains("NotFinite"), "{detail}");
@@ -154,7 +155,7 @@ fn a_result_that_is_no_number_fails_the_part_that_has_it() {
 
 #[test]
 fn what_workers_cannot_do_is_refused_before_anything_runs() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let long = "2x".repeat(9) + "2";
     for (options, name) in [
         (vec!["--workers", "0"], "BadValue"),
@@ -170,22 +171,23 @@ fn what_workers_cannot_do_is_refused_before_anything_runs() {
         (vec!["--workers", "2", "-p", "a5sim", "--chip", "nosuch.toml"], "CannotReadChip"),
         (vec!["--workers", "2", "-p", "a5sim", "--costs", "nosuch.json"], "CannotReadCosts"),
     ] {
-        let answer = run(&desk, &options);
+        let answer = run(&sandbox, &options);
         assert_eq!(answer.status, 2, "{options:?}: {}", answer.stderr);
         assert!(answer.line("error: ").starts_with(name), "{options:?}: {}", answer.stderr);
     }
-    let answer = desk.ringlane(&["run", "cholesky", "--workers", "2"]);
+    let answer = sandbox.ringlane(&["run", "cholesky", "--workers", "2"]);
     assert!(answer.status == 2 && answer.line("detail: ").contains("paged_attention"), "{}", answer.stderr);
-    assert_eq!(desk.files(), [""; 0]);
+    assert_eq!(sandbox.files(), [""; 0]);
 }
 
 /// A long run over workers that has begun its calls.
-fn begun(desk: &Desk, options: &[&str]) -> (Child, Vec<u32>) {
+fn begun(sandbox: &Sandbox, options: &[&str]) -> (Child, Vec<u32>) {
     let ringlane = Path::new(env!("CARGO_BIN_EXE_ringlane"));
     let arguments = [&LONG_ATTENTION[..], options].concat();
-    let run = desk.command(ringlane, &arguments).spawn().expect("the command starts");
+    let run = sandbox.command(ringlane, &arguments).spawn().expect("the command starts");
     within("calls on chips", || {
-        desk.files().iter().filter(|path| path.ends_with("chip0/1") || path.ends_with("chip1/1")).count() >= 2
+        sandbox.files().iter().filter(|path| path.ends_with("chip0/1") || path.ends_with("chip1/1")).count()
+            >= 2
     });
     let workers = descendants(run.id());
     (run, workers)
@@ -196,17 +198,17 @@ fn ctrl_c_ends_all_levels_and_leaves_what_was_recorded() {
     for (shape, calls) in
         [("2", ["out/chip0/1", "out/chip1/1"]), ("1x2", ["out/node0/1/chip0/1", "out/node0/1/chip1/1"])]
     {
-        let desk = Desk::new();
+        let sandbox = Sandbox::new();
         let (run, workers) =
-            begun(&desk, &["--chip-swimlane=1", "--dep-gen", "--workers", shape, "-o", "out"]);
+            begun(&sandbox, &["--chip-swimlane=1", "--dep-gen", "--workers", shape, "-o", "out"]);
         let pressed = Instant::now();
         signal(run.id(), "INT");
         let answer = Answer::of(run.wait_with_output().expect("it ends"));
         assert_eq!(answer.status, 130, "{shape}: {}", answer.stderr);
         println!("{shape}: {:?} after Ctrl-C", pressed.elapsed());
-        assert_eq!(checked(&desk.path().join("out")).status, RunStatus::Interrupted);
+        assert_eq!(checked(&sandbox.path().join("out")).status, RunStatus::Interrupted);
         for call in calls {
-            assert_eq!(checked(&desk.path().join(call)).status, RunStatus::Interrupted, "{call}");
+            assert_eq!(checked(&sandbox.path().join(call)).status, RunStatus::Interrupted, "{call}");
         }
         within("the end of all workers", || !workers.iter().any(|&pid| lives(pid)));
     }
@@ -214,15 +216,15 @@ fn ctrl_c_ends_all_levels_and_leaves_what_was_recorded() {
 
 #[test]
 fn ctrl_c_ends_a_level_whose_worker_does_not_and_leaves_what_it_recorded() {
-    let desk = Desk::new();
-    let (run, _) = begun(&desk, &["--dep-gen", "--workers", "1x2", "-o", "out"]);
+    let sandbox = Sandbox::new();
+    let (run, _) = begun(&sandbox, &["--dep-gen", "--workers", "1x2", "-o", "out"]);
     let stopped = children(children(run.id())[0])[0];
     signal(stopped, "STOP");
     signal(run.id(), "INT");
     let answer = Answer::of(run.wait_with_output().expect("it ends"));
     assert_eq!(answer.status, 130, "{}", answer.stderr);
     for (dir, calls) in [("out", 1), ("out/node0/1", 1)] {
-        let run = checked(&desk.path().join(dir));
+        let run = checked(&sandbox.path().join(dir));
         assert_eq!((run.status, run.children.len()), (RunStatus::Interrupted, calls), "{dir}");
     }
     within("the end of the worker", || !lives(stopped));
@@ -230,8 +232,8 @@ fn ctrl_c_ends_a_level_whose_worker_does_not_and_leaves_what_it_recorded() {
 
 #[test]
 fn a_command_that_is_killed_leaves_no_worker() {
-    let desk = Desk::new();
-    let (mut run, workers) = begun(&desk, &["--dep-gen", "--workers", "1x2", "-o", "out"]);
+    let sandbox = Sandbox::new();
+    let (mut run, workers) = begun(&sandbox, &["--dep-gen", "--workers", "1x2", "-o", "out"]);
     assert_eq!(workers.len(), 4, "{workers:?}");
     run.kill().unwrap();
     run.wait().unwrap();
@@ -240,8 +242,8 @@ fn a_command_that_is_killed_leaves_no_worker() {
 
 #[test]
 fn a_worker_that_is_killed_fails_its_part_and_the_others_finish() {
-    let desk = Desk::new();
-    let (run, _) = begun(&desk, &["--dep-gen", "--workers", "2", "-o", "out"]);
+    let sandbox = Sandbox::new();
+    let (run, _) = begun(&sandbox, &["--dep-gen", "--workers", "2", "-o", "out"]);
     let chip = children(run.id())[0];
     signal(chip, "KILL");
     let answer = Answer::of(run.wait_with_output().expect("it ends"));
@@ -251,6 +253,6 @@ fn a_worker_that_is_killed_fails_its_part_and_the_others_finish() {
         assert!(detail.contains(told), "{told}: {detail}");
     }
     assert!(!answer.stderr.contains("Child::restart"), "{}", answer.stderr);
-    let node = checked(&desk.path().join("out"));
+    let node = checked(&sandbox.path().join("out"));
     assert_eq!((node.status, node.skipped, node.children.len()), (RunStatus::Failed, 1, 3));
 }

@@ -18,7 +18,7 @@ pub struct Arena {
     bytes: u64,
 }
 
-// SAFETY: the arena owns its memory; whoever dereferences an address in it answers for the access.
+// SAFETY: the arena owns its memory; code that dereferences an address in it answers for the access.
 unsafe impl Send for Arena {}
 // SAFETY: as above.
 unsafe impl Sync for Arena {}

@@ -28,7 +28,7 @@ pub struct Executor<'t, P, M = DirectMemory> {
     pub core: CoreId,
     /// Whether other threads complete tasks too.
     pub threading: Threading,
-    /// The chip's memory. Whoever runs tasks vouches that the spaces of the run are in it.
+    /// The chip's memory. The code that runs tasks vouches that the spaces of the run are in it.
     pub memory: M,
 }
 
@@ -230,7 +230,7 @@ impl<P: Probe, M: Memory + Copy> Executor<'_, P, M> {
         }
     }
 
-    /// Completes a task: settles the fate of its bytes, then tells its successors.
+    /// Completes a task: settles the fate of its bytes, then releases its successors.
     ///
     /// # Safety
     /// The caller holds the task, all its blocks are finished, and this is done once.
@@ -305,7 +305,7 @@ impl<P: Probe, M: Memory + Copy> Executor<'_, P, M> {
         }
     }
 
-    /// Zeroes a tensor that a skipped task would have made: whoever writes a part of it finds the same bytes in every
+    /// Zeroes a tensor that a skipped task would have made: a task that writes a part of it finds the same bytes in every
     /// run.
     ///
     /// # Safety

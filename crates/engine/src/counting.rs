@@ -110,7 +110,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         self.counting.as_mut().expect("called only while counting")
     }
 
-    /// Counts the submit that could not be made. Those whom it was seen to follow before it had to wait may be
+    /// Counts the submit that could not be made. The predecessors that were found before it had to wait may be
     /// superseded in the map by its own accesses.
     #[cold]
     pub(crate) fn count_aborted_submit(

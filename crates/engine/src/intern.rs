@@ -52,7 +52,7 @@ impl<T: Sync> Names<T> {
     #[inline]
     pub fn get(&self, id: u32) -> Option<&'static T> {
         let address = self.addresses.get(id as usize)?.0.load(Ordering::Relaxed);
-        // SAFETY: addresses are stored only by `Interner::id`, from a `&'static T`; whoever holds a number got it
+        // SAFETY: addresses are stored only by `Interner::id`, from a `&'static T`; a holder of a number got it
         // from a publication after that store.
         unsafe { (address as *const T).as_ref() }
     }

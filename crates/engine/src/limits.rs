@@ -27,7 +27,7 @@ pub const LABEL_BYTES_MAX: usize = 256;
 /// At the limit the submit waits until some are done, then goes on: nothing fails.
 pub const FANIN_MAX: usize = 1024;
 
-/// Tasks that one submit can be told to follow; 8 bytes each in a recording. Beyond it `submit_after` answers `TooManyArgs`:
+/// Tasks that one submit can follow explicitly; 8 bytes each in a recording. Beyond it `submit_after` answers `TooManyArgs`:
 /// a barrier follows any number.
 pub const AFTER_MAX: usize = 4096;
 
@@ -58,5 +58,5 @@ const _: () = assert!(SOFT_RING_BYTES.is_power_of_two() && ALIGNMENT.is_power_of
 /// Kernels of one run; 8 bytes each. Beyond it a submit answers `BadLaunch`.
 pub const KERNELS_MAX: usize = if cfg!(any(loom, shuttle)) { 64 } else { 4096 };
 
-/// Source sites of one run; 8 bytes each. Sites beyond it are told as `unknown:0`.
+/// Source sites of one run; 8 bytes each. Sites beyond it are reported as `unknown:0`.
 pub const SITES_MAX: usize = if cfg!(any(loom, shuttle)) { 64 } else { 1 << 16 };

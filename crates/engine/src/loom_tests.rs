@@ -15,7 +15,7 @@ use loom::thread::{self, JoinHandle};
 use crate::slot::{DoneTag, Edge, EdgeKind, FAILED, LaneShape, Linked, SKIPPED, Slot, SlotIndex, TaskRecord};
 use crate::sync::{Shared, Zeroed};
 
-/// Explores all schedules with at most so many switches away from a thread that could go on; says how many there are.
+/// Explores all schedules with at most this many switches away from a thread that could go on; says how many there are.
 fn check(preemptions: Option<usize>, program: impl Fn() + Sync + Send + 'static) {
     let (started, executions) = (std::time::Instant::now(), Arc::new(Count::new(0)));
     let mut model = loom::model::Builder::new();

@@ -48,7 +48,7 @@ pub fn run<'e, R>(
     run_with_fates(buffers, f).0
 }
 
-/// Runs an orchestration in order and tells what became of each task, in submission order.
+/// Runs an orchestration in order and reports what became of each task, in submission order.
 pub fn run_with_fates<'e, R>(
     buffers: &'e mut Buffers<'_>,
     f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,

@@ -314,7 +314,7 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
         self.fatal.clone().or_else(|| self.table.aborted()).unwrap_or_else(interrupted)
     }
 
-    /// Whoever was marked as a predecessor is one no longer.
+    /// Tasks that were marked as predecessors no longer are.
     #[inline]
     pub(crate) fn next_mark(&mut self) {
         self.mark = self.mark.checked_add(1).unwrap_or(1);

@@ -165,7 +165,7 @@ impl<P: Probe, M: Memory + Copy> Executor<'_, P, M> {
     }
 }
 
-/// An argument of one block, for whoever runs it elsewhere.
+/// An argument of one block, for a chip that runs it elsewhere.
 #[derive(Clone, Debug)]
 pub enum BlockArgument {
     /// A tensor, or the block's part of one.

@@ -1,4 +1,4 @@
-//! What a run tells about itself: totals after it, and a look inside while it goes on.
+//! What a run reports: totals after it, and its state while it goes on.
 
 use core::fmt;
 

@@ -25,11 +25,11 @@ pub enum Threading {
 pub enum Work {
     /// It takes a slot, argument memory and heap.
     Admit,
-    /// It looks so many tensors up.
+    /// It looks up this many tensors.
     LookUp(u32),
-    /// It files so many accesses.
+    /// It files this many accesses.
     Insert(u32),
-    /// It has wired so many edges, those to predecessors that were not done: what it takes is charged before the task can
+    /// It has wired this many edges, those to predecessors that were not done: what it takes is charged before the task can
     /// become ready.
     Wire(u32),
     /// It has recorded a scope that ended.
@@ -42,7 +42,7 @@ pub enum Work {
 
 /// What the submitter needs of a chip.
 pub trait Chip {
-    /// Whether the submitter's own work takes time of the chip's clock: it is told of only where it does.
+    /// Whether the submitter's own work takes time of the chip's clock: the chip hears of it only where it does.
     const TIMED: bool = false;
 
     /// The memory that heap rings and external buffers are in.
@@ -65,8 +65,8 @@ pub trait Chip {
     fn end(&mut self) {}
     /// Takes a task that became ready while it was submitted.
     fn publish(&mut self, task: SlotIndex);
-    /// Called every so many submits (`limits::SUBMITS_PER_POLL`) with how many tasks of the current ring are not known to
-    /// be done: a chip whose submitter is one of its cores may run tasks now, before so many wait that they fall out of
+    /// Called every [`SUBMITS_PER_POLL`](crate::limits::SUBMITS_PER_POLL) submits with the number of tasks of the current ring
+    /// that are not known to be done: a chip whose submitter is one of its cores may run tasks now, before more wait than fit
     /// the caches. It must not wait for anything.
     #[inline]
     fn submitted(&mut self, _outstanding: u64) {}
@@ -75,7 +75,7 @@ pub trait Chip {
     /// The submitter does this work, which takes effect when the call returns.
     #[inline]
     fn work(&mut self, _work: Work) {}
-    /// The orchestration itself takes so many ticks.
+    /// The orchestration itself takes this many ticks.
     #[inline]
     fn advance_time(&mut self, _ticks: u64) {}
     /// A task that is being submitted waits for another.
@@ -89,7 +89,7 @@ pub trait Chip {
 
 /// A clock that any thread can read.
 pub trait Clock: Sync {
-    /// Now. May be read a little early, before work that stands before it is finished.
+    /// Now. May be read a little early, before earlier work is finished.
     fn now(&self) -> Ticks;
     /// Now, and certainly after everything that the thread has seen so far.
     #[inline]
@@ -109,7 +109,7 @@ pub enum Step {
     Begin,
     /// It has a slot, map entries and argument memory.
     Admitted,
-    /// Its arguments are looked up; told only where looking up and filing are told apart.
+    /// Its arguments are looked up; reported only where looking up and filing are separate steps.
     LookedUp,
     /// Its arguments are written, looked up and filed.
     Placed,
@@ -149,17 +149,17 @@ pub trait Probe: Sync {
     fn sees_times(&self) -> bool {
         Self::WATCHES
     }
-    /// Whether the life of tasks is looked at: when they become ready and are reclaimed, and whom they wait for.
+    /// Whether the life of tasks is observed: when they become ready and are reclaimed, and what they wait for.
     #[inline]
     fn sees_tasks(&self) -> bool {
         Self::WATCHES
     }
-    /// Whether submits are looked at: they are not shown otherwise.
+    /// Whether submits are observed: they are not shown otherwise.
     #[inline]
     fn sees_submits(&self) -> bool {
         Self::WATCHES
     }
-    /// Whether scopes are looked at.
+    /// Whether scopes are observed.
     #[inline]
     fn sees_scopes(&self) -> bool {
         Self::WATCHES
@@ -171,13 +171,13 @@ pub trait Probe: Sync {
     /// The core has done its last of the run.
     #[inline]
     fn leave(&self, _core: CoreId) {}
-    /// The core looked for work and found none.
+    /// The core polled for work and found none.
     #[inline]
     fn idle(&self, _core: CoreId) {}
     /// The core got work from another core.
     #[inline]
     fn stole(&self, _core: CoreId) {}
-    /// The core took a task (or some blocks of one) to run, which [became ready](Self::ready) then. Told if it
+    /// The core took a task (or some blocks of one) to run, which [became ready](Self::ready) then. Called if it
     /// [sees times](Self::sees_times).
     #[inline]
     fn take(&self, _core: CoreId, _ready: Ticks) {}
@@ -208,7 +208,7 @@ pub trait Probe: Sync {
     fn ready(&self, _core: CoreId, floor: Ticks) -> Ticks {
         floor
     }
-    /// A task that [became ready](Self::ready) then was run or skipped, and its successors are told. Told if it
+    /// A task that [became ready](Self::ready) then was run or skipped, and its successors are released. Called if it
     /// [sees times](Self::sees_times).
     #[inline]
     fn done(&self, _core: CoreId, _record: &TaskRecord, _ready: Ticks) {}
@@ -226,7 +226,7 @@ pub trait Probe: Sync {
     fn captured_bytes(&self, _core: CoreId) -> u64 {
         0
     }
-    /// A block that ran on a chip that keeps its own time: told once, when its end was seen. Such a chip does not call
+    /// A block that ran on a chip that keeps its own time: reported once, when its end was seen. Such a chip does not call
     /// `take`, `start`, `end`, `hand_in` and `finish`.
     #[inline]
     fn block(&self, _block: &PlacedBlock<'_>) {}
@@ -237,13 +237,13 @@ pub trait Probe: Sync {
     /// A submit has got somewhere.
     #[inline]
     fn step(&self, _step: Step) {}
-    /// The second task waits for the first. Told if [tasks are looked at](Self::sees_tasks).
+    /// The second task waits for the first. Called if it [sees tasks](Self::sees_tasks).
     #[inline]
     fn edge(&self, _predecessor: TaskId, _successor: TaskId) {}
     /// A task was submitted (its edges are wired, it is about to be released).
     #[inline]
     fn submit(&self, _submission: &Submission<'_>) {}
-    /// So much of a ring and of the tensor map is in use: the most since it was last told.
+    /// How much of a ring and of the tensor map is in use: the most since the last call.
     #[inline]
     fn fill(&self, _fill: &Fill) {}
     /// Now, and certainly after the end of every task that the submitter has seen done. Asked if it
@@ -255,7 +255,7 @@ pub trait Probe: Sync {
     /// Tasks are about to be reclaimed; they were [seen](Self::seen) done then.
     #[inline]
     fn reclaim_begin(&self, _now: Ticks) {}
-    /// The slots and the memory of so many tasks of a ring, this one and those after it, may be reused.
+    /// The slots and the memory of `count` tasks of a ring, this one and those after it, may be reused.
     #[inline]
     fn reclaim(&self, _first: TaskId, _count: u64) {}
     /// Tasks were reclaimed.
@@ -273,10 +273,10 @@ pub trait Probe: Sync {
     /// It has waited a little; it may have to go on. `submit` is the number of the task that it waits to submit.
     #[inline]
     fn stall_end(&self, _ring: RingIndex, _resource: Resource, _submit: u64) {}
-    /// A heap or argument ring keeps to so many bytes from now on, more than before; it may have up to `capacity`.
+    /// A heap or argument ring keeps to `bytes` bytes from now on, more than before; it may have up to `capacity`.
     #[inline]
     fn ring_grew(&self, _ring: RingIndex, _resource: Resource, _bytes: u64, _capacity: u64) {}
-    /// The runtime stops the run while this scope is open; told of each, the innermost first.
+    /// The runtime stops the run while this scope is open; called for each, the innermost first.
     #[inline]
     fn scope_stopped(&self, _scope: &EndedScope<'_>) {}
 }

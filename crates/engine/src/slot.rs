@@ -10,7 +10,7 @@
 //!
 //! Invariants
 //! - `record` is written only between `prepare` and the release that publishes the task, by the submitter; read only
-//!   by cores that got the task from a ready queue (or were told by a release that it is theirs).
+//!   by cores that got the task from a ready queue (or got it from a release).
 //! - A slot is prepared again only after its done tag was seen by the submitter (acquire).
 //! - Where times are watched, each task has a *floor*: no task that it follows ended later. It travels with the dependencies,
 //!   from `close` to those who wait and from a closed slot to who would have waited, so that a clock can be read without
@@ -29,7 +29,7 @@ pub struct SlotIndex(pub u32);
 
 /// Bits of a time in a slot: five days of a counter of 2.5 GHz.
 const FLOOR_BITS: u32 = 50;
-/// The latest time that a slot can tell.
+/// The latest time that a slot can hold.
 pub const FLOOR_MAX: u64 = (1 << FLOOR_BITS) - 1;
 /// One predecessor, above the time.
 const ONE: u64 = 1 << FLOOR_BITS;
@@ -253,7 +253,7 @@ impl Slot {
         Linked::Waiting
     }
 
-    /// Whether the task is done (its successors may still be being told).
+    /// Whether the task is done (its successors may not all be released yet).
     #[inline]
     pub fn is_closed(&self) -> bool {
         self.fanout.load(Ordering::Acquire) == CLOSED
@@ -283,7 +283,7 @@ impl Slot {
         loop {
             let floor = floor.max(seen & FLOOR_MAX);
             let left = (seen & !FLOOR_MAX) - count;
-            // Whoever is the last to hold the task is alone with it.
+            // The last thread to hold the task is the only one that uses it.
             if left == 0 {
                 return Some(floor);
             }
@@ -305,7 +305,7 @@ impl Slot {
         (left <= FLOOR_MAX).then_some(left)
     }
 
-    /// Before the task runs: asks for the line of the successor that will be told first, if there is one yet.
+    /// Before the task runs: asks for the line of the successor that will be released first, if there is one yet.
     #[inline]
     pub fn warm_successor(&self, slots: &[Slot], edges: &[Edge]) {
         let head = self.fanout.load(Ordering::Acquire);
@@ -337,7 +337,7 @@ impl Slot {
         }
         let head = self.fanout.swap(CLOSED, Ordering::AcqRel);
         // SAFETY: the list is closed, and this is the core that closed it.
-        unsafe { tell(head, slots, edges, fate, |slot| slot.release(ONE, ended), ready) };
+        unsafe { release_successors(head, slots, edges, fate, |slot| slot.release(ONE, ended), ready) };
     }
 
     /// As `close`, where one thread does everything.
@@ -359,7 +359,7 @@ impl Slot {
         let head = self.fanout.load(Ordering::Relaxed);
         self.fanout.store(CLOSED, Ordering::Relaxed);
         // SAFETY: as in `close`.
-        unsafe { tell(head, slots, edges, fate, |slot| slot.release_alone(ONE, ended), ready) };
+        unsafe { release_successors(head, slots, edges, fate, |slot| slot.release_alone(ONE, ended), ready) };
     }
 
     /// How many tasks wait for this one. Only where one thread does everything.
@@ -428,7 +428,7 @@ impl Slot {
 /// # Safety
 /// The caller closed the list, and walks it once.
 #[inline(always)]
-unsafe fn tell(
+unsafe fn release_successors(
     mut head: u32,
     slots: &[Slot],
     edges: &[Edge],

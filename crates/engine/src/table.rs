@@ -257,7 +257,7 @@ impl Table {
         self.slots.len()
     }
 
-    /// What the run is doing now, as far as the board tells.
+    /// What the run is doing now, as far as the board shows.
     pub fn status(&self) -> Status {
         let fill = &self.board.fill;
         let depth = (fill.depth.load(Ordering::Relaxed) as usize).min(self.board.scopes.len());
@@ -312,7 +312,7 @@ impl Table {
 
     /// The sizes of the external buffers of the last run.
     pub fn external_bytes(&self) -> Vec<u64> {
-        // SAFETY: whoever has a plain borrow of the table between runs keeps the next one from beginning.
+        // SAFETY: a holder of a plain borrow of the table between runs keeps the next one from beginning.
         let spaces = unsafe { self.spaces() };
         spaces.0.iter().skip(RINGS).map(|space| space.bytes).collect()
     }

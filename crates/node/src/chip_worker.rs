@@ -4,20 +4,20 @@ use ringlane_engine::api::buffers::{BufferId, Buffers};
 use ringlane_task::{Access, CallConfig, Scalar};
 
 use crate::callable::{Call, Callable, Kind};
-use crate::equipment::Equipment;
 use crate::error::NodeError;
 use crate::mailbox::ChipTimes;
+use crate::worker_backend::WorkerBackend;
 
 /// Runs chip callables in this process, as a worker process does with those that it is sent.
 #[derive(Debug)]
 pub struct ChipWorker<E> {
-    equipment: E,
+    backend: E,
 }
 
-impl<E: Equipment> ChipWorker<E> {
+impl<E: WorkerBackend> ChipWorker<E> {
     /// A worker with a chip.
-    pub fn new(equipment: E) -> Self {
-        ChipWorker { equipment }
+    pub fn new(backend: E) -> Self {
+        ChipWorker { backend }
     }
 
     /// Calls, with these buffers as tensors; gives when the run on the chip was.
@@ -40,7 +40,7 @@ impl<E: Equipment> ChipWorker<E> {
         if callable.kind() != Kind::Chip {
             return Err(NodeError::WrongKind { callable: callable.name(), kind: callable.kind().as_str() });
         }
-        let mut call = Call::here(callable.name(), config, buffers, tensors, scalars, &mut self.equipment)?;
+        let mut call = Call::here(callable.name(), config, buffers, tensors, scalars, &mut self.backend)?;
         callable.run(&mut call).map_err(failed)?;
         Ok(call.chip)
     }

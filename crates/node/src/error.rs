@@ -66,7 +66,7 @@ pub enum NodeError {
     StartTimedOut {
         worker: String,
         after: Duration,
-        last_words: String,
+        captured_output: String,
     },
     /// A worker died.
     ChildDied {
@@ -83,7 +83,7 @@ pub enum NodeError {
         callable: &'static str,
         after: Duration,
         state: State,
-        last_words: String,
+        captured_output: String,
     },
     /// A call failed.
     CallFailed {
@@ -223,13 +223,13 @@ impl Explain for NodeError {
             NodeError::NoBuildId { error } => format!("/proc/self/exe: {error}"),
             NodeError::CannotStart { worker, doing, error } => format!("{worker}: {doing}: {error}"),
             NodeError::StartFailed { worker, error } => format!("{worker}: {}", error.without_hint()),
-            NodeError::StartTimedOut { worker, after, last_words } => {
-                format!("{worker} was not ready after {after:?}; {}", said(last_words))
+            NodeError::StartTimedOut { worker, after, captured_output } => {
+                format!("{worker} was not ready after {after:?}; {}", said(captured_output))
             }
             NodeError::ChildDied { worker, during, exit } => format!("{worker} during {during}: {exit}"),
             NodeError::RankLost { error } => error.detail(),
-            NodeError::CallTimedOut { worker, callable, after, state, last_words } => {
-                let said = said(last_words);
+            NodeError::CallTimedOut { worker, callable, after, state, captured_output } => {
+                let said = said(captured_output);
                 format!("{callable} in {worker}: {state:?} after {after:?}, and was killed; {said}")
             }
             NodeError::CallFailed { worker, callable, error } => {
@@ -300,6 +300,10 @@ impl Explain for NodeError {
 }
 
 /// What a worker said last, as an error tells it.
-pub(crate) fn said(last_words: &str) -> String {
-    if last_words.is_empty() { "it said nothing".to_string() } else { format!("last words: {last_words}") }
+pub(crate) fn said(captured_output: &str) -> String {
+    if captured_output.is_empty() {
+        "it said nothing".to_string()
+    } else {
+        format!("captured output: {captured_output}")
+    }
 }

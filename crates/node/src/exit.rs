@@ -14,7 +14,7 @@ pub struct Exit {
     /// Its exit status, or the signal that ended it.
     pub status: ExitStatus,
     /// The last lines that it printed, bounded, without control characters.
-    pub last_words: String,
+    pub captured_output: String,
 }
 
 impl fmt::Display for Exit {
@@ -28,7 +28,7 @@ impl fmt::Display for Exit {
             (Some(code), None) => write!(f, "ended with status {code}")?,
             (None, None) => f.write_str("ended")?,
         }
-        write!(f, "; {}", crate::error::said(&self.last_words))
+        write!(f, "; {}", crate::error::said(&self.captured_output))
     }
 }
 
@@ -53,9 +53,9 @@ fn name_of(signal: i32) -> Option<&'static str> {
 
 /// The last bytes of what a child prints.
 #[derive(Debug, Default)]
-pub(crate) struct LastWords(Vec<u8>);
+pub(crate) struct CapturedOutput(Vec<u8>);
 
-impl LastWords {
+impl CapturedOutput {
     pub(crate) fn add(&mut self, bytes: &[u8]) {
         self.0.extend_from_slice(bytes);
         let surplus = self.0.len().saturating_sub(LAST_WORDS_BYTES);
@@ -83,16 +83,16 @@ mod tests {
     #[test]
     fn an_exit_says_the_signal_by_number_and_name_and_the_last_words() {
         let exit = |raw, words: &str| {
-            Exit { pid: 7, status: ExitStatus::from_raw(raw), last_words: words.into() }.to_string()
+            Exit { pid: 7, status: ExitStatus::from_raw(raw), captured_output: words.into() }.to_string()
         };
         assert_eq!(exit(9, ""), "process 7 was killed by signal 9 (SIGKILL); it said nothing");
-        assert_eq!(exit(3 << 8, "oh | no"), "process 7 ended with status 3; last words: oh | no");
+        assert_eq!(exit(3 << 8, "oh | no"), "process 7 ended with status 3; captured output: oh | no");
         assert_eq!(exit(40, ""), "process 7 was killed by signal 40; it said nothing");
     }
 
     #[test]
     fn only_the_last_lines_are_kept_and_none_can_move_a_cursor() {
-        let mut words = LastWords::default();
+        let mut words = CapturedOutput::default();
         for number in 0..10_000 {
             words.add(format!("line {number}\n").as_bytes());
         }

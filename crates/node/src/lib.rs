@@ -3,10 +3,10 @@
 //! ```text
 //! Worker ─▶ Node: the engine, whose cores are workers
 //!             │ Child::send ── mailbox ──▶ Service: reads, checks, resolves the digest, runs the callable
-//!             │                              └─ Call::on_chip ─▶ Equipment: a chip, brought by the facade
-//!             │                              └─ Call::on_node ─▶ Equipment: workers of its own, recursively
+//!             │                              └─ Call::on_chip ─▶ WorkerBackend: a chip, brought by the facade
+//!             │                              └─ Call::on_node ─▶ WorkerBackend: workers of its own, recursively
 //!             ▲ answer ◀───── mailbox, and the node's bell
-//!             └ a keeper thread for each: the child's last words, its death (pidfd), its exit
+//!             └ a supervisor thread for each: the child's captured output, its death (pidfd), its exit
 //! ```
 //! Tensors are in the node's memory, which all processes below it see as it is.
 // Some files are allowed some: `mailbox/region.rs` and `memory/mapping.rs` map memory, `child/spawn.rs` hands descriptors to a
@@ -20,7 +20,6 @@ mod callable;
 mod child;
 mod chip_worker;
 mod clock;
-mod equipment;
 mod error;
 mod exit;
 pub mod frame;
@@ -32,6 +31,7 @@ mod runtime;
 mod service;
 mod sync;
 mod worker;
+mod worker_backend;
 
 pub use call_error::CallError;
 pub use callable::{
@@ -41,7 +41,6 @@ pub use child::spawn::inherited;
 pub use child::{Child, Launch, Listener, Process};
 pub use chip_worker::ChipWorker;
 pub use clock::{NODE_CLOCK_HZ, NodeClock, now_ns};
-pub use equipment::{ChipProgram, Equipment, NoEquipment, NodeProgram, RunOutcome, Title};
 pub use error::NodeError;
 pub use exit::Exit;
 pub use inventory;
@@ -55,3 +54,4 @@ pub use runtime::{
 };
 pub use service::{Inherited, Service};
 pub use worker::{Finished, RunHandle, Worker};
+pub use worker_backend::{ChipProgram, NoBackend, NodeProgram, RunOutcome, Title, WorkerBackend};

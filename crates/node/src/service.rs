@@ -7,10 +7,10 @@ use crate::callable::{Call, Callable, Table};
 use crate::child::run_request;
 use crate::child::spawn::inherited;
 use crate::clock::now_ns;
-use crate::equipment::Equipment;
 use crate::error::NodeError;
 use crate::mailbox::{CallTimes, Meaning, Patience, Received, Region, Scratch, Side, Spin, State, Waited};
 use crate::memory::Memories;
+use crate::worker_backend::WorkerBackend;
 
 /// What a worker has inherited from the node that started it: descriptors by their numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -78,7 +78,7 @@ impl Service {
 
     /// Serves until the parent says that it is enough; gives the number of calls. The parent's death ends the process without
     /// a word.
-    pub fn serve(self, equipment: &mut dyn Equipment) -> Result<u64, NodeError> {
+    pub fn serve(self, backend: &mut dyn WorkerBackend) -> Result<u64, NodeError> {
         let table = match Table::new() {
             Ok(table) => table,
             Err(error) => return Err(self.refuse(error)),
@@ -90,7 +90,7 @@ impl Service {
             match self.region.layout().door.wait(Side::Child, patience, call_of_parent, || false)? {
                 Waited::For(State::Ready) => {
                     calls += 1;
-                    self.answer(&table, calls, &mut scratch, equipment)?;
+                    self.answer(&table, calls, &mut scratch, backend)?;
                 }
                 _ => return Ok(calls),
             }
@@ -112,10 +112,10 @@ impl Service {
         table: &Table,
         sequence: u64,
         scratch: &mut Scratch,
-        equipment: &mut dyn Equipment,
+        backend: &mut dyn WorkerBackend,
     ) -> Result<(), NodeError> {
         let mut times = CallTimes::default();
-        let (from, result) = self.run(table, sequence, scratch, equipment, &mut times)?;
+        let (from, result) = self.run(table, sequence, scratch, backend, &mut times)?;
         self.region.write_times(&times);
         let to = match result {
             Ok(()) => {
@@ -136,7 +136,7 @@ impl Service {
         table: &Table,
         sequence: u64,
         scratch: &mut Scratch,
-        equipment: &mut dyn Equipment,
+        backend: &mut dyn WorkerBackend,
         times: &mut CallTimes,
     ) -> Result<(State, Result<(), CallError>), NodeError> {
         let door = &self.region.layout().door;
@@ -148,7 +148,7 @@ impl Service {
         door.step(State::Ready, State::Accepted)?;
         times.accepted_ns = now_ns();
         let call = resolved(table, &received).and_then(|callable| {
-            let call = Call::new(callable.name(), &received, &self.memories, equipment)?;
+            let call = Call::new(callable.name(), &received, &self.memories, backend)?;
             Ok((callable, call))
         });
         let (callable, mut call) = match call {

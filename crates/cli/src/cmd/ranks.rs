@@ -43,7 +43,7 @@ mod over_mpi {
     use ringlane_mpi::{Mpi, wait_until_stderr_is_read};
     use ringlane_node::remote::{CallService, Offer, Rank, Ranks, RemoteError, Transport, bridge, serve};
     use ringlane_node::{
-        CallError, Equipment, Memories, NoEquipment, NodeProgram, RunOutcome, SharedBuffers, Title,
+        CallError, Memories, NoBackend, NodeProgram, RunOutcome, SharedBuffers, Title, WorkerBackend,
     };
     use ringlane_task::CallConfig;
 
@@ -55,7 +55,7 @@ mod over_mpi {
     use crate::monitor::Monitor;
     use crate::panics;
     use crate::usage;
-    use crate::workers::equipment::OwnNode;
+    use crate::workers::backends::OwnNode;
     use crate::workers::shape::Shape;
     use crate::workers::{NodeRuntime, Plan};
 
@@ -151,7 +151,7 @@ mod over_mpi {
         node: Option<(Vec<u8>, OwnNode)>,
     }
 
-    impl Equipment for RankNode {
+    impl WorkerBackend for RankNode {
         fn set_up(&mut self, run_request: &[u8]) -> Result<Option<SharedBuffers>, CallError> {
             if self.node.as_ref().is_some_and(|(started_for, _)| started_for == run_request) {
                 return Ok(None);
@@ -177,7 +177,7 @@ mod over_mpi {
         ) -> RunOutcome {
             match &mut self.node {
                 Some((_, node)) => node.run_node(title, config, buffers, program),
-                None => NoEquipment.run_node(title, config, buffers, program),
+                None => NoBackend.run_node(title, config, buffers, program),
             }
         }
     }

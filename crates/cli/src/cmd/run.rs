@@ -17,6 +17,7 @@ use ringlane_trace::RunStatus;
 use super::dfx::DfxArgs;
 use super::model::ModelArgs;
 use super::size::SizeArgs;
+use crate::case_report::CaseReport;
 use crate::costs::CostsOut;
 use crate::diagnostics::RecordedBy;
 use crate::errors::{CliError, Exit, warn};
@@ -28,7 +29,6 @@ use crate::progress::Progress;
 use crate::select::{self, Choice};
 use crate::signals::{StopSignal, stop_signal};
 use crate::summary;
-use crate::told::Told;
 use crate::workers::{self, shape::Shape};
 use ringlane::{Platform, RunRequest};
 
@@ -191,8 +191,8 @@ impl RunArgs {
             1 => jobs::in_turn(plans)?,
             workers => jobs::side_by_side(plans, workers as usize, setup.progress)?,
         };
-        if !ended.told.is_empty() {
-            output::results(&self.summary(&ended.told))?;
+        if !ended.case_report.is_empty() {
+            output::results(&self.summary(&ended.case_report))?;
         }
         match (ended.refusal, ended.interrupted) {
             (Some(refusal), _) => {
@@ -200,7 +200,7 @@ impl RunArgs {
                 Ok(refusal.exit)
             }
             (None, Some(signal)) => Ok(Exit::Interrupted(signal)),
-            (None, None) => finish(&ended.told, &setup, costs_out),
+            (None, None) => finish(&ended.case_report, &setup, costs_out),
         }
     }
 
@@ -316,13 +316,13 @@ impl RunArgs {
         }
     }
 
-    fn summary(&self, runs: &[Told]) -> String {
+    fn summary(&self, runs: &[CaseReport]) -> String {
         if self.json { summary::json(runs) } else { summary::table(runs) }
     }
 }
 
 /// Records costs, if that was asked for and all runs went well, and tells how the command ends.
-fn finish(runs: &[Told], setup: &Setup, costs_out: Option<CostsOut>) -> Result<Exit, CliError> {
+fn finish(runs: &[CaseReport], setup: &Setup, costs_out: Option<CostsOut>) -> Result<Exit, CliError> {
     let exit = exit_of(runs);
     match costs_out {
         Some(out) if exit == Exit::Ok => out.write(runs, setup)?,
@@ -332,8 +332,8 @@ fn finish(runs: &[Told], setup: &Setup, costs_out: Option<CostsOut>) -> Result<E
     Ok(exit)
 }
 
-fn exit_of(runs: &[Told]) -> Exit {
-    let has = |status| runs.iter().any(|told| told.manifest.status == status);
+fn exit_of(runs: &[CaseReport]) -> Exit {
+    let has = |status| runs.iter().any(|case_report| case_report.manifest.status == status);
     if has(RunStatus::Interrupted) {
         Exit::Interrupted(stop_signal().unwrap_or(StopSignal::Interrupt))
     } else if has(RunStatus::Failed) || has(RunStatus::Fatal) {

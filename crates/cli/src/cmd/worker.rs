@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use ringlane_node::{CallError, Equipment, Inherited, Kind, NoEquipment, NodeError, Service, Spin};
+use ringlane_node::{CallError, Inherited, Kind, NoBackend, NodeError, Service, Spin, WorkerBackend};
 use ringlane_task::Reader;
 
 use super::ranks;
@@ -14,7 +14,7 @@ use crate::monitor::Monitor;
 use crate::options;
 use crate::panics;
 use crate::signals;
-use crate::workers::equipment::{OneChip, OwnNode};
+use crate::workers::backends::{OneChip, OwnNode};
 use crate::workers::shape::Shape;
 use crate::workers::{NodeRuntime, Plan};
 use ringlane::RunRequest;
@@ -85,12 +85,12 @@ impl WorkerArgs {
         let (memories, run_request) = (self.memory_fds.clone(), self.request_fd);
         let inherited = Inherited { mailbox, memories, run_request };
         let service = Service::adopt(&inherited, Spin::from_us(self.spin_us)).map_err(CliError::Node)?;
-        let mut equipment = match self.equipment(&service) {
-            Ok(equipment) => equipment,
+        let mut backend = match self.backend(&service) {
+            Ok(backend) => backend,
             Err(error) => return Err(CliError::Node(service.refuse(error))),
         };
         // A panic of a callable is the answer to its call.
-        match panics::quietly(|| service.serve(&mut *equipment)) {
+        match panics::quietly(|| service.serve(&mut *backend)) {
             Ok(served) => served.map(|_| Exit::Ok).map_err(CliError::Node),
             Err(panicked) => {
                 crate::errors::print(&panicked);
@@ -100,9 +100,9 @@ impl WorkerArgs {
     }
 
     /// What this worker has.
-    fn equipment(&self, service: &Service) -> Result<Box<dyn Equipment>, NodeError> {
+    fn backend(&self, service: &Service) -> Result<Box<dyn WorkerBackend>, NodeError> {
         if self.kind == Kind::Function.as_str() {
-            return Ok(Box::new(NoEquipment));
+            return Ok(Box::new(NoBackend));
         }
         let cannot = |error: CliError| NodeError::CannotEquip { error: CallError::of(&error) };
         let request = service.run_request().map(RunRequest::decode).transpose();

@@ -27,12 +27,12 @@ use rustix::fs::{MemfdFlags, memfd_create};
 use serde::{Deserialize, Serialize};
 
 use super::{Pages, Plan};
+use crate::case_report::Answer;
 use crate::diagnostics::DfxRounds;
 use crate::errors::CliError;
 use crate::execute::{Audience, Setup};
 use crate::options::GraphRuntime;
 use crate::progress::Progress;
-use crate::told::Answer;
 use crate::workers::parts::SceneSpec;
 use crate::workers::{self, shape::Shape};
 
@@ -218,8 +218,8 @@ impl JobMessage {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case_report::{CaseReport, Note};
     use crate::select::{Choice, job, scene};
-    use crate::told::{Note, Told};
     use ringlane_task::{CallConfig, Explain};
     use ringlane_trace::{Manifest, UtcTime};
     use rustix::fs::ftruncate;
@@ -292,7 +292,7 @@ mod tests {
         let manifest = Manifest::new("vector", "small", "cpu", UtcTime::from_unix_seconds(0));
         // Digits enough that a reader that rounds would give another number.
         let walls_us = vec![0.1 + 0.2, 1e-300, 123_456_789.123_456_79];
-        let told = Told {
+        let case_report = CaseReport {
             manifest,
             dir: "outputs/x".into(),
             walls_us: walls_us.clone(),
@@ -301,9 +301,11 @@ mod tests {
             modelled: None,
         };
         let notes = vec![Note::SayOnce("once".into())];
-        message.hand_over(&Answer { told: Some(told), notes: notes.clone(), refusal: None }).unwrap();
+        message
+            .hand_over(&Answer { case_report: Some(case_report), notes: notes.clone(), refusal: None })
+            .unwrap();
         let answer = message.answer().unwrap();
-        assert_eq!((answer.told.unwrap().walls_us, answer.notes), (walls_us, notes));
+        assert_eq!((answer.case_report.unwrap().walls_us, answer.notes), (walls_us, notes));
     }
 
     #[test]

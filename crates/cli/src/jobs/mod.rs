@@ -10,26 +10,26 @@
 //! Both ways give the same: what each case told, in the order of the cases. A case that takes its process down is a case
 //! that failed.
 
-mod crew;
 mod death;
 mod message;
+mod pool;
 mod screen;
 
 use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
-pub use crew::side_by_side;
 pub use message::JobMessage;
+pub use pool::side_by_side;
 pub use screen::{Printed, Screen};
 
+use crate::case_report::{Answer, CaseReport, Note, Refusal, Voice};
 use crate::cmd::write_pages;
 use crate::errors::{CliError, Exit};
 use crate::execute::{Audience, Setup, execute};
 use crate::monitor::Monitor;
 use crate::select::Job;
 use crate::signals::{StopSignal, stop_signal};
-use crate::told::{Answer, Note, Refusal, Told, Voice};
 
 /// A case, and how it is run.
 pub struct Plan {
@@ -52,7 +52,7 @@ pub enum Pages {
 #[derive(Debug, Default)]
 pub struct Ended {
     /// What those told that began, in the order of the cases.
-    pub told: Vec<Told>,
+    pub case_report: Vec<CaseReport>,
     /// Why not all cases were run, if that is no wish of a person.
     pub refusal: Option<Refusal>,
     /// The signal that asked to stop, if one did.
@@ -65,7 +65,7 @@ pub fn in_turn(plans: Vec<Plan>) -> Result<Ended, CliError> {
     let (mut voice, mut ended) = (Voice::default(), Ended::default());
     for plan in plans {
         let answer = run(plan, &monitor, &mut |note| voice.tell(note));
-        ended.told.extend(answer.told);
+        ended.case_report.extend(answer.case_report);
         ended.refusal = answer.refusal;
         ended.interrupted = stop_signal();
         if ended.refusal.is_some() || ended.interrupted.is_some() {
@@ -101,5 +101,9 @@ fn run(plan: Plan, monitor: &Monitor, tell: &mut dyn FnMut(Note)) -> Answer {
         Pages::Written => write_pages(&outcome.dir, &mut |line| tell(Note::Say(line))),
         Pages::None => Ok(()),
     };
-    Answer { told: Some(Told::from(&outcome)), refusal: pages.err().and_then(refused), ..Answer::default() }
+    Answer {
+        case_report: Some(CaseReport::from(&outcome)),
+        refusal: pages.err().and_then(refused),
+        ..Answer::default()
+    }
 }

@@ -15,7 +15,7 @@ use ringlane_trace::{ChildRun, FileEntry, RunDir, TraceError};
 use ringlane::Platform;
 
 /// Of which node and run.
-pub(super) struct Told<'n> {
+pub(super) struct CaseReport<'n> {
     pub(super) node: &'n Node,
     pub(super) platform: Platform,
     pub(super) level: u8,
@@ -23,7 +23,7 @@ pub(super) struct Told<'n> {
 }
 
 /// Writes `dist_swimlane.json` into a run's directory, and adds it to what was recorded.
-pub(super) fn export(told: &Told<'_>, dir: &RunDir, exported: &mut Exported) {
+pub(super) fn export(told: &CaseReport<'_>, dir: &RunDir, exported: &mut Exported) {
     let begun = Instant::now();
     match write(told, dir) {
         Ok(entry) => exported.files.push(entry),
@@ -35,7 +35,7 @@ pub(super) fn export(told: &Told<'_>, dir: &RunDir, exported: &mut Exported) {
     exported.cost.export_us += begun.elapsed().as_micros() as u64;
 }
 
-fn write(told: &Told<'_>, dir: &RunDir) -> Result<FileEntry, TraceError> {
+fn write(told: &CaseReport<'_>, dir: &RunDir) -> Result<FileEntry, TraceError> {
     let (workers, journal) = (told.node.worker_records(), told.node.journal());
     let callables = names(journal);
     let meta = DistMeta {

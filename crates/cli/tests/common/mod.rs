@@ -11,7 +11,7 @@ use ringlane_trace::Manifest;
 use tempfile::TempDir;
 
 /// A directory to run commands in; gone afterwards.
-pub struct Desk {
+pub struct Sandbox {
     dir: TempDir,
 }
 
@@ -51,9 +51,9 @@ impl Answer {
     }
 }
 
-impl Desk {
+impl Sandbox {
     pub fn new() -> Self {
-        Desk { dir: TempDir::new().expect("a directory of its own") }
+        Sandbox { dir: TempDir::new().expect("a directory of its own") }
     }
 
     pub fn path(&self) -> &Path {

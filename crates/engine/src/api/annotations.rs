@@ -67,7 +67,7 @@ impl<'a> Annotations<'a> {
         1 + usize::from(self.duration_ps.is_some()) + label.len().div_ceil(8)
     }
 
-    /// Writes them into so many words.
+    /// Writes them into [`words`](Self::words) words.
     pub(crate) fn encode(&self, words: &mut [u64]) {
         let label = self.label.unwrap_or_default().as_bytes();
         words[0] = label.len() as u64;

@@ -53,7 +53,7 @@ pub struct Space {
 #[derive(Clone, Debug, Default)]
 pub struct Spaces(pub(crate) Vec<Space>);
 
-// SAFETY: the table of addresses itself is plain data; whoever dereferences one answers for the access.
+// SAFETY: the table of addresses itself is plain data; code that dereferences one answers for the access.
 unsafe impl Send for Spaces {}
 // SAFETY: as above; it is not changed while tasks run.
 unsafe impl Sync for Spaces {}

@@ -50,7 +50,7 @@ pub trait Backend {
         how: Reading,
         sink: &mut dyn FnMut(&[u8]),
     ) -> Result<()>;
-    /// The orchestration's own work takes so many ticks of a modelled chip.
+    /// The orchestration's own work takes `ticks` ticks of a modelled chip.
     fn advance_time(&mut self, _ticks: u64) {}
     /// The tensor that stands for an external buffer.
     fn external(&mut self, buffer: BufferId) -> Result<(TensorRef, TensorView)>;

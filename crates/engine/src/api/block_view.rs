@@ -155,7 +155,7 @@ mod tests {
         let scalars: Vec<_> = args.scalars().map(|scalar| scalar.get::<f32>()).collect();
         assert_eq!((scalars, args.scalar::<f32>(0)), (vec![Some(1.0)], Some(1.0)));
         assert_eq!((args.scalar::<u32>(0), args.scalar::<f32>(1)), (None, None));
-        // What a block is told is what it is then given.
+        // A block gets what was announced to it.
         let (x, _, y) = (args.take::<View<f32, 2>>()?, args.take::<f32>()?, args.take::<ViewMut<f32, 2>>()?);
         let taken = [x.shape(), y.shape()].map(|[rows, columns]| (rows * columns) as u64);
         assert_eq!(taken.as_slice(), views.iter().map(|view| view.elements()).collect::<Vec<_>>());

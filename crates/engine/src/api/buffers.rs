@@ -41,7 +41,7 @@ struct Buffer {
 /// Who a buffer's memory belongs to.
 #[derive(Debug)]
 enum Owner {
-    /// Whoever lent it.
+    /// Its lender.
     Lender,
     /// The buffer: it is freed with it.
     Buffer,
@@ -172,7 +172,7 @@ impl<'d> Buffers<'d> {
     /// What a buffer is, and its bytes.
     pub fn bytes(&self, id: BufferId) -> Result<(TensorView, &[u8])> {
         let Buffer { space, view, .. } = &self.list[self.index_of(id)?];
-        // SAFETY: the buffer has so many bytes, all of them written; no run borrows it while `&self` lives.
+        // SAFETY: the buffer has this many bytes, all of them written; no run borrows it while `&self` lives.
         Ok((*view, unsafe { core::slice::from_raw_parts(space.base, view.bytes() as usize) }))
     }
 
@@ -192,7 +192,7 @@ impl<'d> Buffers<'d> {
         if *permission == Permission::Read {
             return Err(Fault::ReadOnly { kernel: "a copy".to_string(), arg: id.index as usize }.into());
         }
-        // SAFETY: the buffer has so many bytes, `&mut self` is all there is of it, and values of one type are copied.
+        // SAFETY: the buffer has this many bytes, `&mut self` is all there is of it, and values of one type are copied.
         unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), space.base, bytes.len()) };
         Ok(())
     }

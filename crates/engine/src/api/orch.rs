@@ -418,7 +418,7 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
         let sink = &mut |bytes: &[u8]| {
             assert_eq!(bytes.len(), elements * size_of::<T>(), "a backend shows the whole view");
             assert!(bytes.as_ptr().cast::<T>().is_aligned(), "tensors are aligned for their type");
-            // SAFETY: so many valid `T`s, aligned, which nobody writes while they are shown.
+            // SAFETY: `elements` valid `T`s, aligned, which nobody writes while they are shown.
             let values = unsafe { core::slice::from_raw_parts(bytes.as_ptr().cast::<T>(), elements) };
             answer = f.take().map(|f| f(values));
         };
@@ -428,7 +428,7 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
         Ok(answer.expect("a backend that does not fail shows the values once"))
     }
 
-    /// Says that the code between two submits takes so many ticks of a modelled chip's counter. Elsewhere it takes the time
+    /// Says that the code between two submits takes `ticks` ticks of a modelled chip's counter. Elsewhere it takes the time
     /// it takes.
     ///
     /// ```

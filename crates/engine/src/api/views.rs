@@ -21,7 +21,7 @@ impl<T, const R: usize> Layout<T, R> {
             assert!(i < dim.len as usize, "index {i} of axis {axis} with length {}", dim.len);
             offset += i * dim.stride as usize;
         }
-        // SAFETY: every index is within its dimension (asserted above), and whoever built the layout vouched
+        // SAFETY: every index is within its dimension (asserted above), and the code that built the layout vouched
         // that all such elements lie in one allocation.
         unsafe { self.base.add(offset) }
     }

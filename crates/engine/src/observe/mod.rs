@@ -178,7 +178,7 @@ pub fn space_name(space: u32) -> String {
     }
 }
 
-/// Tasks that a submit was told to follow.
+/// Tasks that a submit follows by explicit edges.
 #[derive(Clone, Copy)]
 pub struct After<'t> {
     pub(crate) handles: &'t [TaskHandle],
@@ -201,7 +201,7 @@ impl After<'_> {
 pub enum Submitted<'t> {
     /// One with kernels.
     Kernels {
-        /// Whom it follows by explicit edges.
+        /// The tasks that it follows by explicit edges.
         after: After<'t>,
     },
     /// A barrier: it follows every task from `since` on, in submission order.
@@ -374,7 +374,7 @@ pub struct PlacedBlock<'t> {
 pub enum ThreadWork {
     /// Looks for blocks that ended.
     Complete,
-    /// Tells the successors of tasks that are complete.
+    /// Releases the successors of tasks that are complete.
     Resolve,
     /// Gives blocks to cores.
     Dispatch,

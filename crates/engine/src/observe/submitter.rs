@@ -1,4 +1,4 @@
-//! What a probe is told of submits and scopes. With the probe `()` it compiles to nothing.
+//! What a probe sees of submits and scopes. With the probe `()` it compiles to nothing.
 
 use ringlane_task::{CoreId, TaskId, Ticks};
 
@@ -64,7 +64,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         self.table.id_of(task, self.state.metas[task.0 as usize].local)
     }
 
-    /// Tells of a task whose edges are wired.
+    /// Shows the probe a task whose edges are wired.
     #[inline]
     pub(crate) fn observe_submit(&mut self, slot: SlotIndex, what: &Committed<'_>, measure: &Measure) {
         let table = self.table;
@@ -122,7 +122,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         self.spare(self.state.predecessors.iter().filter(outside).count());
     }
 
-    /// So many edges of the task that was wired last need no entry if one is scarce.
+    /// This many edges of the task that was wired last need no entry if one is scarce.
     pub(crate) fn spare(&mut self, edges: usize) {
         let ring = self.current.ring;
         for scope in self.state.scopes.iter_mut().rev().take_while(|scope| scope.ring == ring) {
@@ -175,7 +175,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         core::mem::replace(&mut self.watched, WatchedSubmits { recent, fan_in: 0 }).fan_in
     }
 
-    /// The runtime stops the run: tells of the open scopes, the innermost first.
+    /// The runtime stops the run: shows the open scopes, the innermost first.
     #[cold]
     pub(crate) fn observe_fatal(&self) {
         let scopes = &self.state.scopes;

@@ -29,7 +29,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         self.follow_barrier();
         self.follow_scope(ring);
         self.reserve_barrier_edges(ring);
-        // Those that were found done are not among whom it follows.
+        // Tasks that were found done are not among its predecessors.
         self.note_seen();
         let slot = self.table.slot_of(ring, self.state.rings[ring].head);
         self.probe.step(Step::Placed);

@@ -45,7 +45,7 @@ pub(crate) fn check_call(call: &Call<'_>) -> Result<()> {
     if written && tensors > 1 { check_overlaps(call) } else { Ok(()) }
 }
 
-/// The parameter of each of so many arguments of a kernel.
+/// The parameter of each of `args` arguments of a kernel.
 fn params_of(kernel: &'static Kernel, args: usize) -> impl Iterator<Item = &'static ParamSpec> {
     let mut fixed =
         kernel.params().iter().filter(|p| p.kind != ParamKind::Context && p.count == ParamCount::One);

@@ -120,7 +120,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         used
     }
 
-    /// Looks up whom an access must follow, then files it.
+    /// Looks up the predecessors of an access, then files it.
     #[inline(always)]
     fn file(&mut self, new: &NewAccess<'_>, slot: SlotIndex, at: u32, owned: &mut Owned) {
         let (infers, regions) = (self.current.infers, RecordRegions(self.table));

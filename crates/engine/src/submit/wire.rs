@@ -1,4 +1,4 @@
-//! Whom a task follows: collecting predecessors, reserving dependency entries, wiring, releasing.
+//! The predecessors of a task: collecting predecessors, reserving dependency entries, wiring, releasing.
 
 use ringlane_task::{CoreId, Resource, TaskId};
 
@@ -20,7 +20,7 @@ pub(crate) struct Wired {
     pub(crate) floor: Option<u64>,
 }
 
-/// The list of those whom the task being submitted must follow, each once.
+/// The predecessors of the task being submitted, each once.
 pub(crate) struct Follow<'a> {
     metas: &'a mut [Meta],
     predecessors: &'a mut Vec<Predecessor>,
@@ -178,7 +178,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         self.state.predecessors.clear();
     }
 
-    /// Waits until a task is done (its successors may still be being told), to save an entry of a ring's pool.
+    /// Waits until a task is done (its successors may not all be released yet), to save an entry of a ring's pool.
     pub(super) fn wait_until_closed(&mut self, task: SlotIndex, ring: usize) {
         while !self.table.slots[task.0 as usize].is_closed() {
             self.probe.stall_begin();

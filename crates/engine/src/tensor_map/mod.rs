@@ -2,7 +2,7 @@
 //!
 //! Each tensor has a *root*; each tensor argument of a task that is not reclaimed has an *access* on its root. An
 //! access is looked up against the earlier ones it conflicts with: a read against writes, a write against both. A
-//! write that covers an earlier access makes it *superseded*: whoever comes later finds the newer write, which is
+//! write that covers an earlier access makes it *superseded*: later accesses find the newer write, which is
 //! ordered after the older access, so the older one is taken off the lists.
 //!
 //! Reads and writes are kept apart (a thousand readers of one tensor do not slow down the next reader), and so are
@@ -85,7 +85,7 @@ impl Root {
     }
 }
 
-/// A task, named so that a look at its slot tells whether it is still there: the slot's stamp changes when the task is
+/// A task, named so that its slot shows whether it is still there: the slot's stamp changes when the task is
 /// reclaimed. So a stamp never has to be taken off when its task goes.
 #[derive(Clone, Copy, Debug)]
 pub struct Stamp {
@@ -135,7 +135,7 @@ pub struct MetAccess {
 pub enum Met {
     /// It is not reclaimed.
     Alive(MetAccess),
-    /// It may be: its slot's stamp tells.
+    /// It may be: its slot's stamp decides.
     Stamped(Stamp),
 }
 

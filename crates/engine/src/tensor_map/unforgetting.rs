@@ -1,4 +1,4 @@
-//! A map that forgets nothing but what later writes cover: for deriving who follows whom from a whole program.
+//! A map that forgets nothing but what later writes cover: for deriving the dependencies of a whole program.
 //!
 //! Its tasks are never reclaimed, so an access that a write covers is freed at once, and a tensor when it is said to be gone.
 
@@ -19,7 +19,7 @@ impl TensorMap {
         self.roots.take(Root::new(self.first_tag, 0, 0, Permission::ReadWrite, NONE))
     }
 
-    /// Frees a tensor of a map that forgets nothing, and tells of each access that goes with it, by its record's place.
+    /// Frees a tensor of a map that forgets nothing, and reports each access that goes with it, by its record's place.
     pub fn forget_root(&mut self, id: u32, mut gone: impl FnMut(u32)) {
         for list in 0..self.roots[id].heads.len() {
             let mut index = self.roots[id].heads[list];

@@ -7,7 +7,7 @@ use super::{Access, Hazard, Met, NONE, NewAccess, Owned, READ, Stamp, TensorMap,
 use crate::submit::Follow;
 
 impl TensorMap {
-    /// Looks up whom an access to a whole tensor must follow, and files it for the task `me`.
+    /// Looks up the predecessors of an access to a whole tensor, and files it for the task `me`.
     // Always inlined: as for `encode_tensor`.
     #[inline(always)]
     pub(crate) fn file_whole(
@@ -79,7 +79,7 @@ impl TensorMap {
         }
     }
 
-    /// Files a reader for whom the root has no room.
+    /// Files a reader for which the root has no room.
     fn list_reader(&mut self, id: u32, me: Stamp, at: u32, owned: &mut Owned) {
         let next = self.roots[id].heads[READ];
         let index = self.accesses.take(Access {

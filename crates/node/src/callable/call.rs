@@ -8,11 +8,11 @@ use ringlane_engine::prelude::{Element, Orch};
 use ringlane_task::{Access, BlobTensor, BufferHandle, CallConfig, Scalar};
 
 use crate::call_error::CallError;
-use crate::equipment::{Equipment, Title};
 use crate::error::NodeError;
 use crate::mailbox::{ChipTimes, Received};
 use crate::memory::{Mapping, Memories};
 use crate::runtime::NodeOrch;
+use crate::worker_backend::{Title, WorkerBackend};
 
 /// A call: what it is given, and what its worker has.
 pub struct Call<'c> {
@@ -21,7 +21,7 @@ pub struct Call<'c> {
     pub(crate) member: (u32, u32),
     pub(crate) scalars: Vec<Scalar>,
     pub(crate) tensors: Vec<CallTensor>,
-    pub(crate) equipment: &'c mut dyn Equipment,
+    pub(crate) backend: &'c mut dyn WorkerBackend,
     pub(crate) chip: Option<ChipTimes>,
     /// The tensors are in memory that lives as long.
     life: PhantomData<&'c mut [u8]>,
@@ -40,12 +40,12 @@ impl<'c> Call<'c> {
         name: &'static str,
         received: &Received<'_>,
         memories: &'c Memories,
-        equipment: &'c mut dyn Equipment,
+        backend: &'c mut dyn WorkerBackend,
     ) -> Result<Self, NodeError> {
         let tensors = located(received, memories)?;
         let scalars = received.arguments.scalars().collect();
         let (config, member) = (received.config, received.member);
-        Ok(Call { name, config, member, scalars, tensors, equipment, chip: None, life: PhantomData })
+        Ok(Call { name, config, member, scalars, tensors, backend, chip: None, life: PhantomData })
     }
 
     /// A call in this process, on buffers of this process.
@@ -55,7 +55,7 @@ impl<'c> Call<'c> {
         buffers: &'c mut Buffers<'_>,
         tensors: &[(BufferId, Access)],
         scalars: &[Scalar],
-        equipment: &'c mut dyn Equipment,
+        backend: &'c mut dyn WorkerBackend,
     ) -> Result<Self, NodeError> {
         let mut placed: Vec<CallTensor> = Vec::new();
         for (index, &(id, access)) in tensors.iter().enumerate() {
@@ -77,7 +77,7 @@ impl<'c> Call<'c> {
         }
         let (config, scalars) = (*config, scalars.to_vec());
         let (member, life) = ((0, 1), PhantomData);
-        Ok(Call { name, config, member, scalars, tensors: placed, equipment, chip: None, life })
+        Ok(Call { name, config, member, scalars, tensors: placed, backend, chip: None, life })
     }
 
     /// What is asked of its run; it is valid.
@@ -166,7 +166,7 @@ impl<'c> Call<'c> {
     ) -> Result<(), CallError> {
         let (mut buffers, ids) = self.lend()?;
         let mut f = |o: &mut Orch<'_, '_>| orchestrate(o, &ids);
-        let (chip, result) = self.equipment.run_chip(title, &self.config, &mut buffers, &mut f);
+        let (chip, result) = self.backend.run_chip(title, &self.config, &mut buffers, &mut f);
         self.chip = chip;
         result
     }
@@ -179,7 +179,7 @@ impl<'c> Call<'c> {
     ) -> Result<(), CallError> {
         let (mut buffers, ids) = self.lend()?;
         let mut f = |o: &mut NodeOrch<'_, '_, '_>| orchestrate(o, &ids);
-        let (chip, result) = self.equipment.run_node(title, &self.config, &mut buffers, &mut f);
+        let (chip, result) = self.backend.run_node(title, &self.config, &mut buffers, &mut f);
         self.chip = chip;
         result
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use super::keeper::Keeper;
+use super::supervisor::Supervisor;
 use crate::error::NodeError;
 use crate::exit::Exit;
 use crate::remote::Berth;
@@ -13,7 +13,7 @@ use crate::remote::Berth;
 /// What is behind a child.
 #[derive(Debug)]
 pub(crate) enum Life {
-    Process(Keeper),
+    Process(Supervisor),
     Rank(Berth),
 }
 
@@ -21,14 +21,14 @@ impl Life {
     /// Whether nothing can come of it any more.
     pub(crate) fn is_gone(&self) -> bool {
         match self {
-            Life::Process(keeper) => keeper.is_gone(),
+            Life::Process(supervisor) => supervisor.is_gone(),
             Life::Rank(berth) => berth.is_gone(),
         }
     }
 
     pub(crate) fn pid(&self) -> u32 {
         match self {
-            Life::Process(keeper) => keeper.pid,
+            Life::Process(supervisor) => supervisor.pid,
             Life::Rank(berth) => berth.process(),
         }
     }
@@ -42,15 +42,15 @@ impl Life {
 
     /// Asks it to end what it does. A rank cannot be asked from here; mpirun can.
     pub(crate) fn interrupt(&self) {
-        if let Life::Process(keeper) = self {
-            keeper.signal(Signal::INT);
+        if let Life::Process(supervisor) = self {
+            supervisor.signal(Signal::INT);
         }
     }
 
     /// What it printed last. What a rank prints goes to mpirun.
-    pub(crate) fn last_words(&self) -> String {
+    pub(crate) fn captured_output(&self) -> String {
         match self {
-            Life::Process(keeper) => keeper.last_words(),
+            Life::Process(supervisor) => supervisor.captured_output(),
             Life::Rank(_) => String::new(),
         }
     }
@@ -58,7 +58,7 @@ impl Life {
     /// Ends it at once, without asking. A rank is given up: rank 0 ends it with itself.
     pub(crate) fn kill(&self) {
         match self {
-            Life::Process(keeper) => keeper.kill(),
+            Life::Process(supervisor) => supervisor.kill(),
             Life::Rank(berth) => berth.give_up(),
         }
     }
@@ -66,7 +66,7 @@ impl Life {
     /// Ends it, and tells what it said last.
     pub(crate) fn killed(&self) -> String {
         match self {
-            Life::Process(keeper) => keeper.killed().last_words,
+            Life::Process(supervisor) => supervisor.killed().captured_output,
             Life::Rank(berth) => {
                 berth.give_up();
                 String::new()
@@ -77,8 +77,8 @@ impl Life {
     /// How it died during that.
     pub(crate) fn death(&self, worker: &str, during: &'static str) -> NodeError {
         match self {
-            Life::Process(keeper) => {
-                NodeError::ChildDied { worker: worker.to_string(), during, exit: keeper.killed() }
+            Life::Process(supervisor) => {
+                NodeError::ChildDied { worker: worker.to_string(), during, exit: supervisor.killed() }
             }
             Life::Rank(berth) => berth.lost(during),
         }
@@ -87,10 +87,12 @@ impl Life {
     /// Waits until it has ended; what does not in time is killed. A rank serves the next: it has not ended.
     pub(crate) fn end_within(&self, timeout: Duration) -> Exit {
         match self {
-            Life::Process(keeper) => keeper.exit_within(timeout).unwrap_or_else(|| keeper.killed()),
+            Life::Process(supervisor) => {
+                supervisor.exit_within(timeout).unwrap_or_else(|| supervisor.killed())
+            }
             Life::Rank(berth) => {
-                let (pid, last_words) = (berth.process(), String::new());
-                Exit { pid, status: ExitStatus::default(), last_words }
+                let (pid, captured_output) = (berth.process(), String::new());
+                Exit { pid, status: ExitStatus::default(), captured_output }
             }
         }
     }

@@ -1,11 +1,11 @@
 //! A child and its mailbox, as its parent sees them: a process, or a rank of an MPI run.
 
-mod keeper;
 mod launch;
 mod life;
 mod process;
 pub(crate) mod run_request;
 pub(crate) mod spawn;
+mod supervisor;
 
 use std::io::{self, PipeWriter};
 use std::os::fd::{AsFd, OwnedFd};
@@ -23,8 +23,8 @@ use crate::callable::Callable;
 use crate::error::NodeError;
 use crate::exit::Exit;
 use crate::mailbox::{CallTimes, Meaning, Patience, Region, Request, Scratch, Side, State, Waited};
-use keeper::{Keeper, Owner};
 use life::Life;
+use supervisor::{Owner, Supervisor};
 
 /// What stands in an error about a child that is not yet ready.
 const ITS_START: &str = "its start";
@@ -92,7 +92,7 @@ impl Child {
                     error: error.to_string(),
                 })?;
                 let post = Post { launch: launch.clone(), region: region.clone(), run_request };
-                Life::Process(Keeper::start(&launch.name, Arc::new(post))?)
+                Life::Process(Supervisor::start(&launch.name, Arc::new(post))?)
             }
         };
         let (launch, scratch) = (launch.clone(), Scratch::default());
@@ -112,8 +112,8 @@ impl Child {
             Waited::For(_) => Ok(()),
             Waited::Gone(_) => Err(self.died(ITS_START)),
             Waited::TimedOut(_) => {
-                let last_words = self.life.killed();
-                Err(NodeError::StartTimedOut { worker: worker(), after, last_words })
+                let captured_output = self.life.killed();
+                Err(NodeError::StartTimedOut { worker: worker(), after, captured_output })
             }
         }
     }
@@ -205,8 +205,8 @@ impl Child {
     }
 
     fn late(&self, callable: &'static str, after: Duration, state: State) -> NodeError {
-        let last_words = self.life.killed();
-        NodeError::CallTimedOut { worker: self.launch.name.clone(), callable, after, state, last_words }
+        let captured_output = self.life.killed();
+        NodeError::CallTimedOut { worker: self.launch.name.clone(), callable, after, state, captured_output }
     }
 
     fn answer(&self, callable: &'static str, state: State) -> Result<(), NodeError> {
@@ -258,8 +258,8 @@ impl Child {
     }
 
     /// What the child has printed last.
-    pub fn last_words(&self) -> String {
-        self.life.last_words()
+    pub fn captured_output(&self) -> String {
+        self.life.captured_output()
     }
 
     /// Kills the process. A call that was sent fails; [`Child::wait`] says so.

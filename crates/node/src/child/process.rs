@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use super::keeper::{Keeper, Owner};
 use super::launch::THIS_PROGRAM;
 use super::spawn::spawn;
+use super::supervisor::{Owner, Supervisor};
 use crate::error::NodeError;
 use crate::exit::Exit;
 
@@ -31,7 +31,7 @@ pub trait Listener: fmt::Debug + Send + Sync {
 /// it kills it.
 #[derive(Debug)]
 pub struct Process {
-    keeper: Keeper,
+    supervisor: Supervisor,
 }
 
 impl Process {
@@ -44,22 +44,24 @@ impl Process {
         listener: Arc<dyn Listener>,
     ) -> Result<Self, NodeError> {
         let arguments = arguments.into_iter().collect();
-        Ok(Process { keeper: Keeper::start(name, Arc::new(Errand { arguments, descriptor, listener }))? })
+        Ok(Process {
+            supervisor: Supervisor::start(name, Arc::new(Errand { arguments, descriptor, listener }))?,
+        })
     }
 
     /// Its number.
     pub fn pid(&self) -> u32 {
-        self.keeper.pid
+        self.supervisor.pid
     }
 
     /// Sends it a signal, unless it has ended.
     pub fn signal(&self, signal: Signal) {
-        self.keeper.signal(signal);
+        self.supervisor.signal(signal);
     }
 
     /// Waits until it has ended, but no longer than this.
     pub fn exit_within(&self, timeout: Duration) -> Option<Exit> {
-        self.keeper.exit_within(timeout)
+        self.supervisor.exit_within(timeout)
     }
 }
 

@@ -116,7 +116,7 @@ pub(super) struct ForgetBody {
     pub reserved: u32,
 }
 
-/// A worker's last words; an error's three texts follow.
+/// A worker's captured output; an error's three texts follow.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub(super) struct GoodbyeBody {

@@ -96,7 +96,7 @@ pub enum Frame<'f> {
     },
     /// It is enough.
     Shutdown,
-    /// A worker's last words.
+    /// A worker's captured output.
     Goodbye(Goodbye),
 }
 

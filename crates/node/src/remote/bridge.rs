@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use ringlane_task::{Access, BlobTensor, BufferHandle, CallConfig, Scalar, TensorView};
 
 use super::error::RemoteError;
-use super::link::{Desk, Guest, RankLink, Sent, Waker};
+use super::link::{Guest, NodeContext, RankLink, Sent, Waker};
 use super::ranks::{Answered, Ranks, Request};
 use super::transport::{Rank, Transport};
 use crate::call_error::CallError;
@@ -135,7 +135,7 @@ impl<T: Transport> Bridge<'_, T> {
     fn carry(&mut self) -> Result<(), RemoteError> {
         for link in self.links {
             self.set_up(link)?;
-            let taken = take_call(&mut link.desk(), &self.table, &mut self.scratch);
+            let taken = take_call(&mut link.context(), &self.table, &mut self.scratch);
             match taken {
                 Ok(None) => {}
                 Ok(Some(outgoing)) => self.send(link, &outgoing)?,
@@ -151,17 +151,17 @@ impl<T: Transport> Bridge<'_, T> {
 
     /// Sends a rank what the runs of its new child are asked for, once.
     fn set_up(&mut self, link: &RankLink) -> Result<(), RemoteError> {
-        let mut desk = link.desk();
-        let Some(run_request) = desk.guest.as_mut().and_then(|guest| guest.run_request.take()) else {
+        let mut context = link.context();
+        let Some(run_request) = context.guest.as_mut().and_then(|guest| guest.run_request.take()) else {
             return Ok(());
         };
         match self.ranks.set_up(link.peer().rank, &run_request) {
-            Ok(_) => desk.sent = Some(Sent::SetUp),
+            Ok(_) => context.sent = Some(Sent::SetUp),
             // It did not leave: the child cannot start, and the rank is as it was.
             Err(RemoteError::Unsendable { error }) => {
-                let started = desk.guest.as_ref().map(|guest| start(guest, Err(CallError::of(&error))));
+                let started = context.guest.as_ref().map(|guest| start(guest, Err(CallError::of(&error))));
                 if let Some(Err(error)) = started {
-                    link.lose_at(&mut desk, &RemoteError::Node(error));
+                    link.lose_at(&mut context, &RemoteError::Node(error));
                 }
             }
             Err(error) => return Err(error),
@@ -174,13 +174,13 @@ impl<T: Transport> Bridge<'_, T> {
             Ok(_) => Ok(()),
             // It did not leave: the call fails, and the rank is as it was.
             Err(RemoteError::Unsendable { error }) => {
-                let mut desk = link.desk();
-                desk.sent = None;
+                let mut context = link.context();
+                context.sent = None;
                 let times = CallTimes::default();
                 let answered =
-                    desk.guest.as_ref().map(|guest| answer(guest, &times, Err(CallError::of(&error))));
+                    context.guest.as_ref().map(|guest| answer(guest, &times, Err(CallError::of(&error))));
                 if let Some(Err(error)) = answered {
-                    link.lose_at(&mut desk, &RemoteError::Node(error));
+                    link.lose_at(&mut context, &RemoteError::Node(error));
                 }
                 Ok(())
             }
@@ -192,8 +192,8 @@ impl<T: Transport> Bridge<'_, T> {
         let Rank(number) = answered.rank;
         let Some(link) = self.links.iter().find(|link| link.peer().rank.0 == number) else { return Ok(()) };
         let told = answered.answer()?;
-        let mut desk = link.desk();
-        let Desk { guest, sent, .. } = &mut *desk;
+        let mut context = link.context();
+        let NodeContext { guest, sent, .. } = &mut *context;
         // A call that nobody waits for any more has cost the rank its place already.
         let (Some(sent), Some(guest)) = (sent.take(), guest) else { return Ok(()) };
         let passed_on = match sent {
@@ -204,14 +204,14 @@ impl<T: Transport> Bridge<'_, T> {
             }
         };
         if let Err(error) = passed_on {
-            link.lose_at(&mut desk, &RemoteError::Node(error));
+            link.lose_at(&mut context, &RemoteError::Node(error));
         }
         Ok(())
     }
 
     /// Whether no rank has a call.
     fn all_idle(&self) -> Result<(), RemoteError> {
-        let busy = self.links.iter().find_map(|link| Some((link.peer(), link.desk().sent.take()?)));
+        let busy = self.links.iter().find_map(|link| Some((link.peer(), link.context().sent.take()?)));
         match busy {
             None => Ok(()),
             Some((peer, sent)) => {
@@ -223,8 +223,12 @@ impl<T: Transport> Bridge<'_, T> {
 }
 
 /// The call that a child has written, if there is one. What is wrong with it is the answer to it.
-fn take_call(desk: &mut Desk, table: &Table, scratch: &mut Scratch) -> Result<Option<Outgoing>, NodeError> {
-    let Some(guest) = &mut desk.guest else { return Ok(None) };
+fn take_call(
+    context: &mut NodeContext,
+    table: &Table,
+    scratch: &mut Scratch,
+) -> Result<Option<Outgoing>, NodeError> {
+    let Some(guest) = &mut context.guest else { return Ok(None) };
     if guest.region.state()? != State::Ready {
         return Ok(None);
     }
@@ -234,7 +238,7 @@ fn take_call(desk: &mut Desk, table: &Table, scratch: &mut Scratch) -> Result<Op
             let door = &guest.region.layout().door;
             door.step(State::Ready, State::Accepted)?;
             door.step(State::Accepted, State::Running)?;
-            desk.sent = Some(Sent::Call { name: outgoing.name, written });
+            context.sent = Some(Sent::Call { name: outgoing.name, written });
             Ok(Some(outgoing))
         }
         Err(error) => {
@@ -263,7 +267,7 @@ fn read_call(guest: &Guest, table: &Table, scratch: &mut Scratch) -> Result<Read
         let source = guest.memories.get(memory.id).filter(|_| access != Access::Output);
         #[allow(unsafe_code)]
         // SAFETY: the node orders this call against all others that write the tensor; the child, and with it its run, is
-        // there as long as the desk is locked.
+        // there as long as the context is locked.
         values.push(source.map(|source| unsafe { gather(source, &view) }));
         if access.writes() {
             written.push((handle, call_tensor.tensor));

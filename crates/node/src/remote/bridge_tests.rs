@@ -10,11 +10,11 @@ use super::*;
 use crate::callable;
 use crate::callable::Kind;
 use crate::child::Launch;
-use crate::equipment::{Equipment, NoEquipment};
 use crate::frame::Call;
 use crate::mailbox::ChipTimes;
 use crate::memory::{Memories, Memory, SharedBuffers};
 use crate::runtime::{CallStatus, Node, NodeOptions, On, WorkerSpec};
+use crate::worker_backend::{NoBackend, WorkerBackend};
 use crate::{CallError, NodeError};
 
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -69,7 +69,7 @@ fn over_ranks<R: Send>(work: impl FnOnce(&mut Node) -> R + Send) -> Bridged<R> {
     let serving = [one, two].map(|mut rank| {
         thread::spawn(move || {
             let room = SharedBuffers::new(&Memory::create(1 << 24).unwrap());
-            let (offer, mut none) = (Offer { level: 2, chips: 0, functions: 1 }, NoEquipment);
+            let (offer, mut none) = (Offer { level: 2, chips: 0, functions: 1 }, NoBackend);
             let mut service = Mortal(CallService::new(offer, Some(room), &mut none).unwrap());
             serve(&mut rank, &mut service).map(|_| rank.leave())
         })
@@ -175,7 +175,7 @@ fn a_rank_that_dies_is_named_and_is_not_started_again() {
 /// A rank that has room for tensors only once it is asked for something that it can do.
 struct Choosy(Vec<Vec<u8>>);
 
-impl Equipment for Choosy {
+impl WorkerBackend for Choosy {
     fn set_up(&mut self, run_request: &[u8]) -> Result<Option<SharedBuffers>, CallError> {
         if run_request == b"the impossible" {
             return Err(CallError::new("Impossible", "not here", "ask for less"));
@@ -231,7 +231,7 @@ fn nodes_have_the_same_ranks_one_after_another_and_never_two_at_once() {
     let [zero, mut one] = LocalRank::all::<2>();
     let serving = thread::spawn(move || {
         let room = SharedBuffers::new(&Memory::create(1 << 24).unwrap());
-        let (offer, mut none) = (Offer { level: 2, chips: 0, functions: 1 }, NoEquipment);
+        let (offer, mut none) = (Offer { level: 2, chips: 0, functions: 1 }, NoBackend);
         let calls = serve(&mut one, &mut CallService::new(offer, Some(room), &mut none).unwrap());
         one.leave();
         calls

@@ -7,11 +7,11 @@ use super::serve::{Offer, RankService};
 use super::store::{Store, lost};
 use crate::call_error::CallError;
 use crate::callable::{Call as Running, Table};
-use crate::equipment::Equipment;
 use crate::error::NodeError;
 use crate::frame::Call;
 use crate::mailbox::ChipTimes;
 use crate::memory::SharedBuffers;
+use crate::worker_backend::WorkerBackend;
 
 /// Runs callables for a scheduler on another rank.
 ///
@@ -21,18 +21,18 @@ pub struct CallService<'e> {
     offer: Offer,
     table: Table,
     room: Option<SharedBuffers>,
-    equipment: &'e mut dyn Equipment,
+    backend: &'e mut dyn WorkerBackend,
 }
 
 impl<'e> CallService<'e> {
-    /// A service with this equipment. `room` are buffers that its workers see; without any, it takes no call before it is set
+    /// A service with this backend. `room` are buffers that its workers see; without any, it takes no call before it is set
     /// up.
     pub fn new(
         offer: Offer,
         room: Option<SharedBuffers>,
-        equipment: &'e mut dyn Equipment,
+        backend: &'e mut dyn WorkerBackend,
     ) -> Result<Self, NodeError> {
-        Ok(CallService { offer, table: Table::new()?, room, equipment })
+        Ok(CallService { offer, table: Table::new()?, room, backend })
     }
 }
 
@@ -42,7 +42,7 @@ impl RankService for CallService<'_> {
     }
 
     fn set_up(&mut self, run_request: &[u8]) -> Result<(), CallError> {
-        if let Some(room) = self.equipment.set_up(run_request)? {
+        if let Some(room) = self.backend.set_up(run_request)? {
             self.room = Some(room);
         }
         Ok(())
@@ -64,8 +64,7 @@ impl RankService for CallService<'_> {
             }
         }
         let (config, scalars) = (&call.config, &call.scalars);
-        let running =
-            Running::here(callable.name(), config, room.buffers(), &placed, scalars, self.equipment);
+        let running = Running::here(callable.name(), config, room.buffers(), &placed, scalars, self.backend);
         let mut running = match running {
             Ok(running) => running,
             Err(error) => return of(&error),

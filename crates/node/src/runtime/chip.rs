@@ -20,13 +20,13 @@ use ringlane_engine::slot::{SlotIndex, TaskRecord};
 use ringlane_engine::table::Table;
 use ringlane_task::{CoreId, Ticks};
 
-use super::crew::{Attempt, Ended, Heard, Job, Mate};
 use super::dispatch::Waiting;
 use super::journal::Journal;
-use super::orch::Desk;
+use super::orch::NodeContext;
 use super::sending::Outgoing;
 use super::waiting::wait_for_any;
-use super::{Callables, Orders};
+use super::worker_handle::{Attempt, Ended, Heard, Job, WorkerHandle};
+use super::{CallSettings, Callables};
 use crate::callable::{Kind, TICKET};
 use crate::clock::now_ns;
 use crate::error::NodeError;
@@ -37,12 +37,12 @@ use crate::memory::Memories;
 pub(crate) struct Lent<'n, P> {
     pub(crate) table: &'n Table,
     pub(crate) probe: &'n P,
-    pub(crate) crew: &'n mut [Mate],
+    pub(crate) pool: &'n mut [WorkerHandle],
     pub(crate) journal: &'n mut Journal,
-    pub(crate) desk: &'n Desk,
+    pub(crate) context: &'n NodeContext,
     pub(crate) memories: &'n Memories,
     pub(crate) callables: &'n Callables,
-    pub(crate) orders: Orders,
+    pub(crate) call_settings: CallSettings,
     /// When the task of each slot was submitted.
     pub(crate) submit_ns: &'n mut [u64],
 }
@@ -86,7 +86,7 @@ impl<'n, P: Probe> NodeChip<'n, P> {
         // SAFETY: as above.
         let ticket = match unsafe { executor.arguments(&record, 0) }.last() {
             Some(BlockArgument::Scalar(scalar)) if scalar.dtype() == TICKET => {
-                scalar.get::<u64>().and_then(|number| self.lent.desk.tickets.get(number))
+                scalar.get::<u64>().and_then(|number| self.lent.context.tickets.get(number))
             }
             _ => None,
         };
@@ -137,9 +137,9 @@ impl<'n, P: Probe> NodeChip<'n, P> {
     fn collect(&mut self) -> bool {
         self.hear_interrupt();
         let (now, mut any) = (Instant::now(), false);
-        for worker in 0..self.lent.crew.len() {
-            if self.lent.crew[worker].is_ready_to_tell(now)
-                && let Some(ended) = self.lent.crew[worker].take_answer()
+        for worker in 0..self.lent.pool.len() {
+            if self.lent.pool[worker].is_ready_to_tell(now)
+                && let Some(ended) = self.lent.pool[worker].take_answer()
             {
                 self.end(worker, ended);
                 any = true;
@@ -159,7 +159,7 @@ impl<'n, P: Probe> NodeChip<'n, P> {
             }
             return;
         }
-        self.lent.journal.note(worker as u32, self.lent.crew[worker].child.name(), &ended);
+        self.lent.journal.note(worker as u32, self.lent.pool[worker].child.name(), &ended);
         self.observe(worker, &ended);
         let Ended { job: Job { task, record, index, .. }, result, .. } = ended;
         self.end_block(worker, task, &record, index, result);
@@ -187,7 +187,7 @@ impl<'n, P: Probe> NodeChip<'n, P> {
             return;
         }
         let Ended { job, times, done_ns, .. } = ended;
-        let clock = self.lent.crew[worker].clock;
+        let clock = self.lent.pool[worker].clock;
         let bounded =
             |at: u64, from: u64| if at == 0 { from } else { clock.to_node(at).clamp(from, *done_ns) };
         let start = bounded(times.run_ns, job.sent_ns);
@@ -217,10 +217,10 @@ impl<'n, P: Probe> NodeChip<'n, P> {
         self.is_interrupted = true;
         let moment = limits::INTERRUPTED / self.lent.memories.all().len().max(1) as u32;
         let last = Instant::now() + moment;
-        for mate in self.lent.crew.iter_mut() {
-            if let Some(job) = &mut mate.job {
-                mate.child.interrupt();
-                mate.is_spent = true;
+        for handle in self.lent.pool.iter_mut() {
+            if let Some(job) = &mut handle.job {
+                handle.child.interrupt();
+                handle.is_spent = true;
                 if last < job.deadline {
                     (job.deadline, job.limit) = (last, moment);
                 }
@@ -234,13 +234,13 @@ impl<P: Probe> Chip for NodeChip<'_, P> {
     const TIMED: bool = true;
 
     fn publish(&mut self, task: SlotIndex) {
-        self.lent.submit_ns[task.0 as usize] = self.lent.desk.tickets.submitting_ns();
+        self.lent.submit_ns[task.0 as usize] = self.lent.context.tickets.submitting_ns();
         self.make_ready(task);
         self.go_on();
     }
 
     fn wired(&mut self, _predecessor: SlotIndex, successor: SlotIndex) {
-        self.lent.submit_ns[successor.0 as usize] = self.lent.desk.tickets.submitting_ns();
+        self.lent.submit_ns[successor.0 as usize] = self.lent.context.tickets.submitting_ns();
     }
 
     fn submitted(&mut self, _outstanding: u64) {
@@ -249,7 +249,7 @@ impl<P: Probe> Chip for NodeChip<'_, P> {
 
     fn relax(&mut self) {
         if !self.go_on() {
-            wait_for_any(self.lent.crew, self.lent.memories, self.lent.orders.spin, || {
+            wait_for_any(self.lent.pool, self.lent.memories, self.lent.call_settings.spin, || {
                 !self.is_interrupted && self.lent.table.interrupted()
             });
         }

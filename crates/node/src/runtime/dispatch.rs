@@ -4,9 +4,9 @@ use ringlane_engine::seams::Probe;
 use ringlane_engine::slot::{SlotIndex, TaskRecord};
 
 use super::chip::NodeChip;
-use super::crew::Attempt;
 use super::sending::Outgoing;
 use super::tickets::{On, Ticket};
+use super::worker_handle::Attempt;
 use crate::callable::{Callable, Kind};
 use crate::error::NodeError;
 
@@ -38,12 +38,12 @@ impl<P: Probe> NodeChip<'_, P> {
     fn dispatch_kind(&mut self, kind: Kind) -> bool {
         let (mut kept, mut did, mut at) = (Vec::new(), false, 0);
         while at < self.ready[kind as usize].len() {
-            let crew = &self.lent.crew;
-            let idle = |worker: usize| crew[worker].is_idle() && !kept.contains(&worker);
+            let pool = &self.lent.pool;
+            let idle = |worker: usize| pool[worker].is_idle() && !kept.contains(&worker);
             // Tasks that only lost workers could run, and those of a run that is to end, are waiting for nobody.
-            let of_kind = |worker: &usize| crew[*worker].kind == kind;
-            let is_hopeful = |worker: usize| idle(worker) || crew[worker].lost.is_some();
-            if !(0..crew.len()).filter(of_kind).any(is_hopeful) && !self.lent.table.stopped() {
+            let of_kind = |worker: &usize| pool[*worker].kind == kind;
+            let is_hopeful = |worker: usize| idle(worker) || pool[worker].lost.is_some();
+            if !(0..pool.len()).filter(of_kind).any(is_hopeful) && !self.lent.table.stopped() {
                 break;
             }
             let placement = self.placement(&self.ready[kind as usize][at], &idle);
@@ -72,13 +72,13 @@ impl<P: Probe> NodeChip<'_, P> {
         let wanted: Vec<usize> = match &waiting.ticket.on {
             On::Any => {
                 let kind = waiting.callable.kind();
-                (0..self.lent.crew.len()).filter(|&worker| self.lent.crew[worker].kind == kind).collect()
+                (0..self.lent.pool.len()).filter(|&worker| self.lent.pool[worker].kind == kind).collect()
             }
             On::Worker(worker) => vec![*worker as usize],
             On::Workers(workers) => workers.iter().map(|&worker| worker as usize).collect(),
         };
         let lost: Vec<&NodeError> =
-            wanted.iter().filter_map(|&worker| self.lent.crew[worker].lost.as_ref()).collect();
+            wanted.iter().filter_map(|&worker| self.lent.pool[worker].lost.as_ref()).collect();
         if wanted.len() - lost.len() < members
             && let Some(&error) = lost.last()
         {
@@ -118,8 +118,8 @@ impl<P: Probe> NodeChip<'_, P> {
             // SAFETY: the task is open, and each of its blocks is begun once.
             let begun = unsafe { self.executor(worker).begin_block(record, index) };
             begun.expect("memory that the host sees does not fail");
-            self.lent.crew[worker].calls += 1;
-            let (seq, attempt) = (self.lent.crew[worker].calls, Attempt::First);
+            self.lent.pool[worker].calls += 1;
+            let (seq, attempt) = (self.lent.pool[worker].calls, Attempt::First);
             let sent = self.config_for(waiting, worker, seq).and_then(|config| {
                 let (task, record, callable) = (*task, *record, waiting.callable);
                 self.send(worker, Outgoing { task, record, index, callable, config, attempt, seq })

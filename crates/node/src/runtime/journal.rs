@@ -2,7 +2,7 @@
 
 use ringlane_task::TaskId;
 
-use super::crew::{ClockOffset, Ended};
+use super::worker_handle::{ClockOffset, Ended};
 use crate::callable::Kind;
 use crate::error::NodeError;
 use crate::limits::CALLS_RECORDED;

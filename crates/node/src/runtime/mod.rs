@@ -7,13 +7,13 @@
 //! dependants are skipped. Only the heap rings are in memory that the workers see.
 
 mod chip;
-mod crew;
 mod dispatch;
 mod journal;
 mod orch;
 mod sending;
 mod tickets;
 mod waiting;
+mod worker_handle;
 
 use core::panic::Location;
 use std::collections::HashMap;
@@ -33,13 +33,13 @@ use ringlane_engine::{Fault, Result, session};
 use ringlane_task::{CallConfig, Capacities};
 
 use chip::{Lent, NodeChip};
-use crew::Mate;
-pub use crew::{ClockOffset, WorkerSpec};
 pub use journal::{CallRecord, CallStatus, Journal, WorkerRecord};
-use orch::Desk;
+use orch::NodeContext;
 pub use orch::{NodeOrch, WorkerInfo};
 pub use tickets::On;
 use tickets::Tickets;
+use worker_handle::WorkerHandle;
+pub use worker_handle::{ClockOffset, WorkerSpec};
 
 use crate::callable::{Callable, registered_callables};
 use crate::clock::{NODE_CLOCK_HZ, NodeClock};
@@ -72,7 +72,7 @@ impl NodeOptions {
 
 /// How calls are made.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Orders {
+pub(crate) struct CallSettings {
     pub(crate) call_timeout: Duration,
     pub(crate) spin: Spin,
 }
@@ -95,11 +95,11 @@ impl Callables {
 /// Runs orchestrations over workers. Can be used again after any outcome.
 pub struct Node {
     // First, so that the workers are gone before the memory that they see.
-    crew: Vec<Mate>,
+    pool: Vec<WorkerHandle>,
     table: Arc<Table>,
     state: State,
     callables: Arc<Callables>,
-    orders: Orders,
+    call_settings: CallSettings,
     journal: Journal,
     submit_ns: Vec<u64>,
     /// Whether the last run was refused before it began.
@@ -131,16 +131,16 @@ impl Node {
         let spin = Spin::for_workers(options.processes);
         let start = |spec: &WorkerSpec| {
             let launch = spec.launch.clone().with_memories(memories.clone()).with_spin(spin);
-            Mate::start(&WorkerSpec { launch, ..spec.clone() })
+            WorkerHandle::start(&WorkerSpec { launch, ..spec.clone() })
         };
-        let crew = options.workers.iter().map(start).collect::<Result<Vec<_>, _>>()?;
+        let pool = options.workers.iter().map(start).collect::<Result<Vec<_>, _>>()?;
         let submit_ns = vec![0; table.slot_count()];
         Ok(Node {
-            crew,
+            pool,
             state: State::new(&table),
             table: Arc::new(table),
             callables: Arc::new(Callables::new()),
-            orders: Orders { call_timeout: options.call_timeout, spin },
+            call_settings: CallSettings { call_timeout: options.call_timeout, spin },
             journal: Journal::default(),
             submit_ns,
             is_refused: false,
@@ -161,8 +161,9 @@ impl Node {
 
     /// Its workers.
     pub fn workers(&self) -> Vec<WorkerInfo> {
-        let info = |mate: &Mate| WorkerInfo { name: mate.child.name().to_string(), kind: mate.kind };
-        self.crew.iter().map(info).collect()
+        let info =
+            |handle: &WorkerHandle| WorkerInfo { name: handle.child.name().to_string(), kind: handle.kind };
+        self.pool.iter().map(info).collect()
     }
 
     /// Runs an orchestration on these buffers. Returns when every call is over.
@@ -191,24 +192,26 @@ impl Node {
             self.is_refused = true;
             return Run { result: Err(error), report: self.complete(RunReport::default()) };
         }
-        for mate in &mut self.crew {
-            (mate.calls, mate.lost) = (0, None);
-            mate.revive();
+        for handle in &mut self.pool {
+            (handle.calls, handle.lost) = (0, None);
+            handle.revive();
         }
         let (tickets, prefix) = (Tickets::default(), prefix.to_string());
-        let desk = Desk { tickets, workers: self.workers(), callables: self.callables.clone(), prefix };
+        let context =
+            NodeContext { tickets, workers: self.workers(), callables: self.callables.clone(), prefix };
         let chip = NodeChip::new(Lent {
             table: &self.table,
             probe,
-            crew: &mut self.crew,
+            pool: &mut self.pool,
             journal: &mut self.journal,
-            desk: &desk,
+            context: &context,
             memories: &self.memories,
             callables: &self.callables,
-            orders: self.orders,
+            call_settings: self.call_settings,
             submit_ns: &mut self.submit_ns,
         });
-        let f = |orch: &mut ringlane_engine::prelude::Orch<'_, 'e>| f(&mut NodeOrch { orch, desk: &desk });
+        let f =
+            |orch: &mut ringlane_engine::prelude::Orch<'_, 'e>| f(&mut NodeOrch { orch, context: &context });
         #[allow(unsafe_code)]
         // SAFETY: `&mut self`: no other run uses the table; the last one left no task; the chip runs each task once.
         let run = unsafe { session::run(&self.table, &mut self.state, chip, probe, site, buffers, f) };
@@ -217,7 +220,7 @@ impl Node {
 
     /// What the engine does not know of a run.
     fn complete(&self, report: RunReport) -> RunReport {
-        RunReport { clock_freq_hz: NODE_CLOCK_HZ, cores: self.crew.len() as u32, ..report }
+        RunReport { clock_freq_hz: NODE_CLOCK_HZ, cores: self.pool.len() as u32, ..report }
     }
 
     /// The calls of the last run.
@@ -227,14 +230,14 @@ impl Node {
 
     /// The workers as a timeline tells of them.
     pub fn worker_records(&self) -> Vec<WorkerRecord> {
-        let record = |mate: &Mate| WorkerRecord {
-            name: mate.child.name().to_string(),
-            kind: mate.kind,
-            pid: mate.child.pid(),
-            clock: mate.clock,
-            restarts: mate.restarts,
+        let record = |handle: &WorkerHandle| WorkerRecord {
+            name: handle.child.name().to_string(),
+            kind: handle.kind,
+            pid: handle.child.pid(),
+            clock: handle.clock,
+            restarts: handle.restarts,
         };
-        self.crew.iter().map(record).collect()
+        self.pool.iter().map(record).collect()
     }
 
     /// A hand for other threads: interrupts the run, looks inside.
@@ -244,8 +247,8 @@ impl Node {
 
     /// Tells all workers to end, and waits until they have; those that do not in time are killed.
     pub fn shutdown(self, timeout: Duration) {
-        for mate in self.crew {
-            mate.child.shutdown(timeout);
+        for handle in self.pool {
+            handle.child.shutdown(timeout);
         }
     }
 }
@@ -314,7 +317,7 @@ unsafe impl Observable for Node {
     }
 
     fn layout(&self) -> CoreLayout {
-        let core_types = self.crew.iter().map(|mate| mate.kind.as_str()).collect();
-        CoreLayout { core_types, threads: 1, core_to_thread: vec![0; self.crew.len()] }
+        let core_types = self.pool.iter().map(|handle| handle.kind.as_str()).collect();
+        CoreLayout { core_types, threads: 1, core_to_thread: vec![0; self.pool.len()] }
     }
 }

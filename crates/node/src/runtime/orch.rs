@@ -23,7 +23,7 @@ pub struct WorkerInfo {
 
 /// What an orchestration needs to know of its node.
 #[derive(Debug)]
-pub(crate) struct Desk {
+pub(crate) struct NodeContext {
     pub(crate) tickets: Tickets,
     pub(crate) workers: Vec<WorkerInfo>,
     pub(crate) callables: Arc<Callables>,
@@ -36,18 +36,18 @@ pub(crate) struct Desk {
 /// Dependencies follow from the tensors, as on a chip. The tensors are in the node's memory, which workers see as it is.
 pub struct NodeOrch<'o, 's, 'p: 's> {
     pub(crate) orch: &'o mut Orch<'s, 'p>,
-    pub(crate) desk: &'o Desk,
+    pub(crate) context: &'o NodeContext,
 }
 
 impl<'s, 'p: 's> NodeOrch<'_, 's, 'p> {
     /// The node's workers; a worker's number is its place.
     pub fn workers(&self) -> &[WorkerInfo] {
-        &self.desk.workers
+        &self.context.workers
     }
 
     /// How many workers of a kind there are.
     pub fn count(&self, kind: Kind) -> u32 {
-        self.desk.workers.iter().filter(|worker| worker.kind == kind).count() as u32
+        self.context.workers.iter().filter(|worker| worker.kind == kind).count() as u32
     }
 
     /// Submits a call: tensors first, then scalars, as the callable takes them. `config` is what is asked of the run that
@@ -86,12 +86,12 @@ impl<'s, 'p: 's> NodeOrch<'_, 's, 'p> {
         config: &CallConfig,
         on: On,
     ) -> Result<SubmittedSlice<'s>> {
-        let desk = self.desk;
-        desk.check_config(callable, config)?;
-        desk.check_workers(callable, members, &on)?;
-        let ticket = desk.tickets.number(config, &on);
+        let context = self.context;
+        context.check_config(callable, config)?;
+        context.check_workers(callable, members, &on)?;
+        let ticket = context.tickets.number(config, &on);
         let args: Vec<Arg<'s>> = args.iter().copied().chain([scalar(ticket)]).collect();
-        desk.tickets.begin_submit(now_ns());
+        context.tickets.begin_submit(now_ns());
         self.orch.submit_slice(&[], Launch::from(callable.kernel()).blocks(members), &args)
     }
 
@@ -129,12 +129,12 @@ impl<'s, 'p: 's> NodeOrch<'_, 's, 'p> {
         &mut self,
         f: impl for<'c, 'o> FnOnce(&mut NodeOrch<'o, 'c, 's>) -> Result<R>,
     ) -> Result<R> {
-        let desk = self.desk;
-        self.orch.scope(|orch| f(&mut NodeOrch { orch, desk }))
+        let context = self.context;
+        self.orch.scope(|orch| f(&mut NodeOrch { orch, context }))
     }
 }
 
-impl Desk {
+impl NodeContext {
     /// The configuration of a call is checked with the directory of the node's run. That of the call, which is below it, is
     /// known once the call has a worker: one that is too long fails the call.
     fn check_config(&self, callable: &Callable, config: &CallConfig) -> Result<()> {

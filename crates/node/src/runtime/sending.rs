@@ -8,9 +8,9 @@ use ringlane_engine::slot::{SlotIndex, TaskRecord};
 use ringlane_task::{BlobTensor, BufferHandle, CallConfig, DfxFlags, Scalar, TensorView};
 
 use super::chip::NodeChip;
-use super::crew::{Attempt, Job};
 use super::dispatch::Waiting;
 use super::journal::directory;
+use super::worker_handle::{Attempt, Job};
 use crate::callable::{Callable, Kind};
 use crate::clock::now_ns;
 use crate::error::NodeError;
@@ -36,22 +36,22 @@ impl<P: Probe> NodeChip<'_, P> {
         // SAFETY: the chip holds the task until its blocks are finished.
         let arguments = unsafe { self.executor(worker).arguments(&record, index) };
         let (tensors, scalars) = packed(self.lent.memories, &arguments)?;
-        let mate = &mut self.lent.crew[worker];
-        mate.revive();
-        if let Some(error) = &mate.lost {
+        let handle = &mut self.lent.pool[worker];
+        handle.revive();
+        if let Some(error) = &handle.lost {
             return Err(error.clone());
         }
         let sent_ns = now_ns();
         let member = (index, record.blocks);
-        let sent = mate.child.send(callable, &config, member, &tensors, &scalars);
-        if sent.is_err() && !mate.child.is_alive() && attempt == Attempt::First {
+        let sent = handle.child.send(callable, &config, member, &tensors, &scalars);
+        if sent.is_err() && !handle.child.is_alive() && attempt == Attempt::First {
             return self.send(worker, Outgoing { attempt: Attempt::Second, ..call });
         }
         sent?;
-        let limit = self.lent.orders.call_timeout;
+        let limit = self.lent.call_settings.call_timeout;
         let deadline = Instant::now().checked_add(limit).unwrap_or_else(far_away);
         let submit_ns = self.lent.submit_ns[task.0 as usize].min(sent_ns);
-        mate.job = Some(Job {
+        handle.job = Some(Job {
             task,
             record,
             index,
@@ -74,13 +74,13 @@ impl<P: Probe> NodeChip<'_, P> {
         worker: usize,
         seq: u64,
     ) -> Result<CallConfig, NodeError> {
-        let (mut config, mate) = (waiting.ticket.config, &self.lent.crew[worker]);
+        let (mut config, handle) = (waiting.ticket.config, &self.lent.pool[worker]);
         if waiting.callable.kind() == Kind::Function {
             config.dfx_flags = DfxFlags::NONE;
         }
         let mut prefix = String::new();
         if !config.dfx_flags.is_empty() {
-            prefix = format!("{}/{}", self.lent.desk.prefix, directory(mate.child.name(), seq));
+            prefix = format!("{}/{}", self.lent.context.prefix, directory(handle.child.name(), seq));
         }
         config.set_output_prefix(&prefix).map_err(NodeError::Config)?;
         Ok(config)

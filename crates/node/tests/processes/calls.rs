@@ -111,6 +111,6 @@ fn a_shutdown_ends_in_order_and_leaves_nothing() {
     child.call(&EMPTY, &CallConfig::default(), &[], LONG).unwrap();
     assert_ne!(holdings(), before);
     let exit = child.shutdown(LONG);
-    assert!(exit.status.success() && exit.last_words.is_empty(), "{exit}");
+    assert!(exit.status.success() && exit.captured_output.is_empty(), "{exit}");
     assert_eq!(holdings(), before);
 }

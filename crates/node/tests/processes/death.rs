@@ -36,7 +36,7 @@ fn dies_at_its_start() {
     assert_eq!(error.name(), "ChildDied");
     let detail = error.detail();
     assert!(detail.starts_with("short during its start: process "), "{detail}");
-    assert!(detail.ends_with("ended with status 3; last words: no chip | at this address"), "{detail}");
+    assert!(detail.ends_with("ended with status 3; captured output: no chip | at this address"), "{detail}");
     assert_eq!(holdings(), before);
 }
 
@@ -69,16 +69,16 @@ fn never_ready() {
     let launch = launch("slow").with_arguments(["never-ready"]).with_start_timeout(timeout);
     let start = Instant::now();
     let error = Child::start(&launch).unwrap_err();
-    let last_words = "thinking".to_string();
-    assert_eq!(error, NodeError::StartTimedOut { worker: "slow".into(), after: timeout, last_words });
+    let captured_output = "thinking".to_string();
+    assert_eq!(error, NodeError::StartTimedOut { worker: "slow".into(), after: timeout, captured_output });
     assert!(start.elapsed() < Duration::from_secs(5) && holdings() == before);
 }
 
 fn a_child_that_prints_still_works() {
     let mut child = Child::start(&launch("chatty").with_arguments(["prints"])).unwrap();
     call(&mut child, 0, LONG).unwrap();
-    assert!(within(LONG, || child.last_words().ends_with("line 99999")), "{}", child.last_words());
-    assert!(child.last_words().len() < 4096);
+    assert!(within(LONG, || child.captured_output().ends_with("line 99999")), "{}", child.captured_output());
+    assert!(child.captured_output().len() < 4096);
 }
 
 fn a_child_that_leaves() {
@@ -86,7 +86,7 @@ fn a_child_that_leaves() {
     let error = child.call(&LEAVE, &CallConfig::default(), &[Scalar::new(7u64)], LONG).unwrap_err();
     let detail = error.detail();
     assert!(error.name() == "ChildDied" && detail.starts_with("leaver during LEAVE: process "), "{detail}");
-    assert!(detail.ends_with("ended with status 7; last words: I am leaving"), "{detail}");
+    assert!(detail.ends_with("ended with status 7; captured output: I am leaving"), "{detail}");
     let again = call(&mut child, 0, LONG).unwrap_err();
     assert!(again.detail().contains("during SLEEP") && again.detail().contains("status 7"), "{again:?}");
 }
@@ -187,7 +187,7 @@ fn a_parent_that_is_killed_leaves_no_child() {
     assert!(pids.len() == 2 && pids.iter().all(|&pid| exists(pid)), "{line}");
     parent.kill().unwrap();
     parent.wait().unwrap();
-    // Whoever adopts them may take its time to bury them; dead they are.
+    // Whoever adopts them may take its time to reap them; dead they are.
     let is_gone = |pid: u32| {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         stat.is_empty() || stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z'))

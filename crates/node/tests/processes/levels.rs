@@ -7,8 +7,8 @@ use ringlane_chip_cpu::CpuRuntime;
 use ringlane_node::engine::prelude::*;
 use ringlane_node::task::{Access, CallConfig, Explain};
 use ringlane_node::{
-    CallError, ChipProgram, ChipTimes, ChipWorker, Equipment, Kind, Launch, Memories, NODE_CLOCK_HZ, Node,
-    NodeError, NodeOptions, NodeProgram, On, RunOutcome, Title, Worker, WorkerSpec, callable, now_ns,
+    CallError, ChipProgram, ChipTimes, ChipWorker, Kind, Launch, Memories, NODE_CLOCK_HZ, Node, NodeError,
+    NodeOptions, NodeProgram, On, RunOutcome, Title, Worker, WorkerBackend, WorkerSpec, callable, now_ns,
 };
 
 use crate::Test;
@@ -70,7 +70,7 @@ callable! {
 /// A worker that has one core as its chip.
 struct Chip(CpuRuntime);
 
-impl Equipment for Chip {
+impl WorkerBackend for Chip {
     fn run_chip(
         &mut self,
         _title: Title<'_>,
@@ -93,7 +93,7 @@ impl Equipment for Chip {
 /// A worker that has workers.
 struct Workers(Node);
 
-impl Equipment for Workers {
+impl WorkerBackend for Workers {
     fn run_node(
         &mut self,
         _title: Title<'_>,

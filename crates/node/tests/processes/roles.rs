@@ -6,8 +6,8 @@ use std::time::Duration;
 use ringlane_node::engine::prelude::ParamSpec;
 use ringlane_node::task::{CallConfig, Explain};
 use ringlane_node::{
-    CallError, Callable, Equipment, Inherited, Kind, NoEquipment, NodeError, Service, Signature, Spin,
-    Tensors, callable,
+    CallError, Callable, Inherited, Kind, NoBackend, NodeError, Service, Signature, Spin, Tensors,
+    WorkerBackend, callable,
 };
 
 use crate::support::{child, launch, number, numbers};
@@ -118,7 +118,7 @@ pub fn play(role: &str, _rest: &[String]) -> ExitCode {
 /// A worker that serves only if it is asked for the right thing.
 fn asked() -> ExitCode {
     serve(|service| match service.run_request() {
-        Some(b"the right thing") => Ok(Box::new(NoEquipment)),
+        Some(b"the right thing") => Ok(Box::new(NoBackend)),
         other => {
             let error = CallError::new("WrongRequest", format!("{other:?}"), "ask for the right thing");
             Err(NodeError::CannotEquip { error })
@@ -127,18 +127,18 @@ fn asked() -> ExitCode {
 }
 
 fn worker() -> ExitCode {
-    serve(|_| Ok(Box::new(NoEquipment)))
+    serve(|_| Ok(Box::new(NoBackend)))
 }
 
 /// Serves with what the worker is equipped with.
-pub fn serve(equip: impl FnOnce(&Service) -> Result<Box<dyn Equipment>, NodeError>) -> ExitCode {
+pub fn serve(equip: impl FnOnce(&Service) -> Result<Box<dyn WorkerBackend>, NodeError>) -> ExitCode {
     let memories = numbers("--memory-fd").into_iter().map(|number| number as i32).collect();
     let run_request = numbers("--request-fd").first().map(|&number| number as i32);
     let inherited = Inherited { mailbox: number("--mailbox-fd") as i32, memories, run_request };
     let served =
         Service::adopt(&inherited, Spin::from_us(number("--spin-us"))).and_then(|service| {
             match equip(&service) {
-                Ok(mut equipment) => service.serve(&mut *equipment),
+                Ok(mut backend) => service.serve(&mut *backend),
                 Err(error) => Err(service.refuse(error)),
             }
         });

@@ -17,7 +17,7 @@ use crate::output::{path_text, say};
 
 /// What became of a case, for the summary.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Told {
+pub struct CaseReport {
     /// What `run.json` says.
     pub manifest: Manifest,
     /// Where it is.
@@ -63,17 +63,17 @@ pub struct Refusal {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Answer {
     /// What became of it, unless it could not begin.
-    pub told: Option<Told>,
+    pub case_report: Option<CaseReport>,
     /// What there is to say and was not said yet.
     pub notes: Vec<Note>,
     /// Why there is no use in going on.
     pub refusal: Option<Refusal>,
 }
 
-impl From<&Outcome> for Told {
+impl From<&Outcome> for CaseReport {
     fn from(outcome: &Outcome) -> Self {
         let Outcome { manifest, dir, walls_us, peak_rss_bytes, recorded, modelled, .. } = outcome;
-        Told {
+        CaseReport {
             manifest: manifest.clone(),
             dir: dir.clone(),
             walls_us: walls_us.clone(),

@@ -8,8 +8,8 @@ use ringlane_engine::prelude::{Buffers, Orch};
 use ringlane_engine::report::{Run, RunReport};
 use ringlane_engine::seams::Clock;
 use ringlane_node::{
-    CallError, ChipProgram, ChipTimes, Equipment, NODE_CLOCK_HZ, NodeProgram, Recorded, RunOutcome, Title,
-    now_ns,
+    CallError, ChipProgram, ChipTimes, NODE_CLOCK_HZ, NodeProgram, Recorded, RunOutcome, Title,
+    WorkerBackend, now_ns,
 };
 use ringlane_scenes::Scene;
 use ringlane_task::CallConfig;
@@ -50,7 +50,7 @@ impl OneChip {
     }
 }
 
-impl Equipment for OneChip {
+impl WorkerBackend for OneChip {
     fn run_chip(
         &mut self,
         title: Title<'_>,
@@ -123,7 +123,7 @@ pub struct OwnNode {
     pub(crate) monitor: Monitor,
 }
 
-impl Equipment for OwnNode {
+impl WorkerBackend for OwnNode {
     fn run_node(
         &mut self,
         title: Title<'_>,

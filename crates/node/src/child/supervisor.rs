@@ -1,4 +1,4 @@
-//! The thread that keeps one child: starts it, listens to it, notices its death at once and buries it.
+//! The thread that keeps one child: starts it, listens to it, notices its death at once and reaps it.
 //!
 //! ```text
 //! spawn ─▶ poll(pidfd, output) ─┬─ output: keep the last bytes
@@ -25,7 +25,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use tracing::{info, warn};
 
 use crate::error::NodeError;
-use crate::exit::{Exit, LastWords};
+use crate::exit::{CapturedOutput, Exit};
 
 /// Whose child it is: how the child is started, and who hears of it. All of it is called on the thread that keeps it.
 pub(crate) trait Owner: fmt::Debug + Send + Sync {
@@ -42,18 +42,18 @@ pub(crate) trait Owner: fmt::Debug + Send + Sync {
 struct Kept {
     name: String,
     owner: Arc<dyn Owner>,
-    /// Whether the child has ended. The release in [`Kept::bury`] pairs with the acquire in [`Keeper::is_gone`].
+    /// Whether the child has ended. The release in [`Kept::reap`] pairs with the acquire in [`Supervisor::is_gone`].
     gone: AtomicBool,
     /// Whether it was asked to end; read for the log only.
     dismissed: AtomicBool,
-    words: Mutex<LastWords>,
+    words: Mutex<CapturedOutput>,
     exit: Mutex<Option<Exit>>,
-    buried: Condvar,
+    reaped: Condvar,
 }
 
-/// A child and the thread that keeps it. Dropping it kills the child and waits until it is buried.
+/// A child and the thread that keeps it. Dropping it kills the child and waits until it is reaped.
 #[derive(Debug)]
-pub(crate) struct Keeper {
+pub(crate) struct Supervisor {
     kept: Arc<Kept>,
     pub(crate) pid: u32,
     pidfd: OwnedFd,
@@ -63,7 +63,7 @@ pub(crate) struct Keeper {
 /// A process and the descriptor that stands for it and for no other that may get its number.
 type Started = (process::Child, OwnedFd, PipeReader);
 
-impl Keeper {
+impl Supervisor {
     /// Starts a child of this name.
     pub(crate) fn start(name: &str, owner: Arc<dyn Owner>) -> Result<Self, NodeError> {
         let cannot = |doing| {
@@ -77,17 +77,17 @@ impl Keeper {
             dismissed: AtomicBool::new(false),
             words: Mutex::default(),
             exit: Mutex::default(),
-            buried: Condvar::new(),
+            reaped: Condvar::new(),
         });
         let (sender, started) = channel();
         let theirs = kept.clone();
-        let thread = std::thread::Builder::new().name(format!("keeper of {name}"));
+        let thread = std::thread::Builder::new().name(format!("supervisor of {name}"));
         let thread = thread.spawn(move || theirs.keep(&sender)).map_err(cannot("a thread to keep it"))?;
-        // A keeper that ends without a word has panicked; there is no child then.
-        let ended = || Err(io::Error::other("its keeper ended"));
+        // A supervisor that ends without a word has panicked; there is no child then.
+        let ended = || Err(io::Error::other("its supervisor ended"));
         let (pid, pidfd) = started.recv().unwrap_or_else(|_| ended()).map_err(cannot("a new process"))?;
         info!(target: topics::WORKERS, name, pid, "a process started");
-        Ok(Keeper { kept, pid, pidfd, thread: Some(thread) })
+        Ok(Supervisor { kept, pid, pidfd, thread: Some(thread) })
     }
 
     /// Whether the child has ended.
@@ -96,7 +96,7 @@ impl Keeper {
     }
 
     /// What it printed last, so far.
-    pub(crate) fn last_words(&self) -> String {
+    pub(crate) fn captured_output(&self) -> String {
         lock(&self.kept.words).text()
     }
 
@@ -115,7 +115,7 @@ impl Keeper {
     /// Waits until the child has ended.
     pub(crate) fn exit_within(&self, timeout: Duration) -> Option<Exit> {
         let exit = lock(&self.kept.exit);
-        let waited = self.kept.buried.wait_timeout_while(exit, timeout, |exit| exit.is_none());
+        let waited = self.kept.reaped.wait_timeout_while(exit, timeout, |exit| exit.is_none());
         waited.unwrap_or_else(PoisonError::into_inner).0.clone()
     }
 
@@ -130,7 +130,7 @@ impl Keeper {
     }
 }
 
-impl Drop for Keeper {
+impl Drop for Supervisor {
     fn drop(&mut self) {
         self.kill();
         if let Some(thread) = self.thread.take() {
@@ -149,7 +149,7 @@ impl Kept {
             Ok((mut started, pidfd)) => {
                 let _ = sender.send(Ok((started.0.id(), pidfd)));
                 self.listen(&started.1, &mut started.2);
-                self.bury(started);
+                self.reap(started);
             }
             Err(error) => drop(sender.send(Err(error))),
         }
@@ -190,23 +190,23 @@ impl Kept {
         true
     }
 
-    fn bury(&self, (mut child, ..): Started) {
+    fn reap(&self, (mut child, ..): Started) {
         let pid = child.id();
         // It has ended, so that this does not wait. An error would mean that somebody else has reaped it.
         let status = child.wait().unwrap_or_default();
-        let last_words = lock(&self.words).text();
+        let captured_output = lock(&self.words).text();
         match status.success() || self.dismissed.load(Ordering::Relaxed) {
             true => info!(target: topics::WORKERS, name = self.name, pid, %status, "a process ended"),
             false => warn!(target: topics::WORKERS, name = self.name, pid, %status, "a process ended"),
         }
-        *lock(&self.exit) = Some(Exit { pid, status, last_words });
+        *lock(&self.exit) = Some(Exit { pid, status, captured_output });
         self.gone.store(true, Ordering::Release);
-        self.buried.notify_all();
+        self.reaped.notify_all();
         self.owner.ended();
     }
 }
 
-/// Starts the process; gives a second descriptor of it, for whoever owns the keeper.
+/// Starts the process; gives a second descriptor of it, for whoever owns the supervisor.
 fn start(owner: &dyn Owner) -> io::Result<(Started, OwnedFd)> {
     let (output, theirs) = io::pipe()?;
     rustix::fs::fcntl_setfl(&output, OFlags::NONBLOCK)?;

@@ -29,10 +29,10 @@ pub type RunOutcome = (Option<ChipTimes>, Result<(), CallError>);
 /// What a worker can run things on.
 ///
 /// ```
-/// use ringlane_node::{Equipment, NoEquipment};
-/// let _plain: &dyn Equipment = &NoEquipment; // a worker for plain functions
+/// use ringlane_node::{WorkerBackend, NoBackend};
+/// let _plain: &dyn WorkerBackend = &NoBackend; // a worker for plain functions
 /// ```
-pub trait Equipment {
+pub trait WorkerBackend {
     /// Makes ready for runs that are asked for this: bytes that the node above has encoded. A rank gets them before its
     /// calls; the answer is where the tensors of calls go from now on, if that is elsewhere than before.
     fn set_up(&mut self, _run_request: &[u8]) -> Result<Option<SharedBuffers>, CallError> {
@@ -69,6 +69,6 @@ fn missing(what: &str, title: Title<'_>) -> CallError {
 
 /// Nothing: a worker for plain functions.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct NoEquipment;
+pub struct NoBackend;
 
-impl Equipment for NoEquipment {}
+impl WorkerBackend for NoBackend {}

@@ -25,6 +25,7 @@ use super::death::CaseEnd;
 use super::message::{JobMessage, JobSpec};
 use super::screen::{Printed, Screen};
 use super::{Ended, Plan};
+use crate::case_report::{Answer, CaseReport, Note, Refusal, Voice};
 use crate::errors::CliError;
 use crate::execute::Setup;
 use crate::limits::{CASE_EVENTS, CTRL_C_GRACE, TICK};
@@ -32,7 +33,6 @@ use crate::log;
 use crate::output::say;
 use crate::progress::Progress;
 use crate::signals::{Inbox, StopSignal, Wish, is_stop_asked, stop_signal};
-use crate::told::{Answer, Note, Refusal, Told, Voice};
 
 /// What a process is heard of.
 enum Event {
@@ -76,7 +76,7 @@ struct Case {
     setup: Rc<Setup>,
 }
 
-struct Crew {
+struct ProcessPool {
     /// Dropped before the workers, so that nothing waits to be heard when they are.
     events: Receiver<Event>,
     sender: SyncSender<Event>,
@@ -85,7 +85,7 @@ struct Crew {
     next: usize,
     /// The clock of the machine, if the cases run on it.
     clock: Option<CpuClock>,
-    told: Vec<Option<Told>>,
+    case_report: Vec<Option<CaseReport>>,
     refusal: Option<Refusal>,
     voice: Voice,
     screen: Screen,
@@ -105,13 +105,13 @@ pub fn side_by_side(plans: Vec<Plan>, workers: usize, progress: Progress) -> Res
     let workers = workers.min(cases.len());
     let inbox = Inbox::open()?;
     let (sender, events) = sync_channel(CASE_EVENTS);
-    let crew = Crew {
+    let pool = ProcessPool {
         events,
         sender,
         workers: (0..workers).map(|_| None).collect(),
         next: 0,
         clock: (!is_modelled).then(CpuClock::get),
-        told: vec![None; cases.len()],
+        case_report: vec![None; cases.len()],
         refusal: None,
         voice: Voice::default(),
         screen: Screen::new(progress, workers, cases.len()),
@@ -119,10 +119,10 @@ pub fn side_by_side(plans: Vec<Plan>, workers: usize, progress: Progress) -> Res
         inbox,
         patience: None,
     };
-    Ok(crew.run())
+    Ok(pool.run())
 }
 
-impl Crew {
+impl ProcessPool {
     fn run(mut self) -> Ended {
         loop {
             self.start_cases();
@@ -137,8 +137,8 @@ impl Crew {
             self.heed_signals();
             self.look();
         }
-        let told = self.told.into_iter().flatten().collect();
-        Ended { told, refusal: self.refusal, interrupted: stop_signal() }
+        let case_report = self.case_report.into_iter().flatten().collect();
+        Ended { case_report, refusal: self.refusal, interrupted: stop_signal() }
     }
 
     /// Gives each worker that has none a case, as long as there are some and nobody wants to stop.
@@ -195,7 +195,7 @@ impl Crew {
         self.screen.end(worker);
         let answer = self.answer(&at_work);
         self.screen.above(|| answer.notes.into_iter().for_each(|note| self.voice.tell(note)));
-        self.told[at_work.case] = answer.told;
+        self.case_report[at_work.case] = answer.case_report;
         self.refusal = self.refusal.take().or(answer.refusal);
     }
 
@@ -226,9 +226,9 @@ impl Crew {
         manifest.fail(status, RunError::of(&end));
         manifest.tasks = at_work.message.submitted();
         let dir = dir.unwrap_or_default();
-        let told =
-            Told { manifest, dir, walls_us: vec![], peak_rss_bytes: 0, recorded: None, modelled: None };
-        Answer { told: Some(told), notes: vec![Note::error(&end)], refusal: None }
+        let case_report =
+            CaseReport { manifest, dir, walls_us: vec![], peak_rss_bytes: 0, recorded: None, modelled: None };
+        Answer { case_report: Some(case_report), notes: vec![Note::error(&end)], refusal: None }
     }
 
     fn heed_signals(&mut self) {

@@ -100,7 +100,7 @@ impl ClockOffset {
 
 /// A worker.
 #[derive(Debug)]
-pub(crate) struct Mate {
+pub(crate) struct WorkerHandle {
     pub(crate) kind: Kind,
     pub(crate) child: Child,
     pub(crate) job: Option<Job>,
@@ -114,11 +114,11 @@ pub(crate) struct Mate {
     pub(crate) lost: Option<NodeError>,
 }
 
-impl Mate {
+impl WorkerHandle {
     pub(crate) fn start(spec: &WorkerSpec) -> Result<Self, NodeError> {
         let child = Child::start(&spec.launch)?;
         let (kind, clock) = (spec.kind, ClockOffset::default());
-        Ok(Mate { kind, child, job: None, calls: 0, restarts: 0, clock, is_spent: false, lost: None })
+        Ok(WorkerHandle { kind, child, job: None, calls: 0, restarts: 0, clock, is_spent: false, lost: None })
     }
 
     pub(crate) fn is_idle(&self) -> bool {
