@@ -5,8 +5,7 @@
 //! another core may become free sooner. So a block is dispatched ahead only if all of this holds:
 //!
 //! 1. No core that could run it is idle, and at least as many blocks of its class wait as there are such cores: each
-//! of
-//!    these cores gets one anyway, the first to be free first. No mixed task waits, which needs a free cluster.
+//!    of these cores gets one anyway, the first to be free first. No mixed task waits, which needs a free cluster.
 //! 2. It begins sooner than if it waited for the first core to be free. The gain is at least a share of its duration
 //!    ([`GAIN_SHARE`]): a long block gains little, and costs much if it delays another.
 //! 3. The next round of the thread would be too late. Until then nothing is lost by waiting.
