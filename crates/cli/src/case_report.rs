@@ -1,4 +1,4 @@
-//! What a case tells: all that the summary, the costs and the exit status are made of, in a form that one process can
+//! The report of a case: all that the summary, the costs and the exit status are made of, in a form that one process can
 //! hand to another.
 
 use std::collections::BTreeSet;
@@ -139,7 +139,7 @@ pub struct Voice {
 
 impl Voice {
     /// Says a note, if it is still to be said.
-    pub fn tell(&mut self, note: Note) {
+    pub fn say(&mut self, note: Note) {
         match note {
             Note::Say(text) => say(text),
             Note::SayOnce(text) => {

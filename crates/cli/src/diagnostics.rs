@@ -5,7 +5,7 @@
 //!                         first    outputs/x/  …         …
 //!                         all      outputs/x/round_1/  outputs/x/round_2/  outputs/x/round_3/
 //! ```
-//! The directory of an observed round is a whole run: its `run.json` tells of that round.
+//! The directory of an observed round is a whole run: its `run.json` is about that round.
 
 use ringlane_task::{CallConfig, DfxFlags};
 use ringlane_trace::{RunDir, TraceError};

@@ -4,7 +4,7 @@
 //! directory ──▶ runtime ──▶ rounds: inputs, run, golden ──▶ run.json, written last
 //!                                 └─ observed: files, here or in a directory of the round with a run.json of its own
 //! ```
-//! Whatever happens after the directory exists ends in a `run.json` that tells it.
+//! Whatever happens after the directory exists ends in a `run.json` that says so.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -84,7 +84,7 @@ impl Setup {
         Diagnostics { config: self.request.config, of, rounds: self.dfx_rounds }
     }
 
-    /// A line of progress, for whoever looks on.
+    /// A line of progress, for people who watch.
     fn bar(&self, label: &str) -> Bar {
         match &self.audience {
             Audience::People => Bar::start(self.progress, label),
@@ -135,7 +135,7 @@ struct Round {
 #[derive(Default)]
 struct Rounds {
     walls_us: Vec<f64>,
-    /// The one that `run.json` tells of: the one whose files are beside it, otherwise the last.
+    /// The one that `run.json` is about: the one whose files are beside it, otherwise the last.
     reported: Round,
     recorded: Option<Recorded>,
     /// Of the last.
@@ -285,7 +285,7 @@ impl Stage<'_> {
         if let Some(dir) = own_dir {
             let manifest = filled(self.manifest.clone(), &round, round.failure.as_ref(), &self.diagnostics);
             manifest.write(&dir).map_err(Failure::fatal)?;
-            // Its files, and the runs of its workers, are told of where they are.
+            // Its files, and the runs of its workers, are described where they are.
             (round.recording, round.children) = (None, Vec::new());
         }
         Ok(round)

@@ -64,6 +64,6 @@ pub fn main() -> ExitCode {
     panics::install();
     ringlane_task::Reader::Command.make_current();
     let command = || cmd::run_from(std::env::args_os());
-    // The hook has told what happened.
+    // The hook has reported what happened.
     std::panic::catch_unwind(command).unwrap_or(errors::Exit::Failed).into()
 }

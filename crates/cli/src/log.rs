@@ -4,7 +4,7 @@
 //! info                       every topic at this level
 //! warn,collector=debug       one topic at another
 //! ```
-//! The libraries emit events of `tracing`; whoever has no subscriber pays a load and a comparison for each, and none is on the
+//! The libraries emit events of `tracing`; a program without a subscriber pays a load and a comparison for each, and none is on the
 //! way of a task. The command subscribes here, and hands what it was asked for on to the processes that it starts.
 
 use std::ffi::OsString;

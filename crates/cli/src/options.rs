@@ -193,7 +193,7 @@ fn capacity_of(resource: Resource, text: &str) -> Option<u64> {
     if takes_suffix(resource) { bytes(text) } else { number(text) }
 }
 
-/// Digits; what is beyond 64 bits is as large as can be said, and refused for that by whoever checks it.
+/// Digits; what is beyond 64 bits is as large as can be said, and refused for that by the check.
 fn number(text: &str) -> Option<u64> {
     let is_number = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     is_number.then(|| text.parse().unwrap_or(u64::MAX))

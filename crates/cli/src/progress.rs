@@ -56,7 +56,7 @@ impl Bar {
         !matches!(self.0, Line::Hidden)
     }
 
-    /// So many tasks are submitted, and so many run at this moment.
+    /// This many tasks are submitted, and this many run at this moment.
     pub fn update(&self, submitted: u64, running: usize) {
         match &self.0 {
             Line::Hidden => {}

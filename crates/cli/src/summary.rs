@@ -1,4 +1,4 @@
-//! What a command tells about its runs: a table for people, JSON for programs.
+//! What a command reports of its runs: a table for people, JSON for programs.
 
 use ringlane_chip_sim::core::CoreKind;
 use ringlane_insight::units::{microseconds, time_text};

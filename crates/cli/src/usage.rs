@@ -9,8 +9,8 @@ use crate::output;
 use crate::select;
 use crate::suggest;
 
-/// Tells what the parser has to say: help and version are results, everything else is an error.
-pub fn tell(error: &clap::Error) -> Exit {
+/// Prints what the parser has to say: help and version are results, everything else is an error.
+pub fn show(error: &clap::Error) -> Exit {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             match output::results(&error.render().to_string()) {

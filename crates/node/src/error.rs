@@ -113,7 +113,7 @@ pub enum NodeError {
     TooManyRuns {
         limit: usize,
     },
-    /// A node cannot have so many workers.
+    /// A node cannot have this many workers.
     TooManyWorkers {
         count: usize,
     },
@@ -299,7 +299,7 @@ impl Explain for NodeError {
     }
 }
 
-/// What a worker said last, as an error tells it.
+/// What a worker said last, as an error shows it.
 pub(crate) fn said(captured_output: &str) -> String {
     if captured_output.is_empty() {
         "it said nothing".to_string()

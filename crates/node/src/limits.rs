@@ -43,7 +43,7 @@ pub const LAST_WORDS_LINES: usize = 8;
 /// Bytes of an executable's notes that are looked at for its build id. More is taken for no build id.
 pub const NOTES_BYTES: u64 = 1 << 16;
 
-/// Bytes of a node's memory, unless it is told otherwise: heap rings and external buffers together. They are addresses, not
+/// Bytes of a node's memory, unless it is configured otherwise: heap rings and external buffers together. They are addresses, not
 /// memory: a page exists once it is touched. Beyond it a tensor is refused with `OutOfMemory`.
 pub const MEMORY_BYTES: u64 = 1 << 36;
 
@@ -56,7 +56,7 @@ pub const MEMORIES_MAX: usize = 8;
 /// Workers of one node; each is a process, a thread that keeps it and six descriptors. More are refused with `TooManyWorkers`.
 pub const WORKERS_MAX: usize = 256;
 
-/// How long a call may take, unless its node is told otherwise. A worker that is late is killed.
+/// How long a call may take, unless its node is configured otherwise. A worker that is late is killed.
 pub const CALL: Duration = Duration::from_secs(600);
 
 /// How long a call may go on after its node was interrupted, before its worker is killed: a run on a chip ends at its next

@@ -71,7 +71,7 @@ impl Service {
         &self.memories
     }
 
-    /// Says that this worker cannot serve, and why: its parent tells it as the reason that it did not start.
+    /// Says that this worker cannot serve, and why: its parent reports it as the reason that it did not start.
     pub fn refuse(self, error: NodeError) -> NodeError {
         refuse(&self.region, error)
     }
@@ -97,7 +97,7 @@ impl Service {
         }
     }
 
-    /// Takes a step and tells the parent: at the mailbox, and at the bell of its node if it waits for several.
+    /// Takes a step and notifies the parent: at the mailbox, and at the bell of its node if it waits for several.
     fn step_and_ring(&self, from: State, to: State) -> Result<(), NodeError> {
         self.region.layout().door.step_and_ring(Side::Child, from, to)?;
         if let Some(above) = self.memories.bell_above() {

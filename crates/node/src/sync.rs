@@ -37,7 +37,7 @@ impl FutexWord {
         let _ = futex::wait(&self.word, futex::Flags::empty(), seen, Some(&timeout));
     }
 
-    /// Wakes whoever sleeps.
+    /// Wakes the sleepers.
     pub(crate) fn wake(&self) {
         // An error would mean that the address is no memory; the word is a live reference.
         let _ =

@@ -142,13 +142,13 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         self.jobs = None;
-        // A run that begins only now has not heard of it: it is told again.
+        // A run that begins only now has not heard of it: it is interrupted again.
         while self.in_flight.load(Ordering::Relaxed) > 0 {
             self.remote.interrupt();
             thread::sleep(Duration::from_millis(1));
         }
         if let Some(thread) = self.thread.take() {
-            // Panics of runs are caught; there is nobody here to tell of another.
+            // Panics of runs are caught; nobody is here to hear of another.
             let _ = thread.join();
         }
     }

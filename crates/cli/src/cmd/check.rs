@@ -69,7 +69,7 @@ struct BrokenRow<'a> {
 }
 
 impl CheckArgs {
-    /// Checks, and tells what does not hold.
+    /// Checks, and reports what does not hold.
     pub fn execute(&self) -> Result<Exit, CliError> {
         let dir = Run::dir_of(&self.run.dir(Needs::Manifest)?);
         let report = check_all(&dir)?;

@@ -215,7 +215,7 @@ impl View<'_> {
         }
     }
 
-    /// The picture with at most so many nodes and edges, and what it leaves out, which is also said.
+    /// The picture with at most this many nodes and edges, and what it leaves out, which is also said.
     fn picture(&self, nodes_max: usize, edges_max: usize) -> (Picture, String) {
         let (tasks, edges) = (self.graph.tasks.len(), self.edges.len());
         let shown = match self.task {

@@ -81,7 +81,7 @@ enum Command {
 pub fn run_from(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     let cli = match Cli::parse_words(arguments) {
         Ok(cli) => cli,
-        Err(error) => return usage::tell(&error),
+        Err(error) => return usage::show(&error),
     };
     // Where signals cannot be caught they do what they do to any program; a run asks for them again, and reports it.
     let _ = signals::catch();
@@ -123,7 +123,7 @@ impl Cli {
     }
 }
 
-/// The names of all commands that can stand where a command line, as its usage is told, goes on: those of the program after
+/// The names of all commands that can stand where a command line, as its usage is shown, goes on: those of the program after
 /// `usage: ringlane`, those of `chips` after `usage: ringlane chips`.
 pub fn names(usage: &str) -> Vec<String> {
     command_of(usage).get_subcommands().map(|command| command.get_name().to_string()).collect()

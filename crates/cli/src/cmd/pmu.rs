@@ -33,7 +33,7 @@ pub struct PmuArgs {
 }
 
 impl PmuArgs {
-    /// Adds up the counters and tells what follows from them.
+    /// Adds up the counters and reports what follows from them.
     pub fn execute(&self) -> Result<Exit, CliError> {
         let run = self.run.open(Needs::Table(Instrument::Pmu))?;
         let counters = run.counters()?;

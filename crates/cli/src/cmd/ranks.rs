@@ -12,7 +12,7 @@ use std::ffi::OsString;
 use crate::errors::{CliError, Exit};
 use crate::workers::shape::Shape;
 
-/// What the launchers of MPI programs tell each rank: OpenMPI, those that speak PMI (MPICH, Slurm), and PMIx.
+/// What the launchers of MPI programs give each rank: OpenMPI, those that speak PMI (MPICH, Slurm), and PMIx.
 const LAUNCHERS: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMIX_RANK"];
 
 /// Is a rank: each of the others has such workers, and rank 0 runs the command over them.
@@ -62,7 +62,7 @@ mod over_mpi {
     /// How long all ranks may take until they are ready, and to say goodbye.
     const PATIENCE: Duration = Duration::from_secs(30);
 
-    /// This process as one of several. What goes wrong is told here, while mpirun still listens.
+    /// This process as one of several. What goes wrong is reported here, while mpirun still listens.
     pub(super) fn be_rank(each: &Shape, command: &[OsString]) -> Result<Exit, CliError> {
         let exit = join(each, command).unwrap_or_else(|error| {
             print(&error);
@@ -82,7 +82,7 @@ mod over_mpi {
         if let Ok(cli) = &parsed {
             log::start(cli.log.as_ref())?;
         }
-        // All ranks come to the same conclusion, and the first tells it.
+        // All ranks come to the same conclusion, and the first reports it.
         let wrong = match parsed {
             Ok(Cli { command: Command::Run(run), .. }) if ranks > 1 => {
                 return if is_first { schedule(mpi, each, *run) } else { work(mpi, each, &run) };
@@ -96,7 +96,7 @@ mod over_mpi {
         match wrong {
             _ if !is_first => Ok(Exit::Ok),
             Ok(error) => Err(error),
-            Err(error) => Ok(usage::tell(&error)),
+            Err(error) => Ok(usage::show(&error)),
         }
     }
 
@@ -116,7 +116,7 @@ mod over_mpi {
         let bridged = bridged.map_err(CliError::Remote)?;
         match bridged.ranks.and_then(|()| ranks.shutdown(PATIENCE)) {
             Ok(()) => ranks.into_transport().finish(),
-            // The run has told it, unless it had ended by then. Without an end in order, the ranks end with this process.
+            // The run has reported it, unless it had ended by then. Without an end in order, the ranks end with this process.
             Err(error) if matches!(bridged.result, Ok(Exit::Ok)) => return Err(CliError::Remote(error)),
             Err(_) => {}
         }
@@ -134,7 +134,7 @@ mod over_mpi {
                 mpi.finish();
                 Ok(Exit::Ok)
             }
-            // Rank 0 tells of these, or nobody is there to be told.
+            // Rank 0 reports these, or nobody is there to read them.
             Ok(Err(RemoteError::RankDied { .. } | RemoteError::RanksTerminated { .. })) => Ok(Exit::Failed),
             Ok(Err(error)) => Err(CliError::Remote(error)),
             Err(panicked) => {

@@ -275,7 +275,7 @@ impl RunArgs {
     }
 
     /// The cores are shared among the cases that run at once: a thread without a core of its own makes every case wait for
-    /// the others, and their times tell of nothing then. 0 is all cores.
+    /// the others, and their times mean nothing then. 0 is all cores.
     fn threads_of_a_case(&self, cases: usize) -> i32 {
         let chips = match &self.ranks {
             Some(ranks) => ranks.chips_of_a_host(),
@@ -321,7 +321,7 @@ impl RunArgs {
     }
 }
 
-/// Records costs, if that was asked for and all runs went well, and tells how the command ends.
+/// Records costs, if that was asked for and all runs went well, and gives the exit status.
 fn finish(runs: &[CaseReport], setup: &Setup, costs_out: Option<CostsOut>) -> Result<Exit, CliError> {
     let exit = exit_of(runs);
     match costs_out {

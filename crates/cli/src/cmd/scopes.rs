@@ -29,7 +29,7 @@ pub struct ScopesArgs {
 }
 
 impl ScopesArgs {
-    /// Reads the scopes and tells what they took.
+    /// Reads the scopes and reports what they took.
     pub fn execute(&self) -> Result<Exit, CliError> {
         let run = self.run.open(Needs::Table(Instrument::Scopes))?;
         let view = View { summary: summarize(&run.scopes()?, run.manifest.clock_freq_hz), run: &run };

@@ -45,7 +45,7 @@ impl SizeArgs {
     }
 }
 
-/// A number from 1 to `most`, if one is given; `why` says what there are so many of.
+/// A number from 1 to `most`, if one is given; `why` says what there are this many of.
 fn count(option: &str, text: Option<&str>, most: u32, why: &str) -> Result<Option<i32>, CliError> {
     let Some(text) = text else { return Ok(None) };
     let number = text.parse().ok().filter(|number| (1..=i64::from(most)).contains(number));

@@ -32,7 +32,7 @@ Example:
 The trace of a run over several workers has a process for each, with the cores of its chip, on the node's clock.
 Open the file at https://ui.perfetto.dev (it stays on your machine) or, JSON only, in chrome://tracing.";
 
-/// Runs of workers that are told of one by one where they cannot be shown.
+/// Runs of workers that are named one by one where they cannot be shown.
 const MISSING_MAX: usize = 5;
 
 /// Write the timeline for Perfetto, and show what each kernel cost
@@ -59,7 +59,7 @@ enum Format {
 }
 
 impl SwimlaneArgs {
-    /// Writes the trace, tells where it is and what is not in it, and prints the table.
+    /// Writes the trace, says where it is and what is not in it, and prints the table.
     pub fn execute(&self) -> Result<Exit, CliError> {
         let run = self.run.open(Needs::Table(Instrument::Swimlane))?;
         let path = self.output.clone().unwrap_or_else(|| run.dir.join(self.format.file_name()));

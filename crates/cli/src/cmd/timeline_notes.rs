@@ -1,4 +1,4 @@
-//! What a timeline does not tell, for the commands that say where time went: with less on record an instant is given to the
+//! What a timeline does not show, for the commands that say where time went: with less on record an instant is given to the
 //! next cause that is, so who reads the numbers has to know.
 
 use ringlane_insight::CoreKind;

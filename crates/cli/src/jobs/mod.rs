@@ -7,7 +7,7 @@
 //!                        │                run_for_parent: exactly what `in_turn` does with one case
 //!                        └─▶ a job message: what it runs; then how far it is, where its files are, its answer
 //! ```
-//! Both ways give the same: what each case told, in the order of the cases. A case that takes its process down is a case
+//! Both ways give the same: what each case reported, in the order of the cases. A case that takes its process down is a case
 //! that failed.
 
 mod death;
@@ -51,7 +51,7 @@ pub enum Pages {
 /// How the cases of a command ended.
 #[derive(Debug, Default)]
 pub struct Ended {
-    /// What those told that began, in the order of the cases.
+    /// The reports of those that began, in the order of the cases.
     pub case_report: Vec<CaseReport>,
     /// Why not all cases were run, if that is no wish of a person.
     pub refusal: Option<Refusal>,
@@ -64,7 +64,7 @@ pub fn in_turn(plans: Vec<Plan>) -> Result<Ended, CliError> {
     let monitor = Monitor::start(&Audience::People)?;
     let (mut voice, mut ended) = (Voice::default(), Ended::default());
     for plan in plans {
-        let answer = run(plan, &monitor, &mut |note| voice.tell(note));
+        let answer = run(plan, &monitor, &mut |note| voice.say(note));
         ended.case_report.extend(answer.case_report);
         ended.refusal = answer.refusal;
         ended.interrupted = stop_signal();
@@ -89,7 +89,7 @@ pub fn run_for_parent(descriptor: i32) -> Result<Exit, CliError> {
     Ok(Exit::Ok)
 }
 
-/// Runs a case; what there is to say of it is told at once.
+/// Runs a case; what there is to say of it is said at once.
 fn run(plan: Plan, monitor: &Monitor, tell: &mut dyn FnMut(Note)) -> Answer {
     let refused = |error| Some(Refusal::of(&error));
     let outcome = match execute(plan.job, &plan.setup, monitor) {

@@ -1,4 +1,4 @@
-//! Cases side by side: so many workers, each with one case at a time in a process of its own.
+//! Cases side by side: this many workers, each with one case at a time in a process of its own.
 //!
 //! ```text
 //! every event, and every tick:  printed ─▶ whole lines        ended ─▶ its answer, or how it died; the next case
@@ -93,7 +93,7 @@ struct ProcessPool {
     patience: Option<Instant>,
 }
 
-/// Runs cases side by side, so many at a time.
+/// Runs cases side by side, this many at a time.
 pub fn side_by_side(plans: Vec<Plan>, workers: usize, progress: Progress) -> Result<Ended, CliError> {
     let is_modelled = plans.iter().all(|plan| plan.setup.request.platform.capabilities().virtual_time);
     let case = |plan: Plan| Case {
@@ -194,7 +194,7 @@ impl ProcessPool {
         at_work.printed.finish(&self.screen);
         self.screen.end(worker);
         let answer = self.answer(&at_work);
-        self.screen.above(|| answer.notes.into_iter().for_each(|note| self.voice.tell(note)));
+        self.screen.above(|| answer.notes.into_iter().for_each(|note| self.voice.say(note)));
         self.case_report[at_work.case] = answer.case_report;
         self.refusal = self.refusal.take().or(answer.refusal);
     }
@@ -210,7 +210,7 @@ impl ProcessPool {
         }
     }
 
-    /// What a case tells whose process ended without an answer.
+    /// What is reported of a case whose process ended without an answer.
     fn death(&self, at_work: &AtWork, exit: Exit) -> Answer {
         let (mut manifest, dir) = (self.cases[at_work.case].manifest.clone(), at_work.message.dir());
         if dir.is_none() && is_stop_asked() {
@@ -272,7 +272,7 @@ impl ProcessPool {
     }
 }
 
-/// The answer of a process that came to a bad end after it had given it: the case is what it says, and its end is told.
+/// The answer of a process that came to a bad end after it had given it: the case is what it says, and its end is reported.
 fn with_its_end(mut answer: Answer, exit: &Exit, case: &Manifest) -> Answer {
     if !exit.status.success() {
         let label = label(case);

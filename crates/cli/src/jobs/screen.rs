@@ -16,7 +16,7 @@ struct Lines {
 }
 
 impl Screen {
-    /// Lines for so many workers and one for all cases.
+    /// Lines for this many workers and one for all cases.
     pub fn new(progress: Progress, workers: usize, cases: usize) -> Self {
         if progress == Progress::Hidden {
             return Screen(None);
@@ -50,7 +50,7 @@ impl Screen {
         }
     }
 
-    /// A worker's case has submitted so many tasks.
+    /// A worker's case has submitted this many tasks.
     pub fn update(&self, worker: usize, submitted: u64) {
         if let Some(lines) = &self.0 {
             lines.workers[worker].set_position(submitted);

@@ -15,7 +15,7 @@ use ringlane_trace::{ChildRun, FileEntry, RunDir, TraceError};
 use ringlane::Platform;
 
 /// Of which node and run.
-pub(super) struct CaseReport<'n> {
+pub(super) struct RunFacts<'n> {
     pub(super) node: &'n Node,
     pub(super) platform: Platform,
     pub(super) level: u8,
@@ -23,9 +23,9 @@ pub(super) struct CaseReport<'n> {
 }
 
 /// Writes `dist_swimlane.json` into a run's directory, and adds it to what was recorded.
-pub(super) fn export(told: &CaseReport<'_>, dir: &RunDir, exported: &mut Exported) {
+pub(super) fn export(facts: &RunFacts<'_>, dir: &RunDir, exported: &mut Exported) {
     let begun = Instant::now();
-    match write(told, dir) {
+    match write(facts, dir) {
         Ok(entry) => exported.files.push(entry),
         Err(error) => {
             let what = format!("{}: {}", error, error.detail());
@@ -35,14 +35,14 @@ pub(super) fn export(told: &CaseReport<'_>, dir: &RunDir, exported: &mut Exporte
     exported.cost.export_us += begun.elapsed().as_micros() as u64;
 }
 
-fn write(told: &CaseReport<'_>, dir: &RunDir) -> Result<FileEntry, TraceError> {
-    let (workers, journal) = (told.node.worker_records(), told.node.journal());
+fn write(facts: &RunFacts<'_>, dir: &RunDir) -> Result<FileEntry, TraceError> {
+    let (workers, journal) = (facts.node.worker_records(), facts.node.journal());
     let callables = names(journal);
     let meta = DistMeta {
-        platform: told.platform.as_str().to_string(),
-        clock_freq_hz: told.report.clock_freq_hz,
-        makespan: Ticks(told.report.makespan_ticks),
-        level: told.level,
+        platform: facts.platform.as_str().to_string(),
+        clock_freq_hz: facts.report.clock_freq_hz,
+        makespan: Ticks(facts.report.makespan_ticks),
+        level: facts.level,
         workers: workers.iter().map(worker_row).collect(),
         callables: callables.iter().map(|name| name.to_string()).collect(),
     };
@@ -50,7 +50,7 @@ fn write(told: &CaseReport<'_>, dir: &RunDir) -> Result<FileEntry, TraceError> {
     let written = (|| {
         let mut writer = DistWriter::new(&mut file, &meta);
         for call in &journal.calls {
-            writer.call(&row(call, &workers[call.worker as usize], &callables, told.report))?;
+            writer.call(&row(call, &workers[call.worker as usize], &callables, facts.report))?;
         }
         writer.finish(journal.dropped)
     })();

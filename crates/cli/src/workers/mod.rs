@@ -24,7 +24,7 @@ use ringlane_trace::{ChildRun, RunDir};
 
 use crate::log;
 use crate::signals::is_stop_asked;
-use dist::CaseReport;
+use dist::RunFacts;
 use ringlane::observe::{self, ObservedRun, Observing, ProbedRun};
 use ringlane::{Platform, RunRequest};
 use shape::{Below, Shape};
@@ -155,7 +155,7 @@ impl NodeRuntime {
         let is_on = self.observing.config.dfx_flags.contains(DfxFlags::NODE_SWIMLANE);
         if let (true, Some(dir), Some(exported)) = (is_on, dir, &mut watched.recording) {
             let (node, platform, level) = (&self.node, self.platform, self.level);
-            dist::export(&CaseReport { node, platform, level, report: &watched.report }, dir, exported);
+            dist::export(&RunFacts { node, platform, level, report: &watched.report }, dir, exported);
         }
         NodeRun { watched, children: dist::children(&self.node) }
     }

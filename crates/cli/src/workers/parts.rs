@@ -156,12 +156,12 @@ pub fn spread<'s>(
     Ok(())
 }
 
-/// What a call on a chip is asked for: a chip has no workers to tell of.
+/// What a call on a chip is asked for: a chip has no workers to report.
 fn chip_config(config: &CallConfig) -> CallConfig {
     config.with_dfx_flags(config.dfx_flags.without(DfxFlags::NODE_SWIMLANE))
 }
 
-/// What a part touches of tensors that are themselves what `whole` tells of the buffers.
+/// What a part touches of tensors that are themselves what `whole` says of the buffers.
 fn views<'s>(
     tensors: &[Tensor<'s>],
     whole: &[PartArgument],

@@ -19,9 +19,9 @@ pub struct Shape(Vec<u32>);
 /// What the workers of a node are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Below {
-    /// So many chips.
+    /// This many chips.
     Chips(u32),
-    /// So many nodes, each of this shape.
+    /// This many nodes, each of this shape.
     Nodes(u32, Shape),
 }
 
@@ -43,7 +43,7 @@ impl Shape {
         })
     }
 
-    /// So many nodes, each of this shape.
+    /// This many nodes, each of this shape.
     pub fn under(&self, nodes: u32) -> Self {
         Shape([&[nodes], &self.0[..]].concat())
     }

@@ -106,7 +106,7 @@ impl<'c> Call<'c> {
     pub fn slice<T: Element>(&mut self, index: usize) -> Result<&'c [T], CallError> {
         let (start, len) = self.take::<T>(index)?;
         #[allow(unsafe_code)]
-        // SAFETY: `located` saw that so many values are in the memory, which lives for `'c`; the node orders this call against
+        // SAFETY: `located` saw that this many values are in the memory, which lives for `'c`; the node orders this call against
         // all others that write them, and a tensor that this call itself writes does not overlap any other of it.
         Ok(unsafe { core::slice::from_raw_parts(start, len) })
     }

@@ -172,7 +172,7 @@ impl Table {
         })
     }
 
-    /// The callable, if it takes so many tensors and such scalars.
+    /// The callable, if it takes this many tensors and such scalars.
     pub(crate) fn resolve_for(
         &self,
         digest: Digest,

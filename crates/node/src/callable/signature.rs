@@ -5,7 +5,7 @@ use ringlane_task::DType;
 
 use crate::error::NodeError;
 
-/// What a callable takes: so many tensors, and scalars of these types.
+/// What a callable takes: this many tensors, and scalars of these types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signature {
     /// How many tensors.
@@ -17,9 +17,9 @@ pub struct Signature {
 /// How many tensors a callable takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tensors {
-    /// So many.
+    /// This many.
     Exactly(usize),
-    /// So many or more.
+    /// This many or more.
     AtLeast(usize),
 }
 

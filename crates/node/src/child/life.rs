@@ -63,7 +63,7 @@ impl Life {
         }
     }
 
-    /// Ends it, and tells what it said last.
+    /// Ends it, and gives what it said last.
     pub(crate) fn killed(&self) -> String {
         match self {
             Life::Process(supervisor) => supervisor.killed().captured_output,

@@ -225,7 +225,7 @@ impl Child {
     }
 
     fn await_state(&self, timeout: Duration, meaning: fn(State) -> Meaning) -> Result<Waited, NodeError> {
-        // A time beyond what the clock can tell is no deadline.
+        // A time beyond the range of the clock is no deadline.
         let patience = Patience { spin: self.launch.spin, deadline: Instant::now().checked_add(timeout) };
         let is_gone = || self.life.is_gone();
         let waited = self.region.layout().door.wait(Side::Parent, patience, meaning, is_gone);
@@ -247,7 +247,7 @@ impl Child {
         self.region.state() == Ok(State::Ready)
     }
 
-    /// How the last call that was answered went, as the child tells it.
+    /// How the last call that was answered went, as the child reports it.
     pub fn times(&self) -> CallTimes {
         self.region.read_times()
     }
@@ -274,7 +274,7 @@ impl Child {
         Ok(())
     }
 
-    /// Tells the child to end and waits until it has. One that has a call, or that does not end in time, is killed.
+    /// Asks the child to end and waits until it has. One that has a call, or that does not end in time, is killed.
     pub fn shutdown(self, timeout: Duration) -> Exit {
         let door = &self.region.layout().door;
         let told = door.step_and_ring(Side::Parent, State::Idle, State::Shutdown);

@@ -47,7 +47,7 @@ fn prepare(descriptors: &[RawFd], parent: Pid) -> io::Result<()> {
     Ok(())
 }
 
-/// The descriptor of this number, which whoever started this process has left open for it; closed by an exec from now on.
+/// The descriptor of this number, which the process that started this one has left open for it; closed by an exec from now on.
 ///
 /// A process calls this once for a number, before it opens anything: the descriptor becomes its own here.
 pub fn inherited(descriptor: RawFd) -> Result<OwnedFd, NodeError> {
@@ -58,7 +58,7 @@ pub fn inherited(descriptor: RawFd) -> Result<OwnedFd, NodeError> {
     // SAFETY: the number is not -1. If nothing is open there, the call below says so.
     let borrowed = unsafe { BorrowedFd::borrow_raw(descriptor) };
     rustix::io::fcntl_setfd(borrowed, FdFlags::CLOEXEC).map_err(missing)?;
-    // SAFETY: it is open, and whoever started this process has left it open for this; callers call this once and
+    // SAFETY: it is open, and the process that started this one has left it open for this; callers call this once and
     // before anything else is opened, so that nobody else owns the number.
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
 }

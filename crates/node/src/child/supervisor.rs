@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! spawn ─▶ poll(pidfd, output) ─┬─ output: keep the last bytes
-//!                               └─ death: reap, say how it ended, tell its owner ─▶ end of the thread
+//!                               └─ death: reap, say how it ended, notify its owner ─▶ end of the thread
 //! ```
 //! The kernel ties a child to the *thread* that made it: when that thread ends, the child is killed. This one lives exactly
-//! as long as the child, so whoever asked for the child may go. The owner of a mailbox is told of the death by the bell
+//! as long as the child, so the thread that asked for the child may end. The owner of a mailbox hears of the death by the bell
 //! that an answer rings, so that a parent that waits for an answer hears of it without looking for it.
 
 use std::fmt;
@@ -119,7 +119,7 @@ impl Supervisor {
         waited.unwrap_or_else(PoisonError::into_inner).0.clone()
     }
 
-    /// Kills the child and tells how it ended. What is killed ends, however long the kernel takes.
+    /// Kills the child and reports how it ended. What is killed ends, however long the kernel takes.
     pub(crate) fn killed(&self) -> Exit {
         self.kill();
         loop {
@@ -134,7 +134,7 @@ impl Drop for Supervisor {
     fn drop(&mut self) {
         self.kill();
         if let Some(thread) = self.thread.take() {
-            // A panic of the thread was told when it happened, and there is nobody here to tell.
+            // A panic of the thread was reported when it happened.
             let _ = thread.join();
         }
     }
@@ -144,7 +144,7 @@ impl Kept {
     /// The life of the thread.
     fn keep(&self, sender: &Sender<io::Result<(u32, OwnedFd)>>) {
         let started = start(&*self.owner);
-        // Whoever asked waits for the answer, so that it is taken.
+        // The asking thread waits for the answer, so that it is taken.
         match started {
             Ok((mut started, pidfd)) => {
                 let _ = sender.send(Ok((started.0.id(), pidfd)));
@@ -206,7 +206,7 @@ impl Kept {
     }
 }
 
-/// Starts the process; gives a second descriptor of it, for whoever owns the supervisor.
+/// Starts the process; gives a second descriptor of it, for the owner of the supervisor.
 fn start(owner: &dyn Owner) -> io::Result<(Started, OwnedFd)> {
     let (output, theirs) = io::pipe()?;
     rustix::fs::fcntl_setfl(&output, OFlags::NONBLOCK)?;

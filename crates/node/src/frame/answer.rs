@@ -31,7 +31,7 @@ impl HostTime {
 pub enum Outcome<'f> {
     /// Its bytes; the worker has forgotten it.
     Value(&'f [u8]),
-    /// It stayed there, with so many bytes.
+    /// It stayed there, with this many bytes.
     Kept {
         /// Its size.
         bytes: u64,

@@ -10,7 +10,7 @@ use crate::call_error::CallError;
 use crate::error::NodeError;
 use crate::limits::{ERROR_DETAIL_BYTES, ERROR_HINT_BYTES, ERROR_NAME_BYTES};
 
-/// How a call went, as its child tells it: nanoseconds of the child's monotonic clock, 0 where it did not come so far.
+/// How a call went, as its child reports it: nanoseconds of the child's monotonic clock, 0 where it did not come so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CallTimes {
     /// When it was read and found right.

@@ -58,7 +58,7 @@ impl Spin {
     /// Sleep at once.
     pub const NONE: Spin = Spin(Duration::ZERO);
 
-    /// The right one for so many worker processes on this machine: none as soon as they take all cores, because a
+    /// The right one for this many worker processes on this machine: none as soon as they take all cores, because a
     /// process that looks then takes the core that the one it waits for needs.
     ///
     /// ```
@@ -70,12 +70,12 @@ impl Spin {
         Self::for_workers_on(workers, cores)
     }
 
-    /// The same on so many cores.
+    /// The same on this many cores.
     fn for_workers_on(workers: usize, cores: usize) -> Self {
         if workers < cores { Spin(limits::SPIN) } else { Spin::NONE }
     }
 
-    /// So many microseconds; what is more than a second is a second.
+    /// This many microseconds; what is more than a second is a second.
     pub fn from_us(us: u64) -> Self {
         Spin(Duration::from_micros(us.min(1_000_000)))
     }

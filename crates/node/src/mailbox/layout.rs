@@ -52,7 +52,7 @@ pub(crate) struct Header {
     members: AtomicU32,
 }
 
-/// What the child tells of the call's course, in nanoseconds of its monotonic clock; of a run on a chip, in the chip's
+/// What the child reports of the call's course, in nanoseconds of its monotonic clock; of a run on a chip, in the chip's
 /// ticks too. Written before the release of the answer, read after its acquire; zero is what did not happen.
 #[derive(Debug)]
 #[repr(C)]

@@ -40,7 +40,7 @@ pub(crate) struct Mapping {
     bytes: u64,
 }
 
-// SAFETY: the head is atomics only; whoever dereferences another address in the memory answers for the access.
+// SAFETY: the head is atomics only; code that dereferences another address in the memory answers for the access.
 unsafe impl Send for Mapping {}
 // SAFETY: as above.
 unsafe impl Sync for Mapping {}
@@ -49,7 +49,7 @@ impl Mapping {
     /// Bytes before the first tensor.
     pub(crate) const HEAD_BYTES: u64 = PAGE;
 
-    /// New memory of at most so many bytes; no page of it exists until it is touched.
+    /// New memory of at most this many bytes; no page of it exists until it is touched.
     pub(crate) fn create(bytes: u64) -> Result<Self, NodeError> {
         let bytes = bytes.clamp(2 * PAGE, MEMORY_BYTES_MAX).next_multiple_of(PAGE);
         let cannot = |error| NodeError::NoNodeMemory { bytes, error };
@@ -146,7 +146,7 @@ impl Mapping {
         let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         let bytes = bytes.max(1).next_multiple_of(PAGE);
         if fallocate(&self.file, flags, offset, bytes).is_err() {
-            // SAFETY: the range lies inside (it was taken from here), and whoever gives it back is the only one who has it.
+            // SAFETY: the range lies inside (it was taken from here), and its only holder gives it back.
             unsafe { self.at(offset).write_bytes(0, bytes as usize) };
         }
     }

@@ -43,7 +43,7 @@ pub(crate) struct Piece {
 }
 
 impl Memory {
-    /// Memory of at most so many bytes.
+    /// Memory of at most this many bytes.
     pub(crate) fn create(bytes: u64) -> Result<Arc<Self>, NodeError> {
         let mapping = Mapping::create(bytes)?;
         let pieces = Mutex::new(Pieces::new(Mapping::HEAD_BYTES, mapping.bytes()));
@@ -161,7 +161,7 @@ impl SharedBuffers {
         let id = self.add_zeroed(dtype, shape)?;
         let (_, space, _) = self.buffers.place(id)?;
         #[allow(unsafe_code)]
-        // SAFETY: the new piece has exactly so many bytes, and is ours alone.
+        // SAFETY: the new piece has exactly this many bytes, and is ours alone.
         unsafe {
             core::ptr::copy_nonoverlapping(bytes.as_ptr(), space.base, bytes.len());
         }

@@ -35,7 +35,7 @@ const IDLE: Duration = Duration::from_millis(5);
 const STACK_BYTES: usize = 8 << 20;
 
 /// How long the work may take to end by itself after the ranks were lost. mpirun, which kills a process a second after it has
-/// asked it to end, leaves time enough to tell why.
+/// asked it to end, leaves enough time to say why.
 const LAST_WORD: Duration = Duration::from_millis(400);
 
 /// What became of [`bridge`].

@@ -67,7 +67,7 @@ pub enum RemoteError {
     Unsendable {
         error: FrameError,
     },
-    /// A run was told to end.
+    /// A run was asked to end.
     RanksTerminated {
         during: String,
     },
@@ -115,7 +115,7 @@ impl Explain for RemoteError {
             RemoteError::UnexpectedFrame { .. } => "a rank said what nobody asked",
             RemoteError::WrongAnswer { .. } => "an answer does not fit its call",
             RemoteError::Unsendable { .. } => "a call cannot be sent",
-            RemoteError::RanksTerminated { .. } => "a run was told to end",
+            RemoteError::RanksTerminated { .. } => "a run was asked to end",
             RemoteError::NoSuchRank { .. } => "there is no such rank",
             RemoteError::RanksUnreachable { .. } => "the ranks cannot be reached",
             RemoteError::Node(error) => return error.summary(),
@@ -182,7 +182,7 @@ impl RemoteError {
         RemoteError::of(error, 0, "the start", |_| "not yet heard of".to_string())
     }
 
-    /// What a transport's error means here; `place` tells where a rank is.
+    /// What a transport's error means here; `place` says where a rank is.
     pub(super) fn of(
         error: TransportError,
         ranks: u32,

@@ -78,7 +78,7 @@ impl Sent {
 }
 
 impl Guest {
-    /// Takes a step and tells the child's node.
+    /// Takes a step and notifies the child's node.
     pub(super) fn step_and_ring(&self, from: State, to: State) -> Result<(), NodeError> {
         self.region.layout().door.step_and_ring(Side::Child, from, to)?;
         if let Some(own) = self.memories.all().last() {
@@ -87,7 +87,7 @@ impl Guest {
         Ok(())
     }
 
-    /// Tells the child's node that something has happened, whatever the mailbox says.
+    /// Notifies the child's node that something has happened, whatever the mailbox says.
     fn wake(&self) {
         self.region.layout().door.wake_parent();
         if let Some(own) = self.memories.all().last() {
@@ -149,7 +149,7 @@ impl RankLink {
 #[derive(Debug)]
 pub(crate) struct Berth {
     link: RankLink,
-    /// Tells this child's turn from that of the next.
+    /// Separates this child's turn from that of the next.
     region: Arc<Region>,
 }
 

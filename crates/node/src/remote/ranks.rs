@@ -270,7 +270,7 @@ impl<T: Transport> Ranks<T> {
     }
 }
 
-/// A frame that nobody asked for: a rank's captured output are told, others are named.
+/// A frame that nobody asked for: a rank's captured output is shown, others are named.
 fn unexpected(rank: Rank, place: String, frame: &Frame<'_>) -> RemoteError {
     if let Frame::Goodbye(goodbye) = frame {
         let early = || CallError::new("EarlyGoodbye", format!("after {} calls", goodbye.calls), "report it");

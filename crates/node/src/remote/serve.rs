@@ -38,7 +38,7 @@ pub trait RankService {
     }
 
     /// Runs a call. Its buffers are in the store, each with the size that the call says. A run on a chip that it makes is
-    /// told beside the result.
+    /// reported beside the result.
     fn run(&mut self, call: &Call<'_>, store: &mut Store) -> (Option<ChipTimes>, Result<(), CallError>);
 }
 

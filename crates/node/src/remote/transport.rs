@@ -83,7 +83,7 @@ pub struct LocalRank {
 }
 
 impl LocalRank {
-    /// So many ranks that know each other.
+    /// This many ranks that know each other.
     pub fn all<const N: usize>() -> [LocalRank; N] {
         let ends: [_; N] = std::array::from_fn(|_| channel());
         let ranks: Vec<_> = ends.iter().map(|(sender, _)| sender.clone()).collect();
@@ -95,7 +95,7 @@ impl LocalRank {
         })
     }
 
-    /// Ends in order: nobody is told.
+    /// Ends in order: nobody is notified.
     pub fn leave(mut self) {
         self.left = true;
     }
@@ -104,7 +104,7 @@ impl LocalRank {
 impl Drop for LocalRank {
     fn drop(&mut self) {
         if !self.left {
-            // Whoever has gone already needs no telling.
+            // A rank that has gone needs no notice.
             self.ranks.iter().for_each(|rank| drop(rank.send(Message::Died(self.rank))));
         }
     }

@@ -77,7 +77,7 @@ impl<'n, P: Probe> NodeChip<'n, P> {
     fn make_ready(&mut self, task: SlotIndex) {
         let executor = self.executor(0);
         #[allow(unsafe_code)]
-        // SAFETY: whoever made it ready handed it to the chip.
+        // SAFETY: the thread that made it ready handed it to the chip.
         let record = unsafe { executor.record(task) };
         if record.lanes() == 0 || record.blocks == 0 {
             return self.bare.push((task, record));
@@ -181,7 +181,7 @@ impl<'n, P: Probe> NodeChip<'n, P> {
         }
     }
 
-    /// Tells the probe of a call as of a block on a core.
+    /// Shows the probe a call as a block on a core.
     fn observe(&self, worker: usize, ended: &Ended) {
         if !P::WATCHES_CORES {
             return;
@@ -230,7 +230,7 @@ impl<'n, P: Probe> NodeChip<'n, P> {
 }
 
 impl<P: Probe> Chip for NodeChip<'_, P> {
-    // So that it is told of edges: when a task was submitted is noted by slot.
+    // So that it hears of edges: when a task was submitted is noted by slot.
     const TIMED: bool = true;
 
     fn publish(&mut self, task: SlotIndex) {

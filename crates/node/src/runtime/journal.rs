@@ -66,7 +66,7 @@ pub struct CallRecord {
     pub dir: Option<String>,
 }
 
-/// A worker as the timeline tells of it.
+/// A worker as the timeline shows it.
 #[derive(Clone, Debug)]
 pub struct WorkerRecord {
     /// Its name.

@@ -228,7 +228,7 @@ impl Node {
         &self.journal
     }
 
-    /// The workers as a timeline tells of them.
+    /// The workers as a timeline shows them.
     pub fn worker_records(&self) -> Vec<WorkerRecord> {
         let record = |handle: &WorkerHandle| WorkerRecord {
             name: handle.child.name().to_string(),
@@ -245,7 +245,7 @@ impl Node {
         Remote::new(Arc::new(Running { table: self.table.clone(), memory: self.memory.clone() }))
     }
 
-    /// Tells all workers to end, and waits until they have; those that do not in time are killed.
+    /// Asks all workers to end, and waits until they have; those that do not in time are killed.
     pub fn shutdown(self, timeout: Duration) {
         for handle in self.pool {
             handle.child.shutdown(timeout);
@@ -267,7 +267,7 @@ fn table_in(
         Ok(space)
     };
     #[allow(unsafe_code)]
-    // SAFETY: pieces are zero, begin at a page, and belong to whoever has them; the node keeps them as long as the table.
+    // SAFETY: pieces are zero, begin at a page, and belong to their holder; the node keeps them as long as the table.
     let table = unsafe { Table::in_memory(&Capacities::of(config), workers, heap) };
     match table {
         Ok(table) => Ok((table, heaps)),

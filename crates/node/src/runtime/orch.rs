@@ -63,7 +63,7 @@ impl<'s, 'p: 's> NodeOrch<'_, 's, 'p> {
         self.submit_members(callable, 1, args, config, on)
     }
 
-    /// Submits one task that runs in `members` workers at once, all or nothing: it begins when so many are idle, and fails if
+    /// Submits one task that runs in `members` workers at once, all or nothing: it begins when this many are idle, and fails if
     /// one of them does. Tensors that are written are [split](Arg::split) between the members.
     #[track_caller]
     pub fn group(

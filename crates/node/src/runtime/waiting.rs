@@ -7,7 +7,7 @@ use crate::limits;
 use crate::mailbox::{Pause, Spin};
 use crate::memory::Memories;
 
-/// Waits until a worker has something to tell, a deadline passes, or `is_called` says that something else happened (whoever
+/// Waits until a worker has something to report, a deadline passes, or `is_called` says that something else happened (whoever
 /// makes that true rings the bell). It may return early.
 pub(crate) fn wait_for_any(
     pool: &[WorkerHandle],

@@ -64,7 +64,7 @@ pub(crate) struct Ended {
     pub(crate) heard: Heard,
 }
 
-/// How far a worker's clock is from the node's, as far as its calls tell.
+/// How far a worker's clock is from the node's, as far as its calls show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClockOffset {
     /// What is added to the worker's clock; 0 if that is as likely as anything else.
@@ -108,7 +108,7 @@ pub(crate) struct WorkerHandle {
     pub(crate) calls: u64,
     pub(crate) restarts: u32,
     pub(crate) clock: ClockOffset,
-    /// Whether it was told to end what it did: it is started anew before it gets more.
+    /// Whether it was asked to end what it did: it is started anew before it gets more.
     pub(crate) is_spent: bool,
     /// Why it could not be started again. The next run tries once more.
     pub(crate) lost: Option<NodeError>,
@@ -131,7 +131,7 @@ impl WorkerHandle {
     }
 
     /// Takes the answer to its call, which is over or late. A process that did not survive it is started again; one that was
-    /// told to end, by the run that needs it next.
+    /// asked to end, by the run that needs it next.
     pub(crate) fn take_answer(&mut self) -> Option<Ended> {
         let job = self.job.take()?;
         let result = if self.child.is_done() {
@@ -151,7 +151,7 @@ impl WorkerHandle {
         Some(Ended { job, times, done_ns, result, heard })
     }
 
-    /// Starts the process again if it is dead, or was told to end.
+    /// Starts the process again if it is dead, or was asked to end.
     pub(crate) fn revive(&mut self) {
         if (self.child.is_alive() && !self.is_spent) || self.lost.is_some() {
             return;

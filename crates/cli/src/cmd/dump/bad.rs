@@ -27,7 +27,7 @@ pub struct BadArgs {
 }
 
 impl BadArgs {
-    /// Looks, and tells what was found.
+    /// Searches, and reports what was found.
     pub fn execute(&self) -> Result<Exit, CliError> {
         let run = self.run.open(Needs::Table(Instrument::Dump))?;
         let found = find_bad(&run.captured()?, &run.payloads()?)?;

@@ -53,7 +53,7 @@ fn tolerance(text: &str) -> Result<Tolerance, CliError> {
 }
 
 impl DiffArgs {
-    /// Compares and tells what differs.
+    /// Compares, and reports what differs.
     pub fn execute(&self) -> Result<Exit, CliError> {
         let (a, b) = (open_named(&self.a)?, open_named(&self.b)?);
         let extent = if self.all { Extent::All } else { Extent::First };

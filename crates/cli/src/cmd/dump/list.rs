@@ -35,7 +35,7 @@ pub struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// What is told of a record.
+    /// What is shown of a record.
     pub fn of(captured: &Captured<'a>) -> Self {
         let record = captured.record;
         let (dtype, bytes, truncated, value) = match &record.data {
