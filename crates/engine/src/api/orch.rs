@@ -311,7 +311,7 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
     }
 
     /// As [`scope`](Self::scope), with a label that is shown beside its source line: in `scope_stats.json`, on the page, in
-    /// Perfetto and in deadlock errors. It is copied, and cut after [`LABEL_BYTES_MAX`](crate::limits::LABEL_BYTES_MAX) bytes.
+    /// Perfetto and in deadlock errors. It is copied, and cut after [`LABEL_BYTES_MAX`] bytes.
     ///
     /// ```
     /// # use ringlane_engine::prelude::*;
