@@ -53,6 +53,7 @@ pub fn run_with_fates<'e, R>(
     buffers: &'e mut Buffers<'_>,
     f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
 ) -> (Result<R>, Vec<Fate>) {
+    crate::panics::note_panics();
     let mut oracle = match Oracle::new(buffers) {
         Ok(oracle) => oracle,
         Err(error) => return (Err(error), Vec::new()),
