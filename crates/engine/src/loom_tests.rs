@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use loom::thread::{self, JoinHandle};
 
-use crate::slot::{DoneTag, Edge, EdgeKind, FAILED, LaneShape, Linked, SKIPPED, Slot, SlotIndex, TaskRecord};
+use crate::slot::{DoneTag, Edge, EdgeKind, FAILED, Linked, SKIPPED, Slot, SlotIndex, TaskRecord};
 use crate::sync::{Shared, Zeroed};
 
 /// Explores all schedules with at most this many switches away from a thread that could go on; says how many there are.
