@@ -165,6 +165,8 @@ fn a_corner_tile_can_be_split_into_more_blocks_than_it_has_rows() {
     }
 }
 
+// Miri itself ends at an allocation that fails.
+#[cfg_attr(miri, ignore)]
 #[test]
 fn a_request_for_more_memory_than_exists_is_an_error() {
     let mut data = Buffers::new();
