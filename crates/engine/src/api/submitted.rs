@@ -12,7 +12,7 @@ pub struct Submitted<'s, const N: usize> {
 }
 
 impl<'s, const N: usize> Submitted<'s, N> {
-    /// The tensor that output `index` of the submit stands for, outputs counted from 0.
+    /// The tensor of output `index` of the submit, outputs counted from 0.
     /// Panics if the submit has fewer.
     #[track_caller]
     pub fn out(&self, index: usize) -> Tensor<'s> {
@@ -34,7 +34,7 @@ pub struct SubmittedSlice<'s> {
 }
 
 impl<'s> SubmittedSlice<'s> {
-    /// The tensor that output `index` of the submit stands for, outputs counted from 0.
+    /// The tensor of output `index` of the submit, outputs counted from 0.
     /// Panics if the submit has fewer.
     #[track_caller]
     pub fn out(&self, index: usize) -> Tensor<'s> {

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use ringlane_task::{Access, BlobTensor, BufferHandle, CallConfig, Scalar, TensorView};
 
 use super::error::RemoteError;
-use super::link::{Guest, NodeContext, RankLink, Sent, Waker};
+use super::link::{Guest, LinkState, RankLink, Sent, Waker};
 use super::ranks::{Answered, Ranks, Request};
 use super::transport::{Rank, Transport};
 use crate::call_error::CallError;
@@ -135,7 +135,7 @@ impl<T: Transport> Bridge<'_, T> {
     fn carry(&mut self) -> Result<(), RemoteError> {
         for link in self.links {
             self.set_up(link)?;
-            let taken = take_call(&mut link.context(), &self.table, &mut self.scratch);
+            let taken = take_call(&mut link.state(), &self.table, &mut self.scratch);
             match taken {
                 Ok(None) => {}
                 Ok(Some(outgoing)) => self.send(link, &outgoing)?,
@@ -151,17 +151,17 @@ impl<T: Transport> Bridge<'_, T> {
 
     /// Sends a rank what the runs of its new child are asked for, once.
     fn set_up(&mut self, link: &RankLink) -> Result<(), RemoteError> {
-        let mut context = link.context();
-        let Some(run_request) = context.guest.as_mut().and_then(|guest| guest.run_request.take()) else {
+        let mut state = link.state();
+        let Some(run_request) = state.guest.as_mut().and_then(|guest| guest.run_request.take()) else {
             return Ok(());
         };
         match self.ranks.set_up(link.peer().rank, &run_request) {
-            Ok(_) => context.sent = Some(Sent::SetUp),
+            Ok(_) => state.sent = Some(Sent::SetUp),
             // It did not leave: the child cannot start, and the rank is as it was.
             Err(RemoteError::Unsendable { error }) => {
-                let started = context.guest.as_ref().map(|guest| start(guest, Err(CallError::of(&error))));
+                let started = state.guest.as_ref().map(|guest| start(guest, Err(CallError::of(&error))));
                 if let Some(Err(error)) = started {
-                    link.lose_at(&mut context, &RemoteError::Node(error));
+                    link.lose_at(&mut state, &RemoteError::Node(error));
                 }
             }
             Err(error) => return Err(error),
@@ -174,13 +174,13 @@ impl<T: Transport> Bridge<'_, T> {
             Ok(_) => Ok(()),
             // It did not leave: the call fails, and the rank is as it was.
             Err(RemoteError::Unsendable { error }) => {
-                let mut context = link.context();
-                context.sent = None;
+                let mut state = link.state();
+                state.sent = None;
                 let times = CallTimes::default();
                 let answered =
-                    context.guest.as_ref().map(|guest| answer(guest, &times, Err(CallError::of(&error))));
+                    state.guest.as_ref().map(|guest| answer(guest, &times, Err(CallError::of(&error))));
                 if let Some(Err(error)) = answered {
-                    link.lose_at(&mut context, &RemoteError::Node(error));
+                    link.lose_at(&mut state, &RemoteError::Node(error));
                 }
                 Ok(())
             }
@@ -191,27 +191,27 @@ impl<T: Transport> Bridge<'_, T> {
     fn deliver(&mut self, answered: &Answered) -> Result<(), RemoteError> {
         let Rank(number) = answered.rank;
         let Some(link) = self.links.iter().find(|link| link.peer().rank.0 == number) else { return Ok(()) };
-        let told = answered.answer()?;
-        let mut context = link.context();
-        let NodeContext { guest, sent, .. } = &mut *context;
+        let reply = answered.answer()?;
+        let mut state = link.state();
+        let LinkState { guest, sent, .. } = &mut *state;
         // A call that nobody waits for any more has cost the rank its place already.
         let (Some(sent), Some(guest)) = (sent.take(), guest) else { return Ok(()) };
         let passed_on = match sent {
-            Sent::SetUp => start(guest, told.result.map(drop)),
+            Sent::SetUp => start(guest, reply.result.map(drop)),
             Sent::Call { written, .. } => {
-                let result = told.result.map(|buffers| bring_back(guest, &written, &buffers));
-                answer(guest, &told.times, result)
+                let result = reply.result.map(|buffers| bring_back(guest, &written, &buffers));
+                answer(guest, &reply.times, result)
             }
         };
         if let Err(error) = passed_on {
-            link.lose_at(&mut context, &RemoteError::Node(error));
+            link.lose_at(&mut state, &RemoteError::Node(error));
         }
         Ok(())
     }
 
     /// Whether no rank has a call.
     fn all_idle(&self) -> Result<(), RemoteError> {
-        let busy = self.links.iter().find_map(|link| Some((link.peer(), link.context().sent.take()?)));
+        let busy = self.links.iter().find_map(|link| Some((link.peer(), link.state().sent.take()?)));
         match busy {
             None => Ok(()),
             Some((peer, sent)) => {
@@ -224,11 +224,11 @@ impl<T: Transport> Bridge<'_, T> {
 
 /// The call that a child has written, if there is one. What is wrong with it is the answer to it.
 fn take_call(
-    context: &mut NodeContext,
+    state: &mut LinkState,
     table: &Table,
     scratch: &mut Scratch,
 ) -> Result<Option<Outgoing>, NodeError> {
-    let Some(guest) = &mut context.guest else { return Ok(None) };
+    let Some(guest) = &mut state.guest else { return Ok(None) };
     if guest.region.state()? != State::Ready {
         return Ok(None);
     }
@@ -238,7 +238,7 @@ fn take_call(
             let door = &guest.region.layout().door;
             door.step(State::Ready, State::Accepted)?;
             door.step(State::Accepted, State::Running)?;
-            context.sent = Some(Sent::Call { name: outgoing.name, written });
+            state.sent = Some(Sent::Call { name: outgoing.name, written });
             Ok(Some(outgoing))
         }
         Err(error) => {
@@ -267,7 +267,7 @@ fn read_call(guest: &Guest, table: &Table, scratch: &mut Scratch) -> Result<Read
         let source = guest.memories.get(memory.id).filter(|_| access != Access::Output);
         #[allow(unsafe_code)]
         // SAFETY: the node orders this call against all others that write the tensor; the child, and with it its run, is
-        // there as long as the context is locked.
+        // there as long as the state is locked.
         values.push(source.map(|source| unsafe { gather(source, &view) }));
         if access.writes() {
             written.push((handle, call_tensor.tensor));

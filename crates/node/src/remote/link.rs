@@ -31,13 +31,13 @@ struct Shared {
     peer: Peer,
     /// Whether it is lost. The release in [`RankLink::lose`] pairs with the acquire in [`Berth::is_gone`].
     gone: AtomicBool,
-    context: Mutex<NodeContext>,
+    state: Mutex<LinkState>,
     waker: Arc<Waker>,
 }
 
 /// What the bridge and a child share.
 #[derive(Debug, Default)]
-pub(super) struct NodeContext {
+pub(super) struct LinkState {
     pub(super) guest: Option<Guest>,
     pub(super) sent: Option<Sent>,
     lost: Option<RemoteError>,
@@ -98,8 +98,8 @@ impl Guest {
 
 impl RankLink {
     pub(super) fn new(peer: Peer, waker: Arc<Waker>) -> Self {
-        let (gone, context) = (AtomicBool::new(false), Mutex::default());
-        RankLink { shared: Arc::new(Shared { peer, gone, context, waker }) }
+        let (gone, state) = (AtomicBool::new(false), Mutex::default());
+        RankLink { shared: Arc::new(Shared { peer, gone, state, waker }) }
     }
 
     /// The rank.
@@ -107,30 +107,30 @@ impl RankLink {
         &self.shared.peer
     }
 
-    pub(super) fn context(&self) -> MutexGuard<'_, NodeContext> {
-        self.shared.context.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn state(&self) -> MutexGuard<'_, LinkState> {
+        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// There is no going on with this rank; the first reason counts.
     pub(super) fn lose(&self, error: &RemoteError) {
-        self.lose_at(&mut self.context(), error);
+        self.lose_at(&mut self.state(), error);
     }
 
-    pub(super) fn lose_at(&self, context: &mut NodeContext, error: &RemoteError) {
-        context.lost.get_or_insert_with(|| error.clone());
+    pub(super) fn lose_at(&self, state: &mut LinkState, error: &RemoteError) {
+        state.lost.get_or_insert_with(|| error.clone());
         self.shared.gone.store(true, Ordering::Release);
-        if let Some(guest) = &context.guest {
+        if let Some(guest) = &state.guest {
             guest.wake();
         }
     }
 
     /// Makes a child's mailbox the one that this rank serves, once it is set up for the child's runs.
     pub(crate) fn take(&self, region: &Arc<Region>, launch: &Launch) -> Result<Berth, NodeError> {
-        let mut context = self.context();
-        if let Some(error) = &context.lost {
+        let mut state = self.state();
+        if let Some(error) = &state.lost {
             return Err(NodeError::RankLost { error: Box::new(error.clone()) });
         }
-        if context.guest.is_some() {
+        if state.guest.is_some() {
             let worker = format!("{}", self.shared.peer.rank);
             return Err(NodeError::ChildBusy { worker, callable: "another node" });
         }
@@ -140,7 +140,7 @@ impl RankLink {
             Some(_) => self.shared.waker.wake(),
             None => guest.step_and_ring(State::Starting, State::Idle)?,
         }
-        context.guest = Some(guest);
+        state.guest = Some(guest);
         Ok(Berth { link: self.clone(), region: region.clone() })
     }
 }
@@ -171,16 +171,16 @@ impl Berth {
 
     /// Nobody waits for the rank any more. A rank that has a call is lost with it: what it will do next is not known.
     pub(crate) fn give_up(&self) {
-        let mut context = self.link.context();
-        if !context.guest.as_ref().is_some_and(|guest| Arc::ptr_eq(&guest.region, &self.region)) {
+        let mut state = self.link.state();
+        if !state.guest.as_ref().is_some_and(|guest| Arc::ptr_eq(&guest.region, &self.region)) {
             return;
         }
-        if let Some(sent) = &context.sent {
+        if let Some(sent) = &state.sent {
             let Peer { rank, .. } = self.link.shared.peer;
             let (place, during) = (self.link.shared.peer.place(), sent.name().to_string());
-            self.link.lose_at(&mut context, &RemoteError::RankGivenUp { rank, place, during });
+            self.link.lose_at(&mut state, &RemoteError::RankGivenUp { rank, place, during });
         }
-        context.guest = None;
+        state.guest = None;
     }
 
     /// Why it is lost; if it is not, it is given up for this reason.
@@ -189,9 +189,9 @@ impl Berth {
         let (place, during) = (self.link.shared.peer.place(), during.to_string());
         let given_up = RemoteError::RankGivenUp { rank, place, during };
         self.give_up();
-        let mut context = self.link.context();
-        self.link.lose_at(&mut context, &given_up);
-        NodeError::RankLost { error: Box::new(context.lost.clone().unwrap_or(given_up)) }
+        let mut state = self.link.state();
+        self.link.lose_at(&mut state, &given_up);
+        NodeError::RankLost { error: Box::new(state.lost.clone().unwrap_or(given_up)) }
     }
 }
 

@@ -7,8 +7,8 @@ use crate::limits;
 use crate::mailbox::{Pause, Spin};
 use crate::memory::Memories;
 
-/// Waits until a worker has something to report, a deadline passes, or `is_called` says that something else happened (whoever
-/// makes that true rings the bell). It may return early.
+/// Waits until a worker has something to report, a deadline passes, or `is_called` says that something else happened (the thread
+/// that makes that true rings the bell). It may return early.
 pub(crate) fn wait_for_any(
     pool: &[WorkerHandle],
     memories: &Memories,
