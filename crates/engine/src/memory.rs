@@ -214,9 +214,8 @@ impl<M: Memory> RunMemory<'_, M> {
         mut sink: impl FnMut(&[u8]),
     ) -> Result<()> {
         if !self.memory.host_sees() {
-            let mut staging = vec![0; view.bytes().min(STAGING_BYTES) as usize];
             // SAFETY: the caller's promise.
-            return unsafe { self.read_gathered(space, view, &mut staging, &mut sink) };
+            return unsafe { self.read_hidden(space, view, &mut sink) };
         }
         let base = self.address(space, 0);
         view.for_each_run(|start, bytes| {
@@ -226,12 +225,20 @@ impl<M: Memory> RunMemory<'_, M> {
         Ok(())
     }
 
+    /// As `read`, for memory that the host does not see.
+    #[cold]
+    unsafe fn read_hidden(&self, space: u32, view: &TensorView, sink: &mut dyn FnMut(&[u8])) -> Result<()> {
+        let mut staging = vec![0; view.bytes().min(STAGING_BYTES) as usize];
+        // SAFETY: the caller's promise.
+        unsafe { self.read_gathered(space, view, &mut staging, sink) }
+    }
+
     unsafe fn read_gathered(
         &self,
         space: u32,
         view: &TensorView,
         staging: &mut [u8],
-        sink: &mut impl FnMut(&[u8]),
+        sink: &mut dyn FnMut(&[u8]),
     ) -> Result<()> {
         let bytes = view.bytes();
         if let Some(staging) = staging.get_mut(..bytes as usize) {

@@ -159,6 +159,7 @@ impl<'t> TensorArgument<'t> {
     ///
     /// # Safety
     /// It comes from [`ObservedTask::args`], and nothing writes these bytes meanwhile.
+    #[inline]
     pub unsafe fn read(&self, sink: impl FnMut(&[u8])) {
         let Some((table, memory)) = self.bytes else { return };
         // SAFETY: the argument is of a task that the core holds.
