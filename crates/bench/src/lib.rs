@@ -47,7 +47,7 @@ pub enum Group {
     Workloads,
     /// The submits of one scope alone, while nothing runs.
     Submit,
-    /// Lookups among 1, 10 and 100 live tiles of one buffer.
+    /// Lookups and inserts in the tensor map, among 10 to 10^5 live views of ten patterns.
     Overlap,
     /// Runs of 10^4 to 10^7 tasks.
     Scaling,

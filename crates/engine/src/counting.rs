@@ -183,11 +183,12 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         let state = &mut *self.state;
         let view = view.shifted(state.map.base_of(root));
         let new = NewAccess { root, region: Region::of(&view), whole: view.is_whole(), hazard };
-        let tile = state.map.locate(&new);
+        counting.views.push(view);
+        let regions = CountedRegions(self.table, &counting.views);
+        let bounds = state.map.locate(&new, &regions);
         if state.scopes.last().is_some_and(|s| s.inference == Inference::Inherit) {
-            let regions = CountedRegions(self.table, &counting.views);
             let metas = &state.metas;
-            state.map.look_up(&new, tile.as_ref(), &regions, |met| match met {
+            state.map.look_up(&new, bounds.as_ref(), &regions, |met| match met {
                 Met::Alive(access) => _ = followed.insert(access.task),
                 Met::Stamped(s) if s.number != 0 && metas[s.slot.0 as usize].stamp == s.number => {
                     _ = followed.insert(s.slot);
@@ -195,8 +196,8 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
                 Met::Stamped(_) => {}
             });
         }
-        counting.views.push(view);
-        state.map.insert(&new, tile.as_ref(), owned, slot, COUNTED | (counting.views.len() as u32 - 1));
+        let at = COUNTED | (counting.views.len() as u32 - 1);
+        state.map.insert(&new, bounds.as_ref(), &regions, owned, (slot, at));
     }
 
     fn count_task(&mut self, owned: Owned, usage: Usage) {

@@ -34,8 +34,9 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         let state = &mut *self.state;
         state.predecessors.clear();
         let (map, writers) = (&mut state.map, &mut state.predecessors);
-        let tile = map.locate(&new);
-        map.look_up(&new, tile.as_ref(), &RecordRegions(self.table), |met| {
+        let regions = RecordRegions(self.table);
+        let bounds = map.locate(&new, &regions);
+        map.look_up(&new, bounds.as_ref(), &regions, |met| {
             let alive = |s: Stamp| s.number != 0 && state.metas[s.slot.0 as usize].stamp == s.number;
             let slot = match met {
                 Met::Alive(access) => access.task,

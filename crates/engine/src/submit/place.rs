@@ -125,12 +125,12 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     fn file(&mut self, new: &NewAccess<'_>, slot: SlotIndex, at: u32, owned: &mut Owned) {
         let (infers, regions) = (self.current.infers, RecordRegions(self.table));
         let (mut follow, map) = self.follow();
-        let tile = map.locate(new);
+        let bounds = map.locate(new, &regions);
         if infers {
             let hazard = if planted(Bug::NoWarEdge) { Hazard::Read } else { new.hazard };
-            map.look_up(&NewAccess { hazard, ..*new }, tile.as_ref(), &regions, |met| follow.add_met(met));
+            map.look_up(&NewAccess { hazard, ..*new }, bounds.as_ref(), &regions, |met| follow.add_met(met));
         }
-        map.insert(new, tile.as_ref(), owned, slot, at);
+        map.insert(new, bounds.as_ref(), &regions, owned, (slot, at));
     }
 
     /// Makes a fresh tensor.

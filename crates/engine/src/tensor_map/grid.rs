@@ -1,146 +1,101 @@
-//! A tensor's grid: files tiles by the cell their first element lies in.
+//! A tensor's grid: files parts of about one size by the cell that their first corner is in.
 //!
-//! The first tile of a tensor gives the grid: its strides, largest first, are the axes, and its lengths the size of
-//! a cell. A region whose strides are among those axes is a box of coordinates; it is filed under the cell of its
-//! first corner, and the grid remembers how many cells the widest tile spans. A lookup visits the cells its own box
-//! touches, and before them as many as the widest tile could reach back. Regular tilings (every tile is one cell)
-//! visit exactly one.
-//!
-//! What does not fit (other strides, boxes that wrap around a row, tiles of very many cells) is *wide*.
+//! A part that spans a few cells at most, and is not much smaller than one, is admitted; the grid remembers the most cells that
+//! an admitted part spans along each axis. A lookup visits the cells that its own box touches, and before them as many as the
+//! widest part could reach back. Regular tilings (every tile is one cell) visit exactly one.
 
-use ringlane_task::MAX_RANK;
+use super::frame::{AXES, Bounds};
 
-use crate::overlap::Region;
-
-/// Cells that a filed tile may span in all, and along one axis.
-const SPAN_MAX: u64 = 16;
-/// Cells that a lookup visits; beyond it walks all tiles instead.
-const VISIT_MAX: u64 = 64;
+/// Cells that an admitted part may span along one axis: a tile with its halo spans three.
+const SPAN_MAX: i32 = 3;
+/// A cell is at most this many times as large as an admitted part: so many parts that do not overlap share one.
+const CELL_PARTS_MAX: f32 = 64.0;
 
 /// A box of cells: the first and the last along each axis.
 #[derive(Clone, Copy, Debug)]
-pub struct Cells {
+pub(super) struct Cells {
     rank: usize,
-    range: [(u64, u64); MAX_RANK],
+    first: [i32; AXES],
+    last: [i32; AXES],
 }
 
 /// The grid.
-#[derive(Clone, Debug)]
-pub struct Grid {
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Grid {
     rank: usize,
-    /// Largest stride first.
-    axes: [Axis; MAX_RANK],
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Axis {
-    /// Bytes from one index to the next.
-    stride: u64,
-    /// Indices before the next larger axis steps on; a box that goes further wraps around.
-    around: u64,
-    /// Indices of one cell.
-    cell: u64,
-    /// Cells that the widest tile filed so far spans.
-    span: u64,
+    /// Coordinates of one cell along each axis.
+    cell: [i32; AXES],
+    /// Cells that the widest part filed so far spans.
+    span: [i32; AXES],
+    volume: f32,
 }
 
 impl Grid {
-    /// The grid that this tile suggests; `None` if its strides do not divide each other.
-    pub fn for_tile(region: &Region<'_>) -> Option<Grid> {
-        let mut grid = Grid { rank: 0, axes: [Axis::default(); MAX_RANK] };
-        for dim in region.dims.iter().filter(|d| d.stride > 0) {
-            let stride = dim.stride as u64 * region.element as u64;
-            if grid.axes[..grid.rank].iter().any(|a| a.stride == stride) {
-                continue;
-            }
-            grid.axes[grid.rank] = Axis { stride, around: u64::MAX, cell: dim.len as u64, span: 1 };
-            grid.rank += 1;
-        }
-        grid.axes[..grid.rank].sort_unstable_by_key(|a| core::cmp::Reverse(a.stride));
-        for i in 1..grid.rank {
-            let (outer, inner) = (grid.axes[i - 1].stride, grid.axes[i].stride);
-            if !outer.is_multiple_of(inner) {
-                return None;
-            }
-            grid.axes[i].around = outer / inner;
-        }
-        (grid.rank > 0).then_some(grid)
+    /// A grid of `rank` axes whose cells have the size of this part.
+    pub(super) fn for_part(bounds: &Bounds, rank: usize) -> Grid {
+        let cell = core::array::from_fn(|axis| (bounds.high[axis] - bounds.low[axis]).saturating_add(1));
+        Grid { rank, cell, span: [1; AXES], volume: bounds.volume() }
     }
 
-    /// The cells that a region touches; `None` if it is no box of the grid.
-    pub fn locate(&self, region: &Region<'_>) -> Option<Cells> {
-        let axes = &self.axes[..self.rank];
-        let (mut first, mut len) = ([0u64; MAX_RANK], [1u64; MAX_RANK]);
-        let mut offset = region.offset;
-        for (first, axis) in first.iter_mut().zip(axes) {
-            (*first, offset) = (offset / axis.stride, offset % axis.stride);
+    /// The cells that a box touches.
+    #[inline]
+    pub(super) fn cells(&self, bounds: &Bounds) -> Cells {
+        let mut cells = Cells { rank: self.rank, first: [0; AXES], last: [0; AXES] };
+        for axis in 0..self.rank {
+            // Unsigned, which divides faster.
+            let (low, high, cell) =
+                (bounds.low[axis] as u32, bounds.high[axis] as u32, self.cell[axis] as u32);
+            let (first, rest) = (low / cell, low % cell);
+            cells.first[axis] = first as i32;
+            cells.last[axis] = if high - low < cell - rest { first as i32 } else { (high / cell) as i32 };
         }
-        let element = region.element as u64;
-        if offset + element > axes[self.rank - 1].stride {
+        cells
+    }
+
+    /// The name of the cell to file a part under; `None` if the part is too large or too small for the grid.
+    #[inline]
+    pub(super) fn admit(&mut self, bounds: &Bounds) -> Option<u32> {
+        let cells = self.cells(bounds);
+        let span = |axis: usize| cells.last[axis] - cells.first[axis] + 1;
+        if (0..self.rank).any(|axis| span(axis) > SPAN_MAX) || bounds.volume() * CELL_PARTS_MAX < self.volume
+        {
             return None;
         }
-        for dim in region.dims.iter().filter(|d| d.len > 1) {
-            let axis = axes.iter().position(|a| a.stride == dim.stride as u64 * element)?;
-            if len[axis] > 1 {
-                return None;
-            }
-            len[axis] = dim.len as u64;
+        for axis in 0..self.rank {
+            self.span[axis] = self.span[axis].max(span(axis));
         }
-        let mut cells = Cells { rank: self.rank, range: [(0, 0); MAX_RANK] };
-        for (i, axis) in axes.iter().enumerate() {
-            if first[i] + len[i] > axis.around {
-                return None;
-            }
-            cells.range[i] = (first[i] / axis.cell, (first[i] + len[i] - 1) / axis.cell);
-        }
-        Some(cells)
+        Some(name(&cells.first[..self.rank]))
     }
 
-    /// The cell to file a tile under; `None` if it spans too many.
-    pub fn file(&mut self, tile: &Cells) -> Option<u64> {
-        let span = |range: &(u64, u64)| range.1 - range.0 + 1;
-        if tile.range[..self.rank].iter().map(span).product::<u64>() > SPAN_MAX {
-            return None;
+    /// The cells whose parts could meet a box, and their number.
+    #[inline]
+    pub(super) fn neighbourhood(&self, bounds: &Bounds) -> (Cells, u64) {
+        let (mut cells, mut count) = (self.cells(bounds), 1u64);
+        for axis in 0..self.rank {
+            cells.first[axis] = (cells.first[axis] - (self.span[axis] - 1)).max(0);
+            count = count.saturating_mul((cells.last[axis] - cells.first[axis]) as u64 + 1);
         }
-        let mut cell = 0;
-        for (axis, range) in self.axes[..self.rank].iter_mut().zip(&tile.range) {
-            axis.span = axis.span.max(span(range));
-            cell = mix(cell, range.0);
-        }
-        Some(cell)
-    }
-
-    /// The cells whose tiles could meet this one; `None`: too many, walk all tiles.
-    pub fn neighbourhood(&self, tile: &Cells) -> Option<Cells> {
-        let (mut cells, mut visits) = (*tile, 1u64);
-        for (range, axis) in cells.range.iter_mut().zip(&self.axes[..self.rank]) {
-            range.0 = range.0.saturating_sub(axis.span - 1);
-            visits = visits.saturating_mul(range.1 - range.0 + 1);
-        }
-        (visits <= VISIT_MAX).then_some(cells)
+        (cells, count)
     }
 }
 
 impl Cells {
-    /// Calls `f` with each cell.
-    #[inline(always)]
-    pub fn for_each(&self, mut f: impl FnMut(u64)) {
-        let mut at = [0u64; MAX_RANK];
-        for (at, range) in at.iter_mut().zip(&self.range) {
-            *at = range.0;
-        }
+    /// Calls `visit` with the name of each cell.
+    #[inline]
+    pub(super) fn for_each(&self, mut visit: impl FnMut(u32)) {
+        let mut at = self.first;
         loop {
-            f(at[..self.rank].iter().fold(0, |cell, &index| mix(cell, index)));
-            let Some(axis) = (0..self.rank).rev().find(|&d| at[d] < self.range[d].1) else { return };
+            visit(name(&at[..self.rank]));
+            let Some(axis) = (0..self.rank).rev().find(|&axis| at[axis] < self.last[axis]) else { return };
             at[axis] += 1;
-            for (at, range) in at.iter_mut().zip(&self.range).take(self.rank).skip(axis + 1) {
-                *at = range.0;
-            }
+            at[axis + 1..].copy_from_slice(&self.first[axis + 1..]);
         }
     }
 }
 
-/// Folds one more index into a cell's name.
-fn mix(cell: u64, index: u64) -> u64 {
-    (cell.rotate_left(21) ^ index).wrapping_mul(0xff51_afd7_ed55_8ccd)
+/// A cell's number in the table of cells. Two cells may have one name; neighbours along the last axis have names that
+/// follow each other, so that a lookup finds them in one cache line.
+#[inline]
+fn name(at: &[i32]) -> u32 {
+    at.iter().fold(0, |name: u32, &index| name.wrapping_mul(0x9e37_79b1).wrapping_add(index as u32))
 }

@@ -1,16 +1,43 @@
-//! Linking tiles into their bucket, and taking accesses off their lists.
+//! The lists of a tensor's accesses: putting accesses on them, and taking them off.
 
-use super::{NONE, TensorMap};
+use super::{Access, Bounds, Filed, NONE, Owned, TensorMap};
+use crate::slot::SlotIndex;
 
 impl TensorMap {
-    /// Puts a tile into its bucket.
-    pub(super) fn link_bucket(&mut self, index: u32) {
-        let bucket = self.accesses[index].bucket as usize;
-        let next = core::mem::replace(&mut self.buckets[bucket], index);
-        self.accesses[index].bucket_next = next;
+    /// Puts a new access on a list of its tensor.
+    #[inline]
+    pub(super) fn link(
+        &mut self,
+        root: u32,
+        list: usize,
+        owned: &mut Owned,
+        (task, at): (SlotIndex, u32),
+        whole: bool,
+    ) -> u32 {
+        let head = &mut self.roots[root].heads[list];
+        let next = *head;
+        let index = self.accesses.take(Access {
+            task,
+            root,
+            at,
+            next_of_task: owned.first_access,
+            prev: NONE,
+            next,
+            home: NONE,
+            bucket_prev: NONE,
+            bucket_next: NONE,
+            list: list as u8,
+            filed: Filed::List,
+            whole,
+            linked: true,
+            bounds: Bounds::EMPTY,
+        });
+        *head = index;
+        owned.first_access = index;
         if next != NONE {
-            self.accesses[next].bucket_prev = index;
+            self.accesses[next].prev = index;
         }
+        index
     }
 
     /// Takes an access off its lists; it stays its task's.
@@ -18,8 +45,8 @@ impl TensorMap {
     pub(super) fn unlink(&mut self, index: u32) {
         let access = &mut self.accesses[index];
         access.linked = false;
-        let (prev, next, root, list, bucket) =
-            (access.prev, access.next, access.root, access.list, access.bucket);
+        let (prev, next, root, list, filed) =
+            (access.prev, access.next, access.root, access.list, access.filed);
         match prev {
             NONE => self.roots[root].heads[list as usize] = next,
             prev => self.accesses[prev].next = next,
@@ -27,19 +54,8 @@ impl TensorMap {
         if next != NONE {
             self.accesses[next].prev = prev;
         }
-        if bucket != NONE {
-            self.unlink_bucket(index);
-        }
-    }
-
-    fn unlink_bucket(&mut self, index: u32) {
-        let access = self.accesses[index];
-        match access.bucket_prev {
-            NONE => self.buckets[access.bucket as usize] = access.bucket_next,
-            prev => self.accesses[prev].bucket_next = access.bucket_next,
-        }
-        if access.bucket_next != NONE {
-            self.accesses[access.bucket_next].bucket_prev = access.bucket_prev;
+        if filed != Filed::List {
+            self.take_out_part(index);
         }
     }
 }

@@ -5,26 +5,32 @@
 //! write that covers an earlier access makes it *superseded*: later accesses find the newer write, which is
 //! ordered after the older access, so the older one is taken off the lists.
 //!
-//! Reads and writes are kept apart (a thousand readers of one tensor do not slow down the next reader), and so are
-//! *wide* accesses (the whole tensor, or an irregular view), which every lookup walks, and *tiles*, which lie in a
-//! hash table by their cell of the tensor's [`grid`], so that a lookup meets only its neighbours.
-//!
-//! Accesses to whole tensors, by far the most, are kept as *stamps* in the root itself (see `whole.rs`).
+//! Reads and writes are kept apart (a thousand readers of one tensor do not slow down the next reader). Accesses to whole
+//! tensors, by far the most, are kept as *stamps* in the root itself (see `whole.rs`). Accesses to *parts* are filed by
+//! where they are in the tensor, in cells or a tree (see `parts.rs`), so that a lookup meets its neighbours and few others
+//! however many are live.
 //!
 //! Both roots of tensors made in the run and accesses count against the map's capacity, from submit until their task
 //! is reclaimed.
 
-pub mod grid;
+mod buckets;
+mod frame;
+mod grid;
 mod lists;
+mod parts;
 mod pool;
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests;
+mod tree;
 mod unforgetting;
 mod whole;
 
-use grid::{Cells, Grid};
+use buckets::Buckets;
+pub use frame::Bounds;
+use parts::Parts;
 use pool::Pool;
 use ringlane_task::Resource;
+use tree::Trees;
 
 use crate::api::buffers::Permission;
 use crate::api::tensor::{TensorRef, TensorTag};
@@ -62,9 +68,10 @@ pub struct Root {
     /// The last task that wrote all of it, and up to two that read all of it since; further ones are on the lists.
     writer: Stamp,
     readers: [Stamp; 2],
-    /// First access of each list: `[write, read] × [wide, tile]`.
+    /// First access of each list: `[write, read] × [whole, part]`.
     heads: [u32; 4],
-    grid: u32,
+    /// Where its parts are filed.
+    parts: u32,
     /// The next root of the same task.
     next: u32,
 }
@@ -79,7 +86,7 @@ impl Root {
             writer: Stamp::NOBODY,
             readers: [Stamp::NOBODY; 2],
             heads: [NONE; 4],
-            grid: NONE,
+            parts: NONE,
             next,
         }
     }
@@ -109,12 +116,40 @@ struct Access {
     next_of_task: u32,
     prev: u32,
     next: u32,
-    bucket: u32,
+    /// The hash of its cell, or its node of a tree.
+    home: u32,
     bucket_prev: u32,
     bucket_next: u32,
     list: u8,
+    filed: Filed,
     whole: bool,
     linked: bool,
+    /// Of a part, in its tensor's frame.
+    bounds: Bounds,
+}
+
+impl Access {
+    /// `WRITE` or `READ`.
+    #[inline]
+    fn kind(&self) -> usize {
+        self.list as usize & READ
+    }
+
+    #[inline]
+    fn hazard(&self) -> Hazard {
+        if self.kind() == WRITE { Hazard::Write } else { Hazard::Read }
+    }
+}
+
+/// Where an access is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Filed {
+    /// On its tensor's list and nowhere else.
+    List,
+    /// In a cell, too.
+    Cell,
+    /// In a tree, too.
+    Tree,
 }
 
 /// An access that a lookup met.
@@ -141,7 +176,7 @@ pub enum Met {
 
 const WRITE: usize = 0;
 const READ: usize = 1;
-const TILE: usize = 2;
+const PART: usize = 2;
 
 /// Accesses and roots that a task owns, freed together when it is reclaimed.
 #[derive(Clone, Copy, Debug)]
@@ -184,8 +219,11 @@ pub struct TensorMap {
     first_tag: TensorTag,
     roots: Pool<Root>,
     accesses: Pool<Access>,
-    grids: Pool<Grid>,
-    buckets: Vec<u32>,
+    parts: Pool<Parts>,
+    buckets: Buckets,
+    trees: Trees,
+    /// What a search of a tree met; empty between lookups.
+    met: Vec<u32>,
     used: u64,
     capacity: u64,
     superseded: Superseded,
@@ -194,13 +232,14 @@ pub struct TensorMap {
 impl TensorMap {
     /// A map for `capacity` roots and accesses.
     pub fn new(capacity: u32) -> Self {
-        let buckets = (capacity as usize).next_power_of_two().clamp(64, 1 << 17);
         TensorMap {
             first_tag: TensorTag::default(),
             roots: Pool::with_capacity(0),
             accesses: Pool::with_capacity(capacity as usize),
-            grids: Pool::with_capacity(0),
-            buckets: vec![NONE; buckets * 2],
+            parts: Pool::with_capacity(0),
+            buckets: Buckets::new(capacity as usize),
+            trees: Trees::new(),
+            met: Vec::new(),
             used: 0,
             capacity: capacity as u64,
             superseded: Superseded::Kept,
@@ -218,8 +257,9 @@ impl TensorMap {
         self.capacity = capacity as u64;
         self.roots.clear();
         self.accesses.clear();
-        self.grids.clear();
-        self.buckets.fill(NONE);
+        self.parts.clear();
+        self.buckets.clear();
+        self.trees.clear();
         self.used = 0;
         for (space, permission) in externals {
             self.roots.take(Root::new(self.first_tag, space, 0, permission, NONE));
@@ -292,38 +332,19 @@ impl TensorMap {
     pub fn look_up(
         &mut self,
         new: &NewAccess<'_>,
-        tile: Option<&Cells>,
+        bounds: Option<&Bounds>,
         regions: &impl Regions,
         mut found: impl FnMut(Met),
     ) {
         self.meet_stamps(new, &mut found);
         let mut found = |access| found(Met::Alive(access));
-        let [writes, reads, tile_writes, tile_reads] = self.roots[new.root].heads;
-        self.walk_list(writes, new, regions, &mut found);
+        let [writes, reads, part_writes, part_reads] = self.roots[new.root].heads;
+        self.walk_list(writes, new, bounds, regions, &mut found);
         if new.hazard == Hazard::Write {
-            self.walk_list(reads, new, regions, &mut found);
+            self.walk_list(reads, new, bounds, regions, &mut found);
         }
-        if tile_writes & tile_reads != NONE {
-            self.look_up_tiles(new, tile, [tile_writes, tile_reads], regions, &mut found);
-        }
-    }
-
-    /// As `look_up`, for the accesses that are filed in the grid.
-    fn look_up_tiles(
-        &mut self,
-        new: &NewAccess<'_>,
-        tile: Option<&Cells>,
-        heads: [u32; 2],
-        regions: &impl Regions,
-        found: &mut impl FnMut(MetAccess),
-    ) {
-        let near = tile.and_then(|tile| self.grids[self.roots[new.root].grid].neighbourhood(tile));
-        let lists = if new.hazard == Hazard::Read { 1 } else { 2 };
-        for (list, &head) in heads.iter().enumerate().take(lists) {
-            match &near {
-                Some(cells) => self.walk_cells(cells, list, new, regions, found),
-                None => self.walk_list(head, new, regions, found),
-            }
+        if part_writes & part_reads != NONE {
+            self.look_up_parts(new, bounds, regions, &mut found);
         }
     }
 
@@ -332,35 +353,16 @@ impl TensorMap {
         &mut self,
         head: u32,
         new: &NewAccess<'_>,
+        bounds: Option<&Bounds>,
         regions: &impl Regions,
         found: &mut impl FnMut(MetAccess),
     ) {
         let mut at = head;
         while at != NONE {
             let next = self.accesses[at].next;
-            self.meet(at, new, regions, found);
+            self.meet(at, new, bounds, regions, found);
             at = next;
         }
-    }
-
-    fn walk_cells(
-        &mut self,
-        cells: &Cells,
-        list: usize,
-        new: &NewAccess<'_>,
-        regions: &impl Regions,
-        found: &mut impl FnMut(MetAccess),
-    ) {
-        cells.for_each(|cell| {
-            let mut at = self.buckets[self.bucket_of(new.root, cell, list)];
-            while at != NONE {
-                let next = self.accesses[at].bucket_next;
-                if self.accesses[at].root == new.root {
-                    self.meet(at, new, regions, found);
-                }
-                at = next;
-            }
-        });
     }
 
     /// Decides about one earlier access.
@@ -369,88 +371,48 @@ impl TensorMap {
         &mut self,
         at: u32,
         new: &NewAccess<'_>,
+        bounds: Option<&Bounds>,
         regions: &impl Regions,
         found: &mut impl FnMut(MetAccess),
-    ) {
+    ) -> Relation {
         let old = &self.accesses[at];
         let task = old.task;
-        let how = match (new.whole, old.whole) {
-            (true, _) => Relation::Covered,
-            (false, true) => Relation::Partial,
-            (false, false) => relation(&new.region, &regions.region(task, old.at)),
+        let how = match bounds {
+            None => Relation::Covered,
+            Some(_) if old.whole => Relation::Partial,
+            Some(bounds) => bounds
+                .relation(&old.bounds)
+                .unwrap_or_else(|| relation(&new.region, &regions.region(task, old.at))),
         };
         if how == Relation::Disjoint {
-            return;
+            return how;
         }
-        let hazard = if old.list as usize & READ == 0 { Hazard::Write } else { Hazard::Read };
-        found(MetAccess { task, at: old.at, hazard, how });
+        found(MetAccess { task, at: old.at, hazard: old.hazard(), how });
         if how == Relation::Covered && new.hazard == Hazard::Write {
             self.unlink(at);
             if self.superseded == Superseded::Freed {
                 self.accesses.give(at);
             }
         }
+        how
     }
 
-    /// Adds an access whose record is at `at` of `task`.
+    /// Adds an access of `task` whose record is at `at`.
     #[inline]
     pub fn insert(
         &mut self,
         new: &NewAccess<'_>,
-        tile: Option<&Cells>,
+        bounds: Option<&Bounds>,
+        regions: &impl Regions,
         owned: &mut Owned,
-        task: SlotIndex,
-        at: u32,
+        (task, at): (SlotIndex, u32),
     ) {
-        let mut list = if new.hazard == Hazard::Read { READ } else { WRITE };
-        let mut bucket = NONE;
-        if let Some(cell) = tile.and_then(|tile| self.grids[self.roots[new.root].grid].file(tile)) {
-            bucket = self.bucket_of(new.root, cell, list) as u32;
-            list += TILE;
+        let kind = if new.hazard == Hazard::Read { READ } else { WRITE };
+        let list = if bounds.is_some() { kind + PART } else { kind };
+        let index = self.link(new.root, list, owned, (task, at), new.whole);
+        if let Some(bounds) = bounds {
+            self.file_part(index, bounds, regions);
         }
-        let head = &mut self.roots[new.root].heads[list];
-        let next = *head;
-        let index = self.accesses.take(Access {
-            task,
-            root: new.root,
-            at,
-            next_of_task: owned.first_access,
-            prev: NONE,
-            next,
-            bucket,
-            bucket_prev: NONE,
-            bucket_next: NONE,
-            list: list as u8,
-            whole: new.whole,
-            linked: true,
-        });
-        *head = index;
-        owned.first_access = index;
-        if next != NONE {
-            self.accesses[next].prev = index;
-        }
-        if bucket != NONE {
-            self.link_bucket(index);
-        }
-    }
-
-    /// Where a tile lies in its tensor's grid, which the first tile makes. `None`: the access is wide.
-    pub fn locate(&mut self, new: &NewAccess<'_>) -> Option<Cells> {
-        if new.whole {
-            return None;
-        }
-        let root = &mut self.roots[new.root];
-        let region = Region { offset: new.region.offset - root.base, ..new.region };
-        if root.grid == NONE {
-            root.grid = self.grids.take(Grid::for_tile(&region)?);
-        }
-        self.grids[root.grid].locate(&region)
-    }
-
-    fn bucket_of(&self, root: u32, cell: u64, list: usize) -> usize {
-        let mixed = (cell ^ (root as u64) << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let half = self.buckets.len() / 2;
-        ((mixed >> 32) as usize & (half - 1)) * 2 + (list & 1)
     }
 
     /// Frees what a task owned and held.
@@ -470,8 +432,8 @@ impl TensorMap {
             let root = &mut self.roots[id];
             let next = root.next;
             root.tag = root.tag.next();
-            if root.grid != NONE {
-                self.grids.give(root.grid);
+            if root.parts != NONE {
+                self.parts.give(root.parts);
             }
             self.roots.give(id);
             id = next;

@@ -31,8 +31,8 @@ impl TensorMap {
                 index = next;
             }
         }
-        if self.roots[id].grid != NONE {
-            self.grids.give(self.roots[id].grid);
+        if self.roots[id].parts != NONE {
+            self.parts.give(self.roots[id].parts);
         }
         self.roots.give(id);
     }

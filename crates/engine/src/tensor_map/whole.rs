@@ -49,7 +49,7 @@ impl TensorMap {
             self.follow_writes(id, follow);
         }
         if !stamped {
-            self.list_reader(id, me, at, owned);
+            self.link(id, READ, owned, (me.slot, at), true);
         }
     }
 
@@ -69,37 +69,13 @@ impl TensorMap {
 
     /// A read of the whole tensor meets every write on the lists.
     fn follow_writes(&mut self, id: u32, follow: &mut Follow<'_>) {
-        let [writes, _, tile_writes, _] = self.roots[id].heads;
-        for head in [writes, tile_writes] {
+        let [writes, _, part_writes, _] = self.roots[id].heads;
+        for head in [writes, part_writes] {
             let mut at = head;
             while at != NONE {
                 follow.add(self.accesses[at].task);
                 at = self.accesses[at].next;
             }
-        }
-    }
-
-    /// Files a reader for which the root has no room.
-    fn list_reader(&mut self, id: u32, me: Stamp, at: u32, owned: &mut Owned) {
-        let next = self.roots[id].heads[READ];
-        let index = self.accesses.take(Access {
-            task: me.slot,
-            root: id,
-            at,
-            next_of_task: owned.first_access,
-            prev: NONE,
-            next,
-            bucket: NONE,
-            bucket_prev: NONE,
-            bucket_next: NONE,
-            list: READ as u8,
-            whole: true,
-            linked: true,
-        });
-        self.roots[id].heads[READ] = index;
-        owned.first_access = index;
-        if next != NONE {
-            self.accesses[next].prev = index;
         }
     }
 

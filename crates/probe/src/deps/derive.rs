@@ -326,10 +326,10 @@ impl Derivation {
         let region = Region { offset: touch.offset, element, dims: touch.dims };
         let root = self.whole_tensors.root_or(touch.tensor.place, || self.map.new_root());
         let new = NewAccess { root, region, whole: touch.whole, hazard };
-        let (tile, manual) = (self.map.locate(&new), touch.flags & MANUAL != 0);
+        let (bounds, manual) = (self.map.locate(&new, &self.archive), touch.flags & MANUAL != 0);
         if !manual {
             let (kept, mut freed) = (&self.archive.kept, Vec::new());
-            self.map.look_up(&new, tile.as_ref(), &self.archive, |met| {
+            self.map.look_up(&new, bounds.as_ref(), &self.archive, |met| {
                 let Met::Alive(met) = met else { return };
                 let old = &kept[met.at as usize];
                 found.extend(touch.finds(old.seq, met.hazard, met.how, old.creates));
@@ -344,7 +344,8 @@ impl Derivation {
             dims[..touch.dims.len()].copy_from_slice(touch.dims);
             let (seq, offset, rank) = (touch.seq, touch.offset, touch.dims.len());
             let at = self.archive.keep(Kept { seq, creates: touch.creates(), element, offset, rank, dims });
-            self.map.insert(&new, tile.as_ref(), &mut Owned::NOTHING.clone(), SlotIndex(0), at);
+            let owned = &mut Owned::NOTHING.clone();
+            self.map.insert(&new, bounds.as_ref(), &self.archive, owned, (SlotIndex(0), at));
         }
     }
 

@@ -1,0 +1,101 @@
+//! The table of cells: which accesses are filed in a cell, for the cells of all tensors.
+//!
+//! A hash table of lists. Each access keeps its own links and the hash of its cell; reads and writes of a cell are apart.
+
+use super::{NONE, TensorMap};
+
+/// The most buckets that are made at first; more are made as they are needed.
+const BUCKETS_MAX: usize = 1 << 17;
+
+/// The first access of each list.
+#[derive(Debug)]
+pub(super) struct Buckets {
+    /// Two of each bucket: of writes, of reads.
+    heads: Vec<u32>,
+    filed: usize,
+}
+
+impl Buckets {
+    /// Buckets for about this many accesses.
+    pub(super) fn new(accesses: usize) -> Self {
+        Buckets { heads: vec![NONE; 2 * accesses.next_power_of_two().clamp(64, BUCKETS_MAX)], filed: 0 }
+    }
+
+    /// Forgets everything.
+    pub(super) fn clear(&mut self) {
+        self.heads.fill(NONE);
+        self.filed = 0;
+    }
+
+    /// The first access on a list of a tensor's cell. Others of the list may be of other cells.
+    #[inline]
+    pub(super) fn first(&self, root: u32, cell: u32, list: usize) -> u32 {
+        self.heads[self.at(hash(root, cell), list)]
+    }
+
+    #[inline]
+    fn at(&self, hash: u32, list: usize) -> usize {
+        (hash as usize & (self.heads.len() / 2 - 1)) * 2 + list
+    }
+}
+
+/// The hash of a tensor's cell: cells whose names follow each other stay neighbours.
+#[inline]
+fn hash(root: u32, cell: u32) -> u32 {
+    root.wrapping_mul(0x85eb_ca6b).wrapping_add(cell)
+}
+
+impl TensorMap {
+    /// Puts an access into a cell.
+    #[inline]
+    pub(super) fn link_bucket(&mut self, index: u32, cell: u32) {
+        self.accesses[index].home = hash(self.accesses[index].root, cell);
+        self.push_to_bucket(index);
+        self.buckets.filed += 1;
+        if self.buckets.filed > self.buckets.heads.len() {
+            self.grow_buckets();
+        }
+    }
+
+    #[inline]
+    fn push_to_bucket(&mut self, index: u32) {
+        let access = &mut self.accesses[index];
+        let at = self.buckets.at(access.home, access.kind());
+        let next = core::mem::replace(&mut self.buckets.heads[at], index);
+        (access.bucket_prev, access.bucket_next) = (NONE, next);
+        if next != NONE {
+            self.accesses[next].bucket_prev = index;
+        }
+    }
+
+    /// Takes an access out of its cell.
+    #[inline]
+    pub(super) fn unlink_bucket(&mut self, index: u32) {
+        let access = self.accesses[index];
+        match access.bucket_prev {
+            NONE => {
+                let at = self.buckets.at(access.home, access.kind());
+                self.buckets.heads[at] = access.bucket_next;
+            }
+            prev => self.accesses[prev].bucket_next = access.bucket_next,
+        }
+        if access.bucket_next != NONE {
+            self.accesses[access.bucket_next].bucket_prev = access.bucket_prev;
+        }
+        self.buckets.filed -= 1;
+    }
+
+    /// Makes twice as many buckets.
+    #[cold]
+    fn grow_buckets(&mut self) {
+        let doubled = vec![NONE; 2 * self.buckets.heads.len()];
+        for head in core::mem::replace(&mut self.buckets.heads, doubled) {
+            let mut at = head;
+            while at != NONE {
+                let next = self.accesses[at].bucket_next;
+                self.push_to_bucket(at);
+                at = next;
+            }
+        }
+    }
+}
