@@ -1,11 +1,12 @@
 //! Draws groups of tasks that belong together: very many of them, and those that answer for what is `unsafe`.
 #![forbid(unsafe_code)]
 
-use ringlane_task::{Access, DType};
+use ringlane_engine::overlap::{Region, Relation, relation};
+use ringlane_task::{Access, DType, TensorView};
 
 use super::draw::{DEPTH_MAX, DTYPES, Draw};
 use super::draw_args::Known;
-use super::program::{ArgSpec, Notes, Op, Place, Submit};
+use super::program::{ArgSpec, Notes, Op, Place, Step, Submit, walk};
 
 impl Draw {
     /// Very many tasks: small scopes that turn the rings around often, or readers that one writer waits for.
@@ -126,6 +127,88 @@ impl Draw {
         let body = vec![made, Op::Scope { body: readers }];
         Some(Op::Repeat { times, body: vec![Op::Scope { body }] })
     }
+
+    /// Many tasks on one matrix, in views of every kind at once: the tensor map keeps them filed while the tasks wait, in cells
+    /// and in trees, and changes its mind about them.
+    pub(crate) fn mosaic(&mut self, known: &Known, depth: u32) -> Option<Op> {
+        if depth == DEPTH_MAX {
+            return None;
+        }
+        let shape = [self.rng.within(4, 20), 2 * self.rng.within(2, 10)];
+        let (tensor, dtype, upload) = (self.tensor_name(), DType::UInt32, Some(self.rng.next()));
+        let mut body = vec![Op::Alloc { name: tensor, dtype, shape: shape.to_vec(), upload }];
+        let (write, pass) = (self.kernel_named("TILE_U32"), self.kernel_named("VM_U32"));
+        let writes = *self.rng.pick(&[20, 50, 80]);
+        let tile = shape.map(|len| self.rng.within(1, len));
+        let arg = |steps, access| ArgSpec::Tensor { place: Place { tensor, steps }, access, split: None };
+        for _ in 0..self.rng.within(8, 60) {
+            let name = self.task_name();
+            let [to, from] = [(); 2].map(|()| self.mosaic_steps(shape, tile));
+            let meta = ArgSpec::Meta(self.meta(name));
+            let only_writes = self.rng.percent(writes) || !are_disjoint(shape, &to, &from);
+            body.push(if only_writes {
+                plain(name, write, vec![arg(to, Access::InOut), meta])
+            } else {
+                plain(name, pass, vec![arg(from, Access::Input), arg(to, Access::OutputExisting), meta])
+            });
+        }
+        // What became of it is seen outside.
+        let name = self.task_name();
+        let mut args = self.args(&mut known.clone(), &[pass], 1, name);
+        args[0] = arg(Vec::new(), Access::Input);
+        body.push(plain(name, pass, args));
+        Some(Op::Scope { body })
+    }
+
+    /// The way to a view of two dimensions of a matrix.
+    fn mosaic_steps(&mut self, [rows, columns]: [u32; 2], tile: [u32; 2]) -> Vec<Step> {
+        let window = |(r, h): (u32, u32), (c, w): (u32, u32)| {
+            vec![Step::Slice(0, r, h.min(rows - r)), Step::Slice(1, c, w.min(columns - c))]
+        };
+        let rng = &mut self.rng;
+        let corner =
+            (rng.below(rows.div_ceil(tile[0])) * tile[0], rng.below(columns.div_ceil(tile[1])) * tile[1]);
+        match rng.below(9) {
+            0..=2 => window((corner.0, tile[0]), (corner.1, tile[1])),
+            // With a halo of one element.
+            3 => {
+                let grown = |at: u32, len: u32| (at.saturating_sub(1), len + 1 + u32::from(at > 0));
+                window(grown(corner.0, tile[0]), grown(corner.1, tile[1]))
+            }
+            4 => window((rng.below(rows), 1), (0, columns)),
+            5 => window((0, rows), (rng.below(columns), 1)),
+            // A prefix.
+            6 => window((0, rng.within(1, rows)), (0, columns)),
+            // Any window, turned or not.
+            7 => {
+                let (r, c) = (rng.below(rows), rng.below(columns));
+                let mut steps = window((r, rng.within(1, rows)), (c, rng.within(1, columns)));
+                if rng.percent(50) {
+                    steps.push(Step::Transpose(0, 1));
+                }
+                steps
+            }
+            // Every so manyth element from some place on: other strides than the matrix has.
+            _ => {
+                let all = rows * columns;
+                let steps: Vec<u32> = (2..=7).filter(|step| all.is_multiple_of(*step)).collect();
+                let step = *rng.pick(&steps);
+                let (first, count) = (rng.below(all / step), rng.within(1, all / step));
+                vec![
+                    Step::Reshape(vec![all / step, step]),
+                    Step::Slice(1, rng.below(step), 1),
+                    Step::Slice(0, first, count.min(all / step - first)),
+                ]
+            }
+        }
+    }
+}
+
+/// Whether two views of a matrix share no byte, so that one task may have both.
+fn are_disjoint(shape: [u32; 2], a: &[Step], b: &[Step]) -> bool {
+    let matrix = TensorView::contiguous(DType::UInt32, &shape).expect("the shape is small");
+    let view = |steps: &[Step]| walk!(matrix, steps).expect("the steps fit the matrix");
+    relation(&Region::of(&view(a)), &Region::of(&view(b))) == Relation::Disjoint
 }
 
 /// A task of one kernel and one block, without edges.

@@ -226,6 +226,7 @@ kernels! {
     VM_I16 Any (r: View<'_, i16, 3>) (w: ViewMut<'_, i16, 2>);
     VVM_F32 Aic (r: View<'_, f32, 2>, s: View<'_, f32, 1>) (w: ViewMut<'_, f32, 2>);
     M_U32 Any () (w: ViewMut<'_, u32, 1>);
+    TILE_U32 Any () (w: ViewMut<'_, u32, 2>);
     M_F32 Any () (w: ViewMut<'_, f32, 3>);
     MM_U64 Aiv (r: View<'_, u64, 1>) (w: ViewMut<'_, u64, 2>, x: ViewMut<'_, u64, 1>);
     CROSS Any (r: &[u8], s: View<'_, f32, 2>) (w: &mut [u32]);
