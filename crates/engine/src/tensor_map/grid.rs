@@ -4,7 +4,7 @@
 //! an admitted part spans along each axis. A lookup visits the cells that its own box touches, and before them as many as the
 //! widest part could reach back. Regular tilings (every tile is one cell) visit exactly one.
 
-use super::frame::{AXES, Bounds};
+use super::axes::{AXES_MAX, Bounds};
 
 /// Cells that an admitted part may span along one axis: a tile with its halo spans three.
 const SPAN_MAX: i32 = 3;
@@ -15,8 +15,8 @@ const CELL_PARTS_MAX: f32 = 64.0;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cells {
     rank: usize,
-    first: [i32; AXES],
-    last: [i32; AXES],
+    first: [i32; AXES_MAX],
+    last: [i32; AXES_MAX],
 }
 
 /// The grid.
@@ -24,9 +24,9 @@ pub(super) struct Cells {
 pub(super) struct Grid {
     rank: usize,
     /// Coordinates of one cell along each axis.
-    cell: [i32; AXES],
+    cell: [i32; AXES_MAX],
     /// Cells that the widest part filed so far spans.
-    span: [i32; AXES],
+    span: [i32; AXES_MAX],
     volume: f32,
 }
 
@@ -34,13 +34,13 @@ impl Grid {
     /// A grid of `rank` axes whose cells have the size of this part.
     pub(super) fn for_part(bounds: &Bounds, rank: usize) -> Grid {
         let cell = core::array::from_fn(|axis| (bounds.high[axis] - bounds.low[axis]).saturating_add(1));
-        Grid { rank, cell, span: [1; AXES], volume: bounds.volume() }
+        Grid { rank, cell, span: [1; AXES_MAX], volume: bounds.volume() }
     }
 
     /// The cells that a box touches.
     #[inline]
     pub(super) fn cells(&self, bounds: &Bounds) -> Cells {
-        let mut cells = Cells { rank: self.rank, first: [0; AXES], last: [0; AXES] };
+        let mut cells = Cells { rank: self.rank, first: [0; AXES_MAX], last: [0; AXES_MAX] };
         for axis in 0..self.rank {
             // Unsigned, which divides faster.
             let (low, high, cell) =

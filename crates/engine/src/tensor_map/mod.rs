@@ -13,8 +13,8 @@
 //! Both roots of tensors made in the run and accesses count against the map's capacity, from submit until their task
 //! is reclaimed.
 
+mod axes;
 mod buckets;
-mod frame;
 mod grid;
 mod lists;
 mod parts;
@@ -25,8 +25,8 @@ mod tree;
 mod unforgetting;
 mod whole;
 
+pub use axes::Bounds;
 use buckets::Buckets;
-pub use frame::Bounds;
 use parts::Parts;
 use pool::Pool;
 use ringlane_task::Resource;
@@ -124,7 +124,7 @@ struct Access {
     filed: Filed,
     whole: bool,
     linked: bool,
-    /// Of a part, in its tensor's frame.
+    /// Of a part, along its tensor's axes.
     bounds: Bounds,
 }
 

@@ -1,6 +1,6 @@
 //! The parts of one tensor that tasks access, filed so that a lookup meets few that it does not share a byte with.
 //!
-//! A part is filed by its bounds in the tensor's [frame](super::frame): in a cell of the tensor's [grid](super::grid) if it has
+//! A part is filed by its bounds along the tensor's [axes](super::axes): in a cell of the tensor's [grid](super::grid) if it has
 //! about the grid's size, in a [tree](super::tree) otherwise. A cell is found at once; a tree takes a few steps more, and
 //! copes with whatever is in it. Programs choose how a tensor is divided, so the grid is chosen by what they do:
 //!
@@ -10,7 +10,7 @@
 //! - When lookups meet many parts of their cells in vain (prefixes of growing length all begin in one), there are no
 //!   more cells: all parts go into the tree.
 
-use super::frame::{Bounds, Frame};
+use super::axes::{Axes, Bounds};
 use super::grid::{Cells, Grid};
 use super::{Access, Filed, Hazard, MetAccess, NONE, NewAccess, PART, READ, Regions, TensorMap, WRITE};
 use crate::overlap::{Region, Relation};
@@ -25,7 +25,7 @@ const VISIT_MIN: u64 = 16;
 /// Where the parts of a tensor are.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parts {
-    frame: Frame,
+    axes: Axes,
     /// `None`: cells are of no use for this tensor.
     grid: Option<Grid>,
     /// Trees of writes and of reads.
@@ -43,9 +43,9 @@ pub(super) struct Parts {
 
 impl Parts {
     fn new(first: &Region<'_>) -> Parts {
-        let frame = Frame::of(first);
+        let axes = Axes::of(first);
         let mut parts = Parts {
-            frame,
+            axes,
             grid: None,
             trees: [NONE; 2],
             in_cells: 0,
@@ -56,7 +56,7 @@ impl Parts {
             lookups: 0,
             in_vain: 0,
         };
-        parts.choose(Some(Grid::for_part(&frame.bounds(first), frame.rank())));
+        parts.choose(Some(Grid::for_part(&axes.bounds(first), axes.rank())));
         parts
     }
 
@@ -73,12 +73,12 @@ impl Parts {
             return Some(None);
         }
         let outdated = self.misfits > self.fits && self.misfits + self.fits >= self.in_cells + self.in_trees;
-        outdated.then(|| Some(Grid::for_part(&self.largest_misfit, self.frame.rank())))
+        outdated.then(|| Some(Grid::for_part(&self.largest_misfit, self.axes.rank())))
     }
 }
 
 impl TensorMap {
-    /// The bounds of an access in its tensor's frame. `None`: it is the whole tensor.
+    /// The bounds of an access along its tensor's axes. `None`: it is the whole tensor.
     #[inline]
     pub fn locate(&mut self, new: &NewAccess<'_>, regions: &impl Regions) -> Option<Bounds> {
         if new.whole {
@@ -90,13 +90,13 @@ impl TensorMap {
             root.parts = self.parts.take(Parts::new(&region));
         }
         let parts = &mut self.parts[root.parts];
-        if parts.frame.misses(&region) {
-            parts.frame.extend(&region);
-            let frame = parts.frame;
-            parts.choose(Some(Grid::for_part(&frame.bounds(&region), frame.rank())));
+        if parts.axes.misses(&region) {
+            parts.axes.extend(&region);
+            let axes = parts.axes;
+            parts.choose(Some(Grid::for_part(&axes.bounds(&region), axes.rank())));
             self.file_all_again(new.root, regions);
         }
-        Some(self.parts[self.roots[new.root].parts].frame.bounds(&region))
+        Some(self.parts[self.roots[new.root].parts].axes.bounds(&region))
     }
 
     /// Finds the parts that an access conflicts with.
@@ -173,12 +173,12 @@ impl TensorMap {
         regions: &impl Regions,
         found: &mut impl FnMut(MetAccess),
     ) {
-        let Parts { trees, frame, .. } = &self.parts[self.roots[new.root].parts];
+        let Parts { trees, axes, .. } = &self.parts[self.roots[new.root].parts];
         // What a write covers leaves the tree, so the tree is searched first.
         let mut met = core::mem::take(&mut self.met);
         for &list in new.hazard.lists() {
             if trees[list] != NONE {
-                self.trees.search(trees[list], frame.rank(), bounds, &mut |access| met.push(access));
+                self.trees.search(trees[list], axes.rank(), bounds, &mut |access| met.push(access));
             }
         }
         for access in met.drain(..) {
@@ -249,7 +249,7 @@ impl TensorMap {
         }
     }
 
-    /// Files every part of a tensor again, after its frame or its grid changed.
+    /// Files every part of a tensor again, after its axes or its grid changed.
     #[cold]
     fn file_all_again(&mut self, root: u32, regions: &impl Regions) {
         const { assert!(WRITE == 0 && READ == 1) };
@@ -267,7 +267,7 @@ impl TensorMap {
                 let Access { task, at: record, next, .. } = self.accesses[at];
                 let region = regions.region(task, record);
                 let region = Region { offset: region.offset - base, ..region };
-                let bounds = self.parts[parts].frame.bounds(&region);
+                let bounds = self.parts[parts].axes.bounds(&region);
                 self.file_in(parts, at, &bounds);
                 at = next;
             }

@@ -8,7 +8,7 @@
 //! Nodes of all trees share one pool; a tree is the index of its top node.
 
 use super::NONE;
-use super::frame::{AXES, Bounds};
+use super::axes::{AXES_MAX, Bounds};
 use super::pool::Pool;
 
 /// Boxes of a node.
@@ -20,9 +20,9 @@ const SPLIT_MIN: usize = 3;
 
 /// A node. The boxes are stored by axis, so that one comparison tests several.
 #[derive(Clone, Copy, Debug)]
-struct Node {
-    low: [[i32; NODE_ITEMS]; AXES],
-    high: [[i32; NODE_ITEMS]; AXES],
+struct TreeNode {
+    low: [[i32; NODE_ITEMS]; AXES_MAX],
+    high: [[i32; NODE_ITEMS]; AXES_MAX],
     /// Accesses, or nodes of the level below. The boxes past `count` meet nothing.
     items: [u32; NODE_ITEMS],
     parent: u32,
@@ -37,10 +37,10 @@ struct Entry {
     item: u32,
 }
 
-impl Node {
-    fn new(level: u8) -> Node {
-        let (low, high) = ([[i32::MAX; NODE_ITEMS]; AXES], [[-1; NODE_ITEMS]; AXES]);
-        Node { low, high, items: [NONE; NODE_ITEMS], parent: NONE, count: 0, level }
+impl TreeNode {
+    fn new(level: u8) -> TreeNode {
+        let (low, high) = ([[i32::MAX; NODE_ITEMS]; AXES_MAX], [[-1; NODE_ITEMS]; AXES_MAX]);
+        TreeNode { low, high, items: [NONE; NODE_ITEMS], parent: NONE, count: 0, level }
     }
 
     fn count(&self) -> usize {
@@ -74,7 +74,7 @@ impl Node {
     }
 
     fn set(&mut self, i: usize, bounds: &Bounds) {
-        for axis in 0..AXES {
+        for axis in 0..AXES_MAX {
             self.low[axis][i] = bounds.low[axis];
             self.high[axis][i] = bounds.high[axis];
         }
@@ -120,7 +120,7 @@ impl Node {
 /// The nodes of all trees.
 #[derive(Debug)]
 pub(super) struct Trees {
-    nodes: Pool<Node>,
+    nodes: Pool<TreeNode>,
 }
 
 impl Trees {
@@ -156,7 +156,7 @@ impl Trees {
         moved: &mut impl FnMut(u32, u32),
     ) {
         if *tree == NONE {
-            *tree = self.nodes.take(Node::new(0));
+            *tree = self.nodes.take(TreeNode::new(0));
         }
         let mut at = *tree;
         while self.nodes[at].level > 0 {
@@ -181,14 +181,14 @@ impl Trees {
         }
         let middle = split(&mut all);
         let parent = self.nodes[at].parent;
-        self.nodes[at] = Node { parent, ..Node::new(level) };
-        let other = self.nodes.take(Node::new(level));
+        self.nodes[at] = TreeNode { parent, ..TreeNode::new(level) };
+        let other = self.nodes.take(TreeNode::new(level));
         all[..middle].iter().for_each(|&entry| self.put(at, entry, moved));
         all[middle..].iter().for_each(|&entry| self.put(other, entry, moved));
         let (here, there) = (self.nodes[at].bounds(), self.nodes[other].bounds());
         let there = Entry { bounds: there, item: other };
         if parent == NONE {
-            *tree = self.nodes.take(Node::new(level + 1));
+            *tree = self.nodes.take(TreeNode::new(level + 1));
             self.put(*tree, Entry { bounds: here, item: at }, moved);
             self.put(*tree, there, moved);
         } else {
@@ -222,7 +222,7 @@ impl Trees {
             at = changed;
         }
         while self.nodes[*tree].count <= 1 {
-            let Node { count, level, items, .. } = self.nodes[*tree];
+            let TreeNode { count, level, items, .. } = self.nodes[*tree];
             if count == 1 && level == 0 {
                 return;
             }
@@ -254,7 +254,7 @@ impl Trees {
     /// Moves the entries of a node, box `i` of its parent, to a neighbour that has room; false if there is none.
     fn join(
         &mut self,
-        node: &Node,
+        node: &TreeNode,
         parent: u32,
         i: usize,
         bounds: &Bounds,
@@ -280,7 +280,7 @@ fn split(all: &mut [Entry; NODE_ITEMS + 1]) -> usize {
     let middle = |entry: &Entry, axis: usize| entry.bounds.low[axis] as i64 + entry.bounds.high[axis] as i64;
     let length = |entry: &Entry, axis: usize| entry.bounds.high[axis] as i64 - entry.bounds.low[axis] as i64;
     let mut best = (f32::INFINITY, *all, SPLIT_MIN);
-    for axis in (0..AXES).filter(|&axis| whole.low[axis] < whole.high[axis]) {
+    for axis in (0..AXES_MAX).filter(|&axis| whole.low[axis] < whole.high[axis]) {
         for key in [&middle as &dyn Fn(&Entry, usize) -> i64, &length] {
             all.sort_unstable_by_key(|entry| key(entry, axis));
             let (cost, place) = cheapest_place(all);
@@ -336,7 +336,7 @@ mod tests {
     }
 
     fn meet(a: &Bounds, b: &Bounds) -> bool {
-        (0..AXES).all(|axis| a.low[axis] <= b.high[axis] && b.low[axis] <= a.high[axis])
+        (0..AXES_MAX).all(|axis| a.low[axis] <= b.high[axis] && b.low[axis] <= a.high[axis])
     }
 
     proptest! {
