@@ -127,7 +127,7 @@ fn no_scene_beats_its_bound_with_any_policy_and_free_control_comes_within_five_p
     let rows = answer["results"].as_array().expect("a list");
     let scenes: std::collections::BTreeSet<_> =
         rows.iter().map(|row| row["name"].as_str().unwrap()).collect();
-    assert!(scenes.len() >= 8, "{scenes:?}");
+    assert!(scenes.len() >= 9, "{scenes:?}");
     for scene in &scenes {
         for chip in ["a2a3sim", "a5sim", "a2a3-free"] {
             let of_chip = rows.iter().filter(|row| row["name"] == **scene && row["chip"] == chip);

@@ -36,7 +36,7 @@ fn a_run_of_cholesky_takes_at_least_as_long_as_its_bound() {
 #[test]
 fn a_run_of_every_other_shape_takes_at_least_as_long_as_its_bound() {
     let sandbox = Sandbox::new();
-    for scene in ["wavefront", "fanin", "paged_attention", "moe"] {
+    for scene in ["wavefront", "heat", "fanin", "paged_attention", "moe"] {
         let arguments = [scene, "--case", "small", "--chip-swimlane=1", "--dep-gen"];
         let run = bound_of(&sandbox, scene, &arguments).expect("both files are there");
         assert!(run.makespan >= run.bound.ticks && run.bound.ticks > Ticks(0), "{scene}: {run:?}");
@@ -61,7 +61,7 @@ fn a_run_that_did_not_record_what_the_bound_needs_is_told_how() {
 #[test]
 fn a_run_on_a_modelled_chip_takes_at_least_as_long_as_the_bound_of_either_kind() {
     let sandbox = Sandbox::new();
-    for scene in ["paged_attention", "cholesky", "wavefront"] {
+    for scene in ["paged_attention", "cholesky", "wavefront", "heat"] {
         let out = format!("{scene}_run");
         let arguments =
             ["run", "-o", &out, "-p", "a2a3sim", scene, "--case", "small", "--chip-swimlane=1", "--dep-gen"];

@@ -63,6 +63,11 @@ fn cholesky_and_wavefront_leave_all_six_files_and_they_are_true() {
 }
 
 #[test]
+fn heat_leaves_all_six_files_and_they_are_true() {
+    everything_is_there("heat", &["small", "ragged", "wide"], &["--threads", "4"]);
+}
+
+#[test]
 fn moe_leaves_all_six_files_and_they_are_true() {
     everything_is_there("moe", &["small", "skewed", "sparse"], &["--threads", "2"]);
 }
@@ -115,11 +120,13 @@ fn deps_are_the_same_bytes_at_any_thread_count_and_on_tiny_rings() {
         &["--threads", "4"],
         &[&["--threads", "2"], tiny].concat(),
     ];
-    let scenes: [&[&str]; 7] = [
+    let scenes: [&[&str]; 9] = [
         &["vector", "--case", "chunked"],
         &["matmul", "--case", "ragged"],
         &["cholesky", "--case", "ragged"],
         &["wavefront", "--case", "ragged"],
+        &["heat", "--case", "ragged"],
+        &["heat", "--case", "wide"],
         &["moe", "--case", "small"],
         &["paged_attention", "--case", "small"],
         &["stream", "--case", "short", "--param", "tasks=2000"],

@@ -7,11 +7,12 @@ use ringlane_trace::Manifest;
 use serde_json::Value;
 
 /// A small case of every scene.
-const SCENES: [(&str, &str); 8] = [
+const SCENES: [(&str, &str); 9] = [
     ("vector", "small"),
     ("matmul", "small"),
     ("cholesky", "small"),
     ("wavefront", "small"),
+    ("heat", "small"),
     ("paged_attention", "small"),
     ("fanin", "few"),
     ("moe", "small"),

@@ -11,10 +11,11 @@ use ringlane_trace::Manifest;
 use ringlane_trace::swimlane::{Phase, Swimlane};
 
 /// Cases with tasks of every shape: blocks, mixed tasks, reads, scopes.
-const CASES: [(&str, &str); 8] = [
+const CASES: [(&str, &str); 9] = [
     ("vector", "chunked"),
     ("matmul", "ragged"),
     ("wavefront", "ragged"),
+    ("heat", "ragged"),
     ("fanin", "few"),
     ("moe", "skewed"),
     ("cholesky", "ragged"),

@@ -1,6 +1,6 @@
 //! Programs with known results.
 //!
-//! A [`Scene`] is a program with parameters, cases, seeded inputs and a golden computed by independent code. Eight
+//! A [`Scene`] is a program with parameters, cases, seeded inputs and a golden computed by independent code. Nine
 //! come with Ringlane; any crate registers more with `inventory::submit!`.
 //!
 //! ```
@@ -11,7 +11,7 @@
 //! let mut buffers = program.buffers()?;
 //! ringlane_engine::oracle::run(&mut buffers, |o| program.orchestrate(o))?;
 //! assert!(program.golden(&buffers)?.passed());
-//! assert!(scenes().len() >= 8);
+//! assert!(scenes().len() >= 9);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -21,6 +21,7 @@
 //! | `matmul` | tiles of one buffer, accumulated over K through `inout` |
 //! | `cholesky` | POTRF, TRSM, SYRK, GEMM on tiles of one matrix |
 //! | `wavefront` | each tile depends on those to the left and above |
+//! | `heat` | a stencil over time steps: each tile reads a halo around it, two buffers take turns |
 //! | `paged_attention` | a scope per query block, an online softmax over scattered key blocks |
 //! | `fanin` | every consumer reads every producer |
 //! | `stream` | millions of tiny tasks through nested scopes |
@@ -35,6 +36,7 @@ mod cost;
 mod error;
 mod fanin;
 mod golden;
+mod heat;
 mod matmul;
 mod moe;
 mod paged_attention;

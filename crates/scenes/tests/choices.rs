@@ -3,18 +3,18 @@
 use ringlane_engine::prelude::*;
 use ringlane_scenes::{Scene, SceneError, scenes};
 
-const NAMES: [&str; 8] =
-    ["cholesky", "fanin", "matmul", "moe", "paged_attention", "stream", "vector", "wavefront"];
+const NAMES: [&str; 9] =
+    ["cholesky", "fanin", "heat", "matmul", "moe", "paged_attention", "stream", "vector", "wavefront"];
 
 #[test]
-fn all_eight_scenes_survive_the_linker() {
+fn all_nine_scenes_survive_the_linker() {
     assert_eq!(scenes().iter().map(|scene| scene.name).collect::<Vec<_>>(), NAMES);
 }
 
 #[test]
 fn the_kernels_of_all_scenes_survive_the_linker() {
     let names: Vec<_> = ringlane_engine::api::kernel::registered_kernels().iter().map(|k| k.name()).collect();
-    for kernel in ["ALIGN", "GATE", "GATHER_68", "GEMM", "MATMUL", "QK", "STEP", "VECTOR_ADD"] {
+    for kernel in ["ALIGN", "DIFFUSE", "GATE", "GATHER_68", "GEMM", "MATMUL", "QK", "STEP", "VECTOR_ADD"] {
         assert!(names.contains(&kernel), "{kernel} of {names:?}");
     }
     let mut unique = names.clone();
@@ -65,6 +65,11 @@ fn a_bad_value_is_refused_with_its_name_and_what_is_allowed() {
         ("matmul", "k", "1.5"),
         ("cholesky", "n", ""),
         ("wavefront", "rows", "many"),
+        ("heat", "n", "2"),
+        ("heat", "steps", "0"),
+        ("heat", "tile", "0"),
+        ("heat", "halo", "0"),
+        ("heat", "halo", "16385"),
         ("paged_attention", "batch", "99999999999999999999"),
         ("paged_attention", "context", "0"),
         ("fanin", "tensors", "64"),

@@ -2,12 +2,13 @@
 
 mod support;
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use ringlane_engine::oracle;
 use ringlane_engine::prelude::*;
 use ringlane_scenes::{Scene, scenes};
-use support::{Run, run};
+use support::{Run, run, run_with};
 
 /// Runs every case of a scene and prints its result, for `--nocapture`.
 fn every_case_passes(name: &str) {
@@ -28,6 +29,11 @@ fn every_case_of_cholesky_passes() {
 #[test]
 fn every_case_of_fanin_passes() {
     every_case_passes("fanin");
+}
+
+#[test]
+fn every_case_of_heat_passes() {
+    every_case_passes("heat");
 }
 
 #[test]
@@ -58,6 +64,24 @@ fn every_case_of_vector_passes() {
 #[test]
 fn every_case_of_wavefront_passes() {
     every_case_passes("wavefront");
+}
+
+/// Any tile, from a cell to more than the grid, with any halo: narrower and wider than the tile, the grid and the time.
+#[test]
+fn no_tile_and_no_halo_changes_a_bit_of_heat() {
+    let scene = Scene::find("heat").unwrap();
+    for (n, steps) in [("3", "1"), ("4", "3"), ("19", "7"), ("32", "12")] {
+        let mut hashes = BTreeSet::new();
+        for tile in ["1", "2", "5", "8", "16", "40"] {
+            for halo in ["1", "2", "3", "4", "7", "12", "50", "16384"] {
+                let params = [("n", n), ("steps", steps), ("tile", tile), ("halo", halo)];
+                let golden = run_with(scene, scene.default_case(), &params, 3).golden;
+                assert!(golden.passed(), "{params:?}: {golden:?}");
+                hashes.insert(golden.output_hash);
+            }
+        }
+        assert_eq!(hashes.len(), 1, "{n} × {n}, {steps} steps");
+    }
 }
 
 #[test]

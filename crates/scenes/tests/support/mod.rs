@@ -16,9 +16,14 @@ pub struct Run {
 
 /// Runs a case; `stream` with few tasks, since the oracle never frees a tensor.
 pub fn run(scene: &Scene, case: &Case, seed: u64) -> Run {
-    let few = [("tasks".to_string(), "10007".to_string())];
-    let user = if scene.name == "stream" { &few[..] } else { &[] };
-    let settings = scene.settings(case, user, seed).unwrap();
+    let few = [("tasks", "10007")];
+    run_with(scene, case, if scene.name == "stream" { &few[..] } else { &[] }, seed)
+}
+
+/// Runs a case with some parameters set.
+pub fn run_with(scene: &Scene, case: &Case, params: &[(&str, &str)], seed: u64) -> Run {
+    let user: Vec<_> = params.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+    let settings = scene.settings(case, &user, seed).unwrap();
     let mut program = (scene.build)(&settings).unwrap();
     let mut buffers = program.buffers().unwrap();
     let start = Instant::now();

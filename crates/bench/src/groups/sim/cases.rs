@@ -7,9 +7,10 @@ use crate::Mode;
 use crate::error::BenchError;
 
 /// The cases to measure. Other scenes are measured with their default case.
-const CASES: [(&str, &str); 8] = [
+const CASES: [(&str, &str); 9] = [
     ("cholesky", "large"),
     ("fanin", "large"),
+    ("heat", "large"),
     ("matmul", "large"),
     ("moe", "large"),
     ("paged_attention", "long"),
