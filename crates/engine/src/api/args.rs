@@ -177,7 +177,8 @@ pub(crate) struct Placed {
 pub(crate) fn encode_tensor(words: &mut [u64], view: &TensorView, placed: Placed) -> usize {
     let Placed { access, split, space, base, offset } = placed;
     let dims = view.dims();
-    let words = &mut words[..TENSOR_WORDS + dims.len()];
+    let used = TENSOR_WORDS + dims.len();
+    let (head_words, dim_words) = words[..used].split_at_mut(TENSOR_WORDS);
     let mut head = view.signature() as u64
         | (access as u64) << ACCESS_SHIFT
         | (split as u64) << SPLIT_SHIFT
@@ -185,11 +186,15 @@ pub(crate) fn encode_tensor(words: &mut [u64], view: &TensorView, placed: Placed
     if split != NO_SPLIT && dims[..split as usize].iter().any(|d| d.len != 1) {
         head &= !FLAG_CONTIGUOUS;
     }
-    (words[0], words[1], words[2]) = (head, space as u64 | (base / ALIGNMENT) << SPACE_BITS, offset);
-    for (i, dim) in dims.iter().enumerate() {
-        words[TENSOR_WORDS + i] = dim.len as u64 | (dim.stride as u64) << 32;
+    head_words.copy_from_slice(&[head, space as u64 | (base / ALIGNMENT) << SPACE_BITS, offset]);
+    let word = |dim: &Dim| dim.len as u64 | (dim.stride as u64) << 32;
+    match (dim_words, dims) {
+        // Nearly every tensor: without a loop, whose set-up costs more than its work.
+        ([first], [dim]) => *first = word(dim),
+        ([first, second], [outer, inner]) => (*first, *second) = (word(outer), word(inner)),
+        (words, dims) => words.iter_mut().zip(dims).for_each(|(to, dim)| *to = word(dim)),
     }
-    words.len()
+    used
 }
 
 /// Makes a tensor record, written by `encode_tensor`, one that the kernel may only read.

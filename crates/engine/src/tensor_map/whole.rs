@@ -21,8 +21,7 @@ impl TensorMap {
     ) {
         let root = &mut self.roots[id];
         follow.add_stamped(root.writer);
-        // `NONE` has all bits set.
-        let listed = root.heads.into_iter().fold(NONE, |all, head| all & head) != NONE;
+        let listed = root.heads != [NONE; 4];
         if hazard == Hazard::Write {
             follow.add_stamped(root.readers[0]);
             follow.add_stamped(root.readers[1]);
