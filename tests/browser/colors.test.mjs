@@ -1,4 +1,4 @@
-// The colours of the page: what they stand for can be told from them.
+// The colours of the page: each identifies what it represents.
 
 import assert from "node:assert/strict";
 import fs from "node:fs";
@@ -25,7 +25,7 @@ for (const [theme, { kernels, ...others }] of Object.entries(COLORS)) {
     }
   });
 
-  test(`kernels are told apart from each other (${theme})`, () => {
+  test(`kernels have distinguishable colours (${theme})`, () => {
     assert.equal(new Set(kernels).size, 12);
     kernels.forEach((a, at) => kernels.slice(0, at).forEach((b) => assert.ok(distance(a, b) > 15, `${a} and ${b}: ${distance(a, b)}`)));
   });

@@ -32,7 +32,7 @@ const drawing = (page) => page.evaluate(() => {
 
 const WIDE = ["fanin", "--case", "small", "-p", "a2a3sim", "--param", "consumers=744", "--param", "tensors=5"];
 
-test("a graph of 748 tasks that is as wide as that fills the screen, with boxes that can be told apart", () =>
+test("a graph of 748 tasks that is as wide as that fills the screen, with boxes that can be distinguished", () =>
   openGraph(graphOf("wide", WIDE), async (page) => {
     assert.match(await page.innerText("#note"), /748 nodes/);
     const { high, colours } = await drawing(page);

@@ -30,7 +30,7 @@ test("workers stand above the cores of their chips, and each step of a call has 
   assert.match(await text(page, "#timeline .legend:last-of-type"), /on the chips .*QK/);
 }, { name: "node" }));
 
-test("the offset and the error of each clock are told, and how much each modelled run was stretched", () => open(sim, async (page) => {
+test("the page shows the offset and the error of each clock, and how much each modelled run was stretched", () => open(sim, async (page) => {
   const workers = await text(page, "#workers table >> nth=0");
   assert.match(workers, /chip0 one chip 4000 2 .*0 ± 900 ns 0 chip1 one chip 4001 2 .*−1.2 µs ± 1 µs 0 function0 functions 4002 1 .*\+35 µs ± 1.1 µs/);
   const runs = await page.$$eval("#workers table.runs tbody tr", (rows) => rows.map((row) => row.innerText.replace(/\s+/g, " ")));
@@ -45,7 +45,7 @@ test("a run on cpu is where it was and is not stretched", () => open(cpu, async 
   assert.doesNotMatch(await text(page, "#workers"), /stretched over the time/);
   const [took, own] = await page.$$eval("#workers table.runs tbody tr:first-child td", (cells) => [cells[4].innerText, cells[5].innerText]);
   // Equal to a tick of the node's clock, on whose two sides a rounding may lie.
-  const [length, ownLength] = [took, own].map((told) => parseFloat(told) * { ns: 1e-3, "\u00b5s": 1, ms: 1e3, s: 1e6 }[told.split(/\s/)[1]]);
+  const [length, ownLength] = [took, own].map((shown) => parseFloat(shown) * { ns: 1e-3, "\u00b5s": 1, ms: 1e3, s: 1e6 }[shown.split(/\s/)[1]]);
   assert.ok(Math.abs(length / ownLength - 1) < 0.002, `${took}, ${own}`);
 }));
 
@@ -55,7 +55,7 @@ test("what is under the pointer says which call it is and where its time went", 
   const rows = await page.$eval(".lanes .toggle", (button) => parseFloat(button.style.top));
   await page.mouse.move(box.x + 150 + (box.width - 150) * 0.2, box.y + rows + 19 + 8);
   await page.locator("#tooltip").waitFor();
-  assert.match(await text(page, "#tooltip"), /^decode worker chip0 · call 1 task 0:0 .*in the mailbox 170 µs taken, not begun 90 µs ran 3 ms until the node saw it 60 µs$/);
+  assert.match(await text(page, "#tooltip"), /^decode worker chip0 · call 1 task 0:0 .*in the mailbox 170 µs accepted, not started 90 µs ran 3 ms until the node noticed the end 60 µs$/);
   await page.mouse.click(box.x + 150 + (box.width - 150) * 0.2, box.y + rows + 19 + 8);
   await page.locator("#card").waitFor();
   assert.match(await text(page, "#card .card-head"), /decode task 0:0/);
@@ -81,7 +81,7 @@ test("level 4: nodes, below them their workers, below those the chips", () => op
   assert.match(await text(page, "#reproduce"), /--workers 2x2/);
 }, { name: "node-four", colorScheme: "dark" }));
 
-test("a worker that died is red, and what it did not leave is told", () => {
+test("a worker that died is red, and the page names what it did not write", () => {
   const file = pageOfNode("node_died", (dir) => {
     nodeOver(dir, CPU, { status: { 4: "died" } });
     fs.rmSync(path.join(dir, "chip1", "2", "run.json"));

@@ -17,15 +17,15 @@ test("a run that recorded nothing still has a page, which says what records what
   await page.keyboard.press("Escape");
 }));
 
-test("a fatal run says so first, with what to do, and which scope ran out of what", () => {
+test("a fatal run says so first, with what to do, and which scope exhausted which resource", () => {
   const file = pageOfRun("fatal", ["paged_attention", "--case", "small", "--platform", "a2a3sim", "--ring-task-window", "16", "--dfx"], 1);
   return open(file, async (page) => {
     assert.match(await text(page, "#summary .trouble"), /The runtime stopped the run: FlowControlDeadlock.*What to do: .*--ring-task-window 32/);
-    assert.match(await text(page, "#scopes .trouble"), /ran out of task window on ring \d/);
+    assert.match(await text(page, "#scopes .trouble"), /exhausted the task window of ring \d/);
   }, { name: "fatal" });
 });
 
-test("a timeline without a block is told in words", () => open(pageOfFiles("none", { swimlane: {} }), async (page) => {
+test("a timeline without a block is described in words", () => open(pageOfFiles("none", { swimlane: {} }), async (page) => {
   assert.match(await text(page, "#kernels"), /No block ran/);
   assert.match(await text(page, "#time"), /No block ran/);
   for (const key of ["w", "s", "f", "c", "Enter", "Escape"]) await page.keyboard.press(key);
@@ -77,6 +77,6 @@ test("a file that cannot be understood is named, and the rest of the page stands
 
 test("a run that no command line made is called a library run", () => open(pageOfFiles("library", {}), async (page) => {
   const words = await text(page, "#reproduce");
-  assert.match(words, /A library run: code called the runtime/);
+  assert.match(words, /A library run: a program called the runtime/);
   assert.ok(!words.includes("run made_up"), words);
 }));

@@ -101,7 +101,7 @@ test("a block clicked while the page is still read has the card that it has late
     await page.keyboard.press("Enter");
     await page.locator("#card").waitFor();
     early = [await text(page, "#card .card-head"), await text(page, "#card .pairs")];
-    assert.match(await text(page, "#card"), /Being read/);
+    assert.match(await text(page, "#card"), /Loading/);
   };
   await open(good, async (page) => {
     await drawn(page);
@@ -109,7 +109,7 @@ test("a block clicked while the page is still read has the card that it has late
     assert.equal(await text(page, "#card .card-head"), early[0]);
     assert.ok(early[1].includes("blocks 1") && early[1].includes(" on "), early[1]);
     const late = await text(page, "#card");
-    assert.ok(!late.includes("Being read") && late.includes("Waited for"), late);
+    assert.ok(!late.includes("Loading") && late.includes("Waited for"), late);
     const name = /task (\d+:\d+)/.exec(early[0])[1];
     await page.keyboard.press("Escape");
     await select(page, name);
@@ -226,7 +226,7 @@ test("the wheel zooms at the pointer and dragging pans", () => open(good, async 
   await page.waitForFunction((hash) => location.hash !== hash, hash);
 }));
 
-test("a bar of a histogram picks its blocks", () => open(good, async (page) => {
+test("a bar of a histogram selects its blocks", () => open(good, async (page) => {
   await page.locator("#kernels [data-bar][tabindex='0']").first().click();
   await page.waitForFunction(() => /\d+ blocks? of/.test(document.querySelector(".tools .found").innerText));
 }));

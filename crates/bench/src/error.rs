@@ -97,7 +97,7 @@ impl Explain for BenchError {
             BenchError::Bound(error) => error.hint(),
             BenchError::Node(error) => error.hint(),
             BenchError::NoPeer { .. } => "check that the machine allows pipes and Unix sockets".to_string(),
-            BenchError::Golden { scene, .. } => format!("ringlane run {scene} shows which values"),
+            BenchError::Golden { scene, .. } => format!("`ringlane run {scene}` reports the differences"),
             BenchError::NotCounted => "make ringlane::CountingAllocator its #[global_allocator]".to_string(),
         }
     }

@@ -42,24 +42,24 @@ use rows::{Row, Target};
 /// What is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Group {
-    /// The six workloads, from the first submit to the last completion.
+    /// Six task graphs, timed from the first submit to the last completion.
     #[default]
     Workloads,
-    /// The submits of one scope alone, while nothing runs.
+    /// Only the submits of one scope, with no task running.
     Submit,
-    /// Lookups and inserts in the tensor map, among 10 to 10^5 live views of ten patterns.
+    /// Tensor-map lookups and inserts with 10 to 10^5 live views of ten patterns.
     Overlap,
     /// Runs of 10^4 to 10^7 tasks.
     Scaling,
     /// Allocations per task after start-up.
     Alloc,
-    /// Bytes of memory that a task in flight takes.
+    /// Bytes of memory per task in flight.
     Memory,
-    /// What each diagnostic costs, against off.
+    /// The overhead of each diagnostic, compared with a run without diagnostics.
     Dfx,
-    /// The modelled chips: every scene and policy against the best possible, and the model's own speed.
+    /// The modelled chips: every scene and policy compared with the lower bound, and the speed of the model itself.
     Sim,
-    /// A call in a child process through its mailbox, beside a pipe and a Unix socket.
+    /// A call to a child process through its mailbox, compared with a pipe and a Unix socket.
     Mailbox,
 }
 

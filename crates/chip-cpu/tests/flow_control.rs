@@ -193,7 +193,7 @@ fn a_recursion_that_submits_after_its_inner_scopes_needs_four_slots_at_any_depth
 }
 
 #[test]
-fn a_recursion_that_submits_before_its_inner_scopes_is_told_which_ring_they_share() {
+fn a_deadlock_in_a_recursion_names_the_ring_that_inner_scopes_share() {
     let error = run_tree(Some(u32)).unwrap_err();
     let found = deadlock(&error);
     assert_eq!((found.ring, found.depth), (3, 3), "{found:?}");

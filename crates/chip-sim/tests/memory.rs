@@ -90,7 +90,7 @@ fn an_access_without_a_copy_is_refused_with_its_address_and_cause() {
     let error = look(&copied()).result.unwrap_err();
     assert_eq!(error.name(), "NotMapped");
     let (_, detail) = error.detail().split_once(": ").map(|(at, d)| (at.to_string(), d.to_string())).unwrap();
-    assert_eq!(detail, "16 bytes at heap ring 0+0x0 were looked at without a copy to the host");
+    assert_eq!(detail, "16 bytes at heap ring 0+0x0 cannot be accessed without a copy to the host");
     assert!(error.hint().contains("o.read"), "{}", error.hint());
 }
 

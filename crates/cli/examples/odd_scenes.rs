@@ -1,5 +1,4 @@
-//! The whole command with scenes that misbehave: what the tests of the command need, and a place to look at how
-//! each failure is told.
+//! The whole command with scenes that misbehave, for the tests of the command and to see how each failure is reported.
 //!
 //! ```text
 //! $ cargo run -p ringlane-cli --example odd_scenes -- run odd --case kernel_panics
@@ -42,7 +41,7 @@ kernel! {
     }
 }
 
-/// What each case does wrong; its position is what the kernel is told.
+/// What each case does wrong; the kernel gets its position as an argument.
 const WAYS: [&str; 14] = [
     "nothing",
     "kernel_fails",
@@ -63,7 +62,7 @@ const WAYS: [&str; 14] = [
 /// More than the heap of a ring holds by default.
 const HEAP_BYTES_MAX: u32 = 1 << 29;
 
-/// Says a last word and takes the process down.
+/// Prints a line and aborts the process.
 fn abort() -> ! {
     eprintln!("the kernel was told to abort");
     std::process::abort()

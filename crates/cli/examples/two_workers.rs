@@ -52,14 +52,15 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<Vec<f32>, CallError> {
-    let told = |error: NodeError| CallError::of(&error);
+    let to_call_error = |error: NodeError| CallError::of(&error);
     let failed = |error: Error| CallError::of(&error);
     let function = |i| WorkerSpec { kind: Kind::Function, launch: Launch::new(format!("function{i}")) };
     let request = RunRequest::on(Platform::A2a3sim).encode();
     let chip = Launch::new("chip0").with_arguments(["worker", "--kind", "chip"]).with_run_request(request);
     let workers = [function(0), function(1), WorkerSpec { kind: Kind::Chip, launch: chip }];
     let options = NodeOptions::new(workers.to_vec());
-    let worker = Worker::start(&Memories::default(), &CallConfig::default(), &options).map_err(told)?;
+    let worker =
+        Worker::start(&Memories::default(), &CallConfig::default(), &options).map_err(to_call_error)?;
 
     let mut data = worker.buffers(); // in memory that the workers see
     let x = data.add(&[4], &[1.0f32, 2.0, 3.0, 4.0]).map_err(failed)?;
@@ -70,7 +71,7 @@ fn run() -> Result<Vec<f32>, CallError> {
             o.submit(&SCALE, &[squares.read(), out(f32, [4]), scalar(0.5f32)], &config, On::Any)?.out(0);
         o.read::<f32>(halves)
     });
-    let finished = submitted.map_err(told)?.wait(Duration::from_secs(60));
+    let finished = submitted.map_err(to_call_error)?.wait(Duration::from_secs(60));
     let finished = finished.map_err(|_| CallError::new("Late", "the run is not over", "wait longer"))?;
     finished.run.result.map_err(failed)
 }

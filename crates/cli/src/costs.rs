@@ -1,10 +1,10 @@
-//! What blocks cost: recorded from the swimlane of a run, or given to a chip that models them.
+//! Durations of blocks: recorded from the swimlane of a run, or used by a modelled chip.
 //!
 //! ```text
 //! ringlane run … --chip-swimlane=1 --costs-out f.json     cpu: each kernel's blocks, timed   ──▶ f.json
 //! ringlane run … -p CHIP --costs f.json                   a simulator: its blocks take what they took there
 //! ```
-//! Both files are looked at before anything runs: one that cannot be read, understood or written costs nothing but a line.
+//! Both files are opened before anything runs, so a file that cannot be read, parsed or written is reported at once.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -24,15 +24,15 @@ use crate::output::{path_text, say};
 /// Why costs cannot be used or recorded.
 #[derive(Debug, thiserror::Error)]
 pub enum CostsError {
-    /// The table given is none.
+    /// The file is not a valid cost table.
     Table(#[from] CostTableError),
-    /// Nothing times the blocks.
+    /// No instrument times the blocks.
     NoSwimlane,
-    /// The file for the costs cannot be made; nothing has run.
+    /// The file for the costs cannot be created; nothing has run.
     NotWritable { path: PathBuf, source: io::Error },
     /// The file for the costs cannot be written, after the run.
     CannotWrite { path: PathBuf, source: io::Error },
-    /// The swimlane of a run that went well cannot be read.
+    /// The swimlane of a successful run cannot be read.
     CannotRecord(TraceError),
 }
 
@@ -62,10 +62,10 @@ impl Explain for CostsError {
     fn summary(&self) -> String {
         match self {
             CostsError::Table(error) => return error.summary(),
-            CostsError::NoSwimlane => "costs are recorded from the swimlane, which is not on",
-            CostsError::NotWritable { .. } => "the file for the costs cannot be made",
+            CostsError::NoSwimlane => "recording costs requires the swimlane, which is off",
+            CostsError::NotWritable { .. } => "the file for the costs cannot be created",
             CostsError::CannotWrite { .. } => "the costs cannot be written",
-            CostsError::CannotRecord(_) => "the costs cannot be taken from the swimlane",
+            CostsError::CannotRecord(_) => "the costs cannot be read from the swimlane",
         }
         .to_string()
     }
@@ -84,13 +84,13 @@ impl Explain for CostsError {
     fn hint(&self) -> String {
         match self {
             CostsError::Table(error) => error.hint(),
-            CostsError::NoSwimlane => "--chip-swimlane=1".to_string(),
+            CostsError::NoSwimlane => "add --chip-swimlane=1".to_string(),
             CostsError::NotWritable { source, .. } => {
-                let otherwise = "name a file in a directory that is there and that you may write to";
+                let otherwise = "name a file in an existing directory with write permission";
                 os_hint(source).unwrap_or(otherwise).to_string()
             }
             CostsError::CannotWrite { source, .. } => os_hint(source)
-                .unwrap_or("is there space left, and is the directory still there?")
+                .unwrap_or("check the free space, and that the directory still exists")
                 .to_string(),
             CostsError::CannotRecord(error) => error.hint(),
         }
@@ -102,7 +102,7 @@ pub fn given(path: &Path) -> Result<CostTable, CostsError> {
     Ok(CostTable::read(path)?)
 }
 
-/// A table that says nothing of what runs: a warning, for the kernels still cost what they say of themselves.
+/// The table has none of the scene's kernels: a warning, because the kernels' own cost models are used instead.
 #[derive(Debug, thiserror::Error)]
 pub struct CostsUnused {
     path: PathBuf,
@@ -111,7 +111,7 @@ pub struct CostsUnused {
 }
 
 impl CostsUnused {
-    /// Looks whether a table is of use to a scene. A scene that lists no kernels may run any.
+    /// Checks whether a table has any kernel of a scene. A scene that lists no kernels may run any.
     pub fn find(path: &Path, table: &CostTable, scene: &'static Scene) -> Option<Self> {
         let is_used = scene.kernels.iter().any(|kernel| table.kernel(kernel.name()).is_some());
         let named = table.kernels().len();
@@ -138,7 +138,7 @@ impl Explain for CostsUnused {
         let CostsUnused { path, named, scene } = self;
         let kernels: Vec<_> = scene.kernels.iter().map(|kernel| kernel.name()).collect();
         let (path, kernels) = (path.display(), kernels.join(", "));
-        format!("kernels in {path}: {named}, none of them of {}, which runs {kernels}", scene.name)
+        format!("{path} has {named} kernels, none of them a kernel of {}, which runs {kernels}", scene.name)
     }
 
     fn hint(&self) -> String {
@@ -146,12 +146,12 @@ impl Explain for CostsUnused {
     }
 }
 
-/// The file of `--costs-out FILE`: opened before the runs and written after them. Dropped, it is as if it had not been.
+/// The file of `--costs-out FILE`: opened before the runs and written after them. If it is dropped, nothing is written.
 #[derive(Debug)]
 pub struct CostsOut(ArtifactFile);
 
 impl CostsOut {
-    /// Makes sure that there are costs to record and a place for them.
+    /// Checks that blocks are timed and that the file can be created.
     pub fn reserve(path: &Path, config: &CallConfig) -> Result<Self, CostsError> {
         if config.dfx_flags.swimlane_level() == 0 {
             return Err(CostsError::NoSwimlane);
@@ -163,8 +163,8 @@ impl CostsOut {
         }
     }
 
-    /// Writes what the blocks of these runs took. Rounds of one case are averaged task by task; of several cases, and of parts
-    /// that ran on chips of their own, only what blocks of each kernel took is kept.
+    /// Writes the durations of the blocks of these runs. Rounds of one case are averaged task by task; for several cases, and
+    /// for parts that ran on separate chips, only the averages of each kernel are kept.
     pub fn write(mut self, runs: &[CaseReport], setup: &Setup) -> Result<(), CostsError> {
         let is_one = runs.len() == 1 && setup.workers.is_none();
         let programs = if is_one { Programs::One } else { Programs::Several };
@@ -187,7 +187,7 @@ impl CostsOut {
     }
 }
 
-/// Where the observed rounds of a case left their files.
+/// The directories of the recorded rounds of a case.
 fn observed(dir: &Path, setup: &Setup) -> Vec<PathBuf> {
     let diagnostics = setup.diagnostics();
     let place = |round| match diagnostics.place(round, setup.rounds) {

@@ -37,11 +37,11 @@ pub enum RecordedBy {
 /// In which of several rounds the diagnostics are on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
 pub enum DfxRounds {
-    /// In every one; each leaves a directory of its own.
+    /// Every round, each in its own directory.
     All,
-    /// In the first: everything is cold.
+    /// The first round, with cold caches.
     First,
-    /// In the last: everything is warm.
+    /// The last round, with warm caches.
     #[default]
     Last,
 }

@@ -1,4 +1,4 @@
-//! What can be wrong with a command line, how an error is printed, and which exit status follows.
+//! The errors of a command line, how an error is printed, and its exit status.
 
 use std::io;
 use std::path::PathBuf;
@@ -24,13 +24,13 @@ use ringlane::{Platform, RequestError, SetupError};
 /// How the command ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Exit {
-    /// All well: 0.
+    /// Success: 0.
     Ok,
     /// A run or a check failed: 1.
     Failed,
     /// Wrong usage or bad input: 2.
     Usage,
-    /// A signal stopped it: 128 and its number, 130 after Ctrl-C.
+    /// A signal stopped it: 128 plus its number, 130 after Ctrl-C.
     Interrupted(StopSignal),
 }
 
@@ -50,7 +50,7 @@ pub fn print(error: &dyn Explain) {
     say(lines("error", error));
 }
 
-/// Prints what went wrong without ending anything, in the same form.
+/// Prints a problem that does not end the command, in the same form.
 pub fn warn(problem: &dyn Explain) {
     say(lines("warning", problem));
 }
@@ -62,7 +62,7 @@ pub fn lines(kind: &str, error: &dyn Explain) -> String {
     format!("{kind}: {}: {what}\ndetail: {detail}\nhint: {hint}", error.name())
 }
 
-/// Why the command does not do what it was asked.
+/// Why the command fails.
 #[derive(Debug, thiserror::Error)]
 pub enum CliError {
     /// A value of an option is not one of those allowed.
@@ -73,23 +73,23 @@ pub enum CliError {
     UnknownOption { given: String, similar: Option<String>, usage: String },
     /// A command does not exist.
     UnknownCommand { given: String, similar: Option<String>, known: Vec<String> },
-    /// Something that must be there is not.
+    /// A required argument is missing.
     MissingArgument { what: String, usage: String },
-    /// Anything else that the parser of the command line does not like.
+    /// Any other error of the command line parser.
     BadUsage { detail: String, usage: String },
     /// No scene is named.
     MissingScene { known: Vec<&'static str> },
-    /// A scene, case or parameter is not there, or a parameter cannot have its value.
+    /// A scene, case or parameter does not exist, or a parameter cannot have its value.
     Scene(#[from] SceneError),
-    /// A case is none of any of the scenes.
+    /// None of the scenes has the case.
     CaseOfNone { name: String, scenes: Vec<&'static str>, known: Vec<&'static str> },
     /// Two scenes have one name.
     DuplicateScene { name: &'static str },
     /// One directory is given for several cases.
     OneDirectory { choices: Vec<Choice> },
-    /// A runtime with these capacities cannot be had.
+    /// A runtime with these settings cannot be created.
     Setup(SetupError),
-    /// The run directory cannot be made or written.
+    /// The run directory cannot be created or written.
     Trace(#[from] TraceError),
     /// An option of simulators is given for another platform.
     OnlyOnSimulators { option: &'static str, platform: Platform },
@@ -97,35 +97,35 @@ pub enum CliError {
     NotOnSimulators { option: &'static str, platform: Platform },
     /// An option of runs over workers is given for another.
     OnlyWithWorkers { option: &'static str },
-    /// A scene cannot be shared out to workers.
+    /// A scene cannot be divided among workers.
     NotDivisible { scene: &'static str, known: Vec<&'static str> },
     /// A chip's file cannot be used.
     Chip(#[from] SpecError),
-    /// What a run is asked for cannot be read.
+    /// A run request cannot be read.
     Request(RequestError),
     /// Costs cannot be used or recorded.
     Costs(#[from] CostsError),
-    /// A run that is named is not there.
+    /// The named run does not exist.
     NoSuchRun { path: PathBuf, known: Vec<String> },
-    /// No run is named, and none has what is needed.
+    /// No run is named, and none has the required file.
     NoRecordedRun { file: &'static str, option: &'static str, known: Vec<String> },
-    /// What is to be written would take the place of what was recorded.
+    /// The output would overwrite a recorded file.
     OverwritesRun { output: PathBuf, file: &'static str, run: PathBuf },
-    /// A run cannot be explained.
+    /// A run cannot be analysed.
     Insight(#[from] InsightError),
     /// Captured arguments cannot be shown, exported or compared.
     Dump(#[from] DumpError),
     /// A worker cannot serve.
     Node(NodeError),
-    /// The ranks of an MPI run are not there, or no longer.
+    /// The ranks of an MPI run are missing or lost.
     #[cfg_attr(not(feature = "mpi"), allow(dead_code))]
     Remote(RemoteError),
-    /// A worker is neither that of a node nor a rank among others.
+    /// A worker was started neither by a node nor as one of several ranks.
     NoRanks { ranks: u32 },
     /// This command was built without MPI.
     #[cfg_attr(feature = "mpi", allow(dead_code))]
     NoMpi,
-    /// An option cannot be had over ranks.
+    /// An option cannot be used in a run over ranks.
     NotWithRanks { option: &'static str },
     /// Results cannot be printed.
     CannotPrint(io::Error),
@@ -144,10 +144,10 @@ impl CliError {
     pub fn exit(&self) -> Exit {
         match self {
             CliError::CannotPrint(_) | CliError::NoSignals(_) | CliError::Remote(_) => Exit::Failed,
-            // Processes or descriptors cannot be had: nothing is wrong with what was asked for.
+            // The system is out of processes or descriptors; the command line is valid.
             CliError::Node(NodeError::CannotStart { .. }) => Exit::Failed,
             CliError::Costs(error) => error.exit(),
-            // What was asked for is well, and the machine does not let it be written.
+            // The command line is valid; the system cannot write the file.
             CliError::Trace(TraceError::CannotWrite { .. })
             | CliError::Dump(DumpError::CannotExport { .. }) => Exit::Failed,
             _ => Exit::Usage,
@@ -205,31 +205,31 @@ impl Explain for CliError {
             CliError::UnknownOption { .. } => "there is no such option",
             CliError::UnknownCommand { .. } => "there is no such command",
             CliError::MissingArgument { .. } => "an argument is missing",
-            CliError::BadUsage { .. } => "the command line cannot be understood",
-            CliError::MissingScene { .. } => "a scene must be named",
+            CliError::BadUsage { .. } => "the command line is not valid",
+            CliError::MissingScene { .. } => "no scene was named",
             CliError::Scene(error) => return error.summary(),
             CliError::CaseOfNone { name, .. } => return format!("none of the scenes has the case `{name}`"),
             CliError::DuplicateScene { .. } => "two scenes have the same name",
             CliError::OneDirectory { .. } => "one directory cannot hold several cases",
             CliError::Setup(error) => return error.summary(),
             CliError::Trace(error) => return error.summary(),
-            CliError::OnlyOnSimulators { .. } => "an option is for simulators",
-            CliError::NotOnSimulators { .. } => "an option is for the machine's own cores",
-            CliError::OnlyWithWorkers { .. } => "an option is for runs over workers",
-            CliError::NotDivisible { .. } => "a scene cannot be run in parts",
+            CliError::OnlyOnSimulators { .. } => "an option applies only to simulators",
+            CliError::NotOnSimulators { .. } => "an option does not apply to simulators",
+            CliError::OnlyWithWorkers { .. } => "an option applies only to runs over workers",
+            CliError::NotDivisible { .. } => "a scene cannot be divided among workers",
             CliError::Chip(error) => return error.summary(),
             CliError::Request(error) => return error.summary(),
             CliError::Costs(error) => return error.summary(),
             CliError::NoSuchRun { .. } => "there is no such run",
-            CliError::NoRecordedRun { .. } => "no run has what this needs",
-            CliError::OverwritesRun { .. } => "the output would overwrite what a run recorded",
+            CliError::NoRecordedRun { .. } => "no run recorded what this command needs",
+            CliError::OverwritesRun { .. } => "the output would overwrite a file that a run recorded",
             CliError::Insight(error) => return error.summary(),
             CliError::Dump(error) => return error.summary(),
             CliError::Node(error) => return error.summary(),
             CliError::Remote(error) => return error.summary(),
-            CliError::NoRanks { .. } => "a worker has nobody to work for",
+            CliError::NoRanks { .. } => "a worker was started without a node or other ranks",
             CliError::NoMpi => "this command was built without MPI",
-            CliError::NotWithRanks { .. } => "an option is not for runs over ranks",
+            CliError::NotWithRanks { .. } => "an option cannot be used in a run over ranks",
             CliError::CannotPrint(_) => "results cannot be printed",
             CliError::NoSignals(_) => "signals cannot be caught",
         }
@@ -244,11 +244,11 @@ impl Explain for CliError {
             CliError::BadCapacity { option, value, error } => format!("{option} {value}: {}", error.detail()),
             CliError::UnknownOption { given, .. } => given.clone(),
             CliError::UnknownCommand { given, known, .. } => {
-                format!("{given}; there are: {}", known.join(", "))
+                format!("{given}; known commands: {}", known.join(", "))
             }
             CliError::MissingArgument { what, .. } => what.clone(),
             CliError::BadUsage { detail, .. } => detail.clone(),
-            CliError::MissingScene { known } => format!("there are: {}", listed(known)),
+            CliError::MissingScene { known } => format!("known scenes: {}", listed(known)),
             CliError::Scene(error) => error.detail(),
             CliError::CaseOfNone { name, scenes, .. } => {
                 format!("given: `{name}`; the scenes: {}", listed(scenes))
@@ -256,19 +256,19 @@ impl Explain for CliError {
             CliError::DuplicateScene { name } => name.to_string(),
             CliError::OneDirectory { choices } => {
                 let cases: Vec<_> = choices.iter().map(ToString::to_string).collect();
-                format!("-o names one directory, these are {} cases: {}", cases.len(), listed(&cases))
+                format!("-o names one directory, but there are {} cases: {}", cases.len(), listed(&cases))
             }
             CliError::Setup(error) => error.detail(),
             CliError::Trace(error) => error.detail(),
             CliError::NotOnSimulators { option, platform } => {
-                format!("{option} with --platform {platform}, which is one thread of this machine")
+                format!("{option} with --platform {platform}, which runs on one thread of this machine")
             }
             CliError::OnlyOnSimulators { option, platform } => {
-                format!("{option} with --platform {platform}, which is no modelled chip")
+                format!("{option} with --platform {platform}, which is not a modelled chip")
             }
             CliError::OnlyWithWorkers { option } => format!("{option} without --workers"),
             CliError::NotDivisible { scene, known } => {
-                format!("--workers and {scene}; these can be: {}", known.join(", "))
+                format!("--workers with {scene}; scenes that can be divided: {}", known.join(", "))
             }
             CliError::Chip(error) => error.detail(),
             CliError::Request(error) => error.detail(),
@@ -286,8 +286,8 @@ impl Explain for CliError {
             CliError::Dump(error) => error.detail(),
             CliError::Node(error) => error.detail(),
             CliError::Remote(error) => error.detail(),
-            CliError::NoRanks { ranks: 0 } => "neither --mailbox-fd nor mpirun".to_string(),
-            CliError::NoRanks { ranks } => format!("{ranks} rank; rank 0 needs others that work"),
+            CliError::NoRanks { ranks: 0 } => "neither --mailbox-fd nor mpirun was used".to_string(),
+            CliError::NoRanks { ranks } => format!("{ranks} rank; rank 0 needs other ranks as workers"),
             CliError::NoMpi => "`ringlane worker` without --mailbox-fd is a rank of an MPI run".to_string(),
             CliError::NotWithRanks { option } => format!("{option} in a run over ranks"),
             CliError::CannotPrint(error) | CliError::NoSignals(error) => error.to_string(),
@@ -303,12 +303,12 @@ impl Explain for CliError {
             CliError::UnknownOption { usage, .. }
             | CliError::MissingArgument { usage, .. }
             | CliError::BadUsage { usage, .. } => match usage.as_str() {
-                "" => "--help says what is needed".to_string(),
-                usage => format!("{usage}; --help says more"),
+                "" => "see --help".to_string(),
+                usage => format!("{usage}; see --help"),
             },
-            CliError::UnknownCommand { .. } => "--help says what each of them does".to_string(),
+            CliError::UnknownCommand { .. } => "--help describes each of them".to_string(),
             CliError::MissingScene { known } => {
-                format!("name one, as in `ringlane run {}`", known.first().unwrap_or(&"SCENE"))
+                format!("name one, for example `ringlane run {}`", known.first().unwrap_or(&"SCENE"))
             }
             CliError::Scene(error) => match meant(error) {
                 Some(meant) => format!("did you mean {meant}? {}", error.hint()),
@@ -316,51 +316,53 @@ impl Explain for CliError {
             },
             CliError::CaseOfNone { name, known, .. } => {
                 let meant = nearest(name, known).map(|near| format!("did you mean --case {near}? "));
-                format!("{}cases that some have: {}", meant.unwrap_or_default(), listed(known))
+                format!("{}cases of these scenes: {}", meant.unwrap_or_default(), listed(known))
             }
             CliError::DuplicateScene { .. } => "rename one of them".to_string(),
             CliError::OneDirectory { choices } => one_of(choices),
             CliError::Setup(error) => error.hint(),
             CliError::Trace(error) => error.hint(),
-            CliError::NotOnSimulators { option, .. } => format!("--platform cpu, or leave out {option}"),
-            CliError::OnlyOnSimulators { option, .. } => format!("--platform a2a3sim, or leave out {option}"),
-            CliError::OnlyWithWorkers { .. } => "add --workers 2, or leave it out".to_string(),
+            CliError::NotOnSimulators { option, .. } => format!("use --platform cpu, or leave out {option}"),
+            CliError::OnlyOnSimulators { option, .. } => {
+                format!("use --platform a2a3sim, or leave out {option}")
+            }
+            CliError::OnlyWithWorkers { option } => format!("add --workers 2, or leave out {option}"),
             CliError::NotDivisible { .. } => "leave out --workers, or implement `Program::parts`".to_string(),
             CliError::Chip(error) => error.hint(),
             CliError::Request(error) => error.hint(),
             CliError::Costs(error) => error.hint(),
             CliError::NoSuchRun { known, .. } => match known.first() {
-                Some(newest) => format!("name a run directory, as in {newest}"),
-                None => "`ringlane run SCENE --dfx` makes one in outputs/".to_string(),
+                Some(newest) => format!("name a run directory, for example {newest}"),
+                None => "`ringlane run SCENE --dfx` records one in outputs/".to_string(),
             },
             CliError::NoRecordedRun { option, .. } => {
-                format!("make one with `ringlane run SCENE {option}`, or name the run's directory")
+                format!("record one with `ringlane run SCENE {option}`, or name a run's directory")
             }
-            CliError::OverwritesRun { .. } => "-o another file; what was recorded stays as it is".to_string(),
+            CliError::OverwritesRun { .. } => "name another file with -o; recorded files are never overwritten".to_string(),
             CliError::Insight(error) => error.hint(),
             CliError::Dump(error) => error.hint(),
             CliError::Node(error) => error.hint(),
             CliError::Remote(error) => error.hint(),
             CliError::NoRanks { .. } => {
-                "a node starts its workers itself; ranks: `mpirun -n 4 ringlane worker -- run SCENE`".to_string()
+                "a node starts its workers itself; start ranks with `mpirun -n 4 ringlane worker -- run SCENE`".to_string()
             }
             CliError::NoMpi => {
-                "`cargo build --release -p ringlane-cli --features mpi`; on one machine, `ringlane run SCENE --workers N`"
+                "build it with `cargo build --release -p ringlane-cli --features mpi`; on one machine, use `ringlane run SCENE --workers N`"
                     .to_string()
             }
             CliError::NotWithRanks { option: "--workers" } => {
-                "give it before the `--`: it is how many chips each rank has".to_string()
+                "put it before the `--`, where it sets the number of chips of each rank".to_string()
             }
             CliError::NotWithRanks { .. } => "leave it out".to_string(),
-            CliError::CannotPrint(_) => "is there space where standard output goes?".to_string(),
+            CliError::CannotPrint(_) => "check where standard output goes, and the space there".to_string(),
             CliError::NoSignals(error) => {
-                os_hint(error).unwrap_or("does the machine allow signal handlers?").to_string()
+                os_hint(error).unwrap_or("check that this environment allows signal handlers").to_string()
             }
         }
     }
 }
 
-/// The name that was probably meant, as it would be given.
+/// The name that was probably meant, as an option.
 fn meant(error: &SceneError) -> Option<String> {
     match error {
         SceneError::UnknownScene { name, known } => {
@@ -382,7 +384,7 @@ fn meant(error: &SceneError) -> Option<String> {
     }
 }
 
-/// How one case is asked for instead of several.
+/// How to name one case instead of several.
 fn one_of(choices: &[Choice]) -> String {
     match choices {
         [] => "name a scene".to_string(),
@@ -390,7 +392,10 @@ fn one_of(choices: &[Choice]) -> String {
             format!("--case {}", first.case.name)
         }
         [first, ..] => {
-            format!("one scene and one case, as in `{} --case {}`", first.scene.name, first.case.name)
+            format!(
+                "name one scene and one case, for example `{} --case {}`",
+                first.scene.name, first.case.name
+            )
         }
     }
 }

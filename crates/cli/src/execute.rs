@@ -162,7 +162,7 @@ impl Explain for GoldenMismatch {
         "GoldenMismatch"
     }
     fn summary(&self) -> String {
-        "the values are not the known answer".to_string()
+        "the values differ from the golden result".to_string()
     }
     fn detail(&self) -> String {
         let Golden { checked, failed, nan_values, nan_answers, max_abs_error, .. } = &self.0;
@@ -172,16 +172,16 @@ impl Explain for GoldenMismatch {
         let how = match (nan_values, nan_answers) {
             (0, 0) => format!("the largest error is {max_abs_error:e}"),
             (values, 0) => format!("{values} of them NaN"),
-            (0, answers) => format!("{answers} of the known answers are NaN"),
-            (values, answers) => format!("{values} values are NaN, and {answers} of the known answers"),
+            (0, answers) => format!("{answers} of the golden values are NaN"),
+            (values, answers) => format!("{values} values and {answers} golden values are NaN"),
         };
         format!("{failed} of {checked} values are outside the tolerance, {how}")
     }
     fn hint(&self) -> String {
         match (self.0.nan_values, self.0.nan_answers) {
-            (_, 1..) => "the golden's own computation gives NaN: mend it, and compare again".to_string(),
+            (_, 1..) => "the golden computation itself produces NaN: fix it first".to_string(),
             (1.., 0) => {
-                "record it with --dump-tensor: `ringlane dump bad` names the first task that made one"
+                "record it with --dump-tensor: `ringlane dump bad` finds the first task that produced one"
                     .to_string()
             }
             (0, 0) => {
@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn run_json_tells_of_the_round_whose_files_are_beside_it() {
+    fn run_json_describes_the_round_whose_files_are_next_to_it() {
         let mut rounds = Rounds::default();
         rounds.add(round(1, Some(Exported::default())));
         rounds.add(round(2, None));
@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn run_json_tells_of_the_last_round_if_no_files_are_beside_it() {
+    fn run_json_describes_the_last_round_if_no_files_are_next_to_it() {
         let mut rounds = Rounds::default();
         rounds.add(round(1, None));
         rounds.add(round(2, None));

@@ -3,7 +3,7 @@
 use ringlane_probe::Exported;
 use ringlane_task::Explain;
 
-/// A run whose tasks were all done when a person ended the writing of its files.
+/// A run whose tasks were all done when the user interrupted the writing of its files.
 #[derive(Debug, thiserror::Error)]
 pub struct ExportInterrupted {
     tasks: u64,
@@ -20,15 +20,15 @@ impl Explain for ExportInterrupted {
         "the run was interrupted while its files were written".to_string()
     }
     fn detail(&self) -> String {
-        format!("all {} tasks were done; without rows: {}", self.tasks, self.files.join(", "))
+        format!("all {} tasks were done; files without rows: {}", self.tasks, self.files.join(", "))
     }
     fn hint(&self) -> String {
-        "run it again; its values were not compared with the known answer".to_string()
+        "run it again; its values were not compared with the golden result".to_string()
     }
 }
 
 impl ExportInterrupted {
-    /// What became of a run of that number of tasks, if the writing of its files was ended.
+    /// The error of a run of `tasks` tasks, if the writing of its files was interrupted.
     pub fn of(tasks: u64, recording: &Exported) -> Option<Self> {
         let unwritten = recording.files.iter().filter(|file| file.incomplete.is_some());
         let files = unwritten.map(|file| file.path.clone()).collect();
@@ -36,14 +36,14 @@ impl ExportInterrupted {
     }
 }
 
-/// A run of several rounds that a person ended before the last of them was done.
+/// A run of several rounds that the user interrupted before the last one was done.
 #[derive(Debug, thiserror::Error)]
 pub struct RoundsInterrupted {
     /// Rounds that were done.
     pub done: u32,
-    /// Rounds that were asked for.
+    /// The requested number of rounds.
     pub rounds: u32,
-    /// What happened to the one after these, if it had begun.
+    /// The error of the round after these, if it had begun.
     pub within: Option<Box<dyn Explain>>,
 }
 

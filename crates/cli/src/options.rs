@@ -16,7 +16,7 @@ use crate::limits::{CALL_TIMEOUT_MAX, JOBS_MAX, ROUNDS_MAX, THREADS_MAX};
 /// How the task graph is built.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
 pub enum GraphRuntime {
-    /// While it runs, in memory bounded by the rings.
+    /// While tasks run, in memory bounded by the rings.
     #[default]
     #[value(name = "tensormap_and_ringbuffer")]
     TensormapAndRingbuffer,

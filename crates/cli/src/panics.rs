@@ -1,7 +1,7 @@
 //! No panic reaches a user: one inside a run becomes that run's error, any other an `InternalError`.
 //!
-//! The engine catches a kernel's panic and turns it into a failed task, which then speaks for itself; so while
-//! a case runs the hook only takes down what it hears.
+//! The engine catches a kernel's panic and turns it into a failed task with its own error, so while a case runs the hook
+//! only stores the panic's message.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook};
@@ -33,18 +33,17 @@ impl Explain for InternalError {
         "InternalError"
     }
     fn summary(&self) -> String {
-        "something went wrong that should not be possible".to_string()
+        "the command panicked".to_string()
     }
     fn detail(&self) -> String {
         self.said.clone()
     }
     fn hint(&self) -> String {
-        "this is a fault of the program, not of its input: please report this line and the command"
-            .to_string()
+        "this is a bug in Ringlane: please report this line and the command".to_string()
     }
 }
 
-/// Replaces the hook that would print a panic as one.
+/// Replaces the default hook, which prints panics.
 pub fn install() {
     set_hook(Box::new(|info| {
         let said = describe(info);
@@ -55,7 +54,7 @@ pub fn install() {
     }));
 }
 
-/// Runs code of a scene; its panic is an answer like any other.
+/// Runs code of a scene and returns its panic as an error.
 pub fn quietly<T>(f: impl FnOnce() -> T) -> Result<T, Panicked> {
     QUIET.fetch_add(1, Ordering::Relaxed);
     let result = catch_unwind(AssertUnwindSafe(f));
@@ -66,12 +65,12 @@ pub fn quietly<T>(f: impl FnOnce() -> T) -> Result<T, Panicked> {
 /// What the last panic of this thread said.
 pub fn last_panic() -> Panicked {
     let said = LAST.with_borrow_mut(Option::take);
-    Panicked::new(said.unwrap_or_else(|| "it did not say why".to_string()))
+    Panicked::new(said.unwrap_or_else(|| "a panic without a message".to_string()))
 }
 
 fn describe(info: &PanicHookInfo<'_>) -> String {
     let said =
-        info.payload_as_str().unwrap_or("a panic without a text").lines().collect::<Vec<_>>().join("; ");
+        info.payload_as_str().unwrap_or("a panic without a message").lines().collect::<Vec<_>>().join("; ");
     match info.location() {
         Some(place) => format!("{}:{}: {said}", place.file(), place.line()),
         None => said,

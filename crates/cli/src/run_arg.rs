@@ -16,7 +16,7 @@ pub const OUTPUTS: &str = "outputs";
 /// The run a command is about.
 #[derive(clap::Args)]
 pub struct RunArg {
-    /// A run directory, or a file in it [default: the newest of outputs/ that has the file]
+    /// A run directory, or a file in it [default: the newest run in outputs/ that recorded what is needed]
     #[arg(value_name = "RUN")]
     run: Option<PathBuf>,
 }

@@ -184,7 +184,7 @@ mod tests {
             ("UnknownCase", "none of the scenes has the case `nope`")
         );
         assert!(error.detail().starts_with("given: `nope`; the scenes: cholesky, "), "{}", error.detail());
-        assert!(error.hint().starts_with("cases that some have: small, one_tile, "), "{}", error.hint());
+        assert!(error.hint().starts_with("cases of these scenes: small, one_tile, "), "{}", error.hint());
         let error = chosen(&["vector", "matmul"], &["smal"]).unwrap_err();
         assert!(error.hint().starts_with("did you mean --case small? "), "{}", error.hint());
         assert!(chosen(&["all", "vectro"], &[]).is_err());

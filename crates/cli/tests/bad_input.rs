@@ -56,11 +56,11 @@ fn an_unknown_or_impossible_parameter_is_refused() {
 fn a_parameter_that_the_case_contradicts_is_the_one_that_is_named() {
     let answer = refused(&["run", "vector", "--param", "n=1"], "BadParam");
     assert_eq!(answer.line("error: "), "BadParam: the case `chunked` cannot have `n=1`");
-    assert!(answer.line("detail: ").starts_with("n=1 with chunks=7, which is that of the case chunked"));
+    assert!(answer.line("detail: ").starts_with("n=1 with chunks=7, the value in the case chunked"));
     assert!(
         answer
             .line("hint: ")
-            .starts_with("give `--param chunks=VALUE` as well, with a whole number from 1 to 1")
+            .starts_with("also set `--param chunks=VALUE` (allowed: a whole number from 1 to 1")
     );
     // The hint, followed, passes.
     let sandbox = Sandbox::new();

@@ -44,7 +44,7 @@ fn a_run_of_every_other_shape_takes_at_least_as_long_as_its_bound() {
 }
 
 #[test]
-fn a_run_that_did_not_record_what_the_bound_needs_is_told_how() {
+fn a_run_without_the_files_for_the_bound_gets_a_hint() {
     let sandbox = Sandbox::new();
     for (recorded, missing, method) in [
         ("--dep-gen", "l2_perf_records.json", "DfxFlags::with_swimlane_level"),

@@ -91,7 +91,7 @@ fn they_mean_nothing_on_the_machines_own_cores() {
 }
 
 #[test]
-fn a_program_is_told_the_same() {
+fn a_program_gets_the_same_error() {
     let refused = |platform, config: CallConfig| {
         let error = Runtime::on(platform).with(&config).unwrap_err();
         (error.name(), error.detail(), error.hint())

@@ -16,7 +16,7 @@ fn the_list_has_both_chips_with_their_cores_threads_counter_and_memory() {
     };
     assert_eq!(
         row("name"),
-        ["name", "stands for", "clusters", "cores", "control threads", "counter", "host memory"]
+        ["name", "models", "clusters", "cores", "control threads", "counter", "host memory"]
     );
     assert_eq!(
         row("a2a3sim"),
@@ -71,7 +71,7 @@ fn what_is_not_there_is_refused_with_what_is() {
             "a5sim",
         ),
         (&["chips", "show"], "MissingArgument", "NAME", "ringlane chips show "),
-        (&["chips", "shwo", "a5sim"], "UnknownCommand", "shwo; there are: show", "show"),
+        (&["chips", "shwo", "a5sim"], "UnknownCommand", "shwo; known commands: show", "show"),
         (&["chips", "show", "a5sim", "a2a3sim"], "BadUsage", "a2a3sim", "ringlane chips show "),
         (&["chips", "--jsn"], "UnknownOption", "--jsn", "--json"),
     ] {

@@ -148,7 +148,11 @@ fn a_table_that_cannot_be_read_is_refused_by_name_and_a_good_one_is_for_simulato
     ] {
         refused(&sandbox, &["--platform", "a2a3sim", "--costs", name], &[error, name]);
     }
-    refused(&sandbox, &["--costs", "good.json"], &["OnlyOnSimulators", "an option is for simulators", "cpu"]);
+    refused(
+        &sandbox,
+        &["--costs", "good.json"],
+        &["OnlyOnSimulators", "an option applies only to simulators", "cpu"],
+    );
 }
 
 #[test]
@@ -165,7 +169,8 @@ fn a_table_without_a_kernel_of_the_scene_is_a_warning_that_lists_the_kernels_of_
     let answer = run("QK");
     assert_eq!(answer.status, 0, "{}", answer.stderr);
     assert_eq!(answer.line("warning: "), "CostsUnused: the cost table names no kernel of the scene");
-    let detail = format!("kernels in f.json: 1, none of them of vector, which runs {}", kernels.join(", "));
+    let detail =
+        format!("f.json has 1 kernels, none of them a kernel of vector, which runs {}", kernels.join(", "));
     assert_eq!(answer.line("detail: "), detail);
     assert_eq!(
         answer.line("hint: "),

@@ -213,7 +213,7 @@ fn a_place_that_cannot_be_written_ends_with_1_and_is_not_called_a_file_of_the_ru
 }
 
 #[test]
-fn a_task_that_is_none_and_a_value_that_is_no_task_are_told() {
+fn an_unknown_task_and_a_value_that_is_not_a_task_are_reported() {
     let sandbox = desk_with("cholesky", "small");
     for (task, expected) in
         [("9:9", "one of the 20 tasks"), ("x", "a task id, or ring:number"), ("1:x", "ring:number")]

@@ -1,4 +1,4 @@
-//! Disks that are full, too small, not writable or not there: the run's results stay right and its manifest tells what is
+//! Disks that are full, too small, not writable or not there: the run's results stay right and its manifest names what is
 //! missing, or nothing runs and nothing is left.
 
 mod common;

@@ -308,7 +308,7 @@ fn a_tensor_larger_than_the_arena_is_cut_and_marked_under_drop() {
         let numbers = bytes.chunks_exact(4).map(|b| u32::from_le_bytes(b.try_into().unwrap()));
         assert!(numbers.eq(expected.iter().copied().take(bytes.len() / 4)), "{stage}");
     }
-    // Whether the collector kept up is a matter of the machine; the count tells.
+    // Whether the collector kept up depends on the machine; the count shows it.
     let cut = run.dump.records.iter().filter(|record| is_cut(record)).count() as u64;
     assert_eq!(counts.truncated, cut);
     assert!(Path::new(&run.dir).join("run.json").exists());

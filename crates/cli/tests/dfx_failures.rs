@@ -67,7 +67,7 @@ fn a_golden_that_differs_or_panics_harms_no_file() {
 }
 
 #[test]
-fn a_deadlock_tells_which_scope_on_which_ring_exhausted_which_resource() {
+fn a_deadlock_reports_which_scope_on_which_ring_exhausted_which_resource() {
     let flat = ["flat", "--case", "twenty", "--ring-task-window", "16"];
     let (sandbox, manifest) = fails(&flat, RunStatus::Fatal, "FlowControlDeadlock");
     let Scopes { head, scopes } = scopes(&sandbox);

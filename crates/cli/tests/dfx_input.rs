@@ -72,7 +72,7 @@ fn bump(runtime: &mut Runtime) -> Run<()> {
 }
 
 #[test]
-fn a_diagnostic_without_a_directory_is_refused_when_the_runtime_is_made_and_when_it_is_told_to_observe() {
+fn a_diagnostic_without_a_directory_is_rejected_by_with_and_by_observe() {
     let mut plain = Runtime::on(Platform::Cpu).with(&CallConfig::default().with_threads(1)).unwrap();
     for bit in 0..DfxFlags::USED_BITS {
         let config = CallConfig::default().with_dfx_flags(DfxFlags::from_bits(1 << bit).unwrap());

@@ -159,7 +159,7 @@ fn two_runs_at_the_same_time_in_one_process_never_touch_each_others_files() {
                 (rounds * 4, rounds * 4, rounds + 1)
             );
             has_just(&dir, &manifest, everything());
-            // The last task of a scope is told this run's salt, and none is told the other's.
+            // The last task of a scope gets this run's salt, and no task gets the other's.
             let dump = Dump::read(&dir).unwrap();
             let salts = dump.records.iter().filter_map(|record| match record.data {
                 DumpData::Scalar(value) => Some(value.bits()),

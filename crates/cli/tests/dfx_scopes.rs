@@ -62,7 +62,7 @@ fn a_need_is_the_same_on_any_number_of_threads_and_with_any_rings() {
 }
 
 #[test]
-fn scopes_that_begin_after_the_run_was_stopped_are_not_told_whatever_becomes_of_them() {
+fn scopes_that_begin_after_the_run_was_stopped_are_not_recorded() {
     let sandbox = Sandbox::new();
     let dir = sandbox.path().join("run");
     let mut config = CallConfig::default().with_ring_task_window([4; 4]).with_dfx_flags(DfxFlags::SCOPES);

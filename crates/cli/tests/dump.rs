@@ -59,7 +59,7 @@ fn a_bug_planted_in_one_task_is_found_by_diff_and_a_nan_by_bad() {
 }
 
 #[test]
-fn runs_that_are_not_of_one_program_are_not_compared_and_other_inputs_are_told() {
+fn runs_of_different_programs_are_not_compared_and_different_inputs_are_reported() {
     let sandbox = Sandbox::new();
     run(&sandbox, "all", "cpu", &["--dump-tensor", "--dep-gen"]);
     run(&sandbox, "some", "cpu", &["--dump-tensor=SOFTMAX"]);
@@ -88,7 +88,7 @@ fn runs_that_are_not_of_one_program_are_not_compared_and_other_inputs_are_told()
     assert_eq!(answer.status, 1, "{}", answer.stderr);
     let text = &answer.stdout;
     assert!(text.starts_with("the inputs differ: task 2:0 (seq 3) QK is the first"), "{text}");
-    assert!(text.contains("  arg 0 comes from outside: an external tensor\n"), "{text}");
+    assert!(text.contains("  arg 0 comes from an external tensor\n"), "{text}");
     assert!(!text.contains("culprit"), "{text}");
     let answer = sandbox.ringlane(&["dump", "diff", "all", "all", "--tolerance", "-1"]);
     assert_eq!(answer.status, 2, "{}", answer.stdout);
@@ -106,7 +106,7 @@ fn the_list_and_the_statistics_are_as_expected_and_do_not_depend_on_the_chip() {
 }
 
 #[test]
-fn filters_combine_and_tell_what_there_is_when_nothing_is_left() {
+fn filters_combine_and_list_what_exists_if_nothing_matches() {
     let sandbox = Sandbox::new();
     run(&sandbox, "r", "a2a3sim", &["--dump-tensor"]);
     let count = |filters: &[&str]| {

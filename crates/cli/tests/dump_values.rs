@@ -136,7 +136,7 @@ fn nothing_is_overwritten_and_an_export_needs_a_directory() {
     let before = fs::read(sandbox.path().join("d/000000_seq0_T_BOOL_arg0_before.npy")).unwrap();
     let answer = sandbox.ringlane(&export);
     assert_eq!(answer.status, 1);
-    assert_eq!(answer.line("hint: "), "nothing is overwritten: -o another directory");
+    assert_eq!(answer.line("hint: "), "files are never overwritten: name another directory with -o");
     assert_eq!(fs::read(sandbox.path().join("d/000000_seq0_T_BOOL_arg0_before.npy")).unwrap(), before);
     assert_eq!(sandbox.ringlane(&["dump", "run", "--export", "npy"]).status, 2);
     assert_eq!(sandbox.ringlane(&["dump", "run", "-o", "e"]).status, 2);
@@ -193,11 +193,11 @@ fn a_name_that_bites_is_shown_harmless_and_names_a_harmless_file() {
         sandbox.ringlane(&["dump", "run", "--arg", "0", "--role", "inout", "--export", "txt", "-o", "d"]);
     let names: Vec<_> = answer.stdout.lines().collect();
     assert_eq!(names[0], "d/000002_seq1____E__31m_b_____arg0_before.txt", "{}", answer.stderr);
-    // A NaN from outside is told as that, and does not hide who makes one.
+    // A NaN from outside is reported as such, and does not hide the task that produces one.
     let text = sandbox.ringlane(&["dump", "bad", "run"]).stdout;
-    assert!(text.starts_with(
-        "task 0:0 (seq 0) HALVE is given NaN or infinity that no captured task before it made\n"
-    ));
+    assert!(
+        text.starts_with("task 0:0 (seq 0) HALVE reads NaN or infinity that no captured task produced\n")
+    );
     assert!(text.contains("task 0:1 (seq 1) ../E"), "{text}");
     assert!(text.contains("1 of 4 elements, 0 NaN and 1 infinite; the first, inf, at [0]"), "{text}");
 }
@@ -246,13 +246,13 @@ fn a_tensor_that_is_cut_short_is_marked_everywhere() {
     let answer = sandbox.ringlane(&["dump", "run", "--index", "0", "--export", "txt", "-o", "d"]);
     assert_eq!(answer.stdout, "d/000000_seq0_COPY_arg0_before_truncated.txt\n");
     let text = sandbox.ringlane(&["dump", "bad", "run"]).stdout;
-    assert!(text.ends_with("looked at 2 records, 1 of them in part, because they are truncated\n"), "{text}");
+    assert!(text.ends_with("searched 2 records, 1 of them truncated\n"), "{text}");
     let text = sandbox.ringlane(&["dump", "diff", "run", "run"]).stdout;
-    assert!(text.contains("1 records only in part") && text.contains("10 elements"), "{text}");
+    assert!(text.contains("1 truncated record compared in part") && text.contains("10 elements"), "{text}");
 }
 
 #[test]
-fn a_record_outside_of_the_bytes_and_other_damage_is_told() {
+fn a_record_outside_of_the_bytes_and_other_damage_is_reported() {
     for (changes, detail) in [
         (("\"bin_offset\":0,", "\"bin_offset\":4000000000,"), "32 bytes at 4000000000 of a file of 64 bytes"),
         (("\"bin_offset\":0,", "\"bin_offset\":18446744073709551615,"), "32 bytes at 18446744073709551615"),

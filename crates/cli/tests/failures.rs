@@ -53,7 +53,7 @@ fn an_error_is_printed_with_its_name_once() {
 }
 
 #[test]
-fn a_failed_task_and_why_the_orchestration_gave_up_are_both_told() {
+fn a_failed_task_and_why_the_orchestration_gave_up_are_both_reported() {
     let sandbox = Sandbox::new();
     let way = "way=kernel_fails_and_orchestration_gives_up";
     let answer = sandbox.odd(&["run", "odd", "--case", "nothing", "--param", way]);
@@ -86,7 +86,7 @@ fn a_nan_in_a_golden_is_called_nan() {
 }
 
 #[test]
-fn an_orchestration_that_fails_or_panics_is_told_as_such() {
+fn an_orchestration_that_fails_or_panics_is_reported_as_such() {
     fails("orchestration_fails", "failed", "UserError", "the orchestration was told to fail");
     fails("orchestration_panics", "fatal", "ProgramPanicked", "odd_scenes.rs");
 }

@@ -111,8 +111,8 @@ fn from_level_2_on_with_or_without_dependencies_a_path_adds_up_and_level_1_is_re
             assert_eq!(path.status, if level == "1" { 2 } else { 0 }, "{}", path.stderr);
             let overhead = sandbox.ringlane(&["overhead", &run]);
             assert_eq!(overhead.status, if level == "1" { 2 } else { 0 }, "{}", overhead.stderr);
-            let tells = level != "1" && deps.is_empty();
-            assert_eq!(overhead.stderr.contains("note: --dep-gen"), tells, "{}", overhead.stderr);
+            let has_note = level != "1" && deps.is_empty();
+            assert_eq!(overhead.stderr.contains("note: without --dep-gen"), has_note, "{}", overhead.stderr);
         }
     }
 }
@@ -376,7 +376,7 @@ fn files_that_are_damaged_or_of_another_run_are_refused_with_their_name() {
 }
 
 #[test]
-fn what_is_not_on_record_is_told_to_people_and_to_programs() {
+fn what_was_not_recorded_is_reported_in_text_and_in_json() {
     let sandbox = Sandbox::new();
     for options in [&["--chip-swimlane=2"][..], &["--chip-swimlane=3"], &["--chip-swimlane=3", "--dep-gen"]] {
         let _ = std::fs::remove_dir_all(sandbox.path().join("cholesky_cpu"));

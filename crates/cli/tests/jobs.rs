@@ -44,7 +44,8 @@ fn lasting(mut run: Value) -> Value {
     run
 }
 
-/// Runs cases in turn and side by side, with the same options, and checks that they tell the same and leave the same files.
+/// Runs cases sequentially and in parallel, with the same options, and checks that they report the same and write the same
+/// files.
 fn in_both_ways(arguments: &[&str], jobs: &str) -> [(Sandbox, Vec<Value>); 2] {
     let both = ["1", jobs].map(|jobs| {
         let sandbox = Sandbox::new();
@@ -53,9 +54,9 @@ fn in_both_ways(arguments: &[&str], jobs: &str) -> [(Sandbox, Vec<Value>); 2] {
         let runs = runs(&answer);
         (sandbox, runs)
     });
-    let [(in_turn, told), (side_by_side, told_too)] = &both;
-    let [told, told_too] = [told, told_too].map(|runs| runs.iter().cloned().map(lasting).collect::<Vec<_>>());
-    assert_eq!(told, told_too);
+    let [(in_turn, one), (side_by_side, other)] = &both;
+    let [one, other] = [one, other].map(|runs| runs.iter().cloned().map(lasting).collect::<Vec<_>>());
+    assert_eq!(one, other);
     assert_eq!(names(in_turn), names(side_by_side));
     both
 }
@@ -130,7 +131,7 @@ fn the_summary_has_the_order_of_the_cases_whichever_ends_first() {
 }
 
 #[test]
-fn cases_that_fail_tell_the_same_errors_side_by_side() {
+fn cases_that_fail_report_the_same_errors_in_parallel() {
     let failing = ["kernel_fails", "orchestration_panics", "golden_differs", "buffers_panic", "nothing"];
     let cases: Vec<_> = failing.iter().flat_map(|case| ["--case", case]).collect();
     let [one, other] = ["1", "3"].map(|jobs| {
@@ -181,7 +182,7 @@ fn start_sleepers(sandbox: &Sandbox, jobs: usize, options: &[&str]) -> Child {
     within("a directory for each", || {
         fs::read_dir(sandbox.path().join("outputs")).is_ok_and(|dirs| dirs.count() == jobs)
     });
-    // A directory is made just before tasks run and the parent is told of it.
+    // The child creates the directory just before tasks run, and reports it to the parent.
     std::thread::sleep(Duration::from_millis(100));
     parent
 }

@@ -160,7 +160,10 @@ fn check_trace(trace: &Trace, dir: &Path, hz: u64) {
         let slices = trace.in_lane(&format!("{worker} (pid 4711)"));
         let calls: Vec<_> = slices.iter().filter(|slice| slice.track.1 == "calls").collect();
         let names: Vec<_> = calls.iter().map(|slice| slice.name.as_str()).collect();
-        assert_eq!(names, ["in the mailbox", "taken, not begun", "attend", "until the node saw it"]);
+        assert_eq!(
+            names,
+            ["in the mailbox", "accepted, not started", "attend", "until the node noticed the end"]
+        );
         assert!(
             calls[2].start.abs_diff(ns(STARTS[at])) <= 1 && calls[2].end.abs_diff(ns(STARTS[at] + TOOK)) <= 1
         );

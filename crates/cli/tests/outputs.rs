@@ -10,7 +10,7 @@ use std::thread;
 use common::{Answer, Sandbox};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
-/// Every command that writes a file where it is told to; the last argument is the file.
+/// Every command with an output file; the last argument is the file.
 const COMMANDS: [&[&str]; 8] = [
     &["report", "run", "-o"],
     &["swimlane", "run", "-o"],

@@ -37,7 +37,7 @@ fn the_text_of_a_modelled_chip() {
     let answer = sandbox.ringlane(&["pmu", "r"]);
     assert_eq!((answer.status, &*answer.stderr), (0, ""));
     expect("pmu_pipe", &answer.stdout);
-    // The names are the same wherever they come from, and without any of these files kernels are told by number.
+    // The names are the same wherever they come from; without any of these files, kernels are shown by number.
     run(&sandbox, "s", &["-p", "a2a3sim", "--pmu", "--chip-swimlane"]);
     run(&sandbox, "d", &["-p", "a2a3sim", "--pmu", "--dump-tensor"]);
     assert_eq!(sandbox.ringlane(&["pmu", "s"]).stdout, answer.stdout);
@@ -47,7 +47,7 @@ fn the_text_of_a_modelled_chip() {
 }
 
 #[test]
-fn every_block_is_counted_once_on_the_machine_itself_and_the_source_is_told() {
+fn every_block_is_counted_once_on_the_machine_itself_and_the_source_is_stated() {
     let sandbox = Sandbox::new();
     let stderr = sandbox
         .ringlane(&["run", "paged_attention", "--case", "small", "-o", "r", "--pmu", "--dep-gen"])
@@ -59,7 +59,7 @@ fn every_block_is_counted_once_on_the_machine_itself_and_the_source_is_told() {
     let text = sandbox.ringlane(&["pmu", "r"]).stdout;
     match found["source"].as_str().unwrap() {
         "tsc" => {
-            assert!(text.starts_with("No processor counters: time in ticks of the run's clock"), "{text}");
+            assert!(text.starts_with("No processor counters: cycles are ticks of the run's clock"), "{text}");
             assert!(!text.contains("What follows"), "{text}");
             // One line, with the name by which docs/errors.md has it.
             let warnings = || stderr.lines().filter(|line| line.starts_with("warning: "));
@@ -91,7 +91,7 @@ fn ratios_of_counted_rows_are_right_and_rows_without_counters_are_kept_apart() {
 }
 
 #[test]
-fn files_that_are_no_counters_are_told_and_none_is_no_panic() {
+fn files_that_are_not_counters_are_reported_and_a_missing_one_does_not_panic() {
     let sandbox = Sandbox::new();
     run(&sandbox, "r", &["--pmu"]);
     for (csv, detail) in [
@@ -118,5 +118,5 @@ fn files_that_are_no_counters_are_told_and_none_is_no_panic() {
     let answer = sandbox.ringlane(&["pmu", "nowhere"]);
     assert_eq!(answer.status, 2);
     run(&sandbox, "s", &["--scope-stats"]);
-    assert_eq!(sandbox.ringlane(&["pmu", "s"]).line("hint: "), "make the run again with --pmu");
+    assert_eq!(sandbox.ringlane(&["pmu", "s"]).line("hint: "), "repeat the run with --pmu");
 }

@@ -105,8 +105,8 @@ fn a_rank_that_is_killed_is_named_ends_the_run_and_leaves_nobody() {
     assert_ne!(answer.status, 0, "{}", answer.stderr);
     assert!(answer.line("error: ").starts_with("TaskFailed"), "{}", answer.stderr);
     let (detail, named) = (answer.line("detail: "), format!("(process {} on ", ranks[2]));
-    for told in ["SCENE_PARTS", "RankDied: a rank died: rank 2", &named] {
-        assert!(detail.contains(told), "{told}: {detail}");
+    for expected in ["SCENE_PARTS", "RankDied: a rank died: rank 2", &named] {
+        assert!(detail.contains(expected), "{expected}: {detail}");
     }
     within("the end of all ranks and their chips", || !all.iter().any(|&pid| lives(pid)));
     let manifest = checked(&sandbox.path().join("out"));
@@ -137,7 +137,7 @@ fn when_rank_0_is_killed_nobody_stays() {
 }
 
 #[test]
-fn what_is_wrong_with_a_command_line_is_told_once() {
+fn what_is_wrong_with_a_command_line_is_reported_once() {
     let sandbox = Sandbox::new();
     for (ranks, arguments, name) in [
         (2, vec![], "MissingArgument"),
@@ -181,7 +181,7 @@ fn what_a_run_is_asked_for_reaches_the_chips_of_every_rank_by_value() {
 }
 
 #[test]
-fn a_chip_that_rank_0_cannot_read_is_told_once_before_anything_runs() {
+fn a_chip_that_rank_0_cannot_read_is_reported_once_before_anything_runs() {
     let sandbox = Sandbox::new();
     let run = ["run", "vector", "-p", "a2a3sim", "--chip", "nosuch.toml"];
     let answer = Answer::of(mpirun(&sandbox, 2, &[], &run).output().expect("mpirun"));

@@ -34,7 +34,7 @@ fn every_observed_round_has_a_page_of_its_own() {
 }
 
 #[test]
-fn a_report_of_a_named_run_goes_where_it_is_told_and_standard_output_has_only_the_place() {
+fn a_report_of_a_named_run_goes_to_the_given_file_and_standard_output_has_only_its_path() {
     let sandbox = Sandbox::new();
     assert_eq!(sandbox.ringlane(&["run", "vector", "--case", "small", "-o", "out"]).status, 0);
     let answer = sandbox.ringlane(&["report", "out", "-o", "page.html"]);

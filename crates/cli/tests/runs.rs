@@ -48,7 +48,7 @@ fn the_json_summary_has_every_field_and_stands_alone_on_standard_output() {
 }
 
 #[test]
-fn run_json_tells_what_was_run() {
+fn run_json_states_what_was_run() {
     let sandbox = Sandbox::new();
     let run = ["run", "vector", "--case", "one", "--param", "n=100", "--seed", "7", "-o", "deep/er/run"];
     assert_eq!(sandbox.ringlane(&run).status, 0);

@@ -44,7 +44,7 @@ fn the_text_of_a_run_that_a_full_ring_stopped() {
 }
 
 #[test]
-fn submits_that_waited_are_told() {
+fn submits_that_waited_are_reported() {
     let sandbox = Sandbox::new();
     run(&sandbox, "r", &["stream", "--case", "short"], "a2a3sim", "--ring-task-window 64");
     let summary = scopes(&sandbox, "r");
@@ -123,20 +123,22 @@ fn a_task_too_large_for_its_ring_gets_the_option_of_its_error() {
     assert!(answer.line("error: ").starts_with("TaskTooLarge"), "{}", answer.stderr);
     let text = sandbox.ringlane(&["scopes", "r"]).stdout;
     assert!(
-        text.contains("What it was given, and what the hint says\n  --ring-heap 4096 --tensormap 1024\n"),
+        text.contains(
+            "The options of the run, with the value from the hint\n  --ring-heap 4096 --tensormap 1024\n"
+        ),
         "{text}"
     );
 }
 
 #[test]
-fn a_run_without_the_file_and_files_that_are_no_scopes_are_told() {
+fn a_run_without_the_file_and_files_that_are_not_scopes_are_reported() {
     let sandbox = Sandbox::new();
     let answer = sandbox.ringlane(&["scopes"]);
     assert_eq!((answer.status, &*answer.stdout), (2, ""));
     assert!(answer.line("error: ").starts_with("NoRecordedRun"), "{}", answer.stderr);
     assert_eq!(sandbox.ringlane(&["run", "vector", "--case", "small", "--pmu", "-o", "p"]).status, 0);
     let answer = sandbox.ringlane(&["scopes", "p"]);
-    assert_eq!((answer.status, answer.line("hint: ")), (2, "make the run again with --scope-stats"));
+    assert_eq!((answer.status, answer.line("hint: ")), (2, "repeat the run with --scope-stats"));
     run(&sandbox, "s", &["vector", "--case", "small"], "cpu", "");
     let file = sandbox.path().join("s/scope_stats.json");
     let good = std::fs::read(&file).unwrap();

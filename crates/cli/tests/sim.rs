@@ -168,7 +168,7 @@ fn a_policy_changes_when_things_happen_and_nothing_else() {
 }
 
 #[test]
-fn chaos_tells_every_draw_and_a_silent_core_ends_the_run_cleanly() {
+fn chaos_reports_every_draw_and_a_silent_core_ends_the_run_cleanly() {
     let (mut silent, mut well) = (0, 0);
     for seed in 0..16 {
         let sandbox = Sandbox::new();
@@ -226,7 +226,7 @@ fn a_chip_of_ones_own_is_used_and_a_bad_one_is_refused_before_anything_runs() {
 fn options_of_simulators_are_refused_elsewhere_and_counters_depend_on_the_platform() {
     let sandbox = Sandbox::new();
     let threads = sandbox.ringlane(&["run", "vector", "-p", "a5sim", "--threads", "2"]);
-    assert_eq!((threads.status, threads.line("hint: ")), (2, "--platform cpu, or leave out --threads"));
+    assert_eq!((threads.status, threads.line("hint: ")), (2, "use --platform cpu, or leave out --threads"));
     for option in [["--policy", "fifo"], ["--chaos", "1"], ["--chip", "a.toml"]] {
         let answer = sandbox.ringlane(&["run", "vector", option[0], option[1]]);
         assert_eq!(answer.status, 2);

@@ -164,12 +164,12 @@ fn the_numbers_of_a_kernel_are_those_of_its_blocks() {
             (&kernel["head"], sorted(|block| block.start.0 - block.dispatch.0)),
             (&kernel["tail"], sorted(|block| block.finish.0 - block.end.0)),
         ];
-        for (told, values) in columns {
+        for (shown, values) in columns {
             let rank = |percent: usize| values[(values.len() * percent).div_ceil(100) - 1];
             let expected = [rank(50), rank(95), rank(100)];
-            assert_eq!(["p50", "p95", "max"].map(|name| told[name].as_u64().unwrap()), expected);
+            assert_eq!(["p50", "p95", "max"].map(|name| shown[name].as_u64().unwrap()), expected);
             let mean = values.iter().sum::<u64>() as f64 / values.len() as f64;
-            assert!((told["mean"].as_f64().unwrap() - mean).abs() < 1e-6);
+            assert!((shown["mean"].as_f64().unwrap() - mean).abs() < 1e-6);
         }
     }
 }
@@ -180,16 +180,16 @@ fn a_run_that_was_stopped_is_shown_as_far_as_it_came() {
     let arguments = ["run", "cholesky", "--case", "small", "-p", "a2a3sim", "--dfx", "-o", "fatal"];
     assert_eq!(sandbox.ringlane(&[&arguments[..], &["--ring-task-window", "4"]].concat()).status, 1);
     let (json, _, answer) = check_both(&sandbox, "fatal");
-    assert!(answer.stderr.contains("the run ended as fatal"), "{}", answer.stderr);
+    assert!(answer.stderr.contains("the run ended early (fatal)"), "{}", answer.stderr);
     assert!(json.in_lane("scopes").iter().any(|scope| scope.args.get("open") == Some(&1)));
 }
 
 #[test]
-fn a_run_without_a_swimlane_and_a_place_that_cannot_be_written_are_told() {
+fn a_run_without_a_swimlane_and_an_output_that_cannot_be_written_are_reported() {
     let sandbox = Sandbox::new();
     passed(sandbox.ringlane(&["run", "vector", "--case", "small", "--dep-gen", "-o", "bare"]));
     let answer = sandbox.ringlane(&["swimlane", "bare"]);
-    assert_eq!((answer.status, answer.line("hint: ")), (2, "make the run again with --chip-swimlane"));
+    assert_eq!((answer.status, answer.line("hint: ")), (2, "repeat the run with --chip-swimlane"));
     passed(sandbox.ringlane(&["run", "vector", "--case", "small", "--chip-swimlane", "-o", "run"]));
     let answer = sandbox.ringlane(&["swimlane", "run", "-o", "no/such/dir.json"]);
     assert_eq!(answer.status, 1);

@@ -105,7 +105,7 @@ fn one_diagnostic_of_chips_alone_is_recorded_by_them_alone() {
 }
 
 #[test]
-fn a_node_tells_of_its_own_clock_and_its_chips_of_theirs() {
+fn a_node_states_its_own_clock_and_its_chips_theirs() {
     let sandbox = Sandbox::new();
     for (platform, of_chips) in [("cpu", None), ("a2a3sim", Some("virtual"))] {
         for (options, runs) in [(&["--dep-gen"][..], 7), (&["--dist-swimlane"], 3)] {
@@ -140,7 +140,7 @@ fn rounds_are_run_by_the_same_workers() {
     for round in 1..=3 {
         assert_eq!(checked_with_children(&sandbox.path().join(format!("out/round_{round}"))).len(), 5);
     }
-    // Their runs are told of in the rounds that they are of.
+    // Each round lists the workers' runs that belong to it.
     assert_eq!(checked_with_children(&sandbox.path().join("out")).len(), 1);
 }
 
@@ -249,8 +249,8 @@ fn a_worker_that_is_killed_fails_its_part_and_the_others_finish() {
     let answer = Answer::of(run.wait_with_output().expect("it ends"));
     assert_eq!(answer.status, 1, "{}", answer.stderr);
     let detail = answer.line("detail: ");
-    for told in ["task ", "SCENE_PART", "ChildDied", "SIGKILL"] {
-        assert!(detail.contains(told), "{told}: {detail}");
+    for expected in ["task ", "SCENE_PART", "ChildDied", "SIGKILL"] {
+        assert!(detail.contains(expected), "{expected}: {detail}");
     }
     assert!(!answer.stderr.contains("Child::restart"), "{}", answer.stderr);
     let node = checked(&sandbox.path().join("out"));

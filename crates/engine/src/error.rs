@@ -1,4 +1,4 @@
-//! The error of a run or of one submit: a fault, the call that met it, and what else went wrong.
+//! The error of a run or of one submit: a fault, the call that returned it, and any second error of the run.
 
 use core::fmt;
 
@@ -8,7 +8,7 @@ use crate::api::backend::Site;
 use crate::fault::Fault;
 use crate::stall::place;
 
-/// What the engine's operations answer.
+/// The result of the engine's operations.
 pub type Result<T, E = Error> = core::result::Result<T, E>;
 
 /// An error of a run or of one submit.
@@ -21,33 +21,33 @@ pub type Result<T, E = Error> = core::result::Result<T, E>;
 #[derive(Clone)]
 pub struct Error(Box<Report>);
 
-/// What an error says.
+/// The content of an error.
 #[derive(Clone)]
 struct Report {
     fault: Fault,
-    /// The call that met it, where the fault does not say so itself.
+    /// The call that returned it, if the fault does not name it.
     site: Option<Site>,
-    /// What went wrong besides.
+    /// A second error of the same run.
     also: Option<Error>,
 }
 
 impl Error {
-    /// An error of the orchestration's own, carried out of the run unchanged.
+    /// An error defined by the orchestration; the run returns it unchanged.
     pub fn user(text: impl fmt::Display) -> Self {
         Fault::User(text.to_string()).into()
     }
 
-    /// The fault behind it.
+    /// The underlying fault.
     pub fn fault(&self) -> &Fault {
         &self.0.fault
     }
 
-    /// Another error of the same run: a task failed, and the orchestration then stopped for a reason of its own.
+    /// A second error of the same run: a task failed, and the orchestration then stopped for another reason.
     pub fn also(&self) -> Option<&Error> {
         self.0.also.as_ref()
     }
 
-    /// The same, met by the call at this place. An error keeps the first place that it was given.
+    /// The same error, returned by the call at `site`. An error keeps the first site that it gets.
     #[cold]
     #[inline(never)]
     pub(crate) fn at(mut self, site: Site) -> Self {
@@ -57,7 +57,7 @@ impl Error {
         self
     }
 
-    /// The same beside another error of the same run, unless that says the same: a failed task is also what `read` gives.
+    /// The same error with a second one of the same run, unless both are of one kind: `read` also returns a failed task.
     pub(crate) fn beside(mut self, other: Option<Error>) -> Self {
         let kind = core::mem::discriminant(self.fault());
         let other = other.filter(|other| core::mem::discriminant(other.fault()) != kind);

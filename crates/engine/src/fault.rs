@@ -1,4 +1,4 @@
-//! What can go wrong, each with a name, the numbers that led to it, and what to do.
+//! The errors of the engine, each with a name, the numbers that led to it, and what to do.
 
 use ringlane_task::{DType, Explain, Reader, TaskId, ViewError};
 
@@ -8,10 +8,10 @@ use crate::live_runs::RunNumber;
 use crate::memory::MemoryOp;
 use crate::stall::Deadlock;
 
-/// What a submit has too many of if it follows too many tasks.
-pub(crate) const AFTER: &str = "tasks to follow";
+/// The `what` of [`Fault::TooManyArgs`] if a submit has too many explicit predecessors.
+pub(crate) const AFTER: &str = "explicit predecessors";
 
-/// A task that did not do its work, and why.
+/// A failed task, and why it failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskFailure {
     /// The first failed task, in submission order.
@@ -24,11 +24,11 @@ pub struct TaskFailure {
     pub site: String,
     /// Where the scope around it was opened.
     pub scope_site: String,
-    /// What the kernel said, or its panic.
+    /// The kernel's error message, or its panic message.
     pub cause: String,
     /// How many tasks failed so far.
     pub failed: u64,
-    /// How many were skipped because they needed what a failed one would have written.
+    /// How many were skipped because they depend on a failed one.
     pub skipped: u64,
 }
 
@@ -47,11 +47,11 @@ impl TaskFailure {
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub enum Fault {
-    /// A tensor view cannot be made.
+    /// A tensor view cannot be created.
     View(ViewError),
-    /// A submit gives the wrong number of arguments.
+    /// A submit has the wrong number of arguments.
     ArgCount { kernel: String, given: usize, wanted: usize, or_more: bool },
-    /// A submit has more arguments than a task can hold.
+    /// A submit has too many arguments or predecessors.
     TooManyArgs { what: &'static str, given: usize, limit: usize },
     /// An argument has the wrong data type.
     ArgDType { kernel: String, arg: usize, given: DType, wanted: DType },
@@ -59,31 +59,31 @@ pub enum Fault {
     ArgRank { kernel: String, arg: usize, given: usize, wanted: u8 },
     /// An argument is of the wrong kind.
     ArgKind { kernel: String, arg: usize, given: &'static str, wanted: &'static str },
-    /// A kernel that takes slices is given a view with gaps.
+    /// A view with gaps was passed to a kernel that takes slices.
     NotContiguous { kernel: String, arg: usize, shape: Vec<u32>, strides: Vec<u32> },
-    /// A task would write bytes that another of its arguments touches.
+    /// A task would write bytes that another of its arguments accesses.
     ArgsOverlap { kernel: String, written: usize, other: usize, is_certain: bool },
-    /// A written view shows an element more than once.
+    /// A written view has the same element more than once.
     WriteRepeats { kernel: String, arg: usize },
     /// A task would write a buffer that was lent for reading.
     ReadOnly { kernel: String, arg: usize },
     /// Blocks of one task would write the same argument.
     UnsplitWrite { kernel: String, arg: usize, blocks: u32 },
-    /// An argument cannot be split as asked.
+    /// An argument cannot be split along this axis.
     BadSplit { kernel: String, arg: usize, axis: u8, rank: usize },
-    /// A launch is not possible.
+    /// A launch is not valid.
     BadLaunch { detail: String },
-    /// An argument is marked that the submit does not have.
+    /// `o.dump` marks an argument that the submit does not have.
     BadMark { mark: u16, args: usize },
-    /// A handle is used after its scope.
+    /// A handle is used after its scope has ended.
     StaleHandle { what: &'static str, generation: u32, current: u32 },
-    /// A handle of another run is used.
+    /// A handle is used in another run.
     ForeignHandle { what: &'static str, of: RunNumber, run: RunNumber },
-    /// Too many runs go on at the same time.
+    /// Too many runs are in progress.
     TooManyRuns { limit: usize },
-    /// A buffer is not one of this run's.
+    /// A buffer does not belong to this run.
     UnknownBuffer { buffers: usize },
-    /// A buffer is not in memory that the node's workers see.
+    /// A buffer is not in memory that is shared with the node's workers.
     NotShared { buffer: usize },
     /// A buffer's values do not fill its shape.
     BufferLength { elements: u64, given: u64 },
@@ -100,9 +100,9 @@ pub enum Fault {
     },
     /// Scopes are nested too deeply.
     TooDeep { limit: usize, site: String },
-    /// Memory cannot be had.
+    /// Memory cannot be allocated.
     OutOfMemory { what: &'static str, bytes: u64 },
-    /// The system gives no thread.
+    /// The system cannot create a thread.
     NoThread { core: usize, workers: usize, reason: String },
     /// A ring is full and its oldest entry belongs to a scope that is still open.
     FlowControlDeadlock(Deadlock),
@@ -110,17 +110,17 @@ pub enum Fault {
     TaskFailed(TaskFailure),
     /// The run was interrupted.
     Interrupted { tasks: u64 },
-    /// The host does not see the chip's memory.
+    /// The chip's memory is not mapped into the host.
     NotMapped { space: u32, offset: u64, bytes: u64 },
     /// An operation on the chip's memory failed.
     DeviceMemory { operation: MemoryOp, space: u32, bytes: u64, reason: String },
-    /// Values that do not lie in one piece cannot be looked at in place.
+    /// A view with gaps cannot be accessed as a slice.
     NotInOnePiece { bytes: u64 },
-    /// A modelled chip has run out of time.
+    /// A modelled chip exceeded the limit of virtual time.
     VirtualTimeOver { seconds: u64 },
-    /// A chip cannot be modelled as it is described.
+    /// A chip's description is not valid.
     BadChip { detail: String },
-    /// A core does not answer.
+    /// A core does not complete its block.
     CoreSilent {
         core: u32,
         task: TaskId,
@@ -129,13 +129,13 @@ pub enum Fault {
         since_ticks: u64,
         waited_ticks: u64,
     },
-    /// The orchestration stopped.
+    /// The orchestration returned an error.
     User(String),
-    /// A configuration cannot be used.
+    /// A configuration is not valid.
     Config(ringlane_task::ConfigError),
-    /// What was asked to be recorded cannot be.
+    /// The recording cannot start.
     CannotRecord { name: &'static str, detail: String, hint: String },
-    /// A modelled chip cannot be had.
+    /// A modelled chip cannot be created.
     CannotModel { name: &'static str, detail: String, hint: String },
 }
 
@@ -186,46 +186,46 @@ impl Explain for Fault {
 
     fn summary(&self) -> String {
         match self {
-            Fault::View(_) => "a tensor view cannot be made",
-            Fault::ArgCount { .. } => "a submit gives the wrong number of arguments",
-            Fault::TooManyArgs { .. } => "a submit has more arguments than a task can hold",
+            Fault::View(_) => "a tensor view cannot be created",
+            Fault::ArgCount { .. } => "a submit has the wrong number of arguments",
+            Fault::TooManyArgs { .. } => "a submit has too many arguments or predecessors",
             Fault::ArgDType { .. } => "an argument has the wrong data type",
             Fault::ArgRank { .. } => "an argument has the wrong rank",
             Fault::ArgKind { .. } => "an argument is of the wrong kind",
-            Fault::NotContiguous { .. } => "a kernel that takes slices is given a view with gaps",
-            Fault::ArgsOverlap { .. } => "a task would write bytes that another of its arguments touches",
-            Fault::WriteRepeats { .. } => "a written view shows an element more than once",
+            Fault::NotContiguous { .. } => "a view with gaps was passed to a kernel that takes slices",
+            Fault::ArgsOverlap { .. } => "a task would write bytes that another of its arguments accesses",
+            Fault::WriteRepeats { .. } => "a written view has the same element more than once",
             Fault::ReadOnly { .. } => "a task would write a buffer that was lent for reading",
             Fault::UnsplitWrite { .. } => "blocks of one task would write the same argument",
-            Fault::BadSplit { .. } => "an argument cannot be split as asked",
-            Fault::BadLaunch { .. } => "a launch is not possible",
-            Fault::BadMark { .. } => "an argument is marked that the submit does not have",
-            Fault::StaleHandle { .. } => "a handle is used after its scope",
-            Fault::ForeignHandle { .. } => "a handle of another run is used",
-            Fault::TooManyRuns { .. } => "too many runs go on at the same time",
-            Fault::UnknownBuffer { .. } => "a buffer is not one of this run's",
-            Fault::NotShared { .. } => "a buffer is not in memory that the node's workers see",
+            Fault::BadSplit { .. } => "an argument cannot be split along this axis",
+            Fault::BadLaunch { .. } => "a launch is not valid",
+            Fault::BadMark { .. } => "`o.dump` marks an argument that the submit does not have",
+            Fault::StaleHandle { .. } => "a handle is used after its scope has ended",
+            Fault::ForeignHandle { .. } => "a handle is used in another run",
+            Fault::TooManyRuns { .. } => "too many runs are in progress",
+            Fault::UnknownBuffer { .. } => "a buffer does not belong to this run",
+            Fault::NotShared { .. } => "a buffer is not in memory that is shared with the node's workers",
             Fault::BufferLength { .. } => "a buffer's values do not fill its shape",
             Fault::ReadDType { .. } => "a tensor is read as another data type",
             Fault::TaskTooLarge { .. } => "a task is larger than the ring it must fit into",
             Fault::TooDeep { .. } => "scopes are nested too deeply",
-            Fault::OutOfMemory { .. } => "memory cannot be had",
-            Fault::NoThread { .. } => "the system gives no thread",
+            Fault::OutOfMemory { .. } => "memory cannot be allocated",
+            Fault::NoThread { .. } => "the system cannot create a thread",
             Fault::FlowControlDeadlock(_) => {
                 "a ring is full and its oldest entry belongs to a scope that is still open"
             }
             Fault::TaskFailed(_) => "a task failed",
             Fault::Interrupted { .. } => "the run was interrupted",
-            Fault::NotMapped { .. } => "the host does not see the chip's memory",
+            Fault::NotMapped { .. } => "the chip's memory is not mapped into the host",
             Fault::DeviceMemory { .. } => "an operation on the chip's memory failed",
-            Fault::NotInOnePiece { .. } => "values that do not lie in one piece cannot be looked at in place",
-            Fault::VirtualTimeOver { .. } => "a modelled chip has run out of time",
-            Fault::BadChip { .. } => "a chip cannot be modelled as it is described",
-            Fault::CoreSilent { .. } => "a core does not answer",
-            Fault::User(_) => "the orchestration stopped",
-            Fault::Config(_) => "a configuration cannot be used",
-            Fault::CannotRecord { .. } => "what was asked to be recorded cannot be",
-            Fault::CannotModel { .. } => "a modelled chip cannot be had",
+            Fault::NotInOnePiece { .. } => "a view with gaps cannot be accessed as a slice",
+            Fault::VirtualTimeOver { .. } => "a modelled chip exceeded the limit of virtual time",
+            Fault::BadChip { .. } => "a chip's description is not valid",
+            Fault::CoreSilent { .. } => "a core does not complete its block",
+            Fault::User(_) => "the orchestration returned an error",
+            Fault::Config(_) => "a configuration is not valid",
+            Fault::CannotRecord { .. } => "the recording cannot start",
+            Fault::CannotModel { .. } => "a modelled chip cannot be created",
         }
         .to_string()
     }
@@ -246,27 +246,29 @@ impl Explain for Fault {
             | Fault::BadSplit { .. } => self.detail_of_arguments(),
             Fault::BadLaunch { detail } | Fault::BadChip { detail } | Fault::User(detail) => detail.clone(),
             Fault::BadMark { mark, args } => {
-                format!("argument {mark} is marked for the dump, the submit after it has {args}")
+                format!("argument {mark} is marked for the dump, but the submit has {args} arguments")
             }
             Fault::StaleHandle { what, generation, current } => {
-                format!("{what} of generation {generation}, now {current}")
+                format!("{what} of generation {generation}; the current generation is {current}")
             }
             Fault::ForeignHandle { what, of, run } => {
-                format!("{what} of run {} of this process, used in run {}", of.0, run.0)
+                format!("{what} of run {} of this process is used in run {}", of.0, run.0)
             }
             Fault::TooManyRuns { limit } => format!("at most {limit} in one process, nested ones included"),
-            Fault::UnknownBuffer { buffers } => format!("the run has {buffers} buffers of its own"),
+            Fault::UnknownBuffer { buffers } => {
+                format!("the run has {buffers} buffers, and this is not one of them")
+            }
             Fault::NotShared { buffer } => format!("buffer {buffer} of the run"),
             Fault::BufferLength { elements, given } => {
-                format!("the shape has {elements} elements, {given} given")
+                format!("the shape has {elements} elements, but there are {given} values")
             }
-            Fault::ReadDType { tensor, asked } => format!("the tensor is {tensor}, asked for {asked}"),
+            Fault::ReadDType { tensor, asked } => format!("the tensor is {tensor}, but was read as {asked}"),
             Fault::TaskTooLarge { resource, ring, needs, capacity, site, .. } => {
                 format!(
-                    "{site}: the task needs {needs} of {resource} on ring {ring}, which has {capacity} in all"
+                    "{site}: the task needs {needs} of {resource} on ring {ring}, whose capacity is {capacity}"
                 )
             }
-            Fault::TooDeep { limit, site } => format!("{site}: depth {limit} reached"),
+            Fault::TooDeep { limit, site } => format!("{site}: the limit is a depth of {limit}"),
             Fault::NoThread { core, workers, reason } => {
                 format!("thread {core} of {workers} cannot be started: {reason}")
             }
@@ -293,10 +295,10 @@ impl Explain for Fault {
             Fault::TaskTooLarge { resource, option, .. } => {
                 return format!("rerun with {} or split the task", resource.setting(option));
             }
-            Fault::ArgCount { .. } => "give one argument for each parameter of the kernel, in order",
-            Fault::TooManyArgs { what: AFTER, .. } => "follow one task that follows them all: `o.barrier()`",
+            Fault::ArgCount { .. } => "pass one argument for each parameter of the kernel, in order",
+            Fault::TooManyArgs { what: AFTER, .. } => "use `o.barrier()`, which follows any number of tasks",
             Fault::TooManyArgs { .. } => "put several values into one tensor, or split the task",
-            Fault::ArgDType { .. } => "make the tensor with the kernel's data type, or use another kernel",
+            Fault::ArgDType { .. } => "create the tensor with the kernel's data type, or use another kernel",
             Fault::ArgRank { .. } => "reshape the tensor, or take a view of another rank in the kernel",
             Fault::ArgKind { .. } => {
                 "`.read()` goes to `&[T]` and View, `.write()`, `.inout()` and `out(…)` to `&mut [T]` and ViewMut, `scalar(…)` to a value"
@@ -304,43 +306,41 @@ impl Explain for Fault {
             Fault::NotContiguous { .. } => {
                 "take `View<T, R>` or `ViewMut<T, R>` in the kernel, or tile along the first axis"
             }
-            Fault::ArgsOverlap { is_certain: true, .. } => "give the tensor once, with `.inout()`",
+            Fault::ArgsOverlap { is_certain: true, .. } => "pass the tensor once, with `.inout()`",
             Fault::ArgsOverlap { is_certain: false, .. } => {
-                "give both as tiles of one shape, or the tensor once, with `.inout()`"
+                "pass both as tiles of the same shape, or pass the tensor once, with `.inout()`"
             }
             Fault::WriteRepeats { .. } => "broadcast views can only be read",
             Fault::ReadOnly { .. } => "lend the buffer with `lend_mut`",
             Fault::UnsplitWrite { .. } => {
-                "say `.split(axis)` on the argument, or take `SharedMut<T>` in the kernel"
+                "call `.split(axis)` on the argument, or take `SharedMut<T>` in the kernel"
             }
             Fault::BadSplit { .. } => {
-                "split a tensor along one of its own axes; `SharedMut` and scalars are not split"
+                "split a tensor along one of its axes; `SharedMut` and scalars cannot be split"
             }
             Fault::BadLaunch { .. } => {
                 "a task runs one to three kernels, at most one on an AIC and two on AIV cores, in 1 to 16777216 blocks"
             }
             Fault::BadMark { .. } => "`o.dump(&[…])` counts the arguments of the next submit from 0",
-            Fault::StaleHandle { .. } => "keep handles inside the scope that made them",
+            Fault::StaleHandle { .. } => "use handles only inside the scope that created them",
             Fault::ForeignHandle { what: "a task", .. } => {
-                "a task follows tasks of its own run only: let the outer run wait, then start the nested one"
+                "a task can only follow tasks of its own run: wait in the outer run before you start the nested one"
             }
             Fault::ForeignHandle { .. } => {
                 "pass data to a nested run through its own Buffers: read the tensor, then add or lend the values"
             }
-            Fault::TooManyRuns { .. } => "start a run when another has ended, or nest runs less deeply",
-            Fault::UnknownBuffer { .. } => "use the BufferId that this run's Buffers gave",
-            Fault::NotShared { .. } => "make the buffers with the node's own `buffers()`",
+            Fault::TooManyRuns { .. } => "wait for other runs to end, or nest runs less deeply",
+            Fault::UnknownBuffer { .. } => "use a BufferId that this run's Buffers returned",
+            Fault::NotShared { .. } => "create the buffers with the node's `buffers()`",
             Fault::BufferLength { .. } => "the product of the shape must equal the number of values",
-            Fault::ReadDType { .. } => "ask for the type the tensor was made with",
-            Fault::TooDeep { .. } => "use a loop of sibling scopes instead of nesting",
+            Fault::ReadDType { .. } => "read the tensor as its own type",
+            Fault::TooDeep { .. } => "use sibling scopes in a loop instead of nested ones",
             Fault::NoThread { .. } => Reader::choose(
-                "use fewer, `CallConfig::with_threads`, or raise the limit, `ulimit -u`",
-                "use fewer, --threads N, or raise the limit, `ulimit -u`",
+                "use fewer threads (`CallConfig::with_threads`), or raise the limit (`ulimit -u`)",
+                "use fewer threads (--threads N), or raise the limit (`ulimit -u`)",
             ),
             Fault::OutOfMemory { .. } => "choose a smaller capacity or tensor",
-            Fault::TaskFailed(_) => {
-                "the first failed task is the one to look at; those skipped follow from it"
-            }
+            Fault::TaskFailed(_) => "check the first failed task; the skipped tasks depend on failed ones",
             Fault::Interrupted { .. } => "what was recorded so far is kept",
             Fault::NotMapped { .. }
             | Fault::DeviceMemory { .. }
@@ -348,19 +348,19 @@ impl Explain for Fault {
             | Fault::VirtualTimeOver { .. }
             | Fault::BadChip { .. }
             | Fault::CoreSilent { .. } => self.hint_of_a_chip(),
-            Fault::User(_) => "the error is the program's own",
+            Fault::User(_) => "the program defines this error",
         };
         text.to_string()
     }
 }
 
 impl Fault {
-    /// The numbers of what is wrong with the arguments of a submit.
+    /// The numbers of an error about the arguments of a submit.
     fn detail_of_arguments(&self) -> String {
         match self {
             Fault::ArgCount { kernel, given, wanted, or_more } => {
                 let or_more = if *or_more { " or more" } else { "" };
-                format!("{kernel} takes {wanted}{or_more} arguments, {given} given")
+                format!("{kernel} takes {wanted}{or_more} arguments, but the submit has {given}")
             }
             Fault::TooManyArgs { what, given, limit } => format!("{given} {what}, at most {limit}"),
             Fault::ArgDType { kernel, arg, given, wanted } => {
@@ -385,7 +385,7 @@ impl Fault {
                 format!("{kernel} writes argument {arg}")
             }
             Fault::UnsplitWrite { kernel, arg, blocks } => {
-                format!("argument {arg} of {kernel} is written by {blocks} blocks and not split")
+                format!("{blocks} blocks write argument {arg} of {kernel}, which is not split")
             }
             Fault::BadSplit { kernel, arg, axis, rank: 0 } => {
                 format!("argument {arg} of {kernel}: axis {axis} of a scalar")
@@ -400,30 +400,30 @@ impl Fault {
     /// What to do about a chip's memory, time or cores.
     fn hint_of_a_chip(&self) -> &'static str {
         match self {
-            Fault::NotMapped { .. } => "copy them: `o.read(tensor)` does, on every chip",
+            Fault::NotMapped { .. } => "use `o.read(tensor)`, which copies and works on every chip",
             Fault::DeviceMemory { .. } => {
-                "the reason is the chip's own; what was recorded so far is kept, and external buffers may not hold results"
+                "the chip reports the reason; what was recorded so far is kept, but external buffers may not have their results"
             }
-            Fault::NotInOnePiece { .. } => "`o.read(tensor)` gathers them",
+            Fault::NotInOnePiece { .. } => "use `o.read(tensor)`, which gathers the elements",
             Fault::VirtualTimeOver { .. } => {
-                "are the costs in the chip's file, or in `o.spend`, what they should be?"
+                "check the costs in the chip's file and the durations given to `o.advance_time`"
             }
             Fault::BadChip { .. } => Reader::choose(
-                "`spec::builtin_text` gives one that is right; docs/chips.md says what each field may be",
-                "`ringlane chips show` prints one that is right; docs/chips.md says what each field may be",
+                "start from `spec::builtin_text`; docs/chips.md lists the allowed values of each field",
+                "start from `ringlane chips show`; docs/chips.md lists the allowed values of each field",
             ),
             Fault::CoreSilent { .. } => {
-                "a kernel that does not return, or a core that is broken: look at what the core ran before"
+                "either the kernel does not return or the core hangs: check the kernel, and what the core ran before"
             }
             _ => "",
         }
     }
 
-    /// The numbers of what a chip's memory, time or cores are to blame for.
+    /// The numbers of an error of a chip's memory, time or cores.
     fn detail_of_a_chip(&self) -> String {
         match self {
             Fault::NotMapped { space, offset, bytes } => format!(
-                "{bytes} bytes at {}+{offset:#x} were looked at without a copy to the host",
+                "{bytes} bytes at {}+{offset:#x} cannot be accessed without a copy to the host",
                 crate::observe::space_name(*space)
             ),
             Fault::DeviceMemory { operation, space, bytes, reason } => {
@@ -431,7 +431,7 @@ impl Fault {
             }
             Fault::NotInOnePiece { bytes } => format!("{bytes} bytes of a view with gaps"),
             Fault::VirtualTimeOver { seconds } => {
-                format!("a run ends after {seconds} seconds of the chip's time")
+                format!("the limit is {seconds} seconds of virtual time")
             }
             Fault::CoreSilent { core, task, kernel, label, since_ticks, waited_ticks } => format!(
                 "core {core} began task {task} ({}) at tick {since_ticks} and has not ended it {waited_ticks} ticks later",
@@ -441,7 +441,7 @@ impl Fault {
         }
     }
 
-    /// Whether it is about the call that met it and does not name a place itself, so that the place of the call helps.
+    /// Whether it concerns the call that returned it and names no source line itself, so that the line of the call helps.
     pub(crate) fn is_of_its_call(&self) -> bool {
         !matches!(
             self,

@@ -86,9 +86,9 @@ impl Deadlock {
             return String::new();
         }
         format!(
-            "; scopes at depth {LAST} and deeper share ring {LAST}, where the first task of this scope (depth {}) keeps what \
-             its inner scopes submitted later: submit and alloc in it only after its inner scopes have ended, or before it, \
-             at depth {} or less",
+            "; scopes at depth {LAST} and deeper share ring {LAST}, where nothing that inner scopes submit after the first task of \
+             this scope (depth {}) is reclaimed before this scope ends: submit and alloc in this scope only after its inner \
+             scopes have ended, or before this scope, at depth {} or less",
             self.depth,
             LAST - 1
         )

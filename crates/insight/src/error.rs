@@ -1,4 +1,4 @@
-//! What can keep a run's tables from being understood.
+//! The errors of analysing a run.
 
 use std::path::PathBuf;
 
@@ -23,11 +23,11 @@ pub enum InsightError {
         needs: u8,
         has: u8,
     },
-    /// Two runs are not of one program.
+    /// Two runs are of different programs.
     NotComparable {
         what: String,
     },
-    /// Two files are not of the same run.
+    /// Two files are from different runs.
     FilesDisagree {
         dir: PathBuf,
         what: String,
@@ -64,10 +64,10 @@ impl Explain for InsightError {
             InsightError::Trace(error) => return error.summary(),
             InsightError::NotRecorded { .. } => "the run did not record what this needs",
             InsightError::LevelTooLow { .. } => "the level of the swimlane is too low",
-            InsightError::NotComparable { .. } => "two runs are not of one program",
-            InsightError::FilesDisagree { .. } => "two files are not of the same run",
+            InsightError::NotComparable { .. } => "the two runs are of different programs",
+            InsightError::FilesDisagree { .. } => "two files are from different runs",
             InsightError::EdgeOutOfOrder { .. } => "an edge does not lead from a task to a later one",
-            InsightError::NoCores { .. } => "there is no core for some of the work",
+            InsightError::NoCores { .. } => "there is no core for some of the blocks",
         }
         .to_string()
     }
@@ -84,7 +84,7 @@ impl Explain for InsightError {
             InsightError::EdgeOutOfOrder { before, after, tasks } => {
                 format!("edge from task {before} to task {after}, of {tasks} tasks")
             }
-            InsightError::NoCores { kind } => format!("blocks need {kind} cores, and there are none"),
+            InsightError::NoCores { kind } => format!("blocks need {kind} cores, but there are none"),
         }
     }
 
@@ -92,27 +92,25 @@ impl Explain for InsightError {
         match self {
             InsightError::Trace(error) => error.hint(),
             InsightError::NotRecorded { below: Some(run), .. } => {
-                format!("workers recorded it; name the run of one of them, as {}", run.display())
+                format!("workers recorded it; name the run of one of them, for example {}", run.display())
             }
             InsightError::NotRecorded { instrument, .. } => {
                 let recorded = Reader::choose(instrument.flags(), instrument.option());
-                format!("make the run again with {recorded}")
+                format!("repeat the run with {recorded}")
             }
             InsightError::LevelTooLow { needs, .. } => {
                 let level = match Reader::current() {
                     Reader::Program => format!("`DfxFlags::with_swimlane_level({needs})`"),
                     Reader::Command => format!("--chip-swimlane={needs}"),
                 };
-                format!("make the run again with {level}")
+                format!("repeat the run with {level}")
             }
             InsightError::NotComparable { .. } => "name two runs of the same scene and case".to_string(),
-            InsightError::FilesDisagree { .. } => {
-                "make the run again, into a directory of its own".to_string()
-            }
+            InsightError::FilesDisagree { .. } => "repeat the run, into its own directory".to_string(),
             InsightError::EdgeOutOfOrder { .. } => {
-                "give tasks in submission order, edges by their positions in it".to_string()
+                "list tasks in submission order, and edges by positions in that list".to_string()
             }
-            InsightError::NoCores { .. } => "give the cores that the tasks ran on".to_string(),
+            InsightError::NoCores { .. } => "pass the cores that the tasks ran on".to_string(),
         }
     }
 }

@@ -139,7 +139,7 @@ impl Run {
     pub(crate) fn child(&self, child: &ChildRun) -> Result<Run, InsightError> {
         match child.path_in(&self.dir) {
             Some(path) => Run::open(path),
-            None => Err(self.disagree(format!("run.json lists {}, which is not there", child.dir))),
+            None => Err(self.disagree(format!("run.json lists {}, which does not exist", child.dir))),
         }
     }
 

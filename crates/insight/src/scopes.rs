@@ -1,4 +1,4 @@
-//! How full the rings were, which scopes come closest to filling them, and the smallest capacities that suffice.
+//! How full the rings were, which scopes come closest to filling them, and which capacities suffice.
 //!
 //! ```text
 //! rows of scope_stats.json ──▶ by place and ring: peaks, needs, waits     (SiteUse)
@@ -97,7 +97,7 @@ pub struct Summary {
     /// What the run had.
     #[serde(skip)]
     pub given: Capacities,
-    /// The smallest capacities that suffice for the scopes on record.
+    /// Capacities that suffice for the recorded scopes.
     #[serde(skip)]
     pub enough: Capacities,
     /// Which scope exhausted what, if that ended the run.
@@ -219,11 +219,11 @@ fn peaks(stores: &mut [StoreUse], row: &ringlane_trace::scopes::ScopeRow<'_>) {
 }
 
 impl Summary {
-    /// Options with which the run passes.
+    /// Options with capacities that suffice.
     ///
-    /// After a run that went well: the smallest capacities that suffice. After one that was stopped: what it was given,
-    /// with as much as it takes of what ran out, as the error's hint says it; what else the program needs beyond the point
-    /// where it was stopped is not known.
+    /// After a successful run: sufficient capacities for all scopes. After a run that was stopped: its own options, with
+    /// the capacity of the exhausted resource raised as in the error's hint; what the program needs beyond the point where
+    /// it was stopped is unknown.
     pub fn options(&self, error: Option<&RunError>) -> String {
         let Some(raised) = self.fatal.as_ref().map(|fatal| self.raised(fatal)).or(error.map(|_| self.given))
         else {

@@ -2,7 +2,7 @@
 
 use ringlane_task::{Explain, RingIndex, TaskId};
 
-/// What was given is no task.
+/// The text is not the name of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct NotATask;
 
@@ -14,7 +14,7 @@ impl Explain for NotATask {
     }
 
     fn summary(&self) -> String {
-        "a text names no task".to_string()
+        "a text is not the name of a task".to_string()
     }
 
     fn detail(&self) -> String {

@@ -183,7 +183,7 @@ fn a_worker_that_died_and_a_run_that_is_gone_are_reported_in_their_places() {
     let errors: Vec<_> =
         node.runs.iter().map(|run| run.run.as_ref().err().map_or("", String::as_str)).collect();
     assert!(
-        errors[0].contains("run.json") && errors[1].contains("chip0/2, which is not there"),
+        errors[0].contains("run.json") && errors[1].contains("chip0/2, which does not exist"),
         "{errors:?}"
     );
     assert_eq!((errors[2], node.runs[0].blocks().unwrap().blocks.len()), ("", 0));
@@ -201,5 +201,5 @@ fn calls_of_another_clock_than_the_runs_are_of_another_run() {
     )
     .unwrap();
     let error = Run::open(&path).unwrap().node().unwrap_err();
-    assert!(error.to_string().contains("not of the same run"), "{error}");
+    assert!(error.to_string().contains("from different runs"), "{error}");
 }

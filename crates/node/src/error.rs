@@ -1,4 +1,4 @@
-//! What can go wrong between a node and its children.
+//! The errors between a node and its children.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::remote::RemoteError;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum NodeError {
-    /// A mailbox holds what cannot be.
+    /// A mailbox has an invalid value.
     CorruptMailbox {
         field: &'static str,
         value: u64,
@@ -57,7 +57,7 @@ pub enum NodeError {
         doing: &'static str,
         error: String,
     },
-    /// A worker could not make itself ready.
+    /// A worker failed during startup.
     StartFailed {
         worker: String,
         error: CallError,
@@ -100,7 +100,7 @@ pub enum NodeError {
     NoCall {
         worker: String,
     },
-    /// A worker cannot have what it needs.
+    /// A worker cannot set up its chip or its own workers.
     CannotEquip {
         error: CallError,
     },
@@ -109,7 +109,7 @@ pub enum NodeError {
         callable: &'static str,
         kind: &'static str,
     },
-    /// A worker has as many runs as it takes.
+    /// A worker has too many runs in flight.
     TooManyRuns {
         limit: usize,
     },
@@ -117,7 +117,7 @@ pub enum NodeError {
     TooManyWorkers {
         count: usize,
     },
-    /// A call is given one buffer twice, to write it.
+    /// A call has the same buffer twice and writes it.
     BufferTwice {
         index: usize,
     },
@@ -125,14 +125,14 @@ pub enum NodeError {
     ReadOnlyBuffer {
         index: usize,
     },
-    /// A tensor is not in memory that the workers see.
+    /// A tensor is not in memory that is shared with the workers.
     TensorElsewhere {
         index: usize,
     },
 }
 
 impl NodeError {
-    /// A field of a mailbox with a value that cannot be.
+    /// A field of a mailbox has an invalid value.
     pub(crate) fn corrupt(field: &'static str, value: impl Into<u64>) -> Self {
         NodeError::CorruptMailbox { field, value: value.into() }
     }
@@ -177,7 +177,7 @@ impl Explain for NodeError {
 
     fn summary(&self) -> String {
         match self {
-            NodeError::CorruptMailbox { .. } => "a mailbox holds what cannot be",
+            NodeError::CorruptMailbox { .. } => "a mailbox has an invalid value",
             NodeError::NoMailboxMemory { .. } => "there is no memory for a mailbox",
             NodeError::NoNodeMemory { .. } => "there is no memory for a node",
             NodeError::NoMailbox { .. } => "a worker was started without a descriptor that it needs",
@@ -187,21 +187,21 @@ impl Explain for NodeError {
             NodeError::UnknownCallable { .. } => "a worker does not have the callable",
             NodeError::NoBuildId { .. } => "the executable cannot be identified",
             NodeError::CannotStart { .. } => "a worker cannot be started",
-            NodeError::StartFailed { .. } => "a worker could not make itself ready",
+            NodeError::StartFailed { .. } => "a worker failed during startup",
             NodeError::StartTimedOut { .. } => "a worker was not ready in time",
             NodeError::ChildDied { .. } => "a worker died",
             NodeError::RankLost { error } => return error.summary(),
             NodeError::CallTimedOut { .. } => "a call took longer than its deadline",
             NodeError::CallFailed { .. } => "a call failed",
-            NodeError::ChildBusy { .. } => "a worker has a call that was not waited for",
+            NodeError::ChildBusy { .. } => "a worker still has an unfinished call",
             NodeError::NoCall { .. } => "there is no call to wait for",
-            NodeError::CannotEquip { .. } => "a worker cannot have what it needs",
+            NodeError::CannotEquip { .. } => "a worker cannot set up its chip or its own workers",
             NodeError::WrongKind { .. } => "a worker cannot run this kind of callable",
-            NodeError::TooManyRuns { .. } => "a worker has as many runs as it takes",
-            NodeError::TooManyWorkers { .. } => "a node cannot have so many workers",
-            NodeError::BufferTwice { .. } => "a call is given one buffer twice, to write it",
+            NodeError::TooManyRuns { .. } => "a worker has too many runs in flight",
+            NodeError::TooManyWorkers { .. } => "a node cannot have this number of workers",
+            NodeError::BufferTwice { .. } => "a call has the same buffer twice and writes it",
             NodeError::ReadOnlyBuffer { .. } => "a call would write a buffer that was lent for reading",
-            NodeError::TensorElsewhere { .. } => "a tensor is not in memory that the workers see",
+            NodeError::TensorElsewhere { .. } => "a tensor is not in memory that is shared with the workers",
         }
         .to_string()
     }
@@ -215,7 +215,7 @@ impl Explain for NodeError {
             NodeError::Config(error) => error.detail(),
             NodeError::Arguments(error) => error.detail(),
             NodeError::WrongArguments { callable, takes, given } => {
-                format!("{callable} takes {takes}; given are {given}")
+                format!("{callable} takes {takes}, but the call has {given}")
             }
             NodeError::UnknownCallable { digest, known } => {
                 format!("digest {digest}; the worker has: {}", known.join(", "))
@@ -230,7 +230,7 @@ impl Explain for NodeError {
             NodeError::RankLost { error } => error.detail(),
             NodeError::CallTimedOut { worker, callable, after, state, captured_output } => {
                 let said = said(captured_output);
-                format!("{callable} in {worker}: {state:?} after {after:?}, and was killed; {said}")
+                format!("{callable} in {worker}: still {state:?} after {after:?}, and was killed; {said}")
             }
             NodeError::CallFailed { worker, callable, error } => {
                 format!("{callable} in {worker}: {}", error.without_hint())
@@ -239,7 +239,7 @@ impl Explain for NodeError {
             NodeError::NoCall { worker } => worker.clone(),
             NodeError::CannotEquip { error } => error.without_hint(),
             NodeError::WrongKind { callable, kind } => format!("{callable} needs a {kind} worker"),
-            NodeError::TooManyRuns { limit } => format!("{limit} runs are submitted and not over"),
+            NodeError::TooManyRuns { limit } => format!("{limit} runs have not ended yet"),
             NodeError::TooManyWorkers { count } => {
                 format!("{count} workers; a node has 1 to {}", crate::limits::WORKERS_MAX)
             }
@@ -262,47 +262,49 @@ impl Explain for NodeError {
                 return error.hint.clone();
             }
             NodeError::CorruptMailbox { .. } => {
-                "the other process wrote where it must not, or is of another version: start it anew"
+                "the other process overwrote the mailbox or is another build: restart it"
             }
             NodeError::NoMailboxMemory { .. } => {
-                "close descriptors or free memory; `ulimit -n` tells the limit"
+                "close descriptors or free memory; `ulimit -n` prints the limit of descriptors"
             }
-            NodeError::NoNodeMemory { .. } => "give the node less memory; `ulimit -v` tells the limit",
-            NodeError::NoMailbox { .. } => "a node starts its workers by itself; nothing else needs to",
-            NodeError::WrongArguments { .. } => "give it what it takes, in that order",
+            NodeError::NoNodeMemory { .. } => "give the node less memory; `ulimit -v` prints the limit",
+            NodeError::NoMailbox { .. } => "do not start a worker by hand: a node starts its workers itself",
+            NodeError::WrongArguments { .. } => "pass the arguments of its signature, in order",
             NodeError::UnknownCallable { .. } => {
                 "declare it with callable! in a crate that the worker's executable is built from"
             }
-            NodeError::NoBuildId { .. } => "is /proc mounted, and may the executable be read?",
-            NodeError::CannotStart { .. } => "`ulimit -u` and `ulimit -n` tell how many there may be",
+            NodeError::NoBuildId { .. } => "check that /proc is mounted and that the executable can be read",
+            NodeError::CannotStart { .. } => {
+                "check the limits of processes (`ulimit -u`) and descriptors (`ulimit -n`)"
+            }
             NodeError::StartTimedOut { .. } => Reader::choose(
-                "is the machine overloaded? Launch::with_start_timeout gives more",
-                "is the machine overloaded? Start fewer workers: --workers N",
+                "check the load of the machine; Launch::with_start_timeout allows more time",
+                "check the load of the machine, or start fewer workers: --workers N",
             ),
             NodeError::ChildDied { .. } => {
-                Reader::choose("Child::restart starts it again", "run it again: that starts new workers")
+                Reader::choose("restart it with Child::restart", "run it again: that starts new workers")
             }
             NodeError::CallTimedOut { .. } => Reader::choose(
-                "give it more time; Child::restart starts the worker again",
-                "give it more time: --call-timeout SECONDS",
+                "allow more time; restart the worker with Child::restart",
+                "allow more time: --call-timeout SECONDS",
             ),
             NodeError::ChildBusy { .. } => "wait for that call first",
-            NodeError::NoCall { .. } => "send one first",
+            NodeError::NoCall { .. } => "send a call before waiting",
             NodeError::WrongKind { .. } => "call it through a node that has such a worker",
             NodeError::TooManyRuns { .. } => "wait for one of them first",
-            NodeError::TooManyWorkers { .. } => "put a level between: workers that have workers",
-            NodeError::BufferTwice { .. } => "give it once, to be read and written",
+            NodeError::TooManyWorkers { .. } => "add a level: workers that are nodes themselves",
+            NodeError::BufferTwice { .. } => "pass it once, with both read and write access",
             NodeError::ReadOnlyBuffer { .. } => "lend the buffer with `lend_mut`",
-            NodeError::TensorElsewhere { .. } => "make the buffers with the node's own `buffers()`",
+            NodeError::TensorElsewhere { .. } => "create the buffers with the node's `buffers()`",
         };
         text.to_string()
     }
 }
 
-/// What a worker said last, as an error shows it.
+/// The last output of a worker, as an error shows it.
 pub(crate) fn said(captured_output: &str) -> String {
     if captured_output.is_empty() {
-        "it said nothing".to_string()
+        "no output".to_string()
     } else {
         format!("captured output: {captured_output}")
     }

@@ -85,9 +85,9 @@ mod tests {
         let exit = |raw, words: &str| {
             Exit { pid: 7, status: ExitStatus::from_raw(raw), captured_output: words.into() }.to_string()
         };
-        assert_eq!(exit(9, ""), "process 7 was killed by signal 9 (SIGKILL); it said nothing");
+        assert_eq!(exit(9, ""), "process 7 was killed by signal 9 (SIGKILL); no output");
         assert_eq!(exit(3 << 8, "oh | no"), "process 7 ended with status 3; captured output: oh | no");
-        assert_eq!(exit(40, ""), "process 7 was killed by signal 40; it said nothing");
+        assert_eq!(exit(40, ""), "process 7 was killed by signal 40; no output");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What can go wrong with recording.
+//! The errors of recording.
 
 use std::io;
 use std::path::PathBuf;
@@ -13,11 +13,11 @@ use crate::settings::ModelCounters;
 pub enum ProbeError {
     /// There is no memory for the records.
     NoMemory { kind: &'static str, bytes: u64, source: io::Error },
-    /// The buffers of a kind of record are too few or of an unfit size.
+    /// The buffers of a kind of record are too few or have an invalid size.
     UnfitBuffers { kind: &'static str, buffers: u32, buffer_bytes: u32 },
     /// A group of counters is too large.
     TooManyCounters { given: usize },
-    /// A kind of record is there twice.
+    /// A kind of record is registered twice.
     KindTwice { kind: &'static str },
     /// The collector thread cannot be started.
     NoCollector { source: io::Error },
@@ -46,10 +46,10 @@ impl Explain for ProbeError {
         match self {
             ProbeError::NoMemory { .. } => "there is no memory for the records",
             ProbeError::UnfitBuffers { .. } => {
-                "the buffers of a kind of record are too few or of an unfit size"
+                "the buffers of a kind of record are too few or have an invalid size"
             }
             ProbeError::TooManyCounters { .. } => "a group of counters is too large",
-            ProbeError::KindTwice { .. } => "a kind of record is there twice",
+            ProbeError::KindTwice { .. } => "a kind of record is registered twice",
             ProbeError::NoCollector { .. } => "the collector thread cannot be started",
             ProbeError::CollectorDied => "the collector thread died",
             ProbeError::SpoolUnreadable { .. } => "the spooled records cannot be read back",
@@ -64,11 +64,11 @@ impl Explain for ProbeError {
                 format!("{kind}: {buffers} buffers of {buffer_bytes} bytes")
             }
             ProbeError::TooManyCounters { given } => {
-                format!("{given} counters beside all cycles, at most {}", ModelCounters::MAX)
+                format!("{given} counters in addition to cycles, at most {}", ModelCounters::MAX)
             }
             ProbeError::KindTwice { kind } => kind.to_string(),
             ProbeError::NoCollector { source } => source.to_string(),
-            ProbeError::CollectorDied => "what was recorded is lost".to_string(),
+            ProbeError::CollectorDied => "the records of this run are lost".to_string(),
             ProbeError::SpoolUnreadable { kind, path, source } => {
                 format!("{kind}: {}: {source}", path.display())
             }
@@ -77,15 +77,17 @@ impl Explain for ProbeError {
 
     fn hint(&self) -> String {
         match self {
-            ProbeError::NoMemory { .. } => "turn fewer diagnostics on, or use fewer threads",
+            ProbeError::NoMemory { .. } => "turn on fewer diagnostics, or use fewer threads",
             ProbeError::UnfitBuffers { .. } => {
                 "a lane needs at least 2 buffers, each a multiple of 64 bytes and at most 1 GiB"
             }
-            ProbeError::TooManyCounters { .. } => "give the chip's groups fewer counters",
-            ProbeError::KindTwice { .. } => "give each kind a number of its own",
-            ProbeError::NoCollector { .. } => "is the limit of threads reached (ulimit -u)?",
-            ProbeError::CollectorDied => "this is a bug of Ringlane; run without diagnostics meanwhile",
-            ProbeError::SpoolUnreadable { .. } => "make the run again, with another output directory",
+            ProbeError::TooManyCounters { .. } => "define groups with fewer counters",
+            ProbeError::KindTwice { .. } => "give each kind its own number",
+            ProbeError::NoCollector { .. } => "check the limit of threads (`ulimit -u`)",
+            ProbeError::CollectorDied => {
+                "this is a bug in Ringlane: please report it, and run without diagnostics until it is fixed"
+            }
+            ProbeError::SpoolUnreadable { .. } => "repeat the run with another output directory",
         }
         .to_string()
     }

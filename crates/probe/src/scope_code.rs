@@ -86,8 +86,8 @@ struct StallCode {
 
 const _: () = assert!(RINGS <= 8 && RINGS * RESOURCES.len() < 256, "bits and counts fit their bytes");
 
-/// What a scope needs on a ring is below 2^32 by the capacities, unless scopes inside it gave back what they had on the same ring; it
-/// is told as the largest that fits then.
+/// The need of a scope on a ring is below 2^32, the limit of a capacity, unless nested scopes freed and reused space on the
+/// same ring; then it is stored as the largest value that fits.
 #[inline]
 pub(crate) fn small(count: u64) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)

@@ -1,12 +1,13 @@
-//! What every scope held at most, what it needs, and how long it waited: kept while it is open, stored when it ends.
+//! The peak usage, the need and the waits of every scope: updated while the scope is open, stored when it ends.
 //!
-//! Between two reclaims the use of a ring only grows, so the engine tells it before each reclaim, and when a scope ends it is
-//! looked at once more; what a scope needs is what was handed out between its beginning and its end. So nothing has to be
-//! looked at on a submit. What is told counts for the innermost scope and is passed on when that ends; what was in use at
-//! its end is not, because the scope around it will see it too, at its own end or before the next reclaim.
+//! Between two reclaims the usage of a ring only grows, so it is enough that the engine reports it before each reclaim and
+//! at the end of a scope; no submit has to check it. The need of a scope is what was allocated between its start and its
+//! end. A reported usage counts for the innermost scope and is merged into the enclosing one when that scope ends. The
+//! usage at the end of a scope is not merged, because the enclosing scope gets it too, at its own end or before the next
+//! reclaim.
 //!
-//! Scopes can be smaller than a microsecond, so that each instruction here is seen in a run's time: the states of open
-//! scopes stay where they are, and of one that begins only what every scope has is cleared.
+//! A scope can take less than a microsecond, so each instruction here affects the time of a run: the states of open scopes
+//! are not moved, and when a scope begins, only the fields that every scope uses are cleared.
 
 use ringlane_engine::limits::{RINGS, SCOPE_DEPTH_MAX};
 use ringlane_engine::observe::{EndedScope, Fill};
@@ -37,9 +38,9 @@ struct Open {
     enter: u64,
     /// Submits made in the scopes inside it that have ended.
     inner_tasks: u64,
-    /// A bit for each ring whose use was told; the peaks of the others are of an earlier scope.
-    told: u8,
-    /// Whether it waited; if not, `stalls` are of an earlier scope.
+    /// A bit for each ring whose usage was reported; the peaks of the others are from an earlier scope.
+    reported: u8,
+    /// Whether it waited; if not, `stalls` are from an earlier scope.
     stalled: bool,
     tensormap: u64,
     peaks: [[u64; 4]; RINGS],
@@ -75,10 +76,10 @@ impl Scopes {
         if self.stopped {
             return;
         }
-        // The engine refuses a scope that is too deep before it tells of it.
+        // The engine rejects a scope that is too deep before it reports it.
         let Some(open) = self.open.get_mut(self.depth) else { return };
         (open.enter, open.inner_tasks, open.tensormap) = (now, 0, 0);
-        (open.told, open.stalled) = (0, false);
+        (open.reported, open.stalled) = (0, false);
         self.depth += 1;
         // For when it ends.
         self.writer.prefetch();
@@ -132,7 +133,7 @@ impl Scopes {
         scope_code::store(&mut self.writer, scope.used_rings(), head, peaks, stalls, scope.label());
         if let Some(outer) = outer.last_mut() {
             outer.inner_tasks += scope.tasks;
-            if inner.told != 0 || inner.stalled {
+            if inner.reported != 0 || inner.stalled {
                 outer.take_over(inner);
             }
         }
@@ -141,11 +142,11 @@ impl Scopes {
     #[inline]
     pub(crate) fn fill(&mut self, fill: &Fill) {
         let Some(scope) = self.last() else { return };
-        scope.tell(fill.ring, &fill.used);
+        scope.report(fill.ring, &fill.used);
         scope.tensormap = scope.tensormap.max(fill.tensormap);
     }
 
-    /// The submit being made waited so long.
+    /// The current submit waited for `ticks`.
     pub(crate) fn stall(&mut self, ring: RingIndex, resource: Resource, submit: u64, ticks: u64) {
         let goes_on = self.waiting == Some((ring, resource, submit));
         let Some(scope) = self.last() else { return };
@@ -160,17 +161,17 @@ impl Scopes {
 }
 
 impl Open {
-    /// The most that was in use of a ring, of which so much is in use now.
+    /// The peak usage of a ring, whose current usage is `used`.
     #[inline]
     fn peaks(&self, ring: usize, used: [u64; 4]) -> [u64; 4] {
-        if self.told >> ring & 1 == 0 { used } else { larger(&self.peaks[ring], &used) }
+        if self.reported >> ring & 1 == 0 { used } else { larger(&self.peaks[ring], &used) }
     }
 
-    /// So much was in use of a ring.
+    /// The engine reports the usage of a ring.
     #[inline]
-    fn tell(&mut self, ring: usize, used: &[u64; 4]) {
+    fn report(&mut self, ring: usize, used: &[u64; 4]) {
         self.peaks[ring] = self.peaks(ring, *used);
-        self.told |= 1 << ring;
+        self.reported |= 1 << ring;
     }
 
     /// Its waits.
@@ -182,11 +183,11 @@ impl Open {
         &mut self.stalls
     }
 
-    /// Takes over what a scope inside it was told.
+    /// Merges what was reported for a nested scope.
     #[cold]
     fn take_over(&mut self, inner: &Open) {
-        for ring in scope_code::ones(inner.told) {
-            self.tell(ring, &inner.peaks[ring]);
+        for ring in scope_code::ones(inner.reported) {
+            self.report(ring, &inner.peaks[ring]);
         }
         self.tensormap = self.tensormap.max(inner.tensormap);
         if inner.stalled {

@@ -24,7 +24,7 @@ impl Explain for Panicked {
         self.message.clone()
     }
     fn hint(&self) -> String {
-        "the program's own code panicked outside of a kernel: fix it there".to_string()
+        "the program's own code panicked outside a kernel: fix it at that line".to_string()
     }
 }
 

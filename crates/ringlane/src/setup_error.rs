@@ -47,7 +47,7 @@ impl Explain for SetupError {
             SetupError::CapacityTooLarge { .. } => "the capacities are larger than the machine's memory",
             SetupError::Pmu(error) => return error.summary(),
             SetupError::NotAvailable { .. } => "this machine does not have the platform",
-            SetupError::NoRecorder => "diagnostics are on, and nothing can record them",
+            SetupError::NoRecorder => "diagnostics are on, but the program cannot record",
             SetupError::Chip(error) => return error.summary(),
         }
         .to_string()

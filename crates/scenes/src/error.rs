@@ -145,7 +145,7 @@ impl Explain for SceneError {
                 format!("{name}={value}; allowed: {allowed}")
             }
             SceneError::ParamsDisagree { case, given, name, value, allowed } => format!(
-                "{} with {name}={value}, which is that of the case {case}; allowed with it: {allowed}",
+                "{} with {name}={value}, the value in the case {case}; allowed with it: {allowed}",
                 given.join(", ")
             ),
             SceneError::UnreadableFile { name, path, reason } => format!("{name}={path}: {reason}"),
@@ -159,15 +159,15 @@ impl Explain for SceneError {
             SceneError::UnknownParam { known, .. } => format!("its parameters: {}", list(known)),
             SceneError::UnknownKernel { known, .. } => format!("its kernels: {}", list(known)),
             SceneError::BadParam { name, allowed, .. } => {
-                format!("give {} with {allowed}", assignment(name))
+                format!("set {}; allowed: {allowed}", assignment(name))
             }
             SceneError::ParamsDisagree { given, name, allowed, .. } => format!(
-                "give {} as well, with {allowed}; or choose a case that {} fits",
+                "also set {} (allowed: {allowed}), or choose a case that {} fits",
                 assignment(name),
                 given.join(", ")
             ),
             SceneError::UnreadableFile { name, .. } => {
-                format!("give {} with an existing, readable file", assignment(name))
+                format!("set {} to an existing, readable file", assignment(name))
             }
         }
     }
@@ -183,7 +183,7 @@ impl From<SceneError> for Error {
 /// How a user sets a parameter.
 fn assignment(name: &str) -> String {
     match Reader::current() {
-        Reader::Program => format!("`{name}` a value in `Settings::params`,"),
+        Reader::Program => format!("`{name}` in `Settings::params`"),
         Reader::Command => format!("`--param {name}=VALUE`"),
     }
 }

@@ -32,16 +32,16 @@ pub(crate) const SCENE: Scene = Scene {
         Param { name: "k_tile", default: "32", about: "length of the sum of one task" },
     ],
     cases: &[
-        Case { name: "small", about: "4×4 tiles, K in 4 pieces", set: &[] },
+        Case { name: "small", about: "4×4 tiles, K in 4 parts", set: &[] },
         Case {
             name: "ragged",
             about: "no side is a multiple of the tile",
             set: &[("m", "45"), ("n", "77"), ("k", "101")],
         },
-        Case { name: "deep", about: "one tile, a long sum", set: &[("m", "32"), ("n", "32"), ("k", "4096")] },
+        Case { name: "deep", about: "one tile, large K", set: &[("m", "32"), ("n", "32"), ("k", "4096")] },
         Case {
             name: "large",
-            about: "20×20 tiles, K in 20 pieces",
+            about: "20×20 tiles, K in 20 parts",
             set: &[("m", "1280"), ("n", "1280"), ("k", "1280"), ("tile", "64"), ("k_tile", "64")],
         },
     ],

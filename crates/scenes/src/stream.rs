@@ -32,12 +32,12 @@ pub(crate) const SCENE: Scene = Scene {
     name: "stream",
     about: "ten million tiny tasks through nested scopes, in bounded memory",
     params: &[
-        Param { name: "tasks", default: "10000000", about: "tasks to run, the alloc of each 32 included" },
+        Param { name: "tasks", default: "10000000", about: "number of tasks, including one alloc in 32" },
         Param { name: "chains", default: "16", about: "independent chains that the tasks continue" },
     ],
     cases: &[
-        Case { name: "ten_million", about: "the memory test", set: &[] },
-        Case { name: "short", about: "the same, over at once", set: &[("tasks", "10007")] },
+        Case { name: "ten_million", about: "ten million tasks, to test memory use", set: &[] },
+        Case { name: "short", about: "the same with 10,007 tasks", set: &[("tasks", "10007")] },
     ],
     kernels: &[&STEP, &STEP_IN_PLACE],
     build: |settings| {

@@ -26,7 +26,7 @@ const TOLERANCE: Tolerance = Tolerance::absolute(1e-5);
 pub(crate) const SCENE: Scene = Scene {
     site: core::panic::Location::caller(),
     name: "vector",
-    about: "the five-task diamond: f = a + b, then (f + 1)·(f + 2) + f",
+    about: "a diamond of five tasks: f = a + b, then (f + 1)·(f + 2) + f",
     params: &[
         Param { name: "n", default: "16384", about: "elements of the vectors" },
         Param { name: "chunks", default: "1", about: "diamonds, each on its part of the vectors" },
@@ -36,10 +36,10 @@ pub(crate) const SCENE: Scene = Scene {
         Case { name: "one", about: "vectors of one element", set: &[("n", "1")] },
         Case {
             name: "chunked",
-            about: "ragged chunks side by side",
+            about: "several chunks of uneven size",
             set: &[("n", "100003"), ("chunks", "7")],
         },
-        Case { name: "large", about: "bound by memory", set: &[("n", "8000000"), ("chunks", "48")] },
+        Case { name: "large", about: "memory-bound", set: &[("n", "8000000"), ("chunks", "48")] },
     ],
     kernels: &[&VECTOR_ADD, &VECTOR_SHIFT, &VECTOR_MUL],
     build: |settings| {

@@ -28,7 +28,7 @@ const TASKS_PER_SCOPE: usize = 32;
 pub(crate) const SCENE: Scene = Scene {
     site: core::panic::Location::caller(),
     name: "wavefront",
-    about: "Smith-Waterman alignment of two strings: each tile follows those to the left and above",
+    about: "Smith-Waterman alignment of two strings: each tile depends on those to its left and above",
     params: &[
         Param { name: "rows", default: "256", about: "length of the first string" },
         Param { name: "cols", default: "256", about: "length of the second string" },

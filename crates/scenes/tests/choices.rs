@@ -83,7 +83,7 @@ fn a_bad_value_is_refused_with_its_name_and_what_is_allowed() {
         assert_eq!(error.name(), "BadParam");
         assert_eq!(error.summary(), format!("the parameter `{name}` cannot be `{value}`"));
         assert!(error.detail().contains("allowed"), "{}", error.detail());
-        assert!(error.hint().contains(&format!("give `{name}` a value")), "{}", error.hint());
+        assert!(error.hint().contains(&format!("set `{name}` in `Settings::params`")), "{}", error.hint());
     }
 }
 

@@ -108,7 +108,7 @@ impl Explain for UnknownDType {
     }
 
     fn summary(&self) -> String {
-        "a name is no data type".to_string()
+        "a name is not a data type".to_string()
     }
 
     fn detail(&self) -> String {

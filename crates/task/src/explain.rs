@@ -5,7 +5,7 @@
 //! implements `Display` with them, so that `{error}` alone is enough to act on:
 //!
 //! ```text
-//! ViewOutOfBounds: a view leaves its buffer: axis 0: 2..5 of 4 (hint: check the start and length of the tile)
+//! ViewOutOfBounds: a view exceeds its tensor: axis 0: 2..5 of 4 (hint: check the start and length of the tile)
 //! ```
 //!
 //! A hint names what its reader can change: methods for the author of a program, options for the user of the command.
@@ -21,10 +21,10 @@ use core::sync::atomic::{AtomicBool, Ordering};
 /// use ringlane_task::{DType, Explain, TensorView};
 /// let error = TensorView::contiguous(DType::Float32, &[4]).unwrap().tile(&[2], &[3]).unwrap_err();
 /// assert_eq!(error.name(), "ViewOutOfBounds");
-/// assert_eq!(error.summary(), "a view leaves its buffer");
+/// assert_eq!(error.summary(), "a view exceeds its tensor");
 /// assert!(error.detail().contains("2..5"));
 /// assert!(!error.hint().is_empty());
-/// assert!(error.to_string().starts_with("ViewOutOfBounds: a view leaves its buffer: axis 0: 2..5 of 4 (hint: "));
+/// assert!(error.to_string().starts_with("ViewOutOfBounds: a view exceeds its tensor: axis 0: 2..5 of 4 (hint: "));
 /// ```
 pub trait Explain: core::error::Error {
     /// The error's name, the same in the library, on the command line and in `run.json`.

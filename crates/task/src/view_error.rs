@@ -42,7 +42,7 @@ impl ViewError {
     /// The distance between two elements of a dimension is too large.
     #[cold]
     pub(crate) fn stride(value: u64) -> Self {
-        let what = "elements from one index of a dimension to the next";
+        let what = "elements between adjacent indices of a dimension";
         ViewError::TooLarge { what, value, limit: u32::MAX as u64 }
     }
 }
@@ -66,11 +66,11 @@ impl Explain for ViewError {
     fn summary(&self) -> String {
         match self {
             ViewError::TooManyDims { .. } => "a view has more dimensions than a tensor can have",
-            ViewError::OutOfBounds { .. } => "a view leaves its buffer",
-            ViewError::PastEnd { .. } => "a view's bytes leave its buffer",
+            ViewError::OutOfBounds { .. } => "a view exceeds its tensor",
+            ViewError::PastEnd { .. } => "the bytes of a view exceed its buffer",
             ViewError::NoSuchAxis { .. } => "an operation names an axis that the view does not have",
             ViewError::RankMismatch { .. } => {
-                "an operation gives another number of dimensions than the view has"
+                "an operation has a different number of dimensions than the view"
             }
             ViewError::TooLarge { .. } => "a view of this size cannot be represented",
             ViewError::NotReshapable { .. } => "a view cannot be reshaped",
@@ -90,7 +90,9 @@ impl Explain for ViewError {
                 format!("the view ends at byte {end_bytes}, the buffer has {buffer_bytes}")
             }
             ViewError::NoSuchAxis { axis, rank } => format!("axis {axis} of a view with {rank} dimensions"),
-            ViewError::RankMismatch { given, rank } => format!("{given} given, the view has {rank}"),
+            ViewError::RankMismatch { given, rank } => {
+                format!("{given} dimensions given, the view has {rank}")
+            }
             ViewError::TooLarge { what, value: u64::MAX, limit } => {
                 format!("2^64 {what} or more, at most {limit}")
             }

@@ -1,4 +1,4 @@
-//! What can go wrong with the files of a run.
+//! The errors of a run's files.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use ringlane_task::{Explain, Reader};
 use rustix::io::Errno;
 
-/// Why a run directory or a file in it cannot be made or read.
+/// Why a run directory or a file in it cannot be created or read.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum TraceError {
-    /// The output directory already holds a run.
+    /// The output directory already contains a run.
     RunExists { path: PathBuf },
     /// Another run is writing into the output directory.
     DirectoryInUse { path: PathBuf },
@@ -30,12 +30,12 @@ pub enum TraceError {
     CannotRead { path: PathBuf, source: io::Error },
     /// A file of the run is damaged.
     Damaged { path: PathBuf, what: String },
-    /// A file of the run has a version that is not known here.
+    /// A file of the run has an unknown version.
     UnknownVersion { path: PathBuf, version: u64, known: &'static str },
 }
 
 impl TraceError {
-    /// The operating system's reason, with its name: what `run.json` says of a file that is not complete.
+    /// The operating system's error message, with its name, as in the `incomplete` of a file in `run.json`.
     ///
     /// ```
     /// use ringlane_trace::TraceError;
@@ -59,7 +59,7 @@ impl TraceError {
     }
 }
 
-/// An error of the operating system in its own words, after the name that people search for.
+/// The operating system's error message, after the name of the error.
 ///
 /// ```
 /// use ringlane_trace::describe_os_error;
@@ -71,7 +71,7 @@ pub fn describe_os_error(error: &io::Error) -> String {
     errno_name(error).map_or_else(|| error.to_string(), |name| format!("{name}: {error}"))
 }
 
-/// What to do about an error of the operating system that has nothing to do with the file it was met at.
+/// What to do about an error of the operating system that is not caused by the file itself.
 ///
 /// ```
 /// use ringlane_trace::os_hint;
@@ -82,24 +82,24 @@ pub fn os_hint(error: &io::Error) -> Option<&'static str> {
     os_reason_hint(&describe_os_error(error))
 }
 
-/// As [`os_hint`], of a text that has what [`describe_os_error`] says in it: of a file that is not complete.
+/// As [`os_hint`], for a text that contains the output of [`describe_os_error`].
 pub fn os_reason_hint(reason: &str) -> Option<&'static str> {
     reason.split(": ").find_map(|part| match part {
         "EMFILE" => Some(
-            "the process has as many files open as it may: `ulimit -n 4096` in the shell raises the limit",
+            "the process has reached its limit of open files; raise it in the shell, for example with `ulimit -n 4096`",
         ),
-        "ENFILE" => Some("the machine has as many files open as it may: fs.file-max is the limit"),
+        "ENFILE" => Some("the machine has reached its limit of open files, fs.file-max"),
         _ => None,
     })
 }
 
-/// The name of an operating system's error, as in `ENOSPC`, if it is one that files and counters can meet.
+/// The name of an operating system error, such as `ENOSPC`, if files or counters can cause it.
 pub fn errno_name(error: &io::Error) -> Option<&'static str> {
     let errno = Errno::from_io_error(error)?;
     ERRNO_NAMES.iter().find(|(known, _)| *known == errno).map(|(_, name)| *name)
 }
 
-/// The errors that writing and reading files, and opening counters, can meet.
+/// The errors that writing and reading files, and opening counters, can cause.
 const ERRNO_NAMES: [(Errno, &str); 23] = [
     (Errno::NOSPC, "ENOSPC"),
     (Errno::DQUOT, "EDQUOT"),
@@ -147,7 +147,7 @@ impl Explain for TraceError {
 
     fn summary(&self) -> String {
         match self {
-            TraceError::RunExists { .. } => "the output directory already holds a run",
+            TraceError::RunExists { .. } => "the output directory already contains a run",
             TraceError::DirectoryInUse { .. } => "another run is writing into the output directory",
             TraceError::NotADirectory { .. } => "a file is where the output directory should be",
             TraceError::CannotCreate { .. } => "the output directory cannot be created",
@@ -157,7 +157,7 @@ impl Explain for TraceError {
             TraceError::NoManifest { .. } => "there is no finished run here",
             TraceError::CannotRead { .. } => "a file of the run cannot be read",
             TraceError::Damaged { .. } => "a file of the run is damaged",
-            TraceError::UnknownVersion { .. } => "a file of the run has a version that is not known here",
+            TraceError::UnknownVersion { .. } => "a file of the run has an unknown version",
         }
         .to_string()
     }
@@ -177,7 +177,7 @@ impl Explain for TraceError {
             TraceError::UnsafeName { what, name } => format!("{what} {name:?}"),
             TraceError::Damaged { path, what } => format!("{}: {what}", path.display()),
             TraceError::UnknownVersion { path, version, known } => {
-                format!("{} has version {version}, known is {known}", path.display())
+                format!("{} has version {version}, known versions: {known}", path.display())
             }
         }
     }
@@ -195,22 +195,22 @@ impl Explain for TraceError {
                 Reader::choose("name another directory", "name another directory with -o DIR")
             }
             TraceError::CannotCreate { .. } | TraceError::NotWritable { .. } => Reader::choose(
-                "name a directory that you may write to",
-                "name a directory that you may write to with -o DIR",
+                "name a directory with write permission",
+                "name a directory with write permission, with -o DIR",
             ),
             TraceError::UnsafeName { .. } => {
-                "use letters, digits, '_', '-' and '.', not first, and at most 100 of them"
+                "use at most 100 letters, digits, '_', '-' and '.'; do not start with '.'"
             }
             TraceError::CannotWrite { .. } => {
-                "is the directory there, may you write to it, and is there space left?"
+                "check that the directory exists, its permissions, and the free space"
             }
             TraceError::NoManifest { .. } => {
-                "run.json is written last: the run died, or this is no run directory"
+                "run.json is written last: the run crashed, or this is not a run directory"
             }
-            TraceError::CannotRead { .. } => "is it a file that you may read?",
-            TraceError::Damaged { .. } => "make the run again",
+            TraceError::CannotRead { .. } => "check that it is a file with read permission",
+            TraceError::Damaged { .. } => "repeat the run",
             TraceError::UnknownVersion { .. } => {
-                "read it with the ringlane that wrote it, or make the run again"
+                "use the version of ringlane that wrote it, or repeat the run"
             }
         }
         .to_string()

@@ -37,7 +37,7 @@ impl Explain for BadTime {
     }
 
     fn summary(&self) -> String {
-        "a text is no time".to_string()
+        "a text is not a time".to_string()
     }
 
     fn detail(&self) -> String {
@@ -45,7 +45,7 @@ impl Explain for BadTime {
     }
 
     fn hint(&self) -> String {
-        "write UTC, to the second, with a Z".to_string()
+        "use UTC with whole seconds and a Z at the end".to_string()
     }
 }
 

@@ -166,11 +166,11 @@ const TIMES: &[Case] = &[
     dist(&[(DIST, ",210,209,\"ok\"", ",210,null,\"failed\"")], "call 1 of chip1 ended as failed without"),
     dist(
         &[(DIST, "\"chip0/1\",41,", "\"chip0/1\",39,")],
-        "the run of call 1 of chip0 began at 39, outside it",
+        "the run of call 1 of chip0 began at 39, outside the call",
     ),
     dist(
         &[(DIST, "\"chip0/1\",41,", "\"chip0/1\",96,")],
-        "the run of call 1 of chip0 began at 96, outside it",
+        "the run of call 1 of chip0 began at 96, outside the call",
     ),
     dist(
         &[("chip0/1/run.json", "\"makespan_ticks\":1000", "\"makespan_ticks\":1001")],
@@ -179,7 +179,7 @@ const TIMES: &[Case] = &[
     dist(&[(DIST, ",41,1000,50000000]", ",41,1000,50000001]")], "has another length than its run.json"),
     dist(
         &[("chip0/1/run.json", "a2a3sim", "cpu")],
-        "the run of call 1 of chip0 took 1000 ticks, and 54 were left",
+        "the run of call 1 of chip0 took 1000 ticks, but only 54 were left",
     ),
     dist(&[(DIST, ",91,260,270,", ",91,208,270,")], "call 2 of chip1 was sent before call 1 was done"),
     dist(&[(DIST, "[1,2,", "[1,1,")], "call 1 of chip1 appears twice"),
@@ -198,14 +198,14 @@ const PLACES: &[Case] = &[
         &[(DIST, "\"chip0/1\"", "\"chip0/2\"")],
         "call 1 of chip0 left chip0/2, which run.json does not list so",
     ),
-    dist(&[(DIST, "\"chip0/1\"", "\"chip0/2\"")], "run.json lists [\"chip0/1\"], which no call left"),
-    dist(&[(DIST, "\"chip1/1\"", "\"chip0/1\"")], "two calls left the directory chip0/1"),
-    dist(&[(DIST, "\"chip0/1\"", "null")], "run.json lists [\"chip0/1\"], which no call left"),
+    dist(&[(DIST, "\"chip0/1\"", "\"chip0/2\"")], "run.json lists [\"chip0/1\"], which no call wrote"),
+    dist(&[(DIST, "\"chip1/1\"", "\"chip0/1\"")], "two calls have the directory chip0/1"),
+    dist(&[(DIST, "\"chip0/1\"", "null")], "run.json lists [\"chip0/1\"], which no call wrote"),
     dist(&[(RUN, "\"seq\":2", "\"seq\":3")], "call 2 of chip1 left chip1/2, which run.json does not list so"),
     dist(&[(RUN, "\"status\":\"died\"", "\"status\":\"late\"")], "which run.json does not list so"),
     run(
         &[(RUN, "\"chip0/1\"", "\"chip0/3\""), (DIST, "\"chip0/1\"", "\"chip0/3\"")],
-        "it lists chip0/3, which is not",
+        "it lists chip0/3, which does not exist",
     ),
     run(&[(RUN, "\"chip0/1\"", "\"../1\"")], "child \"../1\" is not inside the run directory"),
     run(&[(RUN, "\"status\":\"died\"", "\"status\":\"ok\"")], "chip1/2 is listed as ok and has no run.json"),
@@ -259,7 +259,10 @@ fn directories_that_lead_back_to_themselves_have_an_end() {
     let dirs: Vec<_> = reports.iter().map(|(dir, _)| dir.to_str().unwrap()).collect();
     assert_eq!(dirs, ["", "chip1/1"]);
     let broken = &reports[0].1.broken;
-    assert!(broken.iter().any(|broken| broken.what == "it lists chip0/1, which is not there"), "{broken:?}");
+    assert!(
+        broken.iter().any(|broken| broken.what == "it lists chip0/1, which does not exist"),
+        "{broken:?}"
+    );
 }
 
 fn apply(run: &Path, (file, from, to): &(&str, &str, &str)) {

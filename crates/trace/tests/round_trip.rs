@@ -251,7 +251,7 @@ fn damage_is_reported_with_its_record() {
         ),
         (0, "\"block_columns\"", "\"other\"", "block_columns comes after blocks"),
         (1, "[16,64]", "[16,64,1]", "records record 0: 3 lengths and 2 strides"),
-        (1, "\"0x000000003f800000\"", "\"0x100000003f800000\"", "is no float32"),
+        (1, "\"0x000000003f800000\"", "\"0x100000003f800000\"", "is not a float32"),
         (2, "\"scope\": 3, ", "", "tasks record 0: missing field `scope`"),
         (3, "\"exit\": 900", "\"exit\": null", "scopes record 0: open says false, not true"),
         (3, "\"ring\": 1, \"tasks\"", "\"ring\": 9, \"tasks\"", "scopes record 0: ring 9 of 4"),

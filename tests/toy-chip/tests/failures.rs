@@ -98,9 +98,9 @@ fn every_operation_that_fails_ends_the_run_and_is_named() {
         (MemoryOp::CopyOut, 1, second_back, 8),
     ];
     for (operation, after, detail, y) in cases {
-        let (name, told, left) = failing(operation, after, &());
-        assert_eq!(name, "DeviceMemory", "{operation:?} {after}: {told}");
-        assert!(told.starts_with(detail), "{operation:?} {after}: {told}");
+        let (name, found, left) = failing(operation, after, &());
+        assert_eq!(name, "DeviceMemory", "{operation:?} {after}: {found}");
+        assert!(found.starts_with(detail), "{operation:?} {after}: {found}");
         assert_eq!(left, [y; 4], "{operation:?} {after}");
     }
 }

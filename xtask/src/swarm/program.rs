@@ -288,7 +288,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_kernel_is_told_survives_packing() {
+    fn the_arguments_of_a_kernel_survive_packing() {
         let meta = Meta {
             task: 9_001,
             salt: 0xabcdef,

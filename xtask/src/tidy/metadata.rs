@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cargo_tells_names_and_kinds_of_dependencies() {
+    fn cargo_lists_names_and_kinds_of_dependencies() {
         let manifest =
             "[package]\nname = \"a\"\n[workspace]\nmembers = [\"b\"]\n[dev-dependencies]\nb.path = \"b\"\n";
         let dir = tree(&[

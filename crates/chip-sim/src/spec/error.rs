@@ -152,7 +152,7 @@ impl Explain for SpecError {
                 None => start,
             },
             SpecError::UnknownField { similar: Some(similar), .. } => format!("did you mean {similar}?"),
-            SpecError::UnknownField { .. } => "remove it, or write it as a comment".to_string(),
+            SpecError::UnknownField { .. } => "remove it, or turn it into a comment".to_string(),
             SpecError::MissingField { example, .. } | SpecError::BadValue { example, .. } => {
                 format!("for example: {example}")
             }

@@ -17,35 +17,35 @@ Example:
   $ ringlane bench dfx --threads 2 --spin 1
   $ ringlane bench sim
   $ ringlane bench mailbox
-Times are nanoseconds per task, from the first submit to the last completion: submission, inference of dependencies
-and scopes included. Compare medians; `cargo xtask peers` puts them beside those of other runtimes.";
+Times are nanoseconds per task, from the first submit to the last completion, including submission, dependency inference
+and scopes. Compare medians; `cargo xtask peers` compares them with other runtimes.";
 
-/// Measure the runtime itself
+/// Benchmark the runtime itself
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub struct BenchArgs {
     /// What to measure
     #[arg(default_value = "workloads")]
     group: Group,
-    /// This workload only (repeatable) [default: all; of dfx: random]
+    /// Run only this workload (repeatable) [default: all; for dfx: random]
     #[arg(long = "workload", value_name = "NAME")]
     workloads: Vec<Workload>,
-    /// Numbers of threads, the submitting one included [default: 1,2, or 1 where one thread is what is measured]
+    /// Numbers of threads, including the submitting one [default: 1,2; 1 for groups that measure a single thread]
     #[arg(long, value_name = "N,N", value_delimiter = ',', allow_negative_numbers = true)]
     #[arg(value_parser = options::threads)]
     threads: Vec<i32>,
-    /// Microseconds of work per task: 0, 1, 10, 100 [default: 0; of dfx: 1,10]
+    /// Microseconds of work per task: 0, 1, 10, 100 [default: 0; for dfx: 1,10]
     #[arg(long, value_name = "US,US", value_delimiter = ',', allow_negative_numbers = true)]
     #[arg(value_parser = spin)]
     spin: Vec<Spin>,
-    /// Time for all repetitions together [default: 0.3 for each measurement]
+    /// Seconds for all repetitions together [default: 0.3 per measurement]
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     #[arg(value_parser = seconds)]
     seconds: Option<Duration>,
-    /// Run small sizes with tasks that check that all tasks before them have run; of sim, compare the values
+    /// Run small sizes whose tasks check that all their predecessors have run; for sim, check the computed values
     #[arg(long)]
     verify: bool,
-    /// The results as JSON on standard output, and nothing else there
+    /// Print the results as JSON, and nothing else, on standard output
     #[arg(long)]
     json: bool,
 }
@@ -70,7 +70,7 @@ impl BenchArgs {
     fn bench(&self) -> Result<Bench, CliError> {
         self.check_options()?;
         let (all, dfx) = (self.workloads.is_empty(), self.group == Group::Dfx);
-        // What diagnostics cost does not depend on the shape of the graph: one workload is enough unless more are named.
+        // The overhead of diagnostics does not depend on the shape of the graph: one workload is enough unless more are named.
         let usual = |workload: &Workload| all && (!dfx || *workload == Workload::Random);
         let wanted = |workload: &Workload| usual(workload) || self.workloads.contains(workload);
         let usual_spins = if dfx { vec![Spin::Us1, Spin::Us10] } else { vec![Spin::Empty] };
@@ -107,7 +107,7 @@ impl BenchArgs {
     }
 }
 
-/// The moving line of a benchmark.
+/// The progress line of a benchmark.
 struct Line {
     progress: Progress,
     bar: Option<Bar>,

@@ -1,4 +1,4 @@
-//! `ringlane check`: are the run's files true of each other?
+//! `ringlane check`: whether a run's files are consistent.
 
 use std::path::Path;
 
@@ -16,19 +16,19 @@ Example:
   $ ringlane run matmul --dfx
   $ ringlane check
   $ ringlane check outputs/matmul_small_20261115_093012 --json
-The runs of a node's workers, below it, are checked with it.
-Exit status: 0 all holds, 1 something does not, or rows or payloads are missing.";
+For a node's run, the runs of its workers are checked too.
+Exit status: 0 all checks hold, 1 a check failed, or rows or captured bytes are missing.";
 
 /// Broken invariants that are printed; the rest is counted.
 const SHOWN_MAX: usize = 50;
 
-/// Check that the files of a run are true of each other
+/// Check that the files of a run are complete and consistent
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub struct CheckArgs {
     #[command(flatten)]
     run: RunArg,
-    /// As JSON on standard output
+    /// Print JSON on standard output
     #[arg(long)]
     json: bool,
 }

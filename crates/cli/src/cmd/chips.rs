@@ -15,26 +15,26 @@ Example:
   $ ringlane chips
   $ ringlane chips show a2a3sim > mine.toml
   $ ringlane chips --json | jq -r '.chips[].name'
-docs/chips.md says what each field of a file means.";
+docs/chips.md explains the fields of a chip file.";
 
 const SHOW_EXAMPLE: &str = "\
 Example:
   $ ringlane chips show a5sim > mine.toml";
 
-/// List the modelled chips, or print one as a file to copy and change
+/// List the modelled chips, or print the file of one to copy and edit
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLE, args_conflicts_with_subcommands = true)]
 pub struct ChipsArgs {
     #[command(subcommand)]
     action: Option<Action>,
-    /// As JSON on standard output
+    /// Print JSON on standard output
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Subcommand)]
 enum Action {
-    /// Print the file of a chip: every number with its unit and its source
+    /// Print a chip's file, every number with its unit and source
     #[command(after_help = SHOW_EXAMPLE)]
     Show {
         /// The chip
@@ -98,7 +98,7 @@ impl Listing {
     fn text(&self) -> String {
         let mut table = Table::new(vec![
             ("name", Side::Left),
-            ("stands for", Side::Left),
+            ("models", Side::Left),
             ("clusters", Side::Right),
             ("cores", Side::Left),
             ("control threads", Side::Left),
@@ -106,7 +106,7 @@ impl Listing {
             ("host memory", Side::Left),
         ]);
         self.chips.iter().for_each(|chip| table.push(chip.cells()));
-        let mut text = table.render() + "Examples of a file of your own\n";
+        let mut text = table.render() + "Example chip files\n";
         for ChipRow { name, about, .. } in &self.examples {
             text += &format!("  {name}  {about}\n");
         }

@@ -1,4 +1,4 @@
-//! `ringlane compare`: what moved between two runs of one program.
+//! `ringlane compare`: what changed between two runs of one program.
 
 use std::path::PathBuf;
 
@@ -18,22 +18,22 @@ Example:
   $ ringlane run cholesky --case small --dfx -o before
   $ ringlane run cholesky --case small --dfx -o after
   $ ringlane compare before after --fail-over 5%
-Exit status: 0, or with --fail-over 1 if the makespan grew by more, or the second run failed and the first did not.";
+Exit status: 0; with --fail-over, 1 if the makespan grew by more, or if the second run failed and the first did not.";
 
-/// Compare two runs of one program: makespan, critical path, kernels
+/// Compare the makespan, critical path and kernels of two runs of one program
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub struct CompareArgs {
-    /// The run before
+    /// The run to compare with
     #[arg(value_name = "RUN")]
     before: PathBuf,
-    /// The run after
+    /// The new run
     #[arg(value_name = "RUN")]
     after: PathBuf,
-    /// Exit with 1 if the makespan grew by more than this, as in 5% or 0.05
+    /// Exit with status 1 if the makespan grew by more than this: 5% or 0.05
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = share)]
     fail_over: Option<f64>,
-    /// As JSON on standard output
+    /// Print JSON on standard output
     #[arg(long)]
     json: bool,
 }
@@ -64,8 +64,8 @@ impl CompareArgs {
     }
 }
 
-/// Whether the second run is worse than the limit lets it: its makespan grew by more, or it did not end well where the first
-/// one did. A run that failed is no faster one.
+/// Whether the second run exceeds the limit: its makespan grew by more, or it failed and the first one did not. A failed run
+/// does not count as faster.
 fn is_worse(before: &Run, after: &Run, comparison: &Comparison, limit: f64) -> bool {
     let failed = |run: &Run| run.manifest.status != RunStatus::Ok;
     let makespan = comparison.makespan_us;
@@ -91,7 +91,7 @@ fn text_of(comparison: &Comparison) -> String {
     table.push(row("wall", comparison.wall_us));
     let mut text = table.render();
     if comparison.kernels.is_empty() {
-        return text + "\nWith --chip-swimlane in both runs, kernels and critical paths are compared too\n";
+        return text + "\nTo compare kernels and critical paths, record both runs with --chip-swimlane\n";
     }
     if !comparison.causes.is_empty() {
         text += "\nCritical path\n";
@@ -101,8 +101,8 @@ fn text_of(comparison: &Comparison) -> String {
         }
         text += &table.render();
     }
-    text += "\nKernels, by what moved most\n";
-    let numbers = ["blocks", "total", "→", "moved", "", "mean", "→"].map(|name| (name, Side::Right));
+    text += "\nKernels, largest change first\n";
+    let numbers = ["blocks", "total", "→", "change", "", "mean", "→"].map(|name| (name, Side::Right));
     let mut table = Table::new([vec![("kernel", Side::Left)], numbers.to_vec()].concat());
     for kernel in &comparison.kernels {
         let (blocks, mean) = (kernel.blocks, kernel.mean_us);
@@ -119,7 +119,7 @@ fn text_of(comparison: &Comparison) -> String {
 }
 
 fn moved_table(what: &'static str) -> Table {
-    let numbers = ["before", "after", "moved", ""].map(|name| (name, Side::Right));
+    let numbers = ["before", "after", "change", ""].map(|name| (name, Side::Right));
     Table::new([vec![(what, Side::Left)], numbers.to_vec()].concat())
 }
 

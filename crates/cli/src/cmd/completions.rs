@@ -1,4 +1,4 @@
-//! `ringlane completions SHELL`: what a shell needs to complete this command.
+//! `ringlane completions SHELL`: the script with which a shell completes this command.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ const EXAMPLE: &str = "\
 Example:
   $ ringlane completions bash > ~/.local/share/bash-completion/completions/ringlane";
 
-/// Print completions for a shell
+/// Print a shell's completion script
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub struct CompletionsArgs {
@@ -21,7 +21,7 @@ pub struct CompletionsArgs {
 }
 
 impl CompletionsArgs {
-    /// Prints them, for the name that the command was called by.
+    /// Prints the script, for the name under which the command was called.
     pub fn execute(&self, mut command: clap::Command) -> Result<Exit, CliError> {
         let called = std::env::args_os().next();
         let name = called.as_deref().and_then(|path| Path::new(path).file_name()?.to_str());

@@ -1,4 +1,4 @@
-//! `ringlane critical-path`: what the makespan was made of.
+//! `ringlane critical-path`: the makespan broken down by cause.
 
 use ringlane_insight::Instrument;
 use ringlane_insight::critical_path::{
@@ -21,18 +21,18 @@ Example:
   $ ringlane run cholesky --chip-swimlane --dep-gen
   $ ringlane critical-path
   $ ringlane critical-path --segments | head -20
-docs/commands/critical-path.md says what each cause means.";
+docs/commands/critical-path.md explains the causes.";
 
-/// Say what limits a run, and what its makespan was made of, by the path that led to its end
+/// Show what limits a run, and break its makespan down by cause along the critical path
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub struct CriticalPathArgs {
     #[command(flatten)]
     run: RunArg,
-    /// Every segment of the path, a line each, in the order of time
+    /// Print every segment of the path in order of time, one per line
     #[arg(long)]
     segments: bool,
-    /// As JSON on standard output
+    /// Print JSON on standard output
     #[arg(long)]
     json: bool,
 }
@@ -88,7 +88,7 @@ fn text_of(path: &CriticalPath, floor: &LongestPath, timeline: &Timeline) -> Str
         kernels.push(vec![name, time_text(timeline.us(ticks)), share(ticks), blocks.to_string()]);
     }
     format!(
-        "{}\n{}\nLongest chain by duration: {} in {}, the floor with unlimited cores; the run took {:.2} times that\n",
+        "{}\n{}\nLongest chain by duration: {} in {}, the lower bound with unlimited cores; the run took {:.2} times that\n",
         causes.render(),
         kernels.render(),
         time_text(timeline.us(floor.ticks)),

@@ -32,29 +32,29 @@ Example:
   $ ringlane deps --task 1:7
   $ ringlane deps --format html
   $ ringlane deps --collapse --format dot | dot -Tsvg > kernels.svg
-A line is: pred(seq,kernel) -> succ(seq,kernel) source hazard arg tensor overlap
-Above 10000 tasks html, and above 300 tasks or 500 edges mermaid, show one node for each kernel";
+Format of a line: pred(seq,kernel) -> succ(seq,kernel) source hazard arg tensor overlap
+html shows one node per kernel above 10000 tasks, mermaid above 300 tasks or 500 edges.";
 
 const MERMAID_EXAMPLE: &str = "\
 Example:
   $ ringlane run cholesky --dep-gen
   $ ringlane mermaid
   $ ringlane mermaid outputs/cholesky_small_20261115_093012 --reduce -o graph.mmd
-Without deps.json it shows the edges that the engine wired, from a swimlane of level 2 or 3
-Above 300 tasks or 500 edges it shows one node for each kernel";
+Without deps.json it shows the edges that the engine wired, from a swimlane of level 2 or 3.
+Above 300 tasks or 500 edges it shows one node per kernel.";
 
-/// Show which task waits for which, and why
+/// Show which tasks depend on which, and why
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub struct DepsArgs {
     #[command(flatten)]
     run: RunArg,
-    /// How to show it; html goes to deps.html in the run directory
+    /// The output format; html is written to deps.html in the run directory
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]
     format: Format,
     #[command(flatten)]
     graph: GraphArgs,
-    /// One task and its neighbours, with the regions that tie them: a task id, or ring:number
+    /// Show one task, its neighbours and the tensor regions they share; ID is a task id or ring:number
     #[arg(long, value_name = "ID", allow_negative_numbers = true, value_parser = options::task)]
     #[arg(conflicts_with_all = ["collapse", "no_collapse"])]
     task: Option<TaskId>,
@@ -72,16 +72,16 @@ pub struct MermaidArgs {
 
 #[derive(clap::Args)]
 struct GraphArgs {
-    /// Leave out edges that follow from others (the transitive reduction)
+    /// Leave out edges that other edges imply (transitive reduction)
     #[arg(long)]
     reduce: bool,
-    /// One node for all tasks of a kernel, and how many edges lead from one to another
+    /// Show one node per kernel, and the number of edges between each pair
     #[arg(long, conflicts_with = "no_collapse")]
     collapse: bool,
-    /// Every task, however large the graph is
+    /// Show every task, however large the graph is
     #[arg(long)]
     no_collapse: bool,
-    /// Where to write it [default: standard output]
+    /// The file to write to [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -127,7 +127,7 @@ fn wired(run: &Run) -> Result<TaskGraph, CliError> {
     let timeline = run.timeline()?;
     let graph = TaskGraph::wired(&timeline)?;
     say(format_args!(
-        "note: these are the edges that the engine wired; --dep-gen also records those from tasks that were done and reclaimed before"
+        "note: these are the edges that the engine wired; --dep-gen also records those from tasks that were already done"
     ));
     let dropped = timeline.counts.edges.dropped;
     if dropped > 0 {
@@ -150,7 +150,7 @@ fn show(
     if graph.lost > 0 {
         let (lost, were) = (counted(graph.lost, "task"), agreeing(graph.lost, "was", "were"));
         let their = agreeing(graph.lost, "its", "their");
-        say(format_args!("note: {lost} {were} lost when the run was recorded; {their} edges are not here"));
+        say(format_args!("note: {lost} {were} lost when the run was recorded; {their} edges are missing"));
     }
     let all = graph.edges.len();
     let edges: Vec<_> = match args.reduce {
@@ -242,7 +242,7 @@ impl View<'_> {
     }
 }
 
-/// Writes to a file, or to standard output if none is given; there a reader that has gone away is no error.
+/// Writes to a file, or to standard output if none is given; a closed pipe there is not an error.
 fn write_to(
     path: Option<PathBuf>,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,

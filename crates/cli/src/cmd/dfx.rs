@@ -1,4 +1,4 @@
-//! The options of `run` that say what is observed.
+//! The options of `run` that choose what is recorded.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use ringlane_scenes::Scene;
@@ -24,48 +24,48 @@ pub fn takes_optional_number(name: &str) -> bool {
     ["chip-swimlane", "pmu", PMU_ALIAS].contains(&name) || SWIMLANE_ALIASES.contains(&name)
 }
 
-/// Each diagnostic leaves a file of its own beside `run.json`.
+/// Each diagnostic writes its own file next to `run.json`.
 #[derive(clap::Args)]
-#[command(next_help_heading = "Diagnostics (each leaves a file beside run.json)")]
+#[command(next_help_heading = "Diagnostics (each writes a file next to run.json)")]
 pub struct DfxArgs {
-    /// When blocks ran (1), with the life of tasks and their edges (2), with phases of workers and submits (3); 0 is off [bare: 3]
+    /// Record the timeline: blocks (1), also tasks and edges (2), also thread phases and submits (3); 0 is off [without a value: 3]
     #[arg(long, value_name = "LEVEL")]
     #[arg(aliases = SWIMLANE_ALIASES)]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "3", value_parser = swimlane_level)]
     chip_swimlane: Option<u8>,
-    /// The data of tasks: all, some kernels (QK,PV:2), or only what the orchestration marks (@marked) [bare: all]
+    /// Capture arguments of tasks: all, those of some kernels (QK,PV:2), or only marked ones (@marked) [without a value: all]
     #[arg(long, value_name = "KERNEL[:ARG],…", aliases = ["enable-dump-tensor", "dump-args"])]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = selection::ALL)]
     dump_tensor: Option<String>,
-    /// Hardware counters of each block, of a group by number or name
+    /// Read hardware counters around each block; GROUP is a number or a name [without a value: the default group]
     #[arg(long, value_name = "GROUP", alias = PMU_ALIAS)]
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = pmu::DEFAULT)]
     pmu: Option<String>,
-    /// The tasks and all their dependencies
+    /// Record all tasks and their dependencies
     #[arg(long, alias = "enable-dep-gen")]
     dep_gen: bool,
-    /// What each scope took of the rings
+    /// Record how much of the rings each scope uses
     #[arg(long, alias = "enable-scope-stats")]
     scope_stats: bool,
-    /// When each worker got, ran and answered which call; needs --workers
+    /// Record when each worker received, ran and answered its calls; needs --workers
     #[arg(long)]
     dist_swimlane: bool,
-    /// All of them
+    /// Turn on all diagnostics
     #[arg(long)]
     dfx: bool,
-    /// Write report.html and say where; without other diagnostics, all but --dump-tensor are on
+    /// Write report.html and print its path; without other diagnostics, turn on all but --dump-tensor
     #[arg(long)]
     report: bool,
-    /// What a diagnostic does when its buffers are full: wait, or count what it loses
+    /// What to do when a recording buffer is full: wait for space (block), or discard and count the record (drop)
     #[arg(long, value_name = "POLICY", default_value_t, value_parser = overflow())]
     overflow: Overflow,
-    /// Which of several rounds are observed; `all` writes round_<n>/ below the run
+    /// Which of several rounds to record; `all` writes each to round_<n>/ in the run directory
     #[arg(long, value_name = "WHICH", default_value = "last")]
     dfx_rounds: DfxRounds,
 }
 
 impl DfxArgs {
-    /// The request with what is to be observed of a scene, on a chip or by a node.
+    /// The request with the diagnostics for a scene, on a chip or on a node.
     pub fn apply(
         &self,
         mut request: RunRequest,
@@ -90,7 +90,7 @@ impl DfxArgs {
         self.dfx_rounds
     }
 
-    /// An option of its own says more than `--dfx`: with both, the swimlane has the level that it names.
+    /// A specific option takes precedence over `--dfx`: with both, the swimlane has the level of `--chip-swimlane`.
     fn flags(&self, of: RecordedBy) -> DfxFlags {
         let by_node = match of {
             RecordedBy::Chip => DfxFlags::NONE,
@@ -106,7 +106,7 @@ impl DfxArgs {
         ];
         let flags =
             asked.into_iter().filter(|(is_on, _)| *is_on).fold(DfxFlags::NONE, |all, (_, one)| all.with(one));
-        // A level of 0 asks for nothing: a report still has the others.
+        // A level of 0 turns on nothing: a report still has the other instruments.
         let asks_for_nothing = flags.is_empty() && self.chip_swimlane.unwrap_or(0) == 0;
         let flags = if self.report && asks_for_nothing { REPORTED.with(by_node) } else { flags };
         match self.chip_swimlane {
@@ -115,7 +115,7 @@ impl DfxArgs {
         }
     }
 
-    /// Whether a page is written of each run.
+    /// Whether a page is written for each run.
     pub const fn report(&self) -> bool {
         self.report
     }

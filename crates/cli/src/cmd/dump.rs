@@ -28,7 +28,7 @@ Example:
   $ ringlane dump --task 2:5 --print
   $ ringlane dump --tensor 17
   $ ringlane dump --index 12 --export npy -o arrays
-docs/commands/dump.md says more.";
+docs/commands/dump.md explains the output.";
 
 /// List, print, export and compare captured arguments
 #[derive(clap::Args)]
@@ -38,16 +38,16 @@ pub struct DumpArgs {
     action: Option<Action>,
     #[command(flatten)]
     run: RunArg,
-    /// Statistics and first elements of each selected record
+    /// Print statistics and the first elements of each selected record
     #[arg(long, conflicts_with = "export")]
     print: bool,
-    /// Write each selected record to a file of its own, below -o
+    /// Write each selected record to its own file in the directory given by -o
     #[arg(long, value_name = "FORMAT", requires = "output", value_enum)]
     export: Option<Format>,
-    /// The directory to export to; made if it is not there
+    /// The directory to export to; created if it does not exist
     #[arg(short, long, value_name = "DIR", requires = "export", value_parser = options::directory)]
     output: Option<PathBuf>,
-    /// As JSON on standard output
+    /// Print JSON on standard output
     #[arg(long)]
     json: bool,
     // Last, because its heading holds for all that follows.
@@ -62,7 +62,7 @@ enum Action {
 }
 
 impl DumpArgs {
-    /// Does what is asked with the records that the filters let through.
+    /// Lists, prints or exports the records that the filters select.
     pub fn execute(&self) -> Result<Exit, CliError> {
         match &self.action {
             Some(Action::Diff(args)) => return args.execute(),

@@ -12,11 +12,11 @@ Example:
   $ ringlane list
   $ ringlane list --json | jq -r '.scenes[].name'";
 
-/// List scenes, their cases, parameters and kernels, and the platforms found on this machine
+/// List the scenes with their cases, parameters and kernels, and the platforms available on this machine
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub struct ListArgs {
-    /// As JSON on standard output
+    /// Print JSON on standard output
     #[arg(long)]
     json: bool,
 }
@@ -109,7 +109,7 @@ impl Listing {
         for PlatformRow { name, reason, .. } in &self.platforms {
             let state = match reason {
                 None => "available".to_string(),
-                Some(reason) => format!("not on this machine: {reason}"),
+                Some(reason) => format!("not available on this machine: {reason}"),
             };
             text += &format!("  {name:<10} {state}\n");
         }

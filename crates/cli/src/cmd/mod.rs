@@ -41,10 +41,10 @@ const EXAMPLE: &str = "\
 Example:
   $ ringlane list
   $ ringlane run vector
-Exit status: 0 all well, 1 a run or a check failed, 2 wrong usage or bad input, 130 after Ctrl-C,
+Exit status: 0 success, 1 a run or a check failed, 2 wrong usage or bad input, 130 after Ctrl-C,
 143 after SIGTERM, 129 after SIGHUP.";
 
-/// Runs task graphs and shows what they did
+/// Run task graphs, record them, and analyse the recordings
 #[derive(Parser)]
 #[command(name = "ringlane", version, after_help = EXAMPLE, disable_help_subcommand = true)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
@@ -83,7 +83,7 @@ pub fn run_from(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         Ok(cli) => cli,
         Err(error) => return usage::show(&error),
     };
-    // Where signals cannot be caught they do what they do to any program; a run asks for them again, and reports it.
+    // Without handlers, signals have their default effect; a run installs handlers again and reports the failure.
     let _ = signals::catch();
     let logged = log::start(cli.log.as_ref());
     logged.and_then(|()| cli.command.execute()).unwrap_or_else(|error| {
@@ -123,8 +123,8 @@ impl Cli {
     }
 }
 
-/// The names of all commands that can stand where a command line, as its usage is shown, goes on: those of the program after
-/// `usage: ringlane`, those of `chips` after `usage: ringlane chips`.
+/// The names of the subcommands that can follow a usage line: those of the program after `usage: ringlane`, those of
+/// `chips` after `usage: ringlane chips`.
 pub fn names(usage: &str) -> Vec<String> {
     command_of(usage).get_subcommands().map(|command| command.get_name().to_string()).collect()
 }

@@ -1,4 +1,4 @@
-//! The options of `run` that say how a modelled chip is run.
+//! The options of `run` that configure a modelled chip.
 
 use std::path::PathBuf;
 
@@ -13,20 +13,20 @@ use crate::errors::CliError;
 use crate::options;
 use ringlane::Platform;
 
-/// How a modelled chip is run.
+/// The configuration of a modelled chip.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Simulators (a2a3sim, a5sim)")]
 pub struct ModelArgs {
-    /// A chip of your own instead of the platform's; `chips show` prints one to copy
+    /// Use the chip described in FILE instead of the platform's own; `ringlane chips show` prints one to start from
     #[arg(long, value_name = "FILE")]
     chip: Option<PathBuf>,
-    /// Who runs next among ready tasks [default: fifo]
+    /// Which ready task runs next [default: fifo]
     #[arg(long, value_name = "NAME", value_parser = policy())]
     policy: Option<PolicyName>,
-    /// Let things go wrong: costs vary, ends show late, cores are slow or silent, all drawn from the seed
+    /// Inject faults derived from SEED: varying costs, late completions, slow and hanging cores
     #[arg(long, value_name = "SEED", allow_negative_numbers = true, value_parser = options::chaos)]
     chaos: Option<u64>,
-    /// What blocks take on a simulator, as recorded with --costs-out
+    /// Use the durations of blocks that --costs-out recorded
     #[arg(long, value_name = "FILE")]
     costs: Option<PathBuf>,
 }

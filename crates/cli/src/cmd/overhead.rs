@@ -19,15 +19,15 @@ Example:
   $ ringlane run paged_attention --platform a2a3sim --case large --chip-swimlane --dep-gen
   $ ringlane overhead
   $ ringlane overhead --json | jq .verdict
-Needs --chip-swimlane=2 at least; with 3 also what each scheduler thread did. docs/commands/overhead.md explains the parts.";
+The run needs --chip-swimlane=2 or 3; level 3 also shows the scheduler threads. docs/commands/overhead.md explains the tables.";
 
-/// Say what limits a run, and where its cores' time went
+/// Show what limits a run, and how its cores spent their time
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub struct OverheadArgs {
     #[command(flatten)]
     run: RunArg,
-    /// As JSON on standard output
+    /// Print JSON on standard output
     #[arg(long)]
     json: bool,
 }
@@ -52,7 +52,7 @@ impl OverheadArgs {
 fn text_of(found: &Overhead) -> String {
     let mut text = "\nCore time, of cores × makespan\n".to_string();
     text += &parts_table(&found.kinds, |kind| kind.core_time).render();
-    text += "\nTime on the clock, by what was true of the cores\n";
+    text += "\nWall-clock time, by the state of the cores\n";
     text += &parts_table(&found.kinds, |kind| kind.instants).render();
     text += "\nAround each block\n";
     text += &spreads(found).render();
@@ -80,9 +80,10 @@ fn parts_table(kinds: &[KindTime], parts: fn(&KindTime) -> Parts) -> Table {
 fn spreads(found: &Overhead) -> Table {
     let numbers = ["mean", "p50", "p95", "max"].map(|name| (name, Side::Right));
     let mut table = Table::new([vec![("", Side::Left)], numbers.to_vec()].concat());
-    for step in &found.around_blocks {
+    let steps = ["could run → dispatched", "dispatched → started", "ended → noticed"];
+    for (name, step) in steps.iter().zip(&found.around_blocks) {
         let times = [step.mean_us, step.p50_us, step.p95_us, step.max_us].map(time_text);
-        table.push([vec![step.stretch.to_string()], times.to_vec()].concat());
+        table.push([vec![name.to_string()], times.to_vec()].concat());
     }
     table
 }
@@ -90,7 +91,7 @@ fn spreads(found: &Overhead) -> Table {
 fn threads(found: &Overhead) -> Table {
     let mut columns = vec![("thread", Side::Right)];
     columns.extend(Phase::ALL.iter().map(|phase| (phase.as_str(), Side::Right)));
-    columns.extend([("elsewhere", Side::Right), ("tasks handed out", Side::Right)]);
+    columns.extend([("elsewhere", Side::Right), ("tasks dispatched", Side::Right)]);
     let mut table = Table::new(columns);
     let share = |us: f64| percent_text(if found.makespan_us > 0.0 { us / found.makespan_us } else { us });
     for thread in &found.threads {

@@ -1,4 +1,4 @@
-//! `ringlane pmu`: what the hardware counted, kernel by kernel.
+//! `ringlane pmu`: hardware counters by kernel.
 
 use std::collections::BTreeMap;
 
@@ -21,13 +21,13 @@ Example:
   $ ringlane pmu outputs/pipe --json
 Kernels have their names if the run also recorded dependencies, a swimlane or a dump.";
 
-/// Show what the hardware counted, kernel by kernel
+/// Show hardware counters and their ratios for each kernel
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub struct PmuArgs {
     #[command(flatten)]
     run: RunArg,
-    /// As JSON on standard output
+    /// Print JSON on standard output
     #[arg(long)]
     json: bool,
 }
@@ -59,7 +59,7 @@ impl View<'_> {
         self.run.manifest.pmu.as_ref().map_or("unknown", |pmu| &pmu.source)
     }
 
-    /// What the numbers are, in words.
+    /// Describes where the numbers come from.
     fn about(&self) -> String {
         let group = self.run.manifest.pmu.as_ref().map_or(0, |pmu| pmu.group);
         match self.source() {
@@ -67,7 +67,7 @@ impl View<'_> {
                 format!("Counted by the processor, group {group}: cycles of each block's own thread")
             }
             "model" => format!(
-                "From the cost model of {}, group {group}, not from silicon: cycles are ticks of the chip's counter, and what the model does not know is 0",
+                "From the cost model of {}, group {group}, not measured: cycles are ticks of the chip's counter, and counters that the model lacks are 0",
                 printable(&self.run.manifest.platform)
             ),
             "tsc" if self.counters.any_counted() => {
@@ -76,7 +76,7 @@ impl View<'_> {
             "tsc" => {
                 let hz = self.run.manifest.clock_freq_hz;
                 format!(
-                    "No processor counters: time in ticks of the run's clock ({hz} a second) in place of cycles, and nothing else was counted"
+                    "No processor counters: cycles are ticks of the run's clock ({hz} per second), and there are no other counters"
                 )
             }
             other => format!("Source {:?}, group {group}", printable(other)),
@@ -88,7 +88,7 @@ impl View<'_> {
         if let Some(lost) =
             self.run.entry(Instrument::Pmu).and_then(|entry| entry.dropped).filter(|&lost| lost > 0)
         {
-            text += &format!("{} lost, and not in any number below\n", counted(lost, "block"));
+            text += &format!("{} lost and not counted below\n", counted(lost, "block"));
         }
         if self.counters.kernels.is_empty() {
             return text + "no blocks\n";
@@ -97,19 +97,19 @@ impl View<'_> {
         let columns: Vec<usize> =
             (0..self.counters.columns.len()).filter(|&column| self.counters.counted(column)).collect();
         if !columns.is_empty() {
-            text += &format!("\nCounters, mean of a block\n{}", self.sums(&columns));
+            text += &format!("\nCounters, mean per block\n{}", self.sums(&columns));
         }
         let ratios: Vec<&Ratio> =
             self.ratios.iter().filter(|ratio| ratio.applies_to(&self.counters.kernels)).collect();
         if !ratios.is_empty() {
-            text += &format!("\nWhat follows from them\n{}", self.derived(&ratios));
+            text += &format!("\nRatios\n{}", self.derived(&ratios));
         }
         let silent: Vec<_> = (0..self.counters.columns.len())
             .filter(|column| !columns.contains(column))
             .map(|column| printable(&self.counters.columns[column]))
             .collect();
         if !silent.is_empty() && self.counters.any_counted() {
-            text += &format!("\n0 everywhere: {}\n", silent.join(", "));
+            text += &format!("\nCounters that are 0 everywhere: {}\n", silent.join(", "));
         }
         text
     }

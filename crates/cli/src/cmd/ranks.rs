@@ -109,8 +109,8 @@ mod over_mpi {
     fn schedule(mpi: Mpi, each: &Shape, run: RunArgs) -> Result<Exit, CliError> {
         let mut ranks = Ranks::greet(mpi, PATIENCE).map_err(CliError::Remote)?;
         let each = each.clone();
-        let tell = |error: &RemoteError| print(error);
-        let bridged = bridge(&mut ranks, tell, move |links| {
+        let report = |error: &RemoteError| print(error);
+        let bridged = bridge(&mut ranks, report, move |links| {
             run.execute_over(OverRanks { links: links.to_vec(), each })
         });
         let bridged = bridged.map_err(CliError::Remote)?;

@@ -1,4 +1,4 @@
-//! `ringlane report`: one self-contained page of everything that is known of a run.
+//! `ringlane report`: a self-contained HTML page about a run.
 
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
@@ -24,16 +24,16 @@ Example:
   $ ringlane run paged_attention --case large --platform a2a3sim --report
   $ ringlane report
   $ ringlane report outputs/cholesky_small_20261115_093012 -o cholesky.html
-The page opens in any browser, from file:// and offline. What the run did not record is named on it, with the option that does.
-The page of a run over several workers shows them and their chips on one clock, and links to the pages of their own runs.";
+The page works offline in any recent browser, from file://. It lists what the run did not record, with the option that records it.
+The page of a run over several workers shows all of them on one clock, and links to the pages of their own runs.";
 
-/// Write one self-contained HTML page of a run
+/// Write a self-contained HTML page about a run
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub struct ReportArgs {
     #[command(flatten)]
     run: RunArg,
-    /// Where to write the page [default: report.html in the run's directory]
+    /// The file to write [default: report.html in the run directory]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -52,10 +52,10 @@ impl ReportArgs {
     }
 }
 
-/// Writes the pages of a run that has just ended, one for each directory that it left, and reports where they are.
+/// Writes the pages of a run that has just ended, one for each of its directories, and reports their paths.
 ///
-/// In a thread of its own, which nobody waits for after a stop signal: the page of a large run takes seconds.
-pub fn write_pages(dir: &Path, tell: &mut dyn FnMut(String)) -> Result<(), CliError> {
+/// It runs in its own thread and is not waited for after a stop signal, because the page of a large run takes seconds.
+pub fn write_pages(dir: &Path, report: &mut dyn FnMut(String)) -> Result<(), CliError> {
     let (sender, pages) = mpsc::channel();
     let dirs = observed(dir);
     let mut missing = dirs.len();
@@ -75,7 +75,7 @@ pub fn write_pages(dir: &Path, tell: &mut dyn FnMut(String)) -> Result<(), CliEr
     loop {
         match pages.recv_timeout(TICK) {
             Ok(page) => {
-                tell(page?);
+                report(page?);
                 missing -= 1;
             }
             Err(RecvTimeoutError::Timeout) if !is_stop_asked() => {}
@@ -84,14 +84,17 @@ pub fn write_pages(dir: &Path, tell: &mut dyn FnMut(String)) -> Result<(), CliEr
             }
             Err(_) => {
                 remove_unfinished(|_| ());
-                tell(format!("interrupted: no report.html; `ringlane report {}` writes it", path_text(dir)));
+                report(format!(
+                    "interrupted: no report.html; `ringlane report {}` writes it",
+                    path_text(dir)
+                ));
                 return Ok(());
             }
         }
     }
 }
 
-/// Whether a page stands in the directory of its run.
+/// Whether a page is in the directory of its run.
 fn place_of(run: &Run, path: &Path) -> Place {
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match (dir.canonicalize(), run.dir.canonicalize()) {
@@ -100,7 +103,7 @@ fn place_of(run: &Run, path: &Path) -> Place {
     }
 }
 
-/// Writes a page whole or not at all.
+/// Writes a page atomically.
 fn write_page(run: &Run, path: &Path) -> Result<PageFacts, CliError> {
     let mut file = ArtifactFile::at(path)?;
     let written = page::write_for(run, place_of(run, path), &mut file);

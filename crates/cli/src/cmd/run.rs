@@ -1,4 +1,4 @@
-//! `ringlane run SCENE…`: runs the cases of scenes, writes one directory for each, prints a summary.
+//! `ringlane run SCENE…`: runs the cases of scenes, writes a directory for each run, prints a summary.
 //!
 //! ```text
 //! check everything ──▶ for each case: directory, rounds, what they recorded, run.json ──▶ summary, exit status
@@ -49,63 +49,63 @@ Example:
   $ ringlane run stream --log info,stalls=debug
   $ ringlane run cholesky matmul vector --jobs 4 --dfx
   $ ringlane run all --case small --jobs 2 --platform a5sim
-Also understood: --enable-chip-swimlane, --enable-l2-swimlane and --enable-profiling (for --chip-swimlane), --enable-pmu,
+Aliases: --enable-chip-swimlane, --enable-l2-swimlane and --enable-profiling (for --chip-swimlane), --enable-pmu,
 --enable-dep-gen, --enable-scope-stats, --enable-dump-tensor and --dump-args (for --dump-tensor), with the same values.
-A run's directory is named on standard error; run.json in it tells how the run went and which files it left.
-Ctrl-C ends a run at its next task (again: at once); SIGUSR1 prints what it is doing.";
+Each run's directory is printed on standard error; run.json in it has the run's result and the list of its files.
+Ctrl-C stops a run at its next task; a second Ctrl-C stops it immediately. SIGUSR1 prints its current state.";
 
-/// Run the cases of scenes, write one directory for each, and print a summary
+/// Run the cases of one or more scenes, write a directory for each run, and print a summary
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub struct RunArgs {
-    /// The scenes, or `all` of them; `list` shows them
+    /// The scenes to run, or `all`; `ringlane list` shows them
     #[arg(value_name = "SCENE", required = true)]
     scenes: Vec<String>,
-    /// This case only, of the scenes that have it (repeatable) [default: all cases]
+    /// Run only this case, in each scene that has it (repeatable) [default: all cases]
     #[arg(long = "case", value_name = "NAME")]
     cases: Vec<String>,
-    /// Repeat each case; the last round is reported, or the one that is observed
+    /// Run each case N times; the summary shows the recorded round, or the last one
     #[arg(long, value_name = "N", default_value = "1", allow_negative_numbers = true)]
     #[arg(value_parser = options::rounds)]
     rounds: u32,
-    /// Run so many cases side by side, each in a process of its own
+    /// Run up to N cases in parallel, each in its own process
     #[arg(short, long, value_name = "N", default_value = "1", allow_negative_numbers = true)]
     #[arg(value_parser = options::jobs)]
     jobs: u32,
-    /// Share each case out to N chips, each in a process of its own; NxM: to N nodes of M chips
+    /// Divide each case among N chips, each in its own process; NxM: among N nodes of M chips each
     #[arg(long, value_name = "N[xM]", allow_negative_numbers = true, value_parser = Shape::parse)]
     workers: Option<Shape>,
-    /// Seconds that a worker may take for one part, before it is killed
+    /// Kill a worker that takes longer than this for one part
     #[arg(long, value_name = "SECONDS", default_value = "600", allow_negative_numbers = true)]
     #[arg(value_parser = options::call_timeout)]
     call_timeout: Duration,
-    /// The ranks that a case is shared out to, if this process is rank 0 of several.
+    /// The ranks among which a case is divided, if this process is rank 0 of several.
     #[arg(skip)]
     ranks: Option<OverRanks>,
-    /// Threads of the cpu, the submitting one included [default: all cores; with --jobs a case's share of them]
+    /// Number of threads on cpu, including the submitting one [default: all cores; with --jobs, each case's share]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     #[arg(value_parser = options::threads)]
     threads: Option<i32>,
-    /// Seed of the inputs
+    /// Seed for the generated inputs
     #[arg(long, value_name = "N", default_value = "0", allow_negative_numbers = true)]
     #[arg(value_parser = options::seed)]
     seed: u64,
-    /// A parameter of the scene (repeatable)
+    /// Set a parameter of the scene (repeatable)
     #[arg(long = "param", value_name = "K=V", value_parser = options::assignment)]
     params: Vec<Assignment>,
-    /// What to run on
+    /// The chip to run on
     #[arg(short, long, value_name = "NAME", default_value_t, value_parser = options::platform())]
     platform: Platform,
-    /// How the graph is built
+    /// How the task graph is built
     #[arg(long, value_name = "NAME", default_value_t)]
     runtime: GraphRuntime,
-    /// Exact directory for one case [default: outputs/<scene>_<case>_<time>]
+    /// Write the run to this directory; for a single case only [default: outputs/<scene>_<case>_<time>]
     #[arg(short, long, value_name = "DIR", value_parser = options::directory)]
     output: Option<PathBuf>,
-    /// Write what the blocks of each task and each kernel took; needs --chip-swimlane
+    /// Write a cost table: the measured durations of the blocks of each task and kernel; needs --chip-swimlane
     #[arg(long, value_name = "FILE")]
     costs_out: Option<PathBuf>,
-    /// The summary as JSON on standard output, and nothing else there
+    /// Print the summary as JSON, and nothing else, on standard output
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -139,25 +139,25 @@ impl OverRanks {
 
 /// Capacities; each is a power of two, for all four rings or one for each.
 #[derive(clap::Args)]
-#[command(next_help_heading = "Capacities (N for all rings, or N,N,N,N; bytes take K, M, G)")]
+#[command(next_help_heading = "Capacities (N for all rings, or N,N,N,N; suffixes K, M and G for bytes)")]
 struct RingArgs {
-    /// Tasks that a ring holds [default: 16384]
+    /// Number of tasks that a ring can hold [default: 16384]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     #[arg(value_parser = options::per_ring(Resource::TaskWindow))]
     ring_task_window: Option<PerRing>,
-    /// Bytes of outputs that a ring holds [default: 256M]
+    /// Bytes of outputs that a ring can hold [default: 256M]
     #[arg(long, value_name = "BYTES", allow_negative_numbers = true)]
     #[arg(value_parser = options::per_ring(Resource::Heap))]
     ring_heap: Option<PerRing>,
-    /// Dependency entries that a ring holds [default: 65536]
+    /// Number of dependency entries that a ring can hold [default: 65536]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     #[arg(value_parser = options::per_ring(Resource::DepPool))]
     ring_dep_pool: Option<PerRing>,
-    /// Bytes of arguments that a ring holds [default: 8M]
+    /// Bytes of packed arguments that a ring can hold [default: 8M]
     #[arg(long, value_name = "BYTES", allow_negative_numbers = true)]
     #[arg(value_parser = options::per_ring(Resource::Args))]
     ring_args: Option<PerRing>,
-    /// Entries of the tensor map, for all rings together [default: 65536]
+    /// Number of entries of the tensor map, which all rings share [default: 65536]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     #[arg(value_parser = options::tensormap)]
     tensormap: Option<u32>,
@@ -221,7 +221,7 @@ impl RunArgs {
         workers::Plan { shape: shape.clone(), call_timeout: self.call_timeout, ranks: Vec::new() }
     }
 
-    /// The workers that a case is shared out to, if it is.
+    /// The workers among which a case is divided, if there are any.
     fn shape(&self) -> Option<Shape> {
         match &self.ranks {
             Some(ranks) => Some(ranks.each.under(ranks.links.len() as u32)),
@@ -274,8 +274,8 @@ impl RunArgs {
         Ok(config)
     }
 
-    /// The cores are shared among the cases that run at once: a thread without a core of its own makes every case wait for
-    /// the others, and their times mean nothing then. 0 is all cores.
+    /// Cases that run in parallel share the cores: with more threads than cores, every case would wait for the others and
+    /// their times would be meaningless. 0 is all cores.
     fn threads_of_a_case(&self, cases: usize) -> i32 {
         let chips = match &self.ranks {
             Some(ranks) => ranks.chips_of_a_host(),
@@ -321,12 +321,12 @@ impl RunArgs {
     }
 }
 
-/// Records costs, if that was asked for and all runs went well, and gives the exit status.
+/// Records costs, if requested and if all runs succeeded, and returns the exit status.
 fn finish(runs: &[CaseReport], setup: &Setup, costs_out: Option<CostsOut>) -> Result<Exit, CliError> {
     let exit = exit_of(runs);
     match costs_out {
         Some(out) if exit == Exit::Ok => out.write(runs, setup)?,
-        Some(_) => say("no costs are written: not all runs went well"),
+        Some(_) => say("no costs were written, because not all runs succeeded"),
         None => {}
     }
     Ok(exit)

@@ -1,4 +1,4 @@
-//! `ringlane scopes`: how full the rings were, and the smallest capacities that suffice.
+//! `ringlane scopes`: how full the rings were, and which capacities suffice.
 
 use ringlane_insight::scopes::{PER_RING, Summary, summarize};
 use ringlane_insight::units::{agreeing, counted, time_text};
@@ -15,15 +15,16 @@ Example:
   $ ringlane run paged_attention --scope-stats
   $ ringlane scopes
   $ ringlane scopes outputs/paged_attention_small_20261115_093012 --json | jq -r .options
-The last line is options to paste: with less a run may end in FlowControlDeadlock. docs/commands/scopes.md says more.";
+The last line is a set of options to copy: with smaller capacities, a run may stop with FlowControlDeadlock.
+docs/commands/scopes.md explains the tables.";
 
-/// Show how full the rings were, and the smallest capacities that suffice
+/// Show how full the rings were, and which capacities suffice
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub struct ScopesArgs {
     #[command(flatten)]
     run: RunArg,
-    /// As JSON on standard output
+    /// Print JSON on standard output
     #[arg(long)]
     json: bool,
 }
@@ -47,16 +48,17 @@ struct View<'a> {
 impl View<'_> {
     fn text(&self) -> String {
         let Summary { scopes, open, sites, waits, .. } = &self.summary;
-        let mut text = format!("{} at {}", counted(*scopes, "scope"), counted(sites.len() as u64, "place"));
+        let mut text =
+            format!("{} at {}", counted(*scopes, "scope"), counted(sites.len() as u64, "source line"));
         if *open > 0 {
             text += &format!(", {open} of them open when the run stopped");
         }
         text +=
-            &format!("; submits waited {}, {} in all\n", counted(waits.count, "time"), time_text(waits.us));
+            &format!("; submits waited {}, {} in total\n", counted(waits.count, "time"), time_text(waits.us));
         text += &self.ending();
-        text += &format!("\nWhat is needed and what there is, the closest to full first\n{}", self.stores());
+        text += &format!("\nNeed and capacity of each resource, closest to full first\n{}", self.stores());
         text += &format!(
-            "\nScopes by place: what one of them needs / the peak while one was open\n{}",
+            "\nScopes by source line: need of one scope / peak while one was open\n{}",
             self.sites()
         );
         text + &self.advice()
@@ -93,7 +95,7 @@ impl View<'_> {
             ("enough", Side::Right),
             ("peak", Side::Right),
             ("capacity", Side::Right),
-            ("enough of it", Side::Right),
+            ("enough/capacity", Side::Right),
             ("waits", Side::Right),
             ("waited", Side::Right),
             ("most needed by", Side::Left),
@@ -116,7 +118,7 @@ impl View<'_> {
     }
 
     fn sites(&self) -> String {
-        let mut columns = vec![("place", Side::Left), ("ring", Side::Left)];
+        let mut columns = vec![("opened at", Side::Left), ("ring", Side::Left)];
         columns.extend(["scopes", "tasks"].map(|name| (name, Side::Right)));
         columns.extend(PER_RING.map(|resource| (resource.as_str(), Side::Right)));
         columns.extend(["fan-in", "waits", "waited"].map(|name| (name, Side::Right)));
@@ -139,9 +141,9 @@ impl View<'_> {
             text += &format!("\nnote: {note}");
         }
         let title = match (self.run.early_end(), &self.summary.fatal) {
-            (None, None) => "The smallest capacities that suffice",
-            (_, Some(_)) => "With these options it gets past this scope",
-            _ => "What it was given, and what the hint says",
+            (None, None) => "Capacities that suffice",
+            (_, Some(_)) => "Options that suffice to get past this scope",
+            _ => "The options of the run, with the value from the hint",
         };
         let options = match self.options().as_str() {
             "" => "the defaults".to_string(),
@@ -160,11 +162,11 @@ impl View<'_> {
         if self.summary.dropped > 0 {
             let (lost, were) =
                 (counted(self.summary.dropped, "scope"), agreeing(self.summary.dropped, "was", "were"));
-            notes.push(format!("{lost} {were} lost: more may be needed\n"));
+            notes.push(format!("{lost} {were} lost and may need more\n"));
         }
         if self.run.early_end().is_some() {
             let status = self.run.manifest.status.as_str();
-            notes.push(format!("the run ended early ({status}): what comes after that may need more\n"));
+            notes.push(format!("the run ended early ({status}): later scopes may need more\n"));
         }
         notes
     }

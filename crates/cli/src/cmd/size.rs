@@ -1,18 +1,18 @@
-//! The options of `run` that say how much of a modelled chip is used.
+//! The options of `run` that select a part of a modelled chip.
 
 use ringlane_task::{CallConfig, ChipSpec};
 
 use crate::errors::CliError;
 use ringlane::Platform;
 
-/// How much of a modelled chip is used. What is allowed is the chip's to say, so the numbers are read when it is known.
+/// The part of a modelled chip to use. The chip determines the limits, so the numbers are parsed once it is known.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Simulators (a2a3sim, a5sim)")]
 pub struct SizeArgs {
-    /// Use this many of the chip's clusters [default: all]
+    /// Use only N of the chip's clusters [default: all]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     block_dim: Option<String>,
-    /// Schedule with this many of its control threads, at most one for each cluster [default: the chip's own]
+    /// Use N of the chip's control threads as schedulers, at most one per cluster [default: set by the chip]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     scheduler_threads: Option<String>,
 }

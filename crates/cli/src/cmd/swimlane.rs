@@ -1,4 +1,4 @@
-//! `ringlane swimlane`: the run as a trace for Perfetto, and what each kernel cost.
+//! `ringlane swimlane`: the timeline as a Perfetto trace, and the time of each kernel.
 
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -29,13 +29,13 @@ Example:
   $ ringlane run paged_attention --dfx
   $ ringlane swimlane
   $ ringlane swimlane outputs/paged_attention_small_20261115_093012 --format pftrace -o /tmp/run.pftrace
-The trace of a run over several workers has a process for each, with the cores of its chip, on the node's clock.
+The trace of a run over several workers has one process per worker, with the cores of its chip, on the node's clock.
 Open the file at https://ui.perfetto.dev (it stays on your machine) or, JSON only, in chrome://tracing.";
 
-/// Runs of workers that are named one by one where they cannot be shown.
+/// The number of workers' runs that cannot be shown and are listed by name; the rest are counted.
 const MISSING_MAX: usize = 5;
 
-/// Write the timeline for Perfetto, and show what each kernel cost
+/// Write the timeline as a Perfetto trace, and print the time of each kernel
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub struct SwimlaneArgs {
@@ -44,10 +44,10 @@ pub struct SwimlaneArgs {
     /// Where to write the trace [default: merged_swimlane.json or .pftrace in the run directory]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// As JSON, or in Perfetto's own format, which is about ten times smaller
+    /// Chrome-trace JSON, or Perfetto's native format, which is about ten times smaller
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Json)]
     format: Format,
-    /// The table as JSON on standard output
+    /// Print the table as JSON on standard output
     #[arg(long)]
     json: bool,
 }
@@ -59,7 +59,7 @@ enum Format {
 }
 
 impl SwimlaneArgs {
-    /// Writes the trace, says where it is and what is not in it, and prints the table.
+    /// Writes the trace, reports its path and what it lacks, and prints the table.
     pub fn execute(&self) -> Result<Exit, CliError> {
         let run = self.run.open(Needs::Table(Instrument::Swimlane))?;
         let path = self.output.clone().unwrap_or_else(|| run.dir.join(self.format.file_name()));
@@ -176,7 +176,7 @@ fn notes(run: &Run, read: &Read, counts: TraceCounts) -> Vec<String> {
     };
     let (level, is_recorded) = (timeline.level, run.has(Instrument::Swimlane));
     let unrecorded =
-        "no l2_perf_records.json of the node itself: only its workers are shown (--chip-swimlane)";
+        "the node itself has no l2_perf_records.json: only its workers are shown (--chip-swimlane)";
     note(!is_recorded, unrecorded.into());
     note(
         level == SwimlaneLevel::Blocks && is_recorded,
@@ -187,7 +187,7 @@ fn notes(run: &Run, read: &Read, counts: TraceCounts) -> Vec<String> {
         level == SwimlaneLevel::Tasks,
         "level 2: no scheduler lanes, no orchestrator, no ring fill (--chip-swimlane=3)".into(),
     );
-    let engine = "no deps.json: arrows are the edges that the engine wired; those to tasks that were done before are not there (--dep-gen)";
+    let engine = "no deps.json: arrows show only the edges that the engine wired, none from tasks that were already done (--dep-gen)";
     note(timeline.edge_origin == EdgeOrigin::Engine, engine.into());
     note(
         timeline.edge_origin == EdgeOrigin::Nowhere && is_recorded,
@@ -197,7 +197,7 @@ fn notes(run: &Run, read: &Read, counts: TraceCounts) -> Vec<String> {
     note(
         hidden > 0,
         format!(
-            "{} {} no arrow: a task at one end ran no block, and when it was ready is not known",
+            "{} {} no arrow: a task at one end ran no block, and its ready time was not recorded",
             counted(hidden, "edge"),
             agreeing(hidden, "has", "have")
         ),
@@ -206,7 +206,7 @@ fn notes(run: &Run, read: &Read, counts: TraceCounts) -> Vec<String> {
     note(
         counts.thinned > 0,
         format!(
-            "{} of more than {COUNTER_CHANGES_MAX} changes told for stretches of time",
+            "{} with more than {COUNTER_CHANGES_MAX} changes sampled at intervals",
             counted(counts.thinned, "counter")
         ),
     );
@@ -228,7 +228,7 @@ fn notes(run: &Run, read: &Read, counts: TraceCounts) -> Vec<String> {
     let more = missing.len().saturating_sub(MISSING_MAX) as u64;
     note(more > 0, format!("not shown: {}", counted(more, "more run")));
     let status = run.manifest.status.as_str();
-    note(status != "ok", format!("the run ended as {status}: the trace ends where it did"));
+    note(status != "ok", format!("the run ended early ({status}), and so does the trace"));
     notes
 }
 

@@ -28,44 +28,44 @@ hand. A worker ends with its node.
 Without a mailbox it is a rank of an MPI run: rank 0 runs what follows `--` over the others, each of which has --workers chips
 (this needs a build with --features mpi).";
 
-/// Serve calls from a mailbox, which a node starts, or as a rank, which mpirun starts
+/// Serve calls as a worker process of a node, or as a rank of an MPI run
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub struct WorkerArgs {
-    /// The descriptor of the mailbox, as it was inherited
+    /// The inherited file descriptor of the mailbox
     #[arg(long, value_name = "N")]
     mailbox_fd: Option<i32>,
-    /// The descriptor of what its runs are asked for: platform, chip, policy, costs, chaos, what is dumped [default: cpu]
+    /// The file descriptor of the run request: platform, chip, policy, costs, chaos, dump selection [default: cpu]
     #[arg(long, value_name = "N")]
     request_fd: Option<i32>,
-    /// The descriptor of a case that this process runs for the one that started it
+    /// The file descriptor of the case that this process runs
     #[arg(long, value_name = "N", hide = true, conflicts_with = "mailbox_fd")]
     job_fd: Option<i32>,
-    /// Microseconds to look at the mailbox before sleeping
+    /// Microseconds to poll the mailbox before sleeping
     #[arg(long, value_name = "N", default_value_t = 0)]
     spin_us: u64,
-    /// The descriptor of a node's memory, outermost node first (repeatable)
+    /// The file descriptor of a node's memory, outermost node first (repeatable)
     #[arg(long = "memory-fd", value_name = "N")]
     memory_fds: Vec<i32>,
-    /// Hints of errors name options: the node is one of the command, not of a program
+    /// Name options instead of methods in the hints of errors: the command started the node, not a program
     #[arg(long)]
     for_command: bool,
-    /// What it has: nothing, a chip, or workers of its own
+    /// The kind of worker: plain functions only, with a chip, or with its own workers
     #[arg(long, value_name = "KIND", default_value = "function", value_parser = ["function", "chip", "node"])]
     kind: String,
-    /// How many chips it has, if it is a node or a rank
+    /// The number of chips of a node or rank
     #[arg(long, value_name = "N[xM]", default_value = "1", value_parser = Shape::parse)]
     workers: Shape,
-    /// Seconds that a worker of its own may take for a call
+    /// Kill one of its own workers that takes longer than this for a call
     #[arg(long, value_name = "SECONDS", default_value = "600", value_parser = options::call_timeout)]
     call_timeout: Duration,
-    /// What rank 0 runs over the other ranks, and on which chips: a command line of `run`
+    /// The `run` command line that rank 0 executes over the other ranks
     #[arg(last = true, value_name = "run SCENE…")]
     command: Vec<OsString>,
 }
 
 impl WorkerArgs {
-    /// Serves until the node, or rank 0, says that it is enough.
+    /// Serves until the node, or rank 0, shuts it down.
     pub fn execute(&self) -> Result<Exit, CliError> {
         match (self.mailbox_fd, self.job_fd) {
             (None, Some(job)) => jobs::run_for_parent(job),

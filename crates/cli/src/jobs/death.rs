@@ -1,4 +1,4 @@
-//! A case whose process ended without an answer.
+//! A case whose process ended without a result.
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
@@ -10,10 +10,10 @@ use ringlane_task::Explain;
 /// What `kill -9` sends, and the kernel when memory runs out.
 const SIGKILL: i32 = 9;
 
-/// Why there is no answer.
+/// Why there is no result.
 #[derive(Debug, thiserror::Error)]
 pub enum CaseEnd {
-    /// The process died of itself, or something killed it.
+    /// The process crashed or was killed.
     Died {
         /// The scene.
         scene: String,
@@ -24,7 +24,7 @@ pub enum CaseEnd {
         /// The directory of the run, unless it died before it had one.
         dir: Option<PathBuf>,
     },
-    /// A person wanted it to end, and it did not.
+    /// The user interrupted it, and it did not end in time.
     Killed {
         /// The scene.
         scene: String,
@@ -50,7 +50,7 @@ impl Explain for CaseEnd {
     fn summary(&self) -> String {
         match self {
             CaseEnd::Died { .. } => "the process of a case died",
-            CaseEnd::Killed { .. } => "a case did not end after Ctrl-C, and was killed",
+            CaseEnd::Killed { .. } => "a case did not end after Ctrl-C and was killed",
         }
         .to_string()
     }
@@ -63,7 +63,7 @@ impl Explain for CaseEnd {
             }
             CaseEnd::Killed { scene, case, after, exit: Exit { pid, .. } } => {
                 format!(
-                    "{scene} {case}: process {pid} was in a task {after:?} after Ctrl-C; it left no run.json"
+                    "{scene} {case}: process {pid} was still in a task {after:?} after Ctrl-C; it left no run.json"
                 )
             }
         }
@@ -72,14 +72,13 @@ impl Explain for CaseEnd {
     fn hint(&self) -> String {
         match self {
             CaseEnd::Died { exit, .. } if exit.status.signal() == Some(SIGKILL) => {
-                "did the machine run out of memory? a smaller --jobs takes less of it".to_string()
+                "did the machine run out of memory? A smaller --jobs needs less".to_string()
             }
             CaseEnd::Died { scene, case, .. } => {
-                format!("run it alone, in a debugger if need be: `ringlane run {scene} --case {case}`")
+                format!("run it alone, if necessary in a debugger: `ringlane run {scene} --case {case}`")
             }
             CaseEnd::Killed { .. } => {
-                "with --jobs 1 a command waits for the end of the task, and keeps what was recorded"
-                    .to_string()
+                "with --jobs 1 the command waits until the task ends, and keeps what was recorded".to_string()
             }
         }
     }

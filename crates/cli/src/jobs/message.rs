@@ -137,7 +137,7 @@ impl JobMessage {
         let request_at = JOB_AT.saturating_add(job_bytes);
         message.answer_at = request_at.saturating_add(request_bytes);
         let refused = || {
-            let hint = "leave it out; --jobs 2 runs cases side by side";
+            let hint = "leave it out; --jobs 2 runs cases in parallel";
             let allowed = "what --jobs gives to its own processes";
             CliError::bad_value("--job-fd", &descriptor.to_string(), allowed, hint)
         };

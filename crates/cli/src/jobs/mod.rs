@@ -89,16 +89,16 @@ pub fn run_for_parent(descriptor: i32) -> Result<Exit, CliError> {
     Ok(Exit::Ok)
 }
 
-/// Runs a case; what there is to say of it is said at once.
-fn run(plan: Plan, monitor: &Monitor, tell: &mut dyn FnMut(Note)) -> Answer {
+/// Runs a case and passes its messages to `report` as they arise.
+fn run(plan: Plan, monitor: &Monitor, report: &mut dyn FnMut(Note)) -> Answer {
     let refused = |error| Some(Refusal::of(&error));
     let outcome = match execute(plan.job, &plan.setup, monitor) {
         Ok(outcome) => outcome,
         Err(error) => return Answer { refusal: refused(error), ..Answer::default() },
     };
-    Note::of(&outcome).into_iter().for_each(&mut *tell);
+    Note::of(&outcome).into_iter().for_each(&mut *report);
     let pages = match plan.setup.pages {
-        Pages::Written => write_pages(&outcome.dir, &mut |line| tell(Note::Say(line))),
+        Pages::Written => write_pages(&outcome.dir, &mut |line| report(Note::Say(line))),
         Pages::None => Ok(()),
     };
     Answer {

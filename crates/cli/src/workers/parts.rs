@@ -55,7 +55,7 @@ callable! {
             None => Ok(()),
             Some(at) => {
                 let detail = format!("value {at} of the result of units {from} to {to} is {}", values[at]);
-                Err(CallError::new("NotFinite", detail, "`ringlane dump bad` on the part's run names the task"))
+                Err(CallError::new("NotFinite", detail, "`ringlane dump bad` on the run of this part finds the task"))
             }
         }
     }
@@ -95,8 +95,13 @@ impl SceneSpec {
     }
 
     fn read(bytes: &[u8]) -> core::result::Result<Self, CallError> {
-        serde_json::from_slice(bytes)
-            .map_err(|error| CallError::new("BadSettings", error.to_string(), "nodes write them themselves"))
+        serde_json::from_slice(bytes).map_err(|error| {
+            CallError::new(
+                "BadSettings",
+                error.to_string(),
+                "do not write settings by hand: a node writes them itself",
+            )
+        })
     }
 
     fn title(&self) -> Title<'_> {

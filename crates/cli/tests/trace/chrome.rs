@@ -59,7 +59,7 @@ pub fn read(text: &str) -> Trace {
             let number = event["id"].as_u64().unwrap();
             let mut candidates = around(event);
             candidates.retain(|&(start, end, _)| start == end || time(event) < end);
-            // The text tells a slice and after it its arrows: the nearest before decides between equal ones.
+            // In the text a slice precedes its arrows: of equal slices, the nearest one before an arrow is its own.
             let nearest = candidates.iter().map(|candidate| candidate.2).filter(|&slice| {
                 let position =
                     |wanted: &Value| events.iter().position(|event| std::ptr::eq(event, wanted)).unwrap();

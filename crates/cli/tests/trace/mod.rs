@@ -102,16 +102,16 @@ impl Trace {
         shown.sort();
         blocks.sort();
         assert_eq!(shown, blocks);
-        // A clock whose ticks are shorter than a ns: blocks tell them.
+        // If ticks are shorter than a ns, blocks also have their ticks.
         if timeline.clock_freq_hz > 1_000_000_000 {
             let slices = self.slices.iter().filter(|slice| slice.track.0.ends_with(" cores"));
-            let mut told: Vec<_> =
+            let mut stated: Vec<_> =
                 slices.map(|slice| (slice.args["start_ticks"], slice.args["end_ticks"])).collect();
             let mut ticks: Vec<_> =
                 timeline.blocks.iter().map(|block| (block.start.0, block.end.0)).collect();
-            told.sort_unstable();
+            stated.sort_unstable();
             ticks.sort_unstable();
-            assert_eq!(told, ticks);
+            assert_eq!(stated, ticks);
         }
     }
 

@@ -8,7 +8,7 @@ use super::{Finding, Known, Severity, Target};
 use crate::scopes::own_waits;
 use crate::units::{agreeing, counted, grouped, microseconds, percent_text, time_text};
 
-/// Waiting for rings is worth a word from this part of the makespan on.
+/// The share of the makespan above which waits for rings are reported.
 const STALL_SHARE: f64 = 0.01;
 
 pub(super) fn find(known: &Known<'_>, findings: &mut Vec<Finding>) {
@@ -27,7 +27,7 @@ pub(super) fn find(known: &Known<'_>, findings: &mut Vec<Finding>) {
     if let Some(golden) = manifest.golden.as_ref().filter(|golden| golden.failed > 0) {
         let (failed, checked) = (grouped(golden.failed), counted(golden.checked, "value"));
         findings
-            .push(problem(format!("{failed} of {checked} differ from the known answer."), Target::Header));
+            .push(problem(format!("{failed} of {checked} differ from the golden result."), Target::Header));
     }
     for entry in &manifest.files {
         let dropped = entry.dropped.unwrap_or(0);
@@ -46,7 +46,7 @@ pub(super) fn find(known: &Known<'_>, findings: &mut Vec<Finding>) {
     let share = share_of(known, waited) / f64::from(manifest.threads.max(1));
     if share > STALL_SHARE {
         let text = format!(
-            "The recording itself took {} of the threads' time: they waited {} for its buffers.",
+            "Recording took {} of the threads' time: they waited {} for empty buffers.",
             percent_text(share),
             clock_text(known, waited)
         );
@@ -59,7 +59,7 @@ fn rings(known: &Known<'_>, scopes: &Scopes, findings: &mut Vec<Finding>) {
     if let Some(fatal) = &scopes.head.fatal {
         let on = fatal.ring.map_or(String::new(), |ring| format!(" of ring {ring}"));
         let text = format!(
-            "The scope at {} exhausted the {}{on}: {} of {} in use, {} would do.",
+            "The scope at {} exhausted the {}{on}: {} of {} in use, {} needed.",
             fatal.site,
             fatal.resource,
             grouped(fatal.used),
@@ -83,7 +83,7 @@ fn rings(known: &Known<'_>, scopes: &Scopes, findings: &mut Vec<Finding>) {
             format!(", most of all for the {}{on} in the scope at {}", stall.resource, worst.site)
         });
         let text = format!(
-            "Submits waited {} ({}) for rings that were full{what}.",
+            "Submits waited {} ({}) for full rings{what}.",
             clock_text(known, Ticks(all)),
             percent_text(share)
         );

@@ -64,7 +64,7 @@ fn tail(timeline: &Timeline) -> Option<Finding> {
         severity: Severity::Costly,
         weight: share,
         text: format!(
-            "In the last {} ({}) no more than {} of {} were busy.",
+            "In the last {} ({}), at most {} of {} were busy.",
             time_text(timeline.us(Ticks(timeline.makespan.0 - since.0))),
             percent_text(share),
             few,
@@ -74,7 +74,7 @@ fn tail(timeline: &Timeline) -> Option<Finding> {
     })
 }
 
-/// The block that is furthest above the middle of its kernel's.
+/// The block whose duration exceeds the median of its kernel the most.
 fn outlier(timeline: &Timeline) -> Option<Finding> {
     let mut kernels = HashMap::<KernelId, Vec<&BlockRow>>::new();
     timeline.blocks.iter().for_each(|block| kernels.entry(block.func_id).or_default().push(block));
@@ -96,7 +96,7 @@ fn outlier(timeline: &Timeline) -> Option<Finding> {
     });
     let (median, block) = far.max_by_key(|(_, block)| (block.duration(), block.func_id))?;
     let text = format!(
-        "One block of {} took {}, {:.1} times as long as half of its blocks: task {} on core {}.",
+        "One block of {} took {}, {:.1} times the median of its blocks: task {} on core {}.",
         timeline.kernel_name(block.func_id),
         time_text(timeline.us(block.duration())),
         block.duration().0 as f64 / median.0.max(1) as f64,

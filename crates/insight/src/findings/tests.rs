@@ -55,7 +55,7 @@ fn what_went_wrong_comes_first() {
         texts,
         [
             "The run ended with TaskFailed: task 7 (QK): no; 3 tasks skipped.",
-            "2 of 100 values differ from the known answer.",
+            "2 of 100 values differ from the golden result.",
             "5 rows of deps.json are missing (ENOSPC)."
         ]
     );
@@ -84,10 +84,7 @@ fn a_full_ring_is_reported_with_its_scope_and_a_fatal_one_before_all() {
     };
     let waited = of_manifest(&manifest(1000), Some(&scopes));
     assert_eq!(waited[0].target, Target::Scope("a.rs:9".to_string()));
-    assert!(
-        waited[0].text.starts_with("Submits waited 205.0 µs (20.5 %) for rings that were full"),
-        "{waited:?}"
-    );
+    assert!(waited[0].text.starts_with("Submits waited 205.0 µs (20.5 %) for full rings"), "{waited:?}");
     scopes.head.fatal = Some(ScopeFatal {
         scope: ScopeId(1),
         label: None,
@@ -100,7 +97,7 @@ fn a_full_ring_is_reported_with_its_scope_and_a_fatal_one_before_all() {
     });
     let fatal = of_manifest(&manifest(1000), Some(&scopes));
     assert_eq!((fatal.len(), fatal[0].severity), (2, Severity::Problem));
-    assert!(fatal[0].text.contains("16 of 16 in use, 20 would do"), "{}", fatal[0].text);
+    assert!(fatal[0].text.contains("16 of 16 in use, 20 needed"), "{}", fatal[0].text);
 }
 
 #[test]
@@ -115,8 +112,7 @@ fn the_verdict_leads_and_a_path_through_submits_says_how_many_and_how_long() {
     let headline =
         format!("Orchestrator-bound: 98.0 % of the critical path is the orchestration, with {submits}");
     assert_eq!(found[0].text, headline);
-    let expected =
-        format!("The critical path leads through the orchestration (1.0 ms, 98.0 %), with {submits}");
+    let expected = format!("The orchestration is on the critical path (1.0 ms, 98.0 %), with {submits}");
     let submits = found.iter().find(|finding| finding.text == expected);
     // It shows all ten, not the longest of them.
     assert_eq!(submits.map(|finding| &finding.target), Some(&Target::PathCause(Cause::Submit)), "{found:?}");
@@ -147,9 +143,9 @@ fn a_tail_a_slow_block_and_small_blocks_are_pointed_at() {
     }
     let found = of_timeline(&sample.task((0, 0), 0, &[]).block(0, AIC, [150, 150, 1000, 1000]).ends(1000));
     let tail = found.iter().find(|finding| finding.target == Target::Range(Ticks(150), Ticks(1000)));
-    assert!(tail.unwrap().text.contains("no more than 1 of 4 cores were busy"), "{found:?}");
+    assert!(tail.unwrap().text.contains("at most 1 of 4 cores were busy"), "{found:?}");
     let slow = found.iter().find(|finding| finding.target == Target::Task(TaskId(12))).unwrap();
-    assert!(slow.text.contains("17.0 times as long as half of its blocks: task 0:12 on"), "{}", slow.text);
+    assert!(slow.text.contains("17.0 times the median of its blocks: task 0:12 on"), "{}", slow.text);
     let small = Sample::on(&["aic"]).task((0, 1), 1, &[]).block(0, AIC, [1, 30, 31, 60]).ends(60);
     assert!(of_timeline(&small).iter().any(|finding| finding.text.starts_with("Blocks are small")));
 }

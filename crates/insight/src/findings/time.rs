@@ -30,7 +30,7 @@ fn headline(verdict: &Verdict) -> Finding {
     Finding { severity: Severity::Costly, weight: f64::INFINITY, text, target: Target::Time }
 }
 
-/// Kernels that take less than it takes to hand them out and take them back.
+/// Blocks that run for less time than it takes to dispatch and complete them.
 fn small_kernels(timeline: &Timeline, overhead: &Overhead) -> Option<Finding> {
     let blocks = timeline.blocks.len() as f64;
     let compute = timeline.blocks.iter().map(|block| block.duration().0 as f64).sum::<f64>() / blocks;
@@ -41,7 +41,7 @@ fn small_kernels(timeline: &Timeline, overhead: &Overhead) -> Option<Finding> {
         return None;
     }
     let text = format!(
-        "Blocks are small: {} on average, and {} to hand one out and take it back. Larger tiles would cost less.",
+        "Blocks are small: {} on average, plus {} to dispatch and complete each. Larger tiles would reduce this overhead.",
         time_text(compute),
         time_text(around)
     );
@@ -67,7 +67,7 @@ fn dominant_kernel(timeline: &Timeline, path: &CriticalPath) -> Option<Finding> 
     Some(Finding { severity, weight: share, text, target: Target::PathKernel(kernel) })
 }
 
-/// The longest stretch of each cause that is no compute, where the cause takes a good part of the path.
+/// The longest interval of each cause other than compute, if the cause takes a large part of the path.
 fn waits(timeline: &Timeline, path: &CriticalPath) -> Vec<Finding> {
     let causes = Cause::ALL.into_iter().filter(|&cause| cause != Cause::Compute);
     let found = causes.filter_map(|cause| {
@@ -82,7 +82,7 @@ fn waits(timeline: &Timeline, path: &CriticalPath) -> Vec<Finding> {
         let text = match cause {
             Cause::Submit => submits(timeline, path, &format!("{takes}, {share_text}")),
             _ => format!(
-                "{share_text} of the critical path ({takes}) is {}; the longest stretch takes {}.",
+                "{share_text} of the critical path ({takes}) is {}; the longest interval takes {}.",
                 cause.as_str(),
                 time_text(timeline.us(Ticks(longest.ticks())))
             ),
@@ -93,12 +93,12 @@ fn waits(timeline: &Timeline, path: &CriticalPath) -> Vec<Finding> {
     found.collect()
 }
 
-/// Of submits it matters how many they are, what one usually takes, and which took longest.
+/// For submits: their number, the median, and the longest one.
 fn submits(timeline: &Timeline, path: &CriticalPath, takes: &str) -> String {
     match submits_text(timeline, path) {
-        None => format!("The critical path leads through the orchestration ({takes})."),
+        None => format!("The orchestration is on the critical path ({takes})."),
         Some(submits) => {
-            format!("The critical path leads through the orchestration ({takes}), with {submits}.")
+            format!("The orchestration is on the critical path ({takes}), with {submits}.")
         }
     }
 }

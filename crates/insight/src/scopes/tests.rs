@@ -37,7 +37,7 @@ fn summary(rows: Vec<ScopeRow<'static>>, fatal: Option<ScopeFatal<'static>>) -> 
 }
 
 #[test]
-fn waits_are_told_once_by_the_scope_whose_submits_waited() {
+fn waits_are_reported_once_by_the_scope_whose_submits_waited() {
     let mut rows =
         vec![row(1, Some(0), "a.rs:2", 5), row(2, Some(0), "a.rs:2", 7), row(0, None, "a.rs:1", 2)];
     (rows[0].stalls, rows[1].stalls, rows[2].stalls) = (stall(2, 20), stall(1, 5), stall(3, 25));
@@ -94,7 +94,7 @@ fn after_a_full_ring_what_ran_out_is_raised_and_the_rest_is_kept() {
         let expected = if odd.ends_with("8,") { "8" } else { "64,256,64,64" };
         assert_eq!(stopped.options(Some(&error(odd))), given(expected), "{odd}");
     }
-    // A task that is too large for its ring is told by the error alone.
+    // Only the error reports a task that is too large for its ring.
     let refused = summary(rows, None);
     assert_eq!(
         refused.options(Some(&error("rerun with --ring-dep-pool 512,64,64,64"))),

@@ -125,7 +125,7 @@ impl<'c> Call<'c> {
     pub fn slice_mut<T: Element>(&mut self, index: usize) -> Result<&'c mut [T], CallError> {
         let writes = self.tensors.get(index).is_some_and(|tensor| tensor.tensor.access.writes());
         if !writes {
-            return Err(self.wrong("WrongTensor", format!("tensor {index} was not given to be written")));
+            return Err(self.wrong("WrongTensor", format!("tensor {index} was passed for reading only")));
         }
         let (start, len) = self.take::<T>(index)?;
         #[allow(unsafe_code)]
@@ -135,13 +135,13 @@ impl<'c> Call<'c> {
 
     fn take<T: Element>(&mut self, index: usize) -> Result<(*mut T, usize), CallError> {
         let problem = match self.tensors.get(index) {
-            None => format!("there is no tensor {index}, only {}", self.tensors.len()),
-            Some(tensor) if tensor.is_taken => format!("tensor {index} is asked for twice"),
+            None => format!("there is no tensor {index}, the call has {}", self.tensors.len()),
+            Some(tensor) if tensor.is_taken => format!("tensor {index} is accessed twice"),
             Some(CallTensor { tensor, .. }) if tensor.view.dtype() != T::DTYPE => {
-                format!("tensor {index} is {}, asked for {}", tensor.view.dtype(), T::DTYPE)
+                format!("tensor {index} is {}, but is accessed as {}", tensor.view.dtype(), T::DTYPE)
             }
             Some(tensor) if !tensor.tensor.view.is_contiguous() => {
-                format!("tensor {index} has gaps and is no slice")
+                format!("tensor {index} has gaps and cannot be a slice")
             }
             Some(_) => {
                 let tensor = &mut self.tensors[index];
@@ -153,7 +153,7 @@ impl<'c> Call<'c> {
     }
 
     fn wrong(&self, name: &str, detail: String) -> CallError {
-        let hint = "what a callable takes stands in its callable!";
+        let hint = "check the arguments in its callable! declaration";
         CallError::new(name, format!("{}: {detail}", self.name), hint)
     }
 
@@ -190,8 +190,9 @@ impl<'c> Call<'c> {
         for (index, tensor) in self.tensors.iter_mut().enumerate().filter(|(_, tensor)| !tensor.is_taken) {
             let view = &tensor.tensor.view;
             if !view.is_contiguous() {
-                let detail = format!("{}: tensor {index} has gaps and is no buffer of a run", self.name);
-                let hint = "give a run whole tensors, or slices of their first axis";
+                let detail =
+                    format!("{}: tensor {index} has gaps and cannot be a buffer of a run", self.name);
+                let hint = "pass whole tensors to a run, or slices of their first axis";
                 return Err(CallError::new("WrongTensor", detail, hint));
             }
             let permission = match tensor.tensor.access.writes() {

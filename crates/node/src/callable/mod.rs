@@ -128,7 +128,7 @@ impl Callable {
         let run = std::panic::AssertUnwindSafe(|| (self.run)(call));
         std::panic::catch_unwind(run).unwrap_or_else(|payload| {
             let detail = ringlane_engine::describe_panic(&*payload);
-            let error = CallError::new("CallablePanicked", detail, format!("mend {}", self.name));
+            let error = CallError::new("CallablePanicked", detail, format!("fix {}", self.name));
             ringlane_engine::drop_panic(payload);
             Err(error)
         })

@@ -277,8 +277,8 @@ impl Child {
     /// Asks the child to end and waits until it has. One that has a call, or that does not end in time, is killed.
     pub fn shutdown(self, timeout: Duration) -> Exit {
         let door = &self.region.layout().door;
-        let told = door.step_and_ring(Side::Parent, State::Idle, State::Shutdown);
-        let timeout = if told.is_ok() { timeout } else { Duration::ZERO };
+        let requested = door.step_and_ring(Side::Parent, State::Idle, State::Shutdown);
+        let timeout = if requested.is_ok() { timeout } else { Duration::ZERO };
         self.life.end_within(timeout)
     }
 }

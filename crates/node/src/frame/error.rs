@@ -1,4 +1,4 @@
-//! What can be wrong with a frame, at its writer or at its reader.
+//! The errors of a frame, from its writer or its reader.
 
 use ringlane_task::{BlobError, ConfigError, Explain};
 
@@ -8,16 +8,16 @@ use super::layout::VERSION;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum FrameError {
-    /// A frame from another host holds what cannot be.
+    /// A frame from another host has an invalid value.
     CorruptFrame {
         field: &'static str,
         value: u64,
     },
-    /// A frame from another host is of another version.
+    /// A frame from another host has another version.
     UnknownFrameVersion {
         version: u32,
     },
-    /// A frame from another host is cut short.
+    /// A frame from another host is truncated.
     FrameTruncated {
         field: &'static str,
         need_bytes: u64,
@@ -34,7 +34,7 @@ pub enum FrameError {
 }
 
 impl FrameError {
-    /// A field with a value that cannot be.
+    /// A field has an invalid value.
     pub(super) fn corrupt(field: &'static str, value: impl Into<u64>) -> Self {
         FrameError::CorruptFrame { field, value: value.into() }
     }
@@ -56,9 +56,9 @@ impl Explain for FrameError {
 
     fn summary(&self) -> String {
         match self {
-            FrameError::CorruptFrame { .. } => "a frame from another host holds what cannot be",
-            FrameError::UnknownFrameVersion { .. } => "a frame from another host is of another version",
-            FrameError::FrameTruncated { .. } => "a frame from another host is cut short",
+            FrameError::CorruptFrame { .. } => "a frame from another host has an invalid value",
+            FrameError::UnknownFrameVersion { .. } => "a frame from another host has another version",
+            FrameError::FrameTruncated { .. } => "a frame from another host is truncated",
             FrameError::FrameTooLarge { .. } => "a call or an answer is too large for one frame",
             FrameError::Config(error) => return error.summary(),
             FrameError::Arguments(error) => return error.summary(),
@@ -73,7 +73,7 @@ impl Explain for FrameError {
                 format!("version {version}; this build reads version {VERSION}")
             }
             FrameError::FrameTruncated { field, need_bytes, have_bytes } => {
-                format!("{field} takes {need_bytes} bytes, there are {have_bytes}")
+                format!("{field} takes {need_bytes} bytes, but there are only {have_bytes}")
             }
             FrameError::FrameTooLarge { field, value, most } => format!("{field}: {value}, at most {most}"),
             FrameError::Config(error) => error.detail(),
@@ -84,11 +84,11 @@ impl Explain for FrameError {
     fn hint(&self) -> String {
         match self {
             FrameError::CorruptFrame { .. } | FrameError::FrameTruncated { .. } => {
-                "the sender is damaged: were both ranks started from the same build?"
+                "the sender is faulty: check that all ranks run the same build"
             }
             FrameError::UnknownFrameVersion { .. } => "start the same build of the program on every host",
             FrameError::FrameTooLarge { .. } => {
-                "send less in one call: split the task, or keep its tensors where they were made"
+                "send less in one call: split the task, or use smaller tensors"
             }
             FrameError::Config(error) => return error.hint(),
             FrameError::Arguments(error) => return error.hint(),

@@ -59,10 +59,10 @@ impl Mapping {
         let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
         rustix::fs::fcntl_add_seals(&file, seals).map_err(cannot)?;
         let mapping = Self::map(file, bytes)?;
-        let Head { magic, version, bytes: told, .. } = mapping.head();
+        let Head { magic, version, bytes: stated_bytes, .. } = mapping.head();
         magic.store(MAGIC, Ordering::Relaxed);
         version.store(VERSION, Ordering::Relaxed);
-        told.store(bytes, Ordering::Relaxed);
+        stated_bytes.store(bytes, Ordering::Relaxed);
         Ok(mapping)
     }
 
@@ -78,11 +78,11 @@ impl Mapping {
             return Err(NodeError::corrupt("seals of a node's memory", seals.bits()));
         }
         let mapping = Self::map(file, bytes)?;
-        let Head { magic, version, bytes: told, .. } = mapping.head();
+        let Head { magic, version, bytes: stated_bytes, .. } = mapping.head();
         for (field, word, expected) in [
             ("magic of a node's memory", magic, MAGIC),
             ("version of a node's memory", version, VERSION),
-            ("bytes of a node's memory", told, bytes),
+            ("bytes of a node's memory", stated_bytes, bytes),
         ] {
             let found = word.load(Ordering::Relaxed);
             if found != expected {

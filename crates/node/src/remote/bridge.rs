@@ -47,13 +47,12 @@ pub struct Bridged<R> {
     pub ranks: Result<(), RemoteError>,
 }
 
-/// Does some work on a thread of its own, for whose nodes these ranks can be workers. This thread carries their calls.
+/// Runs `work` on its own thread; its nodes can use these ranks as workers. The calling thread transmits their calls.
 ///
-/// When the ranks are lost, calls fail and the work ends; `tell` hears of it once if it does something else and has not ended
-/// soon.
+/// If the ranks are lost, calls fail and the work ends; if it has not ended soon after, `report` is called once.
 pub fn bridge<T: Transport, R: Send>(
     ranks: &mut Ranks<T>,
-    tell: impl FnOnce(&RemoteError),
+    report: impl FnOnce(&RemoteError),
     work: impl FnOnce(&[RankLink]) -> R + Send,
 ) -> Result<Bridged<R>, RemoteError> {
     let waker = Arc::new(Waker::default());
@@ -83,7 +82,7 @@ pub fn bridge<T: Transport, R: Send>(
                 waker.sleep(IDLE);
             }
             if !worker.is_finished() {
-                tell(error);
+                report(error);
             }
         }
         let result = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -194,7 +193,7 @@ impl<T: Transport> Bridge<'_, T> {
         let reply = answered.answer()?;
         let mut state = link.state();
         let LinkState { guest, sent, .. } = &mut *state;
-        // A call that nobody waits for any more has cost the rank its place already.
+        // An abandoned call has already excluded its rank from further calls.
         let (Some(sent), Some(guest)) = (sent.take(), guest) else { return Ok(()) };
         let passed_on = match sent {
             Sent::SetUp => start(guest, reply.result.map(drop)),

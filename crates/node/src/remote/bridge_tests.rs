@@ -138,7 +138,7 @@ fn a_group_on_ranks_has_its_members() {
 }
 
 #[test]
-fn a_call_that_fails_on_a_rank_is_told_and_the_rank_goes_on() {
+fn a_call_that_fails_on_a_rank_is_reported_and_the_rank_continues() {
     let bridged = over_ranks(|node| {
         let run =
             node.run(node.buffers().buffers(), |o| o.submit(&REFUSE, &[], &ANY, On::Worker(0)).map(drop));

@@ -77,11 +77,11 @@ impl RankService for CallService<'_> {
 }
 
 fn not_set_up() -> CallError {
-    let detail = "a call before this rank was set up";
+    let detail = "this rank was called before it received a run request";
     CallError::new(
         "NotSetUp",
         detail,
-        "give the launch of the rank a run request: `Launch::with_run_request`",
+        "pass a run request to the launch of the rank: `Launch::with_run_request`",
     )
 }
 

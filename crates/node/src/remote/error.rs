@@ -1,4 +1,4 @@
-//! What can go wrong between a scheduler and its workers on other hosts.
+//! The errors between a node and its workers on other hosts.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ pub enum RemoteError {
         place: String,
         during: String,
     },
-    /// A rank cannot go on.
+    /// A rank cannot continue.
     RankLeft {
         rank: Rank,
         place: String,
@@ -33,7 +33,7 @@ pub enum RemoteError {
         during: String,
         after: Duration,
     },
-    /// A rank has a call that nobody waits for any more.
+    /// A rank has a call that was abandoned.
     RankGivenUp {
         rank: Rank,
         place: String,
@@ -46,18 +46,18 @@ pub enum RemoteError {
         ours: Digest,
         theirs: Digest,
     },
-    /// A rank sent what cannot be.
+    /// A rank sent an invalid frame.
     BadFrame {
         rank: Rank,
         error: FrameError,
     },
-    /// A rank said what nobody asked.
+    /// A rank sent an unexpected frame.
     UnexpectedFrame {
         rank: Rank,
         kind: &'static str,
         sequence: u64,
     },
-    /// An answer does not fit its call.
+    /// An answer does not match its call.
     WrongAnswer {
         rank: Rank,
         sequence: u64,
@@ -67,7 +67,7 @@ pub enum RemoteError {
     Unsendable {
         error: FrameError,
     },
-    /// A run was asked to end.
+    /// The run was terminated.
     RanksTerminated {
         during: String,
     },
@@ -107,15 +107,15 @@ impl Explain for RemoteError {
     fn summary(&self) -> String {
         match self {
             RemoteError::RankDied { .. } => "a rank died",
-            RemoteError::RankLeft { .. } => "a rank cannot go on",
+            RemoteError::RankLeft { .. } => "a rank cannot continue",
             RemoteError::RankSilent { .. } => "a rank did not answer in time",
-            RemoteError::RankGivenUp { .. } => "a rank has a call that nobody waits for any more",
+            RemoteError::RankGivenUp { .. } => "a rank has a call that was abandoned",
             RemoteError::UnlikeBuilds { .. } => "a rank was started from another build",
-            RemoteError::BadFrame { .. } => "a rank sent what cannot be",
-            RemoteError::UnexpectedFrame { .. } => "a rank said what nobody asked",
-            RemoteError::WrongAnswer { .. } => "an answer does not fit its call",
+            RemoteError::BadFrame { .. } => "a rank sent an invalid frame",
+            RemoteError::UnexpectedFrame { .. } => "a rank sent an unexpected frame",
+            RemoteError::WrongAnswer { .. } => "an answer does not match its call",
             RemoteError::Unsendable { .. } => "a call cannot be sent",
-            RemoteError::RanksTerminated { .. } => "a run was asked to end",
+            RemoteError::RanksTerminated { .. } => "the run was terminated",
             RemoteError::NoSuchRank { .. } => "there is no such rank",
             RemoteError::RanksUnreachable { .. } => "the ranks cannot be reached",
             RemoteError::Node(error) => return error.summary(),
@@ -138,7 +138,7 @@ impl Explain for RemoteError {
             }
             RemoteError::BadFrame { rank, error } => format!("from {rank}: {}", error.detail()),
             RemoteError::UnexpectedFrame { rank, kind, sequence } => {
-                format!("{rank}: {kind} with the number {sequence}")
+                format!("{rank}: {kind} with sequence number {sequence}")
             }
             RemoteError::WrongAnswer { rank, sequence, handle } => {
                 let BufferHandle { id, generation } = handle;
@@ -146,7 +146,7 @@ impl Explain for RemoteError {
             }
             RemoteError::Unsendable { error } => error.detail(),
             RemoteError::RanksTerminated { during } => format!("SIGTERM during {during}"),
-            RemoteError::NoSuchRank { rank, ranks } => format!("{rank}; there are {ranks}"),
+            RemoteError::NoSuchRank { rank, ranks } => format!("{rank}; the run has {ranks} ranks"),
             RemoteError::RanksUnreachable { doing, error } => format!("{doing}: {error}"),
             RemoteError::Node(error) => error.detail(),
         }
@@ -155,20 +155,22 @@ impl Explain for RemoteError {
     fn hint(&self) -> String {
         match self {
             RemoteError::RankDied { .. } => {
-                "mpirun says how it ended; was it killed for memory? A new mpirun starts all ranks again"
+                "mpirun reports how it ended (was it out of memory?); start the run again"
             }
             RemoteError::RankLeft { error, .. } => return error.hint.clone(),
-            RemoteError::RankSilent { .. } => "is its host overloaded, or the callable in an endless loop?",
-            RemoteError::RankGivenUp { .. } => "nothing: rank 0 ends it with itself",
+            RemoteError::RankSilent { .. } => {
+                "check whether its host is overloaded or the callable loops forever"
+            }
+            RemoteError::RankGivenUp { .. } => "nothing to do: it ends together with rank 0",
             RemoteError::UnlikeBuilds { .. } => "start the same executable on every host",
             RemoteError::BadFrame { error, .. } | RemoteError::Unsendable { error } => return error.hint(),
             RemoteError::UnexpectedFrame { .. } | RemoteError::WrongAnswer { .. } => {
-                "the sender is damaged: were all ranks started from the same build?"
+                "the sender is faulty: check that all ranks run the same build"
             }
-            RemoteError::RanksTerminated { .. } => "nothing; mpirun or somebody else ended the run",
+            RemoteError::RanksTerminated { .. } => "nothing to do: mpirun or a user terminated the run",
             RemoteError::NoSuchRank { .. } => "start more ranks: mpirun -n N",
             RemoteError::RanksUnreachable { .. } => {
-                "can every host reach the host of rank 0, and was each rank started by the same mpirun?"
+                "check that every host can reach rank 0's host, and that one mpirun started all ranks"
             }
             RemoteError::Node(error) => return error.hint(),
         }
@@ -177,12 +179,12 @@ impl Explain for RemoteError {
 }
 
 impl RemoteError {
-    /// What an error of a transport means before anybody has said hello.
+    /// The error for a transport error before any rank has connected.
     pub fn at_start(error: TransportError) -> Self {
         RemoteError::of(error, 0, "the start", |_| "not yet heard of".to_string())
     }
 
-    /// What a transport's error means here; `place` says where a rank is.
+    /// The error for a transport error; `place` describes where a rank runs.
     pub(super) fn of(
         error: TransportError,
         ranks: u32,

@@ -91,7 +91,7 @@ impl Store {
                     CallError::new(
                         "NoRemoteMemory",
                         format!("{bytes} bytes for a buffer"),
-                        "send less at once",
+                        "send less in one call",
                     )
                 })?;
                 if let Arrival::Value(value) = buffer.arrives {
@@ -129,5 +129,5 @@ impl Store {
 pub(super) fn lost(handle: BufferHandle, why: &str) -> CallError {
     let BufferHandle { id, generation } = handle;
     let detail = format!("buffer {id} of generation {generation} is {why}");
-    CallError::new("UnknownHandle", detail, "a buffer is kept until it is forgotten, and has one name")
+    CallError::new("UnknownHandle", detail, "create a buffer once, and use it until it is forgotten")
 }

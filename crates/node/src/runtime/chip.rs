@@ -138,7 +138,7 @@ impl<'n, P: Probe> NodeChip<'n, P> {
         self.hear_interrupt();
         let (now, mut any) = (Instant::now(), false);
         for worker in 0..self.lent.pool.len() {
-            if self.lent.pool[worker].is_ready_to_tell(now)
+            if self.lent.pool[worker].is_call_over(now)
                 && let Some(ended) = self.lent.pool[worker].take_answer()
             {
                 self.end(worker, ended);

@@ -7,15 +7,15 @@ use crate::limits;
 use crate::mailbox::{Pause, Spin};
 use crate::memory::Memories;
 
-/// Waits until a worker has something to report, a deadline passes, or `is_called` says that something else happened (the thread
-/// that makes that true rings the bell). It may return early.
+/// Waits until a worker has something to report, a deadline passes, or `is_called` returns true (the thread that makes it
+/// true rings the doorbell). It may return early.
 pub(crate) fn wait_for_any(
     pool: &[WorkerHandle],
     memories: &Memories,
     spin: Spin,
     is_called: impl Fn() -> bool,
 ) {
-    let is_over = || is_called() || pool.iter().any(|handle| handle.is_ready_to_tell(Instant::now()));
+    let is_over = || is_called() || pool.iter().any(|handle| handle.is_call_over(Instant::now()));
     if spin != Spin::NONE {
         let mut pause = Pause::for_at_most(Duration::from_micros(spin.us()));
         loop {

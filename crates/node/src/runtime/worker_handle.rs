@@ -126,7 +126,7 @@ impl WorkerHandle {
     }
 
     /// Whether it has a call that is over, or late.
-    pub(crate) fn is_ready_to_tell(&self, now: Instant) -> bool {
+    pub(crate) fn is_call_over(&self, now: Instant) -> bool {
         self.job.as_ref().is_some_and(|job| self.child.is_done() || job.deadline <= now)
     }
 
@@ -172,14 +172,14 @@ mod tests {
     }
 
     #[test]
-    fn clocks_that_cannot_be_told_apart_have_no_offset() {
+    fn clocks_that_cannot_be_distinguished_have_no_offset() {
         let mut clock = ClockOffset::default();
         clock.learn(1000, &times(1100, 2000), 2050);
         assert_eq!(clock, ClockOffset { offset_ns: 0, error_ns: Some(75) });
     }
 
     #[test]
-    fn the_shortest_way_tells_the_offset_best() {
+    fn the_shortest_round_trip_gives_the_best_offset() {
         let mut clock = ClockOffset::default();
         clock.learn(1000, &times(1_001_500, 1_002_000), 2900);
         clock.learn(5000, &times(1_005_010, 1_005_110), 5120);

@@ -17,7 +17,7 @@ pub const TESTS: &[Test] = &[
     ("a_program_that_is_not_there_cannot_be_started", a_program_that_is_not_there_cannot_be_started),
     ("a_child_that_is_never_ready_is_late_and_leaves_nothing", never_ready),
     ("a_child_that_prints_without_end_still_starts_and_works", a_child_that_prints_still_works),
-    ("a_child_that_leaves_is_told_with_the_callable_status_and_last_words", a_child_that_leaves),
+    ("the_error_of_a_child_that_exits_has_the_callable_status_and_captured_output", a_child_that_leaves),
     ("a_child_killed_at_a_random_moment_in_each_of_200_calls_leaves_nothing", killed_in_each_of_200_calls),
     ("a_child_that_hangs_past_its_deadline_is_killed_and_starts_again", hangs_past_its_deadline),
     ("an_idle_childs_death_is_noticed_at_once", an_idle_childs_death_is_noticed_at_once),
@@ -128,7 +128,7 @@ fn hangs_past_its_deadline() {
     let error = call(&mut child, 60_000_000, Duration::from_millis(200)).unwrap_err();
     assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
     assert!(
-        error.name() == "CallTimedOut" && error.detail().contains("SLEEP in hangs: Running"),
+        error.name() == "CallTimedOut" && error.detail().contains("SLEEP in hangs: still Running"),
         "{error:?}"
     );
     assert!(!exists(pid) && !child.is_alive());
@@ -187,7 +187,7 @@ fn a_parent_that_is_killed_leaves_no_child() {
     assert!(pids.len() == 2 && pids.iter().all(|&pid| exists(pid)), "{line}");
     parent.kill().unwrap();
     parent.wait().unwrap();
-    // Whoever adopts them may take its time to reap them; dead they are.
+    // The process that adopts them may reap them late, but they are dead.
     let is_gone = |pid: u32| {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         stat.is_empty() || stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z'))

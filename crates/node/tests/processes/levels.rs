@@ -63,7 +63,7 @@ callable! {
 callable! {
     /// Fails.
     pub static FAIL = function fn(_call; tensors: 2, scalars: []) {
-        Err(CallError::new("Refused", "as it was told", "tell it otherwise"))
+        Err(CallError::new("Refused", "as requested", "request something else"))
     }
 }
 

@@ -19,7 +19,7 @@ pub const TESTS: &[Test] = &[
     ("a_call_goes_to_the_worker_it_asks_for", a_call_goes_to_the_worker_it_asks_for),
     ("what_no_worker_could_run_is_refused_at_submit", refused_at_submit),
     ("a_failed_call_skips_those_that_need_it_and_no_others", a_failed_call_skips),
-    ("a_worker_that_dies_is_started_again_and_its_last_words_are_told", a_worker_that_dies),
+    ("a_worker_that_dies_is_restarted_and_its_captured_output_is_reported", a_worker_that_dies),
     ("a_worker_that_is_late_is_killed_and_started_again", a_worker_that_is_late),
     ("a_worker_killed_at_any_moment_fails_at_most_its_own_call", killed_at_any_moment),
     ("an_interrupted_node_ends_long_before_its_calls", an_interrupted_node_ends),
@@ -205,7 +205,7 @@ fn a_failed_call_skips() {
     let error = run.result.unwrap_err();
     assert_eq!((error.name(), run.report.failed, run.report.skipped), ("TaskFailed", 1, 1));
     let detail = error.detail();
-    assert!(detail.contains("FAIL") && detail.contains("Refused: as it was told"), "{detail}");
+    assert!(detail.contains("FAIL") && detail.contains("Refused: as requested"), "{detail}");
     let panicked = node.run(data.buffers(), |o| o.submit(&PANIC, &[], &ANY, On::Any).map(drop));
     assert!(panicked.result.unwrap_err().detail().contains("this callable panics"));
     assert!(node.run(data.buffers(), |o| o.submit(&EMPTY, &[], &ANY, On::Any).map(drop)).result.is_ok());
@@ -220,8 +220,8 @@ fn a_worker_that_dies() {
         (0..20u32).try_for_each(|i| o.submit(&EMPTY, &[], &ANY, On::Worker(i % 2)).map(drop))
     });
     let detail = run.result.unwrap_err().detail();
-    for told in ["LEAVE", "function1", "status 7", "I am leaving", "ChildDied"] {
-        assert!(detail.contains(told), "{told}: {detail}");
+    for expected in ["LEAVE", "function1", "status 7", "I am leaving", "ChildDied"] {
+        assert!(detail.contains(expected), "{expected}: {detail}");
     }
     assert_eq!((run.report.failed, run.report.skipped, run.report.tasks), (1, 0, 21));
     let worker = &node.worker_records()[1];

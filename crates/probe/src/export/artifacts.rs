@@ -69,7 +69,7 @@ pub(super) struct Written {
 enum Unreadable {
     #[error("the records are damaged: {0}")]
     Records(String),
-    #[error("the records are damaged: of {total} rows {found} came back")]
+    #[error("the records are damaged: only {found} of {total} rows could be read back")]
     Count { total: u64, found: u64 },
 }
 

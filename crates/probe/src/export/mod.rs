@@ -146,7 +146,7 @@ impl Explain for RecordingProblem {
             RecordingProblem::Incomplete { .. } => "a file of the recording is incomplete",
             RecordingProblem::Interrupted { .. } => "a file of the recording was not written",
             RecordingProblem::Pmu(error) => return error.summary(),
-            RecordingProblem::NeverSubmitted { .. } => "nothing of a kernel was captured",
+            RecordingProblem::NeverSubmitted { .. } => "a selected kernel was never submitted",
             RecordingProblem::NothingCaptured { .. } => "no argument of any task was captured",
             RecordingProblem::Lost(error) => return error.summary(),
         }
@@ -159,7 +159,7 @@ impl Explain for RecordingProblem {
             RecordingProblem::Pmu(why) => why.detail(),
             RecordingProblem::NeverSubmitted { kernel, .. } => format!("the run submitted no {kernel:?}"),
             RecordingProblem::NothingCaptured { selection } => {
-                format!("the selection {selection} matched none of them")
+                format!("the selection {selection} matched no argument")
             }
             RecordingProblem::Lost(error) => error.detail(),
         }
@@ -176,7 +176,7 @@ impl Explain for RecordingProblem {
                 )
             }
             RecordingProblem::Interrupted { .. } => {
-                "run it again; files that were written before the signal are whole".to_string()
+                "run it again; files that were written before the signal are complete".to_string()
             }
             RecordingProblem::Pmu(why) => why.hint(),
             RecordingProblem::NeverSubmitted { known, .. } => format!("it submitted {known}"),

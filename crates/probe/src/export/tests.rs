@@ -186,7 +186,7 @@ fn an_argument_that_cannot_be_decoded_is_reported_as_damage_and_not_as_a_panic()
 #[test]
 fn a_submit_that_says_it_is_longer_than_its_chunk_is_reported_as_missing_rows() {
     // The higher byte of the two: more words than a chunk holds.
-    assert_reported_as_damaged(WORDS_AT + 1, "came back");
+    assert_reported_as_damaged(WORDS_AT + 1, "could be read back");
 }
 
 #[test]

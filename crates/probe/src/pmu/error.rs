@@ -8,16 +8,16 @@ use rustix::io::Errno;
 use super::group::Event;
 use crate::store::errno_name;
 
-/// The kernel does not give a thread its counters.
+/// The kernel refuses a thread its counters.
 ///
-/// Its detail says what was asked for, which counter failed and why.
+/// Its detail names the counter that failed and the reason.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct PmuUnavailable {
-    /// The kernel's answer. `EBUSY` also means counters that were granted and then had no room in the processor.
+    /// The kernel's error. `EBUSY` also means that the kernel accepted the counters, but the processor has no free ones.
     pub errno: Errno,
     /// The counter that was refused, as `perf list` calls it.
     pub event: &'static str,
-    /// What `/proc/sys/kernel/perf_event_paranoid` says, if it is there.
+    /// The value of `/proc/sys/kernel/perf_event_paranoid`, if it exists.
     pub paranoid: Option<i32>,
 }
 
@@ -58,9 +58,9 @@ impl Explain for PmuUnavailable {
             Errno::NOENT | Errno::OPNOTSUPP | Errno::NODEV | Errno::NXIO => {
                 "this processor, often a virtual one, does not have this counter"
             }
-            Errno::NOSYS => "this kernel is built without performance events",
+            Errno::NOSYS => "this kernel is built without perf_event",
             Errno::BUSY | Errno::INVAL => {
-                return format!("the processor has not enough free counters for the group; {}", fewer());
+                return format!("the processor does not have enough free counters for the group; {}", fewer());
             }
             Errno::MFILE | Errno::NFILE => "raise the limit of open files (ulimit -n)",
             _ => return fewer(),
@@ -69,7 +69,7 @@ impl Explain for PmuUnavailable {
     }
 }
 
-/// How fewer counters are asked for.
+/// How to request fewer counters.
 fn fewer() -> String {
-    format!("try {}", Reader::choose("`pmu_group` 0, the basic one", "--pmu=basic"))
+    format!("try {}", Reader::choose("`pmu_group` 0, the basic group", "--pmu=basic"))
 }

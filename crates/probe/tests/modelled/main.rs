@@ -301,6 +301,6 @@ fn more_counters_than_there_is_room_for_are_refused_by_name() {
     let refused = unsafe { Recorder::start(Time::new(), &test.create(), settings) };
     let error = refused.map(|_| ()).unwrap_err();
     assert!(matches!(error, StartError::Probe(_)));
-    let detail = "11 counters beside all cycles, at most 10".to_string();
+    let detail = "11 counters in addition to cycles, at most 10".to_string();
     assert_eq!((error.name(), error.detail()), ("TooManyCounters", detail));
 }

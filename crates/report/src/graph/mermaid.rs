@@ -20,7 +20,7 @@ pub fn write_mermaid(picture: &Picture, title: &str, out: &mut impl Write) -> io
     if picture.shown == Shown::Kernels {
         writeln!(
             out,
-            "  %% one node for all tasks of a kernel, and on each arrow how many edges it represents"
+            "  %% one node for all tasks of a kernel; each arrow shows the number of edges it represents"
         )?;
     }
     for (place, node) in picture.nodes.iter().enumerate() {

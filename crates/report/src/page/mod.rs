@@ -64,7 +64,7 @@ impl Explain for PageError {
     }
 
     fn hint(&self) -> String {
-        format!("give {} that can be written", Reader::choose("a place", "-o FILE with a place"))
+        format!("name a file that can be written{}", Reader::choose("", " with -o FILE"))
     }
 }
 

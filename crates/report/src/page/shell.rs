@@ -70,7 +70,7 @@ pub fn write(page: &Page, out: &mut impl Write) -> io::Result<()> {
     escape(&page.title, out)?;
     out.write_all(b" \xc2\xb7 ringlane</title>\n<style>\n")?;
     STYLES.iter().try_for_each(|style| out.write_all(style.as_bytes()))?;
-    out.write_all(b"</style>\n</head>\n<body>\n<noscript>This page draws a run with scripts of its own; turn them on to see it.</noscript>\n")?;
+    out.write_all(b"</style>\n</head>\n<body>\n<noscript>This page needs JavaScript.</noscript>\n")?;
     out.write_all(include_bytes!("assets/frame.html"))?;
     out.write_all(b"<script type=\"application/json\" id=\"run\">")?;
     out.write_all(json(&page.run).as_bytes())?;

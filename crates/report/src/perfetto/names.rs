@@ -35,8 +35,8 @@ const FIXED: [&str; 11] = [
     "ring full",
     "task without a block",
     "in the mailbox",
-    "taken, not begun",
-    "until the node saw it",
+    "accepted, not started",
+    "until the node noticed the end",
 ];
 
 impl Names {

@@ -1,4 +1,4 @@
-//! What can be wrong with the bytes of a request.
+//! Errors of a run request that is read from bytes.
 
 #[cfg(feature = "sim")]
 use ringlane_chip_sim::cost::CostTableError;
@@ -7,11 +7,11 @@ use ringlane_task::{ConfigError, Explain};
 use super::encoding::REQUEST_VERSION;
 use super::wire::Field;
 
-/// Why the bytes are no request that this build understands.
+/// Why the bytes are not a request that this build can read.
 #[derive(Debug)]
 #[allow(missing_docs)]
 pub enum RequestError {
-    /// The request is of another version.
+    /// The request has another version.
     UnknownVersion {
         version: u32,
     },
@@ -20,22 +20,22 @@ pub enum RequestError {
         number: u32,
         bytes: u64,
     },
-    /// The request lacks a field that every request has.
+    /// The request lacks a required field.
     MissingField {
         field: &'static str,
     },
-    /// The request is cut off.
+    /// The request is truncated.
     Truncated {
         part: &'static str,
         need_bytes: u64,
         have_bytes: u64,
     },
-    /// The request holds a value that it cannot have.
+    /// The request has an invalid value.
     Corrupt {
         part: &'static str,
         value: u64,
     },
-    /// A text of the request is no UTF-8.
+    /// A text of the request is not UTF-8.
     NotText {
         field: &'static str,
         at: usize,
@@ -81,14 +81,14 @@ impl Explain for RequestError {
 
     fn summary(&self) -> String {
         match self {
-            RequestError::UnknownVersion { .. } => "a run's request is of another version",
-            RequestError::UnknownField { .. } => "a run's request has a field that this build does not know",
-            RequestError::MissingField { .. } => "a run's request lacks a field that every request has",
-            RequestError::Truncated { .. } => "a run's request is cut off",
+            RequestError::UnknownVersion { .. } => "a run request has another version",
+            RequestError::UnknownField { .. } => "a run request has a field that this build does not know",
+            RequestError::MissingField { .. } => "a run request lacks a required field",
+            RequestError::Truncated { .. } => "a run request is truncated",
             RequestError::Corrupt { .. } | RequestError::NotText { .. } => {
-                "a run's request holds a value that it cannot have"
+                "a run request has an invalid value"
             }
-            RequestError::UnknownName { .. } => "a run's request names what this build does not have",
+            RequestError::UnknownName { .. } => "a run request names something that this build does not have",
             RequestError::Config(error) => return error.summary(),
             #[cfg(feature = "sim")]
             RequestError::Costs(error) => return error.summary(),
@@ -104,10 +104,10 @@ impl Explain for RequestError {
             RequestError::UnknownField { number, bytes } => format!("field {number}, of {bytes} bytes"),
             RequestError::MissingField { field } => format!("the field {field}"),
             RequestError::Truncated { part, need_bytes, have_bytes } => {
-                format!("{part} takes {need_bytes} bytes, there are {have_bytes}")
+                format!("{part} takes {need_bytes} bytes, but there are only {have_bytes}")
             }
             RequestError::Corrupt { part, value } => format!("{part}: {value} ({value:#x})"),
-            RequestError::NotText { field, at } => format!("{field}: no UTF-8 from byte {at} on"),
+            RequestError::NotText { field, at } => format!("{field}: not UTF-8 from byte {at} on"),
             RequestError::UnknownName { field, name, known } => {
                 format!("{field} `{name}`; this build has {known}")
             }
@@ -125,7 +125,9 @@ impl Explain for RequestError {
             RequestError::MissingField { .. }
             | RequestError::Truncated { .. }
             | RequestError::Corrupt { .. }
-            | RequestError::NotText { .. } => "its writer is damaged: `RunRequest::encode` writes requests",
+            | RequestError::NotText { .. } => {
+                "its writer is faulty: write requests with `RunRequest::encode`"
+            }
             RequestError::Config(error) => return error.hint(),
             #[cfg(feature = "sim")]
             RequestError::Costs(error) => return error.hint(),

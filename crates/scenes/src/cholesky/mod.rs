@@ -35,7 +35,7 @@ pub(crate) const SCENE: Scene = Scene {
     ],
     cases: &[
         Case { name: "small", about: "4×4 tiles", set: &[] },
-        Case { name: "one_tile", about: "POTRF alone", set: &[("n", "32")] },
+        Case { name: "one_tile", about: "only POTRF", set: &[("n", "32")] },
         Case { name: "ragged", about: "the last tiles are smaller", set: &[("n", "150"), ("tile", "28")] },
         Case { name: "fine", about: "many small tasks", set: &[("n", "320"), ("tile", "8")] },
         Case { name: "large", about: "24×24 tiles", set: &[("n", "1536"), ("tile", "64")] },

@@ -34,12 +34,12 @@ pub(crate) const SCENE: Scene = Scene {
     name: "moe",
     about: "a mixture of experts: routes computed in the run decide which experts get tasks",
     params: &[
-        Param { name: "tokens", default: "96", about: "tokens in all" },
+        Param { name: "tokens", default: "96", about: "number of tokens" },
         Param { name: "block", default: "32", about: "tokens that are routed together" },
-        Param { name: "dim", default: "32", about: "length of a token" },
+        Param { name: "dim", default: "32", about: "dimension of a token" },
         Param { name: "hidden", default: "64", about: "width of an expert" },
         Param { name: "experts", default: "8", about: "number of experts" },
-        Param { name: "hot", default: "0", about: "experts that can be chosen at all; 0: all of them" },
+        Param { name: "hot", default: "0", about: "experts that tokens can choose; 0: all of them" },
     ],
     cases: &[
         Case { name: "small", about: "three blocks of tokens, eight experts", set: &[] },

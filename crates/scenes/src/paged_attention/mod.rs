@@ -36,7 +36,7 @@ const TOLERANCE: Tolerance = Tolerance::absolute(2e-5);
 pub(crate) const SCENE: Scene = Scene {
     site: core::panic::Location::caller(),
     name: "paged_attention",
-    about: "attention over contexts scattered over a pool of key and value blocks, with an online softmax",
+    about: "attention over contexts stored in a pool of key and value blocks, with an online softmax",
     params: &[
         Param { name: "batch", default: "4", about: "sequences" },
         Param { name: "heads", default: "16", about: "query heads of a sequence, sharing keys and values" },

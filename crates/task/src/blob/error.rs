@@ -76,7 +76,7 @@ impl Explain for BlobError {
             BlobError::DoesNotFit { need_bytes, have_bytes, tensors, scalars }
             | BlobError::Truncated { need_bytes, have_bytes, tensors, scalars } => {
                 format!(
-                    "{tensors} tensors and {scalars} scalars take {need_bytes} bytes, there are {have_bytes}"
+                    "{tensors} tensors and {scalars} scalars take {need_bytes} bytes, but there are only {have_bytes}"
                 )
             }
             BlobError::UnknownDType { what, index, code } => format!("{what} {index}: code {code}"),
@@ -102,7 +102,7 @@ impl Explain for BlobError {
             | BlobError::TooManyDims { .. }
             | BlobError::NotZero { .. }
             | BlobError::BadScalar { .. } => {
-                "the sender is damaged or of another version: check that both sides run the same build"
+                "the sender is faulty or another version: check that both sides run the same build"
             }
         }
         .to_string()

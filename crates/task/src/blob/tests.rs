@@ -88,7 +88,7 @@ fn arguments_that_do_not_fit_are_refused_with_the_sizes_and_nothing_is_written()
     let mut small = [0x55; 103];
     let error = write_blob(&mut small, &[matrix()], &[]).unwrap_err();
     assert_eq!(error.name(), "ArgumentsDoNotFit");
-    assert_eq!(error.detail(), "1 tensors and 0 scalars take 104 bytes, there are 103");
+    assert_eq!(error.detail(), "1 tensors and 0 scalars take 104 bytes, but there are only 103");
     assert_eq!(small, [0x55; 103]);
     let many = [matrix(); MAX_TENSORS + 1];
     assert_eq!(write_blob(&mut small, &many, &[]), Err(BlobError::TooManyTensors { count: 129 }));

@@ -140,12 +140,12 @@ impl Explain for ConfigError {
             | ConfigError::CapacityTooLarge { resource, value, .. } => {
                 return resource.setting(nearest(*resource, *value));
             }
-            ConfigError::NegativeCount { .. } => "give 0 for the default, or a positive number",
+            ConfigError::NegativeCount { .. } => "use 0 for the default, or a positive number",
             ConfigError::CountTooLarge { field, max, .. } => {
                 return format!("`CallConfig::with_{field}({max})`, or 0 for the default");
             }
             ConfigError::OnlyOnSimulators { .. } => {
-                "leave it 0 and use with_threads, or run on a modelled chip"
+                "leave it at 0 and use `with_threads`, or run on a modelled chip"
             }
             ConfigError::ReservedBit { .. } => {
                 "only bits 0 to 7 have a meaning; check that both sides run the same build"
@@ -159,9 +159,9 @@ impl Explain for ConfigError {
             ConfigError::UnknownOverflow { .. } => {
                 Reader::choose("`CallConfig::with_overflow(Overflow::Block)`", "--overflow block")
             }
-            ConfigError::OutputPrefixTooLong { .. } => "use a shorter path, or one relative to the directory",
+            ConfigError::OutputPrefixTooLong { .. } => "use a shorter path, or a relative one",
             ConfigError::OutputPrefixHasNul { .. } => {
-                "a path cannot hold a NUL; fill what follows it with zeros"
+                "a path cannot contain a NUL; fill the bytes after its end with zeros"
             }
             ConfigError::OutputPrefixNotTerminated => "use set_output_prefix, which adds the NUL",
             ConfigError::OutputPrefixNotUtf8 { .. } => "use a path that is valid UTF-8",

@@ -88,7 +88,7 @@ fn check_task_rows(
         let same = rows.len() == order.len() && rows.iter().all(|task| order.contains_key(task));
         let stopped = run.manifest.is_some() && !run.is_ok();
         checks.that(same || stopped, || {
-            format!("the swimlane has {} task rows for {} tasks, or others", rows.len(), order.len())
+            format!("the {} task rows of the swimlane do not match the {} tasks", rows.len(), order.len())
         });
     }
     let complete: HashSet<_> = deps.edges.iter().map(|edge| (edge.pred, edge.succ)).collect();

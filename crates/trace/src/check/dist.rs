@@ -51,7 +51,7 @@ pub(super) fn check_children(checks: &mut Checks, dir: &Path, children: &[ChildR
     for child in children {
         let (below, status) = (&child.dir, child.status.as_str());
         let path = child.path_in(dir);
-        checks.that(path.is_some(), || format!("it lists {below}, which is not there"));
+        checks.that(path.is_some(), || format!("it lists {below}, which does not exist"));
         let Some(path) = path else { continue };
         let found = match Manifest::read(path) {
             Ok(manifest) => Some(manifest.status),
@@ -99,7 +99,7 @@ fn check_listed(checks: &mut Checks, dist: &Dist, manifest: &Manifest) {
     let mut called = HashSet::new();
     for call in &dist.calls {
         let Some(dir) = call.dir.as_deref() else { continue };
-        checks.that(called.insert(dir), || format!("two calls left the directory {dir}"));
+        checks.that(called.insert(dir), || format!("two calls have the directory {dir}"));
         let own = key(&dist.worker(call).name, call.seq.0, call.task_id, call.status);
         checks.that(listed.get(dir) == Some(&own), || {
             format!("{} left {dir}, which run.json does not list so", name(dist, call))
@@ -107,7 +107,7 @@ fn check_listed(checks: &mut Checks, dist: &Dist, manifest: &Manifest) {
     }
     if dist.head.counts.dropped == 0 {
         let unknown: Vec<_> = listed.keys().filter(|dir| !called.contains(**dir)).collect();
-        checks.that(unknown.is_empty(), || format!("run.json lists {unknown:?}, which no call left"));
+        checks.that(unknown.is_empty(), || format!("run.json lists {unknown:?}, which no call wrote"));
     }
 }
 
@@ -151,7 +151,7 @@ fn check_order(checks: &mut Checks, dist: &Dist, call: &CallRow<'_>) {
 fn check_chip(checks: &mut Checks, dist: &Dist, call: &CallRow<'_>, chip: &ChipSpan, own: Option<&Manifest>) {
     let start = chip.start.0;
     let within = call.run.is_none_or(|run| run.0 <= start) && call.end.is_none_or(|end| start <= end.0);
-    checks.that(within, || format!("the run of {} began at {start}, outside it", name(dist, call)));
+    checks.that(within, || format!("the run of {} began at {start}, outside the call", name(dist, call)));
     let Some(own) = own else { return };
     let same = (own.makespan_ticks, own.clock_freq_hz) == (chip.ticks, chip.freq_hz);
     checks.that(same, || {
@@ -167,7 +167,7 @@ fn check_chip(checks: &mut Checks, dist: &Dist, call: &CallRow<'_>, chip: &ChipS
     let room = u128::from(end.0.saturating_sub(start));
     let slack = room / u128::from(RATE_ERROR) + 1;
     checks.that(took <= room + slack, || {
-        format!("the run of {} took {took} ticks, and {room} were left", name(dist, call))
+        format!("the run of {} took {took} ticks, but only {room} were left", name(dist, call))
     });
 }
 

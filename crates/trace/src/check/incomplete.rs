@@ -21,10 +21,8 @@ pub(super) fn of(run: &Run) -> Vec<Broken> {
     }
     if let Some(counts) = run.dump.as_ref().map(|dump| dump.head.counts).filter(|counts| counts.truncated > 0)
     {
-        let what = format!(
-            "the bytes of {} of {} tensors are missing, or some of them",
-            counts.truncated, counts.tensors
-        );
+        let what =
+            format!("some or all bytes of {} of {} tensors are missing", counts.truncated, counts.tensors);
         missing.push(Broken { file: dump::FILE_NAME, what });
     }
     missing

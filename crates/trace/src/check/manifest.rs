@@ -30,7 +30,7 @@ pub(super) fn check(checks: &mut Checks, dir: &Path, manifest: &Manifest) {
 fn check_entry(checks: &mut Checks, dir: &Path, manifest: &Manifest, entry: &FileEntry) {
     let path = &entry.path;
     let size = fs::metadata(dir.join(path)).map(|metadata| metadata.len()).ok();
-    if checks.that(size.is_some(), || format!("it lists {path}, which is not there")) {
+    if checks.that(size.is_some(), || format!("it lists {path}, which does not exist")) {
         let size = size.unwrap_or(0);
         checks.that(size == entry.bytes, || format!("{path} has {size} bytes, not {}", entry.bytes));
     }

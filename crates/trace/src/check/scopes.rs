@@ -12,7 +12,7 @@ pub(super) fn check(checks: &mut Checks, scopes: &Scopes, run: &Run) {
     // The reader refuses counts that do not add up or differ from the rows.
     checks.held(2);
     let ids: HashSet<_> = scopes.scopes.iter().map(|scope| scope.scope).collect();
-    checks.that(ids.len() == scopes.scopes.len(), || "a scope id stands twice".to_string());
+    checks.that(ids.len() == scopes.scopes.len(), || "a scope id appears twice".to_string());
     for scope in &scopes.scopes {
         check_place(checks, scope);
         check_peaks(checks, scope);

@@ -105,7 +105,7 @@ fn a_version_that_is_not_known_is_refused_by_its_number_whatever_else_is_in_the_
     for text in [r#"{"version": 2}"#, r#"{"tasks": "many", "version": 2, "files": 3}"#] {
         let error = read_text(text.as_bytes()).unwrap_err();
         assert!(matches!(error, TraceError::UnknownVersion { version: 2, .. }));
-        assert!(error.detail().ends_with("run.json has version 2, known is 1"), "{}", error.detail());
+        assert!(error.detail().ends_with("run.json has version 2, known versions: 1"), "{}", error.detail());
     }
     assert!(read_text(b"{}").unwrap_err().detail().ends_with("it has no version"));
     for version in ["-1", "1.0", "\"1\"", "null", "1e0"] {
@@ -167,7 +167,7 @@ fn a_directory_without_a_manifest_holds_a_run_that_died() {
     for path in [root.path().to_path_buf(), root.join("missing")] {
         let error = Manifest::read(path).unwrap_err();
         assert_eq!(error.name(), "NoManifest");
-        assert!(error.hint().contains("the run died"));
+        assert!(error.hint().contains("the run crashed"));
     }
     fs::create_dir(root.join("run.json")).unwrap();
     assert_eq!(Manifest::read(root.path()).unwrap_err().name(), "CannotRead");

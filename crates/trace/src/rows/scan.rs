@@ -36,7 +36,7 @@ pub(crate) enum ReadError {
     #[error("{0}")]
     Damaged(String),
     /// The file has a version that is not known.
-    #[error("version {version}, known is {known}")]
+    #[error("version {version}, known versions: {known}")]
     UnknownVersion { version: u64, known: &'static str },
 }
 
@@ -213,7 +213,7 @@ impl<'s> Scanner<'s> {
     pub(crate) fn finish(&mut self) -> Result<(), ReadError> {
         match self.peek()? {
             None => Ok(()),
-            Some(_) => Err(self.damaged("something follows the end")),
+            Some(_) => Err(self.damaged("there is data after the end")),
         }
     }
 

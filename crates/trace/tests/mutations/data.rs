@@ -85,7 +85,7 @@ pub fn deps_and_blocks() -> Vec<Case> {
             PERF,
             "[4294967297,2,235,510]",
             "[4294967299,2,235,510]",
-            "4 task rows for 4 tasks, or others",
+            "4 task rows of the swimlane do not match the 4 tasks",
         )
         .blames(DEPS),
         edit(

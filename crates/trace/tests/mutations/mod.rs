@@ -100,9 +100,9 @@ fn manifest() -> Vec<Case> {
     let file = |name, edits, what| Case { name, level: SwimlaneLevel::Phases, edits, file: RUN, what };
     vec![
         file("no manifest", vec![Edit::Remove(RUN)], "the run did not finish"),
-        file("a listed file is missing", vec![Edit::Remove(PMU)], "it lists pmu.csv, which is not there"),
+        file("a listed file is missing", vec![Edit::Remove(PMU)], "it lists pmu.csv, which does not exist"),
         file("a temporary file", vec![Edit::Add(".deps.json.1.0.tmp")], "temporary files left behind"),
-        edit("another version", RUN, r#""version":1"#, r#""version":2"#, "has version 2, known is 1"),
+        edit("another version", RUN, r#""version":1"#, r#""version":2"#, "has version 2, known versions: 1"),
         edit("another status", RUN, r#""status":"ok""#, r#""status":"great""#, "unknown variant `great`"),
         edit("a failure without an error", RUN, r#""status":"ok""#, r#""status":"failed""#, "do not agree"),
         edit(
@@ -177,7 +177,7 @@ fn scopes() -> Vec<Case> {
             r#""total":3,"collected":3"#,
             "scopes has 2 rows, collected says 3",
         ),
-        one("a scope that stands twice", r#"{"scope":1"#, r#"{"scope":0"#, "a scope id stands twice"),
+        one("a scope that appears twice", r#"{"scope":1"#, r#"{"scope":0"#, "a scope id appears twice"),
         one("a site without a line", "src/run.rs:9", "src/run.rs", "site src/run.rs is not file:line"),
         one("a ring of another depth", r#""depth":1,"ring":1"#, r#""depth":1,"ring":2"#, "depth 1 on ring 2"),
         one("a peak of the task window", "3/16384", "16385/16384", "task_window peak 16385/16384"),

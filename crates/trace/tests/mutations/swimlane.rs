@@ -6,7 +6,12 @@ pub fn swimlane_head() -> Vec<Case> {
     let block = |name, from, to, what| edit(name, PERF, from, to, what);
     vec![
         block("a version of another level", r#""version":2"#, r#""version":1"#, "level 3 has version 1"),
-        block("an unknown version", r#""version":2"#, r#""version":7"#, "has version 7, known is 0, 1 and 2"),
+        block(
+            "an unknown version",
+            r#""version":2"#,
+            r#""version":7"#,
+            "has version 7, known versions: 0, 1 and 2",
+        ),
         block(
             "counts of blocks",
             r#"{"total":5,"#,

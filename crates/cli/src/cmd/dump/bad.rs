@@ -1,4 +1,4 @@
-//! `ringlane dump bad`: the first task that made a NaN or an infinity out of finite inputs.
+//! `ringlane dump bad`: the first task that produced a NaN or an infinity from finite inputs.
 
 use ringlane_insight::Instrument;
 use ringlane_insight::dump::{Bad, BadArgument, BadTask, describe_shape, find_bad};
@@ -13,15 +13,15 @@ const EXAMPLE: &str = "\
 Example:
   $ ringlane run paged_attention --dump-tensor
   $ ringlane dump bad
-Exit status: 0 there is no NaN and no infinity, 1 there is, records or payloads are missing, or nothing was captured.";
+Exit status: 0 no NaN or infinity was found; 1 one was found, records or captured bytes are missing, or nothing was captured.";
 
-/// Find the first task that made a NaN or an infinity out of finite inputs
+/// Find the first task that produced a NaN or an infinity from finite inputs
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub struct BadArgs {
     #[command(flatten)]
     run: RunArg,
-    /// As JSON on standard output
+    /// Print JSON on standard output
     #[arg(long)]
     json: bool,
 }
@@ -45,28 +45,28 @@ fn is_empty(found: &Bad) -> bool {
 fn text(found: &Bad) -> String {
     let mut text = String::new();
     if let Some(task) = &found.given {
-        text += &format!("{} is given NaN or infinity that no captured task before it made\n", name(task));
+        text += &format!("{} reads NaN or infinity that no captured task produced\n", name(task));
         text += &arguments(task);
     }
     if let Some(task) = &found.maker {
-        text += &format!("{} makes NaN or infinity out of finite inputs\n", name(task));
+        text += &format!("{} produces NaN or infinity from finite inputs\n", name(task));
         text += &arguments(task);
         for input in &task.inputs {
-            text += &format!("  given arg {} ({}): {}\n", input.arg, input.role, stats_line(&input.stats));
+            text += &format!("  input arg {} ({}): {}\n", input.arg, input.role, stats_line(&input.stats));
         }
     } else if found.given.is_some() {
-        text += "no task makes one out of finite inputs: look at where the program has this one from\n";
+        text += "no captured task produces one from finite inputs: check where the program gets this value\n";
     } else if is_empty(found) {
         text += "nothing was captured, so nothing was searched\n";
     } else if found.is_whole() {
         text += "no NaN and no infinity\n";
     } else {
-        text += "no NaN and no infinity in what was captured; there may be some in what is missing\n";
+        text += "no NaN and no infinity in the captured records; the missing ones may have some\n";
     }
-    text += &format!("looked at {}", counted(found.records, "record"));
+    text += &format!("searched {}", counted(found.records, "record"));
     text += &match found.cut {
         0 => "\n".to_string(),
-        cut => format!(", {cut} of them in part, because they are truncated\n"),
+        cut => format!(", {cut} of them truncated\n"),
     };
     match found.lost.dropped {
         0 => text,

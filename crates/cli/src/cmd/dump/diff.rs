@@ -22,13 +22,14 @@ const EXAMPLE: &str = "\
 Example:
   $ ringlane dump diff outputs/good outputs/wrong
   $ ringlane dump diff outputs/cpu outputs/a2a3sim --tolerance 1e-3
-Two elements a and b agree if |a - b| <= T + T * max(|a|, |b|); NaN agrees with NaN; whole numbers must be equal.
-Exit status: 0 the runs agree, 1 they differ, one of them lost records or payloads, or nothing could be compared; 2 they are not runs of one program.";
+Two elements a and b agree if |a - b| <= T + T * max(|a|, |b|); NaN agrees with NaN; integers must be equal.
+Exit status: 0 the runs agree; 1 they differ, one of them lost records or captured bytes, or nothing could be compared;
+2 they are not runs of the same program.";
 
 /// Culprits that are printed with --all; the rest is counted.
 const SHOWN_MAX: usize = 50;
 
-/// Find the first task whose inputs agree in two runs, and whose outputs differ
+/// Find the first task whose inputs agree in two runs but whose outputs differ
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLE)]
 pub struct DiffArgs {
@@ -36,13 +37,13 @@ pub struct DiffArgs {
     a: PathBuf,
     /// Another run of the same program
     b: PathBuf,
-    /// How far apart elements may be
+    /// The tolerance, absolute and relative
     #[arg(long, value_name = "T", default_value = "1e-6", allow_negative_numbers = true, value_parser = tolerance)]
     tolerance: Tolerance,
-    /// Every task that differs though its inputs agree, not only the first
+    /// Show every such task, not only the first
     #[arg(long)]
     all: bool,
-    /// As JSON on standard output
+    /// Print JSON on standard output
     #[arg(long)]
     json: bool,
 }
@@ -69,7 +70,7 @@ impl DiffArgs {
         output::results(&if self.json { shown.json() } else { shown.text() })?;
         if found.alone > 0 {
             say(format_args!(
-                "note: {} records are in one run only: the other lost some or ended early",
+                "note: {} records are in only one run: the other one lost records or ended early",
                 found.alone
             ));
         }
@@ -88,11 +89,11 @@ fn not_comparable(why: &Mismatch) -> DumpError {
         Mismatch::Selections(a, b) => {
             let name = |selection: &Option<String>| selection.clone().unwrap_or("@all".to_string());
             let what = format!("A was captured with --dump-tensor={}, B with {}", name(a), name(b));
-            DumpError::NotComparable { what, hint: "make both runs with the same --dump-tensor" }
+            DumpError::NotComparable { what, hint: "record both runs with the same --dump-tensor" }
         }
         Mismatch::Programs { seq, what } => DumpError::NotComparable {
             what: format!("the programs differ at seq {seq}: {what}"),
-            hint: "compare two runs of one scene, case, seed and parameters",
+            hint: "compare two runs with the same scene, case, seed and parameters",
         },
     }
 }
@@ -110,7 +111,7 @@ impl Shown<'_> {
         let mut text = String::new();
         if let Some(task) = &found.outside {
             text += &format!(
-                "the inputs differ: {} is the first that is given something else in B, and no captured task before it made it\n",
+                "the inputs differ: {} is the first task whose inputs differ in B, and no captured task produced them\n",
                 name(task)
             );
             text += &arguments(&task.inputs);
@@ -123,7 +124,7 @@ impl Shown<'_> {
                 1 => "its input agrees".to_string(),
                 many => format!("its {many} inputs agree"),
             };
-            text += &format!("{title}: {}: {inputs}, and its outputs differ\n", name(task));
+            text += &format!("{title}: {}: {inputs}, but its outputs differ\n", name(task));
             text += &arguments(&task.outputs);
             text += &self.inputs_from(task.task);
         }
@@ -147,10 +148,10 @@ impl Shown<'_> {
             self.tolerance.get()
         );
         if found.inherited > 0 {
-            text += &format!("; given something else: {}", counted(found.inherited, "task"));
+            text += &format!("; only inherited a difference: {}", counted(found.inherited, "task"));
         }
         if found.cut > 0 {
-            text += &format!("; {} records only in part, because they are truncated", found.cut);
+            text += &format!("; {} compared in part", counted(found.cut, "truncated record"));
         }
         text + "\n"
     }
@@ -176,8 +177,8 @@ impl Shown<'_> {
                 producers.iter().map(|made| task_line(made.task, made.seq, &made.kernel)).collect();
             let from = match (from.is_empty(), origin) {
                 (false, _) => from.join(", "),
-                (true, Origin::External) => "outside: an external tensor".to_string(),
-                (true, Origin::Heap) => "an allocation that nothing has written".to_string(),
+                (true, Origin::External) => "an external tensor".to_string(),
+                (true, Origin::Heap) => "an allocation that no task has written".to_string(),
             };
             text += &format!("  arg {arg} comes from {from}\n");
         }

@@ -1,4 +1,4 @@
-//! What keeps captured arguments from being shown, exported or compared.
+//! Errors of `ringlane dump`.
 
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use ringlane_trace::{describe_os_error, os_hint};
 /// Why captured arguments are not shown, exported or compared.
 #[derive(Debug, thiserror::Error)]
 pub enum DumpError {
-    /// The filters let nothing through.
+    /// The filters match nothing.
     NothingSelected { there: String },
     /// A file cannot be written.
     CannotExport { path: PathBuf, source: io::Error },
@@ -30,7 +30,7 @@ impl Explain for DumpError {
 
     fn summary(&self) -> String {
         match self {
-            DumpError::NothingSelected { .. } => "no captured argument is all of this",
+            DumpError::NothingSelected { .. } => "no captured argument matches all filters",
             DumpError::CannotExport { .. } => "an argument cannot be exported",
             DumpError::NotComparable { .. } => "the two runs cannot be compared",
         }
@@ -53,8 +53,10 @@ impl Explain for DumpError {
                 "leave out a filter: `ringlane dump` lists everything".to_string()
             }
             DumpError::CannotExport { source, .. } => match source.kind() {
-                ErrorKind::AlreadyExists => "nothing is overwritten: -o another directory".to_string(),
-                _ => os_hint(source).unwrap_or("-o a directory that can be written").to_string(),
+                ErrorKind::AlreadyExists => {
+                    "files are never overwritten: name another directory with -o".to_string()
+                }
+                _ => os_hint(source).unwrap_or("name a directory with write permission with -o").to_string(),
             },
             DumpError::NotComparable { hint, .. } => hint.to_string(),
         }

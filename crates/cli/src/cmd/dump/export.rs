@@ -20,7 +20,7 @@ const NAME_MAX: usize = 64;
 /// What to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
-    /// Text: a line for each run of the last dimension
+    /// Text: one line for each row of the last dimension
     Txt,
     /// For `numpy.load`; bfloat16 and float8 become float32
     Npy,

@@ -8,32 +8,32 @@ use ringlane_trace::dump::{Role, Stage};
 use crate::errors::CliError;
 use crate::options;
 
-/// Which records; those that are all of it.
+/// Which records: those that match all given filters.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Filters")]
 pub struct FilterArgs {
-    /// Of one task: its id, or ring:number as in the list
+    /// Only records of this task; ID is a task id or ring:number
     #[arg(long, value_name = "ID", allow_negative_numbers = true, value_parser = options::task)]
     task: Option<TaskId>,
-    /// Of tasks that run this kernel
+    /// Only tasks that run this kernel
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
-    /// One argument, by its number
+    /// Only this argument, by its index
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = arg)]
     arg: Option<u32>,
-    /// Parts of one tensor, by its number as in the list and in deps.json
+    /// Only parts of this tensor, by its number in the list and in deps.json
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = tensor)]
     tensor: Option<TensorIndex>,
-    /// Captured before the task or after it: before, after
+    /// Only records captured before the task ran, or after: before, after
     #[arg(long, value_name = "STAGE", value_parser = stage)]
     stage: Option<Stage>,
-    /// What it is to the task: input, output, inout
+    /// Only arguments with this role: input, output, inout
     #[arg(long, value_name = "ROLE", value_parser = role)]
     role: Option<Role>,
-    /// tensor or scalar
+    /// Only this kind of argument: tensor, scalar
     #[arg(long, value_name = "KIND", value_parser = kind)]
     kind: Option<Kind>,
-    /// One record, by its number in the list
+    /// Only the record with this index in the list
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = index)]
     index: Option<u64>,
 }

@@ -29,14 +29,14 @@ function drawArguments() {
       const name = `${row.ring}:${row.local}`;
       const go = () => { reveal("timeline"); state.select(findTask(row.ring, row.local)); };
       return h("tr", h("td", h("button.control", { type: "button", onclick: go }, name)), h("td", kernelOf(name) ?? ""), h("td.num", String(row.arg)), h("td", row.role), h("td", row.stage.replace("_", " ")),
-        h("td", h("span.mono", row.form)), h("td.num", row.value ?? bytes(row.bytes)), h("td.dim", row.truncated ? "cut short" : ""));
+        h("td", h("span.mono", row.form)), h("td.num", row.value ?? bytes(row.bytes)), h("td.dim", row.truncated ? "truncated" : ""));
     }));
   }
-  const about = `${plural(dump.tensors, "tensor")}, ${plural(dump.scalars, "scalar")}, ${bytes(dump.bytes)}${dump.truncated ? `, ${count(dump.truncated)} cut short` : ""}${dump.selection ? `, selected: ${dump.selection}` : ""}`;
+  const about = `${plural(dump.tensors, "tensor")}, ${plural(dump.scalars, "scalar")}, ${bytes(dump.bytes)}${dump.truncated ? `, ${count(dump.truncated)} truncated` : ""}${dump.selection ? `, selected: ${dump.selection}` : ""}`;
   const heads = ["task", "kernel", "argument", "role", "captured", "type", "value or size", ""];
   sheet(section, "Arguments", about, h("div.filters", task, kernel, role, stage, type, found),
     h("div.scroll.tall", h("table", h("thead", h("tr", heads.map((name, at) => h(at === 2 || at === 6 ? "th.num" : "th", name)))), body)),
-    h("p.note", "Values and statistics: ", h("code", `${program} dump ${quoted(run.dir)} --task ID`), "; the first task that made a NaN: ", h("code", `${program} dump bad ${quoted(run.dir)}`)));
+    h("p.note", "Values and statistics: ", h("code", `${program} dump ${quoted(run.dir)} --task ID`), "; the first task that produced a NaN: ", h("code", `${program} dump bad ${quoted(run.dir)}`)));
   draw();
 }
 

@@ -12,7 +12,7 @@ function drawCard() {
   fill(section, h("div.sheet",
     h("div.card-head",
       [...kernels].map((kernel) => h("i.swatch", { "data-swatch": kernel, style: { background: kernelColor(kernel) } })),
-      h("h2", taskKernels(task)), taskLabel(task) && h("b", taskLabel(task)), h("span.dim", { title: `${taskId(task)} in artifacts` }, `task ${taskName(task)} \u00b7 seq ${tasks.seq[task] >= 0 ? count(tasks.seq[task]) : "not known"}`),
+      h("h2", taskKernels(task)), taskLabel(task) && h("b", taskLabel(task)), h("span.dim", { title: `${taskId(task)} in artifacts` }, `task ${taskName(task)} \u00b7 seq ${tasks.seq[task] >= 0 ? count(tasks.seq[task]) : "unknown"}`),
       h("span.right", h("button.control", { type: "button", onclick: () => zoomToTask(task) }, "zoom to it"), " ",
         h("button.control", { type: "button", "aria-label": "Close", onclick: () => state.select(-1) }, "\u00d7"))),
     life(task, own),
@@ -26,8 +26,8 @@ function zoomToTask(task) {
 }
 
 const GAPS = [
-  ["submitted", "ready", "waits for producers"], ["ready", "dispatched", "waits to be handed out"], ["dispatched", "started", "on its way to the core"],
-  ["started", "ended", "runs"], ["ended", "reclaimed", "held until its slot is free"],
+  ["submitted", "ready", "waits for producers"], ["ready", "dispatched", "waits to be dispatched"], ["dispatched", "started", "dispatched, not started"],
+  ["started", "ended", "runs"], ["ended", "reclaimed", "waits to be reclaimed"],
 ];
 
 /** The moments of a task's life that are known. */
@@ -74,7 +74,7 @@ function why(edge) {
   if (!edges.source) return null;
   const hazard = edges.hazard[edge];
   if (Number.isNaN(hazard)) return "explicit";
-  const words = { raw: "reads what it wrote", waw: "writes over what it wrote", war: "writes over what it read" };
+  const words = { raw: "reads what it wrote", waw: "overwrites what it wrote", war: "overwrites what it read" };
   const name = run.names.hazards[hazard];
   const overlap = run.names.overlaps[edges.overlap[edge]];
   return `${words[name] ?? name}: argument ${edges.arg[edge]}, ${regionOf(edges.after[edge], edges.arg[edge], edges.tensor[edge])}${overlap === "covered" ? "" : `, ${overlap}`}`;
@@ -104,8 +104,8 @@ function edgeList(title, list, other) {
 
 function producers(task) {
   const { edges } = model;
-  if (!edges && model.loading) return h("div", h("h3", "Producers and consumers"), h("p.absent", "Being read \u2026"));
-  if (!edges) return h("div", h("h3", "Producers and consumers"), h("p.absent", model.tasks.length > 200000 ? "Left out of a page this large; ringlane deps --task shows them." : ["Not recorded; ", h("code", "--dep-gen"), " records them."]));
+  if (!edges && model.loading) return h("div", h("h3", "Producers and consumers"), h("p.absent", "Loading \u2026"));
+  if (!edges) return h("div", h("h3", "Producers and consumers"), h("p.absent", model.tasks.length > 200000 ? "Left out because the run is large; ringlane deps --task shows them." : ["Not recorded; ", h("code", "--dep-gen"), " records them."]));
   const list = Array.from({ length: edges.first[task + 1] - edges.first[task] }, (_, at) => edges.first[task] + at);
   return edgeList("Waited for", list, (edge) => edges.before[edge]);
 }

@@ -19,7 +19,7 @@ async function compareWith(file) {
   const result = byId("compare-result");
   const other = await readReport(file);
   if (!other) {
-    fill(result, h("p.bad", `${file.name} is not a report of ringlane, or of a version that this page does not know.`));
+    fill(result, h("p.bad", `${file.name} is not a ringlane report, or was written by a version that this page does not know.`));
     return reveal("compare");
   }
   fill(result, differences(other, file.name));
@@ -61,7 +61,7 @@ function differences(other, name) {
     .sort((x, y) => Math.abs(seconds(other, y.b?.total ?? 0) - seconds(run, y.a?.total ?? 0)) - Math.abs(seconds(other, x.b?.total ?? 0) - seconds(run, x.a?.total ?? 0)));
   const cells = (a, b) => [h("td.num", a === undefined ? h("span.dim", "\u2013") : timeOf(run, a)), h("td.num", b === undefined ? h("span.dim", "\u2013") : timeOf(other, b)), h("td.num", change(seconds(run, a), seconds(other, b)))];
   return [
-    h("p.note", "This page: ", program(run), ". The other: ", program(other), ` (${name}).`, !same && h("span.bad", " They are not runs of one program: kernels of one name need not be the same work.")),
+    h("p.note", "This page: ", program(run), ". The other: ", program(other), ` (${name}).`, !same && h("span.bad", " These are runs of different programs: kernels of the same name may do different work.")),
     h("div.scroll", h("table", h("thead", h("tr", h("th", ""), h("th.num", "this"), h("th.num", "other"), h("th.num", "change"))),
       h("tbody", head.map(([name, a, b]) => h("tr", h("td", name), cells(a, b)))))),
     h("div.scroll", { style: { marginTop: "14px" } }, h("table",

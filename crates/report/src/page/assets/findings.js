@@ -3,7 +3,7 @@
 function drawFindings() {
   const section = byId("findings");
   if (!run.findings.length) {
-    absent(section, "Findings", run.timeline ? "Nothing stands out." : ["There is no timeline to say more; ", h("code", "--chip-swimlane"), " records one."]);
+    absent(section, "Findings", run.timeline ? "No findings." : ["Findings need a timeline; ", h("code", "--chip-swimlane"), " records one."]);
     return;
   }
   const kinds = { problem: "problem", costly: "warning", fact: "" };

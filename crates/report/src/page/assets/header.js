@@ -40,10 +40,10 @@ function stats() {
     entry("tasks", count(manifest.tasks), manifest.skipped ? `, ${count(manifest.skipped)} skipped` : null),
     entry("blocks", count(manifest.blocks)),
     entry(run.node ? "workers" : "cores", count(manifest.cores)),
-    Number.isFinite(busy) && entry("busy", ...percent(busy).split("\u202f").map((part, at) => (at ? "\u202f" + part : part)), "Share of all cores' time that blocks ran"));
+    Number.isFinite(busy) && entry("busy", ...percent(busy).split("\u202f").map((part, at) => (at ? "\u202f" + part : part)), "Share of all cores' time spent in blocks"));
 }
 
-/** The part of the time of all cores that blocks ran; not known without a timeline. */
+/** The share of all cores' time spent in blocks; unknown without a timeline. */
 const busyShare = () => (run.timeline ? run.kernels.reduce((sum, kernel) => sum + kernel.core_share, 0) : NaN);
 
 const INSTRUMENTS = [...(manifest.children?.length || run.node ? [["dist", "dist_swimlane.json"]] : []), ["swimlane", "l2_perf_records.json"], ["deps", "deps.json"], ["scopes", "scope_stats.json"], ["pmu", "pmu.csv"], ["dump", "tensor_dump/tensor_dump.json"]];
@@ -61,13 +61,13 @@ function recorded() {
   });
   const golden = manifest.golden;
   const checked = golden && h(golden.failed ? "span.lossy" : "span",
-    h("b", "golden"), golden.failed ? ` ${count(golden.failed)} of ${count(golden.checked)} wrong` : ` ${plural(golden.checked, "value")} right`);
+    h("b", "golden"), golden.failed ? ` ${count(golden.failed)} of ${count(golden.checked)} wrong` : ` ${plural(golden.checked, "value")} correct`);
   return h("div.recorded", { "aria-label": "What was recorded" }, items, checked);
 }
 
 function trouble() {
   if (manifest.status === "ok") return null;
-  const error = manifest.error ?? { name: "Interrupted", detail: "a person stopped the run", hint: "" };
+  const error = manifest.error ?? { name: "Interrupted", detail: "the user stopped the run", hint: "" };
   const what = { failed: "The run failed", fatal: "The runtime stopped the run", interrupted: "The run was interrupted" }[manifest.status];
   return h("div.trouble." + manifest.status, { role: "alert" },
     h("p", h("strong", `${what}: ${error.name}`)), h("p", error.detail), error.hint && h("p.hint", "What to do: ", error.hint));

@@ -8,7 +8,7 @@ function drawKernels() {
   }
   const list = run.kernels.map((kernel, at) => ({ ...kernel, at })).filter((kernel) => kernel.count > 0);
   const column = (name, value, cell, title) => ({ name, num: true, value, cell, title });
-  sheet(section, "Kernels", "a bar of a histogram picks its blocks", sortable([
+  sheet(section, "Kernels", "click a bar of a histogram to select its blocks", sortable([
     { name: "kernel", value: (k) => k.name, cell: (k) => h("span", h("i.swatch", { "data-swatch": k.at, style: { background: kernelColor(k.at) } }), k.name, h("span.dim", ` ${k.core_type}`)) },
     column("blocks", (k) => k.count, (k) => count(k.count)),
     column("total", (k) => k.total, (k) => time(k.total)),
@@ -16,7 +16,7 @@ function drawKernels() {
     column("p50", (k) => k.p50, (k) => time(k.p50)),
     column("p95", (k) => k.p95, (k) => time(k.p95)),
     column("max", (k) => k.max, (k) => time(k.max)),
-    { name: "durations", cell: histogram, title: "The last bar holds the slowest 1 % too" },
+    { name: "durations", cell: histogram, title: "The last bar also contains the slowest 1 %" },
     column("of block time", (k) => k.total, (k) => h("div.share", h("div.meter", h("i", { style: { width: `${k.busy_share * 100}%`, background: kernelColor(k.at) } })), percent(k.busy_share))),
   ], list, "total"));
 }

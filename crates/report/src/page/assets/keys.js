@@ -2,7 +2,7 @@
 
 const KEYS = [
   [["w", "s"], "zoom in, out"], [["a", "d"], "pan left, right"], [["\u2190", "\u2192"], "pan, when the swimlane has the focus"], [["+", "-"], "zoom in, out"], [["f"], "show the whole run"],
-  [["/"], "search"], [["c"], "critical path on, off"], [["t"], "lanes high enough for names"], [["Enter"], "select the block in the middle, or zoom to the selected one"],
+  [["/"], "search"], [["c"], "critical path on, off"], [["t"], "make lanes tall enough for names"], [["Enter"], "select the block in the middle, or zoom to the selected one"],
   [["Tab", "\u21e7Tab"], "next, previous block of the core, while one is selected"], [["p", "n"], "first producer, first consumer of the task"], [["Esc"], "clear"], [["?"], "this list"],
 ];
 const POINTER = [["wheel", "zoom at the pointer"], ["drag", "pan"], ["click", "select"], ["double click", "zoom to it"], ["\u21e7 wheel", "pan"]];

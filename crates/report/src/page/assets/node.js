@@ -2,7 +2,7 @@
 // node's clock.
 
 /** What a call is made of, in the order of time; what a callable did has its own colour. */
-const STEPS_OF_CALL = ["in the mailbox", "taken, not begun", "", "the node has not seen the end"];
+const STEPS_OF_CALL = ["in the mailbox", "accepted, not started", "", "the node has not noticed the end"];
 const STATUSES = ["ok", "failed", "died", "late"];
 const [MAILBOX, TAKEN, ANSWER, BAD, CALLABLE] = [0, 1, 2, 3, 4];
 
@@ -168,8 +168,8 @@ function describeCall(found) {
   const status = STATUSES[calls.status[call]];
   return [h("b", run.node.callables[calls.callable[call]]), status !== "ok" && h("span.bad", ` ${status}`),
     h("dl", fact("worker", `${run.node.workers[lane.worker].path} \u00b7 call ${count(calls.seq[call])}`), fact("task", `${calls.ring[call]}:${calls.local[call]}`),
-      fact("submitted at", time(calls.submit[call])), gap("waited for its turn", "submit", "sent"), gap("in the mailbox", "sent", "accepted"), gap("taken, not begun", "accepted", "run"),
-      gap("ran", "run", "end"), gap("until the node saw it", "end", "done"))];
+      fact("submitted at", time(calls.submit[call])), gap("waited to be sent", "submit", "sent"), gap("in the mailbox", "sent", "accepted"), gap("accepted, not started", "accepted", "run"),
+      gap("ran", "run", "end"), gap("until the node noticed the end", "end", "done"))];
 }
 
 function describeChip(found) {

@@ -5,15 +5,15 @@ function drawReproduce() {
   const lines = [
     manifest.program && ["The same program, inputs and recording", again().map(quoted).join(" ")],
     (run.timeline || run.node) && ["The timeline for Perfetto and chrome://tracing", `${program} swimlane ${dir}`],
-    run.timeline && ["What the makespan was made of", `${program} critical-path ${dir}`],
-    run.timeline && ["Is the scheduler the bottleneck?", `${program} overhead ${dir}`],
-    run.scopes && ["The smallest capacities that suffice, as options", `${program} scopes ${dir}`],
-    ["Are the files true of each other?", `${program} check ${dir}`],
+    run.timeline && ["The makespan, broken down by cause", `${program} critical-path ${dir}`],
+    run.timeline && ["What limits the run, and how its cores spent their time", `${program} overhead ${dir}`],
+    run.scopes && ["Capacities that suffice, as options", `${program} scopes ${dir}`],
+    ["Check that the files are consistent", `${program} check ${dir}`],
   ].filter(Boolean);
   sheet(byId("reproduce"), "Reproduce", `ringlane ${manifest.ringlane}`,
-    !manifest.program && h("p.absent", "A library run: code called the runtime, as a node's workers do, and no command line. The program that made it makes it again."),
+    !manifest.program && h("p.absent", "A library run: a program called the runtime directly, so there is no command line. Run that program again to repeat it."),
     h("ul.commands", lines.map(([what, line]) => h("li", h("p", what), h("pre", line), copyButton(line)))),
-    !run.scopes && h("p.note", "Capacities of rings are not known here: ", h("code", "--scope-stats"), " records them."));
+    !run.scopes && h("p.note", "The ring capacities are not in this command line: ", h("code", "--scope-stats"), " records them."));
 }
 
 /** The words of the command line that repeats the run. */

@@ -1,4 +1,4 @@
-// Scopes and limits: how full everything was, who came closest, who waited, and what a run that stopped ran out of.
+// Scopes and limits: how full each resource was, which came closest to full, what submits waited for, and which resource a stopped run exhausted.
 
 const RESOURCES = { task_window: "task window", heap: "heap", dep_pool: "dependency pool", args: "arguments", tensormap: "tensor map" };
 const amount = (resource, n) => (resource === "heap" || resource === "args" ? bytes(n) : count(n));
@@ -14,7 +14,7 @@ function drawScopes() {
     scopes.fatal && fatalWords(scopes.fatal),
     h("div.limits", scopes.stores.map(storeNode)), waitWords(scopes.stores),
     scopes.sites.length > 0 && h("div", { style: { marginTop: "16px" } }, sortable(siteColumns(), scopes.sites, "closest to full")),
-    h("ul.commands", { style: { marginTop: "12px" } }, h("li", h("p", manifest.status === "ok" ? "The smallest capacities that suffice for this program" : "Capacities with which it gets past where it stopped"), h("pre", scopes.options), copyButton(scopes.options))));
+    h("ul.commands", { style: { marginTop: "12px" } }, h("li", h("p", manifest.status === "ok" ? "Capacities that suffice for this program" : "Capacities that suffice to get past this point"), h("pre", scopes.options), copyButton(scopes.options))));
 }
 
 function storeNode(store) {
@@ -35,8 +35,8 @@ function waitWords(stores) {
 
 function fatalWords(fatal) {
   return h("div.trouble", { style: { marginBottom: "14px" } },
-    h("p", h("strong", `The scope of ${fatal.site}${fatal.label ? ` (${fatal.label})` : ""} ran out of ${RESOURCES[fatal.resource] ?? fatal.resource}${fatal.ring === null ? "" : ` on ring ${fatal.ring}`}.`)),
-    h("p", `${amount(fatal.resource, fatal.used)} of ${amount(fatal.resource, fatal.capacity)} were in use; ${amount(fatal.resource, fatal.need)} suffice.`));
+    h("p", h("strong", `The scope at ${fatal.site}${fatal.label ? ` (${fatal.label})` : ""} exhausted the ${RESOURCES[fatal.resource] ?? fatal.resource}${fatal.ring === null ? "" : ` of ring ${fatal.ring}`}.`)),
+    h("p", `${amount(fatal.resource, fatal.used)} of ${amount(fatal.resource, fatal.capacity)} were in use; ${amount(fatal.resource, fatal.need)} are needed.`));
 }
 
 const needOf = (site, resource) => site.uses.find((use) => use.resource === resource)?.need ?? 0;

@@ -15,7 +15,7 @@ function drawTimelineSection() {
   swim.progress = h("i");
   swim.words = h("span.about", { id: "swim-words", role: "status" });
   swim.pathButton = h("button.control.red", { type: "button", "aria-pressed": "true", title: "Critical path (c)", onclick: () => state.set({ path: !state.path }) }, "critical path");
-  swim.tallButton = h("button.control", { type: "button", "aria-pressed": "false", title: "Lanes high enough for names (t)", onclick: () => state.set({ tall: !state.tall }) }, "tall");
+  swim.tallButton = h("button.control", { type: "button", "aria-pressed": "false", title: "Make lanes tall enough for names (t)", onclick: () => state.set({ tall: !state.tall }) }, "tall");
   const button = (text, title, action) => h("button.control", { type: "button", title, onclick: action }, text);
   const tools = h("div.tools.right", searchNode(),
     run.time && swim.pathButton,
@@ -42,8 +42,8 @@ function nodeLegend() {
   const order = run.node.kernels.map((_, at) => at).filter((at) => run.node.kernels[at].total > 0).sort((a, b) => palette.chips[a] - palette.chips[b]);
   const callables = run.node.callables.map((name, at) => [name, at]).filter(([name]) => !run.kernels.some((kernel) => kernel.name === name));
   return [
-    h("div.legend.kernels", h("span.dim", "calls"), swatch(() => callColor(MAILBOX), "in the mailbox"), swatch(() => callColor(TAKEN), "taken, not begun"),
-      callables.slice(0, 12).map(([name, at]) => swatch(() => callColor(CALLABLE + at), name)), swatch(() => callColor(ANSWER), "until the node saw it"), swatch(() => callColor(BAD), "not ok")),
+    h("div.legend.kernels", h("span.dim", "calls"), swatch(() => callColor(MAILBOX), "in the mailbox"), swatch(() => callColor(TAKEN), "accepted, not started"),
+      callables.slice(0, 12).map(([name, at]) => swatch(() => callColor(CALLABLE + at), name)), swatch(() => callColor(ANSWER), "until the node noticed the end"), swatch(() => callColor(BAD), "not ok")),
     order.length > 0 && h("div.legend.kernels", h("span.dim", "on the chips"), order.slice(0, 24).map((at) => swatch(() => chipColor(at), chipKernelName(at)))),
   ];
 }

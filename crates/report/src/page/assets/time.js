@@ -1,7 +1,7 @@
 // Where time went: a bar for each kind of core and one for the critical path, each a whole.
 
 const TIME_WORDS = {
-  busy: "blocks ran", scheduler: "a block was ready, the core idle", orchestrator: "the next task was not submitted yet", dependencies: "nothing could run",
+  busy: "running blocks", scheduler: "idle while a block could run", orchestrator: "idle while the next task was not yet submitted", dependencies: "idle because no block could run",
 };
 
 function drawTime() {

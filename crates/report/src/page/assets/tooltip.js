@@ -66,7 +66,7 @@ function merged(found, at) {
     tally.set(name, (tally.get(name) ?? 0) + 1);
   }
   const names = [...tally].sort((a, b) => b[1] - a[1]).slice(0, 4);
-  return [h("b", `${plural(found.many, "thing")} in this pixel`), h("dl", names.map(([name, of]) => fact(name, count(of))), fact("around", time(at)))];
+  return [h("b", `${plural(found.many, "item")} in this pixel`), h("dl", names.map(([name, of]) => fact(name, count(of))), fact("around", time(at)))];
 }
 
 function pathWords(segment, start, took) {

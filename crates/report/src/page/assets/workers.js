@@ -1,6 +1,6 @@
 // The workers of a node: how well their clocks are known, and the runs they made.
 
-const KINDS_OF_WORKER = { chip: "one chip", function: "functions", node: "a node of its own" };
+const KINDS_OF_WORKER = { chip: "one chip", function: "functions", node: "a node" };
 
 function drawWorkers() {
   const section = byId("workers");
@@ -21,9 +21,9 @@ const offsetText = (ticks) => (ticks === 0 ? "0" : `${ticks > 0 ? "+" : "\u2212"
 function clockTable(workers) {
   const head = (name, title, num = true) => h(num ? "th.num" : "th", { scope: "col", title }, name);
   return h("div.scroll", h("table", h("thead", h("tr",
-    head("worker", "", false), head("process", "The last one, if it was started again"), head("calls"), head("ran", "Share of the makespan that its callables ran"),
-    head("in the mailbox", "How long a call waited to be taken: the middle one of all calls"), head("clock offset", "What is added to its clock to get its node's"),
-    head("known to", "Half of the shortest round trip that the offset was measured by"), head("restarts"))),
+    head("worker", "", false), head("process", "The last one, if the worker was restarted"), head("calls"), head("ran", "Share of the makespan spent in callables"),
+    head("in the mailbox", "Median time until the worker accepted a call"), head("clock offset", "The value to add to its clock to get the node's"),
+    head("offset error", "Half of the shortest measured round trip"), head("restarts"))),
   h("tbody", workers.map((worker) => h("tr",
     h("td", h("span", { style: { paddingLeft: `${worker.depth * 18}px` } }, worker.name), h("span.dim", ` ${KINDS_OF_WORKER[worker.kind] ?? worker.kind}`)),
     h("td.num", String(worker.pid)), h("td.num", count(worker.calls), worker.bad > 0 && h("span.bad", `, ${count(worker.bad)} not ok`)),
@@ -36,8 +36,8 @@ function runTable(runs, total) {
   const head = (name, title, num = true) => h(num ? "th.num" : "th", { scope: "col", title }, name);
   return [h("h3.below", `Runs of the workers${total > runs.length ? `, the first ${count(runs.length)} of ${count(total)}` : ""}`),
     h("div.scroll.tall", h("table.runs", h("thead", h("tr",
-      head("directory", "A link, where the run has a page of its own", false), head("program", "", false), head("on", "", false), head("began at"), head("took", "On the node's clock"),
-      head("by its own clock"), head("stretched", "Seconds on the node's clock for one second of the model"), head("blocks"))),
+      head("directory", "A link if the run has its own page", false), head("program", "", false), head("on", "", false), head("began at"), head("took", "On the node's clock"),
+      head("by its own clock"), head("stretched", "Seconds on the node's clock per second of the model"), head("blocks"))),
     h("tbody", runs.map((one) => h("tr",
       h("td", one.report ? h("a", { href: one.report.split("/").map(encodeURIComponent).join("/") }, one.dir) : h("code", one.dir), one.status !== "ok" && h("span.bad", ` ${one.status}`)),
       one.own ? [h("td", `${one.own.scene} `, h("span.dim", one.own.case)), h("td", one.own.platform), h("td.num", h("button.link", { type: "button", title: "Show it", onclick: () => showRun(one) }, time(one.start))),
@@ -53,7 +53,7 @@ function showRun(one) {
 function stretchWords(runs) {
   const problem = runs.filter((one) => one.own && one.problem);
   return [
-    runs.some((one) => one.stretch) && h("p.note", "A modelled chip counts a time of its own: its run is stretched over the time that its call took, by the factor above. Lengths on its lanes compare with each other, not with those of another worker."),
-    problem.length > 0 && h("p.note", `Not on the lanes: ${problem.slice(0, 3).map((one) => `${one.dir} (${one.problem})`).join(", ")}${problem.length > 3 ? ` and ${plural(problem.length - 3, "more run")}` : ""}.`),
+    runs.some((one) => one.stretch) && h("p.note", "A modelled chip has virtual time: its run is stretched to the duration of its call, by the factor above. Compare lengths on its lanes with each other, not with those of another worker."),
+    problem.length > 0 && h("p.note", `Not shown on the lanes: ${problem.slice(0, 3).map((one) => `${one.dir} (${one.problem})`).join(", ")}${problem.length > 3 ? ` and ${plural(problem.length - 3, "more run")}` : ""}.`),
   ];
 }

@@ -61,7 +61,7 @@ impl Page {
         if segments > PATH_MAX {
             path.segments = merged(&path.segments, path.whole().0 / PATH_MAX as u64 * 2);
             let text = format!(
-                "{} segments of the critical path are drawn as {}, each with the cause that took most of it; sums are exact.",
+                "{} segments of the critical path are merged into {}, each with the cause that takes most of it; the sums are exact.",
                 grouped(segments),
                 grouped(path.segments.len())
             );

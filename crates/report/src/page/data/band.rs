@@ -18,7 +18,7 @@ impl Page {
         let mut rows: Vec<&ScopeRow<'_>> = scopes.scopes.iter().collect();
         if rows.len() > SCOPES_MAX {
             let text = format!(
-                "Of {} scopes the {} longest are in the swimlane.",
+                "Of {} scopes, the swimlane shows the {} longest.",
                 grouped(rows.len()),
                 grouped(SCOPES_MAX)
             );

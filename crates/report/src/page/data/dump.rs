@@ -46,7 +46,7 @@ impl Page {
         let Some(dump) = self.table(Instrument::Dump, run.dump()) else { return };
         if dump.records.len() > DUMPED_MAX {
             let text = format!(
-                "{} captured arguments are more than the {} that a page lists; ringlane dump lists all.",
+                "The run has {} captured arguments; the page lists only {}. ringlane dump lists all of them.",
                 grouped(dump.records.len()),
                 grouped(DUMPED_MAX)
             );

@@ -206,7 +206,7 @@ impl Page {
     fn too_many(&mut self, edges: usize) -> bool {
         if edges > EDGES_MAX {
             let text = format!(
-                "{} edges are more than the {} that a page holds; ringlane deps --task ID shows them.",
+                "The run has {} edges; a page can have at most {}. ringlane deps --task ID shows them.",
                 grouped(edges),
                 grouped(EDGES_MAX)
             );

@@ -118,7 +118,7 @@ impl Page {
         let all: usize = node.workers.iter().map(|worker| worker.calls.len()).sum();
         if all > CALLS_MAX {
             let text = format!(
-                "{} calls are more than the {} that a page shows: the first of each worker are here.",
+                "The run has {} calls; the page shows at most {}, the first of each worker.",
                 grouped(all),
                 grouped(CALLS_MAX)
             );

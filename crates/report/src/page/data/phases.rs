@@ -31,7 +31,7 @@ impl Page {
             let shortest = tick(timeline.makespan) * i64::from(timeline.scheduler_threads.max(1));
             let stretches = merged(phases, shortest / STRETCHES_MAX as i64 + 1);
             let text = format!(
-                "{} phases of scheduler threads are merged into {} stretches, each with the phase that took most of it.",
+                "{} phases of scheduler threads are merged into {} intervals, each with the phase that takes most of it.",
                 grouped(phases.len()),
                 grouped(stretches.len())
             );

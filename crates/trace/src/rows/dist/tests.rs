@@ -88,7 +88,7 @@ fn columns_are_found_by_name_and_new_ones_are_skipped() {
 fn what_is_damaged_is_refused_with_what_is_wrong() {
     let text = written(0);
     let broken = [
-        ("\"version\":1", "\"version\":2", "has version 2, known is 1"),
+        ("\"version\":1", "\"version\":2", "has version 2, known versions: 1"),
         ("\"sent\"", "\"set\"", "there is no column \"sent\""),
         ("\"call_columns\"", "\"columns\"", "call_columns comes after calls"),
         ("\"metadata\"", "\"meta\"", "metadata comes after calls"),

@@ -178,7 +178,7 @@ impl RecordRow {
             return Err("a scalar without scalar_value".to_string());
         };
         let dtype = self.dtype;
-        Scalar::from_bits(bits, dtype).ok_or_else(|| format!("scalar_value {bits:#018x} is no {dtype}"))
+        Scalar::from_bits(bits, dtype).ok_or_else(|| format!("scalar_value {bits:#018x} is not a {dtype}"))
     }
 }
 

@@ -149,7 +149,7 @@ fn damage_is_reported_with_its_place() {
         ("{\"a\" 2}", "expected `:` (at byte 5)"),
         ("[\"\\x\"]", "invalid escape (at byte 3)"),
         ("[\"\n\"]", "a control character is in a string (at byte 2)"),
-        ("[1] 2", "something follows the end (at byte 4)"),
+        ("[1] 2", "there is data after the end (at byte 4)"),
     ] {
         for buffer_bytes in [1, 64] {
             let mut scanner = Scanner::with_sizes(text.as_bytes(), buffer_bytes, 64);
