@@ -11,7 +11,7 @@ use shuttle as door;
 use std as door;
 
 pub use door::sync::Mutex;
-pub use door::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+pub use door::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 pub use door::thread::yield_now;
 
 /// Plain data that one thread at a time touches, as some protocol says; loom checks that it is so.
@@ -112,6 +112,32 @@ unsafe impl Zeroed for Word {
         return Word(Shared::new(0));
         #[cfg(not(loom))]
         Word(AtomicU32::new(0))
+    }
+}
+
+/// A place for a `&'static T`, empty at first. Stored with release, loaded with acquire: a thread that finds the reference sees
+/// what it refers to.
+#[derive(Debug)]
+pub struct AtomicRef<T: 'static>(AtomicPtr<T>);
+
+impl<T: Sync> AtomicRef<T> {
+    /// What was stored last.
+    #[inline]
+    pub fn get(&self) -> Option<&'static T> {
+        // SAFETY: an address other than null comes from a `&'static T`, in `set`.
+        unsafe { self.0.load(Ordering::Acquire).as_ref() }
+    }
+
+    /// Stores a reference.
+    pub fn set(&self, thing: &'static T) {
+        self.0.store(core::ptr::from_ref(thing).cast_mut(), Ordering::Release);
+    }
+}
+
+// SAFETY: zero bits are the null pointer: nothing is stored.
+unsafe impl<T> Zeroed for AtomicRef<T> {
+    fn zero() -> Self {
+        AtomicRef(AtomicPtr::new(core::ptr::null_mut()))
     }
 }
 
