@@ -1,9 +1,9 @@
 //! The orchestrator: its clock, and how its work and its waits advance virtual time.
 
-use ringlane_engine::api::args::Space;
 use ringlane_engine::api::buffers::Permission;
 use ringlane_engine::arena::Arena;
 use ringlane_engine::memory::Memory;
+use ringlane_engine::memory::Space;
 use ringlane_engine::observe::ThreadPhase;
 use ringlane_engine::seams::{Chip, Probe, Threading, Work};
 use ringlane_engine::slot::SlotIndex;

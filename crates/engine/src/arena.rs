@@ -5,9 +5,9 @@
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 
-use crate::api::args::Space;
 use crate::fault::{Fault, Result};
 use crate::limits::ALIGNMENT;
+use crate::memory::Space;
 
 /// A range of zeroed bytes, aligned to a cache line.
 #[derive(Debug)]

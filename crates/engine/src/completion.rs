@@ -176,7 +176,8 @@ impl<P: Probe, M: Memory + Copy> Executor<'_, P, M> {
     /// The task as a probe sees it. Called only for a task that the core holds.
     #[inline]
     pub(crate) fn observed<'a>(&'a self, slot: SlotIndex, record: &'a TaskRecord) -> ObservedTask<'a> {
-        ObservedTask { slot, record, table: self.table, memory: Some(&self.memory) }
+        // SAFETY: the core holds the task.
+        ObservedTask { slot, task: unsafe { self.table.held(record) }, memory: Some(&self.memory) }
     }
 
     /// Which kernel, and which of its blocks, a block of a task is.

@@ -4,6 +4,8 @@
 //! The tensor map goes on with its capacity lifted; counted tasks have slot numbers past the table's, and their views
 //! are kept here. Memory grows with what is counted: the run is over, and the count ends with the scopes.
 
+#![forbid(unsafe_code)]
+
 use std::collections::HashSet;
 
 use ringlane_task::{Access, Capacities, Resource, RingIndex, TaskId, TensorView};
@@ -20,7 +22,7 @@ use crate::seams::{Chip, Probe};
 use crate::slot::SlotIndex;
 use crate::stall::{Counted, Deadlock, option_value};
 use crate::submit::{Measure, RecordRegions};
-use crate::table::Table;
+use crate::submitter::SubmitterTable;
 use crate::tensor_map::{Hazard, Met, NewAccess, Owned, Regions};
 
 /// Marks the place of a view that is kept here and not in an argument ring.
@@ -41,7 +43,7 @@ pub struct Counting {
     tasks: Vec<(usize, Owned, u64)>,
 }
 
-struct CountedRegions<'a>(&'a Table, &'a [TensorView]);
+struct CountedRegions<'a>(SubmitterTable<'a>, &'a [TensorView]);
 
 impl Regions for CountedRegions<'_> {
     fn region(&self, task: SlotIndex, at: u32) -> Region<'_> {
@@ -139,8 +141,8 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         followed.extend(call.after.iter().map(|task| self.counted_slot(*task)));
         followed.extend(self.scope().barrier);
         followed.extend(known.iter().map(|p| p.slot));
-        for kind in call.args {
-            let (root, view, access) = match *kind {
+        for arg in call.args {
+            let (root, view, access) = match arg.kind {
                 ArgKind::Tensor { tensor, view, access, .. } if access != Access::NoDep => {
                     (tensor.id, view, access)
                 }

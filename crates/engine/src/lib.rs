@@ -7,7 +7,8 @@
 //!                                    └─▶ tensor_map (overlap) · ring/{slots, bytes} · memory
 //!     ──▶ slot ──▶ the chip ──▶ completion (block) ──▶ reclaim ──▶ read ──▶ stall ──▶ fault
 //! ```
-//! `observe` is what a probe sees of it; `session` is a run from begin to end.
+//! `observe` is what a probe sees of it; `session` is a run from begin to end; `submitter` is what only the submitter may do with
+//! the table.
 //!
 //! A user's program sees [`api`]; a chip sees [`seams`] and [`memory`]; [`oracle`] is the meaning of both.
 
@@ -45,6 +46,7 @@ pub mod session;
 pub mod slot;
 pub mod stall;
 mod submit;
+mod submitter;
 pub mod sync;
 pub mod table;
 mod task_flags;

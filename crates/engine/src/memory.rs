@@ -19,11 +19,36 @@ use core::fmt;
 
 use ringlane_task::TensorView;
 
-use crate::api::args::{Space, Spaces};
 use crate::api::buffers::{Buffers, Permission};
 use crate::fault::{Error, Fault, Result};
 use crate::limits::{RINGS, STAGING_BYTES};
-use crate::observe::space_name;
+use crate::observe::{TensorArgument, space_name};
+
+/// An address range that argument records point into: a heap ring or an external buffer. The addresses are those of the chip's
+/// [`Memory`], which alone says whether the host may dereference them.
+#[derive(Clone, Copy, Debug)]
+pub struct Space {
+    /// First byte.
+    pub base: *mut u8,
+    /// Length.
+    pub bytes: u64,
+}
+
+// SAFETY: a range of addresses is plain data; code that dereferences one answers for the access.
+unsafe impl Send for Space {}
+// SAFETY: as above.
+unsafe impl Sync for Space {}
+
+/// The address ranges of one run, by index.
+#[derive(Clone, Debug, Default)]
+pub struct Spaces(pub(crate) Vec<Space>);
+
+impl Spaces {
+    /// The same spaces, each at another address: for a chip that keeps the bytes elsewhere.
+    pub fn moved(&self, to: impl Fn(Space) -> *mut u8) -> Self {
+        Spaces(self.0.iter().map(|&space| Space { base: to(space), ..space }).collect())
+    }
+}
 
 /// Why a chip could not carry out an operation on its memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -257,6 +282,23 @@ impl<M: Memory> RunMemory<'_, M> {
             unsafe { self.read_gathered(space, &part, staging, sink) }?;
         }
         Ok(())
+    }
+}
+
+impl TensorArgument<'_> {
+    /// Hands its bytes to `sink` in logical order, piece by piece. If the chip's memory fails, `sink` gets no more of them and
+    /// the run ends with that. Of a task that is being submitted, and of a recorded argument, it gets none.
+    ///
+    /// # Safety
+    /// It comes from [`ObservedTask::args`](crate::observe::ObservedTask::args), and nothing writes these bytes meanwhile.
+    #[inline]
+    pub unsafe fn read(&self, sink: impl FnMut(&[u8])) {
+        let Some((task, memory)) = self.bytes else { return };
+        let memory = RunMemory { memory, spaces: task.spaces() };
+        // SAFETY: the view was checked against its tensor, which is inside this space; nobody writes it now.
+        if let Err(error) = unsafe { memory.read(self.record.space, &self.view(), sink) } {
+            task.table().abort_run(error);
+        }
     }
 }
 

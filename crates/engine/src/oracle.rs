@@ -17,7 +17,7 @@
 use ringlane_task::{Access, BlockIndex, RingIndex, TaskId, TensorView};
 
 use crate::api::arg::ArgKind;
-use crate::api::args::{Placed, Space, Spaces, encode_scalar, encode_tensor, make_read_only, tensor_words};
+use crate::api::args::{Placed, encode_scalar, encode_tensor, make_read_only, tensor_words};
 use crate::api::backend::{Backend, Call, Contents, Inference, Reading, Site};
 use crate::api::buffers::{BufferId, Buffers, Permission};
 use crate::api::kernel::KernelError;
@@ -26,7 +26,7 @@ use crate::api::tensor::{RunNumber, TaskHandle, TensorRef, TensorTag};
 use crate::block::BlockRun;
 use crate::fault::{Fault, Result, TaskFailure};
 use crate::live_runs::LiveRun;
-use crate::memory::{DirectMemory, RunMemory};
+use crate::memory::{DirectMemory, RunMemory, Space, Spaces};
 use crate::submit::check::{check_call, writes};
 
 /// What became of a task.
@@ -58,8 +58,7 @@ pub fn run_with_fates<'e, R>(
         Ok(oracle) => oracle,
         Err(error) => return (Err(error), Vec::new()),
     };
-    // SAFETY: `oracle` outlives the orchestrator and is not used until it is gone.
-    let result = f(&mut unsafe { Orch::new(&mut oracle) });
+    let result = Orch::on(&mut oracle, f);
     let failure = oracle.failure.take();
     (result.and_then(|value| failure.map_or(Ok(value), |f| Err(Fault::TaskFailed(f).into()))), oracle.fates)
 }
@@ -137,7 +136,7 @@ impl<'e, 'd> Oracle<'e, 'd> {
     ) -> (Vec<u64>, Vec<(u32, TensorView, Access)>) {
         let (mut words, mut touched, mut made) = (Vec::new(), Vec::new(), 0);
         for (i, arg) in call.args.iter().enumerate() {
-            let (tensor, view, access, split) = match *arg {
+            let (tensor, view, access, split) = match arg.kind {
                 ArgKind::Tensor { tensor, view, access, split } => (tensor, view, access, split),
                 ArgKind::Output { view, split } => {
                     outs[made] = self.make(view);
@@ -166,7 +165,7 @@ impl<'e, 'd> Oracle<'e, 'd> {
 
     fn execute(&self, call: &Call<'_>, words: &[u64]) -> Fate {
         let blocks = call.launch.block_count();
-        let has_outputs = call.args.iter().any(|a| matches!(a, ArgKind::Output { .. }));
+        let has_outputs = call.args.iter().any(|arg| matches!(arg.kind, ArgKind::Output { .. }));
         let (mixed, mut skip) = (call.launch.single().is_none(), 0);
         let mut fate = Fate::Done;
         for kernel in call.launch.kernels() {
@@ -210,7 +209,7 @@ impl<'e, 'd> Oracle<'e, 'd> {
     /// Refuses handles of other runs.
     fn check_handles(&self, call: &Call<'_>) -> Result<()> {
         for arg in call.args {
-            if let ArgKind::Tensor { tensor, .. } = arg {
+            if let ArgKind::Tensor { tensor, .. } = &arg.kind {
                 self.check_run("a tensor", tensor.tag.run())?;
             }
         }
@@ -228,8 +227,8 @@ impl<'e, 'd> Oracle<'e, 'd> {
     }
 
     fn check_permissions(&self, call: &Call<'_>) -> Result<()> {
-        for (arg, kind) in call.args.iter().enumerate() {
-            let ArgKind::Tensor { tensor, access, .. } = kind else { continue };
+        for (arg, given) in call.args.iter().enumerate() {
+            let ArgKind::Tensor { tensor, access, .. } = &given.kind else { continue };
             let permission = self.tensors[tensor.id as usize].permission;
             if permission == Permission::Read && writes(call, arg, *access) {
                 let kernel = call.launch.first_name().to_string();

@@ -4,7 +4,10 @@
 //! submit = check → measure → admit (may wait) → encode → look up → reserve edges (may wait) → wire → insert → release
 //! ```
 //!
-//! Only the thread that runs the orchestration touches this; what other threads see is the [`Table`].
+//! Only the thread that runs the orchestration touches this; what other threads see is the [`Table`]. Its own accesses to that
+//! are in `submitter.rs`.
+
+#![forbid(unsafe_code)]
 
 use ringlane_task::{RingIndex, TaskId, TensorView};
 
@@ -16,13 +19,13 @@ use crate::fault::{Error, Fault, Result};
 use crate::intern::Interner;
 use crate::limits::{RINGS, SCOPE_DEPTH_MAX};
 use crate::live_runs::{LiveRun, RunNumber};
-use crate::memory::{Memory, RunMemory};
 use crate::observe::submitter::WatchedSubmits;
 use crate::report::RunReport;
 use crate::ring::slots::Ring;
 use crate::scope::{Label, Scope, Segment, Usage, WatchedScope};
 use crate::seams::{Chip, Probe, Step, Threading};
 use crate::slot::{EdgeKind, SlotIndex};
+use crate::submitter::{IdleTable, SubmitterTable};
 use crate::sync::Ordering;
 use crate::table::{Stop, Table};
 use crate::tensor_map::{Owned, TensorMap};
@@ -70,12 +73,9 @@ impl State {
     /// Memory for runs on this table.
     pub fn new(table: &Table) -> Self {
         let capacities = &table.capacities;
-        // SAFETY: a `Meta` of zero bits is one without a task (stamp 0), whose other fields nobody looks at. Zeroed
-        // memory comes untouched.
-        let metas = unsafe { Box::new_zeroed_slice(table.slots.len()).assume_init() };
         State {
             rings: core::array::from_fn(|ring| Ring::new(capacities, ring)),
-            metas,
+            metas: Meta::reserve(table.slots.len()),
             map: TensorMap::new(capacities.tensormap),
             scopes: Vec::with_capacity(SCOPE_DEPTH_MAX),
             scope_labels: String::new(),
@@ -139,7 +139,7 @@ impl Current {
 pub struct Orchestrator<'t, C, P> {
     /// The number that the handles of this run carry.
     pub(crate) run: LiveRun,
-    pub(crate) table: &'t Table,
+    pub(crate) table: SubmitterTable<'t>,
     pub(crate) state: &'t mut State,
     pub(crate) chip: C,
     pub(crate) probe: &'t P,
@@ -159,23 +159,21 @@ pub struct Orchestrator<'t, C, P> {
     pub(crate) counting: Option<Box<Counting>>,
     pub(crate) fatal: Option<Error>,
     /// Whether the chip has copies of the external buffers, which are copied back.
-    copies_out: bool,
+    pub(crate) copies_out: bool,
 }
 
 impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
     /// A submitter for a new run.
-    ///
-    /// # Safety
-    /// No task exists on the table, and the buffers stay as they are until the run has ended.
-    pub(crate) unsafe fn begin(
+    pub(crate) fn begin(
         run: LiveRun,
-        table: &'t Table,
+        table: IdleTable<'t>,
         state: &'t mut State,
         mut chip: C,
         probe: &'t P,
-        buffers: &'t Buffers<'t>,
+        buffers: &'t mut Buffers<'_>,
     ) -> Self {
-        state.reset(run.number(), table, buffers);
+        let buffers: &'t Buffers<'t> = buffers;
+        state.reset(run.number(), &table, buffers);
         let mut refused = None;
         let externals = buffers.spaces().enumerate().map(|(i, host)| {
             // Of a run that is refused nothing is touched.
@@ -184,8 +182,7 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
                 host
             })
         });
-        // SAFETY: the caller's promise.
-        unsafe { table.begin(externals) };
+        let table = table.begin(externals);
         let threading = chip.threading();
         let mut orchestrator = Orchestrator {
             run,
@@ -212,33 +209,6 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
             orchestrator.abort_run(error);
         }
         orchestrator
-    }
-
-    /// The chip's memory, by the spaces of the run.
-    #[inline]
-    pub(crate) fn memory(&self) -> RunMemory<'_, impl Memory + use<'_, C, P>> {
-        // SAFETY: the submitter may look at the spaces.
-        RunMemory { memory: self.chip.memory(), spaces: unsafe { self.table.spaces() } }
-    }
-
-    /// Copies external buffers to where the chip keeps them, unless the host sees that.
-    fn copy_in(&mut self) -> Result<()> {
-        if !self.chip.memory().host_sees() {
-            // SAFETY: no task exists yet.
-            unsafe { self.memory().copy_buffers_in(self.buffers) }?;
-            self.copies_out = true;
-        }
-        Ok(())
-    }
-
-    /// Copies back what tasks may have written. All of them are done.
-    pub(crate) fn copy_out(&mut self) {
-        if self.copies_out
-            // SAFETY: every task is done, and the orchestration has ended.
-            && let Err(error) = unsafe { self.memory().copy_buffers_out(self.buffers) }
-        {
-            self.fatal.get_or_insert(error);
-        }
     }
 
     /// The innermost open scope.

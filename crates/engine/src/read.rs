@@ -1,5 +1,7 @@
 //! Reading a tensor back: waits for its writers, then hands out its bytes.
 
+#![forbid(unsafe_code)]
+
 use ringlane_task::TensorView;
 
 use crate::api::backend::Reading;
@@ -56,7 +58,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             return Err(self.read_stopped());
         }
         if self.table.poison.any() && self.table.poison.touches(root.space, &view) {
-            return Err(task_failure(self.table).unwrap_or_else(|| self.over()));
+            return Err(task_failure(&self.table).unwrap_or_else(|| self.over()));
         }
         if how == Reading::InPlace {
             self.probe.step(Step::Waited);
@@ -64,10 +66,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         }
         self.work(Work::CopyOut(view.bytes()));
         self.probe.step(Step::Waited);
-        // SAFETY: the view was checked against its tensor, which is inside this space; the writers are done and acquired, so
-        // only readers of these bytes can run now.
-        let read = unsafe { self.memory().read(root.space, &view, sink) };
-        read.map_err(|error| self.abort_run(error))
+        self.read_bytes(root.space, &view, sink).map_err(|error| self.abort_run(error))
     }
 
     /// Shows the bytes of a view whose writers are done where they are.
@@ -79,7 +78,6 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         if !view.is_contiguous() {
             return Err(Fault::NotInOnePiece { bytes }.into());
         }
-        // SAFETY: the view was checked against its tensor, which is inside this space; only readers of these bytes can run now.
-        unsafe { self.memory().read(space, view, sink) }
+        self.read_bytes(space, view, sink)
     }
 }

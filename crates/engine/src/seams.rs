@@ -2,12 +2,13 @@
 //!
 //! Both are type parameters. With the probe `()` every observation compiles to nothing.
 
+#![forbid(unsafe_code)]
+
 use ringlane_task::{CoreId, Resource, RingIndex, TaskId, Ticks};
 
-use crate::api::args::Space;
 use crate::api::buffers::Permission;
 use crate::fault::Result;
-use crate::memory::{DirectMemory, Memory};
+use crate::memory::{DirectMemory, Memory, Space};
 use crate::observe::{EndedScope, Fill, ObservedTask, PlacedBlock, Submission, ThreadPhase};
 use crate::slot::{SlotIndex, TaskRecord};
 

@@ -11,6 +11,7 @@ use crate::live_runs::LiveRun;
 use crate::orchestrator::{Orchestrator, State};
 use crate::report::{Run, RunReport};
 use crate::seams::{Chip, Probe};
+use crate::submitter::IdleTable;
 use crate::table::{Stop, Table};
 use crate::unwind::{AbortOnUnwind, drop_panic};
 
@@ -34,15 +35,15 @@ pub unsafe fn run<'e, R, C: Chip, P: Probe>(
         Ok(live) => live,
         Err(error) => return Run { result: Err(error), report: RunReport::default() },
     };
-    // SAFETY: the caller's promise; the buffers are borrowed until this function returns.
-    let mut orchestrator = unsafe { Orchestrator::begin(live, table, state, chip, probe, buffers) };
+    // SAFETY: the caller's promise.
+    let idle = unsafe { IdleTable::new(table) };
+    let mut orchestrator = Orchestrator::begin(live, idle, state, chip, probe, buffers);
     let started = orchestrator.chip().now();
     orchestrator.chip().begin();
     let mut result = orchestrator.enter_scope(site, Inference::Inherit);
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         result.clone()?;
-        // SAFETY: the orchestrator outlives the call and is not used until it returns.
-        f(&mut unsafe { Orch::new(&mut orchestrator) })
+        Orch::on(&mut orchestrator, f)
     }));
     let tasks_run = AbortOnUnwind::new();
     if outcome.is_err() {

@@ -8,13 +8,13 @@ use core::panic::Location;
 use ringlane_task::{Capacities, Resource, RingIndex, TaskId};
 
 use crate::api::annotations::Annotations;
-use crate::api::args::{Space, Spaces};
 use crate::api::kernel::Kernel;
 use crate::arena::Arena;
 use crate::board::Board;
 use crate::fault::{Error, Result};
 use crate::intern::Names;
 use crate::limits::{KERNELS_MAX, RINGS, SITES_MAX};
+use crate::memory::{Space, Spaces};
 use crate::poison::Poison;
 use crate::report::{RunningTask, Status};
 use crate::slot::{DoneTag, Edge, Slot, SlotIndex, TaskRecord, lap_tag};
@@ -192,9 +192,20 @@ impl Table {
     /// The caller holds the task, or is the submitter and the task is not reclaimed.
     #[inline]
     pub(crate) unsafe fn words(&self, record: &TaskRecord) -> &[u64] {
-        let base = self.args[record.ring as usize].base().cast::<u64>();
-        // SAFETY: the submitter wrote that many words there before it published the task.
-        unsafe { core::slice::from_raw_parts(base.add(record.args_at as usize), record.args_words as usize) }
+        // SAFETY: the submitter wrote that many words there before it published the task; they stay until it is reclaimed.
+        unsafe { self.args_words(record.ring as usize, record.args_at, record.args_words as usize) }
+    }
+
+    /// Words of a ring's argument memory.
+    ///
+    /// # Safety
+    /// They were written for a task, and as long as they are borrowed the task is not reclaimed.
+    #[inline]
+    pub(crate) unsafe fn args_words(&self, ring: usize, at: u32, count: usize) -> &[u64] {
+        debug_assert!((u64::from(at) + count as u64) * 8 <= self.args[ring].bytes());
+        let base = self.args[ring].base().cast::<u64>();
+        // SAFETY: only words of the ring are given to tasks; the caller's promise.
+        unsafe { core::slice::from_raw_parts(base.add(at as usize), count) }
     }
 
     /// The name and the duration that a task was given.
@@ -205,9 +216,22 @@ impl Table {
         if !record.flags.is_annotated() {
             return Annotations::default();
         }
-        let base = self.args[record.ring as usize].base().cast::<u64>();
-        // SAFETY: the submitter wrote them behind the argument records before it published the task.
-        unsafe { Annotations::decode(base.add(record.args_at as usize + record.args_words as usize)) }
+        let (ring, at) = (record.ring as usize, record.args_at + u32::from(record.args_words));
+        // SAFETY: the submitter wrote them behind the argument records before it published the task: a header, which says how
+        // many words they are, and these.
+        Annotations::decode(unsafe {
+            let header = self.args_words(ring, at, 1)[0];
+            self.args_words(ring, at, Annotations::words_from(header))
+        })
+    }
+
+    /// A task with what it was given.
+    ///
+    /// # Safety
+    /// As for [`words`](Self::words), for `'t`.
+    #[inline]
+    pub(crate) unsafe fn held<'t>(&'t self, record: &'t TaskRecord) -> HeldTask<'t> {
+        HeldTask { table: self, record }
     }
 
     /// Asks for the line of a task that will be run soon.
@@ -330,6 +354,48 @@ impl Table {
     /// The name of a kernel.
     pub(crate) fn kernel_name(&self, id: u16) -> &'static str {
         self.kernels.get(id as u32).map_or("", |k| k.name())
+    }
+}
+
+/// A task that is not reclaimed for `'t`: its core holds it, or it is the submitter's.
+#[derive(Clone, Copy)]
+pub(crate) struct HeldTask<'t> {
+    table: &'t Table,
+    record: &'t TaskRecord,
+}
+
+impl<'t> HeldTask<'t> {
+    /// The table that it is in.
+    #[inline]
+    pub(crate) fn table(self) -> &'t Table {
+        self.table
+    }
+
+    /// What cores know of it.
+    #[inline]
+    pub(crate) fn record(self) -> &'t TaskRecord {
+        self.record
+    }
+
+    /// Its argument records.
+    #[inline]
+    pub(crate) fn words(self) -> &'t [u64] {
+        // SAFETY: it is held for `'t`, as `held` was promised; so below.
+        unsafe { self.table.words(self.record) }
+    }
+
+    /// The name and the duration that it was given.
+    #[inline]
+    pub(crate) fn annotations(self) -> Annotations<'t> {
+        // SAFETY: as above.
+        unsafe { self.table.annotations(self.record) }
+    }
+
+    /// The address ranges of the run.
+    #[inline]
+    pub(crate) fn spaces(self) -> &'t Spaces {
+        // SAFETY: as above.
+        unsafe { self.table.spaces() }
     }
 }
 

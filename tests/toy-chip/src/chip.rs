@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use ringlane_engine::Result;
-use ringlane_engine::api::args::Space;
 use ringlane_engine::api::buffers::Permission;
 use ringlane_engine::arena::Arena;
 use ringlane_engine::completion::{Executor, ReadySink};
-use ringlane_engine::memory::Memory;
+use ringlane_engine::memory::{Memory, Space};
 use ringlane_engine::seams::{Chip, Clock, Probe, Threading};
 use ringlane_engine::slot::SlotIndex;
 use ringlane_engine::table::Table;

@@ -4,9 +4,8 @@ use std::cell::Cell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use ringlane_engine::api::args::{Space, Spaces};
 use ringlane_engine::arena::Arena;
-use ringlane_engine::memory::{DirectMemory, Memory, MemoryError, MemoryOp, MemoryResult};
+use ringlane_engine::memory::{DirectMemory, Memory, MemoryError, MemoryOp, MemoryResult, Space, Spaces};
 use ringlane_task::TensorView;
 
 /// How far the chip's addresses are from those of the bytes: no processor of 64 bits has anything there.

@@ -7,9 +7,12 @@
 //! header: bytes of the label, whether there is a duration │ picoseconds, if there is one │ label, padded to whole words │
 //! ```
 
+#![forbid(unsafe_code)]
+
 use core::num::NonZeroU64;
 use core::time::Duration;
 
+use super::values::bytes_of;
 use crate::limits::LABEL_BYTES_MAX;
 
 /// Set in the header if a duration follows.
@@ -84,24 +87,28 @@ impl<'a> Annotations<'a> {
         }
     }
 
-    /// Reads what [`encode`](Self::encode) wrote at `words`.
-    ///
-    /// # Safety
-    /// `words` points at such words, which stay as they are for `'a`.
-    pub(crate) unsafe fn decode(words: *const u64) -> Self {
-        // SAFETY: there is a header.
-        let header = unsafe { *words };
-        let has_duration = header & HAS_DURATION != 0;
-        // SAFETY: the header says that the duration is there.
-        let duration_ps = if has_duration { NonZeroU64::new(unsafe { *words.add(1) }) } else { None };
-        let bytes = (header & (HAS_DURATION - 1)) as usize;
-        // SAFETY: the label follows, this many bytes of it.
-        let label = unsafe {
-            core::slice::from_raw_parts(words.add(1 + usize::from(has_duration)).cast::<u8>(), bytes)
-        };
+    /// Words that annotations with this first word take.
+    pub(crate) fn words_from(header: u64) -> usize {
+        label_at(header) + label_bytes(header).div_ceil(8)
+    }
+
+    /// Reads what [`encode`](Self::encode) wrote.
+    pub(crate) fn decode(words: &'a [u64]) -> Self {
+        let header = words[0];
+        let duration_ps = if header & HAS_DURATION != 0 { NonZeroU64::new(words[1]) } else { None };
+        let label = &bytes_of(&words[label_at(header)..])[..label_bytes(header)];
         let label = core::str::from_utf8(label).ok().filter(|label| !label.is_empty());
         Annotations { label, duration_ps }
     }
+}
+
+/// The word in which the label begins.
+fn label_at(header: u64) -> usize {
+    if header & HAS_DURATION != 0 { 2 } else { 1 }
+}
+
+fn label_bytes(header: u64) -> usize {
+    (header & (HAS_DURATION - 1)) as usize
 }
 
 /// A kernel and the task's name, as errors show them: the name is quoted, and control characters are escaped.
@@ -122,8 +129,8 @@ mod tests {
         }
         let mut words = vec![u64::MAX; annotations.words()];
         annotations.encode(&mut words);
-        // SAFETY: they were just written, and stay.
-        assert_eq!(unsafe { Annotations::decode(words.as_ptr()) }, annotations);
+        assert_eq!(Annotations::words_from(words[0]), words.len());
+        assert_eq!(Annotations::decode(&words), annotations);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Arguments of a submit: tensors with their access, fresh outputs, scalars.
 
+#![forbid(unsafe_code)]
+
 use core::marker::PhantomData;
 
 use ringlane_task::{Access, DType, Element, Scalar, TensorView, ViewError};
@@ -12,7 +14,6 @@ pub(crate) const NO_SPLIT: u8 = u8::MAX;
 
 /// One argument of a submit.
 #[derive(Clone, Copy, Debug)]
-#[repr(transparent)]
 pub struct Arg<'s> {
     pub(crate) kind: ArgKind,
     pub(crate) scope: PhantomData<&'s ()>,
@@ -74,10 +75,10 @@ impl BadArg {
 }
 
 impl<'s> Arg<'s> {
-    /// The arguments without their lifetimes.
-    pub(crate) fn kinds<'a>(args: &'a [Arg<'s>]) -> &'a [ArgKind] {
-        // SAFETY: `Arg` is a transparent wrapper around `ArgKind`.
-        unsafe { core::slice::from_raw_parts(args.as_ptr().cast(), args.len()) }
+    /// What it is.
+    #[inline]
+    pub fn kind(&self) -> &ArgKind {
+        &self.kind
     }
 
     #[inline]

@@ -4,7 +4,7 @@
 //! tensor  │ rank dtype flags access split kind │ space, base │ offset in the space │ (len, stride) × rank │
 //! scalar  │      dtype                    kind │ bits          │
 //! ```
-//! Records hold indices and offsets, never pointers: [`Spaces`] turns them into addresses where they are used.
+//! Records hold indices and offsets, never pointers: [`Spaces`](crate::memory::Spaces) turns them into addresses where they are used.
 //! The reader checks each record against the type it is asked for, so a kernel gets what it declared or an error.
 
 use ringlane_task::{Access, BlockIndex, DType, Dim, MAX_RANK, Scalar, TensorView};
@@ -13,6 +13,7 @@ use super::arg::NO_SPLIT;
 use super::kernel::KernelError;
 use super::params::KernelParam;
 use crate::limits::ALIGNMENT;
+use crate::memory::Spaces;
 
 /// Words of a tensor record before its dimensions.
 const TENSOR_WORDS: usize = 3;
@@ -38,25 +39,6 @@ const FLAG_CONTIGUOUS: u64 = 1 << 16;
 const FLAG_WHOLE: u64 = 1 << 18;
 /// The kernel may not write it, although the access does not say so (`no_dep` to a parameter that reads).
 const FLAG_READ_ONLY: u64 = 1 << 48;
-
-/// An address range that records point into: a heap ring or an external buffer. The addresses are those of the chip's
-/// [`Memory`](crate::memory::Memory), which alone says whether the host may dereference them.
-#[derive(Clone, Copy, Debug)]
-pub struct Space {
-    /// First byte.
-    pub base: *mut u8,
-    /// Length.
-    pub bytes: u64,
-}
-
-/// The address ranges of one run, by index.
-#[derive(Clone, Debug, Default)]
-pub struct Spaces(pub(crate) Vec<Space>);
-
-// SAFETY: the table of addresses itself is plain data; code that dereferences one answers for the access.
-unsafe impl Send for Spaces {}
-// SAFETY: as above; it is not changed while tasks run.
-unsafe impl Sync for Spaces {}
 
 /// A tensor record, decoded.
 #[derive(Clone, Copy)]
@@ -101,6 +83,14 @@ pub(crate) enum Record<'a> {
     Scalar(Scalar),
 }
 
+/// The dimensions in a tensor record, one a word.
+#[inline(always)]
+pub(crate) fn dims_of(words: &[u64]) -> &[Dim] {
+    const { assert!(size_of::<Dim>() == size_of::<u64>() && align_of::<Dim>() <= align_of::<u64>()) };
+    // SAFETY: a `Dim` is two u32, so that each word is one; any bits are valid.
+    unsafe { core::slice::from_raw_parts(words.as_ptr().cast(), words.len()) }
+}
+
 /// Decodes the record at the front of `words`; gives it and the words it takes.
 // Always inlined: a call for each argument that a kernel takes would show.
 #[inline(always)]
@@ -112,9 +102,7 @@ pub(crate) fn decode(words: &[u64]) -> (Record<'_>, usize) {
         return (Record::Scalar(scalar), SCALAR_WORDS);
     }
     let rank = head as u8 as usize;
-    let dims = &words[TENSOR_WORDS..TENSOR_WORDS + rank];
-    // SAFETY: `Dim` is two u32 (size 8, align 4): a slice of u64 reads as as many `Dim`s, any bits are valid.
-    let dims = unsafe { core::slice::from_raw_parts(dims.as_ptr().cast::<Dim>(), rank) };
+    let dims = dims_of(&words[TENSOR_WORDS..TENSOR_WORDS + rank]);
     let (space, base) = (words[1] as u32 & SPACE_MASK, (words[1] >> SPACE_BITS) * ALIGNMENT);
     let record = TensorRecord { head, space, base, offset: words[2], dims };
     (Record::Tensor(record), TENSOR_WORDS + rank)
@@ -242,13 +230,6 @@ pub(crate) struct Part {
 impl Part {
     pub(crate) fn elements(&self) -> usize {
         self.dims[..self.rank].iter().map(|d| d.len as usize).product()
-    }
-}
-
-impl Spaces {
-    /// The same spaces, each at another address: for a chip that keeps the bytes elsewhere.
-    pub fn moved(&self, to: impl Fn(Space) -> *mut u8) -> Self {
-        Spaces(self.0.iter().map(|&space| Space { base: to(space), ..space }).collect())
     }
 }
 

@@ -3,11 +3,13 @@
 //! [`Orch`](super::orch::Orch) has no type parameters, so that scenes can be plain function pointers; the one
 //! indirect call per submit is this trait. Behind it everything is generic over chip and probe.
 
+#![forbid(unsafe_code)]
+
 use core::panic::Location;
 
 use ringlane_task::TensorView;
 
-use super::arg::ArgKind;
+use super::arg::Arg;
 use super::buffers::BufferId;
 use super::launch::Launch;
 use super::tensor::{TaskHandle, TensorRef};
@@ -80,7 +82,7 @@ pub struct Call<'a> {
     /// What to run.
     pub launch: &'a Launch<'a>,
     /// Its arguments, in order.
-    pub args: &'a [ArgKind],
+    pub args: &'a [Arg<'a>],
     /// Tasks it follows by explicit edges.
     pub after: &'a [TaskHandle],
     /// Where it was asked for.

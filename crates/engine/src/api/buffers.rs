@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use ringlane_task::{DType, Element, TensorView};
 
-use super::args::Space;
 use crate::fault::{Fault, Result};
 use crate::limits::ALIGNMENT;
+use crate::memory::Space;
 
 /// Names an external buffer of one [`Buffers`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -67,11 +67,6 @@ pub struct Buffers<'d> {
     list: Vec<Buffer>,
     life: PhantomData<&'d mut [u8]>,
 }
-
-// SAFETY: `Buffers` owns or exclusively borrows the memory (shared borrows are only read), like a Vec would.
-unsafe impl Send for Buffers<'_> {}
-// SAFETY: through `&Buffers` the memory is only read.
-unsafe impl Sync for Buffers<'_> {}
 
 impl Default for Buffers<'_> {
     fn default() -> Self {

@@ -16,4 +16,6 @@ pub mod params;
 pub mod rest;
 pub mod submitted;
 pub mod tensor;
+pub mod values;
 pub mod views;
+pub mod vouched;

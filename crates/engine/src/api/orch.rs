@@ -39,20 +39,21 @@
 //! }
 //! ```
 
-use core::marker::PhantomData;
-use core::mem::MaybeUninit;
-use core::panic::Location;
-use core::ptr::NonNull;
+#![forbid(unsafe_code)]
 
-use ringlane_task::{DType, Element, TensorView};
+use core::marker::PhantomData;
+use core::mem::{ManuallyDrop, MaybeUninit};
+use core::panic::Location;
+
+use ringlane_task::{DType, TensorView};
 
 use super::arg::{Arg, ArgKind};
-use super::backend::{Backend, Call, Contents, Inference, Reading, Site};
-use super::buffers::{BufferId, checked_view};
+use super::backend::{Backend, Call, Contents, Inference, Site};
+use super::buffers::BufferId;
 use super::launch::Launch;
 use super::submitted::{Submitted, SubmittedSlice};
 use super::tensor::{Task, TaskHandle, Tensor, TensorRef};
-use crate::fault::{Error, Fault, Result};
+use crate::fault::{Error, Result};
 use crate::limits::LABEL_BYTES_MAX;
 
 /// Submits tasks, opens scopes, reads values: the user's side of a run.
@@ -73,46 +74,32 @@ use crate::limits::LABEL_BYTES_MAX;
 /// # Ok::<(), ringlane_engine::Error>(())
 /// ```
 pub struct Orch<'s, 'p: 's> {
-    backend: NonNull<dyn Backend>,
-    life: Lifetimes<'s, 'p>,
+    // A mutable borrow of what lives for `'s`: invariant in `'s`.
+    pub(super) backend: &'s mut (dyn Backend + 's),
+    /// Carries the bound `'p: 's`.
+    outer: PhantomData<&'p ()>,
 }
 
-/// Invariant in `'s`; the pair carries the bound `'p: 's`.
-type Lifetimes<'s, 'p> = PhantomData<(fn(&'s ()) -> &'s (), &'p ())>;
+/// Ends a scope when it is dropped: also when the scope's code panics.
+struct ScopeGuard<'b>(&'b mut (dyn Backend + 'b));
 
-/// Ends a scope when it goes out of sight, also on an error or a panic of the scope's code.
-struct ScopeGuard(NonNull<dyn Backend>);
-
-impl ScopeGuard {
+impl ScopeGuard<'_> {
     fn end(self) -> Result<()> {
-        let mut backend = self.0;
-        core::mem::forget(self);
-        // SAFETY: see `Orch::backend`; the scope's own `Orch` is gone.
-        unsafe { backend.as_mut() }.exit_scope()
+        ManuallyDrop::new(self).0.exit_scope()
     }
 }
 
-impl Drop for ScopeGuard {
+impl Drop for ScopeGuard<'_> {
     fn drop(&mut self) {
-        // SAFETY: see `Orch::backend`. Reached only while unwinding; an error of the exit is superseded by that.
-        let _ = unsafe { self.0.as_mut() }.exit_scope();
+        // Reached only while unwinding; an error of the exit is superseded by that.
+        let _ = self.0.exit_scope();
     }
 }
 
 impl<'s, 'p: 's> Orch<'s, 'p> {
-    /// # Safety
-    /// `backend` outlives the orchestrator and nobody else uses it meanwhile.
-    pub(crate) unsafe fn new(backend: &mut (dyn Backend + '_)) -> Self {
-        type Short<'a> = NonNull<dyn Backend + 'a>;
-        // SAFETY: only the lifetime bound of the trait object changes; the caller vouches that it lives on.
-        let backend = unsafe { core::mem::transmute::<Short<'_>, Short<'static>>(NonNull::from(backend)) };
-        Orch { backend, life: PhantomData }
-    }
-
-    fn backend(&mut self) -> &mut dyn Backend {
-        // SAFETY: `new` demands that the backend outlives us and is ours alone; inner orchestrators share the
-        // pointer only while the outer one is mutably borrowed.
-        unsafe { self.backend.as_mut() }
+    /// Runs an orchestration on a backend.
+    pub(crate) fn on<R>(backend: &mut dyn Backend, f: impl for<'r> FnOnce(&mut Orch<'r, 'p>) -> R) -> R {
+        f(&mut Orch { backend: &mut *backend, outer: PhantomData })
     }
 
     /// Submits a task. Its dependencies follow from the tensors it touches.
@@ -166,8 +153,8 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
         site: Site,
     ) -> Result<Submitted<'s, N>> {
         let mut refs = [TensorRef::default(); N];
-        let call = Call { launch, args: Arg::kinds(args), after, site };
-        let task = self.backend().submit(&call, &mut refs).map_err(|error| error.at(site))?;
+        let call = Call { launch, args, after, site };
+        let task = self.backend.submit(&call, &mut refs).map_err(|error| error.at(site))?;
         let mut submitted = Submitted { task, outs: [const { MaybeUninit::uninit() }; N], made: 0 };
         for arg in args {
             if let ArgKind::Output { view, .. } = arg.kind {
@@ -199,8 +186,8 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
         let after: Vec<TaskHandle> = after.iter().map(|t| t.task).collect();
         let mut refs = vec![TensorRef::default(); args.len()];
         let site = Location::caller();
-        let call = Call { launch: &launch.into(), args: Arg::kinds(args), after: &after, site };
-        let task = self.backend().submit(&call, &mut refs).map_err(|error| error.at(site))?;
+        let call = Call { launch: &launch.into(), args, after: &after, site };
+        let task = self.backend.submit(&call, &mut refs).map_err(|error| error.at(site))?;
         let views = args.iter().filter_map(|arg| match arg.kind {
             ArgKind::Output { view, .. } => Some(view),
             _ => None,
@@ -219,7 +206,7 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
     /// # Ok(()) })?; Ok::<(), Error>(())
     /// ```
     pub fn dump(&mut self, args: &[u16]) -> &mut Self {
-        self.backend().mark(args);
+        self.backend.mark(args);
         self
     }
 
@@ -237,34 +224,7 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
         let site = Location::caller();
         let view =
             TensorView::contiguous(dtype, shape.as_ref()).map_err(|error| Error::from(error).at(site))?;
-        let made = self.backend().alloc(view, Contents::Zeros, site);
-        let tensor = made.map_err(|error| error.at(site))?;
-        Ok(Tensor::new(tensor, view))
-    }
-
-    /// Makes a tensor of values that the orchestration has, for what it learns or computes while the run goes on. It is
-    /// a task without a kernel, as [`alloc`](Self::alloc), and lives as long as this scope. The values are copied before
-    /// the call returns (a copy over the link on a chip whose memory the host does not see).
-    ///
-    /// ```
-    /// # use ringlane_engine::prelude::*;
-    /// # kernel! { static SUM = any fn(x: &[u32], y: &mut [u32]) { y[0] = x.iter().sum(); } }
-    /// # ringlane_engine::oracle::run(&mut Buffers::new(), |o| {
-    /// let table: Vec<u32> = (0..4).collect();
-    /// let x = o.upload(&table, [2, 2])?;
-    /// drop(table); // it was copied
-    /// let sum = o.submit(&SUM, [x.read(), out(u32, [1])])?;
-    /// assert_eq!(o.read::<u32>(sum.out(0))?, [6]);
-    /// assert_eq!(o.upload(&[1u32; 3], [2, 2]).unwrap_err().name(), "BufferLength");
-    /// # Ok(()) })?; Ok::<(), Error>(())
-    /// ```
-    #[track_caller]
-    pub fn upload<T: Element>(&mut self, values: &[T], shape: impl AsRef<[u32]>) -> Result<Tensor<'s>> {
-        let site = Location::caller();
-        let view = checked_view::<T>(shape.as_ref(), values.len()).map_err(|error| error.at(site))?;
-        // SAFETY: the bytes of a slice; an `Element` has no padding.
-        let bytes = unsafe { core::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) };
-        let made = self.backend().alloc(view, Contents::Host(bytes), site);
+        let made = self.backend.alloc(view, Contents::Zeros, site);
         let tensor = made.map_err(|error| error.at(site))?;
         Ok(Tensor::new(tensor, view))
     }
@@ -283,7 +243,7 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
     /// ```
     #[track_caller]
     pub fn barrier(&mut self) -> Result<Task<'s>> {
-        self.backend().barrier(Location::caller()).map(Task::new)
+        self.backend.barrier(Location::caller()).map(Task::new)
     }
 
     /// Runs `f` in a scope of its own: what it makes may be reclaimed once it has ended and its tasks are done.
@@ -331,101 +291,24 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
         f: impl for<'c> FnOnce(&mut Orch<'c, 's>) -> Result<R>,
     ) -> Result<R> {
         self.scope_with(Inference::Inherit, Location::caller(), |o| {
-            o.backend().label_scope(&label[..label.floor_char_boundary(LABEL_BYTES_MAX)]);
+            o.backend.label_scope(&label[..label.floor_char_boundary(LABEL_BYTES_MAX)]);
             f(o)
         })
     }
 
-    /// As [`scope`](Self::scope), without dependency inference inside: only explicit edges order its tasks.
-    ///
-    /// # Safety
-    /// The caller vouches that the tasks inside do not race with each other or with tasks before them.
-    #[track_caller]
-    pub unsafe fn manual_scope<R>(
-        &mut self,
-        f: impl for<'c> FnOnce(&mut Orch<'c, 's>) -> Result<R>,
-    ) -> Result<R> {
-        self.scope_with(Inference::Off, Location::caller(), f)
-    }
-
     #[inline]
-    fn scope_with<R>(
+    pub(super) fn scope_with<R>(
         &mut self,
         inference: Inference,
         site: Site,
         f: impl for<'c> FnOnce(&mut Orch<'c, 's>) -> Result<R>,
     ) -> Result<R> {
-        self.backend().enter_scope(site, inference)?;
-        let guard = ScopeGuard(self.backend);
-        let result = f(&mut Orch { backend: self.backend, life: PhantomData });
+        self.backend.enter_scope(site, inference)?;
+        let guard = ScopeGuard(&mut *self.backend);
+        let result = f(&mut Orch { backend: &mut *guard.0, outer: PhantomData });
         // The runtime's own verdict on the scope outranks an error that the scope's code made of it.
         guard.end()?;
         result
-    }
-
-    /// Waits for the writers of a tensor submitted so far and copies its values out, so that the code can decide.
-    /// Gives the producer's error if it failed or was skipped.
-    ///
-    /// ```
-    /// # use ringlane_engine::prelude::*;
-    /// # kernel! { static SET = any fn(x: &mut [u32], to: u32) { x.fill(to); } }
-    /// # ringlane_engine::oracle::run(&mut Buffers::new(), |o| {
-    /// let made = o.submit(&SET, [out(u32, [1]), scalar(5u32)])?.out(0);
-    /// if o.read::<u32>(made)?[0] > 3 {
-    ///     o.submit(&SET, [made.write(), scalar(0u32)])?; // submitted because of what was computed
-    /// }
-    /// # Ok(()) })?; Ok::<(), Error>(())
-    /// ```
-    #[track_caller]
-    pub fn read<T: Element>(&mut self, tensor: Tensor<'s>) -> Result<Vec<T>> {
-        let site = Location::caller();
-        check_type::<T>(&tensor, site)?;
-        let (elements, bytes) = (tensor.view.elements() as usize, tensor.view.bytes());
-        let mut values = Vec::<T>::new();
-        let refused = |_| Error::from(Fault::OutOfMemory { what: "values that are read", bytes }).at(site);
-        values.try_reserve_exact(elements).map_err(refused)?;
-        let (target, mut filled) = (values.as_mut_ptr().cast::<u8>(), 0);
-        let sink = &mut |piece: &[u8]| {
-            assert!(piece.len() <= bytes as usize - filled, "a backend hands over no more than the view");
-            // SAFETY: there is room for the view's bytes, and those before this piece are filled.
-            unsafe { core::ptr::copy_nonoverlapping(piece.as_ptr(), target.add(filled), piece.len()) };
-            filled += piece.len();
-        };
-        let read = self.backend().read(tensor.tensor, &tensor.view, Reading::Copy, sink);
-        read.map_err(|error| error.at(site))?;
-        assert_eq!(filled as u64, bytes, "a backend hands over the whole view");
-        // SAFETY: all of them were filled, with valid `T`s in logical order.
-        unsafe { values.set_len(elements) };
-        Ok(values)
-    }
-
-    /// Waits for the writers of a tensor submitted so far and shows its values where they are, without a copy. The tensor
-    /// must lie in one piece, and the host must see the chip's memory: where it does not, the error is `NotMapped`.
-    ///
-    /// ```
-    /// # use ringlane_engine::prelude::*;
-    /// # kernel! { static SET = any fn(x: &mut [u32], to: u32) { x.fill(to); } }
-    /// # ringlane_engine::oracle::run(&mut Buffers::new(), |o| {
-    /// let made = o.submit(&SET, [out(u32, [4]), scalar(5u32)])?.out(0);
-    /// assert_eq!(o.with_slice(made, |values: &[u32]| values.iter().sum::<u32>())?, 20);
-    /// # Ok(()) })?; Ok::<(), Error>(())
-    /// ```
-    #[track_caller]
-    pub fn with_slice<T: Element, R>(&mut self, tensor: Tensor<'s>, f: impl FnOnce(&[T]) -> R) -> Result<R> {
-        let site = Location::caller();
-        check_type::<T>(&tensor, site)?;
-        let (elements, mut f, mut answer) = (tensor.view.elements() as usize, Some(f), None);
-        let sink = &mut |bytes: &[u8]| {
-            assert_eq!(bytes.len(), elements * size_of::<T>(), "a backend shows the whole view");
-            assert!(bytes.as_ptr().cast::<T>().is_aligned(), "tensors are aligned for their type");
-            // SAFETY: `elements` valid `T`s, aligned, which nobody writes while they are shown.
-            let values = unsafe { core::slice::from_raw_parts(bytes.as_ptr().cast::<T>(), elements) };
-            answer = f.take().map(|f| f(values));
-        };
-        self.backend()
-            .read(tensor.tensor, &tensor.view, Reading::InPlace, sink)
-            .map_err(|error| error.at(site))?;
-        Ok(answer.expect("a backend that does not fail shows the values once"))
     }
 
     /// Says that the code between two submits takes `ticks` ticks of a modelled chip's counter. Elsewhere it takes the time
@@ -438,7 +321,7 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
     /// # Ok(()) })?; Ok::<(), Error>(())
     /// ```
     pub fn advance_time(&mut self, ticks: u64) {
-        self.backend().advance_time(ticks);
+        self.backend.advance_time(ticks);
     }
 
     /// The tensor that stands for an external buffer.
@@ -454,15 +337,7 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
     #[track_caller]
     pub fn external(&mut self, buffer: BufferId) -> Result<Tensor<'s>> {
         let site = Location::caller();
-        let (tensor, view) = self.backend().external(buffer).map_err(|error| error.at(site))?;
+        let (tensor, view) = self.backend.external(buffer).map_err(|error| error.at(site))?;
         Ok(Tensor::new(tensor, view))
     }
-}
-
-/// Refuses to read a tensor as another type than its own.
-fn check_type<T: Element>(tensor: &Tensor<'_>, site: Site) -> Result<()> {
-    if tensor.dtype() == T::DTYPE {
-        return Ok(());
-    }
-    Err(Error::from(Fault::ReadDType { tensor: tensor.dtype(), asked: T::DTYPE }).at(site))
 }

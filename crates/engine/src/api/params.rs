@@ -1,8 +1,10 @@
 //! The types a kernel's parameters can have, and what each asks of its argument.
 
+#![forbid(unsafe_code)]
+
 use ringlane_task::{BlockIndex, DType, Element};
 
-use super::args::{Args, Wants};
+use super::args::Args;
 use super::kernel::{KernelError, ParamKind, ParamSpec};
 use super::views::{SharedMut, View, ViewMut};
 
@@ -37,10 +39,7 @@ impl<'a, T: Element> KernelParam<'a> for &'a [T] {
     const SPEC: ParamSpec = ParamSpec::new(ParamKind::Read, T::DTYPE, None, true);
     #[inline]
     fn take(args: &mut Args<'a>) -> Result<Self, KernelError> {
-        let part = args.next_tensor(T::DTYPE, true, Wants::Read)?;
-        // SAFETY: the record is a contiguous tensor of `T` (checked) inside its space; the engine orders this
-        // task against every writer of these bytes, and no argument of this task that is written overlaps it.
-        Ok(unsafe { core::slice::from_raw_parts(part.base.cast(), part.elements()) })
+        args.next_slice()
     }
 }
 
@@ -48,10 +47,7 @@ impl<'a, T: Element> KernelParam<'a> for &'a mut [T] {
     const SPEC: ParamSpec = ParamSpec::new(ParamKind::Write, T::DTYPE, None, true);
     #[inline]
     fn take(args: &mut Args<'a>) -> Result<Self, KernelError> {
-        let part = args.next_tensor(T::DTYPE, true, Wants::Alone)?;
-        // SAFETY: as for `&[T]`; in addition the argument is written, so the engine orders this task against
-        // every reader too, each argument is taken once, and blocks get disjoint parts (checked at submit).
-        Ok(unsafe { core::slice::from_raw_parts_mut(part.base.cast(), part.elements()) })
+        args.next_slice_mut()
     }
 }
 
@@ -59,10 +55,7 @@ impl<'a, T: Element, const R: usize> KernelParam<'a> for View<'a, T, R> {
     const SPEC: ParamSpec = ParamSpec::new(ParamKind::Read, T::DTYPE, Some(R as u8), false);
     #[inline]
     fn take(args: &mut Args<'a>) -> Result<Self, KernelError> {
-        let part = args.next_tensor(T::DTYPE, false, Wants::Read)?;
-        let dims = part.dims[..part.rank].try_into().map_err(|_| wrong_rank(R, part.rank))?;
-        // SAFETY: the view was checked against its tensor; ordering as for `&[T]`.
-        Ok(unsafe { View::new(part.base.cast(), dims) })
+        args.next_view()
     }
 }
 
@@ -70,11 +63,7 @@ impl<'a, T: Element, const R: usize> KernelParam<'a> for ViewMut<'a, T, R> {
     const SPEC: ParamSpec = ParamSpec::new(ParamKind::Write, T::DTYPE, Some(R as u8), false);
     #[inline]
     fn take(args: &mut Args<'a>) -> Result<Self, KernelError> {
-        let part = args.next_tensor(T::DTYPE, false, Wants::Alone)?;
-        let dims = part.dims[..part.rank].try_into().map_err(|_| wrong_rank(R, part.rank))?;
-        // SAFETY: the view was checked against its tensor and, being written, shows no element twice; ordering
-        // as for `&mut [T]`.
-        Ok(unsafe { ViewMut::new(part.base.cast(), dims) })
+        args.next_view_mut()
     }
 }
 
@@ -82,16 +71,8 @@ impl<'a, T: Element> KernelParam<'a> for SharedMut<'a, T> {
     const SPEC: ParamSpec = ParamSpec::new(ParamKind::Shared, T::DTYPE, None, true);
     #[inline]
     fn take(args: &mut Args<'a>) -> Result<Self, KernelError> {
-        let part = args.next_tensor(T::DTYPE, true, Wants::Shared)?;
-        // SAFETY: the record is a contiguous tensor of `T` inside its space, ordered as a write against other
-        // tasks; accesses of other blocks are answered for by the kernel's own `unsafe` accesses.
-        Ok(unsafe { SharedMut::new(part.base.cast(), part.elements()) })
+        args.next_shared()
     }
-}
-
-#[cold]
-fn wrong_rank(wanted: usize, rank: usize) -> KernelError {
-    KernelError::new(format_args!("the kernel takes a view of rank {wanted} here, the argument has {rank}"))
 }
 
 macro_rules! scalar_params {

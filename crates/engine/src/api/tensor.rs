@@ -5,6 +5,8 @@
 //! crossed a process or language boundary. A handle is one word, and one comparison checks it: every argument of every
 //! submit carries one.
 
+#![forbid(unsafe_code)]
+
 use core::marker::PhantomData;
 use core::panic::Location;
 
@@ -241,16 +243,6 @@ impl<'s> Tensor<'s> {
     #[inline]
     pub fn out_split(self, axis: u8) -> Arg<'s> {
         self.write().split(axis)
-    }
-
-    /// As an argument that the dependency inference does not follow.
-    ///
-    /// # Safety
-    /// The caller vouches that no task accesses these bytes at the same time in a way that races with this
-    /// one, and that ordering, where it matters, comes from explicit edges.
-    #[inline]
-    pub unsafe fn no_dep(self) -> Arg<'s> {
-        Arg::tensor(self, Access::NoDep)
     }
 }
 

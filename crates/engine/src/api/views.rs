@@ -1,9 +1,16 @@
-//! Strided windows as kernels see them: indexable, bounded, of a rank known at compile time.
+//! Tensors as kernels see them: slices, and strided windows that are indexable, bounded and of a rank known at compile time.
+//!
+//! A borrow of an argument rests on what the code that made the [`Args`] promised: the bytes are inside their space, the engine
+//! orders the task against every conflicting access of other tasks, no two arguments of a task overlap where one is written,
+//! each is taken once, and blocks get disjoint parts of what is split.
 
 use core::marker::PhantomData;
 use core::ops::{Index, IndexMut};
 
 use ringlane_task::{Dim, Element};
+
+use super::args::{Args, Part, Wants};
+use super::kernel::KernelError;
 
 /// Base address and layout of a strided view; the shared part of [`View`] and [`ViewMut`].
 #[derive(Clone, Copy)]
@@ -13,6 +20,13 @@ struct Layout<T, const R: usize> {
 }
 
 impl<T, const R: usize> Layout<T, R> {
+    /// Of an argument; an error if it has another rank.
+    #[inline]
+    fn of(part: &Part) -> Result<Self, KernelError> {
+        let dims = part.dims[..part.rank].try_into().map_err(|_| wrong_rank(R, part.rank))?;
+        Ok(Layout { base: part.base.cast(), dims })
+    }
+
     #[inline]
     #[track_caller]
     fn at(&self, index: [usize; R]) -> *mut T {
@@ -21,8 +35,8 @@ impl<T, const R: usize> Layout<T, R> {
             assert!(i < dim.len as usize, "index {i} of axis {axis} with length {}", dim.len);
             offset += i * dim.stride as usize;
         }
-        // SAFETY: every index is within its dimension (asserted above), and the code that built the layout vouched
-        // that all such elements lie in one allocation.
+        // SAFETY: every index is within its dimension (asserted above), and all such elements of an argument are in one
+        // allocation.
         unsafe { self.base.add(offset) }
     }
 
@@ -85,12 +99,6 @@ unsafe impl<T: Element, const R: usize> Sync for View<'_, T, R> {}
 unsafe impl<T: Element, const R: usize> Send for ViewMut<'_, T, R> {}
 
 impl<'a, T: Element, const R: usize> View<'a, T, R> {
-    /// # Safety
-    /// Every element the dims describe from `base` is valid for reads for `'a`, and nobody writes it meanwhile.
-    pub(crate) unsafe fn new(base: *mut T, dims: [Dim; R]) -> Self {
-        View { layout: Layout { base, dims }, life: PhantomData }
-    }
-
     /// The lengths of the dimensions.
     pub fn shape(&self) -> [usize; R] {
         self.layout.shape()
@@ -100,19 +108,12 @@ impl<'a, T: Element, const R: usize> View<'a, T, R> {
     #[track_caller]
     pub fn row(&self, outer: &[usize]) -> &'a [T] {
         let (start, len) = self.layout.row(outer);
-        // SAFETY: `row` checked the indices and that `len` elements follow each other; `new` vouched for reads.
+        // SAFETY: `row` checked the indices and that `len` elements follow each other; nobody writes what it borrows.
         unsafe { core::slice::from_raw_parts(start, len) }
     }
 }
 
-impl<'a, T: Element, const R: usize> ViewMut<'a, T, R> {
-    /// # Safety
-    /// Every element the dims describe from `base` is valid for reads and writes for `'a`, distinct indices
-    /// are distinct elements, and nobody else touches them meanwhile.
-    pub(crate) unsafe fn new(base: *mut T, dims: [Dim; R]) -> Self {
-        ViewMut { layout: Layout { base, dims }, life: PhantomData }
-    }
-
+impl<T: Element, const R: usize> ViewMut<'_, T, R> {
     /// The lengths of the dimensions.
     pub fn shape(&self) -> [usize; R] {
         self.layout.shape()
@@ -133,7 +134,7 @@ impl<T: Element, const R: usize> Index<[usize; R]> for View<'_, T, R> {
     #[inline]
     #[track_caller]
     fn index(&self, index: [usize; R]) -> &T {
-        // SAFETY: `at` checked the index; `new` vouched for the element.
+        // SAFETY: `at` checked the index; nobody else writes what it borrows.
         unsafe { &*self.layout.at(index) }
     }
 }
@@ -143,7 +144,7 @@ impl<T: Element, const R: usize> Index<[usize; R]> for ViewMut<'_, T, R> {
     #[inline]
     #[track_caller]
     fn index(&self, index: [usize; R]) -> &T {
-        // SAFETY: `at` checked the index; `new` vouched for the element.
+        // SAFETY: `at` checked the index; nobody else writes what it borrows.
         unsafe { &*self.layout.at(index) }
     }
 }
@@ -176,13 +177,7 @@ pub struct SharedMut<'a, T> {
     life: PhantomData<&'a [core::cell::Cell<T>]>,
 }
 
-impl<'a, T: Element> SharedMut<'a, T> {
-    /// # Safety
-    /// `len` elements from `base` are valid for reads and writes for `'a`.
-    pub(crate) unsafe fn new(base: *mut T, len: usize) -> Self {
-        SharedMut { base, len, life: PhantomData }
-    }
-
+impl<T: Element> SharedMut<'_, T> {
     /// Number of elements.
     pub fn len(&self) -> usize {
         self.len
@@ -212,4 +207,52 @@ impl<'a, T: Element> SharedMut<'a, T> {
         // SAFETY: the index is in bounds; the caller vouches that nobody else touches it now.
         unsafe { self.base.add(index).write(value) }
     }
+}
+
+impl<'a> Args<'a> {
+    /// The next argument as a slice that is read.
+    #[inline]
+    pub(super) fn next_slice<T: Element>(&mut self) -> Result<&'a [T], KernelError> {
+        let part = self.next_tensor(T::DTYPE, true, Wants::Read)?;
+        // SAFETY: the record is a contiguous tensor of `T` (checked) inside its space; the engine orders this
+        // task against every writer of these bytes, and no argument of this task that is written overlaps it.
+        Ok(unsafe { core::slice::from_raw_parts(part.base.cast(), part.elements()) })
+    }
+
+    /// The next argument as a slice that is written.
+    #[inline]
+    pub(super) fn next_slice_mut<T: Element>(&mut self) -> Result<&'a mut [T], KernelError> {
+        let part = self.next_tensor(T::DTYPE, true, Wants::Alone)?;
+        // SAFETY: as for `next_slice`; in addition the argument is written, so the engine orders this task against
+        // every reader too, each argument is taken once, and blocks get disjoint parts (checked at submit).
+        Ok(unsafe { core::slice::from_raw_parts_mut(part.base.cast(), part.elements()) })
+    }
+
+    /// The next argument as a strided view that is read.
+    #[inline]
+    pub(super) fn next_view<T: Element, const R: usize>(&mut self) -> Result<View<'a, T, R>, KernelError> {
+        let part = self.next_tensor(T::DTYPE, false, Wants::Read)?;
+        Ok(View { layout: Layout::of(&part)?, life: PhantomData })
+    }
+
+    /// The next argument as a strided view that is written. Being written, it shows no element twice (checked at submit).
+    #[inline]
+    pub(super) fn next_view_mut<T: Element, const R: usize>(
+        &mut self,
+    ) -> Result<ViewMut<'a, T, R>, KernelError> {
+        let part = self.next_tensor(T::DTYPE, false, Wants::Alone)?;
+        Ok(ViewMut { layout: Layout::of(&part)?, life: PhantomData })
+    }
+
+    /// The next argument as a tensor that other blocks may write too: the kernel's own `unsafe` accesses answer for those.
+    #[inline]
+    pub(super) fn next_shared<T: Element>(&mut self) -> Result<SharedMut<'a, T>, KernelError> {
+        let part = self.next_tensor(T::DTYPE, true, Wants::Shared)?;
+        Ok(SharedMut { base: part.base.cast(), len: part.elements(), life: PhantomData })
+    }
+}
+
+#[cold]
+fn wrong_rank(wanted: usize, rank: usize) -> KernelError {
+    KernelError::new(format_args!("the kernel takes a view of rank {wanted} here, the argument has {rank}"))
 }

@@ -2,6 +2,8 @@
 //!
 //! These are views of what the engine holds; making one costs nothing, and with the probe `()` none is made.
 
+#![forbid(unsafe_code)]
+
 pub(crate) mod submitter;
 
 use ringlane_task::{Access, CoreId, DType, Dim, Scalar, SiteId, TaskId, TensorView, Ticks};
@@ -11,19 +13,18 @@ use crate::api::backend::{Inference, Site};
 use crate::api::kernel::Kernel;
 use crate::api::tensor::TaskHandle;
 use crate::limits::RINGS;
-use crate::memory::{Memory, RunMemory};
+use crate::memory::Memory;
 use crate::orchestrator::Meta;
 use crate::ring::slots::Ring;
 use crate::scope::{Scope, Usage};
 use crate::slot::{SlotIndex, TaskRecord};
-use crate::table::{Table, task_id};
+use crate::table::{HeldTask, task_id};
 
 /// A task, and what it touches.
 #[derive(Clone, Copy)]
 pub struct ObservedTask<'t> {
     pub(crate) slot: SlotIndex,
-    pub(crate) record: &'t TaskRecord,
-    pub(crate) table: &'t Table,
+    pub(crate) task: HeldTask<'t>,
     /// Where the bytes of its arguments are; a task that is being submitted has none yet.
     pub(crate) memory: Option<&'t dyn Memory>,
 }
@@ -40,9 +41,9 @@ pub enum Argument<'t> {
 /// A tensor argument.
 #[derive(Clone, Copy)]
 pub struct TensorArgument<'t> {
-    record: TensorRecord<'t>,
+    pub(crate) record: TensorRecord<'t>,
     /// Where its bytes are.
-    bytes: Option<(&'t Table, &'t dyn Memory)>,
+    pub(crate) bytes: Option<(HeldTask<'t>, &'t dyn Memory)>,
 }
 
 impl<'t> ObservedTask<'t> {
@@ -55,37 +56,35 @@ impl<'t> ObservedTask<'t> {
     /// What cores know of it.
     #[inline]
     pub fn record(&self) -> &'t TaskRecord {
-        self.record
+        self.task.record()
     }
 
     /// Its id.
     pub fn id(&self) -> TaskId {
-        task_id(self.record)
+        task_id(self.record())
     }
 
     /// Its arguments, in order.
     pub fn args(&self) -> impl Iterator<Item = Argument<'t>> + use<'t> {
-        arguments(self.words(), self.memory.map(|memory| (self.table, memory)))
+        arguments(self.words(), self.memory.map(|memory| (self.task, memory)))
     }
 
     /// Its kernels, in order; none for a task that runs none.
     pub fn kernels(&self) -> impl Iterator<Item = &'static Kernel> {
-        let ids = self.record.kernels.iter().take(self.record.lanes() as usize);
-        ids.filter_map(|&id| self.table.kernels.get(id as u32))
+        let (table, record) = (self.task.table(), self.record());
+        record.kernels.iter().take(record.lanes() as usize).filter_map(|&id| table.kernels.get(id as u32))
     }
 
     /// The name that its submit gave it.
     #[inline]
     pub fn label(&self) -> Option<&'t str> {
-        // SAFETY: only the submitter and a core that holds the task are shown it.
-        unsafe { self.table.annotations(self.record) }.label()
+        self.task.annotations().label()
     }
 
     /// Its argument records as they are in memory, for [`recorded_args`].
     #[inline]
     pub fn words(&self) -> &'t [u64] {
-        // SAFETY: as above; the submitter's task is not reclaimed.
-        unsafe { self.table.words(self.record) }
+        self.task.words()
     }
 }
 
@@ -98,7 +97,7 @@ pub fn recorded_args(words: &[u64]) -> impl Iterator<Item = Argument<'_>> {
 
 fn arguments<'t>(
     mut words: &'t [u64],
-    bytes: Option<(&'t Table, &'t dyn Memory)>,
+    bytes: Option<(HeldTask<'t>, &'t dyn Memory)>,
 ) -> impl Iterator<Item = Argument<'t>> + use<'t> {
     core::iter::from_fn(move || {
         if words.is_empty() {
@@ -152,22 +151,6 @@ impl<'t> TensorArgument<'t> {
     /// The view, with its offset counted in the space.
     pub fn view(&self) -> TensorView {
         self.record.view()
-    }
-
-    /// Hands its bytes to `sink` in logical order, piece by piece. If the chip's memory fails, `sink` gets no more of them and
-    /// the run ends with that. Of a task that is being submitted, and of a recorded argument, it gets none.
-    ///
-    /// # Safety
-    /// It comes from [`ObservedTask::args`], and nothing writes these bytes meanwhile.
-    #[inline]
-    pub unsafe fn read(&self, sink: impl FnMut(&[u8])) {
-        let Some((table, memory)) = self.bytes else { return };
-        // SAFETY: the argument is of a task that the core holds.
-        let memory = RunMemory { memory, spaces: unsafe { table.spaces() } };
-        // SAFETY: the view was checked against its tensor, which is inside this space; nobody writes it now.
-        if let Err(error) = unsafe { memory.read(self.record.space, &self.view(), sink) } {
-            table.abort_run(error);
-        }
     }
 }
 
@@ -238,7 +221,7 @@ pub struct Submission<'t> {
     pub marked: &'t [u16],
     /// What it takes of the bounded resources, dependency entries left out.
     pub usage: &'t Usage,
-    pub(crate) table: &'t Table,
+    pub(crate) held: HeldTask<'t>,
     pub(crate) metas: &'t [Meta],
     pub(crate) barrier: Option<SlotIndex>,
 }
@@ -247,13 +230,13 @@ impl<'t> Submission<'t> {
     /// The task.
     #[inline]
     pub fn task(&self) -> ObservedTask<'t> {
-        ObservedTask { slot: self.slot, record: self.record, table: self.table, memory: None }
+        ObservedTask { slot: self.slot, task: self.held, memory: None }
     }
 
     /// The barrier that it follows.
     #[inline]
     pub fn barrier(&self) -> Option<TaskId> {
-        self.barrier.map(|slot| self.table.id_of(slot, self.metas[slot.0 as usize].local))
+        self.barrier.map(|slot| self.held.table().id_of(slot, self.metas[slot.0 as usize].local))
     }
 }
 

@@ -67,10 +67,8 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     /// Shows the probe a task whose edges are wired.
     #[inline]
     pub(crate) fn observe_submit(&mut self, slot: SlotIndex, what: &Committed<'_>, measure: &Measure) {
-        let table = self.table;
-        // SAFETY: we are the submitter, and the task is not published yet. It is read back from the slot so that commit can
-        // keep its own in registers.
-        let record = &unsafe { table.slots[slot.0 as usize].record() };
+        // Read back from the slot, so that commit can keep its own in registers.
+        let record = &self.table.record(slot);
         let kind = match *what {
             Committed::Kernels(call) => Submitted::Kernels { after: After { handles: call.after } },
             Committed::Barrier { since } => Submitted::Barrier { since },
@@ -85,7 +83,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             inference: if self.current.infers { Inference::Inherit } else { Inference::Off },
             marked: &self.state.marked,
             usage: &measure.usage(0),
-            table: self.table,
+            held: self.table.task(record),
             metas: &self.state.metas,
             barrier,
         });

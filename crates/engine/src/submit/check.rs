@@ -108,7 +108,7 @@ fn bad_launch(call: &Call<'_>) -> crate::Error {
 /// Checks one argument against its parameter; gives the access of a tensor.
 #[inline]
 fn check_arg(call: &Call<'_>, kernel: &Kernel, i: usize, param: &ParamSpec) -> Result<Option<Access>> {
-    let (view, access, split) = match &call.args[i] {
+    let (view, access, split) = match &call.args[i].kind {
         ArgKind::Tensor { view, access, split, .. } => (view, *access, *split),
         ArgKind::Output { view, split } => (view, Access::Output, *split),
         ArgKind::Bad(bad) => return Err(bad.refused(kernel.name(), i)),
@@ -205,12 +205,12 @@ fn not_contiguous(kernel: &Kernel, arg: usize, view: &TensorView) -> crate::Erro
 /// not followed (`no_dep`) counts like any other: the kernel would get two references to one byte.
 fn check_overlaps(call: &Call<'_>) -> Result<()> {
     for (i, arg) in call.args.iter().enumerate() {
-        let ArgKind::Tensor { tensor, view, access, .. } = arg else { continue };
+        let ArgKind::Tensor { tensor, view, access, .. } = &arg.kind else { continue };
         if !writes(call, i, *access) {
             continue;
         }
         for (j, other) in call.args.iter().enumerate() {
-            let ArgKind::Tensor { tensor: same, view: other, .. } = other else { continue };
+            let ArgKind::Tensor { tensor: same, view: other, .. } = &other.kind else { continue };
             if j == i || same != tensor {
                 continue;
             }

@@ -6,6 +6,8 @@
 //! Each step is a file; [`submit_task`](Orchestrator::submit_task) is the plan. A tensor that the orchestration makes itself
 //! ([`alloc`]) and a [`barrier`] are tasks without a kernel, with shorter plans of their own.
 
+#![forbid(unsafe_code)]
+
 mod admit;
 mod alloc;
 mod barrier;
@@ -86,7 +88,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     fn work_on_args(&mut self, call: &Call<'_>) {
         let (mut lookups, mut inserts) = (0, 0);
         for arg in call.args {
-            match arg {
+            match &arg.kind {
                 ArgKind::Tensor { access, .. } if *access != Access::NoDep => {
                     (lookups, inserts) = (lookups + 1, inserts + 1);
                 }

@@ -5,7 +5,7 @@ use ringlane_task::{Access, Scalar, TensorView};
 use super::admit::Measure;
 use super::check::writes;
 use super::regions::{RING_BITS, RecordRegions};
-use crate::api::arg::{ArgKind, NO_SPLIT};
+use crate::api::arg::{Arg, ArgKind, NO_SPLIT};
 use crate::api::args::{Placed, encode_scalar, encode_tensor, make_read_only, scalar_words, tensor_words};
 use crate::api::backend::Call;
 use crate::api::tensor::TensorRef;
@@ -36,12 +36,12 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         outs: &mut [TensorRef],
     ) -> Result<()> {
         let (mut at, mut made) = (place.args_at, 0);
-        for kind in call.args {
-            at += match kind {
+        for arg in call.args {
+            at += match &arg.kind {
                 ArgKind::Tensor { tensor, view, access, split } => {
                     let used = self.place_tensor(*tensor, view, (*access, *split), place, at, owned);
                     if *access == Access::NoDep {
-                        self.limit_unfollowed(call, kind, place, at);
+                        self.limit_unfollowed(call, arg, place, at);
                     }
                     used
                 }
@@ -59,9 +59,9 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
 
     /// Makes an argument that is not followed one that its kernel may only read, unless the parameter writes.
     #[cold]
-    fn limit_unfollowed(&mut self, call: &Call<'_>, kind: &ArgKind, place: &Place, at: u32) {
-        let arg = call.args.element_offset(kind).expect("it is one of them");
-        if !writes(call, arg, Access::NoDep) {
+    fn limit_unfollowed(&mut self, call: &Call<'_>, arg: &Arg<'_>, place: &Place, at: u32) {
+        let index = call.args.element_offset(arg).expect("it is one of them");
+        if !writes(call, index, Access::NoDep) {
             make_read_only(self.words(place, at, 1));
         }
     }
@@ -69,9 +69,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     /// The words of the record at `at`.
     #[inline]
     fn words(&mut self, place: &Place, at: u32, count: usize) -> &mut [u64] {
-        let base = self.table.args[place.ring].base().cast::<u64>();
-        // SAFETY: `admit` gave the task these words, and no task that others can see uses them.
-        unsafe { core::slice::from_raw_parts_mut(base.add(at as usize), count) }
+        self.unpublished_words(place.ring, at, count)
     }
 
     /// Writes a task's name and duration behind its argument records.
@@ -154,25 +152,5 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             self.zero_heap(ring, offset, view.bytes())?;
         }
         Ok(tensor)
-    }
-
-    /// Zeroes heap memory that was just taken. What was never used is zero, and its pages are left to the core that writes
-    /// them first: making them is most of what zeroing costs.
-    pub(crate) fn zero_heap(&mut self, ring: usize, offset: u64, bytes: u64) -> Result<()> {
-        let untouched_from = self.state.rings[ring].heap.untouched_from(offset);
-        let used = (untouched_from - offset).min(bytes);
-        if used == 0 {
-            return Ok(());
-        }
-        // SAFETY: the bytes were just taken from the heap ring: nobody else uses them.
-        let zeroed = unsafe { self.memory().zero(ring as u32, offset, used) };
-        zeroed.map_err(|error| self.abort_run(error))
-    }
-
-    /// Copies the orchestration's bytes into heap memory that was just taken, as large as they are.
-    pub(crate) fn fill_heap(&mut self, ring: usize, offset: u64, bytes: &[u8]) -> Result<()> {
-        // SAFETY: as many bytes were just taken from the heap ring: nobody else uses them.
-        let filled = unsafe { self.memory().copy_in(bytes, ring as u32, offset) };
-        filled.map_err(|error| self.abort_run(error))
     }
 }

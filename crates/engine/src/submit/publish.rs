@@ -92,8 +92,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         self.state.metas[slot.0 as usize] =
             Meta { local: record.local, wired_by: 0, stamp: self.mark, entries: entries as u32, owned };
         self.state.map.hold(entries);
-        // SAFETY: the slot's last task was reclaimed, so its done tag was seen.
-        unsafe { self.table.slots[slot.0 as usize].prepare(record) };
+        self.prepare_slot(slot, record);
         let position = self.state.rings[ring].head;
         self.state.rings[ring].head += 1;
         self.scope().first.get_or_insert(position);

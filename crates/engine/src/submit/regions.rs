@@ -1,13 +1,14 @@
 //! The regions of accesses, read from the argument records of their tasks.
 
-use crate::api::args::tensor_words;
+use crate::api::args::{dims_of, tensor_words};
 use crate::overlap::Region;
 use crate::slot::SlotIndex;
-use crate::table::Table;
+use crate::submitter::SubmitterTable;
 use crate::tensor_map::Regions;
 
-/// The regions of accesses, read from the argument records of their tasks.
-pub(crate) struct RecordRegions<'a>(pub(crate) &'a Table);
+/// The regions of accesses, read from the argument records of their tasks. An access is in the map only while its task is not
+/// reclaimed, so that the record that the submitter wrote is still there.
+pub(crate) struct RecordRegions<'a>(pub(crate) SubmitterTable<'a>);
 
 /// Where an access's record is: its ring in the two highest bits, the word below.
 pub(crate) const RING_BITS: u32 = 30;
@@ -24,18 +25,10 @@ impl<'a> RecordRegions<'a> {
     #[inline]
     pub(crate) fn region_of(&self, _task: SlotIndex, at: u32) -> Region<'a> {
         let (ring, word) = ((at >> RING_BITS) as usize, at & ((1 << RING_BITS) - 1));
-        let base = self.0.args[ring].base().cast::<u64>();
-        // SAFETY: an access stays in the map only while its task is not reclaimed, so the submitter (which is who
-        // walks the map) finds there the record it wrote; three words and the rank's worth of dimensions.
-        unsafe {
-            let record = base.add(word as usize);
-            let rank = *record as u8 as usize;
-            let dtype = ringlane_task::DType::from_code((*record >> 8) as u8).expect("written from a DType");
-            Region {
-                offset: *record.add(2),
-                element: dtype.size_bytes() as u32,
-                dims: core::slice::from_raw_parts(record.add(tensor_words(0)).cast(), rank),
-            }
-        }
+        let record = self.0.words(ring, word, tensor_words(0));
+        let (rank, dtype) = (record[0] as u8 as usize, (record[0] >> 8) as u8);
+        let dtype = ringlane_task::DType::from_code(dtype).expect("written from a DType");
+        let dims = dims_of(self.0.words(ring, word + tensor_words(0) as u32, rank));
+        Region { offset: record[2], element: dtype.size_bytes() as u32, dims }
     }
 }

@@ -4,7 +4,7 @@ use ringlane_task::Access;
 
 use super::admit::Measure;
 use super::check::{check_call, writes};
-use crate::api::arg::{ArgKind, NO_SPLIT};
+use crate::api::arg::{Arg, ArgKind, NO_SPLIT};
 use crate::api::args::{scalar_words, tensor_words};
 use crate::api::backend::Call;
 use crate::api::buffers::Permission;
@@ -33,7 +33,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         let mut plain = true;
         for (i, arg) in call.args.iter().enumerate() {
             let param = &params[i];
-            plain &= match arg {
+            plain &= match &arg.kind {
                 ArgKind::Tensor { tensor, view, access, split } => {
                     let root = self.state.map.root(*tensor).ok()?;
                     again |= seen >> (tensor.id & 63) & 1;
@@ -67,8 +67,8 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     /// What the arguments take; refuses stale handles and writes to what is only lent for reading.
     pub(crate) fn measure(&self, call: &Call<'_>) -> Result<Measure> {
         let mut measure = Measure::default();
-        for (arg, kind) in call.args.iter().enumerate() {
-            match kind {
+        for (arg, given) in call.args.iter().enumerate() {
+            match &given.kind {
                 ArgKind::Tensor { tensor, view, access, .. } => {
                     let root = self.state.map.root(*tensor)?;
                     if root.permission == Permission::Read && writes(call, arg, *access) {
@@ -89,8 +89,11 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
 
 /// Whether no two arguments are the same tensor.
 #[cold]
-fn all_differ(args: &[ArgKind]) -> bool {
-    let id = |arg: &ArgKind| if let ArgKind::Tensor { tensor, .. } = arg { Some(tensor.id) } else { None };
+fn all_differ(args: &[Arg<'_>]) -> bool {
+    let id = |arg: &Arg<'_>| match &arg.kind {
+        ArgKind::Tensor { tensor, .. } => Some(tensor.id),
+        _ => None,
+    };
     let is_new = |(i, arg)| id(arg).is_none_or(|wanted| !args[..i].iter().any(|arg| id(arg) == Some(wanted)));
     args.iter().enumerate().all(is_new)
 }

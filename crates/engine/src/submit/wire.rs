@@ -193,21 +193,14 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         let mut links = 0;
         let mut floor = self.probe.sees_times().then_some(self.floor);
         let rings = &self.state.rings[ring];
+        debug_assert!(rings.edges_used() + self.state.predecessors.len() as u64 <= rings.edges_capacity);
         let (base, mask) = (self.table.edge_base[ring], rings.edges_capacity as u32 - 1);
         let mut head = rings.edges_head;
         for predecessor in &self.state.predecessors {
             let edge = base + (head as u32 & mask);
             head += 1;
             let task = &self.table.slots[predecessor.slot.0 as usize];
-            let linked = match self.threading {
-                // SAFETY: we are the submitter; the entry is within the ring's free part and is `slot`'s own.
-                Threading::Multi => unsafe { task.link(&self.table.edges, edge, slot, predecessor.kind) },
-                // SAFETY: as above, and nobody else runs tasks.
-                Threading::Single => unsafe {
-                    task.link_alone(&self.table.edges, edge, slot, predecessor.kind)
-                },
-            };
-            match linked {
+            match self.table.link(task, edge, (slot, predecessor.kind), self.threading) {
                 Linked::Waiting => {
                     links += 1;
                     if C::TIMED {

@@ -14,8 +14,8 @@ mod pieces;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ringlane_engine::api::args::Space;
 use ringlane_engine::api::buffers::{BufferId, Buffers, Permission};
+use ringlane_engine::memory::Space;
 use ringlane_engine::prelude::{Element, Result};
 use ringlane_engine::{Error, Fault};
 use ringlane_task::{DType, TensorView};

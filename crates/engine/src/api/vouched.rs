@@ -1,0 +1,40 @@
+//! What a program vouches for itself: accesses that the engine does not order.
+//!
+//! Everything else that a program can say keeps its tasks from racing. These two leave it to the program, and so does
+//! [`SharedMut`](super::views::SharedMut) among the blocks of one task.
+
+use core::panic::Location;
+
+use ringlane_task::Access;
+
+use super::arg::Arg;
+use super::backend::Inference;
+use super::orch::Orch;
+use super::tensor::Tensor;
+use crate::fault::Result;
+
+impl<'s, 'p: 's> Orch<'s, 'p> {
+    /// As [`scope`](Self::scope), without dependency inference inside: only explicit edges order its tasks.
+    ///
+    /// # Safety
+    /// The caller vouches that the tasks inside do not race with each other or with tasks before them.
+    #[track_caller]
+    pub unsafe fn manual_scope<R>(
+        &mut self,
+        f: impl for<'c> FnOnce(&mut Orch<'c, 's>) -> Result<R>,
+    ) -> Result<R> {
+        self.scope_with(Inference::Off, Location::caller(), f)
+    }
+}
+
+impl<'s> Tensor<'s> {
+    /// As an argument that the dependency inference does not follow.
+    ///
+    /// # Safety
+    /// The caller vouches that no task accesses these bytes at the same time in a way that races with this
+    /// one, and that ordering, where it matters, comes from explicit edges.
+    #[inline]
+    pub unsafe fn no_dep(self) -> Arg<'s> {
+        Arg::tensor(self, Access::NoDep)
+    }
+}
