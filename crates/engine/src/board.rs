@@ -2,6 +2,8 @@
 //!
 //! The submitter and each core store into lines of their own, relaxed; a look may mix two moments.
 
+#![forbid(unsafe_code)]
+
 use ringlane_task::TaskId;
 
 use crate::limits::{RINGS, SCOPE_DEPTH_MAX};

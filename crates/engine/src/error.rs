@@ -1,5 +1,7 @@
 //! The error of a run or of one submit: a fault, the call that returned it, and any second error of the run.
 
+#![forbid(unsafe_code)]
+
 use core::fmt;
 
 use ringlane_task::{Explain, ViewError};

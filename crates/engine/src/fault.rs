@@ -1,5 +1,7 @@
 //! The errors of the engine, each with a name, the numbers that led to it, and what to do.
 
+#![forbid(unsafe_code)]
+
 use ringlane_task::{DType, Explain, Reader, TaskId, ViewError};
 
 use crate::api::annotations::kernel_and_label;

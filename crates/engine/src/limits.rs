@@ -1,5 +1,7 @@
 //! Every limit of the engine: unit, cost, reason, and what happens when it is reached.
 
+#![forbid(unsafe_code)]
+
 /// Rings; scope depth `d` uses ring `min(d, RINGS - 1)`. Each ring costs its capacities. Four, because deeper
 /// nesting than that is rare and the innermost ring still works for it (its scopes wait for each other).
 pub const RINGS: usize = ringlane_task::RINGS;

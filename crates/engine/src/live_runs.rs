@@ -4,6 +4,8 @@
 //! time can meet each other's handles, and a number is free again when its run has ended: 16 bits are enough for every handle
 //! to carry one, and equality proves the run.
 
+#![forbid(unsafe_code)]
+
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::fault::{Fault, Result};

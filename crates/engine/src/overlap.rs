@@ -19,6 +19,8 @@
 //! assert_eq!(relation(&Region::of(&m), &Region::of(&right)), Relation::Covered);
 //! ```
 
+#![forbid(unsafe_code)]
+
 use ringlane_task::{Dim, MAX_RANK, TensorView};
 
 /// Steps of the search before it answers `Possible`.

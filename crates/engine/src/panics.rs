@@ -7,6 +7,8 @@
 //! hooks cannot be taken out of the middle of a chain. A hook that the program sets later without chaining replaces it, and
 //! then a failure has the message without the place.
 
+#![forbid(unsafe_code)]
+
 use std::any::Any;
 use std::cell::RefCell;
 use std::panic::{PanicHookInfo, set_hook, take_hook};

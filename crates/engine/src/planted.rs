@@ -1,5 +1,7 @@
 //! Bugs planted on purpose, to see that the tests find them. Without the feature `planted-bugs` none exists.
 
+#![forbid(unsafe_code)]
+
 /// A bug that a test can switch on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]

@@ -3,6 +3,8 @@
 //! Poison lives with the memory, byte by byte, so the set of skipped tasks follows from the program alone. A run
 //! without failures pays one relaxed load a task.
 
+#![forbid(unsafe_code)]
+
 use std::collections::BTreeMap;
 
 use ringlane_task::TensorView;

@@ -1,5 +1,7 @@
 //! Giving slots and memory back, oldest first, once the scopes that could use them have ended and are done.
 
+#![forbid(unsafe_code)]
+
 use ringlane_task::{TaskId, Ticks};
 
 use crate::limits::RINGS;

@@ -1,5 +1,7 @@
 //! A running chip from another thread: interrupts the run, and reports what it is doing.
 
+#![forbid(unsafe_code)]
+
 use core::fmt;
 use std::sync::Arc;
 

@@ -1,5 +1,7 @@
 //! What a run reports: totals after it, and its state while it goes on.
 
+#![forbid(unsafe_code)]
+
 use core::fmt;
 
 use ringlane_task::{Resource, TaskId};

@@ -1,5 +1,7 @@
 //! Scopes: what is open, what each holds, and what may be reclaimed once it has ended.
 
+#![forbid(unsafe_code)]
+
 use ringlane_task::Resource;
 
 use crate::api::backend::{Inference, Site};

@@ -4,6 +4,8 @@
 //! belongs to a scope that is still open: only the submitter could end that scope, and it is the one who waits. For
 //! the tensor map this must hold on every ring that holds entries. No clock is involved.
 
+#![forbid(unsafe_code)]
+
 use ringlane_task::{Capacities, RINGS, Resource};
 
 use crate::api::backend::Site;

@@ -1,5 +1,7 @@
 //! What a core knows of a task beside its kernels and arguments, in one byte of its slot.
 
+#![forbid(unsafe_code)]
+
 use core::ops::BitOrAssign;
 
 /// What a task has beside its kernels.

@@ -3,6 +3,8 @@
 //! A payload is a value of the program's own, and dropping it runs the program's code, which may panic again. Nothing may
 //! unwind past a run that still has tasks: they write memory that the run only borrows.
 
+#![forbid(unsafe_code)]
+
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -1,5 +1,7 @@
 //! Arguments as a cost model sees them: this block's part of each tensor, and the scalars, without an allocation.
 
+#![forbid(unsafe_code)]
+
 use ringlane_task::{Access, DType, Dim, Element, MAX_RANK, Scalar};
 
 use super::arg::NO_SPLIT;

@@ -1,5 +1,7 @@
 //! Kernels: functions over typed views and scalars, with a name, a core type and an optional cost model.
 
+#![forbid(unsafe_code)]
+
 use core::fmt;
 use core::time::Duration;
 

@@ -1,5 +1,7 @@
 //! What a submit starts: one kernel, a kernel in many blocks, or up to three kernels on one cluster.
 
+#![forbid(unsafe_code)]
+
 use core::time::Duration;
 
 use super::annotations::Annotations;

@@ -1,5 +1,7 @@
 //! A parameter that takes any number of arguments.
 
+#![forbid(unsafe_code)]
+
 use core::fmt;
 use core::iter::FusedIterator;
 use core::marker::PhantomData;
