@@ -6,9 +6,11 @@
 //!
 //! - The first part gives the size of a cell.
 //! - When more parts since then went into the tree than into cells, the largest of those gives the size, and all parts are
-//!   filed again. At least as many came as there are, so each part pays for being filed twice at most.
+//!   filed again. At least as many came as there are now, so on average each part is filed once more.
 //! - When lookups meet many parts of their cells in vain (prefixes of growing length all begin in one), there are no
 //!   more cells: all parts go into the tree.
+//!
+//! The past counts less and less, so that a program that begins to divide its tensor in another way is noticed.
 
 use super::axes::{Axes, Bounds};
 use super::grid::{Cells, Grid};
@@ -19,6 +21,8 @@ use crate::overlap::{Region, Relation};
 const LOOKUPS_MIN: u32 = 16;
 /// Parts that a lookup may meet in vain, on average.
 const VAIN_MAX: u32 = 16;
+/// Lookups, and filed parts beyond twice those that are there, after which the past counts half.
+const MEMORY: u32 = 1 << 10;
 /// Cells that a lookup may visit however few parts are in cells.
 const VISIT_MIN: u64 = 16;
 
@@ -67,12 +71,19 @@ impl Parts {
 
     /// Another choice of grid that what came since this one calls for.
     #[inline]
-    fn better_grid(&self) -> Option<Option<Grid>> {
+    fn better_grid(&mut self) -> Option<Option<Grid>> {
         self.grid?;
+        let live = self.in_cells + self.in_trees;
+        if self.fits + self.misfits > 2 * live + MEMORY {
+            (self.fits, self.misfits) = (self.fits / 2, self.misfits / 2);
+        }
+        if self.lookups > MEMORY {
+            (self.lookups, self.in_vain) = (self.lookups / 2, self.in_vain / 2);
+        }
         if self.lookups >= LOOKUPS_MIN && self.in_vain / self.lookups > VAIN_MAX {
             return Some(None);
         }
-        let outdated = self.misfits > self.fits && self.misfits + self.fits >= self.in_cells + self.in_trees;
+        let outdated = self.misfits > self.fits && self.misfits + self.fits >= live;
         outdated.then(|| Some(Grid::for_part(&self.largest_misfit, self.axes.rank())))
     }
 }
@@ -196,7 +207,7 @@ impl TensorMap {
         match self.accesses[index].filed {
             Filed::Cell => parts.fits += 1,
             _ => {
-                parts.misfits += 1;
+                parts.misfits = parts.misfits.saturating_add(1);
                 if parts.largest_misfit.volume() < bounds.volume() || parts.misfits == 1 {
                     parts.largest_misfit = *bounds;
                 }
