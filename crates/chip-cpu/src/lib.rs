@@ -29,14 +29,17 @@ mod fence;
 mod grain;
 #[cfg(all(test, loom))]
 mod loom_tests;
+mod machine;
 mod mode;
 mod platform;
 mod ready;
 mod runtime;
 mod sleep;
 mod sync;
+mod topology;
 mod worker;
 
 pub use clock::{ClockSource, CpuClock};
 pub use fence::prepare_process;
+pub use machine::usable_cpus;
 pub use runtime::CpuRuntime;

@@ -15,6 +15,7 @@ use ringlane_task::{CallConfig, Capacities, ConfigError, CoreId};
 use crate::clock::CpuClock;
 use crate::fence;
 use crate::grain::Grain;
+use crate::machine::{self, usable_cpus};
 use crate::mode::{Generation, Mode, Modes};
 use crate::ready::ReadyQueue;
 use crate::sleep::Sleep;
@@ -45,7 +46,7 @@ impl CpuRuntime {
     pub fn new(config: &CallConfig) -> Result<Self> {
         config.validate().map_err(Fault::Config)?;
         refuse_counts_of_models(config).map_err(Fault::Config)?;
-        let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+        let cores = usable_cpus();
         let workers = if config.threads == 0 { cores } else { config.threads as usize };
         if workers > THREADS_MAX {
             let (field, value, max) = ("threads", config.threads, THREADS_MAX as u32);
@@ -67,9 +68,11 @@ impl CpuRuntime {
     }
 
     fn start_workers(&mut self, workers: usize) -> Result<()> {
+        let pins = machine::pins(workers);
         for core in 1..workers {
-            let shared = self.shared.clone();
+            let (shared, pin) = (self.shared.clone(), pins.get(core - 1).copied());
             let spawned = thread::Builder::new().name(format!("ringlane-{core}")).spawn(move || {
+                pin.into_iter().for_each(machine::pin_to);
                 live(&shared, core);
             });
             self.helpers.push(spawned.map_err(|error| Fault::NoThread {
