@@ -4,8 +4,9 @@
 //! checks for sleepers; the sleeper announces itself and then checks for tasks. `membarrier` makes every running thread
 //! of the process pass a full fence, so the sleeper pays for both. Where the kernel does not have it, both sides fence.
 
-use std::sync::atomic::{AtomicU8, Ordering, compiler_fence, fence};
+use std::sync::atomic::{AtomicU8, compiler_fence};
 
+use crate::sync::{Ordering, fence};
 use rustix::thread::{MembarrierCommand, membarrier};
 
 const UNKNOWN: u8 = 0;
@@ -30,16 +31,21 @@ pub fn prepare_process() {
 /// The cheap side: after the task is stored, before the check for sleepers.
 #[inline]
 pub(crate) fn light() {
-    if MODE.load(Ordering::Relaxed) == EXPEDITED {
+    if MODE.load(Ordering::Relaxed) == EXPEDITED && !cfg!(loom) {
         compiler_fence(Ordering::SeqCst);
     } else {
         fence(Ordering::SeqCst);
     }
 }
 
+/// What is enough where the other side calls [`heavy`] too.
+pub(crate) fn own_side_of_heavy() {
+    fence(Ordering::SeqCst);
+}
+
 /// The expensive side: after the announcement, before the check for tasks.
 pub(crate) fn heavy() {
-    fence(Ordering::SeqCst);
+    own_side_of_heavy();
     if MODE.load(Ordering::Relaxed) == EXPEDITED {
         // Registered, so it cannot fail; if it did, the fence above is what the other mode has on this side.
         let _ = membarrier(MembarrierCommand::PrivateExpedited);

@@ -2,7 +2,7 @@
 //!
 //! A task that another core runs moves a handful of cache lines, 60–100 ns each. For tasks shorter than that, handing
 //! them over costs more than running them, so while tasks are *fine* the submitter runs them itself between submits
-//! and idle workers leave short queues alone for a while. Every worker times one task in sixteen; the estimate is
+//! and idle workers leave them alone. Every worker times one task in sixteen; the estimate is
 //! shared, and wrong only for as long as a few samples take. It decides who runs a task, never what it computes.
 
 use std::time::Instant;
@@ -17,6 +17,8 @@ const SAMPLE_EVERY: u32 = 16;
 const FINE_NS: u32 = 300;
 /// A sample counts at most this much, so that one interrupted task does not hide a thousand tiny ones.
 const SAMPLE_MAX_NS: u128 = 20_000;
+/// What it takes a helper to get hold of a task that another thread prepared, and to complete it: it is no part of the task.
+const MOVED_NS: u32 = 250;
 
 /// The shared estimate: nanoseconds a task. Written and read relaxed; it is a hint.
 #[derive(Debug)]
@@ -31,7 +33,12 @@ pub(crate) struct Sampler {
 
 impl Grain {
     pub(crate) fn new() -> Self {
-        Grain(Padded(AtomicU32::new(SAMPLE_MAX_NS as u32)))
+        Self::of_ns(SAMPLE_MAX_NS as u32)
+    }
+
+    /// An estimate to begin with.
+    pub(crate) fn of_ns(ns: u32) -> Self {
+        Grain(Padded(AtomicU32::new(ns)))
     }
 
     /// Whether tasks are too short to be worth moving.
@@ -40,15 +47,16 @@ impl Grain {
         self.0.load(Ordering::Relaxed) < FINE_NS
     }
 
-    /// How many tasks take so long, at least one.
+    /// How many tasks take this long, at least one.
     pub(crate) fn tasks_in(&self, ns: u32) -> u32 {
         (ns / self.0.load(Ordering::Relaxed).max(1)).max(1)
     }
 
+    /// Takes a sample into account. One that agrees with the estimate leaves it alone: every worker reads that line.
     fn add(&self, sample_ns: u32) {
         let before = self.0.load(Ordering::Relaxed);
         let now = (3 * before + sample_ns) / 4;
-        if now != before {
+        if now.abs_diff(before) > before / 16 {
             self.0.store(now, Ordering::Relaxed);
         }
     }
@@ -65,11 +73,12 @@ impl Sampler {
         }
     }
 
-    /// After it ran.
+    /// After it ran, on this core.
     #[inline]
-    pub(crate) fn end(&mut self, grain: &Grain) {
+    pub(crate) fn end(&mut self, grain: &Grain, core: usize) {
         if let Some(started) = self.started.take() {
-            grain.add(started.elapsed().as_nanos().min(SAMPLE_MAX_NS) as u32);
+            let took_ns = started.elapsed().as_nanos().min(SAMPLE_MAX_NS) as u32;
+            grain.add(if core == 0 { took_ns } else { took_ns.saturating_sub(MOVED_NS) });
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What executes on the machine's own cores: workers, stealing, parking.
 //!
 //! ```text
-//! take = kept successor → own queue → steal half of another's → park
+//! take = kept successor → own queue → steal a batch of another's → park
 //! ```
 //! Each worker completes its own tasks and keeps one successor that just became ready, so that a chain stays on the
 //! core whose caches hold its data. The submitting thread is worker 0: it submits, and works while it waits.
@@ -34,6 +34,7 @@ mod mode;
 mod platform;
 mod ready;
 mod runtime;
+mod search;
 mod sleep;
 mod sync;
 mod topology;

@@ -1,4 +1,5 @@
-//! Loom explores the ready queues between an owner and thieves, and the blocks of a task that travels through them.
+//! Loom explores the ready queues between an owner and thieves, the blocks of a task that travels through them, and the
+//! sleep of workers.
 //!
 //! ```text
 //! RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test -p ringlane-chip-cpu --release --lib loom
@@ -11,7 +12,10 @@ use loom::thread::{self, JoinHandle};
 use ringlane_engine::slot::{LaneShape, Slot, SlotIndex, TaskRecord};
 use ringlane_engine::sync::{Shared, Zeroed};
 
+use crate::fence;
 use crate::ready::ReadyQueue;
+use crate::sleep::{Announced, Sleep};
+use crate::sync::{Condvar, Mutex};
 
 /// Explores all schedules with at most this many switches away from a thread that could go on.
 fn check(preemptions: Option<usize>, program: impl Fn() + Sync + Send + 'static) {
@@ -47,12 +51,16 @@ fn queue(tasks: usize) -> Arc<ReadyQueue> {
     Arc::new(ReadyQueue::new(tasks).unwrap())
 }
 
+fn half(waiting: u32) -> u32 {
+    waiting.div_ceil(2)
+}
+
 /// A thief with a queue of its own, who steals once and then works off what it got.
 fn thief(victim: &Arc<ReadyQueue>, taken: &Arc<Taken>) -> JoinHandle<()> {
     let (victim, taken) = (victim.clone(), taken.clone());
     thread::spawn(move || {
         let mine = ReadyQueue::new(2).unwrap();
-        taken.note(victim.steal_into(&mine));
+        taken.note(victim.steal_into(&mine, half));
         while taken.note(mine.pop()) {}
     })
 }
@@ -86,13 +94,13 @@ fn an_owner_and_two_thieves_take_each_task_once() {
 }
 
 #[test]
-fn an_owner_does_not_push_over_an_entry_that_is_being_copied() {
-    // Two entries only: with both pushed and one claimed by the thief, the next lap's push meets the claimed one.
+fn a_thief_that_read_an_entry_of_the_next_lap_does_not_take_it() {
+    // Two entries only: while the thief reads them the owner pops both tasks and pushes others over them.
     check(Some(5), || contended(0, 2, 4, 1));
 }
 
 #[test]
-fn a_thief_leaves_a_queue_alone_from_which_another_copies() {
+fn two_thieves_that_read_the_same_entries_take_them_once() {
     check(Some(3), || contended(0, 2, 3, 2));
 }
 
@@ -105,7 +113,7 @@ fn a_thief_is_robbed_of_what_it_stole() {
         let robbed = {
             let (first, middle, taken) = (first.clone(), middle.clone(), taken.clone());
             thread::spawn(move || {
-                taken.note(first.steal_into(&middle));
+                taken.note(first.steal_into(&middle, half));
                 while taken.note(middle.pop()) {}
             })
         };
@@ -159,7 +167,7 @@ fn a_task_brings_its_record_along_through_two_queues() {
             let (stage, mine) = (stage.clone(), mine.clone());
             thread::spawn(move || {
                 let own = ReadyQueue::new(2).unwrap();
-                let stolen = mine.steal_into(&own);
+                let stolen = mine.steal_into(&own, half);
                 stolen.into_iter().chain(core::iter::from_fn(|| own.pop())).for_each(|task| stage.run(task));
             })
         };
@@ -206,7 +214,7 @@ fn one_block_is_the_last_and_sees_what_the_others_wrote() {
             let (stage, mine) = (stage.clone(), mine.clone());
             thread::spawn(move || {
                 let own = ReadyQueue::new(2).unwrap();
-                let stolen = mine.steal_into(&own);
+                let stolen = mine.steal_into(&own, half);
                 stolen.into_iter().for_each(|task| run_block(&stage, task, &own));
                 while let Some(task) = own.pop() {
                     run_block(&stage, task, &own);
@@ -219,4 +227,99 @@ fn one_block_is_the_last_and_sees_what_the_others_wrote() {
         join([core]);
         assert_eq!(stage.runs[0].load(Relaxed), 1);
     });
+}
+
+/// Helpers that sleep, and tasks that need each other: each ends only when all have been taken.
+struct Office {
+    sleep: Sleep,
+    queue: ReadyQueue,
+    tasks: u32,
+    taken: Mutex<u32>,
+    all_taken: Condvar,
+}
+
+impl Office {
+    /// One submitter pushes `tasks` tasks and never runs one; `helpers` helpers have to. If a wake-up is lost nobody can go
+    /// on, which loom reports.
+    fn open(helpers: usize, tasks: u32) {
+        let (taken, all_taken) = (Mutex::new(0), Condvar::new());
+        let office = Office {
+            sleep: Sleep::new(helpers + 1),
+            queue: ReadyQueue::new(2).unwrap(),
+            tasks,
+            taken,
+            all_taken,
+        };
+        let office = Arc::new(office);
+        let spawn = |core| {
+            let office = office.clone();
+            thread::spawn(move || office.help(core))
+        };
+        let helpers: Vec<_> = (1..=helpers).map(spawn).collect();
+        for task in 0..tasks {
+            office.queue.push(SlotIndex(task));
+            office.sleep.pushed();
+        }
+        join(helpers);
+    }
+
+    fn is_closed(&self) -> bool {
+        *self.taken.lock().unwrap() == self.tasks
+    }
+
+    /// Takes a task if there is one, and ends it when all are taken.
+    fn work(&self, core: usize, leave: impl Fn()) -> bool {
+        let Some(_) = self.queue.steal_into(&ReadyQueue::new(1).unwrap(), |_| 1) else { return false };
+        leave();
+        self.sleep.found(core, false);
+        let mut taken = self.taken.lock().unwrap();
+        *taken += 1;
+        if *taken == self.tasks {
+            self.all_taken.notify_all();
+            drop(taken);
+            fence::heavy();
+            self.sleep.wake_all();
+            return true;
+        }
+        while *taken < self.tasks {
+            taken = self.all_taken.wait(taken).unwrap();
+        }
+        true
+    }
+
+    fn help(&self, core: usize) {
+        self.sleep.register(core);
+        self.sleep.search(core);
+        while !self.is_closed() {
+            if self.work(core, || ()) {
+                return;
+            }
+            let announced = self.sleep.announce(core);
+            let cancel = || self.sleep.cancel(core);
+            if self.is_closed() {
+                cancel();
+                break;
+            }
+            if announced == Announced::Last && self.work(core, cancel) {
+                return;
+            }
+            self.sleep.park(core);
+        }
+        self.sleep.stop_searching(core);
+    }
+}
+
+#[test]
+fn a_push_wakes_the_last_worker_that_goes_to_sleep() {
+    check(Some(4), || Office::open(1, 1));
+}
+
+#[test]
+fn one_task_ends_the_sleep_of_all() {
+    check(Some(3), || Office::open(2, 1));
+}
+
+#[test]
+fn a_worker_that_finds_a_task_wakes_another_for_the_next() {
+    check(Some(2), || Office::open(2, 2));
 }

@@ -1,163 +1,224 @@
-//! A worker's queue of ready tasks: first in, first out for its owner; thieves take half at once.
+//! A worker's queue of ready tasks: first in, first out for its owner; thieves take several at once.
 //!
 //! ```text
-//!   head = (steal, real)          tail
-//!     │                            │
-//!   ──▼──────▼─────────────────────▼──▶   owner pushes at tail, pops at real;
-//!     copied  next to be popped           a thief moves real by half, copies, then moves steal after it
+//!           head                     tail
+//!            │                        │
+//!   ─────────▼────────────────────────▼──▶   the owner pushes at tail and pops at head;
+//!   may be    tasks that wait here           a thief reads some entries from head on, then moves head past them
+//!   overwritten
 //! ```
-//! While `steal ≠ real` a thief is copying: others do not steal from this queue, and the owner does not push over
-//! the entries being copied. The queue holds more entries than there are slots, so the owner meets that limit only
-//! if a thief is stopped by the operating system for a whole lap; then it waits for it.
+//! Who touches what
+//! - `tail` and `entries` are written by the owner only, and so is `seen`, which nobody else reads. A push stores into lines
+//!   that thieves only read, and loads nothing that they write.
+//! - `head` is moved by the owner's pop and by thieves, always by an exchange, always forward. Positions are 64 bits and
+//!   never wrap, so an exchange succeeds only if no task was taken since `head` was loaded.
+//!
+//! Why an entry that a thief has read is the task at that position
+//! - The thief loads `head`, then `tail` (acquire, pairs with the push's release), and reads only entries between the two:
+//!   they were written before `tail` was stored.
+//! - The owner overwrites the entry of a position only after it has seen (acquire, in `make_room`) a `head` beyond it. If the
+//!   thief read an entry that was overwritten, `head` had moved, the exchange fails, and what was read is discarded. The
+//!   exchange's release, which `make_room` acquires, keeps the reads of a thief that succeeded before the overwriting.
+//!
+//! A thief that the operating system stops in the middle therefore holds up nobody.
 
 use ringlane_engine::Result;
 use ringlane_engine::slot::SlotIndex;
-use ringlane_engine::sync::{AtomicU32, AtomicU64, Ordering, Padded, Reserved, Word, yield_now};
+use ringlane_engine::sync::{AtomicU32, AtomicU64, Ordering, Padded, Reserved, Zeroed};
 
-/// The most tasks taken in one steal; few under loom and shuttle, which explore rare schedules.
-pub(crate) const STEAL_MAX: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 256 };
+/// The most tasks taken in one steal: what a thief reads before its exchange, during which the tasks may go to another. Few
+/// under loom and shuttle, which explore rare schedules.
+pub(crate) const STEAL_MAX: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 128 };
 
 /// The queue.
 #[derive(Debug)]
 pub(crate) struct ReadyQueue {
-    /// `steal << 32 | real`; moved by exchanges (AcqRel). A pop's or steal's acquire pairs with `tail`'s release.
+    /// The position of the oldest task.
     head: Padded<AtomicU64>,
-    /// Written by the owner only, with release.
-    tail: Padded<AtomicU32>,
-    entries: Reserved<Word>,
+    owner: Padded<OwnerLine>,
+    entries: Reserved<Entry>,
 }
 
-fn pack(steal: u32, real: u32) -> u64 {
-    (steal as u64) << 32 | real as u64
+/// What only the owner writes.
+#[derive(Debug)]
+struct OwnerLine {
+    /// One past the newest task's position. Stored with release: what it covers is written.
+    tail: AtomicU64,
+    /// A position that `head` has reached, as the owner knows: entries before it are free. Relaxed, the owner's own.
+    seen: AtomicU64,
 }
 
-fn unpack(head: u64) -> (u32, u32) {
-    ((head >> 32) as u32, head as u32)
+/// A slot's index. Relaxed; `tail` and `head` order the accesses that count (see above).
+#[derive(Debug)]
+struct Entry(AtomicU32);
+
+// SAFETY: zero bits are the index 0.
+unsafe impl Zeroed for Entry {
+    fn zero() -> Self {
+        Entry(AtomicU32::new(0))
+    }
 }
 
 impl ReadyQueue {
     /// A queue for at most `tasks` tasks at a time.
     pub(crate) fn new(tasks: usize) -> Result<Self> {
         let entries = Reserved::new((tasks + STEAL_MAX as usize).next_power_of_two(), "a ready queue")?;
-        Ok(ReadyQueue { head: Padded(AtomicU64::new(0)), tail: Padded(AtomicU32::new(0)), entries })
+        let owner = OwnerLine { tail: AtomicU64::new(0), seen: AtomicU64::new(0) };
+        Ok(ReadyQueue { head: Padded(AtomicU64::new(0)), owner: Padded(owner), entries })
     }
 
-    fn entry(&self, at: u32) -> &Word {
-        &self.entries[at as usize & (self.entries.len() - 1)]
+    #[inline]
+    fn entry(&self, position: u64) -> &AtomicU32 {
+        &self.entries[position as usize & (self.entries.len() - 1)].0
+    }
+
+    #[inline]
+    fn task_at(&self, position: u64) -> SlotIndex {
+        SlotIndex(self.entry(position).load(Ordering::Relaxed))
     }
 
     /// Adds a task. Owner only.
     #[inline]
     pub(crate) fn push(&self, task: SlotIndex) {
-        let tail = self.tail.load(Ordering::Relaxed);
-        let steal = unpack(self.head.load(Ordering::Acquire)).0;
-        if tail.wrapping_sub(steal) as usize >= self.entries.len() {
-            self.wait_for_thief(tail);
-        }
-        self.entry(tail).set(task.0);
-        self.tail.store(tail.wrapping_add(1), Ordering::Release);
+        let tail = self.room_for(1);
+        self.entry(tail).store(task.0, Ordering::Relaxed);
+        self.owner.tail.store(tail + 1, Ordering::Release);
     }
 
-    #[cold]
-    fn wait_for_thief(&self, tail: u32) {
-        while tail.wrapping_sub(unpack(self.head.load(Ordering::Acquire)).0) as usize >= self.entries.len() {
-            yield_now();
+    /// Where the next task goes; that entry and the `count` - 1 after it are free. Owner only.
+    #[inline]
+    fn room_for(&self, count: u64) -> u64 {
+        let tail = self.owner.tail.load(Ordering::Relaxed);
+        if tail + count - self.owner.seen.load(Ordering::Relaxed) > self.entries.len() as u64 {
+            self.make_room(tail + count);
         }
+        tail
+    }
+
+    /// Learns how far `head` has come, so that positions up to `end` have entries.
+    #[cold]
+    fn make_room(&self, end: u64) {
+        let head = self.head.load(Ordering::Acquire);
+        assert!(end - head <= self.entries.len() as u64, "there are more entries than tasks");
+        self.owner.seen.store(head, Ordering::Relaxed);
     }
 
     /// Takes the oldest task. Owner only.
     #[inline]
     pub(crate) fn pop(&self) -> Option<SlotIndex> {
-        let tail = self.tail.load(Ordering::Relaxed);
-        let mut head = self.head.load(Ordering::Acquire);
-        loop {
-            let (steal, real) = unpack(head);
-            if real == tail {
-                return None;
-            }
-            let next = real.wrapping_add(1);
-            let new = if steal == real { pack(next, next) } else { pack(steal, next) };
-            match self.head.compare_exchange(head, new, Ordering::AcqRel, Ordering::Acquire) {
-                Ok(_) => return Some(SlotIndex(self.entry(real).get())),
+        let tail = self.owner.tail.load(Ordering::Relaxed);
+        let mut head = self.head.load(Ordering::Relaxed);
+        while head != tail {
+            // Read before the exchange, like a thief: afterwards another push may use the entry.
+            let task = self.task_at(head);
+            match self.head.compare_exchange(head, head + 1, Ordering::AcqRel, Ordering::Relaxed) {
+                Ok(_) => return Some(task),
                 Err(now) => head = now,
             }
         }
+        None
     }
 
     /// The task that `pop` would take now, as far as the owner knows.
     #[inline]
     pub(crate) fn peek(&self) -> Option<SlotIndex> {
-        let real = unpack(self.head.load(Ordering::Relaxed)).1;
-        let tail = self.tail.load(Ordering::Relaxed);
-        (real != tail).then(|| SlotIndex(self.entry(real).get()))
+        let head = self.head.load(Ordering::Relaxed);
+        (head != self.owner.tail.load(Ordering::Relaxed)).then(|| self.task_at(head))
     }
 
     /// As `pop`, where one thread does everything.
     #[inline]
     pub(crate) fn pop_alone(&self) -> Option<SlotIndex> {
-        let real = unpack(self.head.load(Ordering::Relaxed)).1;
-        if real == self.tail.load(Ordering::Relaxed) {
+        let head = self.head.load(Ordering::Relaxed);
+        if head == self.owner.tail.load(Ordering::Relaxed) {
             return None;
         }
-        let next = real.wrapping_add(1);
-        self.head.store(pack(next, next), Ordering::Relaxed);
-        Some(SlotIndex(self.entry(real).get()))
+        self.head.store(head + 1, Ordering::Relaxed);
+        Some(self.task_at(head))
     }
 
-    /// How many tasks wait here, roughly.
+    /// How many tasks wait here, and the position of the oldest; for any thread, out of date at once.
     #[inline]
-    pub(crate) fn len(&self) -> u32 {
-        let real = unpack(self.head.load(Ordering::Relaxed)).1;
-        self.tail.load(Ordering::Relaxed).wrapping_sub(real).min(self.entries.len() as u32)
+    pub(crate) fn state(&self) -> QueueState {
+        let head = self.head.load(Ordering::Acquire);
+        // `head` never passes `tail`, and its acquire makes this load at least as recent.
+        let waiting = self.owner.tail.load(Ordering::Acquire) - head;
+        QueueState { head, waiting: waiting as u32 }
     }
 
-    /// Moves half of the tasks (rounded up) to `mine`, the thief's own queue, and gives the oldest of them.
+    /// Moves some tasks to `mine`, the thief's own queue, and gives the oldest of them. `share` gives how many of those that
+    /// wait are wanted, at least one.
     #[inline]
-    pub(crate) fn steal_into(&self, mine: &ReadyQueue) -> Option<SlotIndex> {
-        let mut head = self.head.load(Ordering::Acquire);
-        let (first, count) = loop {
-            let (steal, real) = unpack(head);
-            let available = self.tail.load(Ordering::Acquire).wrapping_sub(real);
-            if steal != real || available == 0 || available as usize > self.entries.len() {
+    pub(crate) fn steal_into(&self, mine: &ReadyQueue, share: impl Fn(u32) -> u32) -> Option<SlotIndex> {
+        loop {
+            let QueueState { head, waiting } = self.state();
+            if waiting == 0 {
                 return None;
             }
-            let count = available.div_ceil(2).min(STEAL_MAX);
-            let claimed = pack(real, real.wrapping_add(count));
-            match self.head.compare_exchange(head, claimed, Ordering::AcqRel, Ordering::Acquire) {
-                Ok(_) => break (real, count),
-                Err(now) => head = now,
+            let count = u64::from(share(waiting).clamp(1, waiting.min(STEAL_MAX)));
+            let oldest = self.task_at(head);
+            // Beyond the own tail, where nobody else looks before it is moved.
+            let to = mine.room_for(count - 1);
+            for i in 1..count {
+                mine.entry(to + i - 1).store(self.task_at(head + i).0, Ordering::Relaxed);
             }
-        };
-        let oldest = SlotIndex(self.entry(first).get());
-        for i in 1..count {
-            mine.push(SlotIndex(self.entry(first.wrapping_add(i)).get()));
+            if self.head.compare_exchange(head, head + count, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+                mine.owner.tail.store(to + count - 1, Ordering::Release);
+                return Some(oldest);
+            }
         }
-        self.finish_steal();
-        Some(oldest)
     }
+}
 
-    fn finish_steal(&self) {
-        let mut head = self.head.load(Ordering::Acquire);
-        loop {
-            let real = unpack(head).1;
-            match self.head.compare_exchange(head, pack(real, real), Ordering::AcqRel, Ordering::Acquire) {
-                Ok(_) => return,
-                Err(now) => head = now,
-            }
-        }
-    }
+/// What a thread sees of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct QueueState {
+    /// Position of the oldest task: changes with every task that is taken.
+    pub(crate) head: u64,
+    /// Tasks that wait.
+    pub(crate) waiting: u32,
 }
 
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
     use super::*;
 
+    fn queue_of(tasks: u32) -> ReadyQueue {
+        let queue = ReadyQueue::new(16).unwrap();
+        (0..tasks).for_each(|task| queue.push(SlotIndex(task)));
+        queue
+    }
+
+    fn drained(queue: &ReadyQueue) -> Vec<u32> {
+        core::iter::from_fn(|| queue.pop()).map(|task| task.0).collect()
+    }
+
     #[test]
-    fn a_thief_takes_the_older_half() {
-        let (mine, other) = (ReadyQueue::new(16).unwrap(), ReadyQueue::new(16).unwrap());
-        (0..4).for_each(|task| mine.push(SlotIndex(task)));
-        assert_eq!(mine.steal_into(&other), Some(SlotIndex(0)));
-        assert_eq!((other.pop(), other.pop()), (Some(SlotIndex(1)), None));
-        assert_eq!((mine.pop(), mine.pop(), mine.pop()), (Some(SlotIndex(2)), Some(SlotIndex(3)), None));
+    fn a_thief_takes_the_oldest_in_order() {
+        let (victim, mine) = (queue_of(5), queue_of(0));
+        assert_eq!(victim.steal_into(&mine, |waiting| waiting.div_ceil(2)), Some(SlotIndex(0)));
+        assert_eq!((drained(&mine), drained(&victim)), (vec![1, 2], vec![3, 4]));
+    }
+
+    #[test]
+    fn a_share_is_at_least_one_task_and_at_most_what_is_there() {
+        let (victim, mine) = (queue_of(3), queue_of(0));
+        assert_eq!(victim.steal_into(&mine, |_| 0), Some(SlotIndex(0)));
+        assert_eq!(drained(&mine), []);
+        assert_eq!(victim.steal_into(&mine, |_| u32::MAX), Some(SlotIndex(1)));
+        assert_eq!((drained(&mine), drained(&victim)), (vec![2], vec![]));
+        assert_eq!(victim.steal_into(&mine, |_| 1), None);
+    }
+
+    #[test]
+    fn entries_are_used_again_lap_after_lap() {
+        let (victim, mine) = (queue_of(0), queue_of(0));
+        let laps = 5 * victim.entries.len() as u32;
+        for task in (0..laps).step_by(3) {
+            (task..task + 3).for_each(|task| victim.push(SlotIndex(task)));
+            assert_eq!(victim.pop(), Some(SlotIndex(task)));
+            assert_eq!(victim.steal_into(&mine, |waiting| waiting), Some(SlotIndex(task + 1)));
+            assert_eq!(drained(&mine), [task + 2]);
+        }
     }
 }

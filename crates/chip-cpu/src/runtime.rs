@@ -55,7 +55,7 @@ impl CpuRuntime {
         let table = Table::new(&Capacities::of(config), workers)?;
         let state = State::new(&table);
         let queues = (0..workers).map(|_| ReadyQueue::new(table.slot_count())).collect::<Result<_>>()?;
-        let polls = if workers <= cores { crate::worker::POLLS } else { 1 };
+        let polls = if workers <= cores { crate::search::POLLS } else { 1 };
         let threading = if workers == 1 { Threading::Single } else { Threading::Multi };
         let (sleep, modes) = (Sleep::new(workers), Modes::new());
         let shared = Arc::new(Shared { table, queues, sleep, modes, polls, threading, grain: Grain::new() });

@@ -1,38 +1,96 @@
-//! Sleeping workers, and how each is woken without a lost wake-up.
+//! Idle workers: who searches, who sleeps, and who wakes them, without a lost wake-up.
 //!
-//! A worker that found nothing announces itself, fences, polls once more and parks. A thread that makes a task ready pushes
-//! it, fences (lightly) and wakes one sleeper if there is any. So either the sleeper sees the task or the pusher sees the
-//! sleeper.
+//! ```text
+//!          found a task                 polled in vain for a while
+//!  busy ◀──────────────── searching ──────────────────────────────▶ asleep
+//!   └──── nothing to do ─────▲  ▲──────────── woken ───────────────────┘
+//! ```
+//! One rule keeps every task that waits in a queue in somebody's view: **while a worker sleeps, another one searches, or
+//! the next push wakes one.** So a push checks one flag that hardly ever changes, and waking is the workers' own work:
 //!
-//! The submitter also waits for *completions*. It announces itself the same way and then lets its caller check the condition
+//! - The last searcher that finds a task wakes a sleeper, which searches in its place; where plenty is left it wakes
+//!   two, so that the number of busy workers doubles until there is nothing left to find.
+//! - The last searcher that goes to sleep sets `wanted`, fences (heavily) and polls once more before it parks. A thread
+//!   that makes a task ready pushes it, fences (lightly) and checks `wanted`. So either the sleeper sees the task or the
+//!   pusher sees the flag.
+//! - Searchers that go to sleep while others search need neither: the transitions of `counts` have one order, so the
+//!   last one knows that it is the last.
+//!
+//! `wanted` is cleared only by the thread that then tries to wake a sleeper. It is set and cleared by exchanges, AcqRel, so
+//! that the clearing one acquires from every worker that has set the flag since it was last cleared, and not from the latest
+//! alone: each of them was asleep by then, and is found unless it was woken by another thread or went on by itself; in both
+//! cases it searches. A flag that is still set although some worker searches costs one needless wake-up.
+//!
+//! The submitter is no searcher, because it may go back to submitting at any time. It sleeps until a *completion*, or until
+//! it is woken as the last sleeper of all. It announces itself, fences heavily and then lets its caller check the condition
 //! once more before it parks; a core that completes a task during the announcement wakes it.
 
 use ringlane_engine::planted::{Bug, planted};
 use ringlane_engine::sync::Padded;
 
 use crate::fence;
-use crate::sync::{AtomicBool, AtomicU8, AtomicU32, Mutex, Ordering, Thread, thread};
+use crate::sync::{AtomicBool, AtomicU8, AtomicU32, Mutex, Ordering, Thread, spin_loop, thread};
 
 const AWAKE: u8 = 0;
 const ASLEEP: u8 = 1;
+/// Another thread wakes the worker, and has not counted that yet.
+const WAKING: u8 = 2;
 
-/// The sleepers of one runtime.
+/// The submitter.
+const SUBMITTER: usize = 0;
+/// One worker asleep, in `counts`.
+const SLEEPER: u32 = 1;
+/// One worker that searches, in `counts`.
+const SEARCHER: u32 = 1 << 16;
+/// With this many searchers nobody wakes another.
+const SEARCHERS_MAX: u32 = 4;
+
+/// The idle workers of one runtime.
 #[derive(Debug)]
 pub(crate) struct Sleep {
-    /// How many are asleep or about to be. Read by every push, written only around sleeps.
-    sleepers: Padded<AtomicU32>,
+    /// Whether the next push wakes a sleeper. Read by every push, written only around sleeps.
+    wanted: Padded<AtomicBool>,
     /// Whether the submitter waits for a completion. Read by every completion.
     submitter_waits: Padded<AtomicBool>,
+    /// `SEARCHER` × the workers that search (never the submitter) + `SLEEPER` × those that sleep. Changed by idle workers
+    /// and by those that wake them, with AcqRel: the changes have one order, and what was done before one is visible after it.
+    counts: Padded<AtomicU32>,
+    /// `ASLEEP` is stored by the worker itself before it is counted as a sleeper, and exchanged by the thread that ends its
+    /// sleep, once. That thread counts it as a searcher before it stores `AWAKE`, so a worker never uncounts what is not
+    /// counted yet.
     states: Vec<Padded<AtomicU8>>,
     /// Each worker's thread; locked only to wake it.
     threads: Vec<Mutex<Option<Thread>>>,
 }
 
+/// Who keeps an eye on the queues when a worker sleeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Announced {
+    /// Another worker searches.
+    Watched,
+    /// Nobody: from now on a push wakes a sleeper, and what was pushed before has to be taken now.
+    Last,
+}
+
+/// What a worker that searches counts.
+fn searcher(worker: usize) -> u32 {
+    if worker == SUBMITTER { 0 } else { SEARCHER }
+}
+
+fn searchers(counts: u32) -> u32 {
+    counts / SEARCHER
+}
+
+fn sleepers(counts: u32) -> u32 {
+    counts % SEARCHER
+}
+
 impl Sleep {
     pub(crate) fn new(workers: usize) -> Self {
         Sleep {
-            sleepers: Padded(AtomicU32::new(0)),
+            wanted: Padded(AtomicBool::new(false)),
             submitter_waits: Padded(AtomicBool::new(false)),
+            counts: Padded(AtomicU32::new(0)),
             states: (0..workers).map(|_| Padded(AtomicU8::new(AWAKE))).collect(),
             threads: (0..workers).map(|_| Mutex::new(None)).collect(),
         }
@@ -43,12 +101,12 @@ impl Sleep {
         *self.threads[worker].lock().expect("no panic while a thread is looked up") = Some(thread::current());
     }
 
-    /// After a task was pushed: wakes a sleeper if there is one.
+    /// After a task was pushed: wakes a sleeper if nobody searches.
     #[inline]
     pub(crate) fn pushed(&self) {
         fence::light();
-        if self.sleepers.load(Ordering::Relaxed) > 0 && !planted(Bug::LostWakeUp) {
-            self.wake_one();
+        if self.wanted.load(Ordering::Relaxed) && !planted(Bug::LostWakeUp) {
+            self.answer();
         }
     }
 
@@ -58,6 +116,42 @@ impl Sleep {
         fence::light();
         if self.submitter_waits.load(Ordering::Relaxed) && !planted(Bug::LostWakeUp) {
             self.wake_submitter();
+        }
+    }
+
+    /// The worker has nothing to do: it searches from now on.
+    pub(crate) fn search(&self, worker: usize) {
+        self.counts.fetch_add(searcher(worker), Ordering::AcqRel);
+    }
+
+    /// The worker that searched has found a task. `plenty` is whether as much is left for another.
+    pub(crate) fn found(&self, worker: usize, plenty: bool) {
+        let counts = self.stop_searching(worker);
+        let (wakes, limit) = if plenty { (2, SEARCHERS_MAX) } else { (1, 1) };
+        if worker != SUBMITTER && sleepers(counts) > 0 && searchers(counts) < limit {
+            (0..wakes).for_each(|_| self.wake_one());
+        }
+    }
+
+    /// The worker no longer searches, and nobody has to in its place. What is left then.
+    pub(crate) fn stop_searching(&self, worker: usize) -> u32 {
+        self.counts.fetch_sub(searcher(worker), Ordering::AcqRel) - searcher(worker)
+    }
+
+    /// Workers that search.
+    pub(crate) fn searchers(&self) -> u32 {
+        searchers(self.counts.load(Ordering::Relaxed))
+    }
+
+    /// Whether the worker, which searches, is the only one that does.
+    pub(crate) fn is_last_searcher(&self, worker: usize) -> bool {
+        worker != SUBMITTER && self.searchers() == 1
+    }
+
+    #[cold]
+    fn answer(&self) {
+        if self.wanted.swap(false, Ordering::AcqRel) {
+            self.wake_one();
         }
     }
 
@@ -73,57 +167,88 @@ impl Sleep {
     #[cold]
     fn wake_submitter(&self) {
         if self.submitter_waits.swap(false, Ordering::AcqRel) {
-            self.wake(0);
+            self.wake(SUBMITTER);
         }
     }
 
-    /// Wakes all, for the end of the runtime.
+    /// Wakes all, also those that nap, so that they see a new mode.
     pub(crate) fn wake_all(&self) {
         for worker in 0..self.states.len() {
-            self.wake(worker);
+            if !self.wake(worker) {
+                self.unpark(worker);
+            }
         }
     }
 
     fn wake(&self, worker: usize) -> bool {
-        let woken =
-            self.states[worker].compare_exchange(ASLEEP, AWAKE, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+        let woken = self.set_awake(worker);
         if woken {
-            self.sleepers.fetch_sub(1, Ordering::Relaxed);
-            if let Some(thread) = &*self.threads[worker].lock().expect("no panic while a thread is looked up")
-            {
-                thread.unpark();
-            }
+            self.unpark(worker);
         }
         woken
     }
 
-    /// Announces that a worker is about to sleep. What is published from here on wakes it.
-    pub(crate) fn announce(&self, worker: usize) {
+    /// Ends the sleep of a worker, once: it is counted as a searcher, and then awake.
+    fn set_awake(&self, worker: usize) -> bool {
+        let state = &self.states[worker];
+        let ended = state.compare_exchange(ASLEEP, WAKING, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+        if ended {
+            self.counts.fetch_add(searcher(worker).wrapping_sub(SLEEPER), Ordering::AcqRel);
+            state.store(AWAKE, Ordering::Release);
+        }
+        ended
+    }
+
+    fn unpark(&self, worker: usize) {
+        if let Some(thread) = &*self.threads[worker].lock().expect("no panic while a thread is looked up") {
+            thread.unpark();
+        }
+    }
+
+    /// Announces that a worker, which searches, is about to sleep. It checks once more whether it has to before it
+    /// [parks](Self::park): the mode, and for tasks if it is the last.
+    pub(crate) fn announce(&self, worker: usize) -> Announced {
         self.states[worker].store(ASLEEP, Ordering::Relaxed);
-        if worker == 0 {
+        let change = SLEEPER.wrapping_sub(searcher(worker));
+        let counts = self.counts.fetch_add(change, Ordering::AcqRel).wrapping_add(change);
+        if worker == SUBMITTER {
             self.submitter_waits.store(true, Ordering::Relaxed);
         }
-        self.sleepers.fetch_add(1, Ordering::SeqCst);
-        fence::heavy();
+        let last = searchers(counts) == 0;
+        if last {
+            self.wanted.swap(true, Ordering::AcqRel);
+        }
+        if last || worker == SUBMITTER {
+            fence::heavy();
+            Announced::Last
+        } else {
+            // The thread that changes the mode fences heavily.
+            fence::own_side_of_heavy();
+            Announced::Watched
+        }
     }
 
-    /// Takes the announcement back: there was something to do.
+    /// Takes the announcement back: there was something to do. The worker searches.
     pub(crate) fn cancel(&self, worker: usize) {
-        if worker == 0 {
+        if worker == SUBMITTER {
             self.submitter_waits.store(false, Ordering::Relaxed);
         }
-        if self.states[worker].compare_exchange(ASLEEP, AWAKE, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
-            self.sleepers.fetch_sub(1, Ordering::Relaxed);
+        if !self.set_awake(worker) {
+            self.until_awake(worker, spin_loop);
         }
     }
 
-    /// Sleeps until woken after an announcement.
+    /// Sleeps until woken after an announcement. The worker searches then.
     pub(crate) fn park(&self, worker: usize) {
-        while self.states[worker].load(Ordering::Acquire) == ASLEEP {
-            thread::park();
-        }
-        if worker == 0 {
+        self.until_awake(worker, thread::park);
+        if worker == SUBMITTER {
             self.submitter_waits.store(false, Ordering::Relaxed);
+        }
+    }
+
+    fn until_awake(&self, worker: usize, wait: impl Fn()) {
+        while self.states[worker].load(Ordering::Acquire) != AWAKE {
+            wait();
         }
     }
 }

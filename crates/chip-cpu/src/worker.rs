@@ -1,7 +1,8 @@
 //! A worker: takes tasks, runs them, keeps a successor, steals, and sleeps when there is nothing.
 
+use core::time::Duration;
+
 use ringlane_engine::completion::{Executor, ReadySink};
-use ringlane_engine::limits::SUBMITS_PER_POLL;
 use ringlane_engine::memory::DirectMemory;
 use ringlane_engine::seams::{Chip, Clock, Probe, Threading};
 use ringlane_engine::slot::SlotIndex;
@@ -12,18 +13,10 @@ use crate::clock::CpuClock;
 use crate::grain::{Grain, Sampler};
 use crate::mode::{Generation, Modes};
 use crate::ready::ReadyQueue;
-use crate::sleep::Sleep;
-use crate::sync::spin_loop;
+use crate::search::{self, Demand, Search};
+use crate::sleep::{Announced, Sleep};
+use crate::sync::{nap, spin_loop};
 
-/// Pauses between two polls of the other queues: about a microsecond. Each poll moves a cache line that the owner of the queue
-/// writes, so polling more often slows the owner down.
-const PAUSES: u32 = if cfg!(shuttle) { 1 } else { 48 };
-/// Polls before a worker sleeps, about 100 µs, where every worker has a core of its own.
-pub(crate) const POLLS: u32 = if cfg!(shuttle) { 2 } else { 100 };
-/// For how many polls a worker leaves queues alone, and how many tasks they have to hold before it stops doing so: many tasks
-/// at once are worth stealing, tiny tasks hardly ever.
-const HESITATION: (u32, u32) = (2, 4);
-const FINE_HESITATION: (u32, u32) = (64, 4 * SUBMITS_PER_POLL);
 /// Tasks that may wait before the submitter runs some between its submits: what their slots, arguments and map entries
 /// take still fits a second-level cache.
 const OUTSTANDING: u64 = 1024;
@@ -44,14 +37,23 @@ pub(crate) struct Shared {
     pub(crate) grain: Grain,
 }
 
+/// What a worker does, as the others count it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Busy,
+    Searching,
+    /// It checks once more before it sleeps.
+    Announced(Announced),
+}
+
 /// One worker's own side.
 pub(crate) struct Worker<'s, P> {
     shared: &'s Shared,
     probe: &'s P,
     core: usize,
     kept: Option<SlotIndex>,
-    idle_polls: u32,
-    announced: bool,
+    phase: Phase,
+    search: Search,
     sampler: Sampler,
     clock: CpuClock,
 }
@@ -79,8 +81,8 @@ impl<'s, P: Probe> Worker<'s, P> {
             probe,
             core,
             kept: None,
-            idle_polls: 0,
-            announced: false,
+            phase: Phase::Busy,
+            search: Search::new(core, shared.queues.len()),
             sampler: Sampler::default(),
             clock: CpuClock::get(),
         }
@@ -118,18 +120,33 @@ impl<'s, P: Probe> Worker<'s, P> {
     }
 
     fn steal(&mut self) -> Option<SlotIndex> {
-        let count = self.shared.queues.len();
-        let (polls, worth) = if self.shared.grain.is_fine() { FINE_HESITATION } else { HESITATION };
-        // A worker that is about to sleep takes the last task too.
-        let worth = if self.idle_polls < polls && !self.announced { worth } else { 1 };
-        let stolen = (1..count).map(|i| (self.core + i) % count).find_map(|victim| {
-            let queue = &self.shared.queues[victim];
-            if queue.len() < worth { None } else { queue.steal_into(self.queue()) }
-        });
-        if stolen.is_some() {
-            self.probe.stole(self.core_id());
+        let (queues, grain) = (&self.shared.queues, &self.shared.grain);
+        let demand = match self.phase {
+            Phase::Announced(Announced::Last) => Demand::Any,
+            _ => self.search.demand(grain),
+        };
+        for victim in self.search.victims(self.core, demand) {
+            let queue = &queues[victim];
+            if self.search.accepts(demand, victim, queue.state(), grain) {
+                let share = |waiting| search::share(victim, waiting, queues.len(), grain);
+                if let Some(task) = queue.steal_into(self.queue(), share) {
+                    self.probe.stole(self.core_id());
+                    self.found(victim);
+                    return Some(task);
+                }
+            }
         }
-        stolen
+        None
+    }
+
+    /// A steal ends the search. Where the victim has more, others are woken.
+    fn found(&mut self, victim: usize) {
+        if self.phase != Phase::Busy {
+            let left = self.shared.queues[victim].state().waiting;
+            self.stop_searching(
+                left > search::share(victim, left, self.shared.queues.len(), &self.shared.grain),
+            );
+        }
     }
 
     #[inline]
@@ -152,7 +169,7 @@ impl<'s, P: Probe> Worker<'s, P> {
         self.sampler.begin();
         // SAFETY: as above.
         unsafe { executor.run(task, self) };
-        self.sampler.end(&self.shared.grain);
+        self.sampler.end(&self.shared.grain, self.core);
         self.shared.sleep.completed();
     }
 
@@ -164,30 +181,62 @@ impl<'s, P: Probe> Worker<'s, P> {
 
     /// Nothing to do: polls again a little later, and sleeps after a bounded number of polls.
     fn wait_a_little(&mut self) {
-        self.idle_polls += 1;
-        if self.idle_polls <= self.shared.polls {
-            (0..PAUSES).for_each(|_| spin_loop());
-            return;
+        let sleep = &self.shared.sleep;
+        match self.phase {
+            Phase::Busy => {
+                sleep.search(self.core);
+                self.phase = Phase::Searching;
+                self.pause();
+            }
+            Phase::Searching if !self.search.is_over(self.core, self.shared.polls) => self.pause(),
+            Phase::Searching => match self.nap() {
+                Some(duration) => nap(duration),
+                // The caller polls once more before this worker parks.
+                None => self.phase = Phase::Announced(sleep.announce(self.core)),
+            },
+            Phase::Announced(_) => {
+                sleep.park(self.core);
+                self.phase = Phase::Searching;
+                self.search.woken();
+            }
         }
-        if !self.announced {
-            // From here on a published task wakes this worker; the caller polls once more before it parks.
-            self.shared.sleep.announce(self.core);
-            self.announced = true;
-            return;
+    }
+
+    /// How long to stay away if this is the worker that keeps an eye on fine tasks.
+    fn nap(&mut self) -> Option<Duration> {
+        let watches = self.shared.grain.is_fine() && self.shared.sleep.is_last_searcher(self.core);
+        if watches { self.search.nap() } else { None }
+    }
+
+    /// Lets the time until the next poll pass.
+    fn pause(&mut self) {
+        let ns = self.search.wait_ns(self.core, &self.shared.grain, self.shared.sleep.searchers());
+        self.search.missed();
+        if cfg!(any(loom, shuttle)) {
+            return spin_loop();
         }
-        self.shared.sleep.park(self.core);
-        self.announced = false;
-        self.idle_polls = HESITATION.0;
+        let until = self.clock.now().0 + u64::from(ns) * self.clock.freq_hz() / 1_000_000_000;
+        while self.clock.now().0 < until {
+            spin_loop();
+        }
     }
 
     /// There is something to do again.
     #[inline]
     fn busy(&mut self) {
-        self.idle_polls = 0;
-        if self.announced {
-            self.announced = false;
+        self.search.reset();
+        if self.phase != Phase::Busy {
+            self.stop_searching(false);
+        }
+    }
+
+    #[cold]
+    fn stop_searching(&mut self, plenty: bool) {
+        if let Phase::Announced(_) = self.phase {
             self.shared.sleep.cancel(self.core);
         }
+        self.phase = Phase::Busy;
+        self.shared.sleep.found(self.core, plenty);
     }
 
     /// Runs up to `tasks` of the tasks that wait here.
@@ -218,7 +267,6 @@ impl<'s, P: Probe> Worker<'s, P> {
                 None => self.idle(),
             }
         }
-        self.busy();
         self.probe.leave(self.core_id());
     }
 }
@@ -267,8 +315,11 @@ impl<P: Probe> Chip for Worker<'_, P> {
 
 impl<P> Drop for Worker<'_, P> {
     fn drop(&mut self) {
-        if self.announced {
+        if let Phase::Announced(_) = self.phase {
             self.shared.sleep.cancel(self.core);
+        }
+        if self.phase != Phase::Busy {
+            self.shared.sleep.stop_searching(self.core);
         }
     }
 }
