@@ -11,7 +11,7 @@ use super::metadata::{Metadata, Package};
 use super::tree::File;
 
 /// What each crate may depend on, directly; what those depend on is allowed too.
-const UPSTREAM: [(&str, &[&str]); 14] = [
+const UPSTREAM: [(&str, &[&str]); 15] = [
     ("ringlane-task", &[]),
     ("ringlane-engine", &["ringlane-task"]),
     ("ringlane-chip-cpu", &["ringlane-engine"]),
@@ -21,6 +21,7 @@ const UPSTREAM: [(&str, &[&str]); 14] = [
     ("ringlane-probe", &["ringlane-engine", "ringlane-trace"]),
     ("ringlane-insight", &["ringlane-trace"]),
     ("ringlane-report", &["ringlane-insight"]),
+    ("ringlane-graph", &["ringlane-engine", "ringlane-insight", "ringlane-chip-sim"]),
     ("ringlane-node", &["ringlane-engine", "ringlane-probe", "ringlane-trace"]),
     ("ringlane-mpi", &["ringlane-node"]),
     ("ringlane-scenes", &["ringlane-engine"]),
@@ -30,6 +31,7 @@ const UPSTREAM: [(&str, &[&str]); 14] = [
             "ringlane-chip-cpu",
             "ringlane-chip-sim",
             "ringlane-chip-cuda",
+            "ringlane-graph",
             "ringlane-node",
             "ringlane-report",
             "ringlane-scenes",

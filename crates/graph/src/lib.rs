@@ -1,0 +1,5 @@
+//! Programs whose tasks and edges are known, as graphs that can be run again.
+//!
+//! ```text
+//! files of other tools ──import──▶ run directory ──recorded──▶ program ──what_if──▶ predicted run
+//! ```
