@@ -45,6 +45,8 @@ pub enum Group {
     /// Six task graphs, timed from the first submit to the last completion.
     #[default]
     Workloads,
+    /// The same graphs captured once and replayed: a built graph run again.
+    Replay,
     /// Only the submits of one scope, with no task running.
     Submit,
     /// Tensor-map lookups and inserts with 10 to 10^5 live views of ten patterns.
@@ -68,6 +70,7 @@ impl Group {
     pub const fn as_str(self) -> &'static str {
         match self {
             Group::Workloads => "workloads",
+            Group::Replay => "replay",
             Group::Submit => "submit",
             Group::Overlap => "overlap",
             Group::Scaling => "scaling",
@@ -91,12 +94,12 @@ impl Group {
 
     /// Whether its tasks do work.
     pub const fn takes_spins(self) -> bool {
-        matches!(self, Group::Workloads | Group::Dfx)
+        matches!(self, Group::Workloads | Group::Replay | Group::Dfx)
     }
 
     /// Whether it measures more than the submitting thread.
     pub const fn takes_threads(self) -> bool {
-        matches!(self, Group::Workloads | Group::Scaling | Group::Alloc | Group::Dfx)
+        matches!(self, Group::Workloads | Group::Replay | Group::Scaling | Group::Alloc | Group::Dfx)
     }
 }
 
@@ -134,6 +137,7 @@ impl Bench {
         match (self.group, self.mode) {
             (Group::Workloads, Mode::Measure) => groups::workloads::measure(self, &mut session)?,
             (Group::Workloads, Mode::Verify) => groups::workloads::verify(self, &mut session)?,
+            (Group::Replay, _) => groups::replay::measure(self, &mut session)?,
             (Group::Submit, _) => groups::submit::measure(self, &mut session)?,
             (Group::Overlap, _) => groups::overlap::measure(self, &mut session)?,
             (Group::Scaling, _) => groups::scaling::measure(self, &mut session)?,

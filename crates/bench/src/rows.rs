@@ -43,6 +43,9 @@ pub struct Extra {
     /// The time of the best possible schedule divided by the best measured time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub efficiency: Option<f64>,
+    /// How the task graph was built, where it was not built while tasks ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runtime: Option<&'static str>,
     /// Dependencies that were checked in each repetition.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edges: Option<usize>,

@@ -14,7 +14,7 @@ use crate::sync::{AtomicU32, Ordering};
 /// One task in this many is timed.
 const SAMPLE_EVERY: u32 = 16;
 /// Tasks shorter than this are not worth moving.
-const FINE_NS: u32 = 300;
+pub(crate) const FINE_NS: u32 = 300;
 /// A sample counts at most this much, so that one interrupted task does not hide a thousand tiny ones.
 const SAMPLE_MAX_NS: u128 = 20_000;
 /// What it takes a helper to get hold of a task that another thread prepared, and to complete it: it is no part of the task.
@@ -45,6 +45,11 @@ impl Grain {
     #[inline]
     pub(crate) fn is_fine(&self) -> bool {
         self.0.load(Ordering::Relaxed) < FINE_NS
+    }
+
+    /// What a task takes, roughly.
+    pub(crate) fn task_ns(&self) -> u32 {
+        self.0.load(Ordering::Relaxed)
     }
 
     /// How many tasks take this long, at least one.

@@ -33,6 +33,7 @@ mod machine;
 mod mode;
 mod platform;
 mod ready;
+mod replay;
 mod runtime;
 mod search;
 mod sleep;

@@ -7,10 +7,11 @@ use ringlane_engine::api::orch::Orch;
 use ringlane_engine::chip_runtime::{
     Capabilities, ChipOptions, ChipRuntime, ClockSource, CoreLayout, Counters, HookThreads, Observable,
 };
-use ringlane_engine::remote::{Controlled, Remote};
-use ringlane_engine::report::{Run, RunReport};
+use ringlane_engine::graph::Graph;
+use ringlane_engine::remote::{Controlled, Remote, Thread};
+use ringlane_engine::report::{Run, RunReport, RunningTask, Status};
 use ringlane_engine::seams::Probe;
-use ringlane_engine::table::Table;
+use ringlane_engine::table::{Stop, Table};
 use ringlane_task::CallConfig;
 
 use crate::clock::{self, CpuClock};
@@ -43,6 +44,18 @@ impl Controlled for Shared {
     fn table(&self) -> &Table {
         &self.table
     }
+
+    fn interrupt(&self) {
+        self.replayed.get().as_deref().unwrap_or(&self.table).stop(Stop::Interrupted);
+    }
+
+    fn status(&self) -> Status {
+        self.replayed.get().as_deref().unwrap_or(&self.table).status()
+    }
+
+    fn running_on(&self, thread: Thread) -> Option<RunningTask> {
+        self.replayed.get().as_deref().unwrap_or(&self.table).running_on(thread.number)
+    }
 }
 
 // SAFETY: a worker thread calls the hooks of its own core, the submitter those of core 0.
@@ -55,7 +68,7 @@ unsafe impl Observable for CpuRuntime {
     }
 
     fn table(&self) -> &Table {
-        &self.shared.table
+        self.bound.as_ref().map_or(&self.shared.table, |bound| &bound.table)
     }
 
     fn last_report(&self) -> RunReport {
@@ -84,6 +97,24 @@ impl ChipRuntime for CpuRuntime {
         f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
     ) -> Run<R> {
         CpuRuntime::run_at(self, site, buffers, probe, f)
+    }
+
+    fn capture_at<'e, R>(
+        &mut self,
+        site: Site,
+        buffers: &'e Buffers<'_>,
+        memory_limit: Option<u64>,
+        f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
+    ) -> Result<(R, Graph)> {
+        self.capture(site, buffers, memory_limit, f)
+    }
+
+    fn bind(&mut self, graph: &Graph) {
+        self.bind_graph(graph);
+    }
+
+    fn replay_at<P: Probe>(&mut self, graph: &mut Graph, buffers: &mut Buffers<'_>, probe: &P) -> Run<()> {
+        self.replay(graph, buffers, probe)
     }
 
     fn remote(&self) -> Remote {

@@ -6,6 +6,7 @@ use ringlane_engine::api::backend::Site;
 use ringlane_engine::api::buffers::Buffers;
 use ringlane_engine::api::orch::Orch;
 use ringlane_engine::orchestrator::State;
+use ringlane_engine::remote::ReplayedTable;
 use ringlane_engine::report::{Run, RunReport};
 use ringlane_engine::seams::{Probe, Threading};
 use ringlane_engine::table::Table;
@@ -18,6 +19,7 @@ use crate::grain::Grain;
 use crate::machine::{self, usable_cpus};
 use crate::mode::{Generation, Mode, Modes};
 use crate::ready::ReadyQueue;
+use crate::replay::Bound;
 use crate::sleep::Sleep;
 use crate::sync::{Arc, JoinHandle, thread};
 use crate::worker::{Shared, Worker};
@@ -29,7 +31,10 @@ const THREADS_MAX: usize = 1024;
 pub struct CpuRuntime {
     pub(crate) shared: Arc<Shared>,
     pub(crate) state: State,
-    helpers: Vec<JoinHandle<()>>,
+    pub(crate) config: CallConfig,
+    pub(crate) helpers: Vec<JoinHandle<()>>,
+    /// The graph that was replayed last, until a streamed run begins.
+    pub(crate) bound: Option<Bound>,
 }
 
 /// This machine has neither clusters nor control threads to choose.
@@ -58,11 +63,12 @@ impl CpuRuntime {
         let polls = if workers <= cores { crate::search::POLLS } else { 1 };
         let threading = if workers == 1 { Threading::Single } else { Threading::Multi };
         let (sleep, modes) = (Sleep::new(workers), Modes::new());
-        let shared = Arc::new(Shared { table, queues, sleep, modes, polls, threading, grain: Grain::new() });
+        let (grain, replayed) = (Grain::new(), ReplayedTable::default());
+        let shared = Arc::new(Shared { table, queues, sleep, modes, polls, threading, grain, replayed });
         fence::prepare_process();
         // The first call measures the clock: not in the first run.
         CpuClock::get();
-        let mut runtime = CpuRuntime { shared, state, helpers: Vec::new() };
+        let mut runtime = CpuRuntime { shared, state, config: *config, helpers: Vec::new(), bound: None };
         runtime.start_workers(workers)?;
         Ok(runtime)
     }
@@ -107,6 +113,7 @@ impl CpuRuntime {
         probe: &P,
         f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
     ) -> Run<R> {
+        self.bound = None;
         if !P::WATCHES_CORES {
             return self.run_in_mode(site, buffers, probe, f);
         }
@@ -140,7 +147,7 @@ impl CpuRuntime {
 }
 
 /// Does something when it goes, also while unwinding.
-struct OnDrop<F: FnMut()>(F);
+pub(crate) struct OnDrop<F: FnMut()>(pub(crate) F);
 
 impl<F: FnMut()> Drop for OnDrop<F> {
     fn drop(&mut self) {
@@ -169,15 +176,20 @@ fn live(shared: &Shared, core: usize) {
     }
 }
 
+/// This thread is a core of a table's runs.
+pub(crate) fn name_thread(table: &Table, core: usize) {
+    let thread = rustix::thread::gettid().as_raw_nonzero().get();
+    table.board.core(core as u32).set_thread(thread.unsigned_abs());
+}
+
 impl Shared {
     /// This thread is a core: if a kernel ends the process here, it can be named.
     fn name_thread(&self, core: usize) {
-        let thread = rustix::thread::gettid().as_raw_nonzero().get();
-        self.table.board.core(core as u32).set_thread(thread.unsigned_abs());
+        name_thread(&self.table, core);
     }
 
     /// Wakes every worker, so that it sees the new mode.
-    fn wake_all(&self) {
+    pub(crate) fn wake_all(&self) {
         fence::heavy();
         self.sleep.wake_all();
     }

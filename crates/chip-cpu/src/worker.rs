@@ -4,6 +4,7 @@ use core::time::Duration;
 
 use ringlane_engine::completion::{Executor, ReadySink};
 use ringlane_engine::memory::DirectMemory;
+use ringlane_engine::remote::ReplayedTable;
 use ringlane_engine::seams::{Chip, Clock, Probe, Threading};
 use ringlane_engine::slot::SlotIndex;
 use ringlane_engine::table::Table;
@@ -35,6 +36,14 @@ pub(crate) struct Shared {
     pub(crate) polls: u32,
     pub(crate) threading: Threading,
     pub(crate) grain: Grain,
+    pub(crate) replayed: ReplayedTable,
+}
+
+/// Tasks that workers run, and where those that are ready wait.
+#[derive(Clone, Copy)]
+pub(crate) struct Tasks<'s> {
+    pub(crate) table: &'s Table,
+    pub(crate) queues: &'s [ReadyQueue],
 }
 
 /// What a worker does, as the others count it.
@@ -49,6 +58,7 @@ enum Phase {
 /// One worker's own side.
 pub(crate) struct Worker<'s, P> {
     shared: &'s Shared,
+    tasks: Tasks<'s>,
     probe: &'s P,
     core: usize,
     kept: Option<SlotIndex>,
@@ -74,10 +84,18 @@ impl<P: Probe> ReadySink for Worker<'_, P> {
 }
 
 impl<'s, P: Probe> Worker<'s, P> {
+    /// A worker on the tasks of streamed runs.
     pub(crate) fn new(shared: &'s Shared, probe: &'s P, core: usize) -> Self {
+        let tasks = Tasks { table: &shared.table, queues: &shared.queues };
+        Worker::on(tasks, shared, probe, core)
+    }
+
+    /// A worker on these tasks.
+    pub(crate) fn on(tasks: Tasks<'s>, shared: &'s Shared, probe: &'s P, core: usize) -> Self {
         shared.sleep.register(core);
         Worker {
             shared,
+            tasks,
             probe,
             core,
             kept: None,
@@ -93,7 +111,7 @@ impl<'s, P: Probe> Worker<'s, P> {
     }
 
     fn queue(&self) -> &'s ReadyQueue {
-        &self.shared.queues[self.core]
+        &self.tasks.queues[self.core]
     }
 
     #[inline]
@@ -120,7 +138,7 @@ impl<'s, P: Probe> Worker<'s, P> {
     }
 
     fn steal(&mut self) -> Option<SlotIndex> {
-        let (queues, grain) = (&self.shared.queues, &self.shared.grain);
+        let (queues, grain) = (self.tasks.queues, &self.shared.grain);
         let demand = match self.phase {
             Phase::Announced(Announced::Last) => Demand::Any,
             _ => self.search.demand(grain),
@@ -142,16 +160,16 @@ impl<'s, P: Probe> Worker<'s, P> {
     /// A steal ends the search. Where the victim has more, others are woken.
     fn found(&mut self, victim: usize) {
         if self.phase != Phase::Busy {
-            let left = self.shared.queues[victim].state().waiting;
+            let left = self.tasks.queues[victim].state().waiting;
             self.stop_searching(
-                left > search::share(victim, left, self.shared.queues.len(), &self.shared.grain),
+                left > search::share(victim, left, self.tasks.queues.len(), &self.shared.grain),
             );
         }
     }
 
     #[inline]
     fn run(&mut self, task: SlotIndex) {
-        let (table, core) = (&self.shared.table, self.core_id());
+        let (table, core) = (self.tasks.table, self.core_id());
         let executor = Executor {
             table,
             probe: self.probe,
@@ -164,7 +182,7 @@ impl<'s, P: Probe> Worker<'s, P> {
             return unsafe { executor.run(task, self) };
         }
         if let Some(next) = self.queue().peek() {
-            self.shared.table.warm(next);
+            self.tasks.table.warm(next);
         }
         self.sampler.begin();
         // SAFETY: as above.

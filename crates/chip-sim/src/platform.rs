@@ -7,16 +7,17 @@ use ringlane_engine::chip_runtime::{
     Capabilities, ChipFacts, ChipOptions, ChipRuntime, ClockSource, CopyLog, CopyRecord, CoreLayout,
     CostForm, CounterColumns, CounterGroup, Counters, HookThreads, ModelledAs, Observable,
 };
+use ringlane_engine::graph::Graph;
 use ringlane_engine::remote::{OneThread, Remote};
 use ringlane_engine::report::{Run, RunReport};
 use ringlane_engine::seams::Probe;
 use ringlane_engine::table::Table;
 use ringlane_engine::{Fault, Result};
-use ringlane_task::{CallConfig, ChipSpec, HostMemory};
+use ringlane_task::{CallConfig, ChipSpec, HostMemory, Ticks};
 use std::sync::Arc;
 
 use crate::cost::CostTable;
-use crate::link::Direction;
+use crate::link::{Copied, Direction, Link};
 use crate::pmu::{Group, PmuModel};
 use crate::policy::PolicyName;
 use crate::runtime::{SimOptions, SimRuntime};
@@ -68,11 +69,11 @@ unsafe impl Observable for SimRuntime {
     const HOOKS: HookThreads = HookThreads::One;
 
     fn clock(&self) -> SimClock {
-        self.clock.clone()
+        self.chip.clock.clone()
     }
 
     fn table(&self) -> &Table {
-        &self.table
+        self.bound.as_ref().unwrap_or(&self.table)
     }
 
     fn last_report(&self) -> RunReport {
@@ -82,20 +83,20 @@ unsafe impl Observable for SimRuntime {
     fn layout(&self) -> CoreLayout {
         CoreLayout {
             core_types: self.core_kinds().map(|kind| kind.as_str()).collect(),
-            threads: self.spec.schedulers,
+            threads: self.chip.spec.schedulers,
             core_to_thread: self.core_threads(),
         }
     }
 
     fn count(&mut self, group: Option<i32>) -> CounterColumns {
         let chosen = group.and_then(|number| Group::from_number(number).ok()).unwrap_or_default();
-        self.pmu = group.map(|_| PmuModel::new(&self.spec, chosen));
-        let columns = chosen.columns(self.spec.pmu_counters).to_vec();
+        self.chip.pmu = group.map(|_| PmuModel::new(&self.chip.spec, chosen));
+        let columns = chosen.columns(self.chip.spec.pmu_counters).to_vec();
         CounterColumns { group: chosen.number().into(), columns }
     }
 
     fn facts(&self) -> ChipFacts {
-        let (clock, totals) = (&self.clock, &self.totals);
+        let (clock, totals) = (&self.chip.clock, &self.totals);
         let copies = totals.copies.iter().map(|copy| CopyRecord {
             to_chip: matches!(copy.direction, Direction::In),
             what: copy.what.to_string(),
@@ -105,7 +106,7 @@ unsafe impl Observable for SimRuntime {
         });
         let dropped = totals.copy_count - totals.copies.len() as u64;
         ChipFacts {
-            copies: (self.spec.host_memory == HostMemory::Copied)
+            copies: (self.chip.spec.host_memory == HostMemory::Copied)
                 .then(|| CopyLog { copies: copies.collect(), dropped }),
             // In virtual time.
             record_wait_ticks: Some(clock.ticks(totals.record_waits).0),
@@ -134,18 +135,41 @@ impl ChipRuntime for SimRuntime {
         SimRuntime::run_at(self, site, buffers, probe, f)
     }
 
+    fn capture_at<'e, R>(
+        &mut self,
+        site: Site,
+        buffers: &'e Buffers<'_>,
+        memory_limit: Option<u64>,
+        f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
+    ) -> Result<(R, Graph)> {
+        self.capture(site, buffers, memory_limit, f)
+    }
+
+    fn bind(&mut self, graph: &Graph) {
+        self.bound = Some(graph.table().clone());
+    }
+
+    fn replay_at<P: Probe>(&mut self, graph: &mut Graph, buffers: &mut Buffers<'_>, probe: &P) -> Run<()> {
+        self.replay(graph, buffers, probe)
+    }
+
+    fn upload_ticks(&self, graph: &Graph) -> Option<Ticks> {
+        let end = Link::new(self.chip.spec.link).copy(0, Direction::In, Copied::Upload, graph.bytes());
+        Some(self.chip.clock.ticks(end))
+    }
+
     fn remote(&self) -> Remote {
-        Remote::new(Arc::new(OneThread(self.table.clone())))
+        Remote::new(Arc::new(OneThread { table: self.table.clone(), replayed: self.replayed.clone() }))
     }
 
     fn threads(&self) -> u32 {
-        self.spec.schedulers + 1
+        self.chip.spec.schedulers + 1
     }
 
     fn modelled_as(&self) -> Option<ModelledAs> {
-        let SimOptions { policy, chaos, costs } = &self.options;
+        let SimOptions { policy, chaos, costs } = &self.chip.options;
         let costs = costs.as_ref().map(|table| table.chip().to_string());
-        Some(ModelledAs { chip: self.spec.name.clone(), policy: policy.as_str(), chaos: *chaos, costs })
+        Some(ModelledAs { chip: self.chip.spec.name.clone(), policy: policy.as_str(), chaos: *chaos, costs })
     }
 }
 

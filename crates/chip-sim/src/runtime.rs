@@ -6,7 +6,9 @@ use std::sync::Arc;
 use ringlane_engine::api::backend::Site;
 use ringlane_engine::api::buffers::Buffers;
 use ringlane_engine::api::orch::Orch;
+use ringlane_engine::graph::{self, CaptureOptions, Graph};
 use ringlane_engine::orchestrator::State;
+use ringlane_engine::remote::ReplayedTable;
 use ringlane_engine::report::{Run, RunReport};
 use ringlane_engine::seams::Probe;
 use ringlane_engine::table::Table;
@@ -35,17 +37,39 @@ pub struct SimOptions {
     pub costs: Option<CostTable>,
 }
 
+/// How a chip is modelled.
+#[derive(Debug)]
+pub(crate) struct ModelledChip {
+    pub(crate) spec: ChipSpec,
+    costs: CostModel,
+    pub(crate) pmu: Option<PmuModel>,
+    pub(crate) options: SimOptions,
+    pub(crate) clock: SimClock,
+}
+
+impl ModelledChip {
+    /// The chip, about to run the tasks of a table.
+    fn machine<'t, P: Probe>(&'t self, table: &'t Table, probe: &'t P) -> Machine<'t, P> {
+        let ModelledChip { spec, costs, options, clock, pmu } = self;
+        let policy = options.policy.make(table.slot_count(), spec.clusters);
+        let mut machine = Machine::new(table, probe, spec, costs, clock.clone(), policy);
+        machine.chaos = options.chaos.map(|seed| Chaos::new(seed, spec.cores()));
+        machine.pmu = pmu.as_ref();
+        machine
+    }
+}
+
 /// Runs orchestrations on a modelled chip, on the calling thread. It can be reused after any outcome.
 #[derive(Debug)]
 pub struct SimRuntime {
     pub(crate) table: Arc<Table>,
     pub(crate) state: State,
-    pub(crate) spec: ChipSpec,
-    model: CostModel,
-    pub(crate) pmu: Option<PmuModel>,
-    pub(crate) options: SimOptions,
-    pub(crate) clock: SimClock,
+    pub(crate) chip: ModelledChip,
     pub(crate) totals: Totals,
+    pub(crate) config: CallConfig,
+    /// The table of the graph that was replayed last, until a streamed run begins.
+    pub(crate) bound: Option<Arc<Table>>,
+    pub(crate) replayed: Arc<ReplayedTable>,
 }
 
 impl SimRuntime {
@@ -55,31 +79,39 @@ impl SimRuntime {
         let spec = in_use(spec, config)?;
         let table = Table::new(&Capacities::of(config), spec.cores() as usize)?;
         let (state, clock) = (State::new(&table), SimClock::new(spec.counter_hz));
-        let model = CostModel::new(&spec).with_table(options.costs.clone());
-        let (table, totals, pmu) = (Arc::new(table), Totals::default(), None);
-        Ok(SimRuntime { table, state, spec, model, pmu, options, clock, totals })
+        let costs = CostModel::new(&spec).with_table(options.costs.clone());
+        let chip = ModelledChip { spec, costs, pmu: None, options, clock };
+        Ok(SimRuntime {
+            table: Arc::new(table),
+            state,
+            chip,
+            totals: Totals::default(),
+            config: *config,
+            bound: None,
+            replayed: Arc::default(),
+        })
     }
 
     /// The description of the chip.
     pub fn spec(&self) -> &ChipSpec {
-        &self.spec
+        &self.chip.spec
     }
 
     /// The options of the runtime.
     pub fn options(&self) -> &SimOptions {
-        &self.options
+        &self.chip.options
     }
 
     /// The kind of each core.
     pub fn core_kinds(&self) -> impl Iterator<Item = CoreKind> + '_ {
-        (0..self.spec.cores()).map(|core| crate::machine::kind_of(&self.spec, core))
+        (0..self.chip.spec.cores()).map(|core| crate::machine::kind_of(&self.chip.spec, core))
     }
 
     /// The scheduler of each core.
     pub fn core_threads(&self) -> Vec<u32> {
-        let mut threads = vec![0; self.spec.cores() as usize];
-        for thread in 0..self.spec.schedulers {
-            threads[crate::machine::share_of(&self.spec, thread)].fill(thread);
+        let mut threads = vec![0; self.chip.spec.cores() as usize];
+        for thread in 0..self.chip.spec.schedulers {
+            threads[crate::machine::share_of(&self.chip.spec, thread)].fill(thread);
         }
         threads
     }
@@ -102,21 +134,58 @@ impl SimRuntime {
         probe: &P,
         f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
     ) -> Run<R> {
-        let policy = self.options.policy.make(self.table.slot_count(), self.spec.clusters);
-        let chaos = self.options.chaos.map(|seed| Chaos::new(seed, self.spec.cores()));
-        let (spec, model, clock) = (&self.spec, &self.model, self.clock.clone());
-        let mut machine = Machine::new(&self.table, probe, spec, model, clock, policy);
-        (machine.chaos, machine.pmu) = (chaos, self.pmu.as_ref());
-        let chip = SimChip::new(machine, &mut self.totals);
+        self.bound = None;
+        let table = self.table.clone();
+        let mut totals = Totals::default();
+        let chip = SimChip::new(self.chip.machine(&table, probe), &mut totals);
         // SAFETY: `&mut self` excludes another run on this table; the last run left no task; the machine runs each
         // task once.
-        let run = unsafe { session::run(&self.table, &mut self.state, chip, probe, site, buffers, f) };
+        let run = unsafe { session::run(&table, &mut self.state, chip, probe, site, buffers, f) };
+        self.totals = totals;
         Run { report: self.complete(run.report), ..run }
+    }
+
+    /// Captures an orchestration as a graph.
+    pub(crate) fn capture<'e, R>(
+        &mut self,
+        site: Site,
+        buffers: &'e Buffers<'_>,
+        memory_limit: Option<u64>,
+        f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
+    ) -> Result<(R, Graph)> {
+        let cores = self.chip.spec.cores() as usize;
+        let options = CaptureOptions { memory_limit, ..CaptureOptions::of(&self.config, cores) };
+        graph::capture(&options, site, buffers, graph::host_memory, f)
+    }
+
+    /// Replays a graph: the schedulers work without an orchestrator.
+    pub(crate) fn replay<P: Probe>(
+        &mut self,
+        graph: &mut Graph,
+        buffers: &mut Buffers<'_>,
+        probe: &P,
+    ) -> Run<()> {
+        if let Err(error) = graph.check_cores(self.chip.spec.cores() as usize) {
+            return Run { result: Err(error), report: RunReport::default() };
+        }
+        let table = graph.table().clone();
+        self.bound = Some(table.clone());
+        self.replayed.set(Some(table.clone()));
+        let mut totals = Totals::default();
+        let chip = SimChip::new(self.chip.machine(&table, probe), &mut totals);
+        // SAFETY: `&mut Graph`: nobody else replays it; the machine runs each task once. The graph was captured for host
+        // memory, where the chip's memory is modelled.
+        let run = unsafe { graph::replay(graph, chip, probe, buffers) };
+        self.totals = totals;
+        self.replayed.set(None);
+        let report = self.complete(run.report);
+        self.state.set_last_report(report.clone());
+        Run { report, ..run }
     }
 
     /// Adds to a report what the engine does not know.
     pub(crate) fn complete(&self, report: RunReport) -> RunReport {
-        RunReport { clock_freq_hz: self.clock.freq_hz(), cores: self.spec.cores(), ..report }
+        RunReport { clock_freq_hz: self.chip.clock.freq_hz(), cores: self.chip.spec.cores(), ..report }
     }
 
     /// The totals of the last run.

@@ -18,7 +18,7 @@ kernel! { static SQUARE = aiv fn(x: &[f32], y: &mut [f32]) { y.iter_mut().zip(x)
 callable! {
     /// y = x², on the chip of a worker.
     static SQUARES = chip fn(call; tensors: 2, scalars: []) {
-        call.on_chip(Title { scene: "squares", case: "example" }, |o, ids| {
+        call.on_chip(Title { scene: "squares", case: "example", part: None }, |o, ids| {
             let (x, y) = (o.external(ids[0])?, o.external(ids[1])?);
             o.submit(&SQUARE, [x.read(), y.write()]).map(drop)
         })

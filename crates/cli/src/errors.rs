@@ -97,6 +97,8 @@ pub enum CliError {
     NotOnSimulators { option: &'static str, platform: Platform },
     /// An option of runs over workers is given for another.
     OnlyWithWorkers { option: &'static str },
+    /// An option of captured graphs is given for a streamed run.
+    OnlyWithGraphs { option: &'static str },
     /// A scene cannot be divided among workers.
     NotDivisible { scene: &'static str, known: Vec<&'static str> },
     /// A chip's file cannot be used.
@@ -176,6 +178,7 @@ impl Explain for CliError {
             CliError::OnlyOnSimulators { .. } => "OnlyOnSimulators",
             CliError::NotOnSimulators { .. } => "NotOnSimulators",
             CliError::OnlyWithWorkers { .. } => "OnlyWithWorkers",
+            CliError::OnlyWithGraphs { .. } => "OnlyWithGraphs",
             CliError::NotDivisible { .. } => "NotDivisible",
             CliError::Chip(error) => error.name(),
             CliError::Request(error) => error.name(),
@@ -216,6 +219,7 @@ impl Explain for CliError {
             CliError::OnlyOnSimulators { .. } => "an option applies only to simulators",
             CliError::NotOnSimulators { .. } => "an option does not apply to simulators",
             CliError::OnlyWithWorkers { .. } => "an option applies only to runs over workers",
+            CliError::OnlyWithGraphs { .. } => "an option applies only to captured graphs",
             CliError::NotDivisible { .. } => "a scene cannot be divided among workers",
             CliError::Chip(error) => return error.summary(),
             CliError::Request(error) => return error.summary(),
@@ -267,6 +271,7 @@ impl Explain for CliError {
                 format!("{option} with --platform {platform}, which is not a modelled chip")
             }
             CliError::OnlyWithWorkers { option } => format!("{option} without --workers"),
+            CliError::OnlyWithGraphs { option } => format!("{option} without --runtime host_build_graph"),
             CliError::NotDivisible { scene, known } => {
                 format!("--workers with {scene}; scenes that can be divided: {}", known.join(", "))
             }
@@ -327,6 +332,9 @@ impl Explain for CliError {
                 format!("use --platform a2a3sim, or leave out {option}")
             }
             CliError::OnlyWithWorkers { option } => format!("add --workers 2, or leave out {option}"),
+            CliError::OnlyWithGraphs { option } => {
+                format!("add --runtime host_build_graph, or leave out {option}")
+            }
             CliError::NotDivisible { .. } => "leave out --workers, or implement `Program::parts`".to_string(),
             CliError::Chip(error) => error.hint(),
             CliError::Request(error) => error.hint(),

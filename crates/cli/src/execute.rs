@@ -15,7 +15,7 @@ use ringlane_engine::{Error, Fault};
 use ringlane_probe::Exported;
 use ringlane_scenes::Golden;
 use ringlane_task::{CallConfig, DfxFlags, Explain, topics};
-use ringlane_trace::{ChildRun, Manifest, RunDir, RunError, RunStatus, UtcTime};
+use ringlane_trace::{ChildRun, GraphFacts, Manifest, RunDir, RunError, RunStatus, UtcTime};
 use tracing::info;
 
 use crate::diagnostics::{DfxRounds, Diagnostics, Place, RecordedBy};
@@ -24,7 +24,6 @@ use crate::interrupted::{ExportInterrupted, RoundsInterrupted};
 use crate::jobs::{JobMessage, Pages};
 use crate::machine::Machine;
 use crate::monitor::Monitor;
-use crate::options::GraphRuntime;
 use crate::panics::{last_panic, quietly};
 use crate::progress::{Bar, Progress};
 use crate::recorded::Recorded;
@@ -39,8 +38,6 @@ use ringlane::memory;
 pub struct Setup {
     /// What each case is asked for. Its diagnostics are those of the observed rounds.
     pub request: RunRequest,
-    /// How the graph is built.
-    pub runtime: GraphRuntime,
     /// Which rounds are observed.
     pub dfx_rounds: DfxRounds,
     /// The workers that each case is shared out to, if it is.
@@ -73,7 +70,7 @@ impl Setup {
             Manifest::new(job.scene.name, job.case.name, self.request.platform.as_str(), UtcTime::now());
         manifest.program = std::env::args_os().next().map(|program| program.to_string_lossy().into_owned());
         manifest.params = job.settings.params.clone();
-        manifest.runtime = self.runtime.as_str().to_string();
+        manifest.runtime = self.request.runtime.as_str().to_string();
         manifest.seed = self.request.config.seed;
         manifest
     }
@@ -128,6 +125,7 @@ struct Round {
     recording: Option<Exported>,
     children: Vec<ChildRun>,
     modelled: Option<Totals>,
+    graph: Option<GraphFacts>,
     failure: Option<Failure>,
 }
 
@@ -338,7 +336,7 @@ fn round(job: &mut Job, machine: &mut Machine, dir: Option<&RunDir>, monitor: &M
     };
     let mut round = Round { wall_us: watched.wall.as_nanos() as f64 / 1e3, ..Round::default() };
     (round.report, round.recording, round.children) = (watched.report, watched.recording, children);
-    round.modelled = machine.modelled().cloned();
+    (round.modelled, round.graph) = (machine.modelled().cloned(), machine.graph_facts());
     match watched.result {
         Ok(result) => round.failure = result.err().map(Failure::of),
         Err(_) => round.failure = Some(Failure::fatal(last_panic())),
@@ -371,6 +369,7 @@ fn filled(
     if diagnostics.of == RecordedBy::Node {
         manifest.clock = Some(node_clock());
     }
+    manifest.graph = round.graph;
     manifest.children = round.children.clone();
     manifest.wall_us = round.wall_us;
     manifest.golden = round.golden.as_ref().map(|golden| ringlane_trace::Golden {

@@ -2,11 +2,11 @@
 
 use ringlane_chip_sim::Totals;
 use ringlane_engine::api::backend::Site;
-use ringlane_engine::prelude::{Buffers, Result};
+use ringlane_engine::prelude::{Buffers, Orch, Result};
 use ringlane_node::Memories;
 use ringlane_scenes::PartAccess;
 use ringlane_task::{CallConfig, Explain};
-use ringlane_trace::{ChildRun, ModelFacts, RunDir};
+use ringlane_trace::{ChildRun, GraphFacts, ModelFacts, RunDir};
 
 use crate::execute::Setup;
 use crate::select::Job;
@@ -14,14 +14,44 @@ use crate::signals::is_stop_asked;
 use crate::workers::parts::{SceneSpec, parts_of, spread};
 use crate::workers::{NodeRun, NodeRuntime};
 use ringlane::observe::ObservedRun;
-use ringlane::{Remote, Runtime, SetupError};
+use ringlane::{Graph, GraphRuntime, Remote, RunRequest, Runtime, SetupError};
 
 /// What a case is run on.
 pub enum Machine {
     /// A chip in this process.
-    Chip(Box<Runtime>),
+    Chip(Box<ChipMachine>),
     /// Workers; the configuration is what each of their runs is asked for.
     Workers(Box<(NodeRuntime, CallConfig)>),
+}
+
+/// A chip in this process, and the graph that it replays if the case is captured.
+pub struct ChipMachine {
+    runtime: Runtime,
+    graph_runtime: GraphRuntime,
+    graph_memory: Option<u64>,
+    /// Captured in the first round.
+    graph: Option<Graph>,
+}
+
+impl ChipMachine {
+    /// Runs a case once: streamed, or captured before the first round and then replayed.
+    fn run(&mut self, dir: Option<&RunDir>, job: &Job, buffers: &mut Buffers<'_>) -> ObservedRun<()> {
+        let (runtime, site) = (&mut self.runtime, job.scene.site);
+        if self.graph_runtime == GraphRuntime::TensormapAndRingbuffer {
+            return runtime.run_in(dir, site, buffers, |o| job.program.orchestrate(o));
+        }
+        let graph = match self.graph.take() {
+            Some(graph) => Ok(graph),
+            None => {
+                let orchestrate = |o: &mut Orch<'_, '_>| job.program.orchestrate(o);
+                runtime.capture_from(site, buffers, self.graph_memory, orchestrate).map(|((), graph)| graph)
+            }
+        };
+        match graph {
+            Ok(graph) => runtime.replay_in(dir, site, self.graph.insert(graph), buffers),
+            Err(error) => ObservedRun::refused(error),
+        }
+    }
 }
 
 impl Machine {
@@ -33,7 +63,8 @@ impl Machine {
                 let runtime = Runtime::request(&request);
                 let mut runtime = runtime.map_err(|error| Box::new(error) as Box<dyn Explain>)?;
                 runtime.give_up_export_when(is_stop_asked);
-                Ok(Machine::Chip(Box::new(runtime)))
+                let RunRequest { runtime: graph_runtime, graph_memory, .. } = request;
+                Ok(Machine::Chip(Box::new(ChipMachine { runtime, graph_runtime, graph_memory, graph: None })))
             }
             Some(plan) => {
                 let started = NodeRuntime::start(&Memories::default(), plan, &setup.request);
@@ -46,7 +77,7 @@ impl Machine {
     /// Threads, or workers.
     pub fn threads(&self) -> u32 {
         match self {
-            Machine::Chip(runtime) => runtime.threads(),
+            Machine::Chip(chip) => chip.runtime.threads(),
             Machine::Workers(workers) => workers.0.workers(),
         }
     }
@@ -54,7 +85,7 @@ impl Machine {
     /// How its modelled chip is run.
     pub fn model_facts(&self) -> Option<ModelFacts> {
         match self {
-            Machine::Chip(runtime) => runtime.model_facts(),
+            Machine::Chip(chip) => chip.runtime.model_facts(),
             Machine::Workers(..) => None,
         }
     }
@@ -62,7 +93,7 @@ impl Machine {
     /// A hand for other threads.
     pub fn remote(&self) -> Remote {
         match self {
-            Machine::Chip(runtime) => runtime.remote(),
+            Machine::Chip(chip) => chip.runtime.remote(),
             Machine::Workers(workers) => workers.0.remote(),
         }
     }
@@ -70,7 +101,7 @@ impl Machine {
     /// Sets what is recorded of the runs to come.
     pub fn observe(&mut self, config: &CallConfig) -> core::result::Result<(), SetupError> {
         match self {
-            Machine::Chip(runtime) => runtime.observe(config)?,
+            Machine::Chip(chip) => chip.runtime.observe(config)?,
             Machine::Workers(workers) => workers.1 = *config,
         }
         Ok(())
@@ -79,7 +110,15 @@ impl Machine {
     /// What the last run was like on a modelled chip in this process.
     pub fn modelled(&self) -> Option<&Totals> {
         match self {
-            Machine::Chip(runtime) => runtime.modelled(),
+            Machine::Chip(chip) => chip.runtime.modelled(),
+            Machine::Workers(..) => None,
+        }
+    }
+
+    /// The graph that a chip in this process replays, if the case was captured.
+    pub fn graph_facts(&self) -> Option<GraphFacts> {
+        match self {
+            Machine::Chip(chip) => chip.graph.as_ref().map(|graph| chip.runtime.graph_facts(graph)),
             Machine::Workers(..) => None,
         }
     }
@@ -92,10 +131,7 @@ impl Machine {
         buffers: &mut Buffers<'_>,
     ) -> (ObservedRun<()>, Vec<ChildRun>) {
         match self {
-            Machine::Chip(runtime) => {
-                let watched = runtime.run_in(dir, job.scene.site, buffers, |o| job.program.orchestrate(o));
-                (watched, Vec::new())
-            }
+            Machine::Chip(chip) => (chip.run(dir, job, buffers), Vec::new()),
             Machine::Workers(workers) => {
                 let (runtime, config) = &mut **workers;
                 let config = match dir {

@@ -1,40 +1,32 @@
 //! What the values of options may be. Each parser refuses with the option, the value and what is allowed.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use ringlane::Platform;
+use ringlane::{GraphRuntime, Platform};
 use ringlane_insight::parse_task;
 use ringlane_task::{RINGS, Resource, RingIndex, TaskId};
-use serde::{Deserialize, Serialize};
 
 use crate::errors::CliError;
 use crate::limits::{CALL_TIMEOUT_MAX, JOBS_MAX, ROUNDS_MAX, THREADS_MAX};
 
-/// How the task graph is built.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
-pub enum GraphRuntime {
-    /// While tasks run, in memory bounded by the rings.
-    #[default]
-    #[value(name = "tensormap_and_ringbuffer")]
-    TensormapAndRingbuffer,
+/// `--runtime NAME`.
+pub fn graph_runtime() -> impl TypedValueParser<Value = GraphRuntime> {
+    let help = |runtime| match runtime {
+        GraphRuntime::TensormapAndRingbuffer => "while tasks run, in memory bounded by the rings",
+        GraphRuntime::HostBuildGraph => "first, as a whole; then it is replayed, once for each round",
+    };
+    let known = GraphRuntime::ALL.map(|runtime| PossibleValue::new(runtime.as_str()).help(help(runtime)));
+    PossibleValuesParser::new(known).map(|name| GraphRuntime::from_name(&name).expect("it is one of these"))
 }
 
-impl GraphRuntime {
-    /// The name used in every artifact.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            GraphRuntime::TensormapAndRingbuffer => "tensormap_and_ringbuffer",
-        }
-    }
-}
-
-impl fmt::Display for GraphRuntime {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
+/// `--graph-memory BYTES`.
+pub fn graph_memory(text: &str) -> Result<u64, CliError> {
+    bytes(text).filter(|&bytes| bytes > 0).ok_or_else(|| {
+        let allowed = "a number of bytes; K, M, G and T stand for powers of 1024";
+        CliError::bad_value("--graph-memory", text, allowed, "--graph-memory 64M")
+    })
 }
 
 /// A capacity of each ring.

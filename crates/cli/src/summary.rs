@@ -1,7 +1,7 @@
 //! What a command reports of its runs: a table for people, JSON for programs.
 
 use ringlane_chip_sim::core::CoreKind;
-use ringlane_insight::units::{microseconds, time_text};
+use ringlane_insight::units::{bytes_text, microseconds, time_text};
 use ringlane_trace::{Golden, Manifest, RunError, RunStatus};
 use serde::Serialize;
 
@@ -115,8 +115,9 @@ pub fn table(runs: &[CaseReport]) -> String {
         }
         table.push(row);
     }
-    let lines =
-        runs.iter().flat_map(|case_report| modelled(case_report).into_iter().chain(recorded(case_report)));
+    let lines = runs.iter().flat_map(|case_report| {
+        modelled(case_report).into_iter().chain(captured(case_report)).chain(recorded(case_report))
+    });
     lines.fold(table.render(), |text, line| text + &line)
 }
 
@@ -134,6 +135,24 @@ fn modelled(case_report: &CaseReport) -> Option<String> {
         manifest.case,
         manifest.platform,
         busy.join(", ")
+    ))
+}
+
+/// What a captured graph comes to.
+fn captured(case_report: &CaseReport) -> Option<String> {
+    let (manifest, graph) = (&case_report.manifest, case_report.manifest.graph?);
+    let [planned, sum, bound] =
+        [graph.memory_bytes, graph.memory_sum_bytes, graph.memory_lower_bound_bytes].map(bytes_text);
+    let added = match graph.added_edges {
+        0 => String::new(),
+        edges => format!(", {edges} edges added to fit the limit"),
+    };
+    let upload = graph.upload_ticks.map_or(String::new(), |ticks| {
+        format!("; upload {}", time_text(microseconds(ticks as f64, manifest.clock_freq_hz)))
+    });
+    Some(format!(
+        "{} {}: graph of {} tasks, {} edges; tensors take {planned} of {sum}, at least {bound}{added}{upload}\n",
+        manifest.scene, manifest.case, manifest.tasks, graph.edges
     ))
 }
 

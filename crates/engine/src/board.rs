@@ -123,6 +123,11 @@ impl Board {
         self.fill.depth.store(0, Ordering::Relaxed);
     }
 
+    /// Number of cores.
+    pub fn cores(&self) -> usize {
+        self.cores.len()
+    }
+
     /// A core's own line.
     #[inline]
     pub fn core(&self, core: u32) -> &CoreLine {

@@ -13,14 +13,15 @@ use std::sync::Arc;
 
 use ringlane_task::{CallConfig, ChipSpec, Ticks};
 
-use crate::Result;
 use crate::api::backend::Site;
 use crate::api::buffers::Buffers;
 use crate::api::orch::Orch;
+use crate::graph::Graph;
 use crate::remote::Remote;
 use crate::report::{Run, RunReport};
 use crate::seams::{Clock, Probe};
 use crate::table::Table;
+use crate::{Fault, Result};
 
 /// What a platform is and can do.
 #[derive(Clone, Copy, Debug)]
@@ -241,6 +242,33 @@ pub trait ChipRuntime: Observable + Sized + Send + 'static {
         probe: &P,
         f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
     ) -> Run<R>;
+    /// Captures an orchestration on these buffers as a graph, whose tensors may take `memory_limit` bytes. Runs nothing. By
+    /// default a chip cannot.
+    fn capture_at<'e, R>(
+        &mut self,
+        _site: Site,
+        _buffers: &'e Buffers<'_>,
+        _memory_limit: Option<u64>,
+        _f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
+    ) -> Result<(R, Graph)> {
+        Err(Fault::NoReplay { platform: Self::PLATFORMS[0].name }.into())
+    }
+    /// The next run is a replay of this graph: [`table`](Observable::table) is the graph's until a streamed run begins.
+    fn bind(&mut self, _graph: &Graph) {}
+    /// Replays a graph that this runtime captured on these buffers with a probe. Returns when every task is done.
+    fn replay_at<P: Probe>(
+        &mut self,
+        _graph: &mut Graph,
+        _buffers: &mut Buffers<'_>,
+        _probe: &P,
+    ) -> Run<()> {
+        let platform = Self::PLATFORMS[0].name;
+        Run { result: Err(Fault::NoReplay { platform }.into()), report: RunReport::default() }
+    }
+    /// What it takes to copy a graph to the chip, once, before its first replay: no part of a replay's time.
+    fn upload_ticks(&self, _graph: &Graph) -> Option<Ticks> {
+        None
+    }
     /// The runtime from other threads.
     fn remote(&self) -> Remote;
     /// Number of threads, the submitting one included; of a modelled chip, its control threads.

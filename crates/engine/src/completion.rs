@@ -14,7 +14,7 @@ use crate::observe::ObservedTask;
 use crate::observe::submitter::note_ready;
 use crate::planted::{Bug, planted};
 use crate::seams::{Probe, Threading};
-use crate::slot::{FAILED, FLOOR_MAX, SKIPPED, SlotIndex, TaskRecord};
+use crate::slot::{EdgeKind, FAILED, FLOOR_MAX, SKIPPED, SlotIndex, TaskRecord};
 use crate::table::{FirstFailure, Table, task_id};
 
 /// A core's way to run tasks: the table, who it is, and who watches.
@@ -53,6 +53,10 @@ impl<P: Probe, M: Memory + Copy> Executor<'_, P, M> {
         if self.probe.sees_times() {
             self.probe.take(self.core, Ticks(slot.floor()));
         }
+        if record.flags.has_inits() && record.total_blocks() > 0 && slot.is_unbegun() {
+            // SAFETY: the caller holds the task, none of whose blocks began.
+            unsafe { self.initialize(task) };
+        }
         if record.total_blocks() == 1 {
             // SAFETY: the caller holds the task; it has one block.
             unsafe { self.run_block(task, &record, 0) };
@@ -62,6 +66,31 @@ impl<P: Probe, M: Memory + Copy> Executor<'_, P, M> {
         }
         // SAFETY: this was the last block.
         unsafe { self.complete(task, &record, |successor| sink.ready(successor)) };
+    }
+
+    /// Initializes the memory that a task of a captured graph is the first to use. Also for one that is skipped: others may
+    /// use other parts of that memory.
+    ///
+    /// # Safety
+    /// The caller holds the task, and does this once, before its first block.
+    #[cold]
+    pub(crate) unsafe fn initialize(&self, task: SlotIndex) {
+        // SAFETY: the caller holds a task.
+        let memory = unsafe { self.run_memory() };
+        for init in self.table.captured.iter().flat_map(|captured| captured.inits_of(task)) {
+            let (space, start) = (init.space, init.view.offset_bytes());
+            // SAFETY: the plan gave the bytes to this tensor, and every other user of them precedes the task or follows it.
+            let done = unsafe {
+                match &init.bytes {
+                    None => memory.zero(space, start, init.view.bytes()),
+                    Some(bytes) => memory.copy_in(bytes, space, start),
+                }
+            };
+            done.unwrap_or_else(|error| self.table.abort_run(error));
+            if self.table.poison.any() {
+                self.table.poison.heal(space, &init.view);
+            }
+        }
     }
 
     /// Runs the next of several blocks (or of none); true if it was the last to finish.
@@ -95,7 +124,7 @@ impl<P: Probe, M: Memory + Copy> Executor<'_, P, M> {
     /// # Safety
     /// As for `run`; block `index` was handed out to the caller.
     #[inline(always)]
-    unsafe fn run_block(&self, task: SlotIndex, record: &TaskRecord, index: u32) {
+    pub(crate) unsafe fn run_block(&self, task: SlotIndex, record: &TaskRecord, index: u32) {
         let (slot, line) = (&self.table.slots[task.0 as usize], self.table.board.core(self.core.0));
         if self.skips(task, record) {
             slot.mark(SKIPPED);
@@ -238,6 +267,10 @@ impl<P: Probe, M: Memory + Copy> Executor<'_, P, M> {
     #[inline]
     pub unsafe fn complete(&self, task: SlotIndex, record: &TaskRecord, mut ready: impl FnMut(SlotIndex)) {
         let slot = &self.table.slots[task.0 as usize];
+        if record.flags.has_inits() && record.total_blocks() == 0 {
+            // SAFETY: the caller holds the task, which has no blocks.
+            unsafe { self.initialize(task) };
+        }
         let fate = slot.fate();
         if fate != 0 || self.table.poison.any() {
             // SAFETY: the caller holds the task.
@@ -251,23 +284,26 @@ impl<P: Probe, M: Memory + Copy> Executor<'_, P, M> {
         let ended = sees.then(|| self.probe.ended(self.core, record).0.min(FLOOR_MAX));
         let (slots, edges) = (&self.table.slots, &self.table.edges);
         // A closure for each, so that each is inlined.
-        match self.threading {
+        let fanout = match self.threading {
             // SAFETY: the caller completes the task, once.
             Threading::Multi => unsafe {
-                slot.close(slots, edges, fate, ended, |task, floor| self.publish(task, floor, &mut ready));
+                slot.close(slots, edges, fate, ended, |task, floor| self.publish(task, floor, &mut ready))
             },
             // SAFETY: as above, and nobody else runs tasks.
             Threading::Single => unsafe {
                 slot.close_alone(slots, edges, fate, ended, |task, floor| {
                     self.publish(task, floor, &mut ready);
-                });
+                })
             },
-        }
+        };
         self.table.board.core(self.core.0).set_idle();
         if sees {
             self.probe.done(self.core, record, Ticks(became_ready));
         }
         self.probe.finish(self.core);
+        if self.table.captured.is_some() {
+            slot.rearm(fanout, record.total_blocks());
+        }
         self.table.done[task.0 as usize].set(record.tag);
     }
 
@@ -303,6 +339,24 @@ impl<P: Probe, M: Memory + Copy> Executor<'_, P, M> {
                 (0, _) => self.table.poison.heal(space, &r.view()),
                 _ => self.table.poison.spread(space, &r.view()),
             }
+        }
+    }
+
+    /// Settles a task that was run in submission order, with nothing counted: a failed or skipped one skips those that follow
+    /// it explicitly. Its slot is as before the replay afterwards.
+    ///
+    /// # Safety
+    /// As for `complete`; nobody else runs tasks.
+    #[cold]
+    pub(crate) unsafe fn settle_in_order(&self, task: SlotIndex, record: &TaskRecord) {
+        let slot = &self.table.slots[task.0 as usize];
+        let fate = slot.fate();
+        // SAFETY: the caller's promise.
+        unsafe { self.settle(record, fate) };
+        if fate != 0 {
+            let successors = slot.successors(&self.table.edges).filter(|(_, kind)| *kind == EdgeKind::Explicit);
+            successors.for_each(|(successor, _)| self.table.slots[successor.0 as usize].mark(SKIPPED));
+            slot.forget_fate(record.total_blocks());
         }
     }
 

@@ -135,6 +135,29 @@ pub enum Fault {
     User(String),
     /// A configuration is not valid.
     Config(ringlane_task::ConfigError),
+    /// A value is read while a graph is captured, when nothing has been computed.
+    ReadInCapture,
+    /// A captured graph does not fit its table.
+    GraphTooLarge {
+        resource: ringlane_task::Resource,
+        ring: u8,
+        capacity: u64,
+        tasks: u64,
+        option: String,
+        site: String,
+    },
+    /// A task of a captured graph has too many predecessors.
+    GraphFanIn { wanted: u64, limit: usize, site: String },
+    /// The tensors of a captured graph do not fit the memory limit.
+    GraphMemory { needs: u64, limit: u64, lower_bound: u64 },
+    /// The buffers of a replay differ from those of the capture.
+    BufferMismatch { buffer: usize, captured: String, given: String },
+    /// A graph was captured for another chip.
+    ForeignGraph { captured: usize, cores: usize },
+    /// A captured graph has no scalar of this name and type.
+    UnknownParam { name: String, known: Vec<String> },
+    /// The chip cannot replay captured graphs.
+    NoReplay { platform: &'static str },
     /// The recording cannot start.
     CannotRecord { name: &'static str, detail: String, hint: String },
     /// A modelled chip cannot be created.
@@ -182,6 +205,14 @@ impl Explain for Fault {
             Fault::CoreSilent { .. } => "CoreSilent",
             Fault::User(_) => "UserError",
             Fault::Config(error) => error.name(),
+            Fault::ReadInCapture => "ReadInCapture",
+            Fault::GraphTooLarge { .. } => "GraphTooLarge",
+            Fault::GraphFanIn { .. } => "GraphFanIn",
+            Fault::GraphMemory { .. } => "GraphMemory",
+            Fault::BufferMismatch { .. } => "BufferMismatch",
+            Fault::ForeignGraph { .. } => "ForeignGraph",
+            Fault::UnknownParam { .. } => "UnknownParam",
+            Fault::NoReplay { .. } => "NoReplay",
             Fault::CannotRecord { name, .. } | Fault::CannotModel { name, .. } => name,
         }
     }
@@ -226,6 +257,14 @@ impl Explain for Fault {
             Fault::CoreSilent { .. } => "a core does not complete its block",
             Fault::User(_) => "the orchestration returned an error",
             Fault::Config(_) => "a configuration is not valid",
+            Fault::ReadInCapture => "a value is read while a graph is captured",
+            Fault::GraphTooLarge { .. } => "a captured graph does not fit its table",
+            Fault::GraphFanIn { .. } => "a task of a captured graph has too many predecessors",
+            Fault::GraphMemory { .. } => "the tensors of a captured graph do not fit the memory limit",
+            Fault::BufferMismatch { .. } => "the buffers of a replay differ from those of the capture",
+            Fault::ForeignGraph { .. } => "a graph was captured for another chip",
+            Fault::UnknownParam { .. } => "a captured graph has no such scalar",
+            Fault::NoReplay { .. } => "the chip cannot replay captured graphs",
             Fault::CannotRecord { .. } => "the recording cannot start",
             Fault::CannotModel { .. } => "a modelled chip cannot be created",
         }
@@ -283,6 +322,14 @@ impl Explain for Fault {
             | Fault::NotInOnePiece { .. }
             | Fault::VirtualTimeOver { .. }
             | Fault::CoreSilent { .. } => self.detail_of_a_chip(),
+            Fault::ReadInCapture
+            | Fault::GraphTooLarge { .. }
+            | Fault::GraphFanIn { .. }
+            | Fault::GraphMemory { .. }
+            | Fault::BufferMismatch { .. }
+            | Fault::ForeignGraph { .. }
+            | Fault::UnknownParam { .. }
+            | Fault::NoReplay { .. } => self.detail_of_a_graph(),
             Fault::Config(error) => error.detail(),
             Fault::CannotRecord { detail, .. } | Fault::CannotModel { detail, .. } => detail.clone(),
         }
@@ -297,6 +344,27 @@ impl Explain for Fault {
             Fault::TaskTooLarge { resource, option, .. } => {
                 return format!("rerun with {} or split the task", resource.setting(option));
             }
+            Fault::GraphTooLarge { resource, option, .. } => {
+                return format!("rerun with {}, or capture a part of the program", resource.setting(option));
+            }
+            Fault::ReadInCapture => Reader::choose(
+                "a captured graph has no values yet: use `Runtime::run`, which streams, or leave the read out",
+                "a captured graph has no values yet: rerun with --runtime tensormap_and_ringbuffer",
+            ),
+            Fault::GraphFanIn { .. } => "let intermediate tasks or barriers collect the predecessors in groups",
+            Fault::GraphMemory { .. } => Reader::choose(
+                "raise the limit to the bytes needed, or leave it out",
+                "rerun with a larger --graph-memory, or without it",
+            ),
+            Fault::BufferMismatch { .. } => {
+                "replay with buffers of the captured types, shapes and permissions; their contents may differ"
+            }
+            Fault::ForeignGraph { .. } => "replay a graph on the runtime that captured it",
+            Fault::UnknownParam { .. } => "submit the scalar as `param(\"name\", value)`, and set it with the same type",
+            Fault::NoReplay { .. } => Reader::choose(
+                "use `Runtime::run`, which streams",
+                "rerun with --runtime tensormap_and_ringbuffer",
+            ),
             Fault::ArgCount { .. } => "pass one argument for each parameter of the kernel, in order",
             Fault::TooManyArgs { what: AFTER, .. } => "use `o.barrier()`, which follows any number of tasks",
             Fault::TooManyArgs { .. } => "put several values into one tensor, or split the task",
@@ -399,6 +467,34 @@ impl Fault {
         }
     }
 
+    /// The numbers of an error about a captured graph.
+    fn detail_of_a_graph(&self) -> String {
+        match self {
+            Fault::ReadInCapture => "nothing runs during a capture, so there is no value to wait for".to_string(),
+            Fault::GraphTooLarge { resource, ring, capacity, tasks, site, .. } => format!(
+                "{site}: after {tasks} tasks, all {capacity} of {resource} on ring {ring} are in use, and a graph keeps everything"
+            ),
+            Fault::GraphFanIn { wanted, limit, site } => {
+                format!("{site}: the task follows {wanted} others, at most {limit}")
+            }
+            Fault::GraphMemory { needs, limit, lower_bound } => format!(
+                "{needs} bytes are needed, the limit is {limit}; no plan takes less than {lower_bound}"
+            ),
+            Fault::BufferMismatch { buffer, captured, given } => {
+                format!("buffer {buffer}: captured as {captured}, given as {given}")
+            }
+            Fault::ForeignGraph { captured, cores } => {
+                format!("it was captured for {captured} cores, this runtime has {cores}")
+            }
+            Fault::UnknownParam { name, known } if known.is_empty() => {
+                format!("{name:?}; the graph has no named scalars")
+            }
+            Fault::UnknownParam { name, known } => format!("{name}; the graph has {}", known.join(", ")),
+            Fault::NoReplay { platform } => format!("the platform is {platform}"),
+            _ => String::new(),
+        }
+    }
+
     /// What to do about a chip's memory, time or cores.
     fn hint_of_a_chip(&self) -> &'static str {
         match self {
@@ -457,6 +553,13 @@ impl Fault {
                 | Fault::DeviceMemory { .. }
                 | Fault::BadChip { .. }
                 | Fault::CoreSilent { .. }
+                | Fault::GraphTooLarge { .. }
+                | Fault::GraphFanIn { .. }
+                | Fault::GraphMemory { .. }
+                | Fault::BufferMismatch { .. }
+                | Fault::ForeignGraph { .. }
+                | Fault::UnknownParam { .. }
+                | Fault::NoReplay { .. }
                 | Fault::User(_)
                 | Fault::Config(_)
                 | Fault::CannotRecord { .. }

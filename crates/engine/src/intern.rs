@@ -30,6 +30,14 @@ impl<T: Sync> Names<T> {
         self.count.load(Ordering::Relaxed)
     }
 
+    /// Takes over the numbers of another table.
+    pub fn copy_from(&self, other: &Self) {
+        for (thing, from) in self.things.iter().zip(&other.things[..other.count() as usize]) {
+            from.get().into_iter().for_each(|named| thing.set(named));
+        }
+        self.count.store(other.count(), Ordering::Relaxed);
+    }
+
     /// Starts over; the things themselves are looked up no more.
     pub fn clear(&self) {
         self.count.store(0, Ordering::Relaxed);

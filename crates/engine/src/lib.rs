@@ -21,6 +21,7 @@ pub mod completion;
 mod counting;
 mod error;
 pub mod fault;
+pub mod graph;
 pub mod intern;
 pub mod limits;
 mod live_runs;
@@ -62,7 +63,7 @@ pub use unwind::{AbortOnUnwind, drop_panic, panic_text};
 /// What a program that uses Ringlane imports.
 pub mod prelude {
     pub use crate::api::arg::dtypes::*;
-    pub use crate::api::arg::{Arg, out, scalar};
+    pub use crate::api::arg::{Arg, out, param, scalar};
     pub use crate::api::args::Args;
     pub use crate::api::block_view::BlockView;
     pub use crate::api::buffers::{BufferId, Buffers};

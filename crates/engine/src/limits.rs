@@ -29,6 +29,10 @@ pub const LABEL_BYTES_MAX: usize = 256;
 /// At the limit the submit waits until some are done, then goes on: nothing fails.
 pub const FANIN_MAX: usize = 1024;
 
+/// Predecessors of one task of a captured graph, which waits for all of them: what its counter can hold. Beyond it the
+/// capture answers `GraphFanIn`.
+pub const GRAPH_FANIN_MAX: usize = 8191;
+
 /// Tasks that one submit can follow explicitly; 8 bytes each in a recording. Beyond it `submit_after` answers `TooManyArgs`:
 /// a barrier follows any number.
 pub const AFTER_MAX: usize = 4096;

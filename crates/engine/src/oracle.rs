@@ -144,7 +144,7 @@ impl<'e, 'd> Oracle<'e, 'd> {
                     (outs[made - 1], view, Access::Output, split)
                 }
                 ArgKind::Bad(_) => unreachable!("check_call refuses it"),
-                ArgKind::Scalar(scalar) => {
+                ArgKind::Scalar(scalar) | ArgKind::Param(scalar, _) => {
                     let mut record = [0; 2];
                     encode_scalar(&mut record, scalar);
                     words.extend(record);

@@ -92,6 +92,11 @@ impl State {
         &self.last
     }
 
+    /// Keeps the totals of a replay, which does not submit.
+    pub fn set_last_report(&mut self, report: RunReport) {
+        self.last = report;
+    }
+
     fn reset(&mut self, run: RunNumber, table: &Table, buffers: &Buffers<'_>) {
         for (ring, state) in self.rings.iter_mut().enumerate() {
             // Only slots that the last run used carry anything.
@@ -170,9 +175,8 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
         state: &'t mut State,
         mut chip: C,
         probe: &'t P,
-        buffers: &'t mut Buffers<'_>,
+        buffers: &'t Buffers<'t>,
     ) -> Self {
-        let buffers: &'t Buffers<'t> = buffers;
         state.reset(run.number(), &table, buffers);
         let mut refused = None;
         let externals = buffers.spaces().enumerate().map(|(i, host)| {

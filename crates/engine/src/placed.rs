@@ -60,6 +60,10 @@ impl<P: Probe, M: Memory + Copy> Executor<'_, P, M> {
     /// # Safety
     /// The caller holds the task, and calls this once.
     pub unsafe fn open(&self, task: SlotIndex, record: &TaskRecord) -> bool {
+        if record.flags.has_inits() {
+            // SAFETY: the caller holds the task, and calls this once.
+            unsafe { self.initialize(task) };
+        }
         if self.skips(task, record) {
             self.table.slots[task.0 as usize].mark(SKIPPED);
             return false;

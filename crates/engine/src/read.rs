@@ -25,6 +25,9 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         how: Reading,
         sink: &mut dyn FnMut(&[u8]),
     ) -> Result<()> {
+        if C::CAPTURES {
+            return Err(Fault::ReadInCapture.into());
+        }
         if self.table.stopped() {
             return Err(self.read_stopped());
         }

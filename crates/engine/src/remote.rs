@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use core::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::report::{RunningTask, Status};
 use crate::table::{Stop, Table};
@@ -24,6 +24,10 @@ pub trait Controlled: Send + Sync {
     /// Ends the run at the next task; where none goes on, the next one as soon as it begins.
     fn interrupt(&self) {
         self.table().stop(Stop::Interrupted);
+    }
+    /// What the run is doing now.
+    fn status(&self) -> Status {
+        self.table().status()
     }
     /// The block that a thread computes now. May be called in a signal handler.
     fn running_on(&self, thread: Thread) -> Option<RunningTask> {
@@ -48,7 +52,7 @@ impl Remote {
 
     /// What the run is doing now.
     pub fn status(&self) -> Status {
-        self.0.table().status()
+        self.0.status()
     }
 
     /// The block that a thread computes now. May be called in a signal handler.
@@ -63,16 +67,46 @@ impl fmt::Debug for Remote {
     }
 }
 
+/// The table of the graph that is being replayed, if one is.
+#[derive(Debug, Default)]
+pub struct ReplayedTable(Mutex<Option<Arc<Table>>>);
+
+impl ReplayedTable {
+    /// A replay on this table begins, or ends.
+    pub fn set(&self, table: Option<Arc<Table>>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = table;
+    }
+
+    /// The table. Does not wait, so that a signal handler may call it.
+    pub fn get(&self) -> Option<Arc<Table>> {
+        self.0.try_lock().ok().and_then(|table| table.clone())
+    }
+}
+
 /// A chip whose blocks are all computed by the thread that submits.
 #[derive(Debug)]
-pub struct OneThread(pub Arc<Table>);
+pub struct OneThread {
+    /// The table of streamed runs.
+    pub table: Arc<Table>,
+    /// The table of a replay.
+    pub replayed: Arc<ReplayedTable>,
+}
 
 impl Controlled for OneThread {
     fn table(&self) -> &Table {
-        &self.0
+        &self.table
+    }
+
+    fn interrupt(&self) {
+        self.replayed.get().as_ref().unwrap_or(&self.table).stop(Stop::Interrupted);
+    }
+
+    fn status(&self) -> Status {
+        self.replayed.get().as_ref().unwrap_or(&self.table).status()
     }
 
     fn running_on(&self, thread: Thread) -> Option<RunningTask> {
-        self.0.first_running().filter(|_| thread.is_submitter)
+        let replayed = self.replayed.get();
+        replayed.as_ref().unwrap_or(&self.table).first_running().filter(|_| thread.is_submitter)
     }
 }

@@ -45,6 +45,8 @@ pub enum Work {
 pub trait Chip {
     /// Whether the submitter's own work takes time of the chip's clock: the chip hears of it only where it does.
     const TIMED: bool = false;
+    /// Whether submits are only written down, for a graph that is run later: nothing is published, and nothing ever completes.
+    const CAPTURES: bool = false;
 
     /// The memory that heap rings and external buffers are in.
     #[inline]
@@ -82,6 +84,9 @@ pub trait Chip {
     /// A task that is being submitted waits for another.
     #[inline]
     fn wired(&mut self, _predecessor: SlotIndex, _successor: SlotIndex) {}
+    /// A captured task has a scalar with this name, whose record begins at this word of the ring's argument memory.
+    #[inline]
+    fn named_scalar(&mut self, _name: &'static str, _ring: usize, _at: u32) {}
     /// The chip's clock.
     fn now(&self) -> Ticks;
     /// Whether other threads run tasks.

@@ -19,7 +19,7 @@
 //!   that walked the list released the successor, hence after it read the entry.
 
 use crate::api::launch::MAX_LANES;
-use crate::limits::{BLOCKS_MAX, FANIN_MAX};
+use crate::limits::{BLOCKS_MAX, FANIN_MAX, GRAPH_FANIN_MAX};
 use crate::sync::{AtomicU8, AtomicU32, AtomicU64, Ordering, Shared, Zeroed, prefetch};
 pub use crate::task_flags::TaskFlags;
 
@@ -35,7 +35,7 @@ pub const FLOOR_MAX: u64 = (1 << FLOOR_BITS) - 1;
 const ONE: u64 = 1 << FLOOR_BITS;
 /// Fan-in while the submitter is still linking.
 const GUARD: u64 = 1 << 63;
-const _: () = assert!((FANIN_MAX as u64) < GUARD / ONE);
+const _: () = assert!((FANIN_MAX as u64) < GUARD / ONE && (GRAPH_FANIN_MAX as u64) < GUARD / ONE);
 /// Fan-out of a task that is done.
 const CLOSED: u32 = u32::MAX;
 /// Fan-out of a task without successors.
@@ -137,6 +137,9 @@ pub struct Slot {
     blocks_left: AtomicU32,
     /// The next block to hand out; touched only by the holder of the task's one queue entry.
     next_block: AtomicU32,
+    /// In a captured graph: how many tasks it follows, so that it can wait for them again in the next replay. Written before
+    /// the first one.
+    predecessors: AtomicU32,
     record: Shared<TaskRecord>,
 }
 
@@ -151,10 +154,15 @@ unsafe impl Zeroed for Slot {
             fanout: AtomicU32::new(EMPTY),
             blocks_left: AtomicU32::new(0),
             next_block: AtomicU32::new(0),
+            predecessors: AtomicU32::new(0),
             record: Shared::new(TaskRecord::default()),
         }
     }
 }
+
+/// The successors of a task that was closed.
+#[derive(Clone, Copy, Debug)]
+pub struct FanOut(u32);
 
 /// An entry of the dependency pool: one successor in some task's fan-out.
 #[derive(Debug)]
@@ -171,6 +179,19 @@ struct EdgeRecord {
 unsafe impl Zeroed for Edge {
     fn zero() -> Self {
         Edge(Shared::new(EdgeRecord::default()))
+    }
+}
+
+impl Edge {
+    /// Writes an entry of a captured graph, in front of the entry `next`.
+    ///
+    /// # Safety
+    /// Nobody else uses the entry.
+    pub(crate) unsafe fn capture(&self, successor: SlotIndex, kind: EdgeKind, next: Option<u32>) {
+        let flag = if kind == EdgeKind::Explicit { EXPLICIT } else { 0 };
+        let next = next.map_or(EMPTY, |edge| edge + 1);
+        // SAFETY: the caller's promise.
+        unsafe { self.0.set(EdgeRecord { successor: successor.0 | flag, next }) };
     }
 }
 
@@ -330,7 +351,7 @@ impl Slot {
         fate: u32,
         ended: Option<u64>,
         ready: impl FnMut(SlotIndex, u64),
-    ) {
+    ) -> FanOut {
         // For who finds the task closed.
         if let Some(ended) = ended {
             self.set_floor(ended);
@@ -338,6 +359,7 @@ impl Slot {
         let head = self.fanout.swap(CLOSED, Ordering::AcqRel);
         // SAFETY: the list is closed, and this is the core that closed it.
         unsafe { release_successors(head, slots, edges, fate, |slot| slot.release(ONE, ended), ready) };
+        FanOut(head)
     }
 
     /// As `close`, where one thread does everything.
@@ -352,7 +374,7 @@ impl Slot {
         fate: u32,
         ended: Option<u64>,
         ready: impl FnMut(SlotIndex, u64),
-    ) {
+    ) -> FanOut {
         if let Some(ended) = ended {
             self.set_floor(ended);
         }
@@ -360,6 +382,56 @@ impl Slot {
         self.fanout.store(CLOSED, Ordering::Relaxed);
         // SAFETY: as in `close`.
         unsafe { release_successors(head, slots, edges, fate, |slot| slot.release_alone(ONE, ended), ready) };
+        FanOut(head)
+    }
+
+    /// Makes a task of a captured graph wait again for all that it follows, after its own successors are released and before
+    /// its done tag is set: nobody else uses the slot in between.
+    pub(crate) fn rearm(&self, fanout: FanOut, blocks: u32) {
+        let predecessors = u64::from(self.predecessors.load(Ordering::Relaxed));
+        self.fanin.store(predecessors * ONE, Ordering::Relaxed);
+        self.blocks_left.store(blocks, Ordering::Relaxed);
+        self.next_block.store(0, Ordering::Relaxed);
+        self.fanout.store(fanout.0, Ordering::Relaxed);
+    }
+
+    /// Takes back what became of a task, with this many blocks to run in the next replay. Only where one thread does everything.
+    pub(crate) fn forget_fate(&self, blocks: u32) {
+        self.blocks_left.store(blocks, Ordering::Relaxed);
+    }
+
+    /// Fills the slot of a captured graph, which nothing uses yet: a task that waits for this many others, and whose successors
+    /// are the edges from the `first` on.
+    ///
+    /// # Safety
+    /// Nobody else uses the slot.
+    pub(crate) unsafe fn capture(&self, record: TaskRecord, predecessors: u32, first_edge: Option<u32>) {
+        // SAFETY: the caller's promise.
+        unsafe { self.record.set(record) };
+        self.predecessors.store(predecessors, Ordering::Relaxed);
+        self.rearm(FanOut(first_edge.map_or(EMPTY, |edge| edge + 1)), record.total_blocks());
+    }
+
+    /// Whether none of the task's blocks was handed out yet; the caller holds the task's queue entry.
+    #[inline]
+    pub(crate) fn is_unbegun(&self) -> bool {
+        self.next_block.load(Ordering::Relaxed) == 0
+    }
+
+    /// The successors of a task that is not closed, with the kinds of the edges, the last linked first. Only where one thread
+    /// does everything.
+    pub(crate) fn successors(&self, edges: &[Edge]) -> impl Iterator<Item = (SlotIndex, EdgeKind)> {
+        let mut head = self.fanout.load(Ordering::Relaxed);
+        core::iter::from_fn(move || {
+            if head == EMPTY || head == CLOSED {
+                return None;
+            }
+            // SAFETY: entries of a list that is not closed are written and stay; nobody else is there.
+            let edge = unsafe { edges[head as usize - 1].0.get() };
+            head = edge.next;
+            let kind = if edge.successor & EXPLICIT != 0 { EdgeKind::Explicit } else { EdgeKind::Data };
+            Some((SlotIndex(edge.successor & !EXPLICIT), kind))
+        })
     }
 
     /// How many tasks wait for this one. Only where one thread does everything.

@@ -119,6 +119,9 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         if self.table.stopped() {
             return Err(self.over());
         }
+        if C::CAPTURES {
+            return Err(self.graph_too_large(ring, resource, site));
+        }
         if self.is_deadlock(ring, resource) {
             return Err(self.enter_counting_mode(ring, resource, wanted, site));
         }
@@ -157,6 +160,16 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         let enough = core::array::from_fn(|r| if r == ring { needs } else { 0 });
         let option = option_value(capacities, resource, enough);
         Fault::TaskTooLarge { resource, ring: ring as u8, needs, capacity, option, site: place(site) }.into()
+    }
+
+    /// The error of a captured graph that does not fit its table, in which nothing is reclaimed.
+    #[cold]
+    pub(crate) fn graph_too_large(&mut self, ring: usize, resource: Resource, site: Site) -> crate::Error {
+        let capacity = self.table.capacities.get(resource, ring_index(ring));
+        let enough = core::array::from_fn(|r| if r == ring { 2 * capacity } else { 0 });
+        let option = option_value(&self.table.capacities, resource, enough);
+        let (ring, tasks, site) = (ring as u8, self.seq, place(site));
+        self.abort_run(Fault::GraphTooLarge { resource, ring, capacity, tasks, option, site }.into())
     }
 
     /// Stops the run; from here on submits are only counted.

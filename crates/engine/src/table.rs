@@ -12,6 +12,7 @@ use crate::api::kernel::Kernel;
 use crate::arena::Arena;
 use crate::board::Board;
 use crate::fault::{Error, Result};
+use crate::graph::Captured;
 use crate::intern::Names;
 use crate::limits::{KERNELS_MAX, RINGS, SITES_MAX};
 use crate::memory::{Space, Spaces};
@@ -68,6 +69,8 @@ pub struct Table {
     aborted: Mutex<Option<Error>>,
     /// What other threads may look at.
     pub board: Board,
+    /// What a captured graph adds.
+    pub(crate) captured: Option<Captured>,
 }
 
 // SAFETY: `spaces` is the only field that is not `Sync` by itself; see its comment.
@@ -125,6 +128,7 @@ impl Table {
             stop: AtomicU32::new(0),
             aborted: Mutex::new(None),
             board: Board::new(cores),
+            captured: None,
         })
     }
 
@@ -144,6 +148,25 @@ impl Table {
         *self.failure.lock().expect("no panic while a failure is noted") = None;
         *self.aborted.lock().expect("no panic while a fault is noted") = None;
         self.board.begin();
+    }
+
+    /// Makes the table of a captured graph ready for a replay with these external spaces.
+    ///
+    /// # Safety
+    /// As for [`begin`](Self::begin).
+    pub(crate) unsafe fn begin_replay(&self, externals: impl Iterator<Item = Space>) {
+        // SAFETY: the caller's promise: nobody reads the spaces now.
+        let spaces = unsafe { &mut *self.spaces.get() };
+        spaces.0.truncate(RINGS);
+        if spaces.0.is_empty() {
+            spaces.0.extend(self.heap.iter().map(|a| Space { base: a.base(), bytes: a.bytes() }));
+        }
+        spaces.0.extend(externals);
+        self.poison.clear();
+        *self.failure.lock().expect("no panic while a failure is noted") = None;
+        *self.aborted.lock().expect("no panic while a fault is noted") = None;
+        self.board.begin();
+        self.done.iter().for_each(|tag| tag.set(0));
     }
 
     /// The address ranges of the run.
@@ -206,6 +229,36 @@ impl Table {
         let base = self.args[ring].base().cast::<u64>();
         // SAFETY: only words of the ring are given to tasks; the caller's promise.
         unsafe { core::slice::from_raw_parts(base.add(at as usize), count) }
+    }
+
+    /// Words of a captured graph's arguments, to be changed.
+    ///
+    /// # Safety
+    /// They are inside the ring's argument memory, and nobody else uses them.
+    #[allow(clippy::mut_from_ref)]
+    pub(crate) unsafe fn captured_words(&self, ring: usize, at: u32, count: usize) -> &mut [u64] {
+        debug_assert!((u64::from(at) + count as u64) * 8 <= self.args[ring].bytes());
+        let base = self.args[ring].base().cast::<u64>();
+        // SAFETY: the caller's promise.
+        unsafe { core::slice::from_raw_parts_mut(base.add(at as usize), count) }
+    }
+
+    /// How many tasks of a captured graph are on a ring.
+    pub(crate) fn captured_tasks(&self, ring: usize) -> u32 {
+        self.captured.as_ref().map_or(0, |captured| captured.tasks[ring])
+    }
+
+    /// How many words the name and the duration of a task take.
+    ///
+    /// # Safety
+    /// As for [`words`](Self::words).
+    pub(crate) unsafe fn annotation_words(&self, record: &TaskRecord) -> usize {
+        if !record.flags.is_annotated() {
+            return 0;
+        }
+        let at = record.args_at + u32::from(record.args_words);
+        // SAFETY: the caller's promise; the first word is the header.
+        Annotations::words_from(unsafe { self.args_words(record.ring as usize, at, 1) }[0])
     }
 
     /// The name and the duration that a task was given.

@@ -12,6 +12,14 @@ impl TaskFlags {
     pub(crate) const OUTPUTS: TaskFlags = TaskFlags(1);
     pub(crate) const ANNOTATED: TaskFlags = TaskFlags(2);
 
+    pub(crate) const INITS: TaskFlags = TaskFlags(4);
+
+    /// Whether memory is initialized before its first block, in a captured graph.
+    #[inline]
+    pub const fn has_inits(self) -> bool {
+        self.0 & Self::INITS.0 != 0
+    }
+
     /// Whether it makes tensors.
     #[inline]
     pub const fn has_outputs(self) -> bool {

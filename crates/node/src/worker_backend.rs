@@ -15,6 +15,9 @@ pub struct Title<'a> {
     pub scene: &'a str,
     /// The case.
     pub case: &'a str,
+    /// Which part of the case, from one unit to another, if every call for that part runs the same program: a worker may
+    /// capture it once and replay it.
+    pub part: Option<(u32, u32)>,
 }
 
 /// An orchestration on a chip.

@@ -13,10 +13,12 @@ use ringlane_chip_sim::SimRuntime;
 use ringlane_engine::Result;
 use ringlane_engine::api::backend::Site;
 use ringlane_engine::chip_runtime::{Capabilities, ChipOptions, ChipRuntime, ModelledAs};
+use ringlane_engine::graph::Graph;
 use ringlane_engine::prelude::{Buffers, Orch};
 use ringlane_engine::remote::Remote;
 use ringlane_engine::report::Run;
-use ringlane_task::CallConfig;
+use ringlane_engine::seams::Probe;
+use ringlane_task::{CallConfig, Ticks};
 
 /// The built-in chips.
 const BUILT_IN: &[Registration] = &[
@@ -85,19 +87,42 @@ macro_rules! register_chip {
 /// An orchestration, whatever its result.
 pub(crate) type Orchestrate<'f, 'e> = dyn for<'r> FnMut(&mut Orch<'r, 'e>) -> Result<()> + 'f;
 
+/// What a runtime is asked to run.
+pub(crate) enum Program<'a, 'f, 'e> {
+    /// An orchestration, whose root scope is at this site.
+    Orchestration(Site, &'a mut Orchestrate<'f, 'e>),
+    /// A captured graph, replayed from this site.
+    Graph(Site, &'a mut Graph),
+}
+
+impl Program<'_, '_, '_> {
+    pub(crate) fn site(&self) -> Site {
+        match self {
+            Program::Orchestration(site, _) | Program::Graph(site, _) => site,
+        }
+    }
+}
+
 /// A chip runtime of any type.
 pub(crate) trait AnyChip: Send {
-    fn run<'e>(&mut self, site: Site, buffers: &'e mut Buffers<'_>, f: &mut Orchestrate<'_, 'e>) -> Run<()>;
+    fn run<'e>(&mut self, buffers: &'e mut Buffers<'_>, program: Program<'_, '_, 'e>) -> Run<()>;
     #[cfg(feature = "record")]
     fn run_observed<'e>(
         &mut self,
         observing: &crate::observe::Observing,
         platform: &'static str,
         dir: Option<&ringlane_trace::RunDir>,
-        site: Site,
         buffers: &'e mut Buffers<'_>,
-        f: &mut Orchestrate<'_, 'e>,
+        program: Program<'_, '_, 'e>,
     ) -> crate::observe::ObservedRun<()>;
+    fn capture<'e>(
+        &mut self,
+        site: Site,
+        buffers: &'e Buffers<'_>,
+        memory_limit: Option<u64>,
+        f: &mut Orchestrate<'_, 'e>,
+    ) -> Result<Graph>;
+    fn upload_ticks(&self, graph: &Graph) -> Option<Ticks>;
     fn remote(&self) -> Remote;
     fn threads(&self) -> u32;
     fn modelled_as(&self) -> Option<ModelledAs>;
@@ -109,8 +134,8 @@ struct OneChip<T> {
 }
 
 impl<T: ChipRuntime> AnyChip for OneChip<T> {
-    fn run<'e>(&mut self, site: Site, buffers: &'e mut Buffers<'_>, f: &mut Orchestrate<'_, 'e>) -> Run<()> {
-        self.chip.run_at(site, buffers, &(), |o| f(o))
+    fn run<'e>(&mut self, buffers: &'e mut Buffers<'_>, program: Program<'_, '_, 'e>) -> Run<()> {
+        run(&mut self.chip, buffers, &(), program)
     }
 
     #[cfg(feature = "record")]
@@ -119,11 +144,27 @@ impl<T: ChipRuntime> AnyChip for OneChip<T> {
         observing: &crate::observe::Observing,
         platform: &'static str,
         dir: Option<&ringlane_trace::RunDir>,
-        site: Site,
         buffers: &'e mut Buffers<'_>,
-        f: &mut Orchestrate<'_, 'e>,
+        program: Program<'_, '_, 'e>,
     ) -> crate::observe::ObservedRun<()> {
-        crate::observe::run(&mut self.chip, observing, platform, dir, OnChip { site, buffers, f })
+        if let Program::Graph(_, graph) = &program {
+            self.chip.bind(graph);
+        }
+        crate::observe::run(&mut self.chip, observing, platform, dir, OnChip { buffers, program })
+    }
+
+    fn capture<'e>(
+        &mut self,
+        site: Site,
+        buffers: &'e Buffers<'_>,
+        memory_limit: Option<u64>,
+        f: &mut Orchestrate<'_, 'e>,
+    ) -> Result<Graph> {
+        self.chip.capture_at(site, buffers, memory_limit, |o| f(o)).map(|((), graph)| graph)
+    }
+
+    fn upload_ticks(&self, graph: &Graph) -> Option<Ticks> {
+        self.chip.upload_ticks(graph)
     }
 
     fn remote(&self) -> Remote {
@@ -143,20 +184,31 @@ impl<T: ChipRuntime> AnyChip for OneChip<T> {
     }
 }
 
+/// Runs a program on a chip, with any probe.
+fn run<'e, T: ChipRuntime>(
+    chip: &mut T,
+    buffers: &'e mut Buffers<'_>,
+    probe: &impl Probe,
+    program: Program<'_, '_, 'e>,
+) -> Run<()> {
+    match program {
+        Program::Orchestration(site, f) => chip.run_at(site, buffers, probe, |o| f(o)),
+        Program::Graph(_, graph) => chip.replay_at(graph, buffers, probe),
+    }
+}
+
 /// A run on a chip, with any probe.
 #[cfg(feature = "record")]
 struct OnChip<'a, 'b, 'f, 'e> {
-    site: Site,
     buffers: &'e mut Buffers<'b>,
-    f: &'a mut Orchestrate<'f, 'e>,
+    program: Program<'a, 'f, 'e>,
 }
 
 #[cfg(feature = "record")]
 impl<T: ChipRuntime> crate::observe::ProbedRun<T> for OnChip<'_, '_, '_, '_> {
     type Answer = ();
 
-    fn run(self, chip: &mut T, probe: &impl ringlane_engine::seams::Probe) -> Run<()> {
-        let f = self.f;
-        chip.run_at(self.site, self.buffers, probe, |o| f(o))
+    fn run(self, chip: &mut T, probe: &impl Probe) -> Run<()> {
+        run(chip, self.buffers, probe, self.program)
     }
 }

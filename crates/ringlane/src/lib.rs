@@ -42,6 +42,7 @@
 #![deny(missing_docs)]
 
 mod chips;
+mod graph;
 #[cfg(all(feature = "sim", feature = "record"))]
 mod costs;
 #[cfg(feature = "record")]
@@ -64,6 +65,7 @@ mod runtime;
 mod setup_error;
 
 pub use chips::Registration;
+pub use graph::{Graph, GraphRuntime, MemoryPlan};
 #[cfg(all(feature = "sim", feature = "record"))]
 pub use costs::{recorded_costs, recorded_costs_of};
 #[cfg(feature = "sim")]
@@ -107,6 +109,7 @@ pub use setup_error::SetupError;
 
 /// The imports of a program that uses Ringlane: items of the engine, of scenes, and the runtime.
 pub mod prelude {
+    pub use crate::graph::Graph;
     pub use crate::platform::Platform;
     #[cfg(feature = "record")]
     pub use crate::recording::Recording;
@@ -129,6 +132,8 @@ mod pages {
     struct Readme;
     #[doc = include_str!("../../../docs/programming.md")]
     struct Programming;
+    #[doc = include_str!("../../../docs/graphs.md")]
+    struct Graphs;
     #[doc = include_str!("../../../docs/diagnostics/README.md")]
     struct Diagnostics;
 }

@@ -14,7 +14,8 @@ use ringlane_probe::{DumpSelection, RecordingProblem};
 use ringlane_task::{CallConfig, ConfigError, Explain};
 use ringlane_trace::{Manifest, ModelFacts, RunDir, UtcTime};
 
-use crate::chips::Orchestrate;
+use crate::chips::Program;
+use crate::graph::GraphRuntime;
 use crate::manifest::with_outcome;
 use crate::observe::{self, ObservedRun, Observing, cannot_record};
 use crate::recording::{REPORTED, Recording};
@@ -123,31 +124,33 @@ impl Runtime {
     /// Runs, and records as requested.
     pub(crate) fn run_any<'e>(
         &mut self,
-        site: Site,
         buffers: &'e mut Buffers<'_>,
-        f: &mut Orchestrate<'_, 'e>,
+        program: Program<'_, '_, 'e>,
     ) -> Run<()> {
         let config = self.recorded.next.take().unwrap_or(self.recorded.observing.config);
         if config.dfx_flags.is_empty() && observe::is_logged() {
-            let ObservedRun { result, report, .. } = self.observed(None, site, buffers, f);
+            let ObservedRun { result, report, .. } = self.observed(None, buffers, program);
             return Run { result: result.unwrap_or_else(|panic| resume_unwind(panic)), report };
         }
         if config.dfx_flags.is_empty() {
-            return self.chip.run(site, buffers, f);
+            return self.chip.run(buffers, program);
         }
         let usual = mem::replace(&mut self.recorded.observing.config, config);
-        let run = self.run_into_directory(site, buffers, f);
+        let run = self.run_into_directory(buffers, program);
         self.recorded.observing.config = usual;
         run.unwrap_or_else(|panic| resume_unwind(panic))
     }
 
     fn run_into_directory<'e>(
         &mut self,
-        site: Site,
         buffers: &'e mut Buffers<'_>,
-        f: &mut Orchestrate<'_, 'e>,
+        program: Program<'_, '_, 'e>,
     ) -> thread::Result<Run<()>> {
         let started_at = UtcTime::now();
+        let graph = match &program {
+            Program::Graph(_, graph) => Some(self.graph_facts(graph)),
+            Program::Orchestration(..) => None,
+        };
         self.recorded.recording = None;
         let failed = |error: Error| Ok(Run { result: Err(error), report: RunReport::default() });
         let prefix = match self.recorded.observing.config.output_prefix() {
@@ -162,10 +165,14 @@ impl Runtime {
             dir.abandon();
             return failed(cannot_record(&error));
         }
-        let ObservedRun { result, report, wall, recording } = self.observed(Some(&dir), site, buffers, f);
+        let ObservedRun { result, report, wall, recording } = self.observed(Some(&dir), buffers, program);
         let (scene, case) = &self.recorded.title;
         let mut manifest = Manifest::new(scene, case, self.platform().as_str(), started_at);
         (manifest.threads, manifest.model) = (self.threads(), self.model_facts());
+        if graph.is_some() {
+            manifest.runtime = GraphRuntime::HostBuildGraph.as_str().to_string();
+        }
+        manifest.graph = graph;
         manifest.seed = self.recorded.observing.config.seed;
         manifest.wall_us = wall.as_nanos() as f64 / 1e3;
         let manifest = with_outcome(
@@ -199,23 +206,24 @@ impl Runtime {
         f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
     ) -> ObservedRun<R> {
         let mut answer = None;
-        let observed = self.observed(dir, site, buffers, &mut storing_result(f, &mut answer));
+        let mut f = storing_result(f, &mut answer);
+        let observed = self.observed(dir, buffers, Program::Orchestration(site, &mut f));
+        drop(f);
         let ObservedRun { result, report, wall, recording } = observed;
         let result = result.map(|result| result.map(|()| answer.expect(RESULT_STORED)));
         ObservedRun { result, report, wall, recording }
     }
 
-    fn observed<'e>(
+    pub(crate) fn observed<'e>(
         &mut self,
         dir: Option<&RunDir>,
-        site: Site,
         buffers: &'e mut Buffers<'_>,
-        f: &mut Orchestrate<'_, 'e>,
+        program: Program<'_, '_, 'e>,
     ) -> ObservedRun<()> {
         let (platform, threads) = (self.platform().as_str(), self.threads());
         let (chip, observing) = (&mut self.chip, &self.recorded.observing);
-        observe::log_run(platform, threads, site, || {
-            chip.run_observed(observing, platform, dir, site, buffers, f)
+        observe::log_run(platform, threads, program.site(), || {
+            chip.run_observed(observing, platform, dir, buffers, program)
         })
     }
 }

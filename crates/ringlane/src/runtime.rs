@@ -13,9 +13,7 @@ use ringlane_engine::remote::Remote;
 use ringlane_engine::report::Run;
 use ringlane_task::{CallConfig, ConfigError, DfxFlags};
 
-use crate::chips::AnyChip;
-#[cfg(not(feature = "record"))]
-use crate::chips::Orchestrate;
+use crate::chips::{AnyChip, Program};
 use crate::memory;
 use crate::platform::Platform;
 #[cfg(feature = "record")]
@@ -138,18 +136,19 @@ impl Runtime {
         f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
     ) -> Run<R> {
         let mut answer = None;
-        let run = self.run_any(site, buffers, &mut storing_result(f, &mut answer));
+        let mut f = storing_result(f, &mut answer);
+        let run = self.run_any(buffers, Program::Orchestration(site, &mut f));
+        drop(f);
         Run { result: run.result.map(|()| answer.expect(RESULT_STORED)), report: run.report }
     }
 
     #[cfg(not(feature = "record"))]
-    fn run_any<'e>(
+    pub(crate) fn run_any<'e>(
         &mut self,
-        site: Site,
         buffers: &'e mut Buffers<'_>,
-        f: &mut Orchestrate<'_, 'e>,
+        program: Program<'_, '_, 'e>,
     ) -> Run<()> {
-        self.chip.run(site, buffers, f)
+        self.chip.run(buffers, program)
     }
 
     /// A handle for other threads: interrupts the run, and reads its status.

@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 pub use child::ChildRun;
-pub use rows::{ClockFacts, DfxCost, FileEntry, Golden, ModelFacts, PmuSource, RunError, RunStatus};
+pub use rows::{ClockFacts, DfxCost, FileEntry, Golden, GraphFacts, ModelFacts, PmuSource, RunError, RunStatus};
 
 use crate::error::TraceError;
 use crate::rows::document::locate;
@@ -78,6 +78,9 @@ pub struct Manifest {
     /// How a modelled chip was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelFacts>,
+    /// The captured graph that was replayed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub graph: Option<GraphFacts>,
     /// How it ended.
     pub status: RunStatus,
     /// Why, if it did not end well.
@@ -139,6 +142,7 @@ impl Manifest {
             clock_freq_hz: 1_000_000_000,
             clock: None,
             model: None,
+            graph: None,
             status: RunStatus::Ok,
             error: None,
             cores: 0,

@@ -5,6 +5,7 @@ pub mod dfx;
 pub mod mailbox;
 pub mod memory;
 pub mod overlap;
+pub mod replay;
 pub mod scaling;
 pub mod sim;
 pub mod submit;

@@ -23,14 +23,14 @@ use crate::diagnostics::RecordedBy;
 use crate::errors::{CliError, Exit, warn};
 use crate::execute::{Audience, Setup};
 use crate::jobs::{self, Pages, Plan};
-use crate::options::{self, Assignment, GraphRuntime, PerRing};
+use crate::options::{self, Assignment, PerRing};
 use crate::output::{self, say};
 use crate::progress::Progress;
 use crate::select::{self, Choice};
 use crate::signals::{StopSignal, stop_signal};
 use crate::summary;
 use crate::workers::{self, shape::Shape};
-use ringlane::{Platform, RunRequest};
+use ringlane::{GraphRuntime, Platform, RunRequest};
 
 const EXAMPLE: &str = "\
 Example:
@@ -44,6 +44,7 @@ Example:
   $ ringlane run paged_attention --case ragged --dump-tensor=QK,PV:2
   $ ringlane run cholesky --chip-swimlane=1 --costs-out costs.json
   $ ringlane run paged_attention --platform a2a3sim --chip-swimlane --policy critical-path
+  $ ringlane run paged_attention --case small --runtime host_build_graph --rounds 5
   $ ringlane run cholesky --platform a5sim --block-dim 8 --scheduler-threads 2
   $ ringlane run moe --case small --scope-stats --pmu --rounds 3 --dfx-rounds all
   $ ringlane run stream --log info,stalls=debug
@@ -97,8 +98,11 @@ pub struct RunArgs {
     #[arg(short, long, value_name = "NAME", default_value_t, value_parser = options::platform())]
     platform: Platform,
     /// How the task graph is built
-    #[arg(long, value_name = "NAME", default_value_t)]
+    #[arg(long, value_name = "NAME", default_value_t, value_parser = options::graph_runtime())]
     runtime: GraphRuntime,
+    /// With host_build_graph: bytes that the tensors that the graph makes may take; edges are added where needed
+    #[arg(long, value_name = "BYTES", allow_negative_numbers = true, value_parser = options::graph_memory)]
+    graph_memory: Option<u64>,
     /// Write the run to this directory; for a single case only [default: outputs/<scene>_<case>_<time>]
     #[arg(short, long, value_name = "DIR", value_parser = options::directory)]
     output: Option<PathBuf>,
@@ -261,7 +265,11 @@ impl RunArgs {
     fn request(&self, cases: usize) -> Result<RunRequest, CliError> {
         let (config, options) = (self.config(cases)?, self.model.options(self.platform)?);
         let config = self.size.apply(config, self.platform, options.spec.as_ref())?;
-        Ok(RunRequest::on(self.platform).with_config(config).with_options(options))
+        if self.graph_memory.is_some() && self.runtime != GraphRuntime::HostBuildGraph {
+            return Err(CliError::OnlyWithGraphs { option: "--graph-memory" });
+        }
+        let request = RunRequest::on(self.platform).with_config(config).with_options(options);
+        Ok(RunRequest { runtime: self.runtime, graph_memory: self.graph_memory, ..request })
     }
 
     fn config(&self, cases: usize) -> Result<CallConfig, CliError> {
@@ -297,7 +305,6 @@ impl RunArgs {
             request: self.dfx.apply(request, scene, of)?,
             dfx_rounds: self.dfx.rounds(),
             workers,
-            runtime: self.runtime,
             rounds: self.rounds,
             output: self.output.clone(),
             pages: if self.dfx.report() { Pages::Written } else { Pages::None },

@@ -1,5 +1,6 @@
 //! `ringlane worker`: what a node starts.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::time::Duration;
 
@@ -109,7 +110,7 @@ impl WorkerArgs {
         let request = request.map_err(|error| cannot(CliError::Request(error)))?.unwrap_or_default();
         let monitor = Monitor::start(&Audience::People).map_err(cannot)?;
         if self.kind == Kind::Chip.as_str() {
-            return Ok(Box::new(OneChip { request, runtime: None, monitor }));
+            return Ok(Box::new(OneChip { request, runtime: None, graphs: BTreeMap::new(), monitor }));
         }
         let (shape, call_timeout) = (self.workers.clone(), self.call_timeout);
         let plan = Plan { shape, call_timeout, ranks: Vec::new() };

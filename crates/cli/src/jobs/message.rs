@@ -31,7 +31,6 @@ use crate::case_report::Answer;
 use crate::diagnostics::DfxRounds;
 use crate::errors::CliError;
 use crate::execute::{Audience, Setup};
-use crate::options::GraphRuntime;
 use crate::progress::Progress;
 use crate::workers::parts::SceneSpec;
 use crate::workers::{self, shape::Shape};
@@ -59,7 +58,6 @@ pub struct JobMessage {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct JobSpec {
     scene: SceneSpec,
-    runtime: GraphRuntime,
     workers: Option<(Shape, Duration)>,
     rounds: u32,
     dfx_rounds: DfxRounds,
@@ -72,7 +70,6 @@ impl JobSpec {
     pub fn of(Plan { job, setup }: &Plan) -> Self {
         JobSpec {
             scene: SceneSpec::of(job),
-            runtime: setup.runtime,
             workers: setup.workers.as_ref().map(|plan| (plan.shape.clone(), plan.call_timeout)),
             rounds: setup.rounds,
             dfx_rounds: setup.dfx_rounds,
@@ -83,11 +80,10 @@ impl JobSpec {
 
     /// The plan again, in the process that runs it.
     fn plan(self, request: RunRequest, message: &Arc<JobMessage>) -> Result<Plan, CliError> {
-        let JobSpec { scene, runtime, workers, rounds, dfx_rounds, output, pages } = self;
+        let JobSpec { scene, workers, rounds, dfx_rounds, output, pages } = self;
         let worker_plan = |(shape, call_timeout)| workers::Plan { shape, call_timeout, ranks: Vec::new() };
         let setup = Setup {
             request,
-            runtime,
             workers: workers.map(worker_plan),
             rounds,
             dfx_rounds,
@@ -229,7 +225,6 @@ mod tests {
         let vector = scene("vector").unwrap();
         let setup = Setup {
             request: RunRequest::default().with_config(CallConfig::default().with_seed(7)),
-            runtime: GraphRuntime::default(),
             workers: Some(workers::Plan {
                 shape: Shape::parse("2x3").unwrap(),
                 call_timeout: Duration::from_secs(9),

@@ -1,5 +1,7 @@
 //! What `ringlane worker` brings to its calls: a chip, or a node of its own.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::Path;
 
 use ringlane_chip_cpu::CpuClock;
@@ -22,7 +24,7 @@ use crate::progress::{Bar, Progress};
 use crate::signals::is_stop_asked;
 use ringlane::manifest::{node_clock, with_outcome};
 use ringlane::observe::ObservedRun;
-use ringlane::{RunRequest, Runtime};
+use ringlane::{Graph, GraphRuntime, RunRequest, Runtime};
 
 /// One chip.
 pub struct OneChip {
@@ -30,6 +32,8 @@ pub struct OneChip {
     pub(crate) request: RunRequest,
     /// The runtime of the last call, and what it was made with.
     pub(crate) runtime: Option<(CallConfig, Runtime)>,
+    /// The parts of the case that this worker has captured.
+    pub(crate) graphs: BTreeMap<(String, String, (u32, u32)), Graph>,
     pub(crate) monitor: Monitor,
 }
 
@@ -44,6 +48,7 @@ impl OneChip {
             let request = self.request.clone().with_config(made_with);
             let mut runtime = Runtime::request(&request).map_err(|error| CallError::of(&error))?;
             runtime.give_up_export_when(is_stop_asked);
+            self.graphs.clear();
             self.runtime = Some((made_with, runtime));
         }
         Ok(&mut self.runtime.as_mut().expect("just made").1)
@@ -71,8 +76,25 @@ impl WorkerBackend for OneChip {
         let bar = Bar::start(Progress::Hidden, title.scene);
         let _watch = self.monitor.watch(remote, bar, directory_of(config));
         let runtime = &mut self.runtime.as_mut().expect("made above").1;
-        let Run { result, report } =
-            runtime.run_from(site_of(title), buffers, |o: &mut Orch<'_, '_>| program(o));
+        let captured = title.part.filter(|_| self.request.runtime == GraphRuntime::HostBuildGraph);
+        let Run { result, report } = match captured {
+            None => runtime.run_from(site_of(title), buffers, |o: &mut Orch<'_, '_>| program(o)),
+            Some(part) => {
+                let key = (title.scene.to_string(), title.case.to_string(), part);
+                let graph = match self.graphs.entry(key) {
+                    Entry::Occupied(graph) => Ok(graph.into_mut()),
+                    Entry::Vacant(room) => {
+                        let (site, limit) = (site_of(title), self.request.graph_memory);
+                        let captured = runtime.capture_from(site, buffers, limit, |o| program(o));
+                        captured.map(|((), graph)| room.insert(graph))
+                    }
+                };
+                match graph {
+                    Ok(graph) => runtime.replay(graph, buffers),
+                    Err(error) => Run { result: Err(error), report: RunReport::default() },
+                }
+            }
+        };
         runtime
             .recording()
             .iter()

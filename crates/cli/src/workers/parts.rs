@@ -26,7 +26,8 @@ callable! {
         let (scene, units) = (SceneSpec::read(call.slice(0)?)?, units_of(call)?);
         let program = scene.program()?;
         let parts = parts_of(&*program, &scene.scene).map_err(|error| CallError::of(&error))?;
-        call.on_chip(scene.title(), |o, ids| {
+        let part = Some((units.start, units.end));
+        call.on_chip(Title { part, ..scene.title() }, |o, ids| {
             let tensors = ids.iter().map(|&id| o.external(id)).collect::<Result<Vec<_>>>()?;
             parts.orchestrate_part(o, units.clone(), &tensors)
         })
@@ -105,7 +106,7 @@ impl SceneSpec {
     }
 
     fn title(&self) -> Title<'_> {
-        Title { scene: &self.scene, case: &self.case }
+        Title { scene: &self.scene, case: &self.case, part: None }
     }
 
     /// Makes the program again.

@@ -43,6 +43,8 @@ pub enum ArgKind {
     },
     /// A typed value.
     Scalar(Scalar),
+    /// A typed value that a captured graph knows by this name.
+    Param(Scalar, &'static str),
     /// What no task can be given; refused at submit.
     Bad(BadArg),
 }
@@ -106,7 +108,7 @@ impl<'s> Arg<'s> {
                 self.kind = ArgKind::Bad(BadArg::Split { axis, rank: view.rank() });
             }
             ArgKind::Tensor { split, .. } | ArgKind::Output { split, .. } => *split = axis,
-            ArgKind::Scalar(_) => self.kind = ArgKind::Bad(BadArg::Split { axis, rank: 0 }),
+            ArgKind::Scalar(_) | ArgKind::Param(..) => self.kind = ArgKind::Bad(BadArg::Split { axis, rank: 0 }),
             ArgKind::Bad(_) => {}
         }
         self
@@ -137,6 +139,18 @@ pub fn out<'s>(dtype: DType, shape: impl AsRef<[u32]>) -> Arg<'s> {
 #[inline]
 pub fn scalar<'s, T: Element>(value: T) -> Arg<'s> {
     Arg { kind: ArgKind::Scalar(Scalar::new(value)), scope: PhantomData }
+}
+
+/// As [`scalar`], with a name by which [`Graph::set`](crate::graph::Graph::set) changes the value in a captured graph. In a
+/// streamed run it is a plain scalar.
+///
+/// ```
+/// use ringlane_engine::prelude::*;
+/// let _arg = param("scale", 0.125f32);
+/// ```
+#[inline]
+pub fn param<'s, T: Element>(name: &'static str, value: T) -> Arg<'s> {
+    Arg { kind: ArgKind::Param(Scalar::new(value), name), scope: PhantomData }
 }
 
 /// The data types by their Rust names, as values: `out(f32, [4])`.

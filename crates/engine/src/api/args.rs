@@ -185,6 +185,19 @@ pub(crate) fn encode_tensor(words: &mut [u64], view: &TensorView, placed: Placed
     used
 }
 
+/// Moves the tensor of a record, written by `encode_tensor`, to another base in its space.
+pub(crate) fn move_tensor(words: &mut [u64], base: u64) {
+    let (Record::Tensor(record), _) = decode(words) else { unreachable!("the caller decoded a tensor") };
+    let (space, offset) = (record.space, record.offset - record.base + base);
+    words[1] = space as u64 | (base / ALIGNMENT) << SPACE_BITS;
+    words[2] = offset;
+}
+
+/// Changes the value of a scalar record, written by `encode_scalar`.
+pub(crate) fn set_scalar(words: &mut [u64], scalar: Scalar) {
+    words[1] = scalar.bits();
+}
+
 /// Makes a tensor record, written by `encode_tensor`, one that the kernel may only read.
 pub(crate) fn make_read_only(words: &mut [u64]) {
     words[0] |= FLAG_READ_ONLY;

@@ -14,7 +14,6 @@ use crate::api::kernel::Kernel;
 use crate::api::tensor::TaskHandle;
 use crate::limits::RINGS;
 use crate::memory::Memory;
-use crate::orchestrator::Meta;
 use crate::ring::slots::Ring;
 use crate::scope::{Scope, Usage};
 use crate::slot::{SlotIndex, TaskRecord};
@@ -222,8 +221,7 @@ pub struct Submission<'t> {
     /// What it takes of the bounded resources, dependency entries left out.
     pub usage: &'t Usage,
     pub(crate) held: HeldTask<'t>,
-    pub(crate) metas: &'t [Meta],
-    pub(crate) barrier: Option<SlotIndex>,
+    pub(crate) barrier: Option<TaskId>,
 }
 
 impl<'t> Submission<'t> {
@@ -236,7 +234,7 @@ impl<'t> Submission<'t> {
     /// The barrier that it follows.
     #[inline]
     pub fn barrier(&self) -> Option<TaskId> {
-        self.barrier.map(|slot| self.held.table().id_of(slot, self.metas[slot.0 as usize].local))
+        self.barrier
     }
 }
 
@@ -264,63 +262,145 @@ pub struct EndedScope<'t> {
     pub fan_in: u64,
     /// Entries of the tensor map in use.
     pub tensormap: u64,
-    pub(crate) scope: &'t Scope,
-    pub(crate) rings: &'t [Ring; RINGS],
-    pub(crate) labels: &'t str,
+    pub(crate) of: ScopeSource<'t>,
+}
+
+/// Where what is known of a scope comes from.
+#[derive(Clone, Copy)]
+pub(crate) enum ScopeSource<'t> {
+    /// From the submitter, which has just taken it off its stack.
+    Submitter { scope: &'t Scope, rings: &'t [Ring; RINGS], labels: &'t str },
+    /// From the capture of a graph.
+    Captured(&'t CapturedScope),
+}
+
+/// What was known of a scope when it ended during a capture.
+#[derive(Clone, Debug)]
+pub(crate) struct CapturedScope {
+    pub(crate) depth: usize,
+    pub(crate) tasks: u64,
+    pub(crate) parent: Option<u32>,
+    pub(crate) fan_in: u64,
+    pub(crate) tensormap: u64,
+    pub(crate) id: u32,
+    pub(crate) label: String,
+    pub(crate) site_id: u32,
+    pub(crate) location: Site,
+    pub(crate) need: [u64; 4],
+    pub(crate) largest_pieces: [u64; 2],
+    pub(crate) used_rings: u8,
+    pub(crate) used: [[u64; 4]; RINGS],
+}
+
+impl CapturedScope {
+    /// Of a scope that ends now.
+    pub(crate) fn of(ended: &EndedScope<'_>) -> Self {
+        let EndedScope { depth, tasks, parent, fan_in, tensormap, .. } = *ended;
+        CapturedScope {
+            depth,
+            tasks,
+            parent,
+            fan_in,
+            tensormap,
+            id: ended.id(),
+            label: ended.label().to_string(),
+            site_id: ended.site().0,
+            location: ended.location(),
+            need: ended.need(),
+            largest_pieces: ended.largest_pieces(),
+            used_rings: ended.used_rings(),
+            used: core::array::from_fn(|ring| ended.used(ring)),
+        }
+    }
+
+    /// As a probe sees it.
+    pub(crate) fn ended(&self) -> EndedScope<'_> {
+        let CapturedScope { depth, tasks, parent, fan_in, tensormap, .. } = *self;
+        EndedScope { depth, tasks, parent, fan_in, tensormap, of: ScopeSource::Captured(self) }
+    }
 }
 
 impl EndedScope<'_> {
     /// Its number.
     #[inline]
     pub fn id(&self) -> u32 {
-        self.scope.id
+        match self.of {
+            ScopeSource::Submitter { scope, .. } => scope.id,
+            ScopeSource::Captured(scope) => scope.id,
+        }
     }
 
     /// Its label; empty without one.
     #[inline]
     pub fn label(&self) -> &str {
-        self.scope.label.of(self.labels)
+        match &self.of {
+            ScopeSource::Submitter { scope, labels, .. } => scope.label.of(labels),
+            ScopeSource::Captured(scope) => &scope.label,
+        }
     }
 
     /// Where it was begun.
     #[inline]
     pub fn site(&self) -> SiteId {
-        SiteId(self.scope.site_id)
+        SiteId(match self.of {
+            ScopeSource::Submitter { scope, .. } => scope.site_id,
+            ScopeSource::Captured(scope) => scope.site_id,
+        })
     }
 
     /// The same as a place in the source.
     pub fn location(&self) -> Site {
-        self.scope.site
+        match self.of {
+            ScopeSource::Submitter { scope, .. } => scope.site,
+            ScopeSource::Captured(scope) => scope.location,
+        }
     }
 
     /// What was handed out on its ring between its beginning and its end: slots, heap bytes, dependency entries, argument
-    /// bytes. It needs so much, whatever the timing. Of the entries only those for edges from tasks of scopes that were open
-    /// are counted: for others the engine can wait instead.
+    /// bytes. The scope needs that much, whatever the timing. Of the entries only those for edges from tasks of scopes that
+    /// were open are counted: for others the engine can wait instead.
     #[inline]
     pub fn need(&self) -> [u64; 4] {
-        let (begin, end) = (&self.scope.entry, self.rings[self.scope.ring].marks());
-        let edges = end.edges - begin.edges - self.scope.watched.spared_edges;
+        let (scope, rings) = match self.of {
+            ScopeSource::Submitter { scope, rings, .. } => (scope, rings),
+            ScopeSource::Captured(scope) => return scope.need,
+        };
+        let (begin, end) = (&scope.entry, rings[scope.ring].marks());
+        let edges = end.edges - begin.edges - scope.watched.spared_edges;
         [end.slots - begin.slots, end.heap - begin.heap, edges, end.args - begin.args]
     }
 
     /// The largest pieces of heap and of arguments on its ring so far.
     #[inline]
     pub fn largest_pieces(&self) -> [u64; 2] {
-        let ring = &self.rings[self.scope.ring];
-        [ring.heap.largest(), ring.args.largest()]
+        match self.of {
+            ScopeSource::Submitter { scope, rings, .. } => {
+                let ring = &rings[scope.ring];
+                [ring.heap.largest(), ring.args.largest()]
+            }
+            ScopeSource::Captured(scope) => scope.largest_pieces,
+        }
     }
 
     /// A bit for each ring that was ever used.
     #[inline]
     pub fn used_rings(&self) -> u8 {
-        let bit = |ring: usize| u8::from(self.rings[ring].head > 0) << ring;
-        (0..RINGS).fold(0, |bits, ring| bits | bit(ring))
+        match self.of {
+            ScopeSource::Submitter { rings, .. } => {
+                let bit = |ring: usize| u8::from(rings[ring].head > 0) << ring;
+                (0..RINGS).fold(0, |bits, ring| bits | bit(ring))
+            }
+            ScopeSource::Captured(scope) => scope.used_rings,
+        }
     }
 
     /// Slots, heap bytes, dependency entries and argument bytes of a ring that are in use now.
     #[inline]
     pub fn used(&self, ring: usize) -> [u64; 4] {
-        self.rings[ring].used_of_each()
+        match self.of {
+            ScopeSource::Submitter { rings, .. } => rings[ring].used_of_each(),
+            ScopeSource::Captured(scope) => scope.used[ring],
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use ringlane_task::{CoreId, TaskId, Ticks};
 
 use crate::api::backend::Inference;
 use crate::fault::{Fault, Result};
-use crate::observe::{After, EndedScope, Fill, Submission, Submitted};
+use crate::observe::{After, EndedScope, Fill, ScopeSource, Submission, Submitted};
 use crate::orchestrator::{Orchestrator, Predecessor, ring_index};
 use crate::scope::Scope;
 use crate::seams::{Chip, Probe, Work};
@@ -75,6 +75,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             Committed::Alloc { base, view } => Submitted::Alloc { space: record.ring as u32, base, view },
         };
         let barrier = if self.current.barrier { self.scope().barrier } else { None };
+        let barrier = barrier.map(|slot| self.id_of(slot));
         self.probe.submit(&Submission {
             slot,
             record,
@@ -84,7 +85,6 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             marked: &self.state.marked,
             usage: &measure.usage(0),
             held: self.table.task(record),
-            metas: &self.state.metas,
             barrier,
         });
         if let Submitted::Kernels { .. } = kind {
@@ -162,7 +162,8 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     ) -> EndedScope<'t> {
         let (tasks, tensormap) = (self.seq - scope.watched.begun, self.state.map.used());
         let (rings, labels) = (&self.state.rings, self.state.scope_labels.as_str());
-        EndedScope { depth, parent, tasks, fan_in, tensormap, scope, rings, labels }
+        let of = ScopeSource::Submitter { scope, rings, labels };
+        EndedScope { depth, parent, tasks, fan_in, tensormap, of }
     }
 
     /// The innermost scope is another one; gives the widest fan-in of those submitted until now.

@@ -28,7 +28,11 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         self.state.predecessors.clear();
         self.follow_barrier();
         self.follow_scope(ring);
-        self.reserve_barrier_edges(ring);
+        if C::CAPTURES {
+            self.reserve_captured_edges(ring, site)?;
+        } else {
+            self.reserve_barrier_edges(ring);
+        }
         // Tasks that were found done are not among its predecessors.
         self.note_seen();
         let slot = self.table.slot_of(ring, self.state.rings[ring].head);
@@ -50,7 +54,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             let from = since.max(self.state.rings[ring].tail);
             for position in from..self.state.rings[ring].head {
                 let slot = self.table.slot_of(ring, position);
-                if self.state.predecessors.len() >= FANIN_MAX {
+                if self.state.predecessors.len() >= FANIN_MAX && !C::CAPTURES {
                     self.wait_until_closed(slot, own);
                 }
                 if !self.table.slots[slot.0 as usize].is_closed() {

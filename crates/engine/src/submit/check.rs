@@ -112,7 +112,7 @@ fn check_arg(call: &Call<'_>, kernel: &Kernel, i: usize, param: &ParamSpec) -> R
         ArgKind::Tensor { view, access, split, .. } => (view, *access, *split),
         ArgKind::Output { view, split } => (view, Access::Output, *split),
         ArgKind::Bad(bad) => return Err(bad.refused(kernel.name(), i)),
-        ArgKind::Scalar(scalar) => {
+        ArgKind::Scalar(scalar) | ArgKind::Param(scalar, _) => {
             if param.kind != ParamKind::Scalar {
                 return Err(wrong_kind(kernel, i, "a scalar", param));
             }

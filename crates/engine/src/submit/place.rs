@@ -46,6 +46,10 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
                     used
                 }
                 ArgKind::Scalar(scalar) => self.place_scalar(*scalar, place, at),
+                ArgKind::Param(scalar, name) => {
+                    self.chip.named_scalar(name, place.ring, at);
+                    self.place_scalar(*scalar, place, at)
+                }
                 ArgKind::Output { view, split } => {
                     outs[made] = self.place_output(call, view, *split, place, at, owned)?;
                     made += 1;

@@ -48,7 +48,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
                     measure.output(view);
                     param.takes(view, Access::Output) & (*split == NO_SPLIT)
                 }
-                ArgKind::Scalar(scalar) => {
+                ArgKind::Scalar(scalar) | ArgKind::Param(scalar, _) => {
                     measure.words += scalar_words();
                     (param.kind == ParamKind::Scalar) & (param.dtype == scalar.dtype())
                 }
@@ -80,7 +80,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
                 }
                 ArgKind::Output { view, .. } => measure.output(view),
                 ArgKind::Bad(bad) => return Err(bad.refused(call.launch.first_name(), arg)),
-                ArgKind::Scalar(_) => measure.words += scalar_words(),
+                ArgKind::Scalar(_) | ArgKind::Param(..) => measure.words += scalar_words(),
             }
         }
         Ok(measure)

@@ -4,11 +4,12 @@ use ringlane_task::{CoreId, Resource, TaskId};
 
 use crate::api::backend::{Call, Site};
 use crate::fault::{AFTER, Fault, Result};
-use crate::limits::{AFTER_MAX, FANIN_MAX};
+use crate::limits::{AFTER_MAX, FANIN_MAX, GRAPH_FANIN_MAX};
 use crate::observe::submitter::note_ready;
 use crate::orchestrator::{Meta, Orchestrator, Predecessor, ring_index};
 use crate::seams::{Chip, Probe, Threading};
 use crate::slot::{EdgeKind, Linked, SKIPPED, Slot, SlotIndex};
+use crate::stall::place;
 use crate::sync::prefetch;
 use crate::tensor_map::{Met, Stamp, TensorMap};
 
@@ -124,7 +125,25 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     pub(crate) fn reserve_edges(&mut self, ring: usize, site: Site) -> Result<()> {
         let (wanted, rings) = (self.state.predecessors.len() as u64, &self.state.rings[ring]);
         let low = rings.edges_used() + wanted > rings.edges_capacity / 2;
-        if low || wanted > FANIN_MAX as u64 { self.reserve_scarce_edges(ring, site) } else { Ok(()) }
+        if low || wanted > FANIN_MAX as u64 { self.reserve_many_edges(ring, site) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn reserve_many_edges(&mut self, ring: usize, site: Site) -> Result<()> {
+        if C::CAPTURES { self.reserve_captured_edges(ring, site) } else { self.reserve_scarce_edges(ring, site) }
+    }
+
+    /// Of a captured task every edge is kept: there is nothing to wait for.
+    pub(super) fn reserve_captured_edges(&mut self, ring: usize, site: Site) -> Result<()> {
+        let (wanted, rings) = (self.state.predecessors.len() as u64, &self.state.rings[ring]);
+        if wanted > GRAPH_FANIN_MAX as u64 {
+            let site = place(site);
+            return Err(self.abort_run(Fault::GraphFanIn { wanted, limit: GRAPH_FANIN_MAX, site }.into()));
+        }
+        if rings.edges_used() + wanted > rings.edges_capacity {
+            return Err(self.graph_too_large(ring, Resource::DepPool, site));
+        }
+        Ok(())
     }
 
     #[cold]
@@ -225,6 +244,9 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     /// Ends the submitter's hold on a task; publishes it if it waits for nothing.
     #[inline]
     pub(crate) fn release(&mut self, slot: SlotIndex, links: u32, floor: Option<u64>) {
+        if C::CAPTURES {
+            return;
+        }
         let task = &self.table.slots[slot.0 as usize];
         let ready = match self.threading {
             Threading::Multi => task.release_guard(links, floor),

@@ -29,7 +29,7 @@ pub const TESTS: &[Test] = &[
 
 kernel! { static TWICE = any fn(x: &[u32], y: &mut [u32]) { y.iter_mut().zip(x).for_each(|(y, x)| *y = 2 * x); } }
 
-const TITLE: Title<'static> = Title { scene: "doubles", case: "small" };
+const TITLE: Title<'static> = Title { scene: "doubles", case: "small", part: None };
 
 callable! {
     /// Doubles its first tensor into its second, row by row, on a chip.

@@ -14,14 +14,17 @@
 //! 5  policy    its name                                            absent: the default
 //! 6  chaos     u64 seed                                            absent: nothing goes wrong
 //! 7  costs     the text of a cost table                            absent: what kernels say of themselves
+//! 8  runtime   how the task graph is built                         absent: while tasks run
+//! 9  graph memory  u64 bytes for the tensors of a captured graph   absent: no limit
 //! ```
 //! A reader refuses what it does not know: another version, an unknown field, a field that is cut off, bytes after the end.
 
 use ringlane_task::{CallConfig, ConfigError};
 
 use super::error::RequestError;
-use super::wire::{self, Field, Fields, Writer};
+use super::wire::{self, Field, Fields, Reader, Writer};
 use super::{RunRequest, chip, dump};
+use crate::graph::GraphRuntime;
 use crate::platform::Platform;
 
 /// The version of the encoding; a reader refuses every other.
@@ -35,6 +38,12 @@ impl RunRequest {
         writer.field(Field::Platform, self.platform.as_str().as_bytes());
         dump::write(&self.dump, &mut writer);
         chip::write(&self.options, self.platform.capabilities(), &mut writer);
+        if self.runtime != GraphRuntime::default() {
+            writer.field(Field::Runtime, self.runtime.as_str().as_bytes());
+        }
+        if let Some(bytes) = self.graph_memory {
+            writer.field(Field::GraphMemory, &bytes.to_le_bytes());
+        }
         writer.finish()
     }
 
@@ -52,8 +61,24 @@ impl RunRequest {
             )
         })?;
         let (dump, options) = (dump::read(&fields)?, chip::read(&fields, platform.capabilities())?);
-        Ok(RunRequest { platform, config, dump, options })
+        let (runtime, graph_memory) = (graph_runtime(&fields)?, graph_memory(&fields)?);
+        Ok(RunRequest { platform, config, dump, options, runtime, graph_memory })
     }
+}
+
+fn graph_runtime(fields: &Fields<'_>) -> Result<GraphRuntime, RequestError> {
+    let Some(content) = fields.get(Field::Runtime) else { return Ok(GraphRuntime::default()) };
+    let name = wire::text(Field::Runtime, content)?;
+    let known = GraphRuntime::ALL.into_iter().map(GraphRuntime::as_str);
+    GraphRuntime::from_name(name).ok_or_else(|| RequestError::unknown_name(Field::Runtime, name, known))
+}
+
+fn graph_memory(fields: &Fields<'_>) -> Result<Option<u64>, RequestError> {
+    let Some(content) = fields.get(Field::GraphMemory) else { return Ok(None) };
+    let mut reader = Reader::new(Field::GraphMemory, content);
+    let bytes = reader.u64()?;
+    reader.end()?;
+    Ok(Some(bytes))
 }
 
 fn config(bytes: &[u8]) -> Result<CallConfig, RequestError> {

@@ -22,6 +22,7 @@ use ringlane_engine::chip_runtime::ChipOptions;
 use ringlane_probe::DumpSelection;
 use ringlane_task::CallConfig;
 
+use crate::graph::GraphRuntime;
 use crate::platform::Platform;
 #[cfg(feature = "node")]
 pub use encoding::REQUEST_VERSION;
@@ -53,6 +54,10 @@ pub struct RunRequest {
     pub dump: DumpSelection,
     /// How the chip is run.
     pub options: ChipOptions,
+    /// How the task graph is built.
+    pub runtime: GraphRuntime,
+    /// Bytes that the tensors of a captured graph may take together.
+    pub graph_memory: Option<u64>,
 }
 
 impl RunRequest {

@@ -16,11 +16,22 @@ pub enum Field {
     Policy = 5,
     Chaos = 6,
     Costs = 7,
+    Runtime = 8,
+    GraphMemory = 9,
 }
 
 impl Field {
-    const ALL: [Field; 7] =
-        [Field::Config, Field::Platform, Field::Dump, Field::Chip, Field::Policy, Field::Chaos, Field::Costs];
+    const ALL: [Field; 9] = [
+        Field::Config,
+        Field::Platform,
+        Field::Dump,
+        Field::Chip,
+        Field::Policy,
+        Field::Chaos,
+        Field::Costs,
+        Field::Runtime,
+        Field::GraphMemory,
+    ];
 
     /// Its name in errors.
     pub const fn as_str(self) -> &'static str {
@@ -32,6 +43,8 @@ impl Field {
             Field::Policy => "policy",
             Field::Chaos => "chaos",
             Field::Costs => "costs",
+            Field::Runtime => "runtime",
+            Field::GraphMemory => "graph memory",
         }
     }
 }

@@ -89,6 +89,28 @@ pub struct ModelFacts {
     pub costs: Option<String>,
 }
 
+/// A captured graph that was replayed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GraphFacts {
+    /// Edges, those that a memory limit added included.
+    pub edges: u64,
+    /// Bytes of the graph itself: tasks, arguments and edges.
+    pub graph_bytes: u64,
+    /// Bytes of the tensors that it makes, as planned.
+    pub memory_bytes: u64,
+    /// Bytes that they would take if none shared any.
+    pub memory_sum_bytes: u64,
+    /// The most bytes alive at once in submission order: no plan takes less.
+    pub memory_lower_bound_bytes: u64,
+    /// The limit, if there was one.
+    pub memory_limit_bytes: Option<u64>,
+    /// Edges that were added so that the tensors fit the limit.
+    pub added_edges: u64,
+    /// What it took to copy the graph to a modelled chip, before the first replay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upload_ticks: Option<u64>,
+}
+
 /// What the diagnostics cost the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DfxCost {
