@@ -256,12 +256,7 @@ pub trait ChipRuntime: Observable + Sized + Send + 'static {
     /// The next run is a replay of this graph: [`table`](Observable::table) is the graph's until a streamed run begins.
     fn bind(&mut self, _graph: &Graph) {}
     /// Replays a graph that this runtime captured on these buffers with a probe. Returns when every task is done.
-    fn replay_at<P: Probe>(
-        &mut self,
-        _graph: &mut Graph,
-        _buffers: &mut Buffers<'_>,
-        _probe: &P,
-    ) -> Run<()> {
+    fn replay_at<P: Probe>(&mut self, _graph: &mut Graph, _buffers: &mut Buffers<'_>, _probe: &P) -> Run<()> {
         let platform = Self::PLATFORMS[0].name;
         Run { result: Err(Fault::NoReplay { platform }.into()), report: RunReport::default() }
     }

@@ -354,7 +354,8 @@ impl<P: Probe, M: Memory + Copy> Executor<'_, P, M> {
         // SAFETY: the caller's promise.
         unsafe { self.settle(record, fate) };
         if fate != 0 {
-            let successors = slot.successors(&self.table.edges).filter(|(_, kind)| *kind == EdgeKind::Explicit);
+            let successors =
+                slot.successors(&self.table.edges).filter(|(_, kind)| *kind == EdgeKind::Explicit);
             successors.for_each(|(successor, _)| self.table.slots[successor.0 as usize].mark(SKIPPED));
             slot.forget_fate(record.total_blocks());
         }

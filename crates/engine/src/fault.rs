@@ -351,7 +351,9 @@ impl Explain for Fault {
                 "a captured graph has no values yet: use `Runtime::run`, which streams, or leave the read out",
                 "a captured graph has no values yet: rerun with --runtime tensormap_and_ringbuffer",
             ),
-            Fault::GraphFanIn { .. } => "let intermediate tasks or barriers collect the predecessors in groups",
+            Fault::GraphFanIn { .. } => {
+                "let intermediate tasks or barriers collect the predecessors in groups"
+            }
             Fault::GraphMemory { .. } => Reader::choose(
                 "raise the limit to the bytes needed, or leave it out",
                 "rerun with a larger --graph-memory, or without it",
@@ -360,7 +362,9 @@ impl Explain for Fault {
                 "replay with buffers of the captured types, shapes and permissions; their contents may differ"
             }
             Fault::ForeignGraph { .. } => "replay a graph on the runtime that captured it",
-            Fault::UnknownParam { .. } => "submit the scalar as `param(\"name\", value)`, and set it with the same type",
+            Fault::UnknownParam { .. } => {
+                "submit the scalar as `param(\"name\", value)`, and set it with the same type"
+            }
             Fault::NoReplay { .. } => Reader::choose(
                 "use `Runtime::run`, which streams",
                 "rerun with --runtime tensormap_and_ringbuffer",
@@ -470,7 +474,9 @@ impl Fault {
     /// The numbers of an error about a captured graph.
     fn detail_of_a_graph(&self) -> String {
         match self {
-            Fault::ReadInCapture => "nothing runs during a capture, so there is no value to wait for".to_string(),
+            Fault::ReadInCapture => {
+                "nothing runs during a capture, so there is no value to wait for".to_string()
+            }
             Fault::GraphTooLarge { resource, ring, capacity, tasks, site, .. } => format!(
                 "{site}: after {tasks} tasks, all {capacity} of {resource} on ring {ring} are in use, and a graph keeps everything"
             ),

@@ -42,9 +42,9 @@
 #![deny(missing_docs)]
 
 mod chips;
-mod graph;
 #[cfg(all(feature = "sim", feature = "record"))]
 mod costs;
+mod graph;
 #[cfg(feature = "record")]
 pub mod manifest;
 pub mod memory;
@@ -65,9 +65,9 @@ mod runtime;
 mod setup_error;
 
 pub use chips::Registration;
-pub use graph::{Graph, GraphRuntime, MemoryPlan};
 #[cfg(all(feature = "sim", feature = "record"))]
 pub use costs::{recorded_costs, recorded_costs_of};
+pub use graph::{Graph, GraphRuntime, MemoryPlan};
 #[cfg(feature = "sim")]
 pub use model::{Model, ModelError};
 #[cfg(feature = "record")]

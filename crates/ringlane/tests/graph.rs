@@ -56,7 +56,8 @@ fn streamed(shift: f32, scale: f32) -> Vec<f32> {
 fn runtimes() -> Vec<Runtime> {
     let threads = |n| CallConfig::default().with_threads(n);
     let cpu = [1, 2, 4].map(|n| Runtime::on(Platform::Cpu).with(&threads(n)).unwrap());
-    let models = [Platform::A2a3sim, Platform::A5sim].map(|p| Runtime::on(p).with(&CallConfig::default()).unwrap());
+    let models =
+        [Platform::A2a3sim, Platform::A5sim].map(|p| Runtime::on(p).with(&CallConfig::default()).unwrap());
     cpu.into_iter().chain(models).collect()
 }
 
@@ -115,7 +116,12 @@ fn a_read_names_its_line_and_other_buffers_and_scalars_are_refused() {
     for mut runtime in runtimes() {
         let (mut data, x, y) = buffers(0.0);
         let line = line!() + 1;
-        let error = runtime.capture(&data, |o| { let x = o.external(x)?; o.read::<f32>(x) }).unwrap_err();
+        let error = runtime
+            .capture(&data, |o| {
+                let x = o.external(x)?;
+                o.read::<f32>(x)
+            })
+            .unwrap_err();
         assert_eq!(error.name(), "ReadInCapture");
         assert!(error.detail().contains(&format!("graph.rs:{line}")), "{}", error.detail());
         let mut graph = runtime.capture(&data, |o| program(o, x, y, 1.0)).unwrap();
@@ -128,7 +134,10 @@ fn a_read_names_its_line_and_other_buffers_and_scalars_are_refused() {
         other.add(&[N], &[1u32; N as usize]).unwrap();
         other.add(&[N], &[1.0f32; N as usize]).unwrap();
         let refused = runtime.replay(&mut graph, &mut other).result.unwrap_err();
-        assert!(refused.detail().contains("captured as float32 [8], read-write, given as uint32"), "{refused}");
+        assert!(
+            refused.detail().contains("captured as float32 [8], read-write, given as uint32"),
+            "{refused}"
+        );
     }
 }
 

@@ -18,7 +18,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 pub use child::ChildRun;
-pub use rows::{ClockFacts, DfxCost, FileEntry, Golden, GraphFacts, ModelFacts, PmuSource, RunError, RunStatus};
+pub use rows::{
+    ClockFacts, DfxCost, FileEntry, Golden, GraphFacts, ModelFacts, PmuSource, RunError, RunStatus,
+};
 
 use crate::error::TraceError;
 use crate::rows::document::locate;

@@ -24,7 +24,7 @@ use super::capacity::{self, Attempt, ROOMY};
 use super::ledger::Needs;
 use super::outcome::{Engine, Outcome, Verdict, on_engine, on_oracle};
 use super::program::{Capacity, Program, Rings};
-use super::{modelled, record};
+use super::{captured, modelled, record};
 
 /// Reruns with raised capacities before a program is given up as one that hints do not help.
 const RERUNS_MAX: usize = 40;
@@ -57,6 +57,7 @@ pub(crate) fn check(program: &Program) -> Result<(), Failure> {
     let toy =
         |rings: &Capacity| ToyRuntime::new(&capacity::config(rings, 1)).map_err(|error| format!("{error:?}"));
     settle(program, &expected, first, toy).map_err(|failure| format!("on the toy chip: {failure}"))?;
+    captured::check(program, &expected).map_err(|failure| format!("captured: {failure}"))?;
     record::check(program, &expected, [first, last]).map_err(|failure| format!("recorded: {failure}"))?;
     modelled::check(program, &expected, first).map_err(|failure| format!("modelled: {failure}"))
 }

@@ -7,6 +7,7 @@
 //! ```
 //! Every failure prints the one command that reproduces it. `--plant` switches a known bug on and expects it found.
 mod capacity;
+mod captured;
 mod check;
 mod dispatch;
 mod draw;

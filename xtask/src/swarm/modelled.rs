@@ -63,12 +63,12 @@ pub(crate) fn check(
 }
 
 /// The chip of a plan.
-fn platform(plan: &Modelled, chaos: Option<u64>) -> OnPlatform {
+pub(super) fn platform(plan: &Modelled, chaos: Option<u64>) -> OnPlatform {
     let options = SimOptions { policy: plan.policy, chaos, ..SimOptions::default() };
     Runtime::on(plan.platform).model(Model { chip: Some(plan.chip.clone()), options })
 }
 
-fn config(plan: &Modelled, rings: &Capacity) -> CallConfig {
+pub(super) fn config(plan: &Modelled, rings: &Capacity) -> CallConfig {
     capacity::config(rings, 0).with_block_dim(plan.clusters).with_scheduler_threads(plan.schedulers)
 }
 

@@ -5,7 +5,7 @@ use std::any::Any;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use ringlane::Runtime;
+use ringlane::{MemoryPlan, Runtime};
 use ringlane_chip_cpu::CpuRuntime;
 use ringlane_engine::chip_runtime::ChipRuntime;
 use ringlane_engine::oracle::{self, Fate};
@@ -232,6 +232,31 @@ pub(crate) fn on_engine(
         run.result
     }));
     (gather(program, &data, interpreter, result), report)
+}
+
+/// Captures a program, with a limit on the memory of its tensors, and replays it this many times on fresh buffers.
+pub(crate) fn on_graph(
+    runtime: &mut Runtime,
+    program: &Program,
+    limit: Option<u64>,
+    replays: usize,
+) -> Result<(Vec<(Outcome, RunReport)>, MemoryPlan)> {
+    let (values, nothing) = (values(program), BTreeSet::new());
+    let data = Data::new(program, &values);
+    let mut interpreter = Interpreter::new(program.tolerant, &nothing);
+    let site = std::panic::Location::caller();
+    let capture = |o: &mut Orch<'_, '_>| orchestrate(o, &mut interpreter, &data.ids, &program.body);
+    let ((), mut graph) = runtime.capture_from(site, &data.buffers, limit, capture)?;
+    let log = interpreter.log;
+    let runs = (0..replays).map(|_| {
+        let mut data = Data::new(program, &values);
+        kernels::forget(program.tasks);
+        let run = runtime.replay(&mut graph, &mut data.buffers);
+        let mut interpreter = Interpreter::new(program.tolerant, &nothing);
+        interpreter.log.clone_from(&log);
+        (gather(program, &data, interpreter, Ok(run.result)), run.report)
+    });
+    Ok((runs.collect(), graph.memory()))
 }
 
 #[cfg(test)]

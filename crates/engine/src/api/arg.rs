@@ -108,7 +108,9 @@ impl<'s> Arg<'s> {
                 self.kind = ArgKind::Bad(BadArg::Split { axis, rank: view.rank() });
             }
             ArgKind::Tensor { split, .. } | ArgKind::Output { split, .. } => *split = axis,
-            ArgKind::Scalar(_) | ArgKind::Param(..) => self.kind = ArgKind::Bad(BadArg::Split { axis, rank: 0 }),
+            ArgKind::Scalar(_) | ArgKind::Param(..) => {
+                self.kind = ArgKind::Bad(BadArg::Split { axis, rank: 0 })
+            }
             ArgKind::Bad(_) => {}
         }
         self

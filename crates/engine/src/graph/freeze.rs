@@ -61,9 +61,10 @@ impl<'t> Known<'t> {
         let record = |slot: SlotIndex| unsafe { table.slots[slot.0 as usize].record() };
         let records: Vec<TaskRecord> = tape.submits.iter().map(|submit| record(submit.slot)).collect();
         let number = |task| record(table.slot_named(task)).seq as u32;
-        let predecessors = tape.submits.iter().map(|submit| {
-            tape.predecessors(submit).iter().map(|&task| number(task)).collect()
-        });
+        let predecessors = tape
+            .submits
+            .iter()
+            .map(|submit| tape.predecessors(submit).iter().map(|&task| number(task)).collect());
         let (predecessors, uses) = (predecessors.collect(), vec![Vec::new(); records.len()]);
         Known { table, records, predecessors, uses }
     }
@@ -177,7 +178,8 @@ pub(super) fn freeze(
             *base = tensors.at(*space, *base).map_or(*base, |tensor| planned.offsets[tensor as usize]);
         }
     }
-    let roots = slots.iter().zip(&known.predecessors).filter(|(_, list)| list.is_empty()).map(|(&slot, _)| slot);
+    let roots =
+        slots.iter().zip(&known.predecessors).filter(|(_, list)| list.is_empty()).map(|(&slot, _)| slot);
     let params = params_of(&known, chip.named.into_inner());
     let words: u64 = known.records.iter().map(|record| u64::from(record.args_words)).sum();
     Ok(Graph {

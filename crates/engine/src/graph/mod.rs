@@ -155,7 +155,8 @@ impl Graph {
 
     /// Refuses buffers that are not like those of the capture.
     fn check_buffers(&self, buffers: &Buffers<'_>) -> Result<()> {
-        let given = (0..buffers.len()).map(|buffer| Some(buffers.entry(buffer))).chain(std::iter::repeat(None));
+        let given =
+            (0..buffers.len()).map(|buffer| Some(buffers.entry(buffer))).chain(std::iter::repeat(None));
         let captured = self.externals.iter().map(|external| Some(*external)).chain(std::iter::repeat(None));
         let count = buffers.len().max(self.externals.len());
         for (buffer, (captured, given)) in captured.zip(given).take(count).enumerate() {

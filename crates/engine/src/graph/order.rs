@@ -63,7 +63,8 @@ impl Order {
         });
         self.tails[chain as usize] = task;
         self.chain_of.push(chain);
-        let kept = if self.successors_left[task as usize] > 0 { self.remembered(met) } else { Box::default() };
+        let kept =
+            if self.successors_left[task as usize] > 0 { self.remembered(met) } else { Box::default() };
         self.ancestors.push(kept);
     }
 

@@ -213,8 +213,7 @@ impl Planner<'_> {
 
     fn release(&mut self, tensor: u32) {
         let users = core::mem::take(&mut self.frontiers[tensor as usize]).into();
-        let (offset, bytes) =
-            (self.planned.offsets[tensor as usize], self.tensors[tensor as usize].bytes);
+        let (offset, bytes) = (self.planned.offsets[tensor as usize], self.tensors[tensor as usize].bytes);
         if bytes > 0 {
             self.free.insert(offset, Free { bytes, users });
             self.recent.push_front(offset);
@@ -238,7 +237,11 @@ mod tests {
         let (mut predecessors, mut uses, mut tensors) = (Vec::new(), Vec::new(), Vec::<PlannedTensor>::new());
         for task in 0..tasks {
             let mut used = vec![tensors.len() as u32];
-            tensors.push(PlannedTensor { bytes: 64 * u64::from(1 + draw(4)), creator: task, last_user: task });
+            tensors.push(PlannedTensor {
+                bytes: 64 * u64::from(1 + draw(4)),
+                creator: task,
+                last_user: task,
+            });
             let mut follows = Vec::new();
             for _ in 0..draw(3) {
                 let tensor = draw(tensors.len() as u32);
@@ -316,7 +319,8 @@ mod tests {
     #[test]
     fn a_chain_takes_two_tensors_however_long_it_is() {
         let tasks = 1000u32;
-        let predecessors: Vec<Vec<u32>> = (0..tasks).map(|task| task.checked_sub(1).into_iter().collect()).collect();
+        let predecessors: Vec<Vec<u32>> =
+            (0..tasks).map(|task| task.checked_sub(1).into_iter().collect()).collect();
         let uses: Vec<Vec<u32>> =
             (0..tasks).map(|task| task.checked_sub(1).into_iter().chain([task]).collect()).collect();
         let tensor = |task| PlannedTensor { bytes: 64, creator: task, last_user: (task + 1).min(tasks - 1) };

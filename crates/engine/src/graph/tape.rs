@@ -174,7 +174,9 @@ impl Tape {
             return;
         }
         let kind = match &submit.kind {
-            Kind::Kernels { after } => Submitted::Kernels { after: After { handles: part(&self.after, after) } },
+            Kind::Kernels { after } => {
+                Submitted::Kernels { after: After { handles: part(&self.after, after) } }
+            }
             Kind::Barrier { since } => Submitted::Barrier { since: *since },
             Kind::Alloc { space, base, view } => Submitted::Alloc { space: *space, base: *base, view },
         };

@@ -130,7 +130,11 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
 
     #[cold]
     fn reserve_many_edges(&mut self, ring: usize, site: Site) -> Result<()> {
-        if C::CAPTURES { self.reserve_captured_edges(ring, site) } else { self.reserve_scarce_edges(ring, site) }
+        if C::CAPTURES {
+            self.reserve_captured_edges(ring, site)
+        } else {
+            self.reserve_scarce_edges(ring, site)
+        }
     }
 
     /// Of a captured task every edge is kept: there is nothing to wait for.

@@ -7,6 +7,7 @@ function drawHeader() {
   const about = h("p.facts",
       h("span", manifest.platform), h("span", cores),
       manifest.model && h("span", `policy ${manifest.model.policy}`),
+      manifest.graph && h("span", { title: graphTitle(manifest.graph) }, graphLine(manifest.graph)),
       params && h("span.mono", params),
       h("span", `seed ${run.seed}`),
       h("span", when(manifest.started_at)));
@@ -27,6 +28,15 @@ function workersLine() {
   const own = run.node.workers.filter((worker) => worker.depth === 0);
   const kinds = Object.keys(words).flatMap((kind) => { const of = own.filter((worker) => worker.kind === kind).length; return of ? [plural(of, words[kind])] : []; });
   return `level-${run.node.level} run over ${kinds.join(" + ")}`;
+}
+
+/** A captured graph: its size, and the memory of the tensors that it makes. */
+const graphLine = (graph) => `captured graph, ${plural(graph.edges, "edge")}, tensors ${bytes(graph.memory_bytes)}`;
+
+function graphTitle(graph) {
+  const limit = graph.memory_limit_bytes == null ? "" : `; limit ${bytes(graph.memory_limit_bytes)}, ${plural(graph.added_edges, "edge")} added`;
+  const upload = graph.upload_ticks == null ? "" : `; upload ${timeParts(graph.upload_ticks).join("\u202f")}, not part of the makespan`;
+  return `${bytes(graph.memory_sum_bytes)} if no tensors shared memory, at least ${bytes(graph.memory_lower_bound_bytes)}${limit}${upload}`;
 }
 
 const when = (text) => text.replace("T", " ").replace(/(:\d\d)Z$/, "$1 UTC");

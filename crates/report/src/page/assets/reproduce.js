@@ -19,7 +19,7 @@ function drawReproduce() {
 /** The words of the command line that repeats the run. */
 function again() {
   const params = Object.entries(manifest.params).flatMap(([name, value]) => ["--param", `${name}=${value}`]);
-  return [manifest.program, "run", manifest.scene, "--case", manifest.case, ...machine(), ...workerCounts(), "--seed", run.seed, ...params, ...capacities(), ...recording()];
+  return [manifest.program, "run", manifest.scene, "--case", manifest.case, ...machine(), ...graphOptions(), ...workerCounts(), "--seed", run.seed, ...params, ...capacities(), ...recording()];
 }
 
 function machine() {
@@ -27,6 +27,13 @@ function machine() {
   if (platform === "cpu") return ["--threads", String(threads)];
   const given = (option, value) => (value === null || value === undefined ? [] : [option, String(value)]);
   return ["--platform", platform, ...given("--policy", facts?.policy), ...given("--chaos", facts?.chaos), ...given("--costs", facts?.costs)];
+}
+
+/** How the graph was built, if it was captured. */
+function graphOptions() {
+  if (manifest.runtime !== "host_build_graph") return [];
+  const limit = manifest.graph?.memory_limit_bytes;
+  return ["--runtime", manifest.runtime, ...(limit == null ? [] : ["--graph-memory", String(limit)])];
 }
 
 /** How many workers: chips of a node, or nodes times their chips. */
@@ -37,8 +44,8 @@ function workerCounts() {
   return ["--workers", nodes ? `${nodes}x${chips(1) / nodes}` : String(chips(0))];
 }
 
-/** Capacities that differ from their defaults. */
-const capacities = () => (run.scopes?.given ?? []).flatMap((option) => option.split(" "));
+/** Capacities that differ from their defaults. A captured graph has exactly those that it needs. */
+const capacities = () => (manifest.graph ? [] : run.scopes?.given ?? []).flatMap((option) => option.split(" "));
 
 function recording() {
   const flags = parseInt(manifest.dfx_flags, 16) || 0;
