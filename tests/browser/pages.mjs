@@ -9,10 +9,10 @@ const ringlane = process.env.RINGLANE;
 export const scratch = fs.mkdtempSync(path.join(os.tmpdir(), "ringlane-browser-"));
 process.on("exit", () => fs.rmSync(scratch, { recursive: true, force: true }));
 
-/** Runs ringlane; a run that is meant to fail still leaves its directory. */
+/** Runs ringlane and gives what it prints; a run that is meant to fail still leaves its directory. */
 export function call(args, expected = 0, program = ringlane) {
   try {
-    execFileSync(program, args, { cwd: scratch, stdio: ["ignore", "pipe", "pipe"] });
+    return execFileSync(program, args, { cwd: scratch, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
   } catch (error) {
     if (error.status !== expected) throw new Error(`ringlane ${args.join(" ")}: ${error.status}\n${error.stderr}`);
   }

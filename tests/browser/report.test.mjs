@@ -5,7 +5,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
 import { close, drawn, open, pixelsOf, text } from "./browser.mjs";
-import { ownProgram, pageOfRun } from "./pages.mjs";
+import { call, ownProgram, pageOfRun } from "./pages.mjs";
 
 const CASE = ["paged_attention", "--case", "small", "--platform", "a2a3sim", "--dfx"];
 let good, other;
@@ -254,10 +254,14 @@ test("dark follows the system, and the button overrides it", () => open(good, as
 test("a second report is compared kernel by kernel", () => open(good, async (page) => {
   await page.setInputFiles("#compare-file", other);
   await page.locator("#compare-result table").first().waitFor();
-  assert.match(await text(page, "#compare-result"), /makespan .* critical path: compute/);
-  assert.ok(await page.locator("#compare-result table >> nth=1 >> tbody tr").count() >= 4);
+  assert.match(await text(page, "#compare-result"), /The runs differ: policy .* and critical-path\. .*makespan .* critical path: compute/);
+  // The kernels, and their order, are those of the command.
+  const command = JSON.parse(call(["compare", path.dirname(good), path.dirname(other), "--json"]));
+  const rows = await page.$$eval("#compare-result table:last-of-type tbody tr", (rows) => rows.map((row) => [...row.cells].map((cell) => cell.innerText)));
+  assert.ok(rows.length >= 4);
+  assert.deepEqual(rows.map(([kernel, blocks, other]) => [kernel, blocks, other]), command.kernels.map(({ kernel, blocks }) => [kernel, String(blocks.before), String(blocks.after)]));
   await page.setInputFiles("#compare-file", { name: "x.html", mimeType: "text/html", buffer: Buffer.from("<p>no report</p>") });
-  await page.waitForFunction(() => document.querySelector("#compare-result").innerText.includes("is not a report"));
+  await page.waitForFunction(() => document.querySelector("#compare-result").innerText.includes("is not a ringlane report"));
 }));
 
 test("captured arguments can be filtered", () => open(good, async (page) => {

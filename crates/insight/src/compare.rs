@@ -1,17 +1,24 @@
 //! What moved between two runs of one program.
 //!
+//! ```text
+//! run ──▶ RunSummary ──┐
+//!                      ├──▶ Comparison         a page stores the summary of its run and compares it with that of another page
+//! run ──▶ RunSummary ──┘
+//! ```
+//!
 //! Runs may have clocks of different rates, so everything is given in microseconds. The causes of the two critical paths add
 //! up to the two makespans, so what moved between the causes adds up to what moved between the makespans.
 
-use std::collections::BTreeMap;
+mod summary;
 
-use ringlane_trace::Manifest;
+use std::collections::BTreeSet;
+
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
-use crate::critical_path::{Cause, observed};
-use crate::timeline::Timeline;
-use crate::units::microseconds;
+pub use summary::{CauseSummary, KernelSummary, RunSummary, Setting};
+
+use crate::critical_path::Cause;
 use crate::{InsightError, Instrument, Run};
 
 /// A number before and after.
@@ -99,77 +106,66 @@ pub fn compare(before: &Run, after: &Run) -> Result<Comparison, InsightError> {
         let what = format!("{} {} and {} {}", a.scene, a.case, b.scene, b.case);
         return Err(InsightError::NotComparable { what });
     }
-    let us = |run: &Manifest| microseconds(run.makespan_ticks as f64, run.clock_freq_hz);
-    let mut comparison = Comparison {
-        makespan_us: Moved { before: us(a), after: us(b) },
-        wall_us: Moved { before: a.wall_us, after: b.wall_us },
-        causes: Vec::new(),
-        kernels: Vec::new(),
-        differences: differences(a, b),
+    let have_timelines = before.has(Instrument::Swimlane) && after.has(Instrument::Swimlane);
+    let summary = |run: &Run| {
+        let timeline = if have_timelines { Some(run.timeline()?) } else { None };
+        Ok::<_, InsightError>(RunSummary::of(&run.manifest, timeline.as_ref()))
     };
-    if before.has(Instrument::Swimlane) && after.has(Instrument::Swimlane) {
-        let (a, b) = (before.timeline()?, after.timeline()?);
-        comparison.causes = causes(&a, &b);
-        comparison.kernels = kernels(&a, &b);
+    Ok(Comparison::of(&summary(before)?, &summary(after)?))
+}
+
+impl Comparison {
+    /// Compares two runs by their summaries.
+    pub fn of(before: &RunSummary, after: &RunSummary) -> Self {
+        let causes = before.causes.as_deref().zip(after.causes.as_deref());
+        let kernels = before.kernels.as_deref().zip(after.kernels.as_deref());
+        Comparison {
+            makespan_us: Moved { before: before.makespan_us, after: after.makespan_us },
+            wall_us: Moved { before: before.wall_us, after: after.wall_us },
+            causes: causes.map(|(a, b)| causes_moved(a, b)).unwrap_or_default(),
+            kernels: kernels.map(|(a, b)| kernels_moved(a, b)).unwrap_or_default(),
+            differences: differences(before, after),
+        }
     }
-    Ok(comparison)
 }
 
-fn causes(a: &Timeline, b: &Timeline) -> Vec<CauseMoved> {
-    // Below level 2 a run has no path: then there is nothing to compare.
-    let (Ok(before), Ok(after)) = (observed(a), observed(b)) else { return Vec::new() };
-    let moved = |cause| Moved { before: a.us(before.total(cause)), after: b.us(after.total(cause)) };
-    Cause::ALL.into_iter().map(|cause| CauseMoved { cause, us: moved(cause) }).collect()
+/// Both list all causes, in the same order.
+fn causes_moved(before: &[CauseSummary], after: &[CauseSummary]) -> Vec<CauseMoved> {
+    let moved = |(a, b): (&CauseSummary, &CauseSummary)| CauseMoved {
+        cause: a.cause,
+        us: Moved { before: a.us, after: b.us },
+    };
+    before.iter().zip(after).map(moved).collect()
 }
 
-fn kernels(a: &Timeline, b: &Timeline) -> Vec<KernelMoved> {
-    let mut kernels = BTreeMap::<String, KernelMoved>::new();
-    let mut add = |timeline: &Timeline, pick: fn(&mut Moved) -> &mut f64| {
-        for block in &timeline.blocks {
-            let name = timeline.kernel_name(block.func_id);
-            if !kernels.contains_key(name) {
-                let nothing = Moved::default();
-                let (name, blocks, total_us, mean_us) = (name.to_string(), nothing, nothing, nothing);
-                kernels.insert(name.clone(), KernelMoved { name, blocks, total_us, mean_us });
-            }
-            let Some(kernel) = kernels.get_mut(name) else { continue };
-            *pick(&mut kernel.blocks) += 1.0;
-            *pick(&mut kernel.total_us) += timeline.us(block.duration());
+/// Both list their kernels by name.
+fn kernels_moved(before: &[KernelSummary], after: &[KernelSummary]) -> Vec<KernelMoved> {
+    let of = |kernels: &[KernelSummary], name: &str| {
+        let found = kernels.binary_search_by(|kernel| kernel.name.as_str().cmp(name));
+        found.map(|at| kernels[at].clone()).unwrap_or_default()
+    };
+    let moved = |name: &str| {
+        let (a, b) = (of(before, name), of(after, name));
+        KernelMoved {
+            name: name.to_string(),
+            blocks: Moved { before: a.blocks, after: b.blocks },
+            total_us: Moved { before: a.total_us, after: b.total_us },
+            mean_us: Moved { before: a.mean_us, after: b.mean_us },
         }
     };
-    add(a, |moved| &mut moved.before);
-    add(b, |moved| &mut moved.after);
-    let mut kernels: Vec<_> = kernels.into_values().collect();
-    let mean = |total: f64, blocks: f64| if blocks > 0.0 { total / blocks } else { 0.0 };
-    for KernelMoved { blocks, total_us, mean_us, .. } in &mut kernels {
-        mean_us.before = mean(total_us.before, blocks.before);
-        mean_us.after = mean(total_us.after, blocks.after);
-    }
+    let names: BTreeSet<_> = before.iter().chain(after).map(|kernel| kernel.name.as_str()).collect();
+    let mut kernels: Vec<_> = names.into_iter().map(moved).collect();
     kernels.sort_by(|a, b| b.total_us.by().abs().total_cmp(&a.total_us.by().abs()));
     kernels
 }
 
 /// What was not the same when the two were run.
-fn differences(a: &Manifest, b: &Manifest) -> Vec<String> {
-    let mut differences = Vec::new();
-    let mut differ = |what: &str, before: String, after: String| {
-        if before != after {
-            differences.push(format!("{what} {before} and {after}"));
-        }
+fn differences(before: &RunSummary, after: &RunSummary) -> Vec<String> {
+    let only_after = after.settings.iter().filter(|setting| before.setting(&setting.name).is_none());
+    let settings = before.settings.iter().chain(only_after);
+    let difference = |Setting { name, .. }: &Setting| {
+        let (a, b) = (before.setting(name), after.setting(name));
+        (a != b).then(|| format!("{name} {} and {}", a.unwrap_or("unset"), b.unwrap_or("unset")))
     };
-    differ("ringlane", a.ringlane.clone(), b.ringlane.clone());
-    differ("platform", a.platform.clone(), b.platform.clone());
-    differ("status", a.status.as_str().into(), b.status.as_str().into());
-    differ("seed", a.seed.to_string(), b.seed.to_string());
-    differ("threads", a.threads.to_string(), b.threads.to_string());
-    differ("tasks", a.tasks.to_string(), b.tasks.to_string());
-    differ("diagnostics", a.dfx_flags().to_string(), b.dfx_flags().to_string());
-    for name in a.params.keys().chain(b.params.keys().filter(|name| !a.params.contains_key(*name))) {
-        let value = |run: &Manifest| run.params.get(name).cloned().unwrap_or_else(|| "unset".to_string());
-        differ(&format!("parameter {name}"), value(a), value(b));
-    }
-    if a.model != b.model {
-        differences.push("the model's chip, policy or costs".to_string());
-    }
-    differences
+    settings.filter_map(difference).collect()
 }

@@ -113,7 +113,7 @@ fn blocks_are_stored_core_by_core_in_the_order_of_time() {
     assert_eq!(columns["blocks.took"], known(&[30, 49, 0, 30]));
     assert_eq!(columns["blocks.kernel"], known(&[0, 0, 1, 1]));
     assert_eq!(columns["blocks.task"], known(&[0, 2, 1, 1]));
-    assert_eq!(columns["blocks.index"], known(&[0, 0, 0, 1]));
+    assert_eq!(columns["blocks.row.block"], known(&[0, 0, 0, 1]));
     assert_eq!(columns["blocks.waited"], known(&[5, 2, 5, 5]));
     assert_eq!(columns["blocks.seen"], known(&[5, 1, 35, 5]));
 }

@@ -70,7 +70,7 @@ pub trait Numbers {
     /// The columns, in the order of the file.
     const NAMES: &'static [&'static str];
 
-    /// The number in a column; `None` if there is none.
+    /// The number in a column, or the code of the name in it; `None` if there is neither.
     fn number(&self, column: usize) -> Option<u64>;
 }
 

@@ -9,7 +9,10 @@ use std::io::{self, Write};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use ringlane_trace::rows::Numbers;
 use serde::Serialize;
+
+use super::limits::EXACT_MAX;
 
 /// How the numbers of a column are encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -34,6 +37,7 @@ pub struct Column {
     pub rows: usize,
     /// How they are encoded.
     pub coding: Coding,
+    is_zero: bool,
     gzip: Vec<u8>,
 }
 
@@ -42,6 +46,7 @@ pub struct ColumnWriter {
     name: Cow<'static, str>,
     coding: Coding,
     rows: usize,
+    is_zero: bool,
     before: i64,
     gzip: GzEncoder<Vec<u8>>,
     pending: Vec<u8>,
@@ -55,11 +60,12 @@ impl ColumnWriter {
     pub fn new(name: impl Into<Cow<'static, str>>, coding: Coding) -> Self {
         let gzip = GzEncoder::new(Vec::new(), Compression::new(6));
         let name = name.into();
-        ColumnWriter { name, coding, rows: 0, before: 0, gzip, pending: Vec::with_capacity(PIECE_BYTES + 10) }
+        ColumnWriter { name, coding, rows: 0, is_zero: true, before: 0, gzip, pending: Vec::with_capacity(PIECE_BYTES + 10) }
     }
 
     /// Adds a number.
     pub fn push(&mut self, value: i64) {
+        self.is_zero &= value == 0;
         let bits = match self.coding {
             Coding::Plain => value.max(0) as u64,
             Coding::Signed => zigzag(value),
@@ -72,7 +78,10 @@ impl ColumnWriter {
     /// Adds a number that may not be known; only a column of [`Coding::Maybe`] can distinguish that from 0.
     pub fn push_maybe(&mut self, value: Option<i64>) {
         match (value, self.coding) {
-            (None, Coding::Maybe) => self.bits(0),
+            (None, Coding::Maybe) => {
+                self.is_zero = false;
+                self.bits(0);
+            }
             (value, _) => self.push(value.unwrap_or(0)),
         }
     }
@@ -98,7 +107,7 @@ impl ColumnWriter {
     pub fn finish(mut self) -> Column {
         self.flush();
         let gzip = self.gzip.finish().expect("memory takes all bytes");
-        Column { name: self.name, rows: self.rows, coding: self.coding, gzip }
+        Column { name: self.name, rows: self.rows, coding: self.coding, is_zero: self.is_zero, gzip }
     }
 }
 
@@ -112,6 +121,26 @@ impl Column {
         let mut writer = ColumnWriter::new(name, coding);
         values.into_iter().for_each(|value| writer.push(value));
         writer.finish()
+    }
+
+    /// The columns that rows declare, those of them that `wanted` names. They hold 0 where there is no row.
+    pub fn of_rows<'r, R: Numbers + 'r>(
+        table: &str,
+        coding: Coding,
+        rows: impl Iterator<Item = Option<&'r R>> + Clone,
+        wanted: impl Fn(&str) -> bool,
+    ) -> Vec<Self> {
+        let number = |row: Option<&R>, at| row.and_then(|row| row.number(at)).unwrap_or(0);
+        let column = |(at, name): (usize, &&str)| {
+            let values = rows.clone().map(move |row| number(row, at).min(EXACT_MAX) as i64);
+            Column::of(format!("{table}.{name}"), coding, values)
+        };
+        R::NAMES.iter().enumerate().filter(|(_, name)| wanted(name)).map(column).collect()
+    }
+
+    /// Whether all of its numbers are 0.
+    pub fn is_zero(&self) -> bool {
+        self.is_zero
     }
 
     /// Writes its bytes as text that is safe anywhere in a page.

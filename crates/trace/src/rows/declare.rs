@@ -105,7 +105,26 @@ macro_rules! row {
             }
         }
 
+        row! { @numbers $name [] [$({ $kind $field })*] }
         row! { @form object $name [] $check [$($own)*] [$({ $kind $field $column ($type) $more })*] }
+    };
+
+    (@numbers $name:ident [$($life:lifetime)?] [$({ $kind:ident $field:ident })*]) => {
+        impl $(<$life>)? $crate::rows::Numbers for $name $(<$life>)? {
+            const NAMES: &'static [&'static str] = <Self as row::Row>::COLUMNS;
+
+            fn number(&self, column: usize) -> Option<u64> {
+                let mut at = 0;
+                $(
+                    if column == at {
+                        return column!(@number $kind self $field);
+                    }
+                    at += 1;
+                )*
+                let _ = at;
+                None
+            }
+        }
     };
 
     (@form object $name:ident [$($life:lifetime)?] [$($check:path)?] [$($own:ident)*]
@@ -205,23 +224,7 @@ macro_rules! row {
     (@form array $name:ident [$($life:lifetime)?] [$($check:path)?] [$($own:ident)*]
         [{ $first_kind:ident $first:ident ($($first_column:tt)*) ($first_type:ty) ($($first_more:tt)*) }
          $({ $kind:ident $field:ident ($($column:tt)*) ($type:ty) ($($more:tt)*) })*]) => {
-        impl $(<$life>)? $crate::rows::Numbers for $name $(<$life>)? {
-            const NAMES: &'static [&'static str] = <Self as row::Row>::COLUMNS;
-
-            fn number(&self, column: usize) -> Option<u64> {
-                let mut at = 0;
-                if column == at {
-                    return $crate::rows::field::Field::number(&self.$first);
-                }
-                $(
-                    at += 1;
-                    if column == at {
-                        return $crate::rows::field::Field::number(&self.$field);
-                    }
-                )*
-                None
-            }
-        }
+        row! { @numbers $name [$($life)?] [{ $first_kind $first } $({ $kind $field })*] }
 
         impl $(<$life>)? row::ArrayRow for $name $(<$life>)? {
             const REQUIRED: usize = 1 $(+ column!(@required $kind))*;
@@ -386,6 +389,9 @@ macro_rules! column {
 
     (@key line $($column:tt)*) => { concat!(",\n \"", $($column)*, "\":") };
     (@key $kind:ident $($column:tt)*) => { concat!(",\"", $($column)*, "\":") };
+
+    (@number some $row:ident $field:ident) => { None };
+    (@number $kind:ident $row:ident $field:ident) => { $crate::rows::field::Field::number(&$row.$field) };
 
     (@required default) => { 0 };
     (@required $kind:ident) => { 1 };

@@ -23,7 +23,7 @@ pub(crate) trait Field: Sized {
         Self::quick(text)
     }
 
-    /// The number that it is; `None` if it is something else, or not there.
+    /// The number that it is, or the code of a name; `None` if it is something else, or not there.
     #[inline]
     fn number(&self) -> Option<u64> {
         None

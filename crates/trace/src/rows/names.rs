@@ -46,6 +46,11 @@ macro_rules! names {
             fn quick(text: &mut $crate::rows::quick::Quick<'_>) -> Option<Self> {
                 $name::from_name(text.string()?)
             }
+
+            #[inline]
+            fn number(&self) -> Option<u64> {
+                Some(*self as u64)
+            }
         }
 
         impl serde::Serialize for $name {

@@ -72,10 +72,9 @@ const taskLink = (task) => h("button", { type: "button", "data-task": taskName(t
 function why(edge) {
   const { edges } = model;
   if (!edges.source) return null;
-  const hazard = edges.hazard[edge];
-  if (Number.isNaN(hazard)) return "explicit";
+  if (run.names.sources[edges.source[edge]] === "explicit") return "explicit";
   const words = { raw: "reads what it wrote", waw: "overwrites what it wrote", war: "overwrites what it read" };
-  const name = run.names.hazards[hazard];
+  const name = run.names.hazards[edges.hazard[edge]];
   const overlap = run.names.overlaps[edges.overlap[edge]];
   return `${words[name] ?? name}: argument ${edges.arg[edge]}, ${regionOf(edges.after[edge], edges.arg[edge], edges.tensor[edge])}${overlap === "covered" ? "" : `, ${overlap}`}`;
 }
@@ -122,7 +121,7 @@ function argumentList(task) {
   for (let at = args.first[task]; at < args.first[task + 1]; at += 1) {
     const form = run.names.forms[args.form[at]];
     list.push(h("li", h("b", String(args.index[at])), ` ${run.names.accesses[args.access[at]]} `, h("span.mono", `${form.dtype}[${shapeText(form.shape)}]`),
-      h("div.why", `tensor ${args.tensor[at]}${model.tensors.heap[args.tensor[at]] ? " on the heap" : ""}, offset ${bytes(args.offset[at])}${form.strides ? `, strides ${form.strides.join(",")}` : ""}`)));
+      h("div.why", `tensor ${args.tensor[at]}${run.names.origins[model.tensors.origin[args.tensor[at]]] === "heap" ? " on the heap" : ""}, offset ${bytes(args.offset[at])}${form.strides ? `, strides ${form.strides.join(",")}` : ""}`)));
   }
   return h("div", h("h3", `Arguments (${list.length})`), list.length ? h("ul.edges", list) : h("p.dim", "none"));
 }

@@ -1,4 +1,4 @@
-// Another report beside this one: what moved.
+// Another report beside this one: what changed. Each page has a summary of its run; here they are only shown side by side.
 
 function drawCompare() {
   const section = byId("compare");
@@ -34,38 +34,50 @@ async function readReport(file) {
   if (start < 0 || end < 0) return null;
   try {
     const other = JSON.parse(text.slice(text.indexOf(">", start) + 1, end));
-    return other.format === run.format && other.manifest && Array.isArray(other.kernels) ? other : null;
+    return other.format === run.format && other.manifest && Array.isArray(other.summary?.settings) ? other : null;
   } catch { return null; }
 }
 
-const seconds = (of, ticks) => ticks / ((of.timeline?.hz ?? of.manifest.clock_freq_hz) || 1);
-
-function change(before, after, lessIsBetter = true) {
+function change(before, after) {
   if (!before || !Number.isFinite(before) || !Number.isFinite(after)) return h("span.dim", "\u2013");
   const share = after / before - 1;
-  const kind = Math.abs(share) < 0.005 ? "" : share > 0 === lessIsBetter ? ".worse" : ".better";
+  const kind = Math.abs(share) < 0.005 ? "" : share > 0 ? ".worse" : ".better";
   return h("span.delta" + kind, `${share >= 0 ? "+" : "\u2212"}${(Math.abs(share) * 100).toFixed(1)}\u202f%`);
 }
 
+/** What differs between the settings of two runs, in words. */
+function settingsChanged(a, b) {
+  const [before, after] = [a, b].map((of) => new Map(of.settings.map(({ name, value }) => [name, value])));
+  return [...new Set([...before.keys(), ...after.keys()])].filter((name) => before.get(name) !== after.get(name))
+    .map((name) => `${name} ${before.get(name) ?? "unset"} and ${after.get(name) ?? "unset"}`);
+}
+
+/** The kernels of both runs by name, those that changed most first. */
+function kernelsOfBoth(a, b) {
+  const [before, after] = [a, b].map((of) => new Map((of.kernels ?? []).map((kernel) => [kernel.kernel, kernel])));
+  const changed = ({ a, b }) => Math.abs((b?.total_us ?? 0) - (a?.total_us ?? 0));
+  return [...new Set([...before.keys(), ...after.keys()])].map((name) => ({ name, a: before.get(name), b: after.get(name) }))
+    .sort((x, y) => changed(y) - changed(x));
+}
+
+/** The two summaries, which insight computed, side by side. */
 function differences(other, name) {
-  const same = other.manifest.scene === manifest.scene && other.manifest.case === manifest.case;
+  const [a, b] = [run.summary, other.summary];
   const program = (of) => `${of.manifest.scene} ${of.manifest.case} on ${of.manifest.platform}`;
-  const timeOf = (of, ticks) => time((seconds(of, ticks)) * hz);
-  const head = [
-    ["makespan", run.manifest.makespan_ticks, other.manifest.makespan_ticks],
-    ...(run.time && other.time ? run.time.path.map((part, at) => [`critical path: ${part.cause}`, part.ticks, other.time.path[at]?.ticks ?? 0]).filter(([, a, b]) => a || b) : []),
-  ];
-  const names = [...new Set([...run.kernels, ...other.kernels].map((kernel) => kernel.name))];
-  const total = (of, name) => of.kernels.find((kernel) => kernel.name === name);
-  const kernels = names.map((name) => ({ name, a: total(run, name), b: total(other, name) }))
-    .sort((x, y) => Math.abs(seconds(other, y.b?.total ?? 0) - seconds(run, y.a?.total ?? 0)) - Math.abs(seconds(other, x.b?.total ?? 0) - seconds(run, x.a?.total ?? 0)));
-  const cells = (a, b) => [h("td.num", a === undefined ? h("span.dim", "\u2013") : timeOf(run, a)), h("td.num", b === undefined ? h("span.dim", "\u2013") : timeOf(other, b)), h("td.num", change(seconds(run, a), seconds(other, b)))];
+  const same = a.scene === b.scene && a.case === b.case;
+  const changed = settingsChanged(a, b);
+  const number = (value, show) => h("td.num", Number.isFinite(value) ? show(value) : h("span.dim", "\u2013"));
+  const microseconds = (us) => time((us * hz) / 1e6);
+  const cells = (a, b) => [number(a, microseconds), number(b, microseconds), h("td.num", change(a, b))];
+  const path = a.critical_path && b.critical_path ? a.critical_path.map(({ cause, us }, at) => [`critical path: ${cause}`, us, b.critical_path[at]?.us]) : [];
+  const head = [["makespan", a.makespan_us, b.makespan_us], ["wall", a.wall_us, b.wall_us], ...path.filter(([, a, b]) => a || b)];
   return [
     h("p.note", "This page: ", program(run), ". The other: ", program(other), ` (${name}).`, !same && h("span.bad", " These are runs of different programs: kernels of the same name may do different work.")),
+    changed.length > 0 && h("p.note", `The runs differ: ${changed.join("; ")}.`),
     h("div.scroll", h("table", h("thead", h("tr", h("th", ""), h("th.num", "this"), h("th.num", "other"), h("th.num", "change"))),
       h("tbody", head.map(([name, a, b]) => h("tr", h("td", name), cells(a, b)))))),
     h("div.scroll", { style: { marginTop: "14px" } }, h("table",
-      h("thead", h("tr", h("th", "kernel"), h("th.num", "blocks"), h("th.num", "other"), h("th.num", "total"), h("th.num", "other"), h("th.num", "change"), h("th.num", "p50"), h("th.num", "other"), h("th.num", "change"))),
-      h("tbody", kernels.map(({ name, a, b }) => h("tr", h("td", name), h("td.num", a ? count(a.count) : "\u2013"), h("td.num", b ? count(b.count) : "\u2013"), cells(a?.total, b?.total), cells(a?.p50, b?.p50)))))),
+      h("thead", h("tr", h("th", "kernel"), h("th.num", "blocks"), h("th.num", "other"), h("th.num", "total"), h("th.num", "other"), h("th.num", "change"), h("th.num", "mean"), h("th.num", "other"), h("th.num", "change"))),
+      h("tbody", kernelsOfBoth(a, b).map(({ name, a, b }) => h("tr", h("td", name), number(a?.blocks, count), number(b?.blocks, count), cells(a?.total_us, b?.total_us), cells(a?.mean_us, b?.mean_us)))))),
   ];
 }

@@ -131,10 +131,10 @@ function label(context, row, thing, x, width) {
 function nameOf(row, thing) {
   switch (row.group.colors) {
     case "cores": return kernelName(model.blocks.kernel[thing]);
-    case "schedulers": return PHASES[model.phases.phase[thing]] ?? "";
+    case "schedulers": return phaseName(thing);
     case "scopes": return run.scopes.site_names[model.scopes.site[thing]] ?? "";
     case "copies": return row.lane.copies[thing].what;
-    case "path": return run.time.path[model.path.cause[thing]]?.name ?? "";
+    case "path": return run.time.path[model.path.cause[thing]]?.cause ?? "";
     case "workers": return callName(row.lane, thing);
     case "chips": return chipKernelName(model.chips.kernel[thing]);
     default: return "";

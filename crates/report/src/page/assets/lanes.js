@@ -9,7 +9,7 @@ function rankKernels() {
 }
 const kernelColor = (kernel) => theme.kernel(palette.kernels[kernel] ?? kernel);
 
-const PHASES = ["complete", "resolve", "dispatch", "reclaim", "idle"];
+const phaseName = (at) => run.names.phases[model.phases.row.phase[at]] ?? "";
 const KINDS = { aic: "AIC", aiv: "AIV", cpu: "CPU", chip: "tasks on chips", function: "functions", node: "tasks on nodes" };
 
 /** Cores of one kind, or the workers of a node. */
@@ -17,9 +17,9 @@ const manyOf = (kind) => (run.node ? `${kind}s` : `${kind} cores`);
 
 /** A group's colours for the kinds of its things. */
 const groupColor = {
-  path: (kind) => theme.cause(run.time.path[kind]?.name),
+  path: (kind) => theme.cause(run.time.path[kind]?.cause),
   orchestrator: (kind) => (kind === 1 ? theme.color("red") : theme.colors.lanes.submit),
-  schedulers: (kind) => theme.phase(PHASES[kind]),
+  schedulers: (kind) => theme.phase(run.names.phases[kind]),
   cores: (kind) => kernelColor(kind),
   scopes: (kind) => theme.colors.scopes[kind % 2],
   workers: (kind) => callColor(kind),
@@ -83,15 +83,17 @@ function addSchedulers() {
   const { phases } = model;
   if (!phases) return;
   const lanes = [];
-  for (let first = 0; first < phases.thread.length;) {
-    const thread = phases.thread[first];
+  const threads = phases.row.thread;
+  const idle = run.names.phases.indexOf("idle");
+  for (let first = 0; first < threads.length;) {
+    const thread = threads[first];
     let end = first;
-    while (end < phases.thread.length && phases.thread[end] === thread) end += 1;
-    const kinds = phases.phase.slice(first, end).map((phase) => (phase === 4 ? Lane.CLEAR : phase));
+    while (end < threads.length && threads[end] === thread) end += 1;
+    const kinds = Uint8Array.from(phases.row.phase.subarray(first, end), (phase) => (phase === idle ? Lane.CLEAR : phase));
     lanes.push(new Lane("schedulers", `thread ${thread}`, phases.start.subarray(first, end), phases.end.subarray(first, end), kinds, first));
     first = end;
   }
-  addGroup("schedulers", "schedulers", manifest.platform === "cpu" ? "workers' own" : "schedulers", "", lanes);
+  addGroup("schedulers", "schedulers", "schedulers", "", lanes);
 }
 
 function addCores() {

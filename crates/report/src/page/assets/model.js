@@ -35,8 +35,7 @@ async function loadBlocks() {
 async function loadBlockDetails() {
   const { blocks } = model;
   if (!blocks) return;
-  blocks.lane = await columns.read("blocks.lane", Uint8Array);
-  blocks.index = await columns.read("blocks.index", Uint32Array);
+  blocks.row = await columns.readAll("blocks.row.");
   const waited = await columns.read("blocks.waited");
   const seen = await columns.read("blocks.seen");
   if (waited) for (let row = 0; row < waited.length; row += 1) { waited[row] = blocks.start[row] - waited[row]; seen[row] += blocks.end[row]; }
@@ -100,7 +99,7 @@ async function loadArguments(tasks) {
     args[name] = await columns.read(`args.${name}`, Type);
   }
   tasks.args = args;
-  model.tensors = { bytes: await columns.read("tensors.bytes"), heap: await columns.read("tensors.heap", Uint8Array) };
+  model.tensors = await columns.readAll("tensors.");
 }
 
 async function loadEdges(tasks) {
@@ -113,19 +112,16 @@ async function loadEdges(tasks) {
     for (let edge = first[task]; edge < first[task + 1]; edge += 1) { before[edge] = task - before[edge]; after[edge] = task; }
   }
   const edges = { first, before, after, byProducer: grouped_by(before, tasks.length) };
-  for (const [name, Type] of [["source", Uint8Array], ["hazard", Float64Array], ["overlap", Float64Array], ["arg", Uint32Array], ["tensor", Uint32Array]]) {
-    edges[name] = await columns.read(`edges.${name}`, Type);
-  }
-  model.edges = edges;
+  model.edges = Object.assign(edges, await columns.readAll("edges.row."));
 }
 
 async function loadPhases() {
-  const thread = await columns.read("phases.thread", Uint32Array);
-  if (!thread) return;
+  const row = await columns.readAll("phases.row.");
+  if (!row.thread) return;
   const start = await columns.read("phases.start");
   const end = await columns.read("phases.took");
-  for (let row = 0; row < end.length; row += 1) end[row] += start[row];
-  model.phases = { thread, start, end, phase: await columns.read("phases.phase", Uint8Array), tasks: await columns.read("phases.tasks") };
+  for (let at = 0; at < end.length; at += 1) end[at] += start[at];
+  model.phases = { start, end, row };
 }
 
 async function loadScopes() {

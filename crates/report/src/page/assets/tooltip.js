@@ -24,6 +24,9 @@ function hover(event, at) {
 
 const fact = (name, value) => [h("dt", name), h("dd", value)];
 
+/** The columns of a row that have no words of their own, by their names in the artifact. */
+const others = (row, at, except = []) => Object.entries(row ?? {}).filter(([name]) => !except.includes(name)).map(([name, values]) => fact(name, count(values[at])));
+
 function describe(found, at) {
   const { row, thing } = found;
   if (found.group) {
@@ -38,13 +41,13 @@ function describe(found, at) {
       const { blocks } = model;
       const task = blocks.task[thing];
       return [h("b", kernelName(blocks.kernel[thing])), h("dl", taskLabel(task) && fact("label", taskLabel(task)), model.tasks && fact("task", `${taskName(task)} \u00b7 seq ${count(model.tasks.seq[task])}`), fact("core", row.lane.name), start, took,
-        blocks.dispatch && fact("dispatch \u2192 start", time(blocks.start[thing] - blocks.dispatch[thing])))];
+        blocks.dispatch && fact("dispatch \u2192 start", time(blocks.start[thing] - blocks.dispatch[thing])), others(blocks.row, thing))];
     }
     case "orchestrator": {
       const task = row.lane.rows[found.place];
       return [h("b", "submit"), h("dl", fact("task", taskName(task)), start, took, model.tasks.parts.stall[task] > 0 && fact("waited for a ring", time(model.tasks.parts.stall[task])))];
     }
-    case "schedulers": return [h("b", PHASES[model.phases.phase[thing]]), h("dl", fact("thread", row.lane.name), start, took, fact("tasks", count(model.phases.tasks[thing])))];
+    case "schedulers": return [h("b", phaseName(thing)), h("dl", start, took, others(model.phases.row, thing, ["phase"]))];
     case "scopes": return [h("b", nameOf(row, thing)), h("dl", fact("scope", String(model.scopes.id[thing])), fact("ring", String(model.scopes.ring[thing])), start, took, fact("tasks", count(model.scopes.tasks[thing])))];
     case "path": return pathWords(thing, start, took);
     case "copies": return [h("b", row.lane.copies[found.place].what), h("dl", fact("bytes", bytes(row.lane.copies[found.place].bytes)), start, took)];

@@ -9,6 +9,10 @@ use super::tick;
 use crate::page::columns::Coding::{Delta, Plain, Signed};
 use crate::page::columns::{Column, ColumnWriter};
 
+/// Columns of a block's row that are encoded in a way of their own. The others are on the page as they are, if any of
+/// their numbers is not 0.
+const ENCODED: [&str; 7] = ["core", "task_id", "func_id", "start", "end", "dispatch", "finish"];
+
 /// The columns of all blocks, and how many each core has.
 pub fn columns(timeline: &Timeline) -> Vec<Column> {
     let order = by_core_and_time(timeline);
@@ -35,16 +39,8 @@ pub fn columns(timeline: &Timeline) -> Vec<Column> {
         Column::of("blocks.kernel", Plain, rows().map(kernel)),
         Column::of("blocks.task", Delta, task_of(timeline, &order)),
     ];
-    columns.extend(
-        rows()
-            .any(|block| block.lane > 0)
-            .then(|| Column::of("blocks.lane", Plain, rows().map(|block| i64::from(block.lane)))),
-    );
-    columns.extend(
-        rows()
-            .any(|block| block.block.0 > 0)
-            .then(|| Column::of("blocks.index", Plain, rows().map(|block| i64::from(block.block.0)))),
-    );
+    let others = Column::of_rows("blocks.row", Plain, rows().map(Some), |name| !ENCODED.contains(&name));
+    columns.extend(others.into_iter().filter(|column| !column.is_zero()));
     if timeline.level >= SwimlaneLevel::Tasks {
         let waited = rows().map(|block| tick(block.start) - tick(block.dispatch));
         columns.push(Column::of("blocks.waited", Signed, waited));

@@ -8,7 +8,7 @@ use std::hash::Hash;
 use ringlane_insight::timeline::{TaskIndex, Timeline};
 use ringlane_insight::{Instrument, Run};
 use ringlane_task::Access;
-use ringlane_trace::deps::{Deps, DepsArg, DepsEdge, DepsTask, Inference, Origin};
+use ringlane_trace::deps::{Deps, DepsArg, DepsEdge, DepsTask, EdgeSource, Hazard, Inference, Origin, Overlap};
 use ringlane_trace::rows::ViewRow;
 use serde::Serialize;
 
@@ -31,13 +31,15 @@ pub struct Names {
     sources: Vec<&'static str>,
     hazards: Vec<&'static str>,
     overlaps: Vec<&'static str>,
+    origins: Vec<&'static str>,
+    pub(super) phases: Vec<&'static str>,
 }
 
 #[derive(Serialize)]
 struct Form {
     dtype: &'static str,
     shape: Vec<u64>,
-    /// Absent where elements lie one after the other.
+    /// Absent where the elements are contiguous.
     #[serde(skip_serializing_if = "Option::is_none")]
     strides: Option<Vec<u64>>,
 }
@@ -111,13 +113,9 @@ impl Page {
         ]);
         self.add_args(rows.iter().flatten().flat_map(|task| task.args.iter()));
         let tensors = &deps.tensors;
-        self.columns.push(Column::of(
-            "tensors.bytes",
-            Delta,
-            tensors.iter().map(|tensor| exact(tensor.bytes)),
-        ));
-        let origin = tensors.iter().map(|tensor| i64::from(tensor.origin == Origin::Heap));
-        self.columns.push(Column::of("tensors.heap", Plain, origin));
+        self.run.names.origins = Origin::ALL.iter().map(|origin| origin.as_str()).collect();
+        let tensors = Column::of_rows("tensors", Delta, tensors.iter().map(Some), |name| name != "tensor");
+        self.columns.extend(tensors);
     }
 
     fn add_args<'a>(&mut self, args: impl Iterator<Item = &'a DepsArg> + Clone) {
@@ -154,34 +152,14 @@ impl Page {
         rows.sort_by_key(|&(after, before, _)| (after, before));
         self.add_ends(timeline, rows.iter().map(|&(after, before, _)| (after, before)));
         let names = &mut self.run.names;
-        let mut sources = Places::new();
-        let mut source = ColumnWriter::new("edges.source", Plain);
-        let (mut hazards, mut overlaps) = (Places::new(), Places::new());
-        let mut hazard = ColumnWriter::new("edges.hazard", Maybe);
-        let mut overlap = ColumnWriter::new("edges.overlap", Maybe);
-        for (_, _, edge) in &rows {
-            source.push(sources.of(edge.source.as_str(), || names.sources.push(edge.source.as_str())));
-            hazard.push_maybe(edge.cause.map(|cause| {
-                let name = cause.hazard.as_str();
-                hazards.of(name, || names.hazards.push(name))
-            }));
-            overlap.push_maybe(edge.cause.map(|cause| {
-                let name = cause.overlap.as_str();
-                overlaps.of(name, || names.overlaps.push(name))
-            }));
-        }
-        let cause = |of: fn(&DepsEdge) -> i64| rows.iter().map(move |(_, _, edge)| of(edge));
-        self.columns.extend([
-            source.finish(),
-            hazard.finish(),
-            overlap.finish(),
-            Column::of("edges.arg", Plain, cause(|edge| edge.cause.map_or(0, |cause| i64::from(cause.arg)))),
-            Column::of(
-                "edges.tensor",
-                Delta,
-                cause(|edge| edge.cause.map_or(0, |cause| i64::from(cause.tensor.0))),
-            ),
-        ]);
+        names.sources = EdgeSource::ALL.iter().map(|source| source.as_str()).collect();
+        names.hazards = Hazard::ALL.iter().map(|hazard| hazard.as_str()).collect();
+        names.overlaps = Overlap::ALL.iter().map(|overlap| overlap.as_str()).collect();
+        let edges = rows.iter().map(|&(_, _, edge)| Some(edge));
+        let own = |name: &str| !["pred", "succ", "cause"].contains(&name);
+        self.columns.extend(Column::of_rows("edges.row", Delta, edges, own));
+        let causes = rows.iter().map(|(_, _, edge)| edge.cause.as_ref());
+        self.columns.extend(Column::of_rows("edges.row", Delta, causes, |_| true));
     }
 
     /// Edges without reasons, as the engine wired them.

@@ -18,6 +18,7 @@ mod scopes;
 mod tasks;
 mod timeline;
 
+use ringlane_insight::compare::RunSummary;
 use ringlane_insight::findings::Finding;
 use ringlane_insight::pmu::CountersAnswer;
 use ringlane_insight::timeline::Timeline;
@@ -50,6 +51,8 @@ pub struct RunData {
     manifest: Manifest,
     notes: Vec<Note>,
     findings: Vec<Finding>,
+    /// What another page needs to compare its run with this one.
+    summary: RunSummary,
     #[serde(skip_serializing_if = "Option::is_none")]
     time: Option<answers::TimeData>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -100,30 +103,11 @@ pub enum NoteKind {
 impl Page {
     /// Gathers what there is of a run.
     pub fn of(run: &Run, place: Place) -> Self {
-        let mut page = Page {
-            title: format!("{} {}", run.manifest.scene, run.manifest.case),
-            run: RunData {
-                format: 2,
-                dir: run.dir.display().to_string(),
-                seed: run.manifest.seed.to_string(),
-                manifest: run.manifest.clone(),
-                notes: Vec::new(),
-                findings: Vec::new(),
-                time: None,
-                timeline: None,
-                kernels: Vec::new(),
-                overview: None,
-                names: edges::Names::default(),
-                scopes: None,
-                counters: None,
-                dump: None,
-                node: None,
-            },
-            columns: Vec::new(),
-        };
+        let mut page = Page::empty(run);
         page.note_losses(run);
         let timeline = page.table(Instrument::Swimlane, run.timeline());
         let scopes = page.table(Instrument::Scopes, run.scopes());
+        page.run.summary = RunSummary::of(&run.manifest, timeline.as_ref());
         page.add_answers(run, timeline.as_ref(), scopes.as_ref());
         page.add_counters(run, timeline.as_ref());
         if let Some(timeline) = timeline {
@@ -135,6 +119,32 @@ impl Page {
         page.add_dump(run);
         page.add_node(run, place);
         page
+    }
+
+    /// A page with what the manifest says.
+    fn empty(run: &Run) -> Self {
+        Page {
+            title: format!("{} {}", run.manifest.scene, run.manifest.case),
+            run: RunData {
+                format: 3,
+                dir: run.dir.display().to_string(),
+                seed: run.manifest.seed.to_string(),
+                manifest: run.manifest.clone(),
+                notes: Vec::new(),
+                findings: Vec::new(),
+                summary: RunSummary::of(&run.manifest, None),
+                time: None,
+                timeline: None,
+                kernels: Vec::new(),
+                overview: None,
+                names: edges::Names::default(),
+                scopes: None,
+                counters: None,
+                dump: None,
+                node: None,
+            },
+            columns: Vec::new(),
+        }
     }
 
     /// How many blocks are on it, those of a node's chips included.

@@ -4,8 +4,7 @@ use std::collections::HashMap;
 
 use ringlane_insight::timeline::{TaskLife, Timeline};
 use ringlane_task::Ticks;
-use ringlane_trace::rows::Numbers;
-use ringlane_trace::swimlane::{SubmitRow, SwimlaneLevel};
+use ringlane_trace::swimlane::SwimlaneLevel;
 
 use super::{Detail, exact, tick};
 use crate::page::columns::Coding::{Delta, Maybe, Plain, Signed};
@@ -52,18 +51,15 @@ fn submits(tasks: &[TaskLife], detail: Detail) -> Vec<Column> {
         let start = tick(task.submit?.start);
         Some(start - std::mem::replace(&mut before, start))
     });
-    let part = |name: String, of: &dyn Fn(&SubmitRow) -> i64| {
-        let values = tasks.iter().map(|task| task.submit.as_ref().map_or(0, of));
-        Column::of(name, Plain, values)
-    };
-    let took = part("tasks.took".into(), &|submit| (tick(submit.end) - tick(submit.start)).max(0));
+    let took = |task: &TaskLife| task.submit.map_or(0, |submit| (tick(submit.end) - tick(submit.start)).max(0));
     // Everything else that the row holds, by the names of its columns.
-    let others = SubmitRow::NAMES.iter().enumerate();
-    let others = others.filter(|(_, name)| !["task_id", "start", "end"].contains(name));
-    let others = others.filter(|(_, name)| detail == Detail::Full || **name == "stall");
-    let others = others.map(|(at, name)| {
-        part(format!("tasks.submit.{name}"), &|submit| exact(submit.number(at).unwrap_or_default()))
-    });
+    let wanted = |name: &str| match name {
+        "task_id" | "start" | "end" => false,
+        name => detail == Detail::Full || name == "stall",
+    };
+    let others =
+        Column::of_rows("tasks.submit", Plain, tasks.iter().map(|task| task.submit.as_ref()), wanted);
+    let took = Column::of("tasks.took", Plain, tasks.iter().map(took));
     [starts, took].into_iter().chain(others).collect()
 }
 
