@@ -6,7 +6,6 @@ use ringlane_engine::observe::Submission;
 use ringlane_engine::seams::{Clock, Step};
 use ringlane_engine::table::task_id;
 use ringlane_task::{DfxFlags, Resource, RingIndex, TaskId};
-use ringlane_trace::deps::TensorIndex;
 use ringlane_trace::swimlane::Phase;
 
 use crate::deps::record;
@@ -14,7 +13,7 @@ use crate::lane::Writer;
 use crate::records::{PhaseTime, Reclaim, SubmitTime};
 use crate::scopes::Scopes;
 use crate::selection::{ArgMask, DumpSelection};
-use crate::tensors::Tensors;
+use crate::tensors::TensorCounter;
 use crate::watching::On;
 
 /// The submitter's state.
@@ -176,12 +175,12 @@ pub(crate) struct Selected {
     /// By kernel number, for tasks of one kernel; filled in when a kernel is first seen.
     known: Vec<Option<ArgMask>>,
     /// Numbers of tensors; those of tasks that are not captured count, too.
-    pub(crate) tensors: Tensors<TensorIndex>,
+    pub(crate) tensors: TensorCounter,
 }
 
 impl Selected {
     pub(crate) fn new(selection: DumpSelection) -> Self {
-        Selected { selection, known: Vec::new(), tensors: Tensors::default() }
+        Selected { selection, known: Vec::new(), tensors: TensorCounter::default() }
     }
 
     pub(crate) fn mask(&mut self, submission: &Submission<'_>) -> ArgMask {

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use ringlane_engine::limits::RINGS;
+use ringlane_engine::limits::{ALIGNMENT, RINGS};
 use ringlane_engine::observe::{Argument, Submission, Submitted};
 use ringlane_task::Access;
 use ringlane_trace::deps::TensorIndex;
@@ -67,25 +67,59 @@ fn end_of(base: u64, bytes: u64) -> u64 {
     base + bytes.max(1)
 }
 
-impl Tensors<TensorIndex> {
+/// Numbers tensors while tasks are submitted, in one step each.
+///
+/// A tensor that a task uses is alive, so it is the last one that was made where it starts. The tensors that a new one overlaps
+/// are not used any more: unlike in [`Tensors`], they need not be found and removed.
+#[derive(Default)]
+pub(crate) struct TensorCounter {
+    /// For each heap ring, by where a tensor starts in units of [`ALIGNMENT`]: its number + 1; 0 if there is none.
+    heaps: [Vec<u32>; RINGS],
+    /// The same by external buffer.
+    externals: Vec<u32>,
+    last: u32,
+}
+
+impl TensorCounter {
     /// The numbers of the tensor arguments of a submit, in order.
     pub(crate) fn numbers_of(&mut self, submission: &Submission<'_>, mut each: impl FnMut(TensorIndex)) {
-        if let Submitted::Alloc { space, base, view } = submission.kind {
-            return each(self.make(space, base, view.bytes()));
+        if let Submitted::Alloc { space, base, .. } = submission.kind {
+            return each(self.make(space, base));
         }
         for argument in submission.task().args() {
             let Argument::Tensor(tensor) = argument else { continue };
             let (space, base) = (tensor.space(), tensor.tensor_base());
-            let known = self.get(space, base).filter(|_| tensor.access() != Access::Output);
-            each(known.unwrap_or_else(|| self.make(space, base, tensor.view().bytes())));
+            each(match tensor.access() {
+                Access::Output => self.make(space, base),
+                _ => self.known(space, base),
+            });
         }
     }
 
-    fn make(&mut self, space: u32, base: u64, bytes: u64) -> TensorIndex {
-        while self.take_overwritten(space, base, bytes).is_some() {}
-        let number = self.number();
-        self.put(space, base, bytes, number);
-        number
+    /// The number of a new tensor.
+    fn make(&mut self, space: u32, base: u64) -> TensorIndex {
+        self.last += 1;
+        *self.entry(space, base) = self.last;
+        TensorIndex(self.last - 1)
+    }
+
+    /// The number of the tensor that starts here.
+    fn known(&mut self, space: u32, base: u64) -> TensorIndex {
+        match *self.entry(space, base) {
+            0 => self.make(space, base),
+            number => TensorIndex(number - 1),
+        }
+    }
+
+    fn entry(&mut self, space: u32, base: u64) -> &mut u32 {
+        let (entries, at) = match self.heaps.get_mut(space as usize) {
+            Some(heap) => (heap, (base / ALIGNMENT) as usize),
+            None => (&mut self.externals, space as usize - RINGS),
+        };
+        if entries.len() <= at {
+            entries.resize(at + 1, 0);
+        }
+        &mut entries[at]
     }
 }
 
@@ -93,11 +127,18 @@ impl Tensors<TensorIndex> {
 mod tests {
     use super::*;
 
+    fn make(tensors: &mut Tensors<TensorIndex>, space: u32, base: u64, bytes: u64) -> TensorIndex {
+        while tensors.take_overwritten(space, base, bytes).is_some() {}
+        let number = tensors.number();
+        tensors.put(space, base, bytes, number);
+        number
+    }
+
     #[test]
     fn a_tensor_made_over_others_ends_them_and_has_a_number_of_its_own() {
         let mut tensors = Tensors::default();
         let made = [(0, 0, 64), (0, 64, 64), (1, 0, 64), (0, 32, 64), (0, 128, 0)];
-        let numbers = made.map(|(space, base, bytes)| tensors.make(space, base, bytes).0);
+        let numbers = made.map(|(space, base, bytes)| make(&mut tensors, space, base, bytes).0);
         assert_eq!(numbers, [0, 1, 2, 3, 4]);
         let known = [(0, 0), (0, 64), (1, 0), (0, 32), (0, 128)];
         let known = known.map(|(space, base)| tensors.get(space, base).map(|number| number.0));
@@ -108,7 +149,29 @@ mod tests {
     fn an_external_buffer_is_one_tensor_for_ever() {
         let (mut tensors, buffer) = (Tensors::default(), RINGS as u32 + 3);
         assert_eq!(tensors.get(buffer, 0), None);
-        let number = tensors.make(buffer, 0, 8);
+        let number = make(&mut tensors, buffer, 0, 8);
         assert_eq!((tensors.get(buffer, 0), tensors.get(buffer - 1, 0)), (Some(number), None));
+        let mut counter = TensorCounter::default();
+        assert_eq!([counter.known(buffer, 0), counter.known(buffer, 0)], [number; 2]);
+    }
+
+    /// A ring of 16 units in which tensors of 0 to 3 units are made; each is used until its bytes are taken again.
+    #[test]
+    fn both_ways_of_counting_give_a_live_tensor_the_same_number() {
+        let (mut tensors, mut counter, mut next) = (Tensors::default(), TensorCounter::default(), 0);
+        let mut live: Vec<(u64, u64, TensorIndex)> = Vec::new();
+        for step in 0..1000u64 {
+            let units = step * step * 7 % 4;
+            next = if next + units > 16 { 0 } else { next };
+            let (base, bytes) = (next * ALIGNMENT, units * ALIGNMENT);
+            let number = make(&mut tensors, 2, base, bytes);
+            assert_eq!(counter.make(2, base), number);
+            live.retain(|&(start, end, _)| end <= base || start >= base + bytes.max(1));
+            live.push((base, base + bytes.max(1), number));
+            for &(start, _, number) in &live {
+                assert_eq!((tensors.get(2, start), counter.known(2, start)), (Some(number), number));
+            }
+            next += units;
+        }
     }
 }
