@@ -5,7 +5,7 @@
 //!                        odd kind:  kind / 2 picks a good frame; patches of it, [u16 place][u8 count][bytes], a patch of no
 //!                                   bytes cuts the frame there and mends the length in its head
 //! ```
-//! Most random bytes are refused at the first field. Patches of good frames reach those behind it.
+//! Most random bytes are refused at the first field. Patches of good frames reach those after it.
 #![no_main]
 
 use std::sync::LazyLock;

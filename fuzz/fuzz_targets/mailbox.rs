@@ -4,7 +4,7 @@
 //! input: [kind] then …   even kind: the bytes are the mailbox from its start on
 //!                        odd kind:  patches of a good mailbox, [u16 place][u8 count][bytes]
 //! ```
-//! Most random bytes are refused at the first field. Patches of a good mailbox reach those behind it.
+//! Most random bytes are refused at the first field. Patches of a good mailbox reach those after it.
 #![no_main]
 
 use std::os::fd::AsFd;

@@ -10,10 +10,10 @@ let browser = null;
 export async function close() { await browser?.close(); }
 
 /**
- * Opens a report, waits until all of it is read, hands it to `look`, and checks that nothing went wrong meanwhile. With
+ * Opens a report, waits until all of it is read, hands it to `use`, and checks that nothing went wrong meanwhile. With
  * `early`, reading stops when the lanes are there, until `early` is done with the page.
  */
-export async function open(file, look, { early, ...options } = {}) {
+export async function open(file, use, { early, ...options } = {}) {
   browser ??= await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, reducedMotion: "reduce", ...options });
   const complaints = [];
@@ -29,7 +29,7 @@ export async function open(file, look, { early, ...options } = {}) {
       await page.evaluate(() => window.readOn());
     }
     await page.waitForFunction(() => document.documentElement.dataset.loaded === "yes");
-    await look(page);
+    await use(page);
     assert.deepEqual(complaints, [], "the page complained");
     if (process.env.SHOTS && options.name) await page.screenshot({ path: path.join(process.env.SHOTS, `${options.name}.png`) });
   } finally {
@@ -38,7 +38,7 @@ export async function open(file, look, { early, ...options } = {}) {
 }
 
 /** Opens the page of a graph, and checks that nothing went wrong meanwhile. */
-export async function openGraph(file, look, name) {
+export async function openGraph(file, use, name) {
   browser ??= await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, colorScheme: "light" });
   const complaints = [];
@@ -46,7 +46,7 @@ export async function openGraph(file, look, name) {
   try {
     await page.goto(`file://${file}`);
     await drawn(page);
-    await look(page);
+    await use(page);
     assert.deepEqual(complaints, [], "the page complained");
     if (process.env.SHOTS && name) await page.screenshot({ path: path.join(process.env.SHOTS, `${name}.png`) });
   } finally {

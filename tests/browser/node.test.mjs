@@ -23,7 +23,7 @@ const groupsOf = (page) => page.$$eval(".lanes .toggle", (all) => all.sort((a, b
 /** Colours of the page's light theme. */
 const [MAILBOX, TAKEN, DECODE] = [[0xb9, 0xcb, 0xe8], [0x5b, 0x86, 0xd6], [0x1f, 0x9e, 0x89]];
 
-test("workers stand above the cores of their chips, and each step of a call has its colour", () => open(sim, async (page) => {
+test("workers are above the cores of their chips, and each step of a call has its colour", () => open(sim, async (page) => {
   assert.deepEqual(await groupsOf(page), ["workers", "tasks on chips", "functions", "chip0", "chip1"]);
   assert.match(await text(page, "#summary"), /level-3 run over 2 chips \+ 1 function worker.*dist 5 rows/);
   for (const color of [MAILBOX, TAKEN, DECODE]) assert.ok(await pixelsOf(page, color) > 200, String(color));
@@ -44,7 +44,7 @@ test("a run on cpu is where it was and is not stretched", () => open(cpu, async 
   assert.match(run, /^chip0\/1 vector small cpu 405 µs .* – 5$/);
   assert.doesNotMatch(await text(page, "#workers"), /stretched over the time/);
   const [took, own] = await page.$$eval("#workers table.runs tbody tr:first-child td", (cells) => [cells[4].innerText, cells[5].innerText]);
-  // Equal to a tick of the node's clock, on whose two sides a rounding may lie.
+  // Equal to a tick of the node's clock, because times may be rounded up or down.
   const [length, ownLength] = [took, own].map((shown) => parseFloat(shown) * { ns: 1e-3, "\u00b5s": 1, ms: 1e3, s: 1e6 }[shown.split(/\s/)[1]]);
   assert.ok(Math.abs(length / ownLength - 1) < 0.002, `${took}, ${own}`);
 }));

@@ -51,7 +51,7 @@ export function writeNode(dir, { level = 3, workers, calls, platform = "cpu", st
   if (swimlane) files.push(write(dir, "l2_perf_records.json", ownSwimlane(rows, callables, workers.map(([, kind]) => kind), platform), rows.length));
   const failed = rows.some((row) => row[11] !== "ok");
   const manifest = { ...emptyManifest(swimlane), program: "ringlane", scene: "decode_tokens", case: "two_chips", platform, makespan_ticks: makespan, clock_freq_hz: HZ, cores: workers.length, tasks: rows.length, blocks: rows.length,
-    dfx_flags: swimlane ? "0x81" : "0x80", status: failed ? "failed" : "ok", error: failed ? { name: "WorkerDied", detail: "chip1 died", hint: "look at its last words" } : null, files, children };
+    dfx_flags: swimlane ? "0x81" : "0x80", status: failed ? "failed" : "ok", error: failed ? { name: "WorkerDied", detail: "chip1 died", hint: "check its captured output" } : null, files, children };
   fs.writeFileSync(path.join(dir, "run.json"), JSON.stringify(manifest));
   return { ticks: makespan, hz: HZ, status: manifest.status, real: true };
 }

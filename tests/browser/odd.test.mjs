@@ -37,7 +37,7 @@ const oneBlock = (start, end, name) => ({
   blocks: [[0, 4294967296, 0, 0, 0, start, end]], counts: { blocks: { total: 1, collected: 1, dropped: 0 } },
 });
 
-test("names are text wherever they stand, whatever they hold", () => {
+test("names are text wherever they appear, whatever they contain", () => {
   const manifest = { scene: EVIL, case: EVIL, params: { [EVIL]: EVIL }, blocks: 1, tasks: 1, status: "failed", error: { name: EVIL, detail: EVIL, hint: EVIL } };
   return open(pageOfFiles("evil", { manifest, swimlane: oneBlock(100, 400, EVIL) }), async (page) => {
     await page.locator(".lanes canvas").focus();
@@ -67,7 +67,7 @@ test("moments beyond what a page can hold exactly do not break it", () => open(p
   await page.keyboard.press("w");
 }));
 
-test("a file that cannot be understood is named, and the rest of the page stands", () => {
+test("a file that cannot be understood is named, and the rest of the page is shown", () => {
   const file = pageOfFiles("garbage", { manifest: { files: [{ path: "l2_perf_records.json", bytes: 7, total: 0, collected: 0, dropped: 0 }], dfx_flags: "0x1", swimlane_level: 1 } });
   return open(file, async (page) => {
     assert.match(await text(page, "#summary .notes"), /l2_perf_records.json/);

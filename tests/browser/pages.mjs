@@ -1,4 +1,4 @@
-// Reports to look at, made with the ringlane binary, and run directories that no run would leave.
+// Reports to test, made with the ringlane binary, and run directories that no run would leave.
 
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";

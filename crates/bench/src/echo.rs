@@ -12,7 +12,7 @@ use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::time::Duration;
 
 use ringlane_node::task::{CallConfig, Scalar};
-use ringlane_node::{CallError, Child, Launch, callable};
+use ringlane_node::{CallError, Child, ChildLaunch, callable};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::error::BenchError;
@@ -62,7 +62,7 @@ impl EchoChild<PipeReader, PipeWriter> {
         let (theirs, to) = pipe().map_err(cannot("pipe"))?;
         let (from, answers) = pipe().map_err(cannot("pipe"))?;
         let descriptors = [theirs.as_raw_fd(), answers.as_raw_fd()].map(|fd| Scalar::new(fd as u64));
-        let mut child = Child::start(&Launch::new("pipe"))?;
+        let mut child = Child::start(&ChildLaunch::new("pipe"))?;
         child.send(
             &ECHO_PIPES,
             &CallConfig::default(),
@@ -81,7 +81,7 @@ impl EchoChild<UnixStream, UnixStream> {
     pub fn with_socket() -> Result<Self, BenchError> {
         let address = address(std::process::id().into()).map_err(cannot("socket"))?;
         let listener = UnixListener::bind_addr(&address).map_err(cannot("socket"))?;
-        let mut child = Child::start(&Launch::new("socket"))?;
+        let mut child = Child::start(&ChildLaunch::new("socket"))?;
         child.send(&ECHO_SOCKET, &CallConfig::default(), (0, 1), &[], &[own_number()])?;
         await_hello(&mut child, &listener)?;
         let (from, _) = listener.accept().map_err(cannot("socket"))?;

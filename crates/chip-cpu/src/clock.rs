@@ -19,7 +19,7 @@ const READINGS: u32 = 16;
 /// The clock. Copies read the same time.
 #[derive(Clone, Copy, Debug)]
 pub struct CpuClock {
-    source: ClockSource,
+    source: TickSource,
     freq_hz: u64,
     error_ppm: f64,
     epoch: Instant,
@@ -27,7 +27,7 @@ pub struct CpuClock {
 
 /// Where the time comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ClockSource {
+pub enum TickSource {
     /// The processor's time-stamp counter.
     Tsc,
     /// The system's monotonic clock, in nanoseconds.
@@ -47,7 +47,7 @@ impl CpuClock {
     /// ignored if this process has a clock already, or has no use for a rate.
     pub fn adopt(freq_hz: u64, error_ppm: f64) {
         if freq_hz > 0 && tsc::is_even() {
-            let clock = CpuClock { source: ClockSource::Tsc, freq_hz, error_ppm, epoch: Instant::now() };
+            let clock = CpuClock { source: TickSource::Tsc, freq_hz, error_ppm, epoch: Instant::now() };
             // Refused where there is one already.
             let _ = CLOCK.set(clock);
         }
@@ -55,7 +55,7 @@ impl CpuClock {
 
     fn monotonic() -> Self {
         CpuClock {
-            source: ClockSource::Monotonic,
+            source: TickSource::Monotonic,
             freq_hz: 1_000_000_000,
             error_ppm: 0.0,
             epoch: Instant::now(),
@@ -71,11 +71,11 @@ impl CpuClock {
         let ns = (to - from).as_nanos() as f64;
         let freq_hz = ((tsc_to - tsc_from) as f64 * 1e9 / ns).round() as u64;
         let error_ppm = (width_from + width_to) as f64 / 2.0 / (tsc_to - tsc_from) as f64 * 1e6;
-        CpuClock { source: ClockSource::Tsc, freq_hz, error_ppm, epoch: from }
+        CpuClock { source: TickSource::Tsc, freq_hz, error_ppm, epoch: from }
     }
 
     /// Where the time comes from.
-    pub fn source(&self) -> ClockSource {
+    pub fn source(&self) -> TickSource {
         self.source
     }
 
@@ -94,16 +94,16 @@ impl Clock for CpuClock {
     #[inline]
     fn now(&self) -> Ticks {
         match self.source {
-            ClockSource::Tsc => Ticks(tsc::read()),
-            ClockSource::Monotonic => Ticks(self.epoch.elapsed().as_nanos() as u64),
+            TickSource::Tsc => Ticks(tsc::read()),
+            TickSource::Monotonic => Ticks(self.epoch.elapsed().as_nanos() as u64),
         }
     }
 
     #[inline]
     fn now_ordered(&self) -> Ticks {
         match self.source {
-            ClockSource::Tsc => Ticks(tsc::read_ordered()),
-            ClockSource::Monotonic => self.now(),
+            TickSource::Tsc => Ticks(tsc::read_ordered()),
+            TickSource::Monotonic => self.now(),
         }
     }
 }

@@ -41,7 +41,7 @@ mod sync;
 mod topology;
 mod worker;
 
-pub use clock::{ClockSource, CpuClock};
+pub use clock::{CpuClock, TickSource};
 pub use fence::prepare_process;
 pub use machine::usable_cpus;
 pub use runtime::CpuRuntime;

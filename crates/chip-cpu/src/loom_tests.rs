@@ -123,7 +123,7 @@ fn a_thief_is_robbed_of_what_it_stole() {
     });
 }
 
-/// Slots of tasks, and what the tasks leave behind.
+/// Slots of tasks, and what the tasks wrote.
 struct Stage {
     slots: Vec<Slot>,
     /// What each task or block writes.

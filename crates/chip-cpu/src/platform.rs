@@ -34,8 +34,8 @@ const CPU: Capabilities = Capabilities {
 fn clock_source() -> ClockSource {
     let clock = CpuClock::get();
     let name = match clock.source() {
-        clock::ClockSource::Tsc => "tsc",
-        clock::ClockSource::Monotonic => "monotonic",
+        clock::TickSource::Tsc => "tsc",
+        clock::TickSource::Monotonic => "monotonic",
     };
     ClockSource { name, error_ppm: clock.error_ppm() }
 }

@@ -157,7 +157,7 @@ impl ReadyQueue {
             }
             let count = u64::from(share(waiting).clamp(1, waiting.min(STEAL_MAX)));
             let oldest = self.task_at(head);
-            // Beyond the own tail, where nobody else looks before it is moved.
+            // Beyond the own tail, which no other thread reads before it is moved.
             let to = mine.room_for(count - 1);
             for i in 1..count {
                 mine.entry(to + i - 1).store(self.task_at(head + i).0, Ordering::Relaxed);

@@ -98,7 +98,8 @@ impl Sleep {
 
     /// The calling thread is this worker from now on.
     pub(crate) fn register(&self, worker: usize) {
-        *self.threads[worker].lock().expect("no panic while a thread is looked up") = Some(thread::current());
+        *self.threads[worker].lock().expect("no thread panics while it holds the lock") =
+            Some(thread::current());
     }
 
     /// After a task was pushed: wakes a sleeper if nobody searches.
@@ -200,7 +201,8 @@ impl Sleep {
     }
 
     fn unpark(&self, worker: usize) {
-        if let Some(thread) = &*self.threads[worker].lock().expect("no panic while a thread is looked up") {
+        if let Some(thread) = &*self.threads[worker].lock().expect("no thread panics while it holds the lock")
+        {
             thread.unpark();
         }
     }

@@ -10,7 +10,7 @@ const LENGTH: u32 = 1 << 22;
 kernel! { static SPOIL = any fn(x: &mut [u64]) { x.fill(u64::MAX); } }
 kernel! { static COUNT = any fn(x: &[u64], n: &mut [u64]) { n[0] = x.iter().filter(|v| **v != 0).count() as u64; } }
 
-/// Pages that this thread had to have made for it so far: the tenth field of its `stat`, behind its name.
+/// Pages that this thread had to have made for it so far: the tenth field of its `stat`, after its name.
 fn page_faults() -> u64 {
     let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
     let (_, fields) = stat.rsplit_once(')').unwrap();

@@ -5,7 +5,7 @@
 //! RUSTFLAGS="--cfg shuttle" CARGO_TARGET_DIR=target/shuttle cargo test -p ringlane-chip-cpu --release --test shuttle
 //! ```
 //! The schedules follow from a fixed seed; `SHUTTLE_RANDOM_SEED=N` draws others, `SHUTTLE_RUNS=N` more of them. With
-//! `--features planted-bugs` and `RINGLANE_BUG=NAME` the test looks for a bug planted on purpose.
+//! `--features planted-bugs` and `RINGLANE_BUG=NAME` the test must find that planted bug.
 #![cfg(shuttle)]
 
 use ringlane_chip_cpu::CpuRuntime;
@@ -159,7 +159,7 @@ fn every_schedule_gives_the_values_of_running_in_order() {
     PROGRAMS.into_iter().for_each(explore);
 }
 
-/// Some bugs make runs touch memory that is not theirs, so each is looked for in a process of its own.
+/// Some bugs make runs touch memory that is not theirs, so each is searched for in its own process.
 #[cfg(feature = "planted-bugs")]
 #[test]
 fn the_planted_bug_is_found() {

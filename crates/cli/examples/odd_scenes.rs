@@ -16,8 +16,8 @@ kernel! {
     static ODD = any fn(x: &mut [f32], how: u32) -> KernelResult {
         x[0] += 1.0;
         match how {
-            1 | 13 => Err(KernelError::new("the kernel was told to fail")),
-            2 => panic!("the kernel was told to panic"),
+            1 | 13 => Err(KernelError::new("the kernel was asked to fail")),
+            2 => panic!("the kernel was asked to panic"),
             8 => abort(),
             9 => {
                 println!("a kernel printed this");
@@ -64,7 +64,7 @@ const HEAP_BYTES_MAX: u32 = 1 << 29;
 
 /// Prints a line and aborts the process.
 fn abort() -> ! {
-    eprintln!("the kernel was told to abort");
+    eprintln!("the kernel was asked to abort");
     std::process::abort()
 }
 
@@ -98,7 +98,7 @@ impl Counter {
 
 impl Program for Counter {
     fn buffers(&mut self) -> Result<Buffers<'static>> {
-        assert_ne!(self.way, "buffers_panic", "the inputs were told to panic");
+        assert_ne!(self.way, "buffers_panic", "the inputs were asked to panic");
         let mut data = Buffers::new();
         self.x = Some(data.add(&[1], &[0.0f32])?);
         Ok(data)
@@ -117,8 +117,8 @@ impl Program for Counter {
             Ok(())
         })?;
         match self.way {
-            "orchestration_fails" => Err(Error::user("the orchestration was told to fail")),
-            "orchestration_panics" => panic!("the orchestration was told to panic"),
+            "orchestration_fails" => Err(Error::user("the orchestration was asked to fail")),
+            "orchestration_panics" => panic!("the orchestration was asked to panic"),
             "kernel_fails_and_orchestration_gives_up" => {
                 o.submit(&ODD, [out(f32, [HEAP_BYTES_MAX / 4]), scalar(0u32)]).map(drop)
             }
@@ -127,7 +127,7 @@ impl Program for Counter {
     }
 
     fn golden(&self, data: &Buffers<'_>) -> Result<Golden> {
-        assert_ne!(self.way, "golden_panics", "the golden was told to panic");
+        assert_ne!(self.way, "golden_panics", "the golden was asked to panic");
         let off = match self.way {
             "golden_differs" => 0.5,
             "golden_is_nan" => f64::NAN,

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use ringlane::RunRequest;
 use ringlane::node::{
-    CallError, Kind, Launch, Memories, NodeError, NodeOptions, On, Title, Worker, WorkerSpec, callable,
+    CallError, ChildLaunch, Memories, NodeError, NodeOptions, On, Title, Worker, WorkerKind, WorkerSpec,
+    callable,
 };
 use ringlane::prelude::*;
 
@@ -54,10 +55,12 @@ fn main() -> ExitCode {
 fn run() -> Result<Vec<f32>, CallError> {
     let to_call_error = |error: NodeError| CallError::of(&error);
     let failed = |error: Error| CallError::of(&error);
-    let function = |i| WorkerSpec { kind: Kind::Function, launch: Launch::new(format!("function{i}")) };
+    let function =
+        |i| WorkerSpec { kind: WorkerKind::Function, launch: ChildLaunch::new(format!("function{i}")) };
     let request = RunRequest::on(Platform::A2a3sim).encode();
-    let chip = Launch::new("chip0").with_arguments(["worker", "--kind", "chip"]).with_run_request(request);
-    let workers = [function(0), function(1), WorkerSpec { kind: Kind::Chip, launch: chip }];
+    let chip =
+        ChildLaunch::new("chip0").with_arguments(["worker", "--kind", "chip"]).with_run_request(request);
+    let workers = [function(0), function(1), WorkerSpec { kind: WorkerKind::Chip, launch: chip }];
     let options = NodeOptions::new(workers.to_vec());
     let worker =
         Worker::start(&Memories::default(), &CallConfig::default(), &options).map_err(to_call_error)?;

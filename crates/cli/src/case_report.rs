@@ -123,8 +123,8 @@ impl Note {
         notes.extend(outcome.recorded.iter().flat_map(|recorded| &recorded.problems).map(Note::problem));
         if let Some(totals) = &outcome.modelled {
             notes.extend(totals.draws.iter().map(|draw| Note::Say(format!("chaos: {draw}"))));
-            let untold = totals.draw_count - totals.draws.len() as u64;
-            notes.extend((untold > 0).then(|| Note::Say(format!("chaos: and {untold} more"))));
+            let unlisted = totals.draw_count - totals.draws.len() as u64;
+            notes.extend((unlisted > 0).then(|| Note::Say(format!("chaos: and {unlisted} more"))));
         }
         notes.extend(outcome.failure.as_ref().map(|failure| Note::error(&*failure.error)));
         notes

@@ -16,7 +16,7 @@ use ringlane_task::{CallConfig, Explain};
 use ringlane_trace::{ArtifactFile, Manifest, TraceError, describe_os_error, os_hint};
 
 use crate::case_report::CaseReport;
-use crate::diagnostics::Place;
+use crate::diagnostics::RoundFiles;
 use crate::errors::Exit;
 use crate::execute::Setup;
 use crate::output::{path_text, say};
@@ -191,9 +191,9 @@ impl CostsOut {
 fn observed(dir: &Path, setup: &Setup) -> Vec<PathBuf> {
     let diagnostics = setup.diagnostics();
     let place = |round| match diagnostics.place(round, setup.rounds) {
-        Place::Nowhere => None,
-        Place::Run => Some(dir.to_path_buf()),
-        Place::Below(name) => Some(dir.join(name)),
+        RoundFiles::Nowhere => None,
+        RoundFiles::Run => Some(dir.to_path_buf()),
+        RoundFiles::Below(name) => Some(dir.join(name)),
     };
     (1..=setup.rounds).filter_map(place).collect()
 }

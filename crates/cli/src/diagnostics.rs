@@ -48,7 +48,7 @@ pub enum DfxRounds {
 
 /// Where a round leaves its files.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum RoundFiles {
     /// Nowhere: it is not observed.
     Nowhere,
     /// In the directory of the run.
@@ -59,13 +59,13 @@ pub enum Place {
 
 impl Diagnostics {
     /// Where a round, counted from 1, leaves its files.
-    pub fn place(&self, round: u32, rounds: u32) -> Place {
+    pub fn place(&self, round: u32, rounds: u32) -> RoundFiles {
         match self.rounds {
-            _ if self.config.dfx_flags.is_empty() => Place::Nowhere,
-            DfxRounds::All => Place::Below(format!("round_{round}")),
-            DfxRounds::First if round == 1 => Place::Run,
-            DfxRounds::Last if round == rounds => Place::Run,
-            DfxRounds::First | DfxRounds::Last => Place::Nowhere,
+            _ if self.config.dfx_flags.is_empty() => RoundFiles::Nowhere,
+            DfxRounds::All => RoundFiles::Below(format!("round_{round}")),
+            DfxRounds::First if round == 1 => RoundFiles::Run,
+            DfxRounds::Last if round == rounds => RoundFiles::Run,
+            DfxRounds::First | DfxRounds::Last => RoundFiles::Nowhere,
         }
     }
 
@@ -97,7 +97,7 @@ impl Diagnostics {
 mod tests {
     use super::*;
 
-    fn places(rounds: DfxRounds, count: u32) -> Vec<Place> {
+    fn places(rounds: DfxRounds, count: u32) -> Vec<RoundFiles> {
         let config = CallConfig::default().with_dfx_flags(DfxFlags::DEPS);
         let diagnostics = Diagnostics { config, rounds, ..Diagnostics::default() };
         (1..=count).map(|round| diagnostics.place(round, count)).collect()
@@ -105,24 +105,24 @@ mod tests {
 
     #[test]
     fn one_round_is_observed_in_the_directory_of_the_run_and_all_of_them_below_it() {
-        use Place::{Nowhere, Run};
+        use RoundFiles::{Nowhere, Run};
         assert_eq!(places(DfxRounds::Last, 3), [Nowhere, Nowhere, Run]);
         assert_eq!(places(DfxRounds::First, 3), [Run, Nowhere, Nowhere]);
-        let below = ["round_1", "round_2", "round_3"].map(|name| Place::Below(name.to_string()));
+        let below = ["round_1", "round_2", "round_3"].map(|name| RoundFiles::Below(name.to_string()));
         assert_eq!(places(DfxRounds::All, 3), below);
     }
 
     #[test]
     fn the_only_round_is_the_first_and_the_last() {
-        assert_eq!(places(DfxRounds::First, 1), [Place::Run]);
-        assert_eq!(places(DfxRounds::default(), 1), [Place::Run]);
+        assert_eq!(places(DfxRounds::First, 1), [RoundFiles::Run]);
+        assert_eq!(places(DfxRounds::default(), 1), [RoundFiles::Run]);
     }
 
     #[test]
     fn without_a_diagnostic_no_round_is_observed() {
         for rounds in [DfxRounds::All, DfxRounds::First, DfxRounds::Last] {
             let diagnostics = Diagnostics { rounds, ..Diagnostics::default() };
-            assert_eq!(diagnostics.place(1, 1), Place::Nowhere);
+            assert_eq!(diagnostics.place(1, 1), RoundFiles::Nowhere);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Runs one case and writes what it left behind.
+//! Runs one case and writes its files.
 //!
 //! ```text
 //! directory ──▶ runtime ──▶ rounds: inputs, run, golden ──▶ run.json, written last
@@ -18,7 +18,7 @@ use ringlane_task::{CallConfig, DfxFlags, Explain, topics};
 use ringlane_trace::{ChildRun, GraphFacts, Manifest, RunDir, RunError, RunStatus, UtcTime};
 use tracing::info;
 
-use crate::diagnostics::{DfxRounds, Diagnostics, Place, RecordedBy};
+use crate::diagnostics::{DfxRounds, Diagnostics, RecordedBy, RoundFiles};
 use crate::errors::CliError;
 use crate::interrupted::{ExportInterrupted, RoundsInterrupted};
 use crate::jobs::{JobMessage, Pages};
@@ -26,9 +26,9 @@ use crate::machine::Machine;
 use crate::monitor::Monitor;
 use crate::panics::{last_panic, quietly};
 use crate::progress::{Bar, Progress};
-use crate::recorded::Recorded;
+use crate::recorded::RecordingSummary;
 use crate::run_arg::OUTPUTS;
-use crate::select::Job;
+use crate::select::SelectedCase;
 use crate::workers;
 use ringlane::RunRequest;
 use ringlane::manifest::{node_clock, status_of, with_recording, with_report};
@@ -48,13 +48,13 @@ pub struct Setup {
     pub output: Option<PathBuf>,
     /// Whether a page is written of each run.
     pub pages: Pages,
-    /// Whether people look on.
+    /// Whether a progress bar is shown.
     pub progress: Progress,
-    /// Who hears of the cases.
+    /// Who is notified of the cases.
     pub audience: Audience,
 }
 
-/// Who hears of a case while it runs.
+/// Who is notified of a case while it runs.
 #[derive(Clone, Debug)]
 pub enum Audience {
     /// People, at a terminal or not.
@@ -65,7 +65,7 @@ pub enum Audience {
 
 impl Setup {
     /// What is known of a case before it runs.
-    pub fn manifest(&self, job: &Job) -> Manifest {
+    pub fn manifest(&self, job: &SelectedCase) -> Manifest {
         let mut manifest =
             Manifest::new(job.scene.name, job.case.name, self.request.platform.as_str(), UtcTime::now());
         manifest.program = std::env::args_os().next().map(|program| program.to_string_lossy().into_owned());
@@ -101,7 +101,7 @@ pub struct Outcome {
     /// The most memory the process had during the case.
     pub peak_rss_bytes: u64,
     /// What the diagnostics left, if a round was observed.
-    pub recorded: Option<Recorded>,
+    pub recorded: Option<RecordingSummary>,
     /// What the round was like on a modelled chip.
     pub modelled: Option<Totals>,
     /// Why the case did not end well.
@@ -135,7 +135,7 @@ struct Rounds {
     walls_us: Vec<f64>,
     /// The one that `run.json` is about: the one whose files are beside it, otherwise the last.
     reported: Round,
-    recorded: Option<Recorded>,
+    recorded: Option<RecordingSummary>,
     /// Of the last.
     failure: Option<Failure>,
 }
@@ -190,7 +190,7 @@ impl Explain for GoldenMismatch {
 }
 
 /// Runs a case. An error means that nothing was run; a run that failed is an outcome.
-pub fn execute(mut job: Job, setup: &Setup, monitor: &Monitor) -> Result<Outcome, CliError> {
+pub fn execute(mut job: SelectedCase, setup: &Setup, monitor: &Monitor) -> Result<Outcome, CliError> {
     let mut manifest = setup.manifest(&job);
     let dir = match &setup.output {
         Some(path) => RunDir::create_exact(path)?,
@@ -237,7 +237,7 @@ fn config_in(dir: &Path, mut config: CallConfig) -> Result<CallConfig, Failure> 
 
 impl Stage<'_> {
     /// Runs all rounds, or as many as go well.
-    fn rounds(&self, job: &mut Job, machine: &mut Machine) -> Rounds {
+    fn rounds(&self, job: &mut SelectedCase, machine: &mut Machine) -> Rounds {
         let label = format!("{} {}", job.scene.name, job.case.name);
         let mut rounds = Rounds::default();
         for number in 1..=self.setup.rounds {
@@ -257,21 +257,21 @@ impl Stage<'_> {
     /// Runs one round; a directory of its own gets a `run.json` of its own.
     fn round_at(
         &self,
-        place: &Place,
-        job: &mut Job,
+        place: &RoundFiles,
+        job: &mut SelectedCase,
         machine: &mut Machine,
-        recorded: &mut Option<Recorded>,
+        recorded: &mut Option<RecordingSummary>,
     ) -> Result<Round, Failure> {
         let own_dir = match place {
-            Place::Below(name) => {
+            RoundFiles::Below(name) => {
                 let dir = RunDir::create_exact(self.dir.path().join(name)).map_err(Failure::fatal)?;
                 dir.reserve(self.diagnostics.own_flags()).map_err(Failure::fatal)?;
                 Some(dir)
             }
-            Place::Run | Place::Nowhere => None,
+            RoundFiles::Run | RoundFiles::Nowhere => None,
         };
         let dir = own_dir.as_ref().unwrap_or(self.dir);
-        let observed = *place != Place::Nowhere;
+        let observed = *place != RoundFiles::Nowhere;
         if observed {
             let config = config_in(dir.path(), self.diagnostics.config)?;
             machine.observe(&config).map_err(|error| Failure::of(error.into()))?;
@@ -321,7 +321,7 @@ impl Round {
 }
 
 /// Runs one round, recorded into a directory or not.
-fn round(job: &mut Job, machine: &mut Machine, dir: Option<&RunDir>, monitor: &Monitor) -> Round {
+fn round(job: &mut SelectedCase, machine: &mut Machine, dir: Option<&RunDir>, monitor: &Monitor) -> Round {
     let mut buffers = match quietly(|| job.program.buffers()) {
         Ok(Ok(buffers)) => buffers,
         Ok(Err(error)) => return Round::that_failed(Failure::of(error)),

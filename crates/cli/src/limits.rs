@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-/// Threads of the `cpu` chip that can be asked for. Each costs a stack and a queue; more than this is a slip of
-/// the finger. More is refused as a bad value.
+/// Threads of the `cpu` chip that can be asked for. Each costs a stack and a queue; more than this is a typing
+/// error. More is refused as a bad value.
 pub const THREADS_MAX: u32 = 1024;
 
 /// Rounds that can be asked for; one wall time (8 bytes) is kept of each. More is refused as a bad value.
 pub const ROUNDS_MAX: u32 = 1_000_000;
 
 /// Cases that can be asked to run side by side. Each takes a process, a thread of this one and five descriptors; more than
-/// this is a slip of the finger. More is refused as a bad value.
+/// this is a typing error. More is refused as a bad value.
 pub const JOBS_MAX: u32 = 256;
 
 /// How long a case in a process of its own may stay in one task after Ctrl-C, so that everything is over within a second.
@@ -30,10 +30,10 @@ pub const CALL_TIMEOUT_MAX: u32 = 86_400 * 31;
 /// Nothing is ended: a long kernel is no fault.
 pub const WATCHDOG_AFTER: Duration = Duration::from_secs(10);
 
-/// How often the watchdog looks: far more often than it would speak.
+/// How often the watchdog checks the cores: far more often than it would print.
 pub const WATCHDOG_EVERY: Duration = Duration::from_secs(1);
 
-/// How often signals and the progress bar are looked after: fast for an eye, nothing for a machine.
+/// How often signals are handled and the progress bar is updated: fast for an eye, nothing for a machine.
 pub const TICK: Duration = Duration::from_millis(50);
 
 /// How long after the first Ctrl-C another one is taken for the same: some senders (`timeout`, shells) signal the process

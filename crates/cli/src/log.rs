@@ -12,7 +12,7 @@ use std::io::{IsTerminal, stderr};
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use ringlane_node::Listener;
+use ringlane_node::ProcessObserver;
 use ringlane_task::topics;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
@@ -22,7 +22,7 @@ use crate::jobs::{Printed, Screen};
 
 /// The option.
 const OPTION: &str = "--log";
-/// The environment's variable that stands for the option where that is not given.
+/// The environment variable that is used where the option is not given.
 const VARIABLE: &str = "RINGLANE_LOG";
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
@@ -103,15 +103,15 @@ pub fn arguments() -> Vec<OsString> {
 }
 
 /// Says what a worker prints line by line, with its name, if the log is on: its own log is among that.
-pub fn relay(worker: &str) -> Option<Arc<dyn Listener>> {
-    ON.get().map(|_| Arc::new(Relay(Mutex::new(Printed::by(worker)))) as Arc<dyn Listener>)
+pub fn relay(worker: &str) -> Option<Arc<dyn ProcessObserver>> {
+    ON.get().map(|_| Arc::new(Relay(Mutex::new(Printed::by(worker)))) as Arc<dyn ProcessObserver>)
 }
 
 #[derive(Debug)]
 struct Relay(Mutex<Printed>);
 
-impl Listener for Relay {
-    fn heard(&self, printed: &[u8]) {
+impl ProcessObserver for Relay {
+    fn printed(&self, printed: &[u8]) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).add(printed, &Screen::none());
     }
 

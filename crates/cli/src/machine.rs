@@ -9,7 +9,7 @@ use ringlane_task::{CallConfig, Explain};
 use ringlane_trace::{ChildRun, GraphFacts, ModelFacts, RunDir};
 
 use crate::execute::Setup;
-use crate::select::Job;
+use crate::select::SelectedCase;
 use crate::signals::is_stop_asked;
 use crate::workers::parts::{SceneSpec, parts_of, spread};
 use crate::workers::{NodeRun, NodeRuntime};
@@ -35,7 +35,12 @@ pub struct ChipMachine {
 
 impl ChipMachine {
     /// Runs a case once: streamed, or captured before the first round and then replayed.
-    fn run(&mut self, dir: Option<&RunDir>, job: &Job, buffers: &mut Buffers<'_>) -> ObservedRun<()> {
+    fn run(
+        &mut self,
+        dir: Option<&RunDir>,
+        job: &SelectedCase,
+        buffers: &mut Buffers<'_>,
+    ) -> ObservedRun<()> {
         let (runtime, site) = (&mut self.runtime, job.scene.site);
         if self.graph_runtime == GraphRuntime::TensormapAndRingbuffer {
             return runtime.run_in(dir, site, buffers, |o| job.program.orchestrate(o));
@@ -127,7 +132,7 @@ impl Machine {
     pub(crate) fn run(
         &mut self,
         dir: Option<&RunDir>,
-        job: &Job,
+        job: &SelectedCase,
         buffers: &mut Buffers<'_>,
     ) -> (ObservedRun<()>, Vec<ChildRun>) {
         match self {
@@ -152,7 +157,7 @@ fn run_in_parts(
     runtime: &mut NodeRuntime,
     config: &CallConfig,
     dir: Option<&RunDir>,
-    job: &Job,
+    job: &SelectedCase,
     buffers: &mut Buffers<'_>,
 ) -> Result<NodeRun<()>> {
     let (site, parts): (Site, _) = (job.scene.site, parts_of(&*job.program, job.scene.name)?);

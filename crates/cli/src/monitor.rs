@@ -4,7 +4,7 @@
 //! every tick:  signals ──▶ interrupt the run, or print its status
 //!              status  ──▶ progress bar, watchdog
 //! ```
-//! It holds nothing of a run but its remote, and stands still when there is no run.
+//! It holds nothing of a run but its remote, and does nothing when there is no run.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +18,7 @@ use crate::execute::Audience;
 use crate::limits::{TICK, WATCHDOG_EVERY};
 use crate::output::say;
 use crate::progress::Bar;
-use crate::signals::{Inbox, Wish, is_stop_asked};
+use crate::signals::{Inbox, SignalRequest, is_stop_asked};
 use crate::watchdog::Watchdog;
 use ringlane::Remote;
 
@@ -30,7 +30,7 @@ pub struct Monitor {
 
 struct Shared {
     run: Mutex<Option<ObservedRun>>,
-    /// Set once, by `Drop`; pairs with the load in `Eye::watch`. Guards no other data.
+    /// Set once, by `Drop`; pairs with the load in `MonitorThread::watch`. Guards no other data.
     stop: AtomicBool,
 }
 
@@ -39,7 +39,7 @@ struct ObservedRun {
     remote: Remote,
     bar: Bar,
     watchdog: Watchdog,
-    looked_at: Instant,
+    checked_at: Instant,
 }
 
 impl Shared {
@@ -55,7 +55,7 @@ impl Monitor {
         crash::install().map_err(CliError::NoSignals)?;
         let shared = Arc::new(Shared { run: Mutex::new(None), stop: AtomicBool::new(false) });
         let audience = audience.clone();
-        let eye = Eye { shared: Arc::clone(&shared), inbox, audience };
+        let eye = MonitorThread { shared: Arc::clone(&shared), inbox, audience };
         let thread = thread::Builder::new().name("ringlane-monitor".into()).spawn(move || eye.watch());
         let thread = thread.map_err(CliError::NoSignals)?;
         Ok(Monitor { shared, thread: Some(thread) })
@@ -69,8 +69,8 @@ impl Monitor {
     /// Watches a run, which this thread submits, until the answer is dropped. `dir` is its directory, if it has one.
     pub fn watch(&self, remote: Remote, bar: Bar, dir: Option<&Path>) -> Watch<'_> {
         crash::begin(remote.clone(), dir);
-        let looked_at = Instant::now();
-        *self.shared.run() = Some(ObservedRun { remote, bar, watchdog: Watchdog::default(), looked_at });
+        let checked_at = Instant::now();
+        *self.shared.run() = Some(ObservedRun { remote, bar, watchdog: Watchdog::default(), checked_at });
         Watch(self)
     }
 }
@@ -98,19 +98,19 @@ impl Drop for Watch<'_> {
 }
 
 /// The thread, from inside.
-struct Eye {
+struct MonitorThread {
     shared: Arc<Shared>,
     inbox: Inbox,
     audience: Audience,
 }
 
-impl Eye {
+impl MonitorThread {
     fn watch(mut self) {
         while !self.shared.stop.load(Ordering::Relaxed) {
-            let mut wishes = self.inbox.take();
+            let mut requests = self.inbox.take();
             if matches!(self.audience, Audience::Parent(_)) {
                 // The parent hands a stop signal on to all its processes, and says so once.
-                wishes.retain(|wish| *wish == Wish::Look);
+                requests.retain(|request| *request == SignalRequest::Status);
             }
             match &mut *self.shared.run() {
                 Some(run) => {
@@ -118,40 +118,40 @@ impl Eye {
                         // At every tick: a run that was about to start when the signal came must hear it too.
                         run.remote.interrupt();
                     }
-                    run.tick(&wishes);
+                    run.tick(&requests);
                 }
-                None => wishes.into_iter().for_each(between_runs),
+                None => requests.into_iter().for_each(between_runs),
             }
             thread::park_timeout(TICK);
         }
     }
 }
 
-fn between_runs(wish: Wish) {
-    match wish {
-        Wish::Stop(signal) => say(signal.text("the command ends after this step")),
-        Wish::Look => say("no tasks run at this moment"),
+fn between_runs(request: SignalRequest) {
+    match request {
+        SignalRequest::Stop(signal) => say(signal.text("the command ends after this step")),
+        SignalRequest::Status => say("no tasks run at this moment"),
     }
 }
 
 impl ObservedRun {
-    fn tick(&mut self, wishes: &[Wish]) {
-        for wish in wishes {
-            match wish {
-                Wish::Stop(signal) => self.bar.say(signal.text("the run ends at the next task")),
-                Wish::Look => self.bar.say(self.remote.status().to_string().trim_end()),
+    fn tick(&mut self, requests: &[SignalRequest]) {
+        for request in requests {
+            match request {
+                SignalRequest::Stop(signal) => self.bar.say(signal.text("the run ends at the next task")),
+                SignalRequest::Status => self.bar.say(self.remote.status().to_string().trim_end()),
             }
         }
         let now = Instant::now();
-        let is_time_to_look = now.duration_since(self.looked_at) >= WATCHDOG_EVERY;
-        if !is_time_to_look && !self.bar.is_shown() {
+        let is_check_due = now.duration_since(self.checked_at) >= WATCHDOG_EVERY;
+        if !is_check_due && !self.bar.is_shown() {
             return;
         }
         let status = self.remote.status();
         self.bar.update(status.submitted, status.running.len());
-        if is_time_to_look {
-            self.looked_at = now;
-            self.watchdog.look(now, &status).into_iter().for_each(|line| self.bar.say(line));
+        if is_check_due {
+            self.checked_at = now;
+            self.watchdog.check(now, &status).into_iter().for_each(|line| self.bar.say(line));
         }
     }
 }

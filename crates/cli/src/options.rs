@@ -133,7 +133,7 @@ pub fn task(text: &str) -> Result<TaskId, CliError> {
     parse_task(text).map_err(|_| CliError::bad_value("--task", text, "a task id, or ring:number", hint))
 }
 
-/// `--ring-heap N|N,N,N,N` and its sisters: one capacity for all rings, or one for each.
+/// `--ring-heap N|N,N,N,N` and its siblings: one capacity for all rings, or one for each.
 pub fn per_ring(resource: Resource) -> impl Fn(&str) -> Result<PerRing, CliError> + Clone + Send + Sync {
     move |text| {
         let values = text.split(',').map(|part| capacity_of(resource, part)).collect::<Option<Vec<u64>>>();
@@ -171,7 +171,7 @@ fn check(resource: Resource, ring: Option<RingIndex>, value: u64, text: &str) ->
 
 fn not_a_capacity(resource: Resource, text: &str, form: &str) -> CliError {
     let (option, range) = (resource.option(), resource.range());
-    let suffixes = if takes_suffix(resource) { "; K, M, G and T stand for powers of 1024" } else { "" };
+    let suffixes = if takes_suffix(resource) { "; K, M, G and T are powers of 1024" } else { "" };
     let allowed = format!("{form}, from {} to {} {}{suffixes}", range.min, range.max, resource.unit());
     CliError::bad_value(option, text, allowed, format!("{option} {}", range.default))
 }

@@ -24,7 +24,7 @@ pub fn json(answer: &impl Serialize) -> String {
     format!("{text}\n")
 }
 
-/// Says something on standard error, in one piece, so that nothing that others say gets in between; nobody can hear of it if
+/// Says something on standard error, in one piece, so that nothing that others say gets in between; there is no way to report it if
 /// that fails. Paths and names in it may hold anything: a terminal obeys none of it.
 pub fn say(text: impl Display) {
     let _ = stderr().lock().write_all(format!("{}\n", printable_lines(&text.to_string())).as_bytes());

@@ -10,7 +10,7 @@ use crate::errors::CliError;
 
 const MANIFEST: &str = "run.json";
 
-/// Refuses a path that is a file of this run or, by its name, of any other: of a sister round, of the run around rounds.
+/// Refuses a path that is a file of this run or, by its name, of any other: of another round, of the run that has the rounds.
 /// What commands make of a run may be made anew.
 pub fn check(run: &Run, output: &Path) -> Result<(), CliError> {
     let given = place_of(output);

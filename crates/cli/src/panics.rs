@@ -12,7 +12,7 @@ use ringlane_task::Explain;
 
 use crate::errors;
 
-/// How many [`quietly`] are open. A statistic, not a lock: the hook may look at any time.
+/// How many [`quietly`] are open. A statistic, not a lock: the hook may read it at any time.
 static QUIET: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {

@@ -7,7 +7,7 @@ use ringlane_task::{Explain, UnknownPmuGroup};
 use crate::errors::CliError;
 use ringlane::Platform;
 
-/// What a bare `--pmu` asks for.
+/// What `--pmu` without a value asks for.
 pub const DEFAULT: &str = "default";
 
 /// The number of a group on a platform; 0 is its default.

@@ -31,7 +31,7 @@ pub struct Bar(Line);
 enum Line {
     Hidden,
     Shown(ProgressBar),
-    /// Shown by another process, which looks here.
+    /// Shown by another process, which reads it here.
     Parents(Arc<JobMessage>),
 }
 
@@ -51,7 +51,7 @@ impl Bar {
         Bar(Line::Parents(message.clone()))
     }
 
-    /// Whether anybody looks at the line.
+    /// Whether the line is shown anywhere.
     pub fn is_shown(&self) -> bool {
         !matches!(self.0, Line::Hidden)
     }

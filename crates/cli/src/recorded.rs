@@ -7,7 +7,7 @@ use ringlane_insight::units::{bytes_text, microseconds, time_text};
 
 /// The recordings of all rounds of a case, added up.
 #[derive(Default)]
-pub struct Recorded {
+pub struct RecordingSummary {
     files: usize,
     file_bytes: u64,
     cost: DfxCost,
@@ -16,7 +16,7 @@ pub struct Recorded {
     pub problems: Vec<RecordingProblem>,
 }
 
-impl Recorded {
+impl RecordingSummary {
     /// Adds the recording of one more round, and takes its problems.
     pub fn add(&mut self, recording: &mut Exported) {
         let Exported { files, cost, memory_bytes, problems, .. } = recording;
@@ -33,7 +33,7 @@ impl Recorded {
 
     /// How much there is and what it cost, for people.
     pub fn text(&self, clock_freq_hz: u64) -> String {
-        let Recorded { files, file_bytes, cost, memory_bytes, .. } = self;
+        let RecordingSummary { files, file_bytes, cost, memory_bytes, .. } = self;
         let waited_us = microseconds(cost.writer_wait_ticks as f64, clock_freq_hz);
         let [waited, collector, export] =
             [waited_us, cost.collector_us as f64, cost.export_us as f64].map(time_text);
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn rounds_add_up_but_for_the_memory_that_each_has_in_turn() {
-        let mut recorded = Recorded::default();
+        let mut recorded = RecordingSummary::default();
         recorded.add(&mut recording());
         recorded.add(&mut recording());
         assert_eq!(

@@ -1,6 +1,6 @@
 //! From names on the command line to programs: which scene, which cases, which parameters.
 //!
-//! All of it happens before anything is written or run, so that a slip costs nothing.
+//! All of it happens before anything is written or run, so that a typing error costs nothing.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::errors::CliError;
 use crate::options::Assignment;
 
 /// One case, ready to run.
-pub struct Job {
+pub struct SelectedCase {
     /// The scene.
     pub scene: &'static Scene,
     /// The case of it.
@@ -48,7 +48,7 @@ impl fmt::Display for Choice {
     }
 }
 
-/// What stands for every scene, unless one has this name.
+/// The name that selects every scene, unless a scene has this name.
 pub const ALL: &str = "all";
 
 /// The cases that a command line names, scene by scene in the order of their names and each once.
@@ -124,15 +124,19 @@ fn cases(scene: &'static Scene, names: &[String]) -> Result<Vec<&'static Case>, 
 }
 
 /// Makes the program of a case; the scene may refuse the parameters.
-pub fn job(Choice { scene, case }: Choice, params: &[Assignment], seed: u64) -> Result<Job, CliError> {
+pub fn job(
+    Choice { scene, case }: Choice,
+    params: &[Assignment],
+    seed: u64,
+) -> Result<SelectedCase, CliError> {
     let params: Vec<_> = params.iter().map(|param| (param.name.clone(), param.value.clone())).collect();
     let settings = scene.settings(case, &params, seed)?;
     let program = (scene.build)(&settings).map_err(|error| error.caused_by(case.name, &params))?;
-    Ok(Job { scene, case, settings, program })
+    Ok(SelectedCase { scene, case, settings, program })
 }
 
 /// Refuses a case that cannot be run in parts.
-pub fn check_divisible(job: &Job) -> Result<(), CliError> {
+pub fn check_divisible(job: &SelectedCase) -> Result<(), CliError> {
     if job.program.parts().is_some() {
         return Ok(());
     }

@@ -5,7 +5,7 @@
 //! --dump-tensor=QK,PV:2    all of QK, argument 2 of PV, and what the orchestration marks
 //! --dump-tensor=@marked    only what the orchestration marks
 //! ```
-//! Names and indices are checked against the scene's kernels, so that a slip is found before anything runs.
+//! Names and indices are checked against the scene's kernels, so that a typing error is found before anything runs.
 
 use ringlane_engine::prelude::Kernel;
 use ringlane_probe::{DumpSelection, SelectedKernel};

@@ -70,11 +70,11 @@ impl StopSignal {
 
 /// What a person asked for by a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub enum SignalRequest {
     /// End the run at the next task.
     Stop(StopSignal),
     /// Say what the run is doing.
-    Look,
+    Status,
 }
 
 /// The stop signal that came first, if any has come.
@@ -108,7 +108,7 @@ static LISTENERS: AtomicU32 = AtomicU32::new(0);
 /// Whether SIGTERM is left to others: set once, before it can come, and read in the handler. Guards no data.
 static SIGTERM_IS_LEFT: AtomicBool = AtomicBool::new(false);
 
-/// Leaves SIGTERM to who else catches it. To a rank of an MPI run it says that another rank may have died, and the rank
+/// Leaves SIGTERM to other code that catches it. To a rank of an MPI run it says that another rank may have died, and the rank
 /// outlives it for a while.
 pub fn leave_sigterm() {
     SIGTERM_IS_LEFT.store(true, Ordering::Relaxed);
@@ -231,18 +231,18 @@ impl Inbox {
     }
 
     /// What was asked for since the last time.
-    pub fn take(&mut self) -> Vec<Wish> {
-        let mut wishes = Vec::new();
+    pub fn take(&mut self) -> Vec<SignalRequest> {
+        let mut requests = Vec::new();
         for signal in self.signals.pending() {
             match StopSignal::of(signal) {
-                None => wishes.push(Wish::Look),
+                None => requests.push(SignalRequest::Status),
                 Some(stop) if !core::mem::replace(&mut self.heard_stop, true) => {
-                    wishes.push(Wish::Stop(stop))
+                    requests.push(SignalRequest::Stop(stop))
                 }
                 Some(_) => {}
             }
         }
-        wishes
+        requests
     }
 }
 

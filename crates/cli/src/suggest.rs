@@ -3,7 +3,7 @@
 //! A name is suggested if it is spelt nearly so, or, for an option, if it shares words with what was given or means the same. A
 //! suggestion that is neither misleads: then there is none.
 
-/// The known name that is nearest to what was given, if one is near enough to be a slip.
+/// The known name that is nearest to what was given, if one is near enough to be a typing error.
 pub fn nearest<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
     let given = given.to_lowercase();
     let by_distance = |name: &&'a str| (edits(&given, &name.to_lowercase()), name.len());
@@ -123,7 +123,7 @@ mod tests {
     const KNOWN: [&str; 4] = ["vector", "matmul", "paged_attention", "stream"];
 
     #[test]
-    fn a_slip_of_the_finger_finds_its_name() {
+    fn a_typing_error_finds_its_name() {
         assert_eq!(nearest("vectro", &KNOWN), Some("vector"));
         assert_eq!(nearest("Matmul", &KNOWN), Some("matmul"));
         assert_eq!(nearest("paged_atention", &KNOWN), Some("paged_attention"));

@@ -184,7 +184,7 @@ fn median(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recorded::Recorded;
+    use crate::recorded::RecordingSummary;
     use ringlane_trace::UtcTime;
 
     fn case_report() -> CaseReport {
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn what_was_recorded_follows_the_table() {
-        let recorded = Some(Recorded::default().text(1));
+        let recorded = Some(RecordingSummary::default().text(1));
         let text = table(&[CaseReport { recorded, ..case_report() }, case_report()]);
         let last = text.lines().last().unwrap();
         assert!(last.starts_with("vector small: outputs/x: 0 files, "), "{last}");

@@ -21,9 +21,9 @@ struct Seen {
 }
 
 impl Watchdog {
-    /// Looks at a run; answers with a line for each core that has been in one task for too long, and again
+    /// Checks a run; returns a line for each core that has been in one task for too long, and again
     /// whenever that time has doubled.
-    pub fn look(&mut self, now: Instant, status: &Status) -> Vec<String> {
+    pub fn check(&mut self, now: Instant, status: &Status) -> Vec<String> {
         self.cores.retain(|core, _| status.running.iter().any(|(running, ..)| running == core));
         let mut lines = Vec::new();
         for (core, task, kernel) in &status.running {
@@ -57,15 +57,15 @@ mod tests {
     fn a_core_in_one_task_is_named_after_ten_seconds_and_again_when_the_time_has_doubled() {
         let (mut dog, start) = (Watchdog::default(), Instant::now());
         let spoke: Vec<u64> =
-            (0..50).filter(|&s| !dog.look(start + Duration::from_secs(s), &at(7)).is_empty()).collect();
+            (0..50).filter(|&s| !dog.check(start + Duration::from_secs(s), &at(7)).is_empty()).collect();
         assert_eq!(spoke, [10, 20, 40]);
     }
 
     #[test]
     fn the_line_names_core_task_kernel_and_time() {
         let (mut dog, start) = (Watchdog::default(), Instant::now());
-        dog.look(start, &at(7));
-        let lines = dog.look(start + Duration::from_secs(12), &at(7));
+        dog.check(start, &at(7));
+        let lines = dog.check(start + Duration::from_secs(12), &at(7));
         assert_eq!(lines, ["NoProgress: core 1 has been in task 0:7 (SLOW) for 12 s"]);
     }
 
@@ -74,7 +74,7 @@ mod tests {
         let (mut dog, start) = (Watchdog::default(), Instant::now());
         for s in 0..30 {
             let status = if s % 9 == 0 { Status::default() } else { at(s / 5) };
-            assert!(dog.look(start + Duration::from_secs(s), &status).is_empty(), "second {s}");
+            assert!(dog.check(start + Duration::from_secs(s), &status).is_empty(), "second {s}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Bad input: exit 2, a name, a detail, a hint, and nothing left behind.
+//! Bad input: exit 2, a name, a detail, a hint, and no files.
 
 mod common;
 
@@ -22,7 +22,7 @@ fn assert_refused(sandbox: &Sandbox, answer: &Answer, name: &str, files: &[&str]
     assert!(lines[0].starts_with(&format!("error: {name}: ")), "{}", lines[0]);
     assert!(lines[1].len() > "detail: ".len() && lines[1].starts_with("detail: "), "{}", lines[1]);
     assert!(lines[2].len() > "hint: ".len() && lines[2].starts_with("hint: "), "{}", lines[2]);
-    assert_eq!(sandbox.files(), files, "something was left behind");
+    assert_eq!(sandbox.files(), files, "it wrote files");
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn a_diagnostic_asked_for_wrongly_is_refused_before_anything_runs() {
         }
         assert!(answer.line("hint: ").starts_with(hint), "{}", answer.stderr);
     }
-    // A number after a bare one is its level; a word stays a word.
+    // A number after an option without a value is its level; a word stays a word.
     let detail = refused(&["run", "vector", "--chip-swimlane", "4"], "BadValue");
     assert!(detail.line("detail: ").contains("--chip-swimlane \"4\"; allowed: 0, 1, 2, 3"));
     refused(&["run", "vector", "--chip-swimlane", "four"], "UnknownScene");

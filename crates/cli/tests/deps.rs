@@ -13,7 +13,7 @@ fn passed(answer: Answer) -> Answer {
 }
 
 /// A sandbox with a run of a scene in `run`.
-fn desk_with(scene: &str, case: &str) -> Sandbox {
+fn sandbox_with(scene: &str, case: &str) -> Sandbox {
     let sandbox = Sandbox::new();
     passed(sandbox.ringlane(&["run", scene, "--case", case, "-p", "a2a3sim", "--dep-gen", "-o", "run"]));
     sandbox
@@ -21,7 +21,7 @@ fn desk_with(scene: &str, case: &str) -> Sandbox {
 
 #[test]
 fn the_texts_of_a_small_graph_are_the_same_every_time() {
-    let sandbox = desk_with("cholesky", "small");
+    let sandbox = sandbox_with("cholesky", "small");
     let snapshots = [
         (&["deps", "run"][..], include_str!("snapshots/deps.txt")),
         (&["deps", "run", "--reduce"], include_str!("snapshots/deps_reduced.txt")),
@@ -38,7 +38,7 @@ fn the_texts_of_a_small_graph_are_the_same_every_time() {
 
 #[test]
 fn every_edge_of_the_file_is_a_line_and_the_reduction_is_part_of_them() {
-    let sandbox = desk_with("paged_attention", "small");
+    let sandbox = sandbox_with("paged_attention", "small");
     let lines = |arguments: &[&str]| -> Vec<String> {
         passed(sandbox.ringlane(arguments)).stdout.lines().map(str::to_string).collect()
     };
@@ -71,7 +71,7 @@ fn rename(sandbox: &Sandbox, from: &str, to: &str) {
 
 #[test]
 fn names_that_would_break_out_of_their_place_stay_in_it() {
-    let sandbox = desk_with("cholesky", "small");
+    let sandbox = sandbox_with("cholesky", "small");
     rename(&sandbox, "POTRF", "\"><script>alert(1)</script>");
     rename(&sandbox, "TRSM", "a,b\nc\u{1b}[31m\"]; x -> y");
     for format in ["text", "dot", "mermaid", "html"] {
@@ -95,8 +95,8 @@ fn names_that_would_break_out_of_their_place_stay_in_it() {
 }
 
 #[test]
-fn the_page_stands_in_the_run_directory_and_needs_nothing_else() {
-    let sandbox = desk_with("cholesky", "small");
+fn the_page_is_in_the_run_directory_and_needs_nothing_else() {
+    let sandbox = sandbox_with("cholesky", "small");
     let answer = passed(sandbox.ringlane(&["deps", "run", "--format", "html"]));
     assert_eq!((answer.stdout.as_str(), answer.line("wrote ")), ("", "run/deps.html"));
     let page = fs::read_to_string(sandbox.path().join("run/deps.html")).unwrap();
@@ -112,7 +112,7 @@ fn the_page_stands_in_the_run_directory_and_needs_nothing_else() {
 
 #[test]
 fn a_large_graph_is_collapsed_by_kernel_and_that_is_said() {
-    let sandbox = desk_with("cholesky", "fine");
+    let sandbox = sandbox_with("cholesky", "fine");
     let answer = passed(sandbox.ringlane(&["mermaid", "run"]));
     assert!(answer.line("note: ").contains("collapsed by kernel into 4 nodes"), "{}", answer.stderr);
     assert!(answer.stdout.contains("one node for all tasks of a kernel"));
@@ -121,7 +121,7 @@ fn a_large_graph_is_collapsed_by_kernel_and_that_is_said() {
 
 #[test]
 fn the_collapsed_picture_can_be_had_in_every_format_at_any_size_and_every_task_too() {
-    let sandbox = desk_with("cholesky", "small");
+    let sandbox = sandbox_with("cholesky", "small");
     let collapsed = |format: &str| {
         passed(sandbox.ringlane(&["deps", "run", "--collapse", "--format", format, "-o", "shown"]));
         fs::read_to_string(sandbox.path().join("shown")).unwrap()
@@ -133,7 +133,7 @@ fn the_collapsed_picture_can_be_had_in_every_format_at_any_size_and_every_task_t
     assert!(mermaid.contains("n3[\"GEMM<br/>4 tasks\"]:::aic"), "{mermaid}");
     assert!(collapsed("html").contains("collapsed by kernel into 4 nodes"));
     // The other way round: a graph that would be collapsed, in full.
-    let sandbox = desk_with("cholesky", "fine");
+    let sandbox = sandbox_with("cholesky", "fine");
     let answer = passed(sandbox.ringlane(&["mermaid", "run", "--no-collapse"]));
     let tasks = ringlane_trace::deps::Deps::read(sandbox.path().join("run")).unwrap().tasks.len();
     assert_eq!(answer.stdout.lines().filter(|line| line.contains(":::")).count(), tasks);
@@ -181,7 +181,7 @@ fn mermaid_draws_the_edges_that_the_engine_wired_from_a_swimlane_of_level_2_or_3
 
 #[test]
 fn kernels_for_any_core_have_colours_of_their_own_in_every_picture() {
-    let sandbox = desk_with("cholesky", "small");
+    let sandbox = sandbox_with("cholesky", "small");
     let path = sandbox.path().join("run/deps.json");
     let text = fs::read_to_string(&path).unwrap().replace("\"core_type\":\"aic\"", "\"core_type\":\"any\"");
     fs::write(&path, text).unwrap();
@@ -203,7 +203,7 @@ fn kernels_for_any_core_have_colours_of_their_own_in_every_picture() {
 
 #[test]
 fn a_place_that_cannot_be_written_ends_with_1_and_is_not_called_a_file_of_the_run() {
-    let sandbox = desk_with("cholesky", "small");
+    let sandbox = sandbox_with("cholesky", "small");
     for command in ["deps", "mermaid"] {
         let answer = sandbox.ringlane(&[command, "run", "-o", "/proc/x"]);
         assert_eq!(answer.status, 1, "{}", answer.stderr);
@@ -214,7 +214,7 @@ fn a_place_that_cannot_be_written_ends_with_1_and_is_not_called_a_file_of_the_ru
 
 #[test]
 fn an_unknown_task_and_a_value_that_is_not_a_task_are_reported() {
-    let sandbox = desk_with("cholesky", "small");
+    let sandbox = sandbox_with("cholesky", "small");
     for (task, expected) in
         [("9:9", "one of the 20 tasks"), ("x", "a task id, or ring:number"), ("1:x", "ring:number")]
     {

@@ -21,8 +21,8 @@ kernel! { static COPY = any fn(from: &[u32], to: &mut [u32]) { to.copy_from_slic
 kernel! { static FOLD = any fn(x: &mut [u32], y: &[u32], by: u32) {
     x.iter_mut().zip(y).for_each(|(x, y)| *x = x.wrapping_mul(by).wrapping_add(*y));
 } }
-kernel! { static FAIL = any fn(_x: &mut [u32]) -> KernelResult { Err(KernelError::new("as told")) } }
-kernel! { static PANIC = any fn(_x: &mut [u32]) { panic!("as told") } }
+kernel! { static FAIL = any fn(_x: &mut [u32]) -> KernelResult { Err(KernelError::new("as planned")) } }
+kernel! { static PANIC = any fn(_x: &mut [u32]) { panic!("as planned") } }
 
 /// What `--dfx` turns on.
 fn everything() -> DfxFlags {
@@ -239,7 +239,7 @@ fn failed_runs_leave_no_trace_in_the_next_recording_of_the_same_runtime() {
                 o.scope(|o| {
                     o.submit(&FOLD, [x.inout(), x.read(), scalar(1u32)]).map(drop).unwrap_or(());
                     match *way {
-                        "orchestration" => panic!("as told"),
+                        "orchestration" => panic!("as planned"),
                         "deadlock" => {
                             (0..40).try_for_each(|_| o.submit(&COPY, [x.read(), out(u32, [8])]).map(drop))
                         }

@@ -33,8 +33,8 @@ fn fails(case: &str, status: &str, name: &str, detail: &str) {
 
 #[test]
 fn a_kernel_that_fails_or_panics_fails_its_run() {
-    fails("kernel_fails", "failed", "TaskFailed", "the kernel was told to fail");
-    fails("kernel_panics", "failed", "TaskFailed", "the kernel was told to panic");
+    fails("kernel_fails", "failed", "TaskFailed", "the kernel was asked to fail");
+    fails("kernel_panics", "failed", "TaskFailed", "the kernel was asked to panic");
     // The panic's own line, not only that of the submit.
     fails(
         "kernel_panics",
@@ -60,7 +60,7 @@ fn a_failed_task_and_why_the_orchestration_gave_up_are_both_reported() {
     assert_eq!((answer.status, answer.line("error: ")), (1, "TaskFailed: a task failed"));
     let (detail, hint) = (answer.line("detail: "), answer.line("hint: "));
     assert!(
-        detail.contains("the kernel was told to fail") && detail.contains("; and TaskTooLarge: "),
+        detail.contains("the kernel was asked to fail") && detail.contains("; and TaskTooLarge: "),
         "{detail}"
     );
     assert!(hint.contains("for TaskTooLarge: rerun with --ring-heap 536870912 "), "{hint}");
@@ -87,15 +87,15 @@ fn a_nan_in_a_golden_is_called_nan() {
 
 #[test]
 fn an_orchestration_that_fails_or_panics_is_reported_as_such() {
-    fails("orchestration_fails", "failed", "UserError", "the orchestration was told to fail");
+    fails("orchestration_fails", "failed", "UserError", "the orchestration was asked to fail");
     fails("orchestration_panics", "fatal", "ProgramPanicked", "odd_scenes.rs");
 }
 
 #[test]
 fn a_golden_that_differs_or_panics_fails_its_run() {
     fails("golden_differs", "failed", "GoldenMismatch", "1 of 1 values");
-    fails("golden_panics", "failed", "ProgramPanicked", "the golden was told to panic");
-    fails("buffers_panic", "fatal", "ProgramPanicked", "the inputs were told to panic");
+    fails("golden_panics", "failed", "ProgramPanicked", "the golden was asked to panic");
+    fails("buffers_panic", "fatal", "ProgramPanicked", "the inputs were asked to panic");
 }
 
 #[test]

@@ -162,7 +162,7 @@ fn a_case_that_takes_its_process_down_is_a_failed_case_and_the_others_run() {
     for part in [
         "odd kernel_aborts: process ",
         "signal 6 (SIGABRT)",
-        "captured output: the kernel was told to abort",
+        "captured output: the kernel was asked to abort",
         dir,
     ] {
         assert!(detail.contains(part), "{detail}");

@@ -18,7 +18,7 @@ use trace::{Trace, chrome, perfetto};
 const STARTS: [u64; 3] = [1_000_000, 1_100_000, 900_000_000_000];
 const TOOK: u64 = 800_000_000_000;
 
-/// A run that stands for the node's own, the runs of `chips` (their platforms) and of a function, and the record of calls.
+/// A run in place of the node's own, the runs of `chips` (their platforms) and of a function, and the record of calls.
 fn write_node(sandbox: &Sandbox, chips: [&str; 2]) {
     let run = |dir: &str, scene, platform: &str, recording: &[&str]| {
         let answer = sandbox
@@ -124,7 +124,7 @@ fn the_page_of_a_node_has_its_workers_their_chips_and_how_the_clocks_fit() {
 }
 
 #[test]
-fn a_page_that_stands_elsewhere_names_directories_and_does_not_link_them() {
+fn a_page_that_is_stored_elsewhere_names_directories_and_does_not_link_them() {
     let sandbox = Sandbox::new();
     write_node(&sandbox, ["a2a3sim", "a2a3sim"]);
     assert_eq!(sandbox.ringlane(&["report", "node/chip0/1"]).status, 0);

@@ -1,4 +1,4 @@
-//! What needs the real engine behind the command: deadlocks found by structure, runs ended at the next task, and
+//! What needs the real engine: deadlocks found by structure, runs ended at the next task, and
 //! totals that count.
 
 mod common;

@@ -153,5 +153,5 @@ fn a_damaged_table_is_a_note_on_the_page_and_no_error() {
     let damaged: Vec<_> =
         data["notes"].as_array().unwrap().iter().filter(|note| note["kind"] == "damaged").collect();
     assert_eq!((damaged.len(), &damaged[0]["about"]), (1, &Value::from("scopes")));
-    assert_eq!(data["timeline"]["blocks"], 20, "the rest stands");
+    assert_eq!(data["timeline"]["blocks"], 20, "the rest is shown");
 }

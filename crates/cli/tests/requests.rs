@@ -11,7 +11,7 @@ use common::{Answer, Sandbox, checked_with_children};
 use ringlane::{Platform, RunRequest};
 use ringlane_chip_sim::cost::CostTable;
 use ringlane_chip_sim::spec;
-use ringlane_node::{Child, Launch};
+use ringlane_node::{Child, ChildLaunch};
 use ringlane_task::{Explain, TaskId};
 use ringlane_trace::Manifest;
 use ringlane_trace::dump::Dump;
@@ -159,7 +159,7 @@ fn a_worker_refuses_a_request_of_another_version_an_unknown_field_and_a_cut_off_
         bytes
     };
     let start = |kind: &str, request: Vec<u8>| {
-        let launch = Launch::new("one").with_program(env!("CARGO_BIN_EXE_ringlane"));
+        let launch = ChildLaunch::new("one").with_program(env!("CARGO_BIN_EXE_ringlane"));
         Child::start(&launch.with_arguments(["worker", "--kind", kind]).with_run_request(request))
     };
     for kind in ["chip", "node"] {

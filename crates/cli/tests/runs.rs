@@ -21,7 +21,7 @@ fn a_run_prints_a_table_and_says_where_its_files_are() {
 }
 
 #[test]
-fn the_json_summary_has_every_field_and_stands_alone_on_standard_output() {
+fn the_json_summary_has_every_field_and_is_alone_on_standard_output() {
     let sandbox = Sandbox::new();
     let answer =
         sandbox.ringlane(&["run", "vector", "--case", "small", "--threads", "2", "--seed", "3", "--json"]);

@@ -187,8 +187,8 @@ fn a_run_that_was_stopped_is_shown_as_far_as_it_came() {
 #[test]
 fn a_run_without_a_swimlane_and_an_output_that_cannot_be_written_are_reported() {
     let sandbox = Sandbox::new();
-    passed(sandbox.ringlane(&["run", "vector", "--case", "small", "--dep-gen", "-o", "bare"]));
-    let answer = sandbox.ringlane(&["swimlane", "bare"]);
+    passed(sandbox.ringlane(&["run", "vector", "--case", "small", "--dep-gen", "-o", "deps_only"]));
+    let answer = sandbox.ringlane(&["swimlane", "deps_only"]);
     assert_eq!((answer.status, answer.line("hint: ")), (2, "repeat the run with --chip-swimlane"));
     passed(sandbox.ringlane(&["run", "vector", "--case", "small", "--chip-swimlane", "-o", "run"]));
     let answer = sandbox.ringlane(&["swimlane", "run", "-o", "no/such/dir.json"]);

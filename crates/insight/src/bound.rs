@@ -42,7 +42,7 @@ use ringlane_task::Ticks;
 
 use crate::{CoreKind, Cores, InsightError};
 use chains::Chains;
-use pool::{Job, pool_bound};
+use pool::{PoolTask, pool_bound};
 pub use run::{KindUse, RunBound, of_run, of_timeline};
 use whole::{Batch, BlockGroup, PLACEMENTS, group_of, whole_bound};
 
@@ -145,7 +145,7 @@ pub fn lower_bound(tasks: &[TaskTimes], edges: &[(u32, u32)], cores: &Cores) -> 
     check_cores(tasks, cores)?;
     let chains = Chains::of(tasks, edges)?;
     let pool = |cores: u64, work: &dyn Fn(&TaskTimes) -> Ticks| {
-        let jobs = tasks.iter().zip(chains.around()).map(|(task, (head, tail))| Job {
+        let jobs = tasks.iter().zip(chains.around()).map(|(task, (head, tail))| PoolTask {
             head,
             tail,
             work: work(task).0,

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! A task *could run* when the last task it depends on has ended; that is known from the graph and the timeline, whether or
-//! not anybody had noticed by then. So time in which the scheduler has not yet seen that a task is ready counts as the
+//! not the scheduler had noticed by then. So time in which the scheduler has not yet seen that a task is ready counts as the
 //! scheduler's. A mixed task could use cores only while every kind that it needs has one idle.
 //!
 //! A block that can run on any core waits for one idle core, not for one of each kind: such blocks are shared out among the

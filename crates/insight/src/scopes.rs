@@ -8,7 +8,7 @@
 //!
 //! A *peak* follows from timing: a ring fills up as far as the submitter runs ahead. A *need* follows from the program
 //! alone, and is what a capacity must be for the program to pass; so the ranking and the options come from needs. The
-//! tensor map has no need on record. There the peak stands in: whatever the open scopes hold at once was in use at once in
+//! tensor map has no need on record. There the peak is used instead: whatever the open scopes hold at once was in use at once in
 //! a run that went well, so a peak is never less than the need.
 
 mod capacities;

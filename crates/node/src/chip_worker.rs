@@ -3,7 +3,7 @@
 use ringlane_engine::api::buffers::{BufferId, Buffers};
 use ringlane_task::{Access, CallConfig, Scalar};
 
-use crate::callable::{Call, Callable, Kind};
+use crate::callable::{Call, Callable, WorkerKind};
 use crate::error::NodeError;
 use crate::mailbox::ChipTimes;
 use crate::worker_backend::WorkerBackend;
@@ -37,7 +37,7 @@ impl<E: WorkerBackend> ChipWorker<E> {
             callable: callable.name(),
             error,
         };
-        if callable.kind() != Kind::Chip {
+        if callable.kind() != WorkerKind::Chip {
             return Err(NodeError::WrongKind { callable: callable.name(), kind: callable.kind().as_str() });
         }
         let mut call = Call::here(callable.name(), config, buffers, tensors, scalars, &mut self.backend)?;

@@ -101,7 +101,7 @@ pub enum NodeError {
         worker: String,
     },
     /// A worker cannot set up its chip or its own workers.
-    CannotEquip {
+    CannotSetUp {
         error: CallError,
     },
     /// A worker cannot run this kind of callable.
@@ -165,7 +165,7 @@ impl Explain for NodeError {
             NodeError::CallFailed { .. } => "CallFailed",
             NodeError::ChildBusy { .. } => "ChildBusy",
             NodeError::NoCall { .. } => "NoCall",
-            NodeError::CannotEquip { .. } => "CannotEquip",
+            NodeError::CannotSetUp { .. } => "CannotSetUp",
             NodeError::WrongKind { .. } => "WrongKind",
             NodeError::TooManyRuns { .. } => "TooManyRuns",
             NodeError::TooManyWorkers { .. } => "TooManyWorkers",
@@ -195,7 +195,7 @@ impl Explain for NodeError {
             NodeError::CallFailed { .. } => "a call failed",
             NodeError::ChildBusy { .. } => "a worker still has an unfinished call",
             NodeError::NoCall { .. } => "there is no call to wait for",
-            NodeError::CannotEquip { .. } => "a worker cannot set up its chip or its own workers",
+            NodeError::CannotSetUp { .. } => "a worker cannot set up its chip or its own workers",
             NodeError::WrongKind { .. } => "a worker cannot run this kind of callable",
             NodeError::TooManyRuns { .. } => "a worker has too many runs in flight",
             NodeError::TooManyWorkers { .. } => "a node cannot have this number of workers",
@@ -237,7 +237,7 @@ impl Explain for NodeError {
             }
             NodeError::ChildBusy { worker, callable } => format!("{callable} in {worker}"),
             NodeError::NoCall { worker } => worker.clone(),
-            NodeError::CannotEquip { error } => error.without_hint(),
+            NodeError::CannotSetUp { error } => error.without_hint(),
             NodeError::WrongKind { callable, kind } => format!("{callable} needs a {kind} worker"),
             NodeError::TooManyRuns { limit } => format!("{limit} runs have not ended yet"),
             NodeError::TooManyWorkers { count } => {
@@ -258,7 +258,7 @@ impl Explain for NodeError {
             NodeError::RankLost { error } => return error.hint(),
             NodeError::StartFailed { error, .. }
             | NodeError::CallFailed { error, .. }
-            | NodeError::CannotEquip { error } => {
+            | NodeError::CannotSetUp { error } => {
                 return error.hint.clone();
             }
             NodeError::CorruptMailbox { .. } => {
@@ -278,7 +278,7 @@ impl Explain for NodeError {
                 "check the limits of processes (`ulimit -u`) and descriptors (`ulimit -n`)"
             }
             NodeError::StartTimedOut { .. } => Reader::choose(
-                "check the load of the machine; Launch::with_start_timeout allows more time",
+                "check the load of the machine; ChildLaunch::with_start_timeout allows more time",
                 "check the load of the machine, or start fewer workers: --workers N",
             ),
             NodeError::ChildDied { .. } => {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
-use crate::limits::{LAST_WORDS_BYTES, LAST_WORDS_LINES};
+use crate::limits::{CAPTURED_OUTPUT_BYTES, CAPTURED_OUTPUT_LINES};
 
 /// How a child ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ pub(crate) struct CapturedOutput(Vec<u8>);
 impl CapturedOutput {
     pub(crate) fn add(&mut self, bytes: &[u8]) {
         self.0.extend_from_slice(bytes);
-        let surplus = self.0.len().saturating_sub(LAST_WORDS_BYTES);
+        let surplus = self.0.len().saturating_sub(CAPTURED_OUTPUT_BYTES);
         self.0.drain(..surplus);
     }
 
@@ -66,7 +66,7 @@ impl CapturedOutput {
     pub(crate) fn text(&self) -> String {
         let text = String::from_utf8_lossy(&self.0);
         let lines: Vec<_> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-        let last = &lines[lines.len().saturating_sub(LAST_WORDS_LINES)..];
+        let last = &lines[lines.len().saturating_sub(CAPTURED_OUTPUT_LINES)..];
         last.iter().map(|line| harmless(line)).collect::<Vec<_>>().join(" | ")
     }
 }
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_exit_says_the_signal_by_number_and_name_and_the_last_words() {
+    fn an_exit_says_the_signal_by_number_and_name_and_the_captured_output() {
         let exit = |raw, words: &str| {
             Exit { pid: 7, status: ExitStatus::from_raw(raw), captured_output: words.into() }.to_string()
         };
@@ -96,9 +96,9 @@ mod tests {
         for number in 0..10_000 {
             words.add(format!("line {number}\n").as_bytes());
         }
-        assert!(words.0.len() <= LAST_WORDS_BYTES);
+        assert!(words.0.len() <= CAPTURED_OUTPUT_BYTES);
         assert!(words.text().ends_with("line 9998 | line 9999"));
-        assert_eq!(words.text().split(" | ").count(), LAST_WORDS_LINES);
+        assert_eq!(words.text().split(" | ").count(), CAPTURED_OUTPUT_LINES);
         words.add(b"\xff\x1b[2J\n");
         assert!(words.text().ends_with("\u{fffd}\\u{1b}[2J"), "{}", words.text());
     }

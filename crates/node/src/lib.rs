@@ -35,16 +35,16 @@ mod worker_backend;
 
 pub use call_error::CallError;
 pub use callable::{
-    Call, Callable, CallableFn, Digest, Kind, Registered, Signature, Tensors, registered_callables,
+    Call, Callable, CallableFn, Digest, Registered, Signature, Tensors, WorkerKind, registered_callables,
 };
 pub use child::spawn::inherited;
-pub use child::{Child, Launch, Listener, Process};
+pub use child::{Child, ChildLaunch, Process, ProcessObserver};
 pub use chip_worker::ChipWorker;
 pub use clock::{NODE_CLOCK_HZ, NodeClock, now_ns};
 pub use error::NodeError;
 pub use exit::Exit;
 pub use inventory;
-pub use mailbox::{CallTimes, ChipTimes, Recorded, Spin};
+pub use mailbox::{CallTimes, ChipTimes, HasRunDir, Spin};
 pub use memory::{Memories, SharedBuffers};
 pub use ringlane_engine as engine;
 pub use ringlane_task as task;

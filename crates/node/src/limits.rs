@@ -11,18 +11,18 @@ pub const ERROR_DETAIL_BYTES: usize = 1024;
 /// Bytes of an error's hint in a mailbox. A longer one is cut at a character.
 pub const ERROR_HINT_BYTES: usize = 512;
 
-/// How long a side looks at the mailbox before it sleeps, where each process has a core. To sleep and be woken costs about
-/// as much, so that looking never doubles the wait.
+/// How long a side polls the mailbox before it sleeps, where each process has a core. To sleep and be woken costs about
+/// as much, so that polling never doubles the wait.
 pub const SPIN: Duration = Duration::from_micros(50);
 
-/// Looks between two looks at the clock.
-pub const SPINS_A_LOOK: u32 = 64;
+/// Polls between two readings of the clock.
+pub const POLLS_PER_CLOCK_READ: u32 = 64;
 
-/// Looks between two offers of the core to others: a few microseconds, so that two processes that were put on one core do
+/// Polls between two offers of the core to others: a few microseconds, so that two processes that were put on one core do
 /// not wait for each other's whole [`SPIN`].
-pub const SPINS_A_YIELD: u32 = SPINS_A_LOOK;
+pub const POLLS_PER_YIELD: u32 = POLLS_PER_CLOCK_READ;
 
-/// The longest sleep without a look. Nobody needs it but a mailbox whose doorbell was overwritten: there a wake-up can
+/// The longest sleep without a poll. Nobody needs it but a mailbox whose doorbell was overwritten: there a wake-up can
 /// be lost, and this bounds how late the loss is noticed.
 pub const SLEEP: Duration = Duration::from_secs(1);
 
@@ -35,12 +35,12 @@ pub const START: Duration = Duration::from_secs(10);
 pub const RUN_REQUEST_BYTES: usize = 32 << 20;
 
 /// Bytes of what a child printed last that are kept.
-pub const LAST_WORDS_BYTES: usize = 4096;
+pub const CAPTURED_OUTPUT_BYTES: usize = 4096;
 
 /// Lines of what a child printed last that an error shows.
-pub const LAST_WORDS_LINES: usize = 8;
+pub const CAPTURED_OUTPUT_LINES: usize = 8;
 
-/// Bytes of an executable's notes that are looked at for its build id. More is taken for no build id.
+/// Bytes of an executable's notes that are searched for its build id. More is taken for no build id.
 pub const NOTES_BYTES: u64 = 1 << 16;
 
 /// Bytes of a node's memory, unless it is configured otherwise: heap rings and external buffers together. They are addresses, not

@@ -24,7 +24,7 @@ pub struct Inherited {
 }
 
 impl Inherited {
-    /// Refuses a descriptor that stands twice: it would have two owners, and the second would close what is not open any more.
+    /// Refuses a descriptor that is listed twice: it would have two owners, and the second would close what is not open any more.
     fn check_each_once(&self) -> Result<(), NodeError> {
         let mut all = [&[self.mailbox], &self.memories[..], self.run_request.as_slice()].concat();
         all.sort_unstable();

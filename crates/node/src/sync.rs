@@ -1,4 +1,4 @@
-//! The one door to atomics and to sleeping, so that loom can stand in for both.
+//! The one door to atomics and to sleeping, so that loom can replace both.
 //!
 //! A futex compares a word and goes to sleep in one step. Under loom a lock and a condition make that one step, so that
 //! a wake-up that is lost in the model is one that can be lost on a machine.
@@ -32,7 +32,7 @@ impl FutexWord {
         use rustix::thread::futex;
         let seconds = futex::Secs::try_from(at_most.as_secs()).unwrap_or(futex::Secs::MAX);
         let timeout = futex::Timespec { tv_sec: seconds, tv_nsec: at_most.subsec_nanos().into() };
-        // No PRIVATE: the sleeper and the waker are two processes. Every error means "look again": the word has
+        // No PRIVATE: the sleeper and the waker are two processes. Every error means "poll again": the word has
         // changed, time is up, or a signal came.
         let _ = futex::wait(&self.word, futex::Flags::empty(), seen, Some(&timeout));
     }

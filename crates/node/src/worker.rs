@@ -26,7 +26,7 @@ use ringlane_engine::remote::Remote;
 ///
 /// Dropping it interrupts what runs, and ends the workers.
 pub struct Worker {
-    jobs: Option<Sender<Job>>,
+    jobs: Option<Sender<WorkerCall>>,
     thread: Option<JoinHandle<()>>,
     remote: Remote,
     memory: Arc<Memory>,
@@ -34,7 +34,7 @@ pub struct Worker {
 }
 
 /// A run, on its way to the node's thread.
-type Job = Box<dyn FnOnce(&mut Node) + Send>;
+type WorkerCall = Box<dyn FnOnce(&mut Node) + Send>;
 
 /// A run that is over.
 #[derive(Debug)]
@@ -66,7 +66,7 @@ impl<R> Shared<R> {
 impl Worker {
     /// Starts the node and its workers, and waits until all of them are ready.
     pub fn start(above: &Memories, config: &CallConfig, options: &NodeOptions) -> Result<Self, NodeError> {
-        let (jobs, queue) = channel::<Job>();
+        let (jobs, queue) = channel::<WorkerCall>();
         let (sender, started) = channel();
         let (above, config, options) = (above.clone(), *config, options.clone());
         let live = move || {
@@ -111,7 +111,7 @@ impl Worker {
         let shared = Arc::new(Shared { finished: Mutex::new(None), is_over: Condvar::new() });
         let (theirs, in_flight, site) =
             (shared.clone(), self.in_flight.clone(), core::panic::Location::caller());
-        let job: Job = Box::new(move |node| {
+        let job: WorkerCall = Box::new(move |node| {
             let run =
                 catch_unwind(AssertUnwindSafe(|| node.run_at(site, buffers.buffers(), &(), &prefix, f)));
             let journal = node.journal().clone();
@@ -148,7 +148,7 @@ impl Drop for Worker {
             thread::sleep(Duration::from_millis(1));
         }
         if let Some(thread) = self.thread.take() {
-            // Panics of runs are caught; nobody is here to hear of another.
+            // Panics of runs are caught; no caller is left to report another to.
             let _ = thread.join();
         }
     }

@@ -7,7 +7,7 @@ use ringlane_node::frame::{
     Outcome,
 };
 use ringlane_node::task::{Access, BlobTensor, BufferHandle, CallConfig, DType, Explain, Scalar, TensorView};
-use ringlane_node::{CallError, CallTimes, ChipTimes, Digest, Recorded};
+use ringlane_node::{CallError, CallTimes, ChipTimes, Digest, HasRunDir};
 
 /// What a frame borrows.
 fn values() -> impl Strategy<Value = Vec<Vec<u8>>> {
@@ -58,7 +58,7 @@ fn answer<'f>(sequence: u64, values: &'f [Vec<u8>], codes: &[u8]) -> Frame<'f> {
         let outcome = outcomes[usize::from(codes[index % codes.len()] % 3)];
         AnswerBuffer { handle: handle(index, 1), outcome }
     });
-    let recorded = if codes[0].is_multiple_of(2) { Recorded::Yes } else { Recorded::No };
+    let recorded = if codes[0].is_multiple_of(2) { HasRunDir::Yes } else { HasRunDir::No };
     let chip = ChipTimes { start_ns: 4, ticks: sequence, freq_hz: 6, recorded };
     let chip = (!codes[0].is_multiple_of(3)).then_some(chip);
     let times = CallTimes { accepted_ns: 1, run_ns: 2, end_ns: 3, chip };
@@ -144,7 +144,7 @@ proptest! {
             for end in 0..bytes.len() {
                 let is_cut = matches!(check(&bytes[..end]), Err(FrameError::FrameTruncated { .. }));
                 prop_assert!(is_cut, "{} of {} bytes", end, bytes.len());
-                // The same with a head that does not lie about it.
+                // The same with a head that states the true length.
                 if end >= 32 {
                     let mut honest = bytes[..end].to_vec();
                     honest[16..24].copy_from_slice(&(end as u64).to_le_bytes());
@@ -170,7 +170,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_behind_a_good_head_are_refused_with_a_name_or_a_valid_frame(
+    fn any_bytes_after_a_good_head_are_refused_with_a_name_or_a_valid_frame(
         kind in 0u32..11, sequence in 0u64..2, body in vec(any::<u8>(), 0..400),
     ) {
         let mut bytes = encoded(&Frame::Shutdown);

@@ -12,7 +12,7 @@ use ringlane_task::topics;
 use tracing::{debug, error};
 
 use crate::error::ProbeError;
-use crate::kind::{Kind, KindSpec, Sink, Storage};
+use crate::kind::{KindSpec, RecordKind, Sink, Storage};
 use crate::lane::{Counts, Drain, Filled, Pool, Rules, Writer, lane};
 use crate::store::{Spool, WriteFailure, place_pieces};
 
@@ -73,7 +73,7 @@ pub(crate) enum Phase {
 
 /// The records of one kind: during the run held by the collector, afterwards by the reader.
 pub struct RecordedKind {
-    kind: Kind,
+    kind: RecordKind,
     name: &'static str,
     path: PathBuf,
     sink: OpenSink,
@@ -108,7 +108,7 @@ impl RecordedKind {
     }
 
     /// Which kind it is.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> RecordKind {
         self.kind
     }
 

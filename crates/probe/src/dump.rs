@@ -87,7 +87,7 @@ pub(crate) struct Capture {
     captured_bytes: u64,
 }
 
-/// A stretch of the file for the small tensors of one core, so that they lie together and are written together.
+/// A stretch of the file for the small tensors of one core, so that they are adjacent and written together.
 #[derive(Default)]
 struct Stretch {
     next: u64,

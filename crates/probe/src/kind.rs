@@ -18,13 +18,13 @@ pub const BUFFER_BYTES_MAX: u32 = 1 << 30;
 
 /// A kind of record: a small number chosen by the caller that starts the recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Kind(pub u8);
+pub struct RecordKind(pub u8);
 
 /// A kind of record that is on: how its lanes are laid out and where its records go.
 #[derive(Debug)]
 pub struct KindSpec {
     /// Which kind.
-    pub kind: Kind,
+    pub kind: RecordKind,
     /// Its name in messages.
     pub name: &'static str,
     /// The file that messages name when something cannot be written.

@@ -11,20 +11,20 @@ pub(crate) use ringlane_trace::scopes::FILE_NAME as SCOPES_FILE;
 pub(crate) use ringlane_trace::swimlane::FILE_NAME as SWIMLANE_FILE;
 use ringlane_trace::{RunDir, TraceError};
 
-use crate::kind::{Kind, KindSpec, Sink};
+use crate::kind::{KindSpec, RecordKind, Sink};
 
-pub(crate) const BLOCKS: Kind = Kind(0);
-pub(crate) const PHASES: Kind = Kind(1);
-pub(crate) const TASKS: Kind = Kind(2);
-pub(crate) const EDGES: Kind = Kind(3);
-pub(crate) const SUBMITS: Kind = Kind(4);
-pub(crate) const DUMP: Kind = Kind(5);
-pub(crate) const PAYLOAD: Kind = Kind(6);
-pub(crate) const PMU: Kind = Kind(7);
-pub(crate) const DEPS: Kind = Kind(8);
-pub(crate) const SCOPES: Kind = Kind(9);
-pub(crate) const DUMP_TASKS: Kind = Kind(10);
-pub(crate) const RECLAIMS: Kind = Kind(11);
+pub(crate) const BLOCKS: RecordKind = RecordKind(0);
+pub(crate) const PHASES: RecordKind = RecordKind(1);
+pub(crate) const TASKS: RecordKind = RecordKind(2);
+pub(crate) const EDGES: RecordKind = RecordKind(3);
+pub(crate) const SUBMITS: RecordKind = RecordKind(4);
+pub(crate) const DUMP: RecordKind = RecordKind(5);
+pub(crate) const PAYLOAD: RecordKind = RecordKind(6);
+pub(crate) const PMU: RecordKind = RecordKind(7);
+pub(crate) const DEPS: RecordKind = RecordKind(8);
+pub(crate) const SCOPES: RecordKind = RecordKind(9);
+pub(crate) const DUMP_TASKS: RecordKind = RecordKind(10);
+pub(crate) const RECLAIMS: RecordKind = RecordKind(11);
 
 /// Buffers of a lane and bytes of each. The memory is touched only as far as it is used.
 const RECORDS: (u32, u32) = (64, 64 << 10);
@@ -41,7 +41,7 @@ const PAYLOADS: (u32, u32) = (16, 512 << 10);
 /// The spec of a kind whose records are spooled.
 pub(crate) fn spooled(
     dir: &RunDir,
-    kind: Kind,
+    kind: RecordKind,
     name: &'static str,
     file: &'static str,
     writers: u32,

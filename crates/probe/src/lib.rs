@@ -40,7 +40,7 @@ pub use clock::Clock;
 pub use collector::{KindCounts, RecordedKind};
 pub use error::ProbeError;
 pub use export::{Copies, Exported, RecordingProblem, RunFacts};
-pub use kind::{Kind, KindSpec, Sink, Storage};
+pub use kind::{KindSpec, RecordKind, Sink, Storage};
 pub use lane::{Counts, Pool, Writer};
 pub use logged::{Logged, logs_submitter};
 pub use recorder::{Recorder, StartError};

@@ -17,7 +17,7 @@ use tracing::{debug, trace};
 use crate::clock::Clock;
 use crate::collector::{Phase, RecordedKind};
 use crate::error::ProbeError;
-use crate::kind::{Kind, KindSpec};
+use crate::kind::{KindSpec, RecordKind};
 use crate::lane::{CollectorWaker, Pool, Rules, Writer};
 
 /// How long the collector sleeps between two polls, longer and longer: each poll takes a core from the run. A lane that
@@ -25,18 +25,18 @@ use crate::lane::{CollectorWaker, Pool, Rules, Writer};
 const SLEEP_MIN: Duration = Duration::from_millis(8);
 const SLEEP_MAX: Duration = Duration::from_millis(64);
 
-/// The writers of a recording, for those who will write.
+/// The writers of a recording, one for each thread that writes.
 #[derive(Debug)]
-pub struct Writers(Vec<(Kind, Vec<Writer>)>);
+pub struct Writers(Vec<(RecordKind, Vec<Writer>)>);
 
 impl Writers {
     /// Takes the writers of a kind, in the order of their lanes; none if the kind is off or they were taken.
-    pub fn take(&mut self, kind: Kind) -> Vec<Writer> {
+    pub fn take(&mut self, kind: RecordKind) -> Vec<Writer> {
         self.0.iter_mut().find(|(of, _)| *of == kind).map(|(_, all)| core::mem::take(all)).unwrap_or_default()
     }
 
     /// Gives writers back, for someone else to take.
-    pub(crate) fn put(&mut self, kind: Kind, writers: impl IntoIterator<Item = Writer>) {
+    pub(crate) fn put(&mut self, kind: RecordKind, writers: impl IntoIterator<Item = Writer>) {
         if let Some((_, all)) = self.0.iter_mut().find(|(of, _)| *of == kind) {
             all.extend(writers);
         }
@@ -56,7 +56,7 @@ impl Recording {
     ///
     /// ```
     /// use std::sync::Arc;
-    /// use ringlane_probe::{Clock, Kind, KindSpec, ProbeError, Recording, Sink};
+    /// use ringlane_probe::{Clock, RecordKind, KindSpec, ProbeError, Recording, Sink};
     /// use ringlane_task::Overflow;
     ///
     /// struct Still;
@@ -64,7 +64,7 @@ impl Recording {
     ///     fn now(&self) -> u64 { 0 }
     /// }
     /// let numbers = KindSpec {
-    ///     kind: Kind(0),
+    ///     kind: RecordKind(0),
     ///     name: "numbers",
     ///     path: "numbers.json".into(),
     ///     sink: Sink::spool(|| std::fs::File::open("/nowhere")), // opened only if memory becomes short
@@ -74,10 +74,10 @@ impl Recording {
     ///     writers: 1,
     /// };
     /// let (recording, mut writers) = Recording::start(Overflow::Block, Arc::new(Still), vec![numbers])?;
-    /// let mut writer = writers.take(Kind(0)).remove(0);
+    /// let mut writer = writers.take(RecordKind(0)).remove(0);
     /// writer.push(&7u64);
     /// let recorded = recording.stop([writer])?;
-    /// recorded.kind(Kind(0)).unwrap().for_each_chunk(|lane, records| {
+    /// recorded.kind(RecordKind(0)).unwrap().for_each_chunk(|lane, records| {
     ///     assert_eq!((lane, records), (0, &7u64.to_ne_bytes()[..]));
     ///     Ok::<_, ProbeError>(())
     /// })?;
@@ -175,7 +175,7 @@ pub struct Recorded {
 
 impl Recorded {
     /// A kind that was on.
-    pub fn kind(&self, kind: Kind) -> Option<&RecordedKind> {
+    pub fn kind(&self, kind: RecordKind) -> Option<&RecordedKind> {
         self.kinds.iter().find(|recorded| recorded.kind() == kind)
     }
 
@@ -213,7 +213,7 @@ pub(crate) mod tests_support {
     /// What one writer wrote, as one chunk.
     pub(crate) fn one_writer(write: impl FnOnce(&mut Writer)) -> Vec<u8> {
         let (path, sink) = ("run/records".into(), Sink::spool(|| std::fs::File::open("/nowhere")));
-        let (kind, name) = (Kind(0), "records");
+        let (kind, name) = (RecordKind(0), "records");
         let spec =
             KindSpec { kind, name, path, sink, buffers: 4, buffer_bytes: 4096, ready_bytes: 0, writers: 1 };
         let started = Recording::start(Overflow::Block, Arc::new(Still), vec![spec]);

@@ -1,4 +1,4 @@
-//! The records as they lie in a lane: plain data, no padding that is not named, times in ticks of the run's clock.
+//! The records as they are in a lane: plain data, no padding that is not named, times in ticks of the run's clock.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use ringlane_probe::{
-    Clock, Kind, KindCounts, KindSpec, Pool, ProbeError, Recorded, RecordedKind, Recording, Sink, Storage,
-    Writers,
+    Clock, KindCounts, KindSpec, Pool, ProbeError, RecordKind, Recorded, RecordedKind, Recording, Sink,
+    Storage, Writers,
 };
 use ringlane_task::{Explain, Overflow};
 
@@ -71,10 +71,10 @@ impl Storage for Disk {
     }
 }
 
-const NUMBERS: Kind = Kind(0);
-const PIECES: Kind = Kind(1);
+const NUMBERS: RecordKind = RecordKind(0);
+const PIECES: RecordKind = RecordKind(1);
 
-fn spec(kind: Kind, sink: Sink, buffers: u32, buffer_bytes: u32, writers: u32) -> KindSpec {
+fn spec(kind: RecordKind, sink: Sink, buffers: u32, buffer_bytes: u32, writers: u32) -> KindSpec {
     KindSpec {
         kind,
         name: "numbers",

@@ -188,7 +188,7 @@ impl Manifest {
         self.swimlane_level
     }
 
-    /// Whether its ticks are those of a model. A node's are of the clock that everybody has, whatever its chips are.
+    /// Whether its ticks are those of a model. A node's are of the clock that all processes share, whatever its chips are.
     pub fn has_model_time(&self) -> bool {
         match &self.clock {
             Some(clock) => clock.source == "virtual",

@@ -78,7 +78,7 @@ impl UtcTime {
 }
 
 // Both conversions count from 1 March of year 0, so that the leap day is the last of its year and a month's
-// first day follows from 153 days for every five months. 719,468 days lie between that and 1 January 1970.
+// first day follows from 153 days for every five months. 719,468 days are between that and 1 January 1970.
 const DAYS_BEFORE_1970: u64 = 719_468;
 /// Days of 400 years, after which the calendar repeats.
 const ERA_DAYS: u64 = 146_097;

@@ -1,4 +1,4 @@
-//! Memory behind copies.
+//! Memory that the host reaches by copies only.
 
 use std::cell::Cell;
 use std::sync::OnceLock;
@@ -57,7 +57,7 @@ impl ToyMemory {
             return Ok(());
         };
         let seen = self.seen.fetch_add(1, Ordering::Relaxed);
-        if seen < failing.after { Ok(()) } else { Err(MemoryError::new("the toy was told to fail")) }
+        if seen < failing.after { Ok(()) } else { Err(MemoryError::new("the toy was asked to fail")) }
     }
 }
 
@@ -68,7 +68,7 @@ impl Memory for ToyMemory {
 
     unsafe fn zero(&self, at: *mut u8, bytes: usize) -> MemoryResult {
         self.allow(MemoryOp::Zero)?;
-        // SAFETY: the caller's promise, for the bytes that the address stands for; so below.
+        // SAFETY: the caller's promise, for the bytes that the address refers to; so below.
         unsafe { DirectMemory.zero(at.wrapping_sub(FAR), bytes) }
     }
 

@@ -77,13 +77,13 @@ fn failing(operation: MemoryOp, after: u32, probe: &impl Probe) -> (String, Stri
 
 #[test]
 fn every_operation_that_fails_ends_the_run_and_is_named() {
-    let first_copy = "copying 16 bytes into external buffer 0: the toy was told to fail";
-    let second_copy = "copying 16 bytes into external buffer 1: the toy was told to fail";
-    let upload = "copying 16 bytes into heap ring 0: the toy was told to fail";
-    let zero = "zeroing 16 bytes of heap ring 0: the toy was told to fail";
-    let gather = "gathering 16 bytes of heap ring 0: the toy was told to fail";
-    let back = "copying 16 bytes out of external buffer 0: the toy was told to fail";
-    let second_back = "copying 16 bytes out of external buffer 1: the toy was told to fail";
+    let first_copy = "copying 16 bytes into external buffer 0: the toy was asked to fail";
+    let second_copy = "copying 16 bytes into external buffer 1: the toy was asked to fail";
+    let upload = "copying 16 bytes into heap ring 0: the toy was asked to fail";
+    let zero = "zeroing 16 bytes of heap ring 0: the toy was asked to fail";
+    let gather = "gathering 16 bytes of heap ring 0: the toy was asked to fail";
+    let back = "copying 16 bytes out of external buffer 0: the toy was asked to fail";
+    let second_back = "copying 16 bytes out of external buffer 1: the toy was asked to fail";
     let cases = [
         // Nothing ran, and nothing is copied back.
         (MemoryOp::CopyIn, 0, first_copy, 8),

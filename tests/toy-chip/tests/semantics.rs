@@ -94,7 +94,7 @@ fn every_scene_meets_its_golden() {
 }
 
 #[test]
-fn what_is_only_lent_for_reading_is_not_copied_back_and_a_look_is_refused() {
+fn what_is_only_lent_for_reading_is_not_copied_back_and_reading_it_is_refused() {
     let (values, mut results) = ([5u32; 4], [0u32; 4]);
     let mut data = Buffers::new();
     let x = data.lend(&[2, 2], &values).unwrap();

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_copy_leaves_built_files_behind_and_is_a_workspace_of_its_own() {
+    fn the_copy_leaves_built_files_out_and_is_a_workspace_of_its_own() {
         let dir = tempfile::tempdir().unwrap();
         let (from, to) = (dir.path().join("from"), dir.path().join("to"));
         fs::create_dir_all(from.join("rust/target")).unwrap();

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_missing_peer_is_a_dash_and_ringlane_stands_last() {
+    fn a_missing_peer_is_a_dash_and_ringlane_is_last() {
         let text = of_board(&board(&[("omp-gcc", "chain", 0, 1, 92.91), ("dagx", "chain", 0, 1, 1234.5)]));
         let first: Vec<_> = text.lines().skip(3).take(11).collect();
         assert_eq!(

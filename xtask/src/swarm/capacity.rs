@@ -37,7 +37,7 @@ pub(crate) struct Attempt {
 }
 
 impl Attempt {
-    /// The refusal behind an error, if it is one.
+    /// The refusal that an error reports, if it does.
     pub(crate) fn of(error: &Error, got: &Outcome) -> Option<Self> {
         let (attempts, left_out) = (got.attempts, got.refused.len());
         Some(match error.fault() {

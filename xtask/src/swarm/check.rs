@@ -204,7 +204,7 @@ fn again(
         Verdict::Failed(error) => Attempt::of(error, &got),
         _ => None,
     };
-    // How many edges a barrier takes, and where gaps lie in a byte ring, depends on how far tasks have come: where a
+    // How many edges a barrier takes, and where gaps are in a byte ring, depends on how far tasks have come: where a
     // ring is barely large enough one run may pass and the next one not.
     let by_chance = |a: Attempt| {
         let tiny = matches!(program.rings, Rings::Tiny(_));

@@ -18,7 +18,7 @@ pub(crate) const DEPTH_MAX: u32 = 6;
 /// How many programs in a hundred are recorded: a recording takes many times as long as a program.
 const RECORDED: u32 = 5;
 
-/// How many programs in a hundred run on a modelled chip too, of those with at most so many tasks: each is recorded
+/// How many programs in a hundred run on a modelled chip too, of those with at most this many tasks: each is recorded
 /// twice at least.
 const MODELLED: u32 = 10;
 const MODELLED_TASKS_MAX: u32 = 60;

@@ -26,7 +26,7 @@ use super::check::{Failure, compare, settle};
 use super::draw_model::{MODELS, own_chip};
 use super::outcome::Outcome;
 use super::program::{Capacity, Diagnostics, Modelled, Program};
-use super::record::{Desk, Observed, Recording, same_deps};
+use super::record::{Observed, Recording, RunDirs, same_deps};
 
 /// The one file that contains the time of day.
 const MANIFEST: &str = "run.json";
@@ -41,11 +41,11 @@ pub(crate) fn check(
     let rings = settle(program, expected, first, |rings| {
         platform(plan, None).with(&config(plan, rings)).map_err(|error| format!("{error:?}"))
     })?;
-    let desk = Desk::new()?;
+    let dirs = RunDirs::new()?;
     let recorded = |name: &str| {
         let (config, diagnostics) = (config(plan, &rings), plan.diagnostics);
         let recording =
-            Recording { platform: platform(plan, plan.chaos), config, diagnostics, dir: desk.dir(name) };
+            Recording { platform: platform(plan, plan.chaos), config, diagnostics, dir: dirs.dir(name) };
         let observed = recording.observe(program).map_err(|failure| format!("{name}: {failure}"))?;
         is_right(program, expected, &observed).map_err(|failure| format!("{name}: {failure}"))?;
         Ok::<_, Failure>(observed)
@@ -55,9 +55,9 @@ pub(crate) fn check(
     if draws(&one) != draws(&two) {
         return Err("the same chaos drew other things".to_string());
     }
-    same_files(&desk)?;
+    same_files(&dirs)?;
     if plan.diagnostics.flags.contains(DfxFlags::DEPS) {
-        elsewhere(program, plan, expected, &rings, &desk, &one)?;
+        elsewhere(program, plan, expected, &rings, &dirs, &one)?;
     }
     Ok(())
 }
@@ -102,9 +102,9 @@ fn takes_its_time(plan: &Modelled, observed: &Observed) -> Result<(), Failure> {
 }
 
 /// Whether both recordings left the same bytes, those of an interrupted run too.
-fn same_files(desk: &Desk) -> Result<(), Failure> {
+fn same_files(dirs: &RunDirs) -> Result<(), Failure> {
     for (one, two) in [("one", "two"), ("one.interrupted", "two.interrupted")] {
-        let (one, two) = (desk.dir(one), desk.dir(two));
+        let (one, two) = (dirs.dir(one), dirs.dir(two));
         if one.exists() || two.exists() {
             same_directory(&one, &two)?;
         }
@@ -156,7 +156,7 @@ fn elsewhere(
     plan: &Modelled,
     expected: &(Outcome, Vec<Fate>),
     rings: &Capacity,
-    desk: &Desk,
+    dirs: &RunDirs,
     here: &Observed,
 ) -> Result<(), Failure> {
     let models = MODELS.into_iter().filter(|&model| model != plan.platform);
@@ -168,7 +168,7 @@ fn elsewhere(
             (Runtime::on(platform).model(model), capacity::config(rings, 0))
         };
         let diagnostics = Diagnostics { pmu_group: 0, ..plan.diagnostics };
-        let recording = Recording { platform: on, config, diagnostics, dir: desk.dir(platform.as_str()) };
+        let recording = Recording { platform: on, config, diagnostics, dir: dirs.dir(platform.as_str()) };
         let named = |failure| format!("{platform}: {failure}");
         let there = recording.observe(program).map_err(named)?;
         is_right(program, expected, &there).map_err(named)?;

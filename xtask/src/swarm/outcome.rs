@@ -27,7 +27,7 @@ pub(crate) enum Verdict {
     Panicked(String),
 }
 
-/// What a run left behind.
+/// What a run produced.
 pub(crate) struct Outcome {
     pub(crate) verdict: Verdict,
     /// Every buffer, element by element, as bits.

@@ -170,7 +170,7 @@ pub(crate) struct Submit {
 /// What a submit says about its task.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Notes {
-    /// Characters of its name behind its number.
+    /// Characters of its name after its number.
     pub(crate) label: Option<u32>,
     /// Nanoseconds that it takes on a modelled chip.
     pub(crate) duration_ns: Option<u32>,

@@ -26,15 +26,15 @@ use super::outcome::{Outcome, Verdict, on_engine};
 use super::program::{Capacity, Diagnostics, Program};
 
 /// A directory for recordings; gone afterwards.
-pub(super) struct Desk(PathBuf);
+pub(super) struct RunDirs(PathBuf);
 
-impl Desk {
+impl RunDirs {
     pub(super) fn new() -> Result<Self, Failure> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = scratch().join(format!("ringlane-swarm-{}-{number}", std::process::id()));
         fs::create_dir_all(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        Ok(Desk(path))
+        Ok(RunDirs(path))
     }
 
     /// The directory of a recording.
@@ -50,7 +50,7 @@ fn scratch() -> PathBuf {
     if !chosen && memory.is_dir() { memory.to_path_buf() } else { std::env::temp_dir() }
 }
 
-impl Drop for Desk {
+impl Drop for RunDirs {
     fn drop(&mut self) {
         // Nothing depends on it being gone.
         let _ = fs::remove_dir_all(&self.0);
@@ -94,13 +94,13 @@ pub(crate) fn check(
     rings: [Capacity; 2],
 ) -> Result<(), Failure> {
     let Some(plan) = &program.recorded else { return Ok(()) };
-    let (desk, [first, last]) = (Desk::new()?, rings);
+    let (dirs, [first, last]) = (RunDirs::new()?, rings);
     let on_cpu = |rings: &Capacity, threads: i32, diagnostics: Diagnostics, name: &str| {
         let recording = Recording {
             platform: Runtime::on(Platform::Cpu),
             config: capacity::config(rings, threads),
             diagnostics,
-            dir: desk.dir(name),
+            dir: dirs.dir(name),
         };
         recording.observe(program)
     };

@@ -6,7 +6,7 @@ use super::tree::File;
 
 /// Words that mark unfinished work. In pieces, so that this file passes its own rule.
 const MARKERS: [&str; 2] = [concat!("FIX", "ME"), concat!("XX", "X")];
-/// Macros that stand in for code, or print it while debugging.
+/// Macros that are placeholders for code, or print it while debugging.
 const UNFINISHED: [&str; 3] = ["todo", "unimplemented", "dbg"];
 
 /// White space at the end of a line, and a last line without an end.
@@ -51,7 +51,7 @@ pub fn opening(file: &File) -> Option<Finding> {
         .then(|| Finding::new(file, 1, "no module documentation on the first line", remedy))
 }
 
-/// Macros that stand in for code.
+/// Macros that are placeholders for code.
 pub fn unfinished(file: &File, level: &Level) -> Vec<Finding> {
     let calls = level.windows(2).filter(|pair| is_mark(&pair[1], '!'));
     let named =

@@ -14,9 +14,9 @@ const CODE_LINES_BETWEEN_MAX: usize = 5;
 pub fn unexplained(file: &File, level: &Level) -> Vec<Finding> {
     let pairs = level.windows(2).filter(|pair| is_word(&pair[0], "unsafe"));
     let claims = pairs.filter(|pair| is_word(&pair[1], "impl") || as_block(&pair[1]).is_some());
-    let bare = claims.map(|pair| line_of(&pair[0])).filter(|&line| !is_explained(&file.text, line));
+    let unexplained = claims.map(|pair| line_of(&pair[0])).filter(|&line| !is_explained(&file.text, line));
     let remedy = "say above it, after `// SAFETY:`, why the callee's conditions hold";
-    bare.map(|line| Finding::new(file, line, "`unsafe` without a reason", remedy)).collect()
+    unexplained.map(|line| Finding::new(file, line, "`unsafe` without a reason", remedy)).collect()
 }
 
 /// Whether `SAFETY:` is on the line or in a comment close above it.

@@ -10,7 +10,7 @@
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use ringlane_node::{Child, Kind, Launch, Memories, Node, NodeOptions, On, Spin, WorkerSpec};
+use ringlane_node::{Child, ChildLaunch, Memories, Node, NodeOptions, On, Spin, WorkerKind, WorkerSpec};
 use ringlane_task::CallConfig;
 
 use crate::echo::{EMPTY, EchoChild};
@@ -103,7 +103,7 @@ fn timed(mut work: impl FnMut() -> Result<(), BenchError>) -> Result<Duration, B
 }
 
 fn mailbox(spin: Spin) -> Result<Way, BenchError> {
-    let mut child = Child::start(&Launch::new("mailbox").with_spin(spin))?;
+    let mut child = Child::start(&ChildLaunch::new("mailbox").with_spin(spin))?;
     let config = CallConfig::default();
     Ok(Box::new(
         move |calls| Ok((0..calls).try_for_each(|_| child.call(&EMPTY, &config, &[], CALL_TIMEOUT))?),
@@ -111,7 +111,7 @@ fn mailbox(spin: Spin) -> Result<Way, BenchError> {
 }
 
 fn node() -> Result<Way, BenchError> {
-    let worker = WorkerSpec { kind: Kind::Function, launch: Launch::new("function0") };
+    let worker = WorkerSpec { kind: WorkerKind::Function, launch: ChildLaunch::new("function0") };
     let mut node =
         Node::start(&Memories::default(), &CallConfig::default(), &NodeOptions::new(vec![worker]))?;
     let (mut data, config) = (node.buffers(), CallConfig::default());

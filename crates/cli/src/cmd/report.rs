@@ -7,7 +7,7 @@ use std::thread;
 
 use ringlane_insight::Run;
 use ringlane_insight::units::bytes_text;
-use ringlane_report::page::{self, PageError, PageFacts, Place};
+use ringlane_report::page::{self, PageError, PageFacts, PagePlace};
 use ringlane_trace::{ArtifactFile, TraceError, remove_unfinished};
 
 use crate::errors::{CliError, Exit};
@@ -95,11 +95,11 @@ pub fn write_pages(dir: &Path, report: &mut dyn FnMut(String)) -> Result<(), Cli
 }
 
 /// Whether a page is in the directory of its run.
-fn place_of(run: &Run, path: &Path) -> Place {
+fn place_of(run: &Run, path: &Path) -> PagePlace {
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     match (dir.canonicalize(), run.dir.canonicalize()) {
-        (Ok(page), Ok(run)) if page == run => Place::InRun,
-        _ => Place::Elsewhere,
+        (Ok(page), Ok(run)) if page == run => PagePlace::InRun,
+        _ => PagePlace::Elsewhere,
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::time::Duration;
 
-use ringlane_node::{CallError, Inherited, Kind, NoBackend, NodeError, Service, Spin, WorkerBackend};
+use ringlane_node::{CallError, Inherited, NoBackend, NodeError, Service, Spin, WorkerBackend, WorkerKind};
 use ringlane_task::Reader;
 
 use super::ranks;
@@ -102,14 +102,14 @@ impl WorkerArgs {
 
     /// What this worker has.
     fn backend(&self, service: &Service) -> Result<Box<dyn WorkerBackend>, NodeError> {
-        if self.kind == Kind::Function.as_str() {
+        if self.kind == WorkerKind::Function.as_str() {
             return Ok(Box::new(NoBackend));
         }
-        let cannot = |error: CliError| NodeError::CannotEquip { error: CallError::of(&error) };
+        let cannot = |error: CliError| NodeError::CannotSetUp { error: CallError::of(&error) };
         let request = service.run_request().map(RunRequest::decode).transpose();
         let request = request.map_err(|error| cannot(CliError::Request(error)))?.unwrap_or_default();
         let monitor = Monitor::start(&Audience::People).map_err(cannot)?;
-        if self.kind == Kind::Chip.as_str() {
+        if self.kind == WorkerKind::Chip.as_str() {
             return Ok(Box::new(OneChip { request, runtime: None, graphs: BTreeMap::new(), monitor }));
         }
         let (shape, call_timeout) = (self.workers.clone(), self.call_timeout);

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ringlane::RunRequest;
-use ringlane_chip_cpu::{ClockSource, CpuClock};
+use ringlane_chip_cpu::{CpuClock, TickSource};
 use ringlane_node::inherited;
 use rustix::fs::{MemfdFlags, memfd_create};
 use serde::{Deserialize, Serialize};
@@ -113,7 +113,7 @@ impl JobMessage {
     /// Gives the child the rate of this machine's clock: to measure it takes a good part of the time of a short case, and so
     /// all cases of a command have the same.
     pub fn set_clock(&self, clock: &CpuClock) -> io::Result<()> {
-        if clock.source() == ClockSource::Tsc {
+        if clock.source() == TickSource::Tsc {
             self.file.write_all_at(&clock.freq_hz().to_ne_bytes(), CLOCK_HZ_AT)?;
             self.file.write_all_at(&clock.error_ppm().to_bits().to_ne_bytes(), CLOCK_ERROR_AT)?;
         }
@@ -177,7 +177,7 @@ impl JobMessage {
         self.word(SUBMITTED_AT)
     }
 
-    /// Whether a task ran when the child looked last.
+    /// Whether a task ran when the child last checked.
     pub fn is_in_task(&self) -> bool {
         self.word(IN_TASK_AT) != 0
     }

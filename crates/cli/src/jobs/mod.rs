@@ -28,13 +28,13 @@ use crate::cmd::write_pages;
 use crate::errors::{CliError, Exit};
 use crate::execute::{Audience, Setup, execute};
 use crate::monitor::Monitor;
-use crate::select::Job;
+use crate::select::SelectedCase;
 use crate::signals::{StopSignal, stop_signal};
 
 /// A case, and how it is run.
 pub struct Plan {
     /// The case.
-    pub job: Job,
+    pub job: SelectedCase,
     /// How; one for all cases of a scene.
     pub setup: Rc<Setup>,
 }

@@ -17,7 +17,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use ringlane_chip_cpu::CpuClock;
-use ringlane_node::{Exit, Listener, NodeError, Process};
+use ringlane_node::{Exit, NodeError, Process, ProcessObserver};
 use ringlane_trace::{Manifest, RunError, RunStatus};
 use rustix::process::Signal;
 
@@ -32,7 +32,7 @@ use crate::limits::{CASE_EVENTS, CTRL_C_GRACE, TICK};
 use crate::log;
 use crate::output::say;
 use crate::progress::Progress;
-use crate::signals::{Inbox, StopSignal, Wish, is_stop_asked, stop_signal};
+use crate::signals::{Inbox, SignalRequest, StopSignal, is_stop_asked, stop_signal};
 
 /// What a process is heard of.
 enum Event {
@@ -42,14 +42,14 @@ enum Event {
 
 /// Hears of the process of one worker.
 #[derive(Debug)]
-struct Ear {
+struct EventSender {
     worker: usize,
     events: SyncSender<Event>,
 }
 
-impl Listener for Ear {
-    fn heard(&self, printed: &[u8]) {
-        // An error means that nobody wants to know any more.
+impl ProcessObserver for EventSender {
+    fn printed(&self, printed: &[u8]) {
+        // An error means that the receiver is gone.
         let _ = self.events.send(Event::Printed(self.worker, printed.to_vec()));
     }
 
@@ -130,18 +130,18 @@ impl ProcessPool {
                 break;
             }
             let event = self.events.recv_timeout(TICK).ok();
-            event.into_iter().for_each(|event| self.hear(event));
+            event.into_iter().for_each(|event| self.handle(event));
             while let Ok(event) = self.events.try_recv() {
-                self.hear(event);
+                self.handle(event);
             }
-            self.heed_signals();
-            self.look();
+            self.handle_signals();
+            self.show_progress();
         }
         let case_report = self.case_report.into_iter().flatten().collect();
         Ended { case_report, refusal: self.refusal, interrupted: stop_signal() }
     }
 
-    /// Gives each worker that has none a case, as long as there are some and nobody wants to stop.
+    /// Gives each worker that has none a case, as long as there are cases and no stop was requested.
     fn start_cases(&mut self) {
         for worker in 0..self.workers.len() {
             let is_over = self.next == self.cases.len() || self.refusal.is_some() || is_stop_asked();
@@ -167,14 +167,14 @@ impl ProcessPool {
         let message = JobMessage::create(spec, &setup.request).map_err(cannot)?;
         self.clock.iter().try_for_each(|clock| message.set_clock(clock)).map_err(cannot)?;
         let descriptor = message.descriptor().map_err(cannot)?;
-        let ear = Arc::new(Ear { worker, events: self.sender.clone() });
+        let listener = Arc::new(EventSender { worker, events: self.sender.clone() });
         let arguments = arguments(&descriptor);
-        let process = Process::start(&label, arguments, Arc::new(descriptor), ear)?;
+        let process = Process::start(&label, arguments, Arc::new(descriptor), listener)?;
         self.screen.begin(worker, &label);
         Ok(AtWork { case, process, message, printed: Printed::by(&label), is_killed: false })
     }
 
-    fn hear(&mut self, event: Event) {
+    fn handle(&mut self, event: Event) {
         match event {
             Event::Printed(worker, bytes) => {
                 if let Some(at_work) = &mut self.workers[worker] {
@@ -183,14 +183,14 @@ impl ProcessPool {
             }
             Event::Ended(worker) => {
                 if let Some(at_work) = self.workers[worker].take() {
-                    self.bury(worker, at_work);
+                    self.reap(worker, at_work);
                 }
             }
         }
     }
 
     /// Takes the answer of a process that has ended.
-    fn bury(&mut self, worker: usize, mut at_work: AtWork) {
+    fn reap(&mut self, worker: usize, mut at_work: AtWork) {
         at_work.printed.finish(&self.screen);
         self.screen.end(worker);
         let answer = self.answer(&at_work);
@@ -231,15 +231,15 @@ impl ProcessPool {
         Answer { case_report: Some(case_report), notes: vec![Note::error(&end)], refusal: None }
     }
 
-    fn heed_signals(&mut self) {
-        for wish in self.inbox.take() {
-            match wish {
-                Wish::Stop(signal) => {
+    fn handle_signals(&mut self) {
+        for request in self.inbox.take() {
+            match request {
+                SignalRequest::Stop(signal) => {
                     self.screen.above(|| say(text(signal)));
                     self.patience = Instant::now().checked_add(CTRL_C_GRACE);
                     self.signal_all(Signal::INT);
                 }
-                Wish::Look => self.signal_all(Signal::USR1),
+                SignalRequest::Status => self.signal_all(Signal::USR1),
             }
         }
         if self.patience.is_some_and(|until| Instant::now() >= until) {
@@ -251,7 +251,7 @@ impl ProcessPool {
         self.workers.iter().flatten().for_each(|at_work| at_work.process.signal(signal));
     }
 
-    /// Ends those that do not hear. The others write what they have, which may take as long as it takes.
+    /// Ends those that do not react. The others write what they have, however long that takes.
     fn kill_those_in_a_task(&mut self) {
         for at_work in self.workers.iter_mut().flatten() {
             if at_work.message.is_in_task() && !at_work.is_killed {
@@ -262,7 +262,7 @@ impl ProcessPool {
     }
 
     /// Shows how far the cases are.
-    fn look(&self) {
+    fn show_progress(&self) {
         for (worker, at_work) in self.workers.iter().enumerate() {
             if let Some(at_work) = at_work {
                 self.screen.update(worker, at_work.message.submitted());

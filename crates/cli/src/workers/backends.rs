@@ -10,7 +10,7 @@ use ringlane_engine::prelude::{Buffers, Orch};
 use ringlane_engine::report::{Run, RunReport};
 use ringlane_engine::seams::Clock;
 use ringlane_node::{
-    CallError, ChipProgram, ChipTimes, NODE_CLOCK_HZ, NodeProgram, Recorded, RunOutcome, Title,
+    CallError, ChipProgram, ChipTimes, HasRunDir, NODE_CLOCK_HZ, NodeProgram, RunOutcome, Title,
     WorkerBackend, now_ns,
 };
 use ringlane_scenes::Scene;
@@ -124,10 +124,10 @@ fn site_of(title: Title<'_>) -> Site {
 }
 
 /// Whether a run has left its directory, complete with `run.json`.
-fn recorded(config: &CallConfig) -> Recorded {
+fn recorded(config: &CallConfig) -> HasRunDir {
     match config.output_prefix() {
-        Ok(Some(prefix)) if !config.dfx_flags.is_empty() && Manifest::read(prefix).is_ok() => Recorded::Yes,
-        _ => Recorded::No,
+        Ok(Some(prefix)) if !config.dfx_flags.is_empty() && Manifest::read(prefix).is_ok() => HasRunDir::Yes,
+        _ => HasRunDir::No,
     }
 }
 
@@ -167,7 +167,7 @@ impl WorkerBackend for OwnNode {
         let run = self.runtime.run_in(dir.as_ref(), config, site, buffers, |o| program(o));
         let recorded = match &dir {
             Some(dir) => write_manifest(title, dir, started_at, &self.runtime, config, &run),
-            None => Recorded::No,
+            None => HasRunDir::No,
         };
         let ObservedRun { result, report: RunReport { started_ticks, makespan_ticks, .. }, .. } = run.watched;
         let times =
@@ -198,7 +198,7 @@ fn write_manifest(
     runtime: &NodeRuntime,
     config: &CallConfig,
     run: &NodeRun<()>,
-) -> Recorded {
+) -> HasRunDir {
     let ObservedRun { result, report, wall, recording } = &run.watched;
     let mut manifest = Manifest::new(title.scene, title.case, runtime.platform().as_str(), started_at);
     (manifest.threads, manifest.seed) = (runtime.workers(), config.seed);
@@ -208,7 +208,7 @@ fn write_manifest(
     let mut manifest = with_outcome(manifest, report, result.as_ref(), recording.as_ref(), &config);
     manifest.clock = Some(node_clock());
     match manifest.write(dir) {
-        Ok(()) => Recorded::Yes,
-        Err(_) => Recorded::No,
+        Ok(()) => HasRunDir::Yes,
+        Err(_) => HasRunDir::No,
     }
 }

@@ -3,12 +3,11 @@
 use std::time::Instant;
 
 use ringlane_engine::report::RunReport;
-use ringlane_node::{CallRecord, CallStatus, Journal, Kind, Node, Recorded, WorkerRecord};
+use ringlane_node::{CallRecord, CallStatus, HasRunDir, Journal, Node, WorkerKind, WorkerRecord};
 use ringlane_probe::{Exported, RecordingProblem};
 use ringlane_task::{Explain, Ticks};
 use ringlane_trace::dist::{
     self, CallRow, CallSeq, CallableIndex, ChipSpan, DistMeta, DistWorker, DistWriter, WorkerIndex,
-    WorkerKind,
 };
 use ringlane_trace::{ChildRun, FileEntry, RunDir, TraceError};
 
@@ -71,9 +70,9 @@ fn worker_row(worker: &WorkerRecord) -> DistWorker {
     DistWorker {
         name: worker.name.clone(),
         kind: match worker.kind {
-            Kind::Chip => WorkerKind::Chip,
-            Kind::Function => WorkerKind::Function,
-            Kind::Node => WorkerKind::Node,
+            WorkerKind::Chip => dist::WorkerKind::Chip,
+            WorkerKind::Function => dist::WorkerKind::Function,
+            WorkerKind::Node => dist::WorkerKind::Node,
         },
         pid: worker.pid,
         clock_offset_ticks: worker.clock.offset_ns,
@@ -112,7 +111,7 @@ fn row<'c>(
             since_start(call.submit_ns),
         )
     };
-    let recorded = call.chip.filter(|chip| chip.recorded == Recorded::Yes);
+    let recorded = call.chip.filter(|chip| chip.recorded == HasRunDir::Yes);
     if let Some((chip, start)) = recorded.and_then(|chip| Some((chip, stamp(chip.start_ns)?))) {
         row.set_chip(ChipSpan { start, ticks: chip.ticks, freq_hz: chip.freq_hz });
     }

@@ -17,7 +17,7 @@ use ringlane_engine::seams::Probe;
 use ringlane_node::limits::START;
 use ringlane_node::remote::RankLink;
 use ringlane_node::{
-    Kind, Launch, Memories, Node, NodeError, NodeOptions, NodeOrch, SharedBuffers, WorkerSpec,
+    ChildLaunch, Memories, Node, NodeError, NodeOptions, NodeOrch, SharedBuffers, WorkerKind, WorkerSpec,
 };
 use ringlane_task::{CallConfig, DfxFlags};
 use ringlane_trace::{ChildRun, RunDir};
@@ -52,28 +52,28 @@ impl Plan {
         let request: Arc<[u8]> = request.encode().into();
         // One that is a node waits for workers of its own first, and should be heard if they do not come.
         let start_of_a_node = START * (u32::from(self.shape.level()) - 2);
-        let worker = |kind: Kind, name: String, more: &[OsString]| {
+        let worker = |kind: WorkerKind, name: String, more: &[OsString]| {
             let kind_of = ["worker".into(), "--kind".into(), kind.as_str().into()];
             let arguments = kind_of.into_iter().chain(log::arguments()).chain(more.iter().cloned());
             let relay = log::relay(&name);
-            let launch = Launch::new(name).with_arguments(arguments).with_run_request(request.clone());
+            let launch = ChildLaunch::new(name).with_arguments(arguments).with_run_request(request.clone());
             let launch = match relay {
                 Some(relay) => launch.with_listener(relay),
                 None => launch,
             };
-            let timeout = if kind == Kind::Node { start_of_a_node } else { START };
+            let timeout = if kind == WorkerKind::Node { start_of_a_node } else { START };
             WorkerSpec { kind, launch: launch.with_start_timeout(timeout) }
         };
         let workers = match self.shape.below() {
             Below::Chips(chips) => {
-                let function = worker(Kind::Function, "function0".to_string(), &[]);
-                let chips = (0..chips).map(|i| worker(Kind::Chip, format!("chip{i}"), &[]));
+                let function = worker(WorkerKind::Function, "function0".to_string(), &[]);
+                let chips = (0..chips).map(|i| worker(WorkerKind::Chip, format!("chip{i}"), &[]));
                 chips.chain([function]).collect()
             }
             Below::Nodes(..) if !self.ranks.is_empty() => {
                 let rank = |link| {
-                    let launch = Launch::on_rank(link).with_run_request(request.clone());
-                    WorkerSpec { kind: Kind::Node, launch: launch.with_start_timeout(start_of_a_node) }
+                    let launch = ChildLaunch::on_rank(link).with_run_request(request.clone());
+                    WorkerSpec { kind: WorkerKind::Node, launch: launch.with_start_timeout(start_of_a_node) }
                 };
                 self.ranks.iter().map(rank).collect()
             }
@@ -81,7 +81,7 @@ impl Plan {
                 let seconds = self.call_timeout.as_secs().to_string();
                 let own =
                     ["--workers".into(), shape.to_string().into(), "--call-timeout".into(), seconds.into()];
-                (0..nodes).map(|i| worker(Kind::Node, format!("node{i}"), &own)).collect()
+                (0..nodes).map(|i| worker(WorkerKind::Node, format!("node{i}"), &own)).collect()
             }
         };
         let (processes, call_timeout) = (self.shape.processes(), self.call_timeout);

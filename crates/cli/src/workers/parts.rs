@@ -10,12 +10,12 @@ use core::ops::Range;
 
 use ringlane_engine::prelude::{Arg, Element, Result, Tensor, scalar};
 use ringlane_engine::{Error, Fault};
-use ringlane_node::{Call, CallError, Callable, Kind, NodeOrch, On, Title, callable};
+use ringlane_node::{Call, CallError, Callable, NodeOrch, On, Title, WorkerKind, callable};
 use ringlane_scenes::{PartAccess, PartArgument, Parts, Program, Scene, SceneError, Settings, share_out};
 use ringlane_task::{CallConfig, DfxFlags};
 use serde::{Deserialize, Serialize};
 
-use crate::select::Job;
+use crate::select::SelectedCase;
 
 /// Parts for each chip: several, so that one that is done early takes over from one that is not.
 const PARTS_A_CHIP: u32 = 2;
@@ -73,17 +73,17 @@ pub struct SceneSpec {
 
 impl SceneSpec {
     /// What a job's program was made from.
-    pub fn of(job: &Job) -> Self {
+    pub fn of(job: &SelectedCase) -> Self {
         let Settings { seed, params } = job.settings.clone();
         SceneSpec { scene: job.scene.name.to_string(), case: job.case.name.to_string(), seed, params }
     }
 
     /// Makes the job again.
-    pub fn job(&self) -> core::result::Result<Job, SceneError> {
+    pub fn job(&self) -> core::result::Result<SelectedCase, SceneError> {
         let scene = Scene::find(&self.scene)?;
         let (case, settings) = (scene.case(&self.case)?, self.settings());
         let program = (scene.build)(&settings)?;
-        Ok(Job { scene, case, settings, program })
+        Ok(SelectedCase { scene, case, settings, program })
     }
 
     fn settings(&self) -> Settings {
@@ -138,8 +138,8 @@ pub fn spread<'s>(
     let (scene, tensors) =
         tensors.split_first().ok_or_else(|| Error::user("a scene without its settings"))?;
     let whole = parts.arguments(units.clone());
-    let (callable, count, config): (&'static Callable, u32, CallConfig) = match o.count(Kind::Chip) {
-        0 => (&SCENE_PARTS, o.count(Kind::Node), *config),
+    let (callable, count, config): (&'static Callable, u32, CallConfig) = match o.count(WorkerKind::Chip) {
+        0 => (&SCENE_PARTS, o.count(WorkerKind::Node), *config),
         chips => (&SCENE_PART, chips.saturating_mul(PARTS_A_CHIP), chip_config(config)),
     };
     for part in share_out(units, count) {
@@ -148,7 +148,7 @@ pub fn spread<'s>(
         let ends = [scalar(part.start), scalar(part.end)];
         let args = core::iter::once(scene.read()).chain(views.iter().map(|(_, arg)| *arg)).chain(ends);
         o.submit(callable, &args.collect::<Vec<_>>(), &config, On::Any)?;
-        if o.count(Kind::Function) > 0 {
+        if o.count(WorkerKind::Function) > 0 {
             for (view, _) in
                 views.iter().zip(&touched).filter(|(_, t)| t.access != PartAccess::Read).map(|(v, _)| v)
             {

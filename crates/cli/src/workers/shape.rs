@@ -25,7 +25,7 @@ pub enum Below {
     Nodes(u32, Shape),
 }
 
-/// Processes of all levels together. Each is a program with threads of its own; more is a slip of the finger.
+/// Processes of all levels together. Each is a program with threads of its own; more is a typing error.
 const PROCESSES_MAX: usize = WORKERS_MAX;
 
 impl Shape {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// Compares a text with `tests/expected/NAME.txt`. With `RINGLANE_BLESS=1` the file is written instead: look at what
+/// Compares a text with `tests/expected/NAME.txt`. With `RINGLANE_BLESS=1` the file is written instead: check what
 /// changed before you commit it.
 #[track_caller]
 pub fn expect(name: &str, text: &str) {

@@ -89,7 +89,7 @@ impl Sandbox {
         serde_json::from_str(&text[start..end]).expect("the data are JSON")
     }
 
-    /// Everything that a command left behind, sorted.
+    /// All files that a command wrote, sorted.
     pub fn files(&self) -> Vec<String> {
         let mut found = Vec::new();
         collect(self.path(), self.path(), &mut found);

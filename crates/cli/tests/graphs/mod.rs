@@ -59,7 +59,7 @@ pub struct Graph {
 pub enum Grain {
     /// All alike, in tenths of a microsecond.
     Even(u32),
-    /// From a tenth of a microsecond to so many tenths; short ones are more frequent.
+    /// From one to `n` tenths of a microsecond; short ones are more frequent.
     Uneven(u32),
 }
 

@@ -145,7 +145,7 @@ impl Trace {
         assert_eq!(arrows, expected);
     }
 
-    /// On a track, slices follow each other or lie in each other.
+    /// On a track, slices follow each other or are nested.
     fn check_tracks(&self) {
         let mut tracks: HashMap<_, Vec<_>> = HashMap::new();
         for slice in &self.slices {

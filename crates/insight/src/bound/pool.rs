@@ -7,7 +7,7 @@
 
 /// What a task asks of the pool.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Job {
+pub(super) struct PoolTask {
     /// Time that must pass before it begins.
     pub(super) head: u64,
     /// Time that must pass after its end.
@@ -17,7 +17,7 @@ pub(super) struct Job {
 }
 
 /// The time below which `cores` cores cannot be done with the jobs, rounded down; 0 if there are none.
-pub(super) fn pool_bound(jobs: impl Iterator<Item = Job>, cores: u64) -> u64 {
+pub(super) fn pool_bound(jobs: impl Iterator<Item = PoolTask>, cores: u64) -> u64 {
     let mut jobs: Vec<_> = jobs.filter(|job| job.work > 0).collect();
     if jobs.is_empty() || cores == 0 {
         return 0;

@@ -23,7 +23,7 @@ fn path(timeline: &Timeline) -> Vec<(u64, u64, Cause)> {
 }
 
 #[test]
-fn a_chain_is_its_kernels_and_what_lies_between() {
+fn a_chain_is_its_kernels_and_what_is_between_them() {
     use Cause::{Compute, Scheduler, Submit};
     let timeline = Sample::on(&["aic", "aic"])
         .task((2, 5), 5, &[])

@@ -131,7 +131,7 @@ impl Catalog {
         })
     }
 
-    /// What there is to choose from, for who chose something else.
+    /// What there is to choose from, for the error about another choice.
     pub fn describe(&self) -> String {
         let mut kernels: Vec<&str> = self.names.iter().map(String::as_str).collect();
         kernels.sort_unstable();

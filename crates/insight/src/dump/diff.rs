@@ -12,7 +12,7 @@ use serde::{Serialize, Serializer};
 
 use super::catalog::{Captured, Catalog};
 use super::compare::{ArgumentDiff, Tolerance, compare};
-use super::filter::Kind;
+use super::filter::ArgKind;
 use crate::{InsightError, Run};
 
 /// One of the two runs.
@@ -124,7 +124,7 @@ pub enum Mismatch {
 
 /// What comes out of comparing two runs.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Comparison {
+pub enum DumpComparison {
     /// They were compared.
     Compared(Diff),
     /// They are not runs of one program.
@@ -132,10 +132,15 @@ pub enum Comparison {
 }
 
 /// Compares what two runs captured.
-pub fn diff(a: &Side, b: &Side, tolerance: Tolerance, extent: Extent) -> Result<Comparison, InsightError> {
+pub fn diff(
+    a: &Side,
+    b: &Side,
+    tolerance: Tolerance,
+    extent: Extent,
+) -> Result<DumpComparison, InsightError> {
     if a.catalog.selection != b.catalog.selection {
         let selections = Mismatch::Selections(a.catalog.selection.clone(), b.catalog.selection.clone());
-        return Ok(Comparison::NotComparable(selections));
+        return Ok(DumpComparison::NotComparable(selections));
     }
     let lost = [a, b].map(|side| side.catalog.counts.records);
     let mut walk = Walk { a, b, tolerance, found: Diff { lost, ..Diff::default() } };
@@ -146,13 +151,13 @@ pub fn diff(a: &Side, b: &Side, tolerance: Tolerance, extent: Extent) -> Result<
         let Some(next) = in_a.into_iter().chain(in_b).min() else { break };
         let (x, y) = (left.next_if(|_| in_a == Some(next)), right.next_if(|_| in_b == Some(next)));
         if let Err(what) = walk.task(&x.unwrap_or_default(), &y.unwrap_or_default())? {
-            return Ok(Comparison::NotComparable(Mismatch::Programs { seq: next, what }));
+            return Ok(DumpComparison::NotComparable(Mismatch::Programs { seq: next, what }));
         }
         if extent == Extent::First && !walk.found.culprits.is_empty() {
             break;
         }
     }
-    Ok(Comparison::Compared(walk.found))
+    Ok(DumpComparison::Compared(walk.found))
 }
 
 struct Walk<'a> {
@@ -261,18 +266,18 @@ fn is_cut(captured: &Captured<'_>) -> bool {
 }
 
 /// What has to be equal for two arguments to be compared element by element.
-fn form(captured: &Captured<'_>) -> (Role, Kind, DType, Vec<u64>) {
+fn form(captured: &Captured<'_>) -> (Role, ArgKind, DType, Vec<u64>) {
     let dtype = match &captured.record.data {
         DumpData::Tensor(tensor) => tensor.view.dtype,
         DumpData::Scalar(scalar) => scalar.dtype(),
     };
-    (captured.record.role, Kind::of(&captured.record.data), dtype, captured.shape())
+    (captured.record.role, ArgKind::of(&captured.record.data), dtype, captured.shape())
 }
 
 fn describe(captured: &Captured<'_>) -> String {
     let (role, kind, dtype, shape) = form(captured);
     match kind {
-        Kind::Scalar => format!("{role} scalar {dtype}"),
-        Kind::Tensor => format!("{role} {dtype} {shape:?}"),
+        ArgKind::Scalar => format!("{role} scalar {dtype}"),
+        ArgKind::Tensor => format!("{role} {dtype} {shape:?}"),
     }
 }

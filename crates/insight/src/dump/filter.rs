@@ -8,27 +8,27 @@ use super::catalog::Captured;
 
 /// What kind of argument a record is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ArgKind {
     /// Elements.
     Tensor,
     /// One value.
     Scalar,
 }
 
-impl Kind {
+impl ArgKind {
     /// The kind of what was found in an argument.
     pub const fn of(data: &DumpData) -> Self {
         match data {
-            DumpData::Tensor(_) => Kind::Tensor,
-            DumpData::Scalar(_) => Kind::Scalar,
+            DumpData::Tensor(_) => ArgKind::Tensor,
+            DumpData::Scalar(_) => ArgKind::Scalar,
         }
     }
 
     /// The name used in every artifact.
     pub const fn as_str(self) -> &'static str {
         match self {
-            Kind::Tensor => "tensor",
-            Kind::Scalar => "scalar",
+            ArgKind::Tensor => "tensor",
+            ArgKind::Scalar => "scalar",
         }
     }
 }
@@ -49,7 +49,7 @@ pub struct Filter {
     /// That is this to its task.
     pub role: Option<Role>,
     /// Of this kind.
-    pub kind: Option<Kind>,
+    pub kind: Option<ArgKind>,
     /// At this place in the catalog.
     pub index: Option<u64>,
 }
@@ -67,7 +67,7 @@ impl Filter {
             && self.tensor.is_none_or(|tensor| captured.tensor() == Some(tensor))
             && self.stage.is_none_or(|stage| stage == record.stage)
             && self.role.is_none_or(|role| role == record.role)
-            && self.kind.is_none_or(|kind| kind == Kind::of(&record.data))
+            && self.kind.is_none_or(|kind| kind == ArgKind::of(&record.data))
             && self.index.is_none_or(|index| index == captured.index)
     }
 }

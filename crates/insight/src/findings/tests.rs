@@ -42,7 +42,7 @@ fn nothing_is_said_of_a_run_that_recorded_nothing_and_went_well() {
 #[test]
 fn what_went_wrong_comes_first() {
     let mut manifest = manifest(1000);
-    let [name, detail, hint] = ["TaskFailed", "task 7 (QK): no", "look at it"].map(str::to_string);
+    let [name, detail, hint] = ["TaskFailed", "task 7 (QK): no", "check it"].map(str::to_string);
     manifest.fail(RunStatus::Failed, RunError { name, detail, hint });
     manifest.skipped = 3;
     manifest.golden =

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn the_build_id_is_found_behind_other_notes() {
+    fn the_build_id_is_found_after_other_notes() {
         let notes = [note(b"GNU\0", 1, &[9; 16]), note(b"Go\0", 3, &[8; 5]), note(b"GNU\0", 3, &[7; 20])];
         assert_eq!(build_id(&notes.concat()), Some(vec![7; 20]));
     }
@@ -119,9 +119,9 @@ mod tests {
     fn notes_that_are_cut_short_or_lie_about_their_lengths_have_none() {
         let whole = note(b"GNU\0", 3, &[7; 20]);
         assert!((0..whole.len()).all(|end| build_id(&whole[..end]).is_none()));
-        let mut lying = whole;
-        lying[0..4].copy_from_slice(&u32::MAX.to_le_bytes());
-        assert_eq!(build_id(&lying), None);
+        let mut false_size = whole;
+        false_size[0..4].copy_from_slice(&u32::MAX.to_le_bytes());
+        assert_eq!(build_id(&false_size), None);
     }
 
     #[test]

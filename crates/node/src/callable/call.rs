@@ -209,7 +209,7 @@ impl<'c> Call<'c> {
     }
 }
 
-/// The tensors of a call in this process, each of them checked: its memory is there, it lies inside, and no bytes that are
+/// The tensors of a call in this process, each of them checked: its memory is there, it is inside, and no bytes that are
 /// written are those of another.
 pub(crate) fn located(received: &Received<'_>, memories: &Memories) -> Result<Vec<CallTensor>, NodeError> {
     let mut tensors: Vec<CallTensor> = Vec::new();

@@ -1,4 +1,4 @@
-//! 32 bytes that stand for a callable.
+//! 32 bytes that identify a callable.
 
 use std::fmt;
 

@@ -26,7 +26,7 @@ pub type CallableFn = fn(&mut Call<'_>) -> Result<(), CallError>;
 
 /// The kind of worker that a callable runs in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum WorkerKind {
     /// One for plain functions.
     Function,
     /// One that has a chip.
@@ -35,20 +35,20 @@ pub enum Kind {
     Node,
 }
 
-impl Kind {
+impl WorkerKind {
     /// All of them.
-    pub const ALL: [Kind; 3] = [Kind::Function, Kind::Chip, Kind::Node];
+    pub const ALL: [WorkerKind; 3] = [WorkerKind::Function, WorkerKind::Chip, WorkerKind::Node];
 
     /// The name used in artifacts and on the command line.
     ///
     /// ```
-    /// assert_eq!(ringlane_node::Kind::Chip.as_str(), "chip");
+    /// assert_eq!(ringlane_node::WorkerKind::Chip.as_str(), "chip");
     /// ```
     pub const fn as_str(self) -> &'static str {
         match self {
-            Kind::Function => "function",
-            Kind::Chip => "chip",
-            Kind::Node => "node",
+            WorkerKind::Function => "function",
+            WorkerKind::Chip => "chip",
+            WorkerKind::Node => "node",
         }
     }
 }
@@ -58,10 +58,10 @@ impl Kind {
 pub struct Callable {
     module: &'static str,
     name: &'static str,
-    kind: Kind,
+    kind: WorkerKind,
     signature: Signature,
     run: CallableFn,
-    /// What stands for it in a node's graph.
+    /// The kernel that represents it in a node's graph.
     kernel: Kernel,
     digest: OnceLock<Digest>,
 }
@@ -73,7 +73,7 @@ impl Callable {
     pub const fn new(
         module: &'static str,
         name: &'static str,
-        kind: Kind,
+        kind: WorkerKind,
         signature: Signature,
         params: &'static [ParamSpec],
         run: CallableFn,
@@ -89,7 +89,7 @@ impl Callable {
     }
 
     /// The kind of worker that it runs in.
-    pub const fn kind(&self) -> Kind {
+    pub const fn kind(&self) -> WorkerKind {
         self.kind
     }
 
@@ -135,7 +135,7 @@ impl Callable {
     }
 }
 
-/// What stands for the build of this executable; two ranks that understand each other have the same.
+/// What identifies the build of this executable; two ranks that understand each other have the same.
 pub(crate) fn this_build() -> Result<Digest, NodeError> {
     Ok(Digest::of(&[build_id::get()?]))
 }
@@ -239,9 +239,9 @@ macro_rules! callable {
         };
         $crate::inventory::submit! { $crate::Registered(&$name) }
     };
-    (@kind function) => { $crate::Kind::Function };
-    (@kind chip) => { $crate::Kind::Chip };
-    (@kind node) => { $crate::Kind::Node };
+    (@kind function) => { $crate::WorkerKind::Function };
+    (@kind chip) => { $crate::WorkerKind::Chip };
+    (@kind node) => { $crate::WorkerKind::Node };
 }
 
 #[cfg(test)]
@@ -267,12 +267,12 @@ mod tests {
         let of_kind = |module, name, kind, signature| {
             Callable::new(module, name, kind, signature, &[], run).digest().unwrap()
         };
-        let digest = |module, name, signature| of_kind(module, name, Kind::Function, signature);
+        let digest = |module, name, signature| of_kind(module, name, WorkerKind::Function, signature);
         let all = [
             digest("a", "b", none),
             digest("a", "c", none),
             digest("ab", "", none),
-            of_kind("a", "b", Kind::Chip, none),
+            of_kind("a", "b", WorkerKind::Chip, none),
             digest("a", "b", Signature { tensors: Tensors::Exactly(1), ..none }),
             digest("a", "b", Signature { tensors: Tensors::AtLeast(1), ..none }),
             digest("a", "b", Signature { scalars: &[ringlane_task::DType::Int32], ..none }),

@@ -66,7 +66,7 @@ impl Signature {
         text(&self.tensors.text(), self.scalars.iter().copied()).into_bytes()
     }
 
-    /// Parameters of the kernel that stands for the callable in a node's graph: its own, and one that is the node's.
+    /// Parameters of the kernel that represents the callable in a node's graph: its own, and one that is the node's.
     #[doc(hidden)]
     pub const fn param_count(&self) -> usize {
         self.tensors.fewest() + self.scalars.len() + 1

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use ringlane_task::Reader;
 
-use super::process::Listener;
+use super::process::ProcessObserver;
 use crate::limits;
 use crate::mailbox::Spin;
 use crate::memory::Memories;
@@ -21,12 +21,12 @@ pub(crate) const THIS_PROGRAM: &str = "/proc/self/exe";
 /// How a child is started: by default from this very executable, with the command `worker`.
 ///
 /// ```
-/// use ringlane_node::{Launch, Spin};
-/// let launch = Launch::new("chip 0").with_spin(Spin::for_workers(2));
+/// use ringlane_node::{ChildLaunch, Spin};
+/// let launch = ChildLaunch::new("chip 0").with_spin(Spin::for_workers(2));
 /// assert_eq!(launch.name(), "chip 0");
 /// ```
 #[derive(Clone, Debug)]
-pub struct Launch {
+pub struct ChildLaunch {
     pub(crate) name: String,
     pub(crate) program: PathBuf,
     pub(crate) arguments: Vec<OsString>,
@@ -38,13 +38,13 @@ pub struct Launch {
     /// The rank that it is, if it is no process of this machine.
     pub(crate) rank: Option<RankLink>,
     /// Who hears what it prints, if it is a process of this machine.
-    pub(crate) listener: Option<Arc<dyn Listener>>,
+    pub(crate) listener: Option<Arc<dyn ProcessObserver>>,
 }
 
-impl Launch {
-    /// A child with this name, which stands in errors.
+impl ChildLaunch {
+    /// A child with this name, which errors show.
     pub fn new(name: impl Into<String>) -> Self {
-        Launch {
+        ChildLaunch {
             name: name.into(),
             program: THIS_PROGRAM.into(),
             arguments: vec!["worker".into()],
@@ -59,8 +59,8 @@ impl Launch {
 
     /// A rank of an MPI run, which is there already. It is not started again when it dies.
     pub fn on_rank(link: &RankLink) -> Self {
-        let launch = Launch::new(format!("rank{}", link.peer().rank.0));
-        Launch { rank: Some(link.clone()), ..launch }
+        let launch = ChildLaunch::new(format!("rank{}", link.peer().rank.0));
+        ChildLaunch { rank: Some(link.clone()), ..launch }
     }
 
     /// The command that starts it, with a mailbox and a run request that it inherits.
@@ -72,7 +72,7 @@ impl Launch {
             command.args(["--request-fd".to_string(), run_request.as_raw_fd().to_string()]);
         }
         command.args(["--spin-us".to_string(), self.spin.us().to_string()]);
-        // The hints of its errors are read by who reads ours.
+        // The hints of its errors have the same readers as ours.
         if Reader::current() == Reader::Command {
             command.arg("--for-command");
         }
@@ -118,12 +118,12 @@ impl Launch {
 
     /// Somebody hears what it prints. What a child prints last is kept in any case.
     #[must_use]
-    pub fn with_listener(mut self, listener: Arc<dyn Listener>) -> Self {
+    pub fn with_listener(mut self, listener: Arc<dyn ProcessObserver>) -> Self {
         self.listener = Some(listener);
         self
     }
 
-    /// How long both sides look at the mailbox before they sleep: [`Spin::for_workers`] of all children there will be.
+    /// How long both sides poll the mailbox before they sleep: [`Spin::for_workers`] of all children there will be.
     #[must_use]
     pub fn with_spin(mut self, spin: Spin) -> Self {
         self.spin = spin;

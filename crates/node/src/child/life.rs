@@ -1,4 +1,4 @@
-//! What is behind a child: a process that its parent has started, or a rank that mpirun has.
+//! What a child is: a process that its parent has started, or a rank that mpirun has.
 
 use std::process::ExitStatus;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::error::NodeError;
 use crate::exit::Exit;
 use crate::remote::Berth;
 
-/// What is behind a child.
+/// What a child is.
 #[derive(Debug)]
 pub(crate) enum Life {
     Process(Supervisor),
@@ -33,7 +33,7 @@ impl Life {
         }
     }
 
-    /// Says that a call is in the mailbox, to who does not see that by itself.
+    /// Says that a call is in the mailbox, to a side that does not poll it.
     pub(crate) fn ring(&self) {
         if let Life::Rank(berth) = self {
             berth.ring();

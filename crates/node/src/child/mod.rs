@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 use ringlane_task::{BlobTensor, CallConfig, Scalar, topics};
 use tracing::debug;
 
-pub use launch::Launch;
-pub use process::{Listener, Process};
+pub use launch::ChildLaunch;
+pub use process::{Process, ProcessObserver};
 
 use crate::callable::Callable;
 use crate::error::NodeError;
@@ -26,7 +26,7 @@ use crate::mailbox::{CallTimes, Meaning, Patience, Region, Request, Scratch, Sid
 use life::Life;
 use supervisor::{Owner, Supervisor};
 
-/// What stands in an error about a child that is not yet ready.
+/// What an error shows about a child that is not yet ready.
 const ITS_START: &str = "its start";
 
 /// A child process that runs callables, one at a time.
@@ -35,7 +35,7 @@ const ITS_START: &str = "its start";
 /// is dead stays so until [`Child::restart`]; until then every call says how it died. Dropping it kills the process.
 #[derive(Debug)]
 pub struct Child {
-    launch: Launch,
+    launch: ChildLaunch,
     region: Arc<Region>,
     life: Life,
     sequence: u64,
@@ -46,7 +46,7 @@ pub struct Child {
 /// How a child with a mailbox is started; its death rings the bell that its answers ring.
 #[derive(Debug)]
 struct Post {
-    launch: Launch,
+    launch: ChildLaunch,
     region: Arc<Region>,
     run_request: Option<OwnedFd>,
 }
@@ -60,9 +60,9 @@ impl Owner for Post {
         spawn::spawn(self.launch.command(mailbox, run_request), &inherits, output)
     }
 
-    fn heard(&self, printed: &[u8]) {
+    fn printed(&self, printed: &[u8]) {
         if let Some(listener) = &self.launch.listener {
-            listener.heard(printed);
+            listener.printed(printed);
         }
     }
 
@@ -80,7 +80,7 @@ impl Owner for Post {
 
 impl Child {
     /// Starts a child and waits until it is ready.
-    pub fn start(launch: &Launch) -> Result<Self, NodeError> {
+    pub fn start(launch: &ChildLaunch) -> Result<Self, NodeError> {
         let region = Arc::new(Region::create()?);
         let life = match &launch.rank {
             Some(rank) => Life::Rank(rank.take(&region, launch)?),

@@ -17,11 +17,11 @@ use super::supervisor::{Owner, Supervisor};
 use crate::error::NodeError;
 use crate::exit::Exit;
 
-/// Who hears of a [`Process`], on the thread that keeps it.
-pub trait Listener: fmt::Debug + Send + Sync {
+/// What is notified of a [`Process`], on the thread of its supervisor.
+pub trait ProcessObserver: fmt::Debug + Send + Sync {
     /// It has printed this, on standard output or standard error.
-    fn heard(&self, printed: &[u8]);
-    /// It has ended: [`Process::exit_within`] does not wait any more. Nothing is heard of it after this.
+    fn printed(&self, printed: &[u8]);
+    /// It has ended: [`Process::exit_within`] does not wait any more. No other call follows.
     fn ended(&self);
 }
 
@@ -36,12 +36,12 @@ pub struct Process {
 
 impl Process {
     /// Starts it. It inherits `descriptor` under the same number, which its arguments may name: it takes it with
-    /// [`inherited`](crate::inherited). The name stands in errors.
+    /// [`inherited`](crate::inherited). Errors show the name.
     pub fn start(
         name: &str,
         arguments: impl IntoIterator<Item = OsString>,
         descriptor: Arc<OwnedFd>,
-        listener: Arc<dyn Listener>,
+        listener: Arc<dyn ProcessObserver>,
     ) -> Result<Self, NodeError> {
         let arguments = arguments.into_iter().collect();
         Ok(Process {
@@ -69,7 +69,7 @@ impl Process {
 struct Errand {
     arguments: Vec<OsString>,
     descriptor: Arc<OwnedFd>,
-    listener: Arc<dyn Listener>,
+    listener: Arc<dyn ProcessObserver>,
 }
 
 impl Owner for Errand {
@@ -83,8 +83,8 @@ impl Owner for Errand {
         spawn(command, &[self.descriptor.as_fd()], output)
     }
 
-    fn heard(&self, printed: &[u8]) {
-        self.listener.heard(printed);
+    fn printed(&self, printed: &[u8]) {
+        self.listener.printed(printed);
     }
 
     fn ended(&self) {

@@ -6,7 +6,7 @@
 //! ```
 //! The kernel ties a child to the *thread* that made it: when that thread ends, the child is killed. This one lives exactly
 //! as long as the child, so the thread that asked for the child may end. The owner of a mailbox hears of the death by the bell
-//! that an answer rings, so that a parent that waits for an answer hears of it without looking for it.
+//! that an answer rings, so that a parent that waits for an answer notices it without polling.
 
 use std::fmt;
 use std::io::{self, PipeReader, PipeWriter, Read};
@@ -27,12 +27,12 @@ use tracing::{info, warn};
 use crate::error::NodeError;
 use crate::exit::{CapturedOutput, Exit};
 
-/// Whose child it is: how the child is started, and who hears of it. All of it is called on the thread that keeps it.
+/// Whose child it is: how the child is started, and who is notified of its end. All of it is called on the supervisor's thread.
 pub(crate) trait Owner: fmt::Debug + Send + Sync {
     /// Starts the process; what it prints goes to `output`.
     fn spawn(&self, output: PipeWriter) -> io::Result<process::Child>;
     /// The child has printed this.
-    fn heard(&self, _printed: &[u8]) {}
+    fn printed(&self, _printed: &[u8]) {}
     /// The child has ended; how, is known by now.
     fn ended(&self);
 }
@@ -60,7 +60,7 @@ pub(crate) struct Supervisor {
     thread: Option<JoinHandle<()>>,
 }
 
-/// A process and the descriptor that stands for it and for no other that may get its number.
+/// A process and the descriptor that refers to it and to no other that may get its number.
 type Started = (process::Child, OwnedFd, PipeReader);
 
 impl Supervisor {
@@ -182,7 +182,7 @@ impl Kept {
                 Ok(0) => return false,
                 Ok(count) => {
                     lock(&self.words).add(&buffer[..count]);
-                    self.owner.heard(&buffer[..count]);
+                    self.owner.printed(&buffer[..count]);
                 }
                 Err(error) => return error.kind() == io::ErrorKind::WouldBlock,
             }

@@ -12,7 +12,7 @@ use super::layout::{AnswerBody, BufferRecord, Texts};
 use super::limits::CALL_BUFFERS_BYTES;
 use crate::call_error::CallError;
 use crate::limits::{ERROR_DETAIL_BYTES, ERROR_HINT_BYTES, ERROR_NAME_BYTES};
-use crate::mailbox::{CallTimes, ChipTimes, Recorded};
+use crate::mailbox::{CallTimes, ChipTimes, HasRunDir};
 
 /// A moment on the clock of the host that wrote it: nanoseconds since some start of its own. Moments of two hosts are
 /// comparable only after the offset between their clocks was measured, with pings.
@@ -103,7 +103,7 @@ impl<'f> Answer<'f> {
             chip_start_ns: chip.start_ns,
             chip_ticks: chip.ticks,
             chip_freq_hz: chip.freq_hz,
-            recorded: u64::from(chip.recorded == Recorded::Yes),
+            recorded: u64::from(chip.recorded == HasRunDir::Yes),
             status,
             buffers: buffers.len() as u32,
             texts: lengths(error),
@@ -146,8 +146,8 @@ fn check_times(times: &CallTimes) -> Result<(), FrameError> {
 
 fn read_times(body: &AnswerBody) -> Result<CallTimes, FrameError> {
     let recorded = match body.recorded {
-        0 => Recorded::No,
-        1 => Recorded::Yes,
+        0 => HasRunDir::No,
+        1 => HasRunDir::Yes,
         other => return Err(FrameError::corrupt("recorded", other)),
     };
     let (start_ns, ticks, freq_hz) = (body.chip_start_ns, body.chip_ticks, body.chip_freq_hz);

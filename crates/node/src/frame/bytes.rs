@@ -32,7 +32,7 @@ impl<'f> Reader<'f> {
         })
     }
 
-    /// This many bytes, and the zeros behind them.
+    /// This many bytes, and the zeros after them.
     pub fn padded(&mut self, field: &'static str, bytes: u64) -> Result<&'f [u8], FrameError> {
         let part = self.take(field, bytes)?;
         let filling = self.take(field, bytes.next_multiple_of(8) - bytes)?;

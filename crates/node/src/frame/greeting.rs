@@ -11,7 +11,7 @@ use crate::callable::Digest;
 /// What a rank is. Both sides say it first; a scheduler refuses a worker of another build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hello<'f> {
-    /// Stands for the build of the executable.
+    /// Identifies the build of the executable.
     pub build: Digest,
     /// The name of its host.
     pub host: &'f str,

@@ -64,7 +64,7 @@ pub enum Frame<'f> {
     SetUp {
         /// Its number, which the answer repeats.
         sequence: u64,
-        /// What they are asked for, in an encoding that is not looked into here.
+        /// What they are asked for, in an encoding that is not decoded here.
         run_request: &'f [u8],
     },
     /// What came of a set-up, of a call or of a fetch.

@@ -85,7 +85,7 @@ fn a_run_request_of_a_size_that_none_has_is_refused_on_both_sides() {
 }
 
 #[test]
-fn a_frame_with_more_behind_it_is_refused() {
+fn a_frame_with_more_after_it_is_refused() {
     let mut bytes = encoded(&Frame::Shutdown);
     bytes.extend([0; 8]);
     bytes[16] += 8;
@@ -119,7 +119,7 @@ fn a_tensor_outside_of_its_buffer_or_of_no_buffer_is_refused_on_both_sides() {
         refused(&Frame::Call(strange)),
         FrameError::CorruptFrame { field: "buffer of a tensor", value: 1 }
     );
-    // The first buffer record stands behind head, body, configuration and blob; its size is at 8.
+    // The first buffer record follows head, body, configuration and blob; its size is at 8.
     let bytes = encoded(&Frame::Call(call()));
     let record = 32 + 48 + 1152 + ringlane_task::blob_bytes(2, 1);
     let error = changed(&bytes, record + 24 + 8, 15);

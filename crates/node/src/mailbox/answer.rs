@@ -33,12 +33,12 @@ pub struct ChipTimes {
     /// Ticks of the chip in a second.
     pub freq_hz: u64,
     /// Whether it left a directory.
-    pub recorded: Recorded,
+    pub recorded: HasRunDir,
 }
 
 /// Whether a run left a directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Recorded {
+pub enum HasRunDir {
     /// It did not.
     #[default]
     No,
@@ -50,7 +50,7 @@ impl Region {
     /// Writes how the call went.
     pub fn write_times(&self, times: &CallTimes) {
         let chip = times.chip.unwrap_or_default();
-        let recorded = u64::from(chip.recorded == Recorded::Yes);
+        let recorded = u64::from(chip.recorded == HasRunDir::Yes);
         let all = [
             times.accepted_ns,
             times.run_ns,
@@ -65,14 +65,14 @@ impl Region {
         }
     }
 
-    /// Reads how the call went. Whatever stands there is a time; who uses it sees whether it can be.
+    /// Reads how the call went. Any value there is a time; its user checks whether it is plausible.
     pub fn read_times(&self) -> CallTimes {
         let mut all = [0; TIMES];
         for (value, word) in all.iter_mut().zip(&self.layout().times.0.words) {
             *value = word.load(Ordering::Relaxed);
         }
         let [accepted_ns, run_ns, end_ns, start_ns, ticks, freq_hz, recorded] = all;
-        let recorded = if recorded == 1 { Recorded::Yes } else { Recorded::No };
+        let recorded = if recorded == 1 { HasRunDir::Yes } else { HasRunDir::No };
         let chip = (freq_hz != 0).then_some(ChipTimes { start_ns, ticks, freq_hz, recorded });
         CallTimes { accepted_ns, run_ns, end_ns, chip }
     }

@@ -1,4 +1,4 @@
-//! A doorbell: a counter to sleep on, with a bit that says that somebody does.
+//! A doorbell: a counter to sleep on, with a bit that says that one side does.
 //!
 //! ```text
 //! sleeper                                     ringer
@@ -6,9 +6,9 @@
 //!   is there something new? no                  old = bell += ONE_RING
 //!   sleep while bell == seen                    old & ASLEEP? wake
 //! ```
-//! Both sides change one word, so one of them comes first. If the ringer does, the sleeper's look comes after what is new
+//! Both sides change one word, so one of them comes first. If the ringer does, the sleeper's poll comes after what is new
 //! and sees it. If the sleeper does, the ringer sees the bit and wakes; and a sleeper that is not yet asleep by then finds
-//! that the word has changed. Nobody who looks at the mailbox without sleeping costs the other side a system call.
+//! that the word has changed. A side that polls the mailbox without sleeping costs the other side no system call.
 
 use std::time::Duration;
 
@@ -52,7 +52,7 @@ impl Bell {
         self.0.sleep(seen, at_most);
     }
 
-    /// This side is awake again. A ring that comes before this wakes nobody, which is harmless: this side looks anyway.
+    /// This side is awake again. A ring that comes before this wakes nobody, which is harmless: this side polls anyway.
     pub(crate) fn leave(&self) {
         self.0.word().fetch_and(!ASLEEP, Ordering::AcqRel);
     }

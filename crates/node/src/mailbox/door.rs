@@ -7,7 +7,7 @@ use super::state::{State, StateCell};
 use crate::error::NodeError;
 use crate::limits;
 
-/// Something on a cache line of its own, so that who looks at it is not disturbed by what happens beside it.
+/// Something on a cache line of its own, so that polling it is not disturbed by writes beside it.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Line<T>(pub(crate) T);
@@ -28,7 +28,7 @@ pub(crate) enum Side {
     Child,
 }
 
-/// What a state means to who waits.
+/// What a state means to the side that waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meaning {
     /// It is what is waited for.
@@ -50,7 +50,7 @@ pub(crate) enum Waited {
     TimedOut(State),
 }
 
-/// How long a side looks at a mailbox before it sleeps.
+/// How long a side polls a mailbox before it sleeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spin(Duration);
 
@@ -59,7 +59,7 @@ impl Spin {
     pub const NONE: Spin = Spin(Duration::ZERO);
 
     /// The right one for this many worker processes on this machine: none as soon as they take all cores, because a
-    /// process that looks then takes the core that the one it waits for needs.
+    /// process that polls then takes the core that the one it waits for needs.
     ///
     /// ```
     /// use ringlane_node::Spin;
@@ -100,9 +100,9 @@ impl Door {
         Door { state, to_child: Line(Bell::new()), to_parent: Line(Bell::new()) }
     }
 
-    /// Where the call stands.
-    pub(crate) fn look(&self) -> Result<State, NodeError> {
-        self.state.0.look()
+    /// The state of the call.
+    pub(crate) fn poll(&self) -> Result<State, NodeError> {
+        self.state.0.load()
     }
 
     /// Takes a step that the other side does not wait for.
@@ -143,7 +143,7 @@ impl Door {
         };
         loop {
             let seen = bell.announce();
-            let waited = once()?.or(timed_out(patience.deadline, self.look()?));
+            let waited = once()?.or(timed_out(patience.deadline, self.poll()?));
             if let Some(waited) = waited {
                 bell.leave();
                 return Ok(waited);
@@ -152,7 +152,7 @@ impl Door {
         }
     }
 
-    /// One look.
+    /// Polls once.
     fn once(
         &self,
         meaning: &impl Fn(State) -> Meaning,
@@ -160,7 +160,7 @@ impl Door {
     ) -> Result<Option<Waited>, NodeError> {
         // First this and then the state, so that what a process wrote before it went is still seen.
         let gone = is_gone();
-        let state = self.look()?;
+        let state = self.poll()?;
         match meaning(state) {
             Meaning::Take => Ok(Some(Waited::For(state))),
             Meaning::Wait => Ok(gone.then_some(Waited::Gone(state))),
@@ -188,27 +188,27 @@ impl Door {
     }
 }
 
-/// A pause between two looks, for as long as it is worth to look.
+/// A pause between two polls, for as long as polling is worth it.
 pub(crate) struct Pause {
     end: Instant,
-    looks: u32,
+    polls: u32,
 }
 
 impl Pause {
     /// For no longer than this.
     pub(crate) fn for_at_most(limit: Duration) -> Self {
-        Pause { end: Instant::now() + limit, looks: 0 }
+        Pause { end: Instant::now() + limit, polls: 0 }
     }
 
     /// Pauses; whether that was the last time. Now and then the core is offered to others: the one that is waited for may have
     /// been put on the same core, and cannot get on before the one that waits is off it.
     pub(crate) fn is_over(&mut self) -> bool {
         core::hint::spin_loop();
-        self.looks += 1;
-        if !self.looks.is_multiple_of(limits::SPINS_A_LOOK) {
+        self.polls += 1;
+        if !self.polls.is_multiple_of(limits::POLLS_PER_CLOCK_READ) {
             return false;
         }
-        if self.looks.is_multiple_of(limits::SPINS_A_YIELD) {
+        if self.polls.is_multiple_of(limits::POLLS_PER_YIELD) {
             std::thread::yield_now();
         }
         Instant::now() >= self.end

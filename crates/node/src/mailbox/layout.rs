@@ -1,4 +1,4 @@
-//! What lies where in a mailbox. `docs/node.md` has the same as a table.
+//! The layout of a mailbox. `docs/node.md` has the same as a table.
 //!
 //! Everything is an atomic word: the other process may write whatever it likes at any time, and the worst that a reader
 //! meets is a wrong value. So a reader copies first and checks the copy; nothing is checked in place.
@@ -23,7 +23,7 @@ pub const DIGEST_BYTES: usize = 32;
 
 const CONFIG_BYTES: usize = size_of::<CallConfig>().next_multiple_of(8);
 
-/// A mailbox as it lies in memory.
+/// A mailbox as it is in memory.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Layout {
@@ -179,7 +179,7 @@ impl Layout {
         if member < members { Ok((member, members)) } else { Err(NodeError::corrupt("member", member)) }
     }
 
-    /// The number of the call, as it stands there.
+    /// The number of the call, as it is stored there.
     pub(crate) fn sequence(&self) -> u64 {
         self.header.0.sequence.load(Ordering::Relaxed)
     }

@@ -11,7 +11,7 @@ use super::state::State;
 
 const SLEEPY: Patience = Patience { spin: Spin::NONE, deadline: None };
 
-/// A door, and a word that stands for everything else in a mailbox. Loom ends the test if both sides touch it at once.
+/// A door, and a word in place of everything else in a mailbox. Loom ends the test if both sides touch it at once.
 struct Model {
     door: Door,
     body: UnsafeCell<u32>,
@@ -88,7 +88,7 @@ fn loom_a_child_without_calls_starts_and_ends() {
 }
 
 #[test]
-fn loom_the_bell_wakes_whoever_announced_a_sleep() {
+fn loom_the_bell_wakes_the_side_that_announced_a_sleep() {
     loom::model(|| {
         let model = Model::new();
         let theirs = model.clone();

@@ -21,7 +21,7 @@ mod region;
 mod request;
 mod state;
 
-pub use answer::{CallTimes, ChipTimes, Recorded};
+pub use answer::{CallTimes, ChipTimes, HasRunDir};
 pub(crate) use bell::Bell;
 pub use door::Spin;
 pub(crate) use door::{Line, Meaning, Patience, Pause, Side, Waited};
@@ -31,8 +31,8 @@ pub use request::{Received, Request, Scratch};
 pub use state::State;
 
 impl Region {
-    /// Where the call stands.
+    /// The state of the call.
     pub fn state(&self) -> Result<State, crate::NodeError> {
-        self.layout().door.look()
+        self.layout().door.poll()
     }
 }

@@ -1,6 +1,6 @@
 //! The shared memory of a mailbox: a file without a name, of a size that nobody can change.
 //!
-//! The memory goes when the last of the two processes goes; there is nothing in `/dev/shm` that could be left behind.
+//! The memory goes when the last of the two processes goes; there is nothing in `/dev/shm` that could remain.
 
 #![allow(unsafe_code)]
 

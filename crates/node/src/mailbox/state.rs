@@ -1,4 +1,4 @@
-//! Where a call stands, and which steps there are.
+//! The states of a call, and the steps between them.
 //!
 //! ```text
 //!             child            parent          child              child             child
@@ -9,12 +9,12 @@
 //!      │            Shutdown            Failed ◀──────────┴─────────────────┘               │
 //!      └──────────────────────────────▶ Failed ─────────────────────────────────────────────┘
 //! ```
-//! A step is a compare-and-swap: a state that is not the one it starts from is a mailbox that somebody has spoilt.
+//! A step is a compare-and-swap: a state that is not the one it starts from is a corrupt mailbox.
 
 use crate::error::NodeError;
 use crate::sync::{AtomicU32, Ordering};
 
-/// Where the call of a mailbox stands.
+/// The state of a mailbox's call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum State {
@@ -68,7 +68,7 @@ impl State {
     }
 }
 
-/// The state as it lies in the mailbox.
+/// The state as it is stored in the mailbox.
 #[derive(Debug)]
 #[cfg_attr(not(loom), repr(transparent))]
 pub(crate) struct StateCell(AtomicU32);
@@ -79,13 +79,13 @@ impl StateCell {
         StateCell(AtomicU32::new(0))
     }
 
-    /// Looks. The acquire pairs with the release in [`StateCell::step`]: what the other side wrote before its step is
+    /// The current state. The acquire pairs with the release in [`StateCell::step`]: what the other side wrote before its step is
     /// seen after this.
-    pub(crate) fn look(&self) -> Result<State, NodeError> {
+    pub(crate) fn load(&self) -> Result<State, NodeError> {
         known(self.0.load(Ordering::Acquire))
     }
 
-    /// Takes the step. Its release pairs with the acquire in [`StateCell::look`].
+    /// Takes the step. Its release pairs with the acquire in [`StateCell::load`].
     pub(crate) fn step(&self, from: State, to: State) -> Result<(), NodeError> {
         if !from.allows(to) {
             return Err(NodeError::corrupt("state", from as u32));
@@ -116,14 +116,14 @@ mod tests {
         let cell = StateCell(AtomicU32::new(State::Running as u32));
         let error = cell.step(State::Idle, State::Ready).unwrap_err();
         assert_eq!(error, NodeError::CorruptMailbox { field: "state", value: 4 });
-        assert_eq!(cell.look(), Ok(State::Running));
+        assert_eq!(cell.load(), Ok(State::Running));
     }
 
     #[test]
     fn a_step_that_does_not_exist_is_refused_even_from_its_own_state() {
         let cell = StateCell(AtomicU32::new(State::Idle as u32));
         assert!(cell.step(State::Idle, State::Done).is_err());
-        assert_eq!(cell.look(), Ok(State::Idle));
+        assert_eq!(cell.load(), Ok(State::Idle));
     }
 
     #[test]
@@ -135,6 +135,6 @@ mod tests {
     #[test]
     fn an_unknown_state_is_corrupt() {
         let cell = StateCell(AtomicU32::new(99));
-        assert_eq!(cell.look(), Err(NodeError::CorruptMailbox { field: "state", value: 99 }));
+        assert_eq!(cell.load(), Err(NodeError::CorruptMailbox { field: "state", value: 99 }));
     }
 }

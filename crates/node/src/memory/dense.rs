@@ -1,4 +1,4 @@
-//! Tensors of a node's memory as they travel: their elements one after another, without what lies between them.
+//! Tensors of a node's memory as they travel: their elements one after another, without the gaps between them.
 
 #![allow(unsafe_code)]
 
@@ -14,7 +14,7 @@ pub(crate) unsafe fn gather(memory: &Mapping, view: &TensorView) -> Vec<u8> {
     let mut dense = Vec::with_capacity(view.bytes() as usize);
     view.for_each_run(|start, bytes| {
         assert_inside(memory, start, bytes);
-        // SAFETY: the run lies inside of the memory, which is mapped; nobody writes it, says the caller.
+        // SAFETY: the run is inside the memory, which is mapped; the caller promises that no task writes it.
         dense.extend_from_slice(unsafe { core::slice::from_raw_parts(memory.at(start), bytes as usize) });
     });
     dense
@@ -29,7 +29,7 @@ pub(crate) unsafe fn scatter(memory: &Mapping, view: &TensorView, dense: &[u8]) 
     view.for_each_run(|start, bytes| {
         assert_inside(memory, start, bytes);
         let (run, after) = rest.split_at(rest.len().min(bytes as usize));
-        // SAFETY: the run lies inside of the memory, which is mapped; nobody else has it, says the caller.
+        // SAFETY: the run is inside the memory, which is mapped; the caller promises that it is not shared.
         unsafe { core::ptr::copy_nonoverlapping(run.as_ptr(), memory.at(start), run.len()) };
         rest = after;
     });

@@ -1,4 +1,4 @@
-//! A node's memory as it lies in one process: a file without a name, mapped whole.
+//! A node's memory as it is mapped in one process: a file without a name, mapped whole.
 //!
 //! Its first page is a head: what it is, how long, and the bell of its node. The rest is tensors.
 
@@ -123,7 +123,7 @@ impl Mapping {
         self.bytes
     }
 
-    /// The file behind it.
+    /// Its file.
     pub(crate) fn file(&self) -> &OwnedFd {
         &self.file
     }
@@ -146,7 +146,7 @@ impl Mapping {
         let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         let bytes = bytes.max(1).next_multiple_of(PAGE);
         if fallocate(&self.file, flags, offset, bytes).is_err() {
-            // SAFETY: the range lies inside (it was taken from here), and its only holder gives it back.
+            // SAFETY: the range is inside (it was taken from here), and its only holder gives it back.
             unsafe { self.at(offset).write_bytes(0, bytes as usize) };
         }
     }

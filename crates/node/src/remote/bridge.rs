@@ -1,4 +1,4 @@
-//! The bridge: one thread of rank 0 between the mailboxes of its node's children and the ranks that they stand for.
+//! The bridge: one thread of rank 0 between the mailboxes of its node's children and the ranks that they represent.
 //!
 //! ```text
 //! work (a thread of its own)                 bridge (the thread that has the transport)
@@ -25,8 +25,8 @@ use crate::frame::{AnswerBuffer, Arrival, CallBuffer, Leaving};
 use crate::mailbox::{CallTimes, Scratch, State};
 use crate::memory::{gather, scatter};
 
-/// How long the bridge waits for an answer before it looks for calls again.
-const LOOK: Duration = Duration::from_micros(500);
+/// How long the bridge waits for an answer before it checks for calls again.
+const POLL_INTERVAL: Duration = Duration::from_micros(500);
 
 /// How long it sleeps while the ranks have nothing to do; a call wakes it, a rank's death waits for so long.
 const IDLE: Duration = Duration::from_millis(5);
@@ -141,7 +141,7 @@ impl<T: Transport> Bridge<'_, T> {
                 Err(error) => link.lose(&RemoteError::Node(error)),
             }
         }
-        let wait = if self.ranks.in_flight() == 0 { Duration::ZERO } else { LOOK };
+        let wait = if self.ranks.in_flight() == 0 { Duration::ZERO } else { POLL_INTERVAL };
         match self.ranks.next(wait)? {
             Some(answered) => self.deliver(&answered),
             None => Ok(()),

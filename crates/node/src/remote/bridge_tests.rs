@@ -8,8 +8,8 @@ use ringlane_task::{CallConfig, Explain};
 
 use super::*;
 use crate::callable;
-use crate::callable::Kind;
-use crate::child::Launch;
+use crate::callable::WorkerKind;
+use crate::child::ChildLaunch;
 use crate::frame::Call;
 use crate::mailbox::ChipTimes;
 use crate::memory::{Memories, Memory, SharedBuffers};
@@ -85,7 +85,7 @@ fn over_ranks<R: Send>(work: impl FnOnce(&mut Node) -> R + Send) -> Bridged<R> {
 }
 
 fn node(links: &[RankLink]) -> Result<Node, NodeError> {
-    let spec = |link| WorkerSpec { kind: Kind::Function, launch: Launch::on_rank(link) };
+    let spec = |link| WorkerSpec { kind: WorkerKind::Function, launch: ChildLaunch::on_rank(link) };
     let options = NodeOptions::new(links.iter().map(spec).collect());
     Node::start(&Memories::default(), &CallConfig::default(), &options)
 }
@@ -197,9 +197,9 @@ fn a_rank_is_set_up_for_each_child_before_its_calls_and_may_refuse() {
     let mut ranks = Ranks::greet(zero, PATIENCE).unwrap();
     let work = |links: &[RankLink]| {
         let run = |request: Option<&[u8]>| {
-            let launch = Launch::on_rank(&links[0]);
+            let launch = ChildLaunch::on_rank(&links[0]);
             let launch = request.map_or(launch.clone(), |bytes| launch.clone().with_run_request(bytes));
-            let options = NodeOptions::new(vec![WorkerSpec { kind: Kind::Function, launch }]);
+            let options = NodeOptions::new(vec![WorkerSpec { kind: WorkerKind::Function, launch }]);
             let mut node = Node::start(&Memories::default(), &CallConfig::default(), &options)?;
             let mut data = node.buffers();
             let x = data.add(&[1], &[7u32]).unwrap();

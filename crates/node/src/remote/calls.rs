@@ -81,7 +81,7 @@ fn not_set_up() -> CallError {
     CallError::new(
         "NotSetUp",
         detail,
-        "pass a run request to the launch of the rank: `Launch::with_run_request`",
+        "pass a run request to the launch of the rank: `ChildLaunch::with_run_request`",
     )
 }
 

@@ -15,12 +15,12 @@ use ringlane_task::{BlobTensor, BufferHandle};
 
 use super::error::RemoteError;
 use super::peer::Peer;
-use crate::child::Launch;
+use crate::child::ChildLaunch;
 use crate::error::NodeError;
 use crate::mailbox::{Region, Side, State};
 use crate::memory::Memories;
 
-/// A rank that a node of rank 0 can have as a worker, with [`Launch::on_rank`](crate::Launch::on_rank).
+/// A rank that a node of rank 0 can have as a worker, with [`ChildLaunch::on_rank`](crate::ChildLaunch::on_rank).
 #[derive(Clone, Debug)]
 pub struct RankLink {
     shared: Arc<Shared>,
@@ -125,7 +125,7 @@ impl RankLink {
     }
 
     /// Makes a child's mailbox the one that this rank serves, once it is set up for the child's runs.
-    pub(crate) fn take(&self, region: &Arc<Region>, launch: &Launch) -> Result<Berth, NodeError> {
+    pub(crate) fn take(&self, region: &Arc<Region>, launch: &ChildLaunch) -> Result<Berth, NodeError> {
         let mut state = self.state();
         if let Some(error) = &state.lost {
             return Err(NodeError::RankLost { error: Box::new(error.clone()) });

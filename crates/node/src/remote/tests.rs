@@ -16,7 +16,7 @@ const ADD: Digest = Digest([1; 32]);
 const FAIL: Digest = Digest([2; 32]);
 const DIE: Digest = Digest([3; 32]);
 const CHIP: ChipTimes =
-    ChipTimes { start_ns: 7, ticks: 8, freq_hz: 9, recorded: crate::mailbox::Recorded::Yes };
+    ChipTimes { start_ns: 7, ticks: 8, freq_hz: 9, recorded: crate::mailbox::HasRunDir::Yes };
 
 fn handle(id: u32) -> BufferHandle {
     BufferHandle { id, generation: 0 }
@@ -139,7 +139,7 @@ fn a_tensor_stays_where_it_was_made_until_it_is_fetched_and_forgotten() {
 }
 
 #[test]
-fn a_call_that_fails_answers_with_its_error_and_leaves_nothing_behind() {
+fn a_call_that_fails_answers_with_its_error_and_leaves_nothing_in_flight() {
     with_threads(|ranks| {
         let fresh = |id| buffer(id, Arrival::Fresh { bytes: 4 }, Leaving::Kept);
         ranks.send(Rank(1), add(FAIL, 1, fresh(1), fresh(2)))?;
@@ -215,7 +215,7 @@ fn a_rank_of_another_build_is_refused() {
 }
 
 #[test]
-fn bytes_that_are_no_frame_end_a_worker_with_its_last_words_and_a_scheduler_with_an_error() {
+fn bytes_that_are_no_frame_end_a_worker_with_its_captured_output_and_a_scheduler_with_an_error() {
     let [mut zero, mut one] = LocalRank::all::<2>();
     let serving = thread::spawn(move || serve(&mut one, &mut Adder));
     zero.receive(PATIENCE).unwrap().expect("hello");
@@ -229,7 +229,7 @@ fn bytes_that_are_no_frame_end_a_worker_with_its_last_words_and_a_scheduler_with
 #[test]
 fn an_answer_that_does_not_fit_its_call_is_refused() {
     let [zero, mut one] = LocalRank::all::<2>();
-    let lying = thread::spawn(move || {
+    let bad_peer = thread::spawn(move || {
         let mut bytes = Vec::new();
         let build = crate::callable::this_build().unwrap();
         let clock = crate::frame::HostTime::now();
@@ -261,5 +261,5 @@ fn an_answer_that_does_not_fit_its_call_is_refused() {
     let call = add(ADD, 1, fresh(1, Leaving::Forgotten), fresh(2, Leaving::Returned));
     ranks.send(Rank(1), call).unwrap();
     assert_eq!(ranks.next(PATIENCE).unwrap_err().name(), "WrongAnswer");
-    lying.join().unwrap();
+    bad_peer.join().unwrap();
 }

@@ -25,9 +25,9 @@ use super::journal::Journal;
 use super::orch::NodeContext;
 use super::sending::Outgoing;
 use super::waiting::wait_for_any;
-use super::worker_handle::{Attempt, Ended, Heard, Job, WorkerHandle};
+use super::worker_handle::{Attempt, Ended, Heard, WorkerCall, WorkerHandle};
 use super::{CallSettings, Callables};
-use crate::callable::{Kind, TICKET};
+use crate::callable::{TICKET, WorkerKind};
 use crate::clock::now_ns;
 use crate::error::NodeError;
 use crate::limits;
@@ -51,15 +51,15 @@ pub(crate) struct Lent<'n, P> {
 pub(crate) struct NodeChip<'n, P> {
     pub(super) lent: Lent<'n, P>,
     /// By the kind of worker that they wait for.
-    pub(super) ready: [VecDeque<Waiting>; Kind::ALL.len()],
+    pub(super) ready: [VecDeque<Waiting>; WorkerKind::ALL.len()],
     /// Tasks that run nothing, or nothing any more.
-    pub(super) bare: Vec<(SlotIndex, TaskRecord)>,
+    pub(super) no_op_tasks: Vec<(SlotIndex, TaskRecord)>,
     is_interrupted: bool,
 }
 
 impl<'n, P: Probe> NodeChip<'n, P> {
     pub(crate) fn new(lent: Lent<'n, P>) -> Self {
-        NodeChip { lent, ready: Default::default(), bare: Vec::new(), is_interrupted: false }
+        NodeChip { lent, ready: Default::default(), no_op_tasks: Vec::new(), is_interrupted: false }
     }
 
     pub(super) fn executor(&self, worker: usize) -> Executor<'n, P> {
@@ -80,7 +80,7 @@ impl<'n, P: Probe> NodeChip<'n, P> {
         // SAFETY: the thread that made it ready handed it to the chip.
         let record = unsafe { executor.record(task) };
         if record.lanes() == 0 || record.blocks == 0 {
-            return self.bare.push((task, record));
+            return self.no_op_tasks.push((task, record));
         }
         #[allow(unsafe_code)]
         // SAFETY: as above.
@@ -95,7 +95,7 @@ impl<'n, P: Probe> NodeChip<'n, P> {
         // Only `NodeOrch` submits here, and it submits callables with tickets.
         let (Some(ticket), Some(callable)) = (ticket, callable) else {
             executor.skip(task);
-            return self.bare.push((task, record));
+            return self.no_op_tasks.push((task, record));
         };
         let kind = callable.kind() as usize;
         self.ready[kind].push_back(Waiting { task, record, callable, ticket });
@@ -105,7 +105,7 @@ impl<'n, P: Probe> NodeChip<'n, P> {
     fn go_on(&mut self) -> bool {
         let mut did = self.collect();
         loop {
-            let completed = self.complete_bare();
+            let completed = self.complete_no_op_tasks();
             if !(self.dispatch() | completed) {
                 return did;
             }
@@ -114,10 +114,10 @@ impl<'n, P: Probe> NodeChip<'n, P> {
     }
 
     /// Completes tasks that have nothing to run.
-    fn complete_bare(&mut self) -> bool {
-        let bare = std::mem::take(&mut self.bare);
-        let any = !bare.is_empty();
-        for (task, record) in bare {
+    fn complete_no_op_tasks(&mut self) -> bool {
+        let no_op_tasks = std::mem::take(&mut self.no_op_tasks);
+        let any = !no_op_tasks.is_empty();
+        for (task, record) in no_op_tasks {
             self.complete(0, task, &record);
         }
         any
@@ -126,7 +126,7 @@ impl<'n, P: Probe> NodeChip<'n, P> {
     fn complete(&mut self, worker: usize, task: SlotIndex, record: &TaskRecord) {
         let mut ready = Vec::new();
         #[allow(unsafe_code)]
-        // SAFETY: all its blocks are finished, or it has none to run, and it was taken off where it stood once.
+        // SAFETY: all its blocks are finished, or it has none to run, and it was taken off its queue once.
         unsafe {
             self.executor(worker).complete(task, record, |successor| ready.push(successor));
         }
@@ -152,7 +152,7 @@ impl<'n, P: Probe> NodeChip<'n, P> {
     /// to end.
     fn end(&mut self, worker: usize, ended: Ended) {
         if ended.heard == Heard::No && ended.job.attempt == Attempt::First && !self.lent.table.stopped() {
-            let Job { task, record, index, callable, config, seq, .. } = ended.job;
+            let WorkerCall { task, record, index, callable, config, seq, .. } = ended.job;
             let call = Outgoing { task, record, index, callable, config, attempt: Attempt::Second, seq };
             if let Err(error) = self.send(worker, call) {
                 self.end_block(worker, task, &record, index, Err(error));
@@ -161,7 +161,7 @@ impl<'n, P: Probe> NodeChip<'n, P> {
         }
         self.lent.journal.note(worker as u32, self.lent.pool[worker].child.name(), &ended);
         self.observe(worker, &ended);
-        let Ended { job: Job { task, record, index, .. }, result, .. } = ended;
+        let Ended { job: WorkerCall { task, record, index, .. }, result, .. } = ended;
         self.end_block(worker, task, &record, index, result);
     }
 

@@ -7,7 +7,7 @@ use super::chip::NodeChip;
 use super::sending::Outgoing;
 use super::tickets::{On, Ticket};
 use super::worker_handle::Attempt;
-use crate::callable::{Callable, Kind};
+use crate::callable::{Callable, WorkerKind};
 use crate::error::NodeError;
 
 /// A task that waits for workers.
@@ -31,16 +31,16 @@ enum Placement {
 impl<P: Probe> NodeChip<'_, P> {
     /// Gives tasks to workers; whether any was given or given up.
     pub(super) fn dispatch(&mut self) -> bool {
-        Kind::ALL.into_iter().fold(false, |did, kind| self.dispatch_kind(kind) | did)
+        WorkerKind::ALL.into_iter().fold(false, |did, kind| self.dispatch_kind(kind) | did)
     }
 
     /// The oldest first. What a group waits for is kept for it, so that later tasks cannot keep it from ever beginning.
-    fn dispatch_kind(&mut self, kind: Kind) -> bool {
+    fn dispatch_kind(&mut self, kind: WorkerKind) -> bool {
         let (mut kept, mut did, mut at) = (Vec::new(), false, 0);
         while at < self.ready[kind as usize].len() {
             let pool = &self.lent.pool;
             let idle = |worker: usize| pool[worker].is_idle() && !kept.contains(&worker);
-            // Tasks that only lost workers could run, and those of a run that is to end, are waiting for nobody.
+            // Tasks that only lost workers could run, and those of a run that is to end, wait for no worker.
             let of_kind = |worker: &usize| pool[*worker].kind == kind;
             let is_hopeful = |worker: usize| idle(worker) || pool[worker].lost.is_some();
             if !(0..pool.len()).filter(of_kind).any(is_hopeful) && !self.lent.table.stopped() {
@@ -97,7 +97,7 @@ impl<P: Probe> NodeChip<'_, P> {
         #[allow(unsafe_code)]
         // SAFETY: it was taken off the ready ones, once.
         if !unsafe { self.executor(0).open(*task, record) } {
-            return self.bare.push((*task, *record));
+            return self.no_op_tasks.push((*task, *record));
         }
         for index in 0..record.blocks {
             self.end_block(0, *task, record, index, Err(error.clone()));
@@ -110,7 +110,7 @@ impl<P: Probe> NodeChip<'_, P> {
         #[allow(unsafe_code)]
         // SAFETY: it was taken off the ready ones, once.
         if !unsafe { self.executor(workers[0]).open(*task, record) } {
-            return self.bare.push((*task, *record));
+            return self.no_op_tasks.push((*task, *record));
         }
         for (index, &worker) in workers.iter().enumerate() {
             let index = index as u32;

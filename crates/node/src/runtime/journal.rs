@@ -3,10 +3,10 @@
 use ringlane_task::TaskId;
 
 use super::worker_handle::{ClockOffset, Ended};
-use crate::callable::Kind;
+use crate::callable::WorkerKind;
 use crate::error::NodeError;
 use crate::limits::CALLS_RECORDED;
-use crate::mailbox::{ChipTimes, Recorded};
+use crate::mailbox::{ChipTimes, HasRunDir};
 
 /// How a call ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ pub struct WorkerRecord {
     /// Its name.
     pub name: String,
     /// What it runs.
-    pub kind: Kind,
+    pub kind: WorkerKind,
     /// Its process, the last one if it was started again.
     pub pid: u32,
     /// How far its clock is from the node's.
@@ -98,7 +98,7 @@ impl Journal {
             return;
         }
         let Ended { job, times, done_ns, result, .. } = ended;
-        let left_files = times.chip.is_some_and(|chip| chip.recorded == Recorded::Yes);
+        let left_files = times.chip.is_some_and(|chip| chip.recorded == HasRunDir::Yes);
         self.calls.push(CallRecord {
             worker,
             seq: job.seq,

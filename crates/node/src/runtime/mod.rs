@@ -57,7 +57,7 @@ pub struct NodeOptions {
     pub memory_bytes: u64,
     /// How long a call may take.
     pub call_timeout: Duration,
-    /// How many worker processes there are on this machine in all, those of its workers included: who looks before sleeping
+    /// How many worker processes there are on this machine in all, those of its workers included: a process that polls before sleeping
     /// when they take all cores is in their way.
     pub processes: usize,
 }
@@ -77,7 +77,7 @@ pub(crate) struct CallSettings {
     pub(crate) spin: Spin,
 }
 
-/// The callables of the program by the kernels that stand for them.
+/// The callables of the program by the kernels that represent them.
 #[derive(Debug)]
 pub(crate) struct Callables(HashMap<usize, &'static Callable>);
 
@@ -240,7 +240,7 @@ impl Node {
         self.pool.iter().map(record).collect()
     }
 
-    /// A hand for other threads: interrupts the run, looks inside.
+    /// A handle for other threads: interrupts the run and reads its state.
     pub fn remote(&self) -> Remote {
         Remote::new(Arc::new(Running { table: self.table.clone(), memory: self.memory.clone() }))
     }

@@ -9,7 +9,7 @@ use ringlane_task::{CallConfig, DfxFlags};
 
 use super::Callables;
 use super::tickets::{On, Tickets};
-use crate::callable::{Callable, Kind};
+use crate::callable::{Callable, WorkerKind};
 use crate::clock::now_ns;
 
 /// A worker, as an orchestration sees it.
@@ -18,7 +18,7 @@ pub struct WorkerInfo {
     /// Its name, which its directories have too.
     pub name: String,
     /// What it runs.
-    pub kind: Kind,
+    pub kind: WorkerKind,
 }
 
 /// What an orchestration needs to know of its node.
@@ -46,7 +46,7 @@ impl<'s, 'p: 's> NodeOrch<'_, 's, 'p> {
     }
 
     /// How many workers of a kind there are.
-    pub fn count(&self, kind: Kind) -> u32 {
+    pub fn count(&self, kind: WorkerKind) -> u32 {
         self.context.workers.iter().filter(|worker| worker.kind == kind).count() as u32
     }
 
@@ -139,7 +139,7 @@ impl NodeContext {
     /// known once the call has a worker: one that is too long fails the call.
     fn check_config(&self, callable: &Callable, config: &CallConfig) -> Result<()> {
         let mut config = *config;
-        if callable.kind() != Kind::Node && config.dfx_flags.contains(DfxFlags::NODE_SWIMLANE) {
+        if callable.kind() != WorkerKind::Node && config.dfx_flags.contains(DfxFlags::NODE_SWIMLANE) {
             let bit = DfxFlags::NODE_SWIMLANE.bits().trailing_zeros();
             return Err(Fault::Config(ringlane_task::ConfigError::ReservedBit { bit }).into());
         }

@@ -10,8 +10,8 @@ use ringlane_task::{BlobTensor, BufferHandle, CallConfig, DfxFlags, Scalar, Tens
 use super::chip::NodeChip;
 use super::dispatch::Waiting;
 use super::journal::directory;
-use super::worker_handle::{Attempt, Job};
-use crate::callable::{Callable, Kind};
+use super::worker_handle::{Attempt, WorkerCall};
+use crate::callable::{Callable, WorkerKind};
 use crate::clock::now_ns;
 use crate::error::NodeError;
 use crate::memory::Memories;
@@ -51,7 +51,7 @@ impl<P: Probe> NodeChip<'_, P> {
         let limit = self.lent.call_settings.call_timeout;
         let deadline = Instant::now().checked_add(limit).unwrap_or_else(far_away);
         let submit_ns = self.lent.submit_ns[task.0 as usize].min(sent_ns);
-        handle.job = Some(Job {
+        handle.job = Some(WorkerCall {
             task,
             record,
             index,
@@ -75,7 +75,7 @@ impl<P: Probe> NodeChip<'_, P> {
         seq: u64,
     ) -> Result<CallConfig, NodeError> {
         let (mut config, handle) = (waiting.ticket.config, &self.lent.pool[worker]);
-        if waiting.callable.kind() == Kind::Function {
+        if waiting.callable.kind() == WorkerKind::Function {
             config.dfx_flags = DfxFlags::NONE;
         }
         let mut prefix = String::new();

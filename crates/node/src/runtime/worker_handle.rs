@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use ringlane_engine::slot::{SlotIndex, TaskRecord};
 use ringlane_task::CallConfig;
 
-use crate::callable::{Callable, Kind};
-use crate::child::{Child, Launch};
+use crate::callable::{Callable, WorkerKind};
+use crate::child::{Child, ChildLaunch};
 use crate::clock::now_ns;
 use crate::error::NodeError;
 use crate::mailbox::CallTimes;
@@ -15,9 +15,9 @@ use crate::mailbox::CallTimes;
 #[derive(Clone, Debug)]
 pub struct WorkerSpec {
     /// What it runs.
-    pub kind: Kind,
+    pub kind: WorkerKind,
     /// How it is started; its name is the worker's.
-    pub launch: Launch,
+    pub launch: ChildLaunch,
 }
 
 /// How often a call was sent.
@@ -32,13 +32,13 @@ pub(crate) enum Attempt {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Heard {
     Yes,
-    /// It was dead before it looked.
+    /// It was dead before it polled.
     No,
 }
 
 /// A call that a worker has.
 #[derive(Debug)]
-pub(crate) struct Job {
+pub(crate) struct WorkerCall {
     pub(crate) task: SlotIndex,
     pub(crate) record: TaskRecord,
     /// Which block of the task: which member of a group.
@@ -57,7 +57,7 @@ pub(crate) struct Job {
 /// How a call ended.
 #[derive(Debug)]
 pub(crate) struct Ended {
-    pub(crate) job: Job,
+    pub(crate) job: WorkerCall,
     pub(crate) times: CallTimes,
     pub(crate) done_ns: u64,
     pub(crate) result: Result<(), NodeError>,
@@ -101,9 +101,9 @@ impl ClockOffset {
 /// A worker.
 #[derive(Debug)]
 pub(crate) struct WorkerHandle {
-    pub(crate) kind: Kind,
+    pub(crate) kind: WorkerKind,
     pub(crate) child: Child,
-    pub(crate) job: Option<Job>,
+    pub(crate) job: Option<WorkerCall>,
     /// Calls of this run so far.
     pub(crate) calls: u64,
     pub(crate) restarts: u32,

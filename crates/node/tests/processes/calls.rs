@@ -11,7 +11,7 @@ use crate::support::{LONG, child, holdings, launch};
 
 pub const TESTS: &[Test] = &[
     ("a_call_comes_back_and_so_does_the_thousandth", a_call_comes_back_and_so_does_the_thousandth),
-    ("a_call_comes_back_whether_its_sides_look_or_sleep", a_call_comes_back_whether_its_sides_look_or_sleep),
+    ("a_call_comes_back_whether_its_sides_poll_or_sleep", a_call_comes_back_whether_its_sides_poll_or_sleep),
     ("an_error_arrives_with_all_three_texts_and_the_child_lives", an_error_arrives_with_all_three_texts),
     ("a_panic_is_an_error_and_the_child_lives", a_panic_is_an_error_and_the_child_lives),
     ("an_unknown_callable_is_said_by_the_child", an_unknown_callable_is_said_by_the_child),
@@ -29,7 +29,7 @@ fn a_call_comes_back_and_so_does_the_thousandth() {
     }
 }
 
-fn a_call_comes_back_whether_its_sides_look_or_sleep() {
+fn a_call_comes_back_whether_its_sides_poll_or_sleep() {
     for spin in [Spin::NONE, Spin::from_us(5), Spin::from_us(200)] {
         let mut child = ringlane_node::Child::start(&launch("spin").with_spin(spin)).unwrap();
         for pause_us in [0, 0, 0, 20, 400, 0] {

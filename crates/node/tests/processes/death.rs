@@ -12,7 +12,7 @@ use crate::roles::{EMPTY, LEAVE, SCRIBBLE, SLEEP};
 use crate::support::{LONG, Random, child, exists, holdings, launch, within};
 
 pub const TESTS: &[Test] = &[
-    ("a_child_that_dies_at_its_start_is_reported_with_its_status_and_last_words", dies_at_its_start),
+    ("a_child_that_dies_at_its_start_is_reported_with_its_status_and_captured_output", dies_at_its_start),
     ("a_child_inherits_its_run_request_every_time_it_is_started", inherits_its_run_request),
     ("a_program_that_is_not_there_cannot_be_started", a_program_that_is_not_there_cannot_be_started),
     ("a_child_that_is_never_ready_is_late_and_leaves_nothing", never_ready),

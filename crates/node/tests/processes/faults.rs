@@ -1,4 +1,4 @@
-//! What goes wrong where a node least expects it: a worker that cannot be started again, a death between two looks, an
+//! What goes wrong where a node least expects it: a worker that cannot be started again, a death between two polls, an
 //! interrupt on the way to a worker.
 
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use ringlane_node::engine::prelude::*;
 use ringlane_node::task::{CallConfig, Explain};
-use ringlane_node::{Kind, Launch, Memories, Node, NodeOptions, On, WorkerSpec, callable};
+use ringlane_node::{ChildLaunch, Memories, Node, NodeOptions, On, WorkerKind, WorkerSpec, callable};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::Test;
@@ -41,8 +41,8 @@ fn node_of_a_copy(workers: usize) -> (Node, PathBuf) {
     let copy = std::env::temp_dir().join(format!("ringlane-worker-{}-{workers}", std::process::id()));
     std::fs::copy("/proc/self/exe", &copy).expect("room for a copy");
     let spec = |i| WorkerSpec {
-        kind: Kind::Function,
-        launch: Launch::new(format!("function{i}")).with_program(&copy),
+        kind: WorkerKind::Function,
+        launch: ChildLaunch::new(format!("function{i}")).with_program(&copy),
     };
     let options = NodeOptions::new((0..workers).map(spec).collect());
     (Node::start(&Memories::default(), &ANY, &options).unwrap_or_else(|e| panic!("{e:?}")), copy)
@@ -102,7 +102,7 @@ fn an_unheard_call_after_an_interrupt() {
     let mut node = node(1);
     let (remote, mut data) = (node.remote(), node.buffers());
     let pid = Pid::from_raw(node.worker_records()[0].pid as i32).unwrap();
-    // It does not look into its mailbox any more.
+    // It no longer polls its mailbox.
     kill_process(pid, Signal::STOP).unwrap();
     let began = Instant::now();
     let killer = std::thread::spawn(move || {

@@ -7,8 +7,9 @@ use ringlane_chip_cpu::CpuRuntime;
 use ringlane_node::engine::prelude::*;
 use ringlane_node::task::{Access, CallConfig, Explain};
 use ringlane_node::{
-    CallError, ChipProgram, ChipTimes, ChipWorker, Kind, Launch, Memories, NODE_CLOCK_HZ, Node, NodeError,
-    NodeOptions, NodeProgram, On, RunOutcome, Title, Worker, WorkerBackend, WorkerSpec, callable, now_ns,
+    CallError, ChildLaunch, ChipProgram, ChipTimes, ChipWorker, Memories, NODE_CLOCK_HZ, Node, NodeError,
+    NodeOptions, NodeProgram, On, RunOutcome, Title, Worker, WorkerBackend, WorkerKind, WorkerSpec, callable,
+    now_ns,
 };
 
 use crate::Test;
@@ -116,20 +117,20 @@ pub fn node_worker() -> ExitCode {
     serve(|service| Ok(Box::new(Workers(level_three(service.memories())?))))
 }
 
-fn worker(kind: Kind, name: &str, role: &str) -> WorkerSpec {
-    WorkerSpec { kind, launch: Launch::new(name).with_arguments([role]) }
+fn worker(kind: WorkerKind, name: &str, role: &str) -> WorkerSpec {
+    WorkerSpec { kind, launch: ChildLaunch::new(name).with_arguments([role]) }
 }
 
 /// Two chips and a worker for functions.
 fn level_three(above: &Memories) -> Result<Node, NodeError> {
-    let chip = |i| worker(Kind::Chip, &format!("chip{i}"), "chip-worker");
+    let chip = |i| worker(WorkerKind::Chip, &format!("chip{i}"), "chip-worker");
     let workers = (0..2).map(chip).chain(functions(1)).collect();
     Node::start(above, &CallConfig::default(), &NodeOptions::new(workers))
 }
 
 /// Two nodes of level three.
 fn level_four() -> Node {
-    let workers = (0..2).map(|i| worker(Kind::Node, &format!("node{i}"), "node-worker")).collect();
+    let workers = (0..2).map(|i| worker(WorkerKind::Node, &format!("node{i}"), "node-worker")).collect();
     Node::start(&Memories::default(), &CallConfig::default(), &NodeOptions::new(workers)).unwrap()
 }
 
@@ -173,7 +174,7 @@ fn level_four_over_three_over_two() {
 }
 
 fn a_chip_call_in_a_plain_worker() {
-    let liar = WorkerSpec { kind: Kind::Chip, launch: Launch::new("plain") };
+    let liar = WorkerSpec { kind: WorkerKind::Chip, launch: ChildLaunch::new("plain") };
     let mut node =
         Node::start(&Memories::default(), &CallConfig::default(), &NodeOptions::new(vec![liar])).unwrap();
     let mut data = node.buffers();

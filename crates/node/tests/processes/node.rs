@@ -4,7 +4,9 @@ use std::time::{Duration, Instant};
 
 use ringlane_node::engine::prelude::*;
 use ringlane_node::task::{CallConfig, Explain};
-use ringlane_node::{CallStatus, Kind, Launch, Memories, Node, NodeOptions, On, WorkerSpec, callable};
+use ringlane_node::{
+    CallStatus, ChildLaunch, Memories, Node, NodeOptions, On, WorkerKind, WorkerSpec, callable,
+};
 
 use crate::Test;
 use crate::roles::{EMPTY, LEAVE, NOWHERE, PANIC, SLEEP, SUM};
@@ -24,7 +26,7 @@ pub const TESTS: &[Test] = &[
     ("a_worker_killed_at_any_moment_fails_at_most_its_own_call", killed_at_any_moment),
     ("an_interrupted_node_ends_long_before_its_calls", an_interrupted_node_ends),
     ("random_programs_give_what_they_give_in_order", random_programs),
-    ("a_node_leaves_nothing_behind", a_node_leaves_nothing_behind),
+    ("a_node_leaves_no_process_file_or_descriptor", a_node_leaves_no_process_file_or_descriptor),
 ];
 
 callable! {
@@ -47,7 +49,8 @@ callable! {
 
 /// Workers for plain functions.
 pub fn functions(count: usize) -> Vec<WorkerSpec> {
-    let spec = |i| WorkerSpec { kind: Kind::Function, launch: Launch::new(format!("function{i}")) };
+    let spec =
+        |i| WorkerSpec { kind: WorkerKind::Function, launch: ChildLaunch::new(format!("function{i}")) };
     (0..count).map(spec).collect()
 }
 
@@ -339,7 +342,7 @@ fn random_programs() {
     }
 }
 
-fn a_node_leaves_nothing_behind() {
+fn a_node_leaves_no_process_file_or_descriptor() {
     let before = holdings();
     let pids: Vec<u32> = {
         let mut node = node(3);

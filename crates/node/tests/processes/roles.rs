@@ -6,8 +6,8 @@ use std::time::Duration;
 use ringlane_node::engine::prelude::ParamSpec;
 use ringlane_node::task::{CallConfig, Explain};
 use ringlane_node::{
-    CallError, Callable, Inherited, Kind, NoBackend, NodeError, Service, Signature, Spin, Tensors,
-    WorkerBackend, callable,
+    CallError, Callable, Inherited, NoBackend, NodeError, Service, Signature, Spin, Tensors, WorkerBackend,
+    WorkerKind, callable,
 };
 
 use crate::support::{child, launch, number, numbers};
@@ -29,7 +29,7 @@ callable! {
 }
 
 callable! {
-    /// Sleeps for so many microseconds.
+    /// Sleeps for the given number of microseconds.
     pub static SLEEP = function fn(call; tensors: 0, scalars: [UInt64]) {
         std::thread::sleep(Duration::from_micros(call.scalar(0)?));
         Ok(())
@@ -59,7 +59,7 @@ callable! {
 }
 
 callable! {
-    /// Writes a word over the process's own mailbox, behind the back of the code that serves it.
+    /// Writes a word over the process's own mailbox, without the code that serves it.
     pub static SCRIBBLE = function fn(call; tensors: 0, scalars: [UInt64, UInt64]) {
         let path = format!("/proc/self/fd/{}", number("--mailbox-fd"));
         let file = std::fs::OpenOptions::new().write(true).open(path).expect("its own mailbox");
@@ -73,7 +73,7 @@ callable! {
 pub static NOWHERE: Callable = {
     const NOTHING: Signature = Signature { tensors: Tensors::Exactly(0), scalars: &[] };
     const PARAMS: [ParamSpec; NOTHING.param_count()] = NOTHING.params();
-    Callable::new("processes", "NOWHERE", Kind::Function, NOTHING, &PARAMS, |_| Ok(()))
+    Callable::new("processes", "NOWHERE", WorkerKind::Function, NOTHING, &PARAMS, |_| Ok(()))
 };
 
 /// What the program does in a role.
@@ -121,7 +121,7 @@ fn asked() -> ExitCode {
         Some(b"the right thing") => Ok(Box::new(NoBackend)),
         other => {
             let error = CallError::new("WrongRequest", format!("{other:?}"), "ask for the right thing");
-            Err(NodeError::CannotEquip { error })
+            Err(NodeError::CannotSetUp { error })
         }
     })
 }
@@ -130,18 +130,17 @@ fn worker() -> ExitCode {
     serve(|_| Ok(Box::new(NoBackend)))
 }
 
-/// Serves with what the worker is equipped with.
-pub fn serve(equip: impl FnOnce(&Service) -> Result<Box<dyn WorkerBackend>, NodeError>) -> ExitCode {
+/// Serves with the backend that `set_up` makes.
+pub fn serve(set_up: impl FnOnce(&Service) -> Result<Box<dyn WorkerBackend>, NodeError>) -> ExitCode {
     let memories = numbers("--memory-fd").into_iter().map(|number| number as i32).collect();
     let run_request = numbers("--request-fd").first().map(|&number| number as i32);
     let inherited = Inherited { mailbox: number("--mailbox-fd") as i32, memories, run_request };
-    let served =
-        Service::adopt(&inherited, Spin::from_us(number("--spin-us"))).and_then(|service| {
-            match equip(&service) {
-                Ok(mut backend) => service.serve(&mut *backend),
-                Err(error) => Err(service.refuse(error)),
-            }
-        });
+    let served = Service::adopt(&inherited, Spin::from_us(number("--spin-us"))).and_then(|service| {
+        match set_up(&service) {
+            Ok(mut backend) => service.serve(&mut *backend),
+            Err(error) => Err(service.refuse(error)),
+        }
+    });
     match served {
         Ok(_) => ExitCode::SUCCESS,
         Err(error) => {

@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use ringlane_node::{Child, Launch};
+use ringlane_node::{Child, ChildLaunch};
 
 /// Long enough for anything that ends.
 pub const LONG: Duration = Duration::from_secs(20);
 
 /// A launch of this program as a worker.
-pub fn launch(name: &str) -> Launch {
-    Launch::new(name)
+pub fn launch(name: &str) -> ChildLaunch {
+    ChildLaunch::new(name)
 }
 
 /// A worker that is ready.
@@ -24,7 +24,7 @@ pub fn number(option: &str) -> u64 {
     value.and_then(|value| value.parse().ok()).unwrap_or_else(|| panic!("{option} N"))
 }
 
-/// The numbers after an option that may stand there several times.
+/// The numbers after an option that may appear several times.
 pub fn numbers(option: &str) -> Vec<u64> {
     let words: Vec<String> = std::env::args().collect();
     let values = words.windows(2).filter(|pair| pair[0] == option).map(|pair| pair[1].parse());

@@ -19,7 +19,7 @@ use ringlane_trace::rows::ViewRow;
 
 use super::record::{ALLOC, BARRIER, MANUAL, StoredSubmit};
 use super::sequence::Sequence;
-use super::whole_tensors::{Place, WholeAccess, WholeTensors};
+use super::whole_tensors::{TensorSlot, WholeAccess, WholeTensors};
 use crate::tensors::Tensors;
 
 /// A tensor argument of a task, to be looked up and inserted.
@@ -126,7 +126,7 @@ impl Archive {
 #[derive(Clone, Copy)]
 struct KnownTensor {
     index: TensorIndex,
-    place: Place,
+    place: TensorSlot,
 }
 
 /// The derivation, fed one submit after another.
@@ -262,7 +262,7 @@ impl Derivation {
         }
     }
 
-    /// A fresh tensor on a heap ring; those that lay there before are gone.
+    /// A fresh tensor on a heap ring; those that were there before are gone.
     fn make(&mut self, space: u32, base: u64, bytes: u64, derived: &mut Derived) -> KnownTensor {
         while let Some(old) = self.tensors.take_overwritten(space, base, bytes) {
             let free = &mut self.archive.free;

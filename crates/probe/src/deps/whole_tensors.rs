@@ -10,7 +10,7 @@ const NONE: u32 = u32::MAX;
 
 /// A tensor among those that are alive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place(u32);
+pub(super) struct TensorSlot(u32);
 
 /// An earlier access to a whole tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ struct Reader {
 /// The tensors that are alive. Places of those that are gone are used again.
 pub(super) struct WholeTensors {
     tensors: Vec<Tensor>,
-    free_tensors: Vec<Place>,
+    free_tensors: Vec<TensorSlot>,
     readers: Vec<Reader>,
     /// The first reader that is of no tensor any more.
     free_readers: u32,
@@ -62,7 +62,7 @@ impl Default for WholeTensors {
 
 impl WholeTensors {
     /// A tensor that nothing has touched.
-    pub(super) fn add(&mut self) -> Place {
+    pub(super) fn add(&mut self) -> TensorSlot {
         match self.free_tensors.pop() {
             Some(place) => {
                 self.tensors[place.0 as usize] = UNTOUCHED;
@@ -70,31 +70,31 @@ impl WholeTensors {
             }
             None => {
                 self.tensors.push(UNTOUCHED);
-                Place(self.tensors.len() as u32 - 1)
+                TensorSlot(self.tensors.len() as u32 - 1)
             }
         }
     }
 
     /// Ends a tensor; gives its root.
-    pub(super) fn remove(&mut self, place: Place) -> Option<u32> {
+    pub(super) fn remove(&mut self, place: TensorSlot) -> Option<u32> {
         self.free_readers_of(place);
         self.free_tensors.push(place);
         self.tensors[place.0 as usize].root
     }
 
     /// Its root in the tensor map, if a part of it was touched.
-    pub(super) fn root(&self, place: Place) -> Option<u32> {
+    pub(super) fn root(&self, place: TensorSlot) -> Option<u32> {
         self.tensors[place.0 as usize].root
     }
 
     /// As [`WholeTensors::root`], made if there is none.
-    pub(super) fn root_or(&mut self, place: Place, make: impl FnOnce() -> u32) -> u32 {
+    pub(super) fn root_or(&mut self, place: TensorSlot, make: impl FnOnce() -> u32) -> u32 {
         *self.tensors[place.0 as usize].root.get_or_insert_with(make)
     }
 
     /// Reports the accesses that one with this hazard conflicts with.
     #[inline]
-    pub(super) fn meet(&self, place: Place, hazard: Hazard, mut met: impl FnMut(WholeAccess)) {
+    pub(super) fn meet(&self, place: TensorSlot, hazard: Hazard, mut met: impl FnMut(WholeAccess)) {
         let tensor = &self.tensors[place.0 as usize];
         if let Some(seq) = tensor.writer {
             met(WholeAccess { seq, hazard: Hazard::Write, creates: tensor.creates });
@@ -111,7 +111,7 @@ impl WholeTensors {
 
     /// Keeps an access; a write covers those before it.
     #[inline]
-    pub(super) fn keep(&mut self, place: Place, access: WholeAccess) {
+    pub(super) fn keep(&mut self, place: TensorSlot, access: WholeAccess) {
         if access.hazard == Hazard::Write {
             self.free_readers_of(place);
             let tensor = &mut self.tensors[place.0 as usize];
@@ -133,7 +133,7 @@ impl WholeTensors {
         };
     }
 
-    fn free_readers_of(&mut self, place: Place) {
+    fn free_readers_of(&mut self, place: TensorSlot) {
         let first = std::mem::replace(&mut self.tensors[place.0 as usize].readers, NONE);
         if first == NONE {
             return;
@@ -150,7 +150,7 @@ impl WholeTensors {
 mod tests {
     use super::*;
 
-    fn met(table: &WholeTensors, place: Place, hazard: Hazard) -> Vec<u64> {
+    fn met(table: &WholeTensors, place: TensorSlot, hazard: Hazard) -> Vec<u64> {
         let mut seqs = vec![];
         table.meet(place, hazard, |access| seqs.push(access.seq));
         seqs.sort_unstable();

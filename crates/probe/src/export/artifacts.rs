@@ -10,7 +10,7 @@ use ringlane_trace::rows::RowCounts;
 use ringlane_trace::{ArtifactFile, FileEntry, TraceError};
 
 use super::{Export, RecordingProblem, Rows, reason};
-use crate::kind::Kind;
+use crate::kind::RecordKind;
 use crate::store::WriteFailure;
 use crate::{RecordedKind, kinds};
 
@@ -20,7 +20,7 @@ struct Artifact {
     flag: DfxFlags,
     name: &'static str,
     /// The records that it is made from; the first are its rows.
-    kinds: &'static [Kind],
+    kinds: &'static [RecordKind],
     fill: fn(&Export<'_>, &mut ArtifactFile, Rows) -> io::Result<RowCounts>,
 }
 

@@ -29,7 +29,7 @@ use ringlane_trace::{ArtifactFile, DfxCost, FileEntry, PmuSource, RunDir, TraceE
 use zerocopy::FromBytes;
 
 use crate::error::ProbeError;
-use crate::kind::Kind;
+use crate::kind::RecordKind;
 use crate::pmu::PmuUnavailable;
 use crate::recorder::Recorder;
 use crate::recording::Recorded;
@@ -326,12 +326,12 @@ impl Export<'_> {
         Some(RecordingProblem::NothingCaptured { selection })
     }
 
-    fn counts(&self, kind: Kind) -> KindCounts {
+    fn counts(&self, kind: RecordKind) -> KindCounts {
         self.recorded.kind(kind).map(RecordedKind::counts).unwrap_or_default()
     }
 
     /// Rows of a kind that are not in the file.
-    fn dropped(&self, kind: Kind, rows: Rows) -> u64 {
+    fn dropped(&self, kind: RecordKind, rows: Rows) -> u64 {
         let counts = self.counts(kind);
         if rows == Rows::Kept { counts.dropped } else { counts.total }
     }
@@ -339,7 +339,7 @@ impl Export<'_> {
     /// Visits the records of a kind, all of one type, each with the number of its writer.
     fn for_each<R: FromBytes>(
         &self,
-        kind: Kind,
+        kind: RecordKind,
         rows: Rows,
         mut visit: impl FnMut(u32, R) -> io::Result<()>,
     ) -> io::Result<()> {
@@ -354,7 +354,7 @@ impl Export<'_> {
 
     fn for_each_chunk(
         &self,
-        kind: Kind,
+        kind: RecordKind,
         rows: Rows,
         mut visit: impl FnMut(u32, &[u8]) -> io::Result<()>,
     ) -> io::Result<()> {

@@ -5,7 +5,7 @@ use ringlane_task::TaskId;
 
 use crate::records::Reclaim;
 
-/// The reclaims of a run. Tasks of a ring are reclaimed in their order, so that each ring's lie in the order of their first tasks.
+/// The reclaims of a run. Tasks of a ring are reclaimed in their order, so that each ring's are in the order of their first tasks.
 #[derive(Default)]
 pub(super) struct Reclaims([OfRing; RINGS]);
 

@@ -6,7 +6,7 @@ use std::io;
 use super::pool::{Mapping, Pool};
 use crate::sync::Watched;
 
-/// The right to one buffer of a [`Memory`]: there is exactly one for each buffer, and who has it may read and write.
+/// The right to one buffer of a [`Memory`]: there is exactly one for each buffer, and its holder may read and write.
 #[derive(Debug)]
 pub(crate) struct Buffer {
     index: u32,

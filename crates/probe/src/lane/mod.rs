@@ -74,7 +74,7 @@ impl core::ops::AddAssign for Counts {
     }
 }
 
-/// Counts as the writer last published them. Relaxed throughout: who needs them exact has the writer's last word (it
+/// Counts as the writer last published them. Relaxed throughout: a reader that needs them exact has the writer's last update (it
 /// was closed on this thread, or its thread was joined), and that orders them.
 #[derive(Debug, Default)]
 struct Published {

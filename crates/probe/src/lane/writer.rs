@@ -80,7 +80,7 @@ impl Writer {
         }
         self.common.memory.note_write(self.buffer.as_ref());
         let place = self.cursor;
-        // SAFETY: at least `bytes` lie between the cursor and the end, both in one buffer (or `bytes` is 0).
+        // SAFETY: at least `bytes` bytes are between the cursor and the end, both in one buffer (or `bytes` is 0).
         self.cursor = unsafe { place.add(bytes) };
         prefetch(self.cursor.as_ptr().wrapping_add(AHEAD));
         self.rows += 1;

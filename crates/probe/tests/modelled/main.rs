@@ -27,7 +27,7 @@ use ringlane_trace::{Manifest, PmuSource, RunDir, UtcTime, check_run};
 
 kernel! { static FILL = any fn(x: &mut [u32], to: u32) { x.fill(to); } }
 kernel! { static ADD = any fn(x: &[u32], y: &mut [u32]) { y.iter_mut().zip(x).for_each(|(y, x)| *y += x); } }
-kernel! { static LOOK = any fn(x: &[u32]) { assert_eq!(x[0], 15); } }
+kernel! { static CHECK_15 = any fn(x: &[u32]) { assert_eq!(x[0], 15); } }
 
 /// A directory for one test, removed when the test ends.
 struct TestDir(PathBuf);
@@ -126,7 +126,7 @@ fn record(dir: &RunDir, level: u8) -> Exported {
             }
             Ok(())
         })?;
-        o.submit(LOOK.blocks(3), [x.read()])?;
+        o.submit(CHECK_15.blocks(3), [x.read()])?;
         Ok(())
     };
     // SAFETY: the table is new and nobody else's; the chip runs each task that it is given once.

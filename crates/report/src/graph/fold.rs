@@ -3,7 +3,7 @@
 //! Boxes of a folded layer stay in their order from left to right, column by column, so that a box is still near those that it
 //! is linked to. The layers that need no folding then move to where their neighbours went.
 
-use super::layout::{Neighbours, Place};
+use super::layout::{Neighbours, Position};
 use super::shelves::{BOX_ASPECT, SCREEN_ASPECT};
 
 /// A graph of at most this many columns is readable as it is.
@@ -16,7 +16,7 @@ const ASPECT_MAX: f64 = 2.0;
 const ROW: f64 = 0.6;
 
 /// The places of boxes, given where each is in its layer; `x` is left as it was for layers that are not folded.
-pub(super) fn fold(rows: &mut [Vec<usize>], neighbours: &Neighbours, x: &mut [f64]) -> Vec<Place> {
+pub(super) fn fold(rows: &mut [Vec<usize>], neighbours: &Neighbours, x: &mut [f64]) -> Vec<Position> {
     let columns = columns_for(rows, x);
     if let Some(columns) = columns {
         let (left, right) = ends_of(x);
@@ -32,7 +32,7 @@ pub(super) fn fold(rows: &mut [Vec<usize>], neighbours: &Neighbours, x: &mut [f6
         }
         neighbours.align_all(rows, x, |row| row.len() <= columns);
     }
-    let mut places: Vec<Place> = x.iter().map(|&x| Place { x, y: 0.0 }).collect();
+    let mut places: Vec<Position> = x.iter().map(|&x| Position { x, y: 0.0 }).collect();
     let mut top = 0.0;
     for row in rows.iter() {
         let high = row.len().div_ceil(columns.unwrap_or(usize::MAX)).max(1);
@@ -74,10 +74,10 @@ fn ends_of(x: &[f64]) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::layout::{Place, layout_part};
+    use super::super::layout::{Position, layout_part};
     use super::*;
 
-    fn size(places: &[Place]) -> (f64, f64) {
+    fn size(places: &[Position]) -> (f64, f64) {
         let (left, right) = ends_of(&places.iter().map(|place| place.x).collect::<Vec<_>>());
         let (top, bottom) = ends_of(&places.iter().map(|place| place.y).collect::<Vec<_>>());
         ((right - left + 1.0) * BOX_ASPECT, bottom - top + 1.0)

@@ -11,13 +11,13 @@ const PASSES: usize = 8;
 
 /// A box's place: columns and layers, as units of one box and its margin.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Place {
+pub(super) struct Position {
     pub(super) x: f64,
     pub(super) y: f64,
 }
 
 /// Places for `nodes` boxes, by the links that lead from an earlier one to a later one.
-pub(super) fn layout_part(nodes: usize, forward: &[(usize, usize)]) -> Vec<Place> {
+pub(super) fn layout_part(nodes: usize, forward: &[(usize, usize)]) -> Vec<Position> {
     let layers = layers_of(nodes, forward);
     let mut neighbours = Neighbours::new(nodes);
     for &(from, to) in forward {
@@ -155,7 +155,7 @@ mod tests {
         }
         let mut sorted = places.clone();
         sorted.sort_by(|a, b| a.y.total_cmp(&b.y).then(a.x.total_cmp(&b.x)));
-        let near = |pair: &[Place]| pair[0].y == pair[1].y && pair[1].x - pair[0].x < 1.0 - 1e-6;
+        let near = |pair: &[Position]| pair[0].y == pair[1].y && pair[1].x - pair[0].x < 1.0 - 1e-6;
         assert!(!sorted.windows(2).any(near));
     }
 

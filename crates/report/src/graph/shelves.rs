@@ -2,7 +2,7 @@
 //!
 //! Each part is laid out by itself. The shelves are as wide as makes the whole about as wide as a screen for its height.
 
-use super::layout::{Place, layout_part};
+use super::layout::{Position, layout_part};
 use super::picture::Link;
 
 /// How much wider a box with its margin is than it is high; as `page.js` draws it.
@@ -15,19 +15,19 @@ pub(super) const SCREEN_ASPECT: f64 = 1.3;
 const GAP: f64 = 1.0;
 
 /// Places for `nodes` boxes.
-pub(super) fn layout(nodes: usize, links: &[Link]) -> Vec<Place> {
+pub(super) fn layout(nodes: usize, links: &[Link]) -> Vec<Position> {
     let parts: Vec<PlacedPart> = parts_of(nodes, links).into_iter().map(PlacedPart::new).collect();
     let area: f64 = parts.iter().map(|part| (part.width + GAP) * (part.height + GAP)).sum();
     let widest = parts.iter().map(|part| part.width).fold(0.0, f64::max);
     let width = (area * SCREEN_ASPECT / BOX_ASPECT).sqrt().max(widest);
-    let mut places = vec![Place { x: 0.0, y: 0.0 }; nodes];
+    let mut places = vec![Position { x: 0.0, y: 0.0 }; nodes];
     let (mut left, mut top, mut high) = (0.0, 0.0, 0.0_f64);
     for part in parts {
         if left > 0.0 && left + part.width > width {
             (left, top, high) = (0.0, top + high + GAP, 0.0);
         }
         for (node, place) in part.nodes.into_iter().zip(part.places) {
-            places[node] = Place { x: left + place.x, y: top + place.y };
+            places[node] = Position { x: left + place.x, y: top + place.y };
         }
         (left, high) = (left + part.width + GAP, high.max(part.height));
     }
@@ -46,7 +46,7 @@ struct Part {
 /// A part that is laid out: its left edge is at 0.
 struct PlacedPart {
     nodes: Vec<usize>,
-    places: Vec<Place>,
+    places: Vec<Position>,
     width: f64,
     height: f64,
 }
@@ -122,7 +122,7 @@ mod tests {
         let wide = places.iter().map(|place| place.x).fold(0.0, f64::max) * BOX_ASPECT;
         let high = places.iter().map(|place| place.y).fold(0.0, f64::max);
         assert!(wide / high > 1.0 && wide / high < 2.5, "{wide} by {high}");
-        let fixed = |place: &Place| ((place.y * 1e6) as i64, (place.x * 1e6) as i64);
+        let fixed = |place: &Position| ((place.y * 1e6) as i64, (place.x * 1e6) as i64);
         let mut taken: Vec<_> = places.iter().map(fixed).collect();
         taken.sort_unstable();
         assert!(taken.windows(2).all(|pair| pair[0].0 != pair[1].0 || pair[1].1 - pair[0].1 >= 999_999));

@@ -60,7 +60,15 @@ impl ColumnWriter {
     pub fn new(name: impl Into<Cow<'static, str>>, coding: Coding) -> Self {
         let gzip = GzEncoder::new(Vec::new(), Compression::new(6));
         let name = name.into();
-        ColumnWriter { name, coding, rows: 0, is_zero: true, before: 0, gzip, pending: Vec::with_capacity(PIECE_BYTES + 10) }
+        ColumnWriter {
+            name,
+            coding,
+            rows: 0,
+            is_zero: true,
+            before: 0,
+            gzip,
+            pending: Vec::with_capacity(PIECE_BYTES + 10),
+        }
     }
 
     /// Adds a number.

@@ -70,7 +70,7 @@ impl Explain for PageError {
 
 /// Where a page is to be stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Place {
+pub enum PagePlace {
     /// In the run's directory: pages of the runs below it are linked.
     #[default]
     InRun,
@@ -81,11 +81,11 @@ pub enum Place {
 /// Writes the page of a run, to be stored in its directory. What a run did not record, or what of it is damaged, is reported on the
 /// page and is no error.
 pub fn write(run: &Run, out: &mut impl Write) -> Result<PageFacts, PageError> {
-    write_for(run, Place::InRun, out)
+    write_for(run, PagePlace::InRun, out)
 }
 
 /// Writes the page of a run, to be stored at `place`.
-pub fn write_for(run: &Run, place: Place, out: &mut impl Write) -> Result<PageFacts, PageError> {
+pub fn write_for(run: &Run, place: PagePlace, out: &mut impl Write) -> Result<PageFacts, PageError> {
     let page = data::Page::of(run, place);
     let mut out = Counting { out, bytes: 0 };
     shell::write(&page, &mut out)?;

@@ -24,7 +24,7 @@ pub(super) fn check(checks: &mut Checks, dir: &Path, manifest: &Manifest) {
     }
     check_flags(checks, dir, manifest);
     let left = temporary_files(dir);
-    checks.that(left.is_empty(), || format!("temporary files left behind: {left:?}"));
+    checks.that(left.is_empty(), || format!("temporary files remain: {left:?}"));
 }
 
 fn check_entry(checks: &mut Checks, dir: &Path, manifest: &Manifest, entry: &FileEntry) {

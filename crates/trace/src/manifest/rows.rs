@@ -81,9 +81,9 @@ pub struct ClockFacts {
 pub struct ModelFacts {
     /// The chip's own name: another than the platform's where a file was given.
     pub chip: String,
-    /// Who ran next.
+    /// The policy that chose which task ran next.
     pub policy: String,
-    /// The seed of what went wrong.
+    /// The seed of the injected faults.
     pub chaos: Option<u64>,
     /// Where the costs of blocks were recorded, if they were.
     pub costs: Option<String>,

@@ -141,7 +141,7 @@ impl ViewRow {
         Some(self.offset..self.offset.checked_add(bytes)?)
     }
 
-    /// Whether the elements lie one after the other.
+    /// Whether the elements are contiguous.
     pub fn is_contiguous(&self) -> bool {
         let mut expected = Some(1u64);
         let in_order = self.shape().zip(self.strides()).rev().all(|(len, stride)| {

@@ -101,7 +101,7 @@ fn manifest() -> Vec<Case> {
     vec![
         file("no manifest", vec![Edit::Remove(RUN)], "the run did not finish"),
         file("a listed file is missing", vec![Edit::Remove(PMU)], "it lists pmu.csv, which does not exist"),
-        file("a temporary file", vec![Edit::Add(".deps.json.1.0.tmp")], "temporary files left behind"),
+        file("a temporary file", vec![Edit::Add(".deps.json.1.0.tmp")], "temporary files remain"),
         edit("another version", RUN, r#""version":1"#, r#""version":2"#, "has version 2, known versions: 1"),
         edit("another status", RUN, r#""status":"ok""#, r#""status":"great""#, "unknown variant `great`"),
         edit("a failure without an error", RUN, r#""status":"ok""#, r#""status":"failed""#, "do not agree"),

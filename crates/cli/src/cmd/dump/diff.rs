@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use ringlane_insight::Instrument;
 use ringlane_insight::dump::{
-    ArgumentDiff, Comparison, Diff, Extent, Mismatch, Provenance, Side, Sources, TaskDiff, Tolerance,
+    ArgumentDiff, Diff, DumpComparison, Extent, Mismatch, Provenance, Side, Sources, TaskDiff, Tolerance,
     describe_shape, diff,
 };
 use ringlane_insight::units::counted;
@@ -59,8 +59,8 @@ impl DiffArgs {
         let (a, b) = (open_named(&self.a)?, open_named(&self.b)?);
         let extent = if self.all { Extent::All } else { Extent::First };
         let found = match diff(&Side::open(&a)?, &Side::open(&b)?, self.tolerance, extent)? {
-            Comparison::Compared(found) => found,
-            Comparison::NotComparable(why) => return Err(not_comparable(&why).into()),
+            DumpComparison::Compared(found) => found,
+            DumpComparison::NotComparable(why) => return Err(not_comparable(&why).into()),
         };
         let sources = match a.has(Instrument::Deps) && !found.agrees() {
             true => Sources::new(a.dependencies()?),

@@ -1,6 +1,6 @@
 //! The filters: which captured arguments are meant.
 
-use ringlane_insight::dump::{Filter, Kind, parse_stage};
+use ringlane_insight::dump::{ArgKind, Filter, parse_stage};
 use ringlane_task::TaskId;
 use ringlane_trace::deps::TensorIndex;
 use ringlane_trace::dump::{Role, Stage};
@@ -32,7 +32,7 @@ pub struct FilterArgs {
     role: Option<Role>,
     /// Only this kind of argument: tensor, scalar
     #[arg(long, value_name = "KIND", value_parser = kind)]
-    kind: Option<Kind>,
+    kind: Option<ArgKind>,
     /// Only the record with this index in the list
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = index)]
     index: Option<u64>,
@@ -78,7 +78,7 @@ fn role(text: &str) -> Result<Role, CliError> {
     found.ok_or_else(|| CliError::bad_value("--role", text, "input, output, inout", "--role output"))
 }
 
-fn kind(text: &str) -> Result<Kind, CliError> {
-    let found = [Kind::Tensor, Kind::Scalar].into_iter().find(|kind| kind.as_str() == text);
+fn kind(text: &str) -> Result<ArgKind, CliError> {
+    let found = [ArgKind::Tensor, ArgKind::Scalar].into_iter().find(|kind| kind.as_str() == text);
     found.ok_or_else(|| CliError::bad_value("--kind", text, "tensor, scalar", "--kind tensor"))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ringlane_insight::dump::{Captured, Catalog, Kind, Value, describe_shape};
+use ringlane_insight::dump::{ArgKind, Captured, Catalog, Value, describe_shape};
 use ringlane_trace::dump::{DumpData, Stage, Truncated};
 use serde::Serialize;
 
@@ -55,7 +55,7 @@ impl<'a> Row<'a> {
             arg: record.arg_index,
             tensor: captured.tensor().map(|tensor| tensor.0),
             byte_range: captured.byte_range().map(|range| [range.start, range.end]),
-            kind: Kind::of(&record.data).as_str(),
+            kind: ArgKind::of(&record.data).as_str(),
             role: record.role.as_str(),
             stage: record.stage.as_str(),
             dtype: dtype.as_str(),

@@ -15,7 +15,7 @@ use crate::page::columns::Coding::{Maybe, Plain};
 use crate::page::columns::{Column, ColumnWriter};
 use crate::page::limits::PATH_MAX;
 
-/// Where time went: two wholes, each in parts.
+/// Where time went: core time by kind and the critical path, each in parts.
 #[derive(Serialize)]
 pub struct TimeData {
     /// Core time by kind; not known below level 2.

@@ -8,7 +8,9 @@ use std::hash::Hash;
 use ringlane_insight::timeline::{TaskIndex, Timeline};
 use ringlane_insight::{Instrument, Run};
 use ringlane_task::Access;
-use ringlane_trace::deps::{Deps, DepsArg, DepsEdge, DepsTask, EdgeSource, Hazard, Inference, Origin, Overlap};
+use ringlane_trace::deps::{
+    Deps, DepsArg, DepsEdge, DepsTask, EdgeSource, Hazard, Inference, Origin, Overlap,
+};
 use ringlane_trace::rows::ViewRow;
 use serde::Serialize;
 

@@ -27,7 +27,7 @@ use ringlane_task::{Explain, Ticks};
 use ringlane_trace::Manifest;
 use serde::Serialize;
 
-use super::Place;
+use super::PagePlace;
 use super::columns::Column;
 use super::limits::EXACT_MAX;
 
@@ -102,7 +102,7 @@ pub enum NoteKind {
 
 impl Page {
     /// Gathers what there is of a run.
-    pub fn of(run: &Run, place: Place) -> Self {
+    pub fn of(run: &Run, place: PagePlace) -> Self {
         let mut page = Page::empty(run);
         page.note_losses(run);
         let timeline = page.table(Instrument::Swimlane, run.timeline());

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::chips::Chips;
 use super::{NoteKind, Page, exact, grouped, tick};
-use crate::page::Place;
+use crate::page::PagePlace;
 use crate::page::columns::Coding::{Delta, Maybe, Plain};
 use crate::page::columns::{Column, ColumnWriter};
 use crate::page::limits::{CALLS_MAX, CHIP_RUNS_MAX, EXACT_MAX};
@@ -75,7 +75,7 @@ pub struct KernelData {
 
 impl Page {
     /// Adds the workers, if there are any; a page outside the run's directory has no links to their pages.
-    pub(super) fn add_node(&mut self, run: &Run, place: Place) {
+    pub(super) fn add_node(&mut self, run: &Run, place: PagePlace) {
         if !run.has(Instrument::Dist) && run.manifest.children.is_empty() {
             return;
         }
@@ -159,10 +159,10 @@ impl Page {
     }
 }
 
-fn run_data(node: &Run, placed: &PlacedRun, problem: Option<String>, place: Place) -> RunData {
+fn run_data(node: &Run, placed: &PlacedRun, problem: Option<String>, place: PagePlace) -> RunData {
     let (start, end) = placed.span();
     let report = format!("{}/report.html", placed.dir);
-    let linked = place == Place::InRun && node.dir.join(&report).is_file();
+    let linked = place == PagePlace::InRun && node.dir.join(&report).is_file();
     let own = placed.run.as_ref().ok().map(|run| &run.manifest).map(|own| OwnData {
         scene: own.scene.clone(),
         case: own.case.clone(),

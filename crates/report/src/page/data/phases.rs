@@ -39,7 +39,11 @@ fn columns(phases: &[PhaseRow]) -> Vec<Column> {
     let mut columns = Column::of_rows("phases.row", Delta, phases.iter().map(Some), others);
     columns.extend([
         Column::of("phases.start", Delta, phases.iter().map(|phase| tick(phase.start))),
-        Column::of("phases.took", Plain, phases.iter().map(|phase| (tick(phase.end) - tick(phase.start)).max(0))),
+        Column::of(
+            "phases.took",
+            Plain,
+            phases.iter().map(|phase| (tick(phase.end) - tick(phase.start)).max(0)),
+        ),
     ]);
     columns
 }
@@ -57,7 +61,8 @@ fn merged(phases: &[PhaseRow], shortest: u64) -> Vec<PhaseRow> {
         if let Some(full) = open.take_if(|(interval, _)| !fits(interval)) {
             intervals.push(with_longest_phase(full));
         }
-        let (interval, by_phase) = open.get_or_insert((PhaseRow { tasks: 0, ..*next }, TimeByPhase::default()));
+        let (interval, by_phase) =
+            open.get_or_insert((PhaseRow { tasks: 0, ..*next }, TimeByPhase::default()));
         by_phase[next.phase as usize] += took(next);
         interval.end = interval.end.max(next.end);
         interval.tasks = interval.tasks.saturating_add(next.tasks);
@@ -101,7 +106,8 @@ mod tests {
 
     #[test]
     fn every_column_of_a_phase_is_on_the_page() {
-        let names: Vec<_> = columns(&[row(0, Phase::Idle, 3, 2)]).into_iter().map(|column| column.name).collect();
+        let names: Vec<_> =
+            columns(&[row(0, Phase::Idle, 3, 2)]).into_iter().map(|column| column.name).collect();
         let expected = ["row.thread", "row.phase", "row.loop", "row.tasks", "start", "took"];
         assert_eq!(names, expected.map(|name| format!("phases.{name}")));
     }

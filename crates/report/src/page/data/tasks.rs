@@ -51,7 +51,8 @@ fn submits(tasks: &[TaskLife], detail: Detail) -> Vec<Column> {
         let start = tick(task.submit?.start);
         Some(start - std::mem::replace(&mut before, start))
     });
-    let took = |task: &TaskLife| task.submit.map_or(0, |submit| (tick(submit.end) - tick(submit.start)).max(0));
+    let took =
+        |task: &TaskLife| task.submit.map_or(0, |submit| (tick(submit.end) - tick(submit.start)).max(0));
     // Everything else that the row holds, by the names of its columns.
     let wanted = |name: &str| match name {
         "task_id" | "start" | "end" => false,

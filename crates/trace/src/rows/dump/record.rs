@@ -46,7 +46,7 @@ row! { object
         tensor: Option<TensorIndex> [absent],
         /// The bytes of that tensor from the first that is touched to the last.
         byte_range: Option<[u64; 2]> [absent],
-        /// Whether the elements lie one after the other.
+        /// Whether the elements are contiguous.
         is_contiguous: Option<bool> [absent],
         /// Whether bytes at the end are missing.
         truncated: Option<bool> [absent],
