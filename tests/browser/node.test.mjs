@@ -36,13 +36,13 @@ test("the page shows the offset and the error of each clock, and how much each m
   const runs = await page.$$eval("#workers table.runs tbody tr", (rows) => rows.map((row) => row.innerText.replace(/\s+/g, " ")));
   assert.equal(runs.length, 4);
   for (const run of runs) assert.match(run, /^chip[01]\/[12] paged_attention small a2a3sim .*× \d/);
-  assert.match(await text(page, "#workers"), /stretched over the time that its call took/);
+  assert.match(await text(page, "#workers"), /stretched to the duration of its call/);
 }));
 
 test("a run on cpu is where it was and is not stretched", () => open(cpu, async (page) => {
   const run = await text(page, "#workers table.runs tbody tr >> nth=0");
   assert.match(run, /^chip0\/1 vector small cpu 405 µs .* – 5$/);
-  assert.doesNotMatch(await text(page, "#workers"), /stretched over the time/);
+  assert.doesNotMatch(await text(page, "#workers"), /stretched to the duration/);
   const [took, own] = await page.$$eval("#workers table.runs tbody tr:first-child td", (cells) => [cells[4].innerText, cells[5].innerText]);
   // Equal to a tick of the node's clock, because times may be rounded up or down.
   const [length, ownLength] = [took, own].map((shown) => parseFloat(shown) * { ns: 1e-3, "\u00b5s": 1, ms: 1e3, s: 1e6 }[shown.split(/\s/)[1]]);
@@ -94,10 +94,10 @@ test("a worker that died is red, and the page names what it did not write", () =
 });
 
 test("a node that recorded its calls and nothing else has its lanes", () => {
-  const file = pageOfNode("node_bare", nodeOver, ["vector", "--case", "small"], { swimlane: false });
+  const file = pageOfNode("node_calls_only", nodeOver, ["vector", "--case", "small"], { swimlane: false });
   return open(file, async (page) => {
     assert.deepEqual(await groupsOf(page), ["workers"]);
-    assert.match(await text(page, "#workers"), /Not on the lanes: chip0\/1 \(no swimlane was recorded\)/);
+    assert.match(await text(page, "#workers"), /Not shown on the lanes: chip0\/1 \(no swimlane was recorded\)/);
     for (const key of ["w", "s", "f", "c", "t", "Enter", "Escape", "/"]) await page.keyboard.press(key);
     await drawn(page);
   });

@@ -80,7 +80,7 @@ const shownTicks = async (page) => {
 };
 
 test("a finding about many submits shows all of them, and one about blocks on the critical path just those", () => open(good, async (page) => {
-  const submits = page.locator(".finding", { hasText: "leads through" });
+  const submits = page.locator(".finding", { hasText: "The orchestration is on the critical path" });
   const [, named] = /with (\d+) submits/.exec(await submits.innerText());
   await submits.click();
   await page.waitForFunction((named) => document.querySelector(".tools .found").innerText === `${named} submits on the critical path`, named);
@@ -212,6 +212,11 @@ test("c takes the critical path off and puts it back", () => open(good, async (p
   assert.equal(await pixelsOf(page, red), on);
 }));
 
+test("the lane of the critical path has the colours of its causes", () => open(good, async (page) => {
+  // submit, and wait for the scheduler
+  for (const color of [[0x64, 0x78, 0x8f], [0x2f, 0x63, 0xcf]]) assert.ok(await pixelsOf(page, color) > 500, String(color));
+}));
+
 test("the wheel zooms at the pointer and dragging pans", () => open(good, async (page) => {
   await page.locator(".lanes canvas").scrollIntoViewIfNeeded();
   const box = await page.locator(".lanes canvas").boundingBox();
@@ -257,7 +262,7 @@ test("a second report is compared kernel by kernel", () => open(good, async (pag
   assert.match(await text(page, "#compare-result"), /The runs differ: policy .* and critical-path\. .*makespan .* critical path: compute/);
   // The kernels, and their order, are those of the command.
   const command = JSON.parse(call(["compare", path.dirname(good), path.dirname(other), "--json"]));
-  const rows = await page.$$eval("#compare-result table:last-of-type tbody tr", (rows) => rows.map((row) => [...row.cells].map((cell) => cell.innerText)));
+  const rows = await page.locator("#compare-result table >> nth=1 >> tbody tr").evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.innerText)));
   assert.ok(rows.length >= 4);
   assert.deepEqual(rows.map(([kernel, blocks, other]) => [kernel, blocks, other]), command.kernels.map(({ kernel, blocks }) => [kernel, String(blocks.before), String(blocks.after)]));
   await page.setInputFiles("#compare-file", { name: "x.html", mimeType: "text/html", buffer: Buffer.from("<p>no report</p>") });
