@@ -180,7 +180,7 @@ impl Capture {
         if tensor.access() == Access::NoDep {
             return;
         }
-        let bytes = tensor.view().bytes();
+        let bytes = tensor.bytes();
         let bin_offset = self.stretch.take(bytes, end);
         let mut pieces =
             Pieces { payload: &mut self.payload, at: bin_offset, left: bytes, room: 0, padding: 0 };

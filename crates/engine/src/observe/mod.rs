@@ -151,6 +151,12 @@ impl<'t> TensorArgument<'t> {
     pub fn view(&self) -> TensorView {
         self.record.view()
     }
+
+    /// Bytes of its elements.
+    pub fn bytes(&self) -> u64 {
+        let elements: u64 = self.dims().iter().map(|dim| u64::from(dim.len)).product();
+        elements * self.dtype().size_bytes() as u64
+    }
 }
 
 /// What people call a space: heap rings come first, then external buffers.

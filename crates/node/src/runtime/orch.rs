@@ -60,25 +60,13 @@ impl<'s, 'p: 's> NodeOrch<'_, 's, 'p> {
         config: &CallConfig,
         on: On,
     ) -> Result<SubmittedSlice<'s>> {
-        self.submit_members(callable, 1, args, config, on)
+        self.group(callable, 1, args, config, on)
     }
 
     /// Submits one task that runs in `members` workers at once, all or nothing: it begins when this many are idle, and fails if
     /// one of them does. Tensors that are written are [split](Arg::split) between the members.
     #[track_caller]
     pub fn group(
-        &mut self,
-        callable: &'static Callable,
-        members: u32,
-        args: &[Arg<'s>],
-        config: &CallConfig,
-        on: On,
-    ) -> Result<SubmittedSlice<'s>> {
-        self.submit_members(callable, members, args, config, on)
-    }
-
-    #[track_caller]
-    fn submit_members(
         &mut self,
         callable: &'static Callable,
         members: u32,

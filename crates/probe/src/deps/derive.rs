@@ -229,7 +229,7 @@ impl Derivation {
     ) {
         let (access, space, base) = (argument.access(), argument.space(), argument.tensor_base());
         let tensor = match access {
-            Access::Output => self.make(space, base, argument.view().bytes(), derived),
+            Access::Output => self.make(space, base, argument.bytes(), derived),
             _ => self.known(space, base, derived),
         };
         let touch = Touch {

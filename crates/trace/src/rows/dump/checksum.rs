@@ -11,14 +11,12 @@
 /// assert_eq!(Checksum::of(b"123456789"), checksum.crc32());
 /// ```
 #[derive(Debug, Default)]
-pub struct Checksum(flate2::Crc);
+pub struct Checksum(crc32fast::Hasher);
 
 impl Checksum {
     /// The checksum of bytes that are there at once.
     pub fn of(bytes: &[u8]) -> u32 {
-        let mut checksum = Checksum::default();
-        checksum.add(bytes);
-        checksum.crc32()
+        crc32fast::hash(bytes)
     }
 
     /// Adds the bytes that follow.
@@ -28,6 +26,6 @@ impl Checksum {
 
     /// The checksum of all bytes so far.
     pub fn crc32(&self) -> u32 {
-        self.0.sum()
+        self.0.clone().finalize()
     }
 }
