@@ -2,7 +2,7 @@
 //!
 //! A task that another core runs moves a handful of cache lines, 60–100 ns each. For tasks shorter than that, handing
 //! them over costs more than running them, so while tasks are *fine* the submitter runs them itself between submits
-//! and idle workers leave them alone. Every worker times one task in sixteen; the estimate is
+//! and idle threads leave them alone. Every thread times one task in sixteen; the estimate is
 //! shared, and wrong only for as long as a few samples take. It decides who runs a task, never what it computes.
 
 use std::time::Instant;
@@ -24,7 +24,7 @@ const MOVED_NS: u32 = 250;
 #[derive(Debug)]
 pub(crate) struct Grain(Padded<AtomicU32>);
 
-/// One worker's sampling.
+/// One thread's sampling.
 #[derive(Debug, Default)]
 pub(crate) struct Sampler {
     tasks: u32,
@@ -57,7 +57,7 @@ impl Grain {
         (ns / self.0.load(Ordering::Relaxed).max(1)).max(1)
     }
 
-    /// Takes a sample into account. One that agrees with the estimate leaves it alone: every worker reads that line.
+    /// Takes a sample into account. One that agrees with the estimate leaves it alone: every thread reads that line.
     fn add(&self, sample_ns: u32) {
         let before = self.0.load(Ordering::Relaxed);
         let now = (3 * before + sample_ns) / 4;

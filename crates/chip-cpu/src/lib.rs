@@ -1,10 +1,10 @@
-//! What executes on the machine's own cores: workers, stealing, parking.
+//! What executes on the machine's own cores: threads, stealing, parking.
 //!
 //! ```text
 //! take = kept successor → own queue → steal a batch of another's → park
 //! ```
-//! Each worker completes its own tasks and keeps one successor that just became ready, so that a chain stays on the
-//! core whose caches hold its data. The submitting thread is worker 0: it submits, and works while it waits.
+//! Each thread completes its own tasks and keeps one successor that just became ready, so that a chain stays on the
+//! core whose caches hold its data. The submitting thread is thread 0: it submits, and works while it waits.
 //!
 //! ```
 //! use ringlane_chip_cpu::CpuRuntime;
@@ -25,6 +25,7 @@
 //! ```
 
 mod clock;
+mod cpu_thread;
 mod fence;
 mod grain;
 #[cfg(all(test, loom))]
@@ -39,7 +40,6 @@ mod search;
 mod sleep;
 mod sync;
 mod topology;
-mod worker;
 
 pub use clock::{CpuClock, TickSource};
 pub use fence::prepare_process;

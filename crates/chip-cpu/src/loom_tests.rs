@@ -1,5 +1,5 @@
 //! Loom explores the ready queues between an owner and thieves, the blocks of a task that travels through them, and the
-//! sleep of workers.
+//! sleep of threads.
 //!
 //! ```text
 //! RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test -p ringlane-chip-cpu --release --lib loom

@@ -1,11 +1,11 @@
-//! What worker threads do: run tasks without a probe, run them with one, or end.
+//! What threads do: run tasks without a probe, run them with one, or end.
 //!
-//! Most of the time they run without a probe. An observed run is a mode of its own: all workers enter it before its first
-//! task and leave it after its last, so that no task of the run goes unobserved and no worker uses the probe afterwards.
+//! Most of the time they run without a probe. An observed run is a mode of its own: all threads enter it before its first
+//! task and leave it after its last, so that no task of the run goes unobserved and no thread uses the probe afterwards.
 //!
 //! ```text
 //! runtime        mode := observed ──▶ all have entered ──▶ run ──▶ mode := plain ──▶ all have left
-//! worker   plain ─┘ enters: work(core) …………………………………………… returns ─┘ leaves, plain
+//! thread   plain ─┘ enters: work(core) …………………………………………… returns ─┘ leaves, plain
 //! ```
 
 use crate::sync::{AtomicU32, Condvar, Mutex, Ordering};
@@ -19,7 +19,7 @@ const SHUTDOWN: u32 = 2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Generation(u32);
 
-/// What a worker does.
+/// What a thread does.
 pub(crate) enum Mode {
     /// Runs tasks without a probe.
     Plain,
@@ -29,12 +29,12 @@ pub(crate) enum Mode {
     Shutdown,
 }
 
-/// The work of an observed run: each worker thread calls it with its core and the generation; it returns when the mode
+/// The work of an observed run: each thread calls it with its core and the generation; it returns when the mode
 /// changes.
 #[derive(Clone, Copy)]
 pub(crate) struct Work(*const (dyn Fn(usize, Generation) + Sync));
 
-// SAFETY: what it points to is `Sync`, and stays until all workers have left the mode (see `Modes::observed`).
+// SAFETY: what it points to is `Sync`, and stays until all threads have left the mode (see `Modes::observed`).
 unsafe impl Send for Work {}
 
 impl Work {
@@ -48,13 +48,13 @@ impl Work {
     }
 }
 
-/// The mode of one runtime's workers.
+/// The mode of one runtime's threads.
 pub(crate) struct Modes {
     /// The generation, with the kind of the mode in its low bits. Stored with release, after the work; loaded with acquire by
-    /// workers, between tasks.
+    /// threads, between tasks.
     generation: AtomicU32,
     work: Mutex<Option<Work>>,
-    /// Workers that have entered an observed mode and not left it.
+    /// Threads that have entered an observed mode and not left it.
     present: Mutex<usize>,
     changed: Condvar,
 }
@@ -80,7 +80,7 @@ impl Modes {
         self.generation.load(Ordering::Acquire) == generation.0
     }
 
-    /// Enters the mode of a generation. A worker that gets observed work has to [`leave`](Self::leave) it.
+    /// Enters the mode of a generation. A thread that gets observed work has to [`leave`](Self::leave) it.
     pub(crate) fn enter(&self, generation: Generation) -> Mode {
         match generation.0 & KIND_MASK {
             PLAIN => Mode::Plain,
@@ -93,21 +93,21 @@ impl Modes {
         }
     }
 
-    /// A worker has done its last of an observed mode.
+    /// A thread has done its last of an observed mode.
     pub(crate) fn leave(&self) {
         self.count(|present| present - 1);
     }
 
     fn count(&self, change: impl FnOnce(usize) -> usize) {
-        let mut present = self.present.lock().expect("no panic while workers are counted");
+        let mut present = self.present.lock().expect("no panic while threads are counted");
         *present = change(*present);
         self.changed.notify_all();
     }
 
     fn wait_until(&self, count: usize) {
-        let mut present = self.present.lock().expect("no panic while workers are counted");
+        let mut present = self.present.lock().expect("no panic while threads are counted");
         while *present != count {
-            present = self.changed.wait(present).expect("no panic while workers are counted");
+            present = self.changed.wait(present).expect("no panic while threads are counted");
         }
     }
 
@@ -116,28 +116,28 @@ impl Modes {
         self.generation.store(count | kind, Ordering::Release);
     }
 
-    /// Ends the workers.
+    /// Ends the threads.
     pub(crate) fn shut_down(&self) {
         self.set(SHUTDOWN);
     }
 
-    /// Begins an observed mode of `workers` workers; they do `work` until the answer is dropped, which waits for them.
+    /// Begins an observed mode of `threads` threads; they do `work` until the answer is dropped, which waits for them.
     /// `wake` wakes those that sleep.
     pub(crate) fn observed<'s>(
         &'s self,
-        workers: usize,
+        threads: usize,
         work: &'s (dyn Fn(usize, Generation) + Sync + 's),
         wake: &'s dyn Fn(),
     ) -> ObservedMode<'s> {
         type Short<'a> = *const (dyn Fn(usize, Generation) + Sync + 'a);
-        // SAFETY: only the lifetime bound of the trait object changes; `ObservedMode` borrows the work, and no worker has it
+        // SAFETY: only the lifetime bound of the trait object changes; `ObservedMode` borrows the work, and no thread has it
         // any more when that is dropped.
         let work = unsafe { core::mem::transmute::<Short<'s>, Short<'static>>(work) };
         *self.work.lock().expect("no panic while the work is read") = Some(Work(work));
         let mode = ObservedMode { modes: self, wake };
         self.set(OBSERVED);
         wake();
-        self.wait_until(workers);
+        self.wait_until(threads);
         mode
     }
 }

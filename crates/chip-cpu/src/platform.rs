@@ -15,8 +15,8 @@ use ringlane_engine::table::{Stop, Table};
 use ringlane_task::CallConfig;
 
 use crate::clock::{self, CpuClock};
+use crate::cpu_thread::Shared;
 use crate::runtime::CpuRuntime;
-use crate::worker::Shared;
 
 /// This machine's own cores.
 const CPU: Capabilities = Capabilities {
@@ -58,7 +58,7 @@ impl Controlled for Shared {
     }
 }
 
-// SAFETY: a worker thread calls the hooks of its own core, the submitter those of core 0.
+// SAFETY: a thread calls the hooks of its own core, the submitter those of core 0.
 unsafe impl Observable for CpuRuntime {
     type Clock = CpuClock;
     const HOOKS: HookThreads = HookThreads::EachCore;

@@ -1,4 +1,4 @@
-//! A worker's queue of ready tasks: first in, first out for its owner; thieves take several at once.
+//! A thread's queue of ready tasks: first in, first out for its owner; thieves take several at once.
 //!
 //! ```text
 //!           head                     tail

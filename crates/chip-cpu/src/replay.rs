@@ -1,6 +1,6 @@
 //! Captured graphs on this machine's cores.
 //!
-//! A graph has a table of its own. Its replay is a mode of the workers, like an observed run: they leave the table of streamed
+//! A graph has a table of its own. Its replay is a mode of the threads, like an observed run: they leave the table of streamed
 //! runs and run the tasks of the graph's. A graph of tasks that are too short to be worth moving is run by the calling thread
 //! alone, in submission order: nothing is counted, queued or handed over.
 
@@ -17,16 +17,16 @@ use ringlane_engine::seams::{Probe, Threading};
 use ringlane_engine::table::Table;
 use ringlane_task::CoreId;
 
+use crate::cpu_thread::{CpuThread, Tasks};
 use crate::grain::FINE_NS;
 use crate::mode::Generation;
 use crate::ready::ReadyQueue;
 use crate::runtime::{CpuRuntime, OnDrop, name_thread};
-use crate::worker::{Tasks, Worker};
 
 /// The graph that a runtime is about to replay, or has replayed last.
 pub(crate) struct Bound {
     pub(crate) table: Arc<Table>,
-    /// A queue for each worker, once several of them run the graph.
+    /// A queue for each thread, once several of them run the graph.
     queues: Vec<ReadyQueue>,
 }
 
@@ -80,8 +80,8 @@ impl CpuRuntime {
     /// Runs every task on this thread, in submission order.
     fn replay_alone(&mut self, graph: &mut Graph, buffers: &mut Buffers<'_>) -> Run<()> {
         let (start, tasks) = (Instant::now(), graph.tasks().max(1));
-        let chip = Worker::new(&self.shared, &(), 0);
-        // SAFETY: `&mut self` and `&mut Graph`: nobody else replays it, and the workers are on the table of streamed runs,
+        let chip = CpuThread::new(&self.shared, &(), 0);
+        // SAFETY: `&mut self` and `&mut Graph`: nobody else replays it, and the threads are on the table of streamed runs,
         // which has no tasks. The graph was captured for host memory.
         let run = unsafe { InOrder::new(graph, chip).replay(buffers) };
         let mean = start.elapsed().as_nanos() / u128::from(tasks);
@@ -89,7 +89,7 @@ impl CpuRuntime {
         run
     }
 
-    /// Runs the tasks on all workers.
+    /// Runs the tasks on all threads.
     fn replay_together<P: Probe>(
         &mut self,
         graph: &mut Graph,
@@ -104,14 +104,14 @@ impl CpuRuntime {
         let tasks = Tasks { table: &bound.table, queues: &bound.queues };
         let work = |core, generation: Generation| {
             name_thread(tasks.table, core);
-            Worker::on(tasks, &shared, probe, core).work(generation);
+            CpuThread::on(tasks, &shared, probe, core).work(generation);
         };
         let wake = || shared.wake_all();
         let mode = shared.modes.observed(helpers, &work, &wake);
         probe.enter(CoreId(0));
         let leave = OnDrop(|| probe.leave(CoreId(0)));
-        let chip = Worker::on(tasks, &shared, probe, 0);
-        // SAFETY: nobody else replays the graph, and workers run each published task once. The graph was captured for host
+        let chip = CpuThread::on(tasks, &shared, probe, 0);
+        // SAFETY: nobody else replays the graph, and threads run each published task once. The graph was captured for host
         // memory.
         let run = unsafe { graph::replay(graph, chip, probe, buffers) };
         drop(leave);
@@ -120,12 +120,12 @@ impl CpuRuntime {
         run
     }
 
-    /// A queue for each worker that holds every task of the graph.
+    /// A queue for each thread that holds every task of the graph.
     fn prepare_queues(&mut self, graph: &Graph) -> Result<()> {
-        let (workers, slots) = (self.threads(), graph.table().slot_count());
+        let (threads, slots) = (self.threads(), graph.table().slot_count());
         let bound = self.bound.as_mut().expect("bound before the replay");
         if bound.queues.is_empty() {
-            bound.queues = (0..workers).map(|_| ReadyQueue::new(slots)).collect::<Result<_>>()?;
+            bound.queues = (0..threads).map(|_| ReadyQueue::new(slots)).collect::<Result<_>>()?;
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The runtime on this machine's cores: a table, worker threads that live as long as it, and runs.
+//! The runtime on this machine's cores: a table, threads that live as long as it, and runs.
 
 use core::panic::Location;
 
@@ -14,6 +14,7 @@ use ringlane_engine::{AbortOnUnwind, Fault, Result, session};
 use ringlane_task::{CallConfig, Capacities, ConfigError, CoreId};
 
 use crate::clock::CpuClock;
+use crate::cpu_thread::{CpuThread, Shared};
 use crate::fence;
 use crate::grain::Grain;
 use crate::machine::{self, usable_cpus};
@@ -22,12 +23,11 @@ use crate::ready::ReadyQueue;
 use crate::replay::Bound;
 use crate::sleep::Sleep;
 use crate::sync::{Arc, JoinHandle, thread};
-use crate::worker::{Shared, Worker};
 
 /// The most threads of one runtime.
 const THREADS_MAX: usize = 1024;
 
-/// Runs orchestrations on worker threads of this machine. Can be used again after any outcome.
+/// Runs orchestrations on threads of this machine. Can be used again after any outcome.
 pub struct CpuRuntime {
     pub(crate) shared: Arc<Shared>,
     pub(crate) state: State,
@@ -52,30 +52,30 @@ impl CpuRuntime {
         config.validate().map_err(Fault::Config)?;
         refuse_counts_of_models(config).map_err(Fault::Config)?;
         let cores = usable_cpus();
-        let workers = if config.threads == 0 { cores } else { config.threads as usize };
-        if workers > THREADS_MAX {
+        let threads = if config.threads == 0 { cores } else { config.threads as usize };
+        if threads > THREADS_MAX {
             let (field, value, max) = ("threads", config.threads, THREADS_MAX as u32);
             return Err(Fault::Config(ConfigError::CountTooLarge { field, value, max }).into());
         }
-        let table = Table::new(&Capacities::of(config), workers)?;
+        let table = Table::new(&Capacities::of(config), threads)?;
         let state = State::new(&table);
-        let queues = (0..workers).map(|_| ReadyQueue::new(table.slot_count())).collect::<Result<_>>()?;
-        let polls = if workers <= cores { crate::search::POLLS } else { 1 };
-        let threading = if workers == 1 { Threading::Single } else { Threading::Multi };
-        let (sleep, modes) = (Sleep::new(workers), Modes::new());
+        let queues = (0..threads).map(|_| ReadyQueue::new(table.slot_count())).collect::<Result<_>>()?;
+        let polls = if threads <= cores { crate::search::POLLS } else { 1 };
+        let threading = if threads == 1 { Threading::Single } else { Threading::Multi };
+        let (sleep, modes) = (Sleep::new(threads), Modes::new());
         let (grain, replayed) = (Grain::new(), ReplayedTable::default());
         let shared = Arc::new(Shared { table, queues, sleep, modes, polls, threading, grain, replayed });
         fence::prepare_process();
         // The first call measures the clock: not in the first run.
         CpuClock::get();
         let mut runtime = CpuRuntime { shared, state, config: *config, helpers: Vec::new(), bound: None };
-        runtime.start_workers(workers)?;
+        runtime.start_threads(threads)?;
         Ok(runtime)
     }
 
-    fn start_workers(&mut self, workers: usize) -> Result<()> {
-        let pins = machine::pins(workers);
-        for core in 1..workers {
+    fn start_threads(&mut self, threads: usize) -> Result<()> {
+        let pins = machine::pins(threads);
+        for core in 1..threads {
             let (shared, pin) = (self.shared.clone(), pins.get(core - 1).copied());
             let spawned = thread::Builder::new().name(format!("ringlane-{core}")).spawn(move || {
                 pin.into_iter().for_each(machine::pin_to);
@@ -83,7 +83,7 @@ impl CpuRuntime {
             });
             self.helpers.push(spawned.map_err(|error| Fault::NoThread {
                 core,
-                workers,
+                threads,
                 reason: error.to_string(),
             })?);
         }
@@ -118,7 +118,7 @@ impl CpuRuntime {
             return self.run_in_mode(site, buffers, probe, f);
         }
         let shared = self.shared.clone();
-        let work = |core, generation: Generation| Worker::new(&shared, probe, core).work(generation);
+        let work = |core, generation: Generation| CpuThread::new(&shared, probe, core).work(generation);
         let wake = || shared.wake_all();
         let _mode = shared.modes.observed(self.helpers.len(), &work, &wake);
         probe.enter(CoreId(0));
@@ -134,8 +134,8 @@ impl CpuRuntime {
         f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
     ) -> Run<R> {
         self.shared.name_thread(0);
-        let chip = Worker::new(&self.shared, probe, 0);
-        // SAFETY: `&mut self`: no other run uses the table; the last one left no task; workers run each task once.
+        let chip = CpuThread::new(&self.shared, probe, 0);
+        // SAFETY: `&mut self`: no other run uses the table; the last one left no task; threads run each task once.
         let run = unsafe { session::run(&self.shared.table, &mut self.state, chip, probe, site, buffers, f) };
         Run { report: self.complete(run.report), ..run }
     }
@@ -155,16 +155,16 @@ impl<F: FnMut()> Drop for OnDrop<F> {
     }
 }
 
-/// The life of a worker thread.
+/// The life of a thread.
 fn live(shared: &Shared, core: usize) {
     shared.name_thread(core);
-    // Kernels' panics are caught. A worker that unwound all the same would take its task with it, and the run would wait
+    // Kernels' panics are caught. A thread that unwound all the same would take its task with it, and the run would wait
     // for that task forever.
     let works = AbortOnUnwind::new();
     loop {
         let generation = shared.modes.current();
         match shared.modes.enter(generation) {
-            Mode::Plain => Worker::new(shared, &(), core).work(generation),
+            Mode::Plain => CpuThread::new(shared, &(), core).work(generation),
             Mode::Observed(work) => {
                 // However it ends: the runtime waits for this thread.
                 let _leave = OnDrop(|| shared.modes.leave());
@@ -188,7 +188,7 @@ impl Shared {
         name_thread(&self.table, core);
     }
 
-    /// Wakes every worker, so that it sees the new mode.
+    /// Wakes every thread, so that it sees the new mode.
     pub(crate) fn wake_all(&self) {
         fence::heavy();
         self.sleep.wake_all();
@@ -200,7 +200,7 @@ impl Drop for CpuRuntime {
         self.shared.modes.shut_down();
         self.shared.wake_all();
         for helper in self.helpers.drain(..) {
-            // A worker catches what kernels do; if it died all the same there is nothing left to wait for.
+            // A thread catches what kernels do; if it died all the same there is nothing left to wait for.
             let _ = helper.join();
         }
     }

@@ -1,4 +1,4 @@
-//! What an idle worker does: where it polls, how often, and how much has to be there before it takes it.
+//! What an idle thread does: where it polls, how often, and how much has to be there before it takes it.
 //!
 //! A steal moves the lines of the victim's queue and of every task that it takes, about half a microsecond in all, and
 //! each poll of a queue takes a line away from its owner, which waits for it at its next push or pop. Above all the
@@ -6,10 +6,10 @@
 //! - wants a *batch* that is worth the steal, a larger one of the submitter. Fewer tasks are taken only from a queue that
 //!   has not moved between two polls: where tasks come and go, a thief that takes each as it comes slows down the thread
 //!   that makes them, and all thieves with it;
-//! - polls the submitter's queue and a few others at first, then all, and less often the more workers search, unless tasks
+//! - polls the submitter's queue and a few others at first, then all, and less often the more threads search, unless tasks
 //!   are so long that each is a batch.
 //!
-//! While tasks are *fine* ([`Grain`]) they stay where they are, unless a queue gets very long. One worker keeps an eye on
+//! While tasks are *fine* ([`Grain`]) they stay where they are, unless a queue gets very long. One thread polls
 //! them, between naps: a queue from which nothing is taken during a nap has an owner that is busy elsewhere.
 
 use core::time::Duration;
@@ -19,34 +19,34 @@ use ringlane_engine::limits::SUBMITS_PER_POLL;
 use crate::grain::Grain;
 use crate::ready::QueueState;
 
-/// Tasks of this many nanoseconds together are worth a steal: of the submitter, and of another worker, which would run them.
+/// Tasks of this many nanoseconds together are worth a steal: of the submitter, and of another thread, which would run them.
 const SUBMITTED_BATCH_NS: u32 = 16_000;
 const BATCH_NS: u32 = 4_000;
 /// A batch has at most this many tasks.
 const BATCH_MAX: u32 = 64;
 /// Fine tasks that are worth a steal: more than the submitter leaves waiting between two of its polls.
 const FINE_BATCH: u32 = 4 * SUBMITS_PER_POLL;
-/// Queues polled at once by a worker that has just run out of tasks: the submitter's, and others at random.
+/// Queues polled at once by a thread that has just run out of tasks: the submitter's, and others at random.
 const FEW: usize = 3;
 /// Polls of that kind, in which nothing but a batch is taken.
 const BATCH_POLLS: u32 = 2;
-/// The wait after a worker's first poll. It doubles with each, up to the longest: where tasks are short, as much for each
-/// worker that searches, within limits.
+/// The wait after a thread's first poll. It doubles with each, up to the longest: where tasks are short, as much for each
+/// thread that searches, within limits.
 const FIRST_WAIT_NS: u32 = 500;
 const WAIT_NS_PER_SEARCHER: u32 = 500;
 const LONGEST_WAIT_NS: [u32; 2] = [2_000, 8_000];
 /// The longest wait of the submitter, which waits for something else as well, and how many times as often it polls before it
-/// sleeps: the next completion wakes it, at the expense of the worker that completes.
+/// sleeps: the next completion wakes it, at the expense of the thread that completes.
 const SUBMITTER_WAIT_NS: u32 = 1_000;
 const SUBMITTER_POLLS: u32 = 4;
-/// Polls before a worker sleeps, 100 to 200 µs, where every worker has a core of its own.
+/// Polls before a thread sleeps, 100 to 200 µs, where every thread has a core of its own.
 pub(crate) const POLLS: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 50 };
 /// How often, and how long, the last searcher naps between polls while tasks are fine, before it sleeps: about 60 ms in all.
 const NAPS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 150 };
 const FIRST_NAP: Duration = Duration::from_micros(100);
 const LONGEST_NAP: Duration = Duration::from_micros(400);
 
-/// One worker's search. It begins anew with every task that the worker finds.
+/// One thread's search. It begins anew with every task that the thread finds.
 #[derive(Debug)]
 pub(crate) struct Search {
     polls: u32,
@@ -56,7 +56,7 @@ pub(crate) struct Search {
     random: u32,
 }
 
-/// What a worker asks for.
+/// What a thread asks for.
 ///
 /// A batch is what is worth a steal, by the length of tasks and by the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,9 +70,9 @@ pub(crate) enum Demand {
 }
 
 impl Search {
-    /// A search of `worker` over `queues` queues.
-    pub(crate) fn new(worker: usize, queues: usize) -> Self {
-        let random = (worker as u32 + 1).wrapping_mul(0x9e37_79b9) | 1;
+    /// A search of `core` over `queues` queues.
+    pub(crate) fn new(core: usize, queues: usize) -> Self {
+        let random = (core as u32 + 1).wrapping_mul(0x9e37_79b9) | 1;
         Search { polls: 0, naps: 0, heads: vec![u64::MAX; queues].into(), random }
     }
 
@@ -82,7 +82,7 @@ impl Search {
         (self.polls, self.naps) = (0, 0);
     }
 
-    /// The worker was woken: there is something, somewhere.
+    /// The thread was woken: there is something, somewhere.
     pub(crate) fn woken(&mut self) {
         (self.polls, self.naps) = (BATCH_POLLS, 0);
     }
@@ -92,26 +92,24 @@ impl Search {
         self.polls = self.polls.saturating_add(1);
     }
 
-    /// Whether the worker has polled often enough, of `polls` times.
-    pub(crate) fn is_over(&self, worker: usize, polls: u32) -> bool {
-        self.polls > if worker == 0 { polls * SUBMITTER_POLLS } else { polls }
+    /// Whether the thread has polled often enough, of `polls` times.
+    pub(crate) fn is_over(&self, core: usize, polls: u32) -> bool {
+        self.polls > if core == 0 { polls * SUBMITTER_POLLS } else { polls }
     }
 
-    /// What the worker asks for now.
+    /// What the thread asks for now.
     pub(crate) fn demand(&self, grain: &Grain) -> Demand {
         let patient = if grain.is_fine() { self.naps == 0 } else { self.polls < BATCH_POLLS };
         if patient { Demand::Batch } else { Demand::BatchOrUnmoved }
     }
 
-    /// The queues to poll for that; never `worker`'s own.
-    pub(crate) fn victims(&mut self, worker: usize, demand: Demand) -> impl Iterator<Item = usize> + use<> {
+    /// The queues to poll for that; never the one of `core`.
+    pub(crate) fn victims(&mut self, core: usize, demand: Demand) -> impl Iterator<Item = usize> + use<> {
         let queues = self.heads.len();
         let others = if demand == Demand::Batch { queues.min(FEW) } else { queues };
         let start = if queues > 2 { self.next_random() as usize % queues } else { 0 };
         let others = (start..start + others).map(move |victim| victim % queues);
-        core::iter::once(0)
-            .chain(others.filter(|&victim| victim != 0))
-            .filter(move |&victim| victim != worker)
+        core::iter::once(0).chain(others.filter(|&victim| victim != 0)).filter(move |&victim| victim != core)
     }
 
     /// Whether a queue in this state satisfies the demand.
@@ -127,10 +125,10 @@ impl Search {
         state.waiting >= if any { 1 } else { batch(victim, grain) }
     }
 
-    /// How long to wait before the next poll, with this many workers that search.
-    pub(crate) fn wait_ns(&self, worker: usize, grain: &Grain, searchers: u32) -> u32 {
+    /// How long to wait before the next poll, with this many threads that search.
+    pub(crate) fn wait_ns(&self, core: usize, grain: &Grain, searchers: u32) -> u32 {
         let [least, most] = LONGEST_WAIT_NS;
-        let longest = match (worker, batch(worker, grain)) {
+        let longest = match (core, batch(core, grain)) {
             (0, _) => SUBMITTER_WAIT_NS,
             (_, 1) => least,
             _ => (searchers * WAIT_NS_PER_SEARCHER).clamp(least, most),
@@ -161,11 +159,11 @@ fn batch(victim: usize, grain: &Grain) -> u32 {
     grain.tasks_in(ns).min(BATCH_MAX)
 }
 
-/// How many of the tasks that wait in a queue a thief takes. From another worker's half, because its owner is about to
+/// How many of the tasks that wait in a queue a thief takes. From another thread's half, because its owner is about to
 /// run them. From the submitter's, whose owner is about to push more, a batch, or so much that it is divided evenly.
-pub(crate) fn share(victim: usize, waiting: u32, workers: usize, grain: &Grain) -> u32 {
+pub(crate) fn share(victim: usize, waiting: u32, threads: usize, grain: &Grain) -> u32 {
     match victim {
-        0 => (waiting / (2 * workers as u32)).max(batch(victim, grain)),
+        0 => (waiting / (2 * threads as u32)).max(batch(victim, grain)),
         _ => waiting.div_ceil(2),
     }
 }

@@ -1,15 +1,15 @@
-//! Idle workers: who searches, who sleeps, and who wakes them, without a lost wake-up.
+//! Idle threads: who searches, who sleeps, and who wakes them, without a lost wake-up.
 //!
 //! ```text
 //!          found a task                 polled in vain for a while
 //!  busy ◀──────────────── searching ──────────────────────────────▶ asleep
 //!   └──── nothing to do ─────▲  ▲──────────── woken ───────────────────┘
 //! ```
-//! One rule keeps every task that waits in a queue in somebody's view: **while a worker sleeps, another one searches, or
-//! the next push wakes one.** So a push checks one flag that hardly ever changes, and waking is the workers' own work:
+//! One rule makes sure that every task in a queue is found: **while a thread sleeps, another one searches, or
+//! the next push wakes one.** So a push checks one flag that hardly ever changes, and waking is the threads' own work:
 //!
 //! - The last searcher that finds a task wakes a sleeper, which searches in its place; where plenty is left it wakes
-//!   two, so that the number of busy workers doubles until there is nothing left to find.
+//!   two, so that the number of busy threads doubles until there is nothing left to find.
 //! - The last searcher that goes to sleep sets `wanted`, fences (heavily) and polls once more before it parks. A thread
 //!   that makes a task ready pushes it, fences (lightly) and checks `wanted`. So either the sleeper sees the task or the
 //!   pusher sees the flag.
@@ -17,9 +17,9 @@
 //!   last one knows that it is the last.
 //!
 //! `wanted` is cleared only by the thread that then tries to wake a sleeper. It is set and cleared by exchanges, AcqRel, so
-//! that the clearing one acquires from every worker that has set the flag since it was last cleared, and not from the latest
+//! that the clearing one acquires from every thread that has set the flag since it was last cleared, and not from the latest
 //! alone: each of them was asleep by then, and is found unless it was woken by another thread or went on by itself; in both
-//! cases it searches. A flag that is still set although some worker searches costs one needless wake-up.
+//! cases it searches. A flag that is still set although some thread searches costs one needless wake-up.
 //!
 //! The submitter is no searcher, because it may go back to submitting at any time. It sleeps until a *completion*, or until
 //! it is woken as the last sleeper of all. It announces itself, fences heavily and then lets its caller check the condition
@@ -33,48 +33,48 @@ use crate::sync::{AtomicBool, AtomicU8, AtomicU32, Mutex, Ordering, Thread, spin
 
 const AWAKE: u8 = 0;
 const ASLEEP: u8 = 1;
-/// Another thread wakes the worker, and has not counted that yet.
+/// Another thread wakes it, and has not counted that yet.
 const WAKING: u8 = 2;
 
 /// The submitter.
 const SUBMITTER: usize = 0;
-/// One worker asleep, in `counts`.
+/// One thread asleep, in `counts`.
 const SLEEPER: u32 = 1;
-/// One worker that searches, in `counts`.
+/// One thread that searches, in `counts`.
 const SEARCHER: u32 = 1 << 16;
 /// With this many searchers nobody wakes another.
 const SEARCHERS_MAX: u32 = 4;
 
-/// The idle workers of one runtime.
+/// The idle threads of one runtime.
 #[derive(Debug)]
 pub(crate) struct Sleep {
     /// Whether the next push wakes a sleeper. Read by every push, written only around sleeps.
     wanted: Padded<AtomicBool>,
     /// Whether the submitter waits for a completion. Read by every completion.
     submitter_waits: Padded<AtomicBool>,
-    /// `SEARCHER` × the workers that search (never the submitter) + `SLEEPER` × those that sleep. Changed by idle workers
+    /// `SEARCHER` × the threads that search (never the submitter) + `SLEEPER` × those that sleep. Changed by idle threads
     /// and by those that wake them, with AcqRel: the changes have one order, and what was done before one is visible after it.
     counts: Padded<AtomicU32>,
-    /// `ASLEEP` is stored by the worker itself before it is counted as a sleeper, and exchanged by the thread that ends its
-    /// sleep, once. That thread counts it as a searcher before it stores `AWAKE`, so a worker never uncounts what is not
+    /// `ASLEEP` is stored by the thread itself before it is counted as a sleeper, and exchanged by the thread that ends its
+    /// sleep, once. That thread counts it as a searcher before it stores `AWAKE`, so a thread never uncounts what is not
     /// counted yet.
     states: Vec<Padded<AtomicU8>>,
-    /// Each worker's thread; locked only to wake it.
-    threads: Vec<Mutex<Option<Thread>>>,
+    /// Each thread's handle; locked only to wake it.
+    handles: Vec<Mutex<Option<Thread>>>,
 }
 
-/// Who keeps an eye on the queues when a worker sleeps.
+/// What finds new tasks while a thread sleeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Announced {
-    /// Another worker searches.
+    /// Another thread searches.
     Watched,
     /// Nobody: from now on a push wakes a sleeper, and what was pushed before has to be taken now.
     Last,
 }
 
-/// What a worker that searches counts.
-fn searcher(worker: usize) -> u32 {
-    if worker == SUBMITTER { 0 } else { SEARCHER }
+/// What a thread that searches counts.
+fn searcher(core: usize) -> u32 {
+    if core == SUBMITTER { 0 } else { SEARCHER }
 }
 
 fn searchers(counts: u32) -> u32 {
@@ -86,19 +86,19 @@ fn sleepers(counts: u32) -> u32 {
 }
 
 impl Sleep {
-    pub(crate) fn new(workers: usize) -> Self {
+    pub(crate) fn new(threads: usize) -> Self {
         Sleep {
             wanted: Padded(AtomicBool::new(false)),
             submitter_waits: Padded(AtomicBool::new(false)),
             counts: Padded(AtomicU32::new(0)),
-            states: (0..workers).map(|_| Padded(AtomicU8::new(AWAKE))).collect(),
-            threads: (0..workers).map(|_| Mutex::new(None)).collect(),
+            states: (0..threads).map(|_| Padded(AtomicU8::new(AWAKE))).collect(),
+            handles: (0..threads).map(|_| Mutex::new(None)).collect(),
         }
     }
 
-    /// The calling thread is this worker from now on.
-    pub(crate) fn register(&self, worker: usize) {
-        *self.threads[worker].lock().expect("no thread panics while it holds the lock") =
+    /// The calling thread is the one of this core from now on.
+    pub(crate) fn register(&self, core: usize) {
+        *self.handles[core].lock().expect("no thread panics while it holds the lock") =
             Some(thread::current());
     }
 
@@ -120,33 +120,33 @@ impl Sleep {
         }
     }
 
-    /// The worker has nothing to do: it searches from now on.
-    pub(crate) fn search(&self, worker: usize) {
-        self.counts.fetch_add(searcher(worker), Ordering::AcqRel);
+    /// The thread has nothing to do: it searches from now on.
+    pub(crate) fn search(&self, core: usize) {
+        self.counts.fetch_add(searcher(core), Ordering::AcqRel);
     }
 
-    /// The worker that searched has found a task. `plenty` is whether as much is left for another.
-    pub(crate) fn found(&self, worker: usize, plenty: bool) {
-        let counts = self.stop_searching(worker);
+    /// The thread that searched has found a task. `plenty` is whether as much is left for another.
+    pub(crate) fn found(&self, core: usize, plenty: bool) {
+        let counts = self.stop_searching(core);
         let (wakes, limit) = if plenty { (2, SEARCHERS_MAX) } else { (1, 1) };
-        if worker != SUBMITTER && sleepers(counts) > 0 && searchers(counts) < limit {
+        if core != SUBMITTER && sleepers(counts) > 0 && searchers(counts) < limit {
             (0..wakes).for_each(|_| self.wake_one());
         }
     }
 
-    /// The worker no longer searches, and nobody has to in its place. What is left then.
-    pub(crate) fn stop_searching(&self, worker: usize) -> u32 {
-        self.counts.fetch_sub(searcher(worker), Ordering::AcqRel) - searcher(worker)
+    /// The thread no longer searches, and nobody has to in its place. What is left then.
+    pub(crate) fn stop_searching(&self, core: usize) -> u32 {
+        self.counts.fetch_sub(searcher(core), Ordering::AcqRel) - searcher(core)
     }
 
-    /// Workers that search.
+    /// Threads that search.
     pub(crate) fn searchers(&self) -> u32 {
         searchers(self.counts.load(Ordering::Relaxed))
     }
 
-    /// Whether the worker, which searches, is the only one that does.
-    pub(crate) fn is_last_searcher(&self, worker: usize) -> bool {
-        worker != SUBMITTER && self.searchers() == 1
+    /// Whether the thread, which searches, is the only one that does.
+    pub(crate) fn is_last_searcher(&self, core: usize) -> bool {
+        core != SUBMITTER && self.searchers() == 1
     }
 
     #[cold]
@@ -158,8 +158,8 @@ impl Sleep {
 
     #[cold]
     fn wake_one(&self) {
-        for worker in (0..self.states.len()).rev() {
-            if self.wake(worker) {
+        for core in (0..self.states.len()).rev() {
+            if self.wake(core) {
                 return;
             }
         }
@@ -174,53 +174,52 @@ impl Sleep {
 
     /// Wakes all, also those that nap, so that they see a new mode.
     pub(crate) fn wake_all(&self) {
-        for worker in 0..self.states.len() {
-            if !self.wake(worker) {
-                self.unpark(worker);
+        for core in 0..self.states.len() {
+            if !self.wake(core) {
+                self.unpark(core);
             }
         }
     }
 
-    fn wake(&self, worker: usize) -> bool {
-        let woken = self.set_awake(worker);
+    fn wake(&self, core: usize) -> bool {
+        let woken = self.set_awake(core);
         if woken {
-            self.unpark(worker);
+            self.unpark(core);
         }
         woken
     }
 
-    /// Ends the sleep of a worker, once: it is counted as a searcher, and then awake.
-    fn set_awake(&self, worker: usize) -> bool {
-        let state = &self.states[worker];
+    /// Ends the sleep of a thread, once: it is counted as a searcher, and then awake.
+    fn set_awake(&self, core: usize) -> bool {
+        let state = &self.states[core];
         let ended = state.compare_exchange(ASLEEP, WAKING, Ordering::AcqRel, Ordering::Relaxed).is_ok();
         if ended {
-            self.counts.fetch_add(searcher(worker).wrapping_sub(SLEEPER), Ordering::AcqRel);
+            self.counts.fetch_add(searcher(core).wrapping_sub(SLEEPER), Ordering::AcqRel);
             state.store(AWAKE, Ordering::Release);
         }
         ended
     }
 
-    fn unpark(&self, worker: usize) {
-        if let Some(thread) = &*self.threads[worker].lock().expect("no thread panics while it holds the lock")
-        {
+    fn unpark(&self, core: usize) {
+        if let Some(thread) = &*self.handles[core].lock().expect("no thread panics while it holds the lock") {
             thread.unpark();
         }
     }
 
-    /// Announces that a worker, which searches, is about to sleep. It checks once more whether it has to before it
+    /// Announces that a thread, which searches, is about to sleep. It checks once more whether it has to before it
     /// [parks](Self::park): the mode, and for tasks if it is the last.
-    pub(crate) fn announce(&self, worker: usize) -> Announced {
-        self.states[worker].store(ASLEEP, Ordering::Relaxed);
-        let change = SLEEPER.wrapping_sub(searcher(worker));
+    pub(crate) fn announce(&self, core: usize) -> Announced {
+        self.states[core].store(ASLEEP, Ordering::Relaxed);
+        let change = SLEEPER.wrapping_sub(searcher(core));
         let counts = self.counts.fetch_add(change, Ordering::AcqRel).wrapping_add(change);
-        if worker == SUBMITTER {
+        if core == SUBMITTER {
             self.submitter_waits.store(true, Ordering::Relaxed);
         }
         let last = searchers(counts) == 0;
         if last {
             self.wanted.swap(true, Ordering::AcqRel);
         }
-        if last || worker == SUBMITTER {
+        if last || core == SUBMITTER {
             fence::heavy();
             Announced::Last
         } else {
@@ -230,26 +229,26 @@ impl Sleep {
         }
     }
 
-    /// Takes the announcement back: there was something to do. The worker searches.
-    pub(crate) fn cancel(&self, worker: usize) {
-        if worker == SUBMITTER {
+    /// Takes the announcement back: there was something to do. The thread searches.
+    pub(crate) fn cancel(&self, core: usize) {
+        if core == SUBMITTER {
             self.submitter_waits.store(false, Ordering::Relaxed);
         }
-        if !self.set_awake(worker) {
-            self.until_awake(worker, spin_loop);
+        if !self.set_awake(core) {
+            self.until_awake(core, spin_loop);
         }
     }
 
-    /// Sleeps until woken after an announcement. The worker searches then.
-    pub(crate) fn park(&self, worker: usize) {
-        self.until_awake(worker, thread::park);
-        if worker == SUBMITTER {
+    /// Sleeps until woken after an announcement. The thread searches then.
+    pub(crate) fn park(&self, core: usize) {
+        self.until_awake(core, thread::park);
+        if core == SUBMITTER {
             self.submitter_waits.store(false, Ordering::Relaxed);
         }
     }
 
-    fn until_awake(&self, worker: usize, wait: impl Fn()) {
-        while self.states[worker].load(Ordering::Acquire) != AWAKE {
+    fn until_awake(&self, core: usize, wait: impl Fn()) {
+        while self.states[core].load(Ordering::Acquire) != AWAKE {
             wait();
         }
     }

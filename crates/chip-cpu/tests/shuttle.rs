@@ -14,7 +14,7 @@ use ringlane_task::CallConfig;
 use shuttle::scheduler::{PctScheduler, RandomScheduler};
 use shuttle::{Config, Runner};
 
-/// Schedules of each kind, for each program and number of workers.
+/// Schedules of each kind, for each program and number of threads.
 const RUNS: usize = 2000;
 /// Places in a schedule of the second kind at which the most important thread changes.
 const DEPTH: usize = 4;
@@ -32,9 +32,9 @@ kernel! { static SQUARE = any fn(x: &[f32], y: &mut [f32], block: Block) {
 kernel! { static REFUSE = any fn(_x: &mut [f32]) -> KernelResult { Err(KernelError::new("refused")) } }
 
 /// Rings of four slots and four small outputs, and little of everything else.
-fn config(workers: i32) -> CallConfig {
+fn config(threads: i32) -> CallConfig {
     CallConfig::default()
-        .with_threads(workers)
+        .with_threads(threads)
         .with_ring_task_window([4; 4])
         .with_ring_heap([256; 4])
         .with_ring_dep_pool([16; 4])
@@ -42,11 +42,11 @@ fn config(workers: i32) -> CallConfig {
         .with_tensormap(64)
 }
 
-/// Runs `program` with two and with three workers under random schedules of two kinds.
+/// Runs `program` with two and with three threads under random schedules of two kinds.
 fn explore(program: fn(&mut CpuRuntime)) {
     let runs = std::env::var("SHUTTLE_RUNS").map_or(RUNS, |n| n.parse().expect("SHUTTLE_RUNS is a number"));
-    for workers in [2, 3] {
-        let run = move || program(&mut CpuRuntime::new(&config(workers)).unwrap());
+    for threads in [2, 3] {
+        let run = move || program(&mut CpuRuntime::new(&config(threads)).unwrap());
         let mut settings = Config::new();
         (settings.stack_size, settings.silence_warnings) = (1 << 18, true);
         Runner::new(RandomScheduler::new_from_seed(7, runs), settings.clone()).run(run);

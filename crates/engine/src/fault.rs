@@ -105,7 +105,7 @@ pub enum Fault {
     /// Memory cannot be allocated.
     OutOfMemory { what: &'static str, bytes: u64 },
     /// The system cannot create a thread.
-    NoThread { core: usize, workers: usize, reason: String },
+    NoThread { core: usize, threads: usize, reason: String },
     /// A ring is full and its oldest entry belongs to a scope that is still open.
     FlowControlDeadlock(Deadlock),
     /// A task failed.
@@ -310,8 +310,8 @@ impl Explain for Fault {
                 )
             }
             Fault::TooDeep { limit, site } => format!("{site}: the limit is a depth of {limit}"),
-            Fault::NoThread { core, workers, reason } => {
-                format!("thread {core} of {workers} cannot be started: {reason}")
+            Fault::NoThread { core, threads, reason } => {
+                format!("thread {core} of {threads} cannot be started: {reason}")
             }
             Fault::OutOfMemory { what, bytes } => format!("{bytes} bytes for {what}"),
             Fault::FlowControlDeadlock(deadlock) => deadlock.detail(),

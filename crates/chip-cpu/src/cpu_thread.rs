@@ -1,4 +1,4 @@
-//! A worker: takes tasks, runs them, keeps a successor, steals, and sleeps when there is nothing.
+//! One thread of the runtime: takes tasks, runs them, keeps a successor, steals, and sleeps when there is nothing.
 
 use core::time::Duration;
 
@@ -26,27 +26,27 @@ const WORK_OFF_NS: u32 = 64_000;
 /// Tasks that the submitter runs before it checks again whether it can go on.
 const HELP_TASKS: u32 = 16;
 
-/// What all workers of one runtime share.
+/// What all threads of one runtime share.
 pub(crate) struct Shared {
     pub(crate) table: Table,
     pub(crate) queues: Vec<ReadyQueue>,
     pub(crate) sleep: Sleep,
     pub(crate) modes: Modes,
-    /// Polls before sleeping; few where workers outnumber cores.
+    /// Polls before sleeping; few where threads outnumber cores.
     pub(crate) polls: u32,
     pub(crate) threading: Threading,
     pub(crate) grain: Grain,
     pub(crate) replayed: ReplayedTable,
 }
 
-/// Tasks that workers run, and where those that are ready wait.
+/// Tasks that threads run, and where those that are ready wait.
 #[derive(Clone, Copy)]
 pub(crate) struct Tasks<'s> {
     pub(crate) table: &'s Table,
     pub(crate) queues: &'s [ReadyQueue],
 }
 
-/// What a worker does, as the others count it.
+/// What a thread does, as the others count it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Busy,
@@ -55,8 +55,8 @@ enum Phase {
     Announced(Announced),
 }
 
-/// One worker's own side.
-pub(crate) struct Worker<'s, P> {
+/// One thread's own state.
+pub(crate) struct CpuThread<'s, P> {
     shared: &'s Shared,
     tasks: Tasks<'s>,
     probe: &'s P,
@@ -68,7 +68,7 @@ pub(crate) struct Worker<'s, P> {
     clock: CpuClock,
 }
 
-impl<P: Probe> ReadySink for Worker<'_, P> {
+impl<P: Probe> ReadySink for CpuThread<'_, P> {
     #[inline]
     fn ready(&mut self, task: SlotIndex) {
         match self.kept {
@@ -83,17 +83,17 @@ impl<P: Probe> ReadySink for Worker<'_, P> {
     }
 }
 
-impl<'s, P: Probe> Worker<'s, P> {
-    /// A worker on the tasks of streamed runs.
+impl<'s, P: Probe> CpuThread<'s, P> {
+    /// A thread on the tasks of streamed runs.
     pub(crate) fn new(shared: &'s Shared, probe: &'s P, core: usize) -> Self {
         let tasks = Tasks { table: &shared.table, queues: &shared.queues };
-        Worker::on(tasks, shared, probe, core)
+        CpuThread::on(tasks, shared, probe, core)
     }
 
-    /// A worker on these tasks.
+    /// A thread on these tasks.
     pub(crate) fn on(tasks: Tasks<'s>, shared: &'s Shared, probe: &'s P, core: usize) -> Self {
         shared.sleep.register(core);
-        Worker {
+        CpuThread {
             shared,
             tasks,
             probe,
@@ -178,7 +178,7 @@ impl<'s, P: Probe> Worker<'s, P> {
             memory: DirectMemory,
         };
         if self.shared.threading == Threading::Single {
-            // SAFETY: the task came from `take` or `publish`, each of which gives a task to one worker once.
+            // SAFETY: the task came from `take` or `publish`, each of which gives a task to one thread once.
             return unsafe { executor.run(task, self) };
         }
         if let Some(next) = self.queue().peek() {
@@ -209,7 +209,7 @@ impl<'s, P: Probe> Worker<'s, P> {
             Phase::Searching if !self.search.is_over(self.core, self.shared.polls) => self.pause(),
             Phase::Searching => match self.nap() {
                 Some(duration) => nap(duration),
-                // The caller polls once more before this worker parks.
+                // The caller polls once more before this thread parks.
                 None => self.phase = Phase::Announced(sleep.announce(self.core)),
             },
             Phase::Announced(_) => {
@@ -220,7 +220,7 @@ impl<'s, P: Probe> Worker<'s, P> {
         }
     }
 
-    /// How long to stay away if this is the worker that keeps an eye on fine tasks.
+    /// How long to stay away if this is the thread that polls for fine tasks.
     fn nap(&mut self) -> Option<Duration> {
         let watches = self.shared.grain.is_fine() && self.shared.sleep.is_last_searcher(self.core);
         if watches { self.search.nap() } else { None }
@@ -289,7 +289,7 @@ impl<'s, P: Probe> Worker<'s, P> {
     }
 }
 
-impl<P: Probe> Chip for Worker<'_, P> {
+impl<P: Probe> Chip for CpuThread<'_, P> {
     #[inline]
     fn publish(&mut self, task: SlotIndex) {
         self.push(task);
@@ -331,7 +331,7 @@ impl<P: Probe> Chip for Worker<'_, P> {
     }
 }
 
-impl<P> Drop for Worker<'_, P> {
+impl<P> Drop for CpuThread<'_, P> {
     fn drop(&mut self) {
         if let Phase::Announced(_) = self.phase {
             self.shared.sleep.cancel(self.core);
