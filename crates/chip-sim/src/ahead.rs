@@ -74,9 +74,9 @@ impl<P: Probe> Machine<'_, P> {
         let round = costs.round + costs.poll * self.in_flight(thread).count() as u64;
         let reach = costs.dispatch_store + costs.dispatch_seen;
         let waiting = free.saturating_add(costs.done_seen).max(at) + round + reach;
-        let behind = free.saturating_add(costs.turn_around);
-        let gains = waiting.checked_sub(behind.max(at + reach))?;
+        let after_it = free.saturating_add(costs.turn_around);
+        let gains = waiting.checked_sub(after_it.max(at + reach))?;
         let next = self.policy.peek(class, self.cores[core].cluster)?;
-        (gains > self.takes(next.task) / GAIN_SHARE).then(|| behind.saturating_sub(round + reach))
+        (gains > self.takes(next.task) / GAIN_SHARE).then(|| after_it.saturating_sub(round + reach))
     }
 }

@@ -27,7 +27,7 @@ impl<P: Probe> Machine<'_, P> {
     /// The earliest time at which a thread could dispatch one of the waiting blocks.
     pub(crate) fn dispatches_from(&mut self, thread: usize, at: Ps) -> Option<Ps> {
         let mixed = self.policy.waits(Class::Mixed) && self.idle_cluster(thread).is_some();
-        if mixed || !self.bare.is_empty() {
+        if mixed || !self.no_op_tasks.is_empty() {
             return Some(at);
         }
         let mut first: Option<Ps> = None;
@@ -83,8 +83,8 @@ impl<P: Probe> Machine<'_, P> {
 
     /// Dispatches all blocks that can be dispatched.
     pub(crate) fn dispatch(&mut self, thread: usize, at: Ps) {
-        let bare = core::mem::take(&mut self.bare);
-        self.schedulers[thread].complete.extend(bare);
+        let no_op_tasks = core::mem::take(&mut self.no_op_tasks);
+        self.schedulers[thread].complete.extend(no_op_tasks);
         let mut stored = at;
         let mut blocks = self.dispatch_mixed(thread, &mut stored);
         for kind in CoreKind::ALL {
@@ -237,8 +237,8 @@ impl<P: Probe> Machine<'_, P> {
             None => (cost.picoseconds, 0),
         };
         let end = start.saturating_add(takes);
-        let behind = |before: &Flight| before.predicted.saturating_add(self.costs.turn_around);
-        let begins = self.cores[core].flights.back().map_or(sees, |before| sees.max(behind(before)));
+        let after_it = |before: &Flight| before.predicted.saturating_add(self.costs.turn_around);
+        let begins = self.cores[core].flights.back().map_or(sees, |before| sees.max(after_it(before)));
         let predicted = begins.saturating_add(cost.picoseconds);
         let seen = end.saturating_add(self.costs.done_seen + late);
         if self.cores[core].is_idle() {

@@ -55,7 +55,7 @@ pub(crate) struct Machine<'t, P> {
     /// Cores without a block, by kind.
     pub(crate) idle_cores: [u32; 2],
     /// Tasks that need no core: the next thread to run resolves them.
-    pub(crate) bare: Vec<Complete>,
+    pub(crate) no_op_tasks: Vec<Complete>,
     pub(crate) link: Link,
     pub(crate) chaos: Option<Chaos>,
     pub(crate) pmu: Option<&'t PmuModel>,
@@ -95,7 +95,7 @@ impl<'t, P: Probe> Machine<'t, P> {
             cores,
             schedulers,
             idle_cores,
-            bare: Vec::new(),
+            no_op_tasks: Vec::new(),
             link: Link::new(spec.link),
             chaos: None,
             pmu: None,
@@ -416,7 +416,7 @@ impl<'t, P: Probe> Machine<'t, P> {
                 self.queued[class as usize] += u64::from(record.blocks);
                 self.policy.ready(Ready { task, class, blocks: record.blocks, home });
             }
-            None => self.bare.push(Complete { task, record, cluster: None }),
+            None => self.no_op_tasks.push(Complete { task, record, cluster: None }),
         }
         self.wake_quiet(at);
     }

@@ -21,10 +21,10 @@ fn recurrence(spec: &ChipSpec, n: u64, duration: u64) -> u64 {
     let submitted = c.admit + c.look_up + c.insert;
     // Thread 0 runs rounds without a block in flight since 0, and dispatches the task at the end of the current
     // round.
-    let mut look = submitted.div_ceil(c.round) * c.round;
+    let mut poll = submitted.div_ceil(c.round) * c.round;
     let mut end = 0;
     for task in 0..n {
-        let stored = look + c.dispatch_store;
+        let stored = poll + c.dispatch_store;
         end = stored + c.dispatch_seen + duration;
         let shows = end + c.done_seen;
         // The last task is reclaimed, then rounds with one block in flight follow each other. The register is read at
@@ -33,8 +33,8 @@ fn recurrence(spec: &ChipSpec, n: u64, duration: u64) -> u64 {
         let round = c.round + c.poll;
         let rounds = shows.saturating_sub(first).div_ceil(round).max(1);
         let polled = first + rounds * round;
-        look = polled + if task + 1 < n { c.resolve } else { 0 };
-        end = look;
+        poll = polled + if task + 1 < n { c.resolve } else { 0 };
+        end = poll;
     }
     end + c.reclaim
 }

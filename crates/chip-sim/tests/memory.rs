@@ -77,7 +77,7 @@ fn uploaded_values_are_copied_at_once_and_only_if_the_host_cannot_access_the_mem
 
 #[test]
 fn an_access_without_a_copy_is_refused_with_its_address_and_cause() {
-    let look = |spec: &ChipSpec| {
+    let read = |spec: &ChipSpec| {
         let mut data = Buffers::new();
         let x = data.add(&[4], &[1.0f32; 4]).unwrap();
         runtime(spec).run(&mut data, |o| {
@@ -86,8 +86,8 @@ fn an_access_without_a_copy_is_refused_with_its_address_and_cause() {
             o.with_slice(made, |values: &[f32]| values.to_vec())
         })
     };
-    assert_eq!(look(&support::a2a3()).result.unwrap(), [2.0; 4]);
-    let error = look(&copied()).result.unwrap_err();
+    assert_eq!(read(&support::a2a3()).result.unwrap(), [2.0; 4]);
+    let error = read(&copied()).result.unwrap_err();
     assert_eq!(error.name(), "NotMapped");
     let (_, detail) = error.detail().split_once(": ").map(|(at, d)| (at.to_string(), d.to_string())).unwrap();
     assert_eq!(detail, "16 bytes at heap ring 0+0x0 cannot be accessed without a copy to the host");

@@ -1,6 +1,6 @@
-//! What other threads may look at while a run goes on: counts, open scopes, running tasks, ring fill.
+//! What other threads may read while a run goes on: counts, open scopes, running tasks, ring fill.
 //!
-//! The submitter and each core store into lines of their own, relaxed; a look may mix two moments.
+//! The submitter and each core store into lines of their own, relaxed; a reader may see a mix of two moments.
 
 #![forbid(unsafe_code)]
 

@@ -210,7 +210,7 @@ pub unsafe trait Observable {
 
     /// The clock of its runs.
     fn clock(&self) -> Self::Clock;
-    /// What the last run's numbers stand for, and how large its table is.
+    /// What the last run's numbers mean, and how large its table is.
     fn table(&self) -> &Table;
     /// Totals of the last run, also of one that unwound.
     fn last_report(&self) -> RunReport;

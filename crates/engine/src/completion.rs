@@ -17,7 +17,7 @@ use crate::seams::{Probe, Threading};
 use crate::slot::{EdgeKind, FAILED, FLOOR_MAX, SKIPPED, SlotIndex, TaskRecord};
 use crate::table::{FirstFailure, Table, task_id};
 
-/// A core's way to run tasks: the table, who it is, and who watches.
+/// A core's way to run tasks: the table, the core's number, and the probe.
 #[derive(Clone, Copy, Debug)]
 pub struct Executor<'t, P, M = DirectMemory> {
     /// The shared table.

@@ -247,7 +247,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         self.over()
     }
 
-    /// A scope ended: the count ends with the last scope on the ring that ran full.
+    /// A scope ended: the count ends with the last scope on the exhausted ring.
     #[inline]
     pub(crate) fn count_scope_exit(&mut self, scope: &Scope) -> Result<()> {
         if self.counting.is_none() {

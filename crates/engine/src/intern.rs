@@ -38,7 +38,7 @@ impl<T: Sync> Names<T> {
         self.count.store(other.count(), Ordering::Relaxed);
     }
 
-    /// Starts over; the things themselves are looked up no more.
+    /// Starts over; the things themselves can no longer be looked up.
     pub fn clear(&self) {
         self.count.store(0, Ordering::Relaxed);
     }

@@ -37,7 +37,7 @@ pub const GRAPH_FANIN_MAX: usize = 8191;
 /// a barrier follows any number.
 pub const AFTER_MAX: usize = 4096;
 
-/// Submits between two looks of the submitter at how many tasks wait. Few enough that they are still in the cache.
+/// Submits between two checks of how many tasks wait. Few enough that they are still in the cache.
 pub const SUBMITS_PER_POLL: u32 = 64;
 
 /// Alignment of every tensor in bytes: a cache line, so that two outputs never share one.

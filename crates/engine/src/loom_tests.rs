@@ -54,7 +54,7 @@ impl Task {
     }
 }
 
-/// A table with a few slots, and what the tasks leave behind.
+/// A table with a few slots, and what the tasks wrote.
 struct Stage {
     slots: Vec<Slot>,
     edges: Vec<Edge>,
@@ -218,7 +218,7 @@ fn two_successors_of_one_task_each_become_ready_once() {
 }
 
 #[test]
-fn a_successor_knows_when_the_last_of_its_predecessors_ended_whoever_releases_it() {
+fn a_successor_knows_when_the_last_of_its_predecessors_ended_on_any_releasing_thread() {
     check(None, || drop(watched_fan(2, 1, [0; 2], EdgeKind::Data, true)));
 }
 
@@ -228,7 +228,7 @@ fn each_of_two_successors_knows_when_its_predecessor_ended() {
 }
 
 #[test]
-fn a_failure_skips_an_explicit_successor_whoever_releases_it() {
+fn a_failure_skips_an_explicit_successor_on_any_releasing_thread() {
     check(None, || {
         let stage = fan(2, 1, [FAILS, 0], EdgeKind::Explicit);
         assert_eq!(stage.fates[2].load(Relaxed), SKIPPED);

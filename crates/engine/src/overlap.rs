@@ -28,7 +28,7 @@ const SEARCH_BUDGET: u32 = 256;
 /// Steps of the search where `Possible` means that a submit is refused; some hundred microseconds at most.
 const TASK_SEARCH_BUDGET: u32 = 1 << 16;
 
-/// How an older view lies to a newer one.
+/// How an older view relates to a newer one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
     /// They share no byte.
@@ -125,12 +125,12 @@ impl Rows {
     }
 }
 
-/// How `old` lies to `new`.
+/// How `old` relates to `new`.
 pub fn relation(new: &Region<'_>, old: &Region<'_>) -> Relation {
     relation_within(new, old, SEARCH_BUDGET)
 }
 
-/// As [`relation`], for two arguments of one task, where more time may be spent on an answer.
+/// As [`relation`], for two arguments of one task, where an answer may take more time.
 pub(crate) fn relation_within_a_task(new: &Region<'_>, old: &Region<'_>) -> Relation {
     relation_within(new, old, TASK_SEARCH_BUDGET)
 }

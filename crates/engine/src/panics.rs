@@ -1,4 +1,4 @@
-//! Where a panic happened, so that a task's failure has the line to look at.
+//! Where a panic happened, so that a task's failure names the line.
 //!
 //! The unwinding payload holds the message only; the place is known to the process's panic hook alone. So the first run of a
 //! process puts a hook before the one that is there, and that is all it does: it takes note of the place for the thread that

@@ -87,7 +87,7 @@ impl<P: Probe, M: Memory + Copy> Executor<'_, P, M> {
         let (lane, block) = self.lane_of(record, index);
         // SAFETY: the caller's promise.
         let run = unsafe { self.block(record, lane, block) };
-        // SAFETY: as above; a cost model looks at shapes and scalars only.
+        // SAFETY: as above; a cost model reads shapes and scalars only.
         f(run.kernel, &unsafe { run.args() })
     }
 

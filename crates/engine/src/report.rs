@@ -56,7 +56,7 @@ pub struct RunningTask {
     pub kernel: &'static str,
 }
 
-/// A look inside a run that goes on.
+/// The state of a run that goes on.
 #[derive(Clone, Debug, Default)]
 pub struct Status {
     /// Tasks submitted so far.

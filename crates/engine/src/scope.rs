@@ -61,7 +61,7 @@ impl Usage {
     }
 }
 
-/// Where a ring stands: positions of its four resources. What open scopes hold is what was handed out since the
+/// The positions of a ring's four resources. What open scopes hold is what was handed out since the
 /// outermost of them began, so nothing has to be counted while a run goes well.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Marks {

@@ -115,7 +115,7 @@ pub enum Step {
     Begin,
     /// It has a slot, map entries and argument memory.
     Admitted,
-    /// Its arguments are looked up; reported only where looking up and filing are separate steps.
+    /// Its arguments are looked up; reported only where lookup and insertion are separate steps.
     LookedUp,
     /// Its arguments are written, looked up and filed.
     Placed,

@@ -13,7 +13,7 @@
 //!   by cores that got the task from a ready queue (or got it from a release).
 //! - A slot is prepared again only after its done tag was seen by the submitter (acquire).
 //! - Where times are watched, each task has a *floor*: no task that it follows ended later. It travels with the dependencies,
-//!   from `close` to those who wait and from a closed slot to who would have waited, so that a clock can be read without
+//!   from `close` to the successors and from a closed slot to tasks that would have waited, so that a clock can be read without
 //!   waiting for the memory that says that a task is ready: what was read too early is below the floor.
 //! - An edge entry belongs to its *successor*: it is reused only after the successor is done, hence after the core
 //!   that walked the list released the successor, hence after it read the entry.
@@ -47,7 +47,7 @@ const EXPLICIT: u32 = 1 << 31;
 pub const FAILED: u32 = 1 << 31;
 /// The task must not run: a task it follows explicitly failed or was skipped, or it read poisoned bytes.
 pub const SKIPPED: u32 = 1 << 30;
-/// What may become of a task; the count of its blocks lies below.
+/// What may become of a task; the count of its blocks is in the bits below.
 const FATE: u32 = FAILED | SKIPPED;
 const _: () = assert!(BLOCKS_MAX as u64 * (MAX_LANES as u64) < SKIPPED as u64);
 
@@ -126,14 +126,14 @@ impl LaneShape {
 #[repr(C, align(64))]
 pub struct Slot {
     /// Unfinished predecessors, plus `GUARD` while linking; below them, where times are watched, the floor: of the task while
-    /// it waits, then when it became ready, then of those who follow it. Counted down with AcqRel, or seen with acquire to be
+    /// it waits, then when it became ready, then of its successors. Counted down with AcqRel, or seen with acquire to be
     /// one's own alone: the last one sees what all predecessors wrote.
     fanin: AtomicU64,
     /// First edge of the list of successors + 1, or `EMPTY`, or `CLOSED`. Linked with release (pairs with the
     /// acquire in `close`), closed with AcqRel (pairs with the acquire in `link`).
     fanout: AtomicU32,
     /// Blocks not yet finished, of which the last one down completes the task; and above them its fate, `FAILED` and
-    /// `SKIPPED`, set before the release (or the close) that lets others look.
+    /// `SKIPPED`, set before the release (or the close) that lets others read it.
     blocks_left: AtomicU32,
     /// The next block to hand out; touched only by the holder of the task's one queue entry.
     next_block: AtomicU32,
@@ -352,7 +352,7 @@ impl Slot {
         ended: Option<u64>,
         ready: impl FnMut(SlotIndex, u64),
     ) -> FanOut {
-        // For who finds the task closed.
+        // For threads that find the task closed.
         if let Some(ended) = ended {
             self.set_floor(ended);
         }
@@ -457,13 +457,13 @@ impl Slot {
         self.blocks_left.load(Ordering::Relaxed) & FATE
     }
 
-    /// Stores a floor: of a task that is ready, before it is handed on, or of those who follow it, before it is closed.
+    /// Stores a floor: of a task that is ready, before it is handed on, or of its successors, before it is closed.
     #[inline]
     pub fn set_floor(&self, floor: u64) {
         self.fanin.store(floor, Ordering::Relaxed);
     }
 
-    /// The floor of a task that the caller holds, or of those who follow one that is closed.
+    /// The floor of a task that the caller holds, or of the successors of one that is closed.
     #[inline]
     pub fn floor(&self) -> u64 {
         self.fanin.load(Ordering::Relaxed) & FLOOR_MAX
@@ -523,7 +523,7 @@ unsafe fn release_successors(
     }
 }
 
-/// One byte per slot that says which lap's task is done, so that the submitter looks at 64 tasks a cache line.
+/// One byte per slot that says which lap's task is done, so that the submitter checks 64 tasks with one cache line.
 #[derive(Debug)]
 pub struct DoneTag(AtomicU8);
 

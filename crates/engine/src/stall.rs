@@ -1,7 +1,7 @@
 //! Waiting for a ring, and knowing at once when the wait would never end.
 //!
 //! Rings are reclaimed oldest first, so a wait is a deadlock if and only if the oldest entry that is not reclaimed
-//! belongs to a scope that is still open: only the submitter could end that scope, and it is the one who waits. For
+//! belongs to a scope that is still open: only the submitter could end that scope, and the submitter is what waits. For
 //! the tensor map this must hold on every ring that holds entries. No clock is involved.
 
 #![forbid(unsafe_code)]
@@ -36,7 +36,7 @@ pub struct Deadlock {
     pub scope_label: String,
     /// How deep it is; the root scope has depth 0.
     pub depth: usize,
-    /// Where the submit that had to wait stands.
+    /// The source line of the submit that had to wait.
     pub submit_site: String,
     /// The ring.
     pub ring: u8,

@@ -1,4 +1,4 @@
-//! The one door to atomics and shared cells, so that loom and shuttle can stand in for them.
+//! The one door to atomics and shared cells, so that loom and shuttle can replace them.
 //!
 //! With `--cfg loom` the lock-free protocols are model-checked with these very types; with `--cfg shuttle` whole
 //! runs are scheduled at random; otherwise they are the standard library's.

@@ -67,7 +67,7 @@ pub struct Table {
     stop: AtomicU32,
     /// Why the chip ended the run.
     aborted: Mutex<Option<Error>>,
-    /// What other threads may look at.
+    /// What other threads may read.
     pub board: Board,
     /// What a captured graph adds.
     pub(crate) captured: Option<Captured>,
@@ -270,7 +270,7 @@ impl Table {
             return Annotations::default();
         }
         let (ring, at) = (record.ring as usize, record.args_at + u32::from(record.args_words));
-        // SAFETY: the submitter wrote them behind the argument records before it published the task: a header, which says how
+        // SAFETY: the submitter wrote them after the argument records before it published the task: a header, which says how
         // many words they are, and these.
         Annotations::decode(unsafe {
             let header = self.args_words(ring, at, 1)[0];

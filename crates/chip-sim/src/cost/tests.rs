@@ -89,7 +89,7 @@ fn table(name: &str, mean_ps: u64) -> CostTable {
     recorder.finish()
 }
 
-static BARE: Kernel = Kernel::new("BARE", CoreType::Any, &[], |_| Ok(()));
+static PLAIN: Kernel = Kernel::new("PLAIN", CoreType::Any, &[], |_| Ok(()));
 
 #[test]
 fn the_first_of_table_time_ticks_roofline_and_default_is_used() {
@@ -97,7 +97,7 @@ fn the_first_of_table_time_ticks_roofline_and_default_is_used() {
     let ticks = plain(Cost::Ticks(|args| args.tensors().count() as u64));
     let work = roofline(|_| 4000.0, |_| 100.0);
     let time = |model, kernel| cost_of(model, kernel, CoreKind::Aic).picoseconds;
-    assert_eq!(time(model(None), &BARE), 2_000_000);
+    assert_eq!(time(model(None), &PLAIN), 2_000_000);
     assert_eq!(time(model(None), ticks), 2 * 20_000);
     assert_eq!(time(model(None), work), 1000);
     let nanoseconds = plain(Cost::Time(|args| Duration::from_nanos(args.tensors().count() as u64)));
@@ -105,8 +105,8 @@ fn the_first_of_table_time_ticks_roofline_and_default_is_used() {
     for kernel in [ticks, work] {
         assert_eq!(time(model(Some(table("PLAIN", 77))), kernel), 77);
     }
-    assert_eq!(time(model(Some(table("BARE", 78))), &BARE), 78);
-    assert_eq!(time(model(Some(table("OTHER", 78))), &BARE), 2_000_000);
+    assert_eq!(time(model(Some(table("PLAIN", 78))), &PLAIN), 78);
+    assert_eq!(time(model(Some(table("OTHER", 78))), &PLAIN), 2_000_000);
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn the_work_of_a_block_is_known_even_if_a_table_gives_its_duration() {
         let written = 290.0 * (48.0 / 136.0);
         assert_eq!((cost.flops, cost.bytes, cost.written), (4000.0, 290.0, written));
     }
-    let unknown = cost_of(CostModel::new(&spec()), &BARE, CoreKind::Aic);
+    let unknown = cost_of(CostModel::new(&spec()), &PLAIN, CoreKind::Aic);
     assert_eq!((unknown.flops, unknown.bytes, unknown.written), (0.0, 0.0, 0.0));
 }
 
@@ -176,8 +176,8 @@ fn a_duration_is_at_least_a_picosecond_and_at_most_a_thousand_seconds() {
     assert_eq!(time(roofline(|_| 1e300, |_| 0.0)), BLOCK_MAX);
     assert_eq!(time(plain(Cost::Ticks(|_| u64::MAX))), BLOCK_MAX);
     for (recorded, taken) in [(0, 1), (u64::MAX, BLOCK_MAX)] {
-        let model = CostModel::new(&spec()).with_table(Some(table("BARE", recorded)));
-        assert_eq!(cost_of(model, &BARE, CoreKind::Aiv).picoseconds, taken);
+        let model = CostModel::new(&spec()).with_table(Some(table("PLAIN", recorded)));
+        assert_eq!(cost_of(model, &PLAIN, CoreKind::Aiv).picoseconds, taken);
     }
 }
 

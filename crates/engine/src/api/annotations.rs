@@ -1,6 +1,6 @@
 //! What a submit says about one task beside its work: a name, and how long it takes on a modelled chip.
 //!
-//! Annotations are stored behind the task's argument records and live as long as these, so that an error of the task still
+//! Annotations are stored after the task's argument records and live as long as these, so that an error of the task still
 //! has its name. A task without annotations stores nothing.
 //!
 //! ```text
@@ -63,7 +63,7 @@ impl<'a> Annotations<'a> {
         self.label.is_none() && self.duration_ps.is_none()
     }
 
-    /// Words that they take behind the argument records, if there are any.
+    /// Words that they take after the argument records, if there are any.
     #[cold]
     pub(crate) fn words(&self) -> usize {
         let label = self.label.unwrap_or_default();

@@ -103,7 +103,7 @@ impl<'s> Arg<'s> {
     #[inline]
     pub fn split(mut self, axis: u8) -> Self {
         match &mut self.kind {
-            // The number that stands for no split is no axis either.
+            // The number that means no split is no axis either.
             ArgKind::Tensor { view, .. } | ArgKind::Output { view, .. } if axis == NO_SPLIT => {
                 self.kind = ArgKind::Bad(BadArg::Split { axis, rank: view.rank() });
             }

@@ -32,7 +32,7 @@ const KIND_AND_DTYPE: u64 = 0xff << KIND_SHIFT | 0xff << DTYPE_SHIFT;
 const SPACE_BITS: u32 = 28;
 const SPACE_MASK: u32 = (1 << SPACE_BITS) - 1;
 const _: () = assert!(ringlane_task::limits::HEAP.max / ALIGNMENT < 1 << (64 - SPACE_BITS));
-/// The elements (of each part, if split) lie one after another.
+/// The elements (of each part, if split) are contiguous.
 const FLAG_CONTIGUOUS: u64 = 1 << 16;
 
 /// The view shows its whole tensor.
@@ -147,7 +147,7 @@ pub(crate) const fn scalar_words() -> usize {
     SCALAR_WORDS
 }
 
-/// Where a tensor argument lies, and how the task uses it.
+/// Where a tensor argument is, and how the task uses it.
 #[derive(Clone, Copy)]
 pub(crate) struct Placed {
     pub(crate) access: Access,

@@ -1,7 +1,7 @@
 //! The narrow door between a user's orchestration and whatever runs it.
 //!
 //! [`Orch`](super::orch::Orch) has no type parameters, so that scenes can be plain function pointers; the one
-//! indirect call per submit is this trait. Behind it everything is generic over chip and probe.
+//! indirect call per submit is this trait. Everything below it is generic over chip and probe.
 
 #![forbid(unsafe_code)]
 
@@ -29,7 +29,7 @@ pub enum Inference {
 
 /// What an orchestration can ask of the runtime that runs it.
 pub trait Backend {
-    /// Submits a task; `outs[i]` receives the tensor that its output `i` stands for, outputs counted from 0.
+    /// Submits a task; `outs[i]` receives the tensor of its output `i`, outputs counted from 0.
     fn submit(&mut self, submission: &Call<'_>, outs: &mut [TensorRef]) -> Result<TaskHandle>;
     /// Makes a tensor that lives as long as the current scope.
     fn alloc(&mut self, view: TensorView, contents: Contents<'_>, site: Site) -> Result<TensorRef>;
@@ -54,7 +54,7 @@ pub trait Backend {
     ) -> Result<()>;
     /// The orchestration's own work takes `ticks` ticks of a modelled chip.
     fn advance_time(&mut self, _ticks: u64) {}
-    /// The tensor that stands for an external buffer.
+    /// The tensor of an external buffer.
     fn external(&mut self, buffer: BufferId) -> Result<(TensorRef, TensorView)>;
 }
 
@@ -72,7 +72,7 @@ pub enum Contents<'a> {
 pub enum Reading {
     /// They are copied out.
     Copy,
-    /// It looks at them where they are.
+    /// It reads them where they are.
     InPlace,
 }
 

@@ -117,7 +117,7 @@ impl<'a> Args<'a> {
         self.scalars().nth(index)?.get()
     }
 
-    /// [`Args::tensors`] in a vector, for cost models that look at them in any order.
+    /// [`Args::tensors`] in a vector, for cost models that read them in any order.
     pub fn views(&self) -> Vec<BlockView<'a>> {
         self.tensors().collect()
     }
@@ -145,7 +145,7 @@ mod tests {
     }
 
     const PARAMS: &[ParamSpec] = &[View::<f32, 2>::SPEC, <f32>::SPEC, ViewMut::<f32, 2>::SPEC];
-    static LOOK: Kernel = Kernel::new("LOOK", CoreType::Any, PARAMS, |args| {
+    static CHECK_VIEW: Kernel = Kernel::new("CHECK_VIEW", CoreType::Any, PARAMS, |args| {
         let views = args.views();
         assert_eq!(args.tensor(1), views.get(1).copied());
         assert_eq!(args.tensor(2), None);
@@ -171,8 +171,8 @@ mod tests {
         let y = data.add(&[5, 3], &[0f32; 15]).unwrap();
         crate::oracle::run(&mut data, |o| {
             let (x, y) = (o.external(x)?, o.external(y)?);
-            o.submit(LOOK.blocks(4), [x.read(), scalar(1f32), y.inout().split(0)])?;
-            o.submit(&LOOK, [x.read(), scalar(1f32), y.inout()])?;
+            o.submit(CHECK_VIEW.blocks(4), [x.read(), scalar(1f32), y.inout().split(0)])?;
+            o.submit(&CHECK_VIEW, [x.read(), scalar(1f32), y.inout()])?;
             Ok(())
         })
         .unwrap();

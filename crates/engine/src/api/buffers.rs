@@ -46,7 +46,7 @@ enum Owner {
     /// The buffer: it is freed with it.
     Buffer,
     /// This, which goes with the buffer and gives the memory back then.
-    Kept { _keeper: Box<dyn Any + Send + Sync> },
+    Kept { _owner: Box<dyn Any + Send + Sync> },
 }
 
 /// The external buffers of a run.
@@ -131,20 +131,20 @@ impl<'d> Buffers<'d> {
         Ok(self.push(base, view, permission, Owner::Lender))
     }
 
-    /// As [`lend_at`](Self::lend_at), of memory that is there as long as `keeper`, which goes with the buffer.
+    /// As [`lend_at`](Self::lend_at), of memory that lives as long as `owner`, which is dropped with the buffer.
     ///
     /// # Safety
-    /// As for `lend_at`, as long as `keeper` is there.
+    /// As for `lend_at`, as long as `owner` lives.
     pub unsafe fn keep_at(
         &mut self,
         base: *mut u8,
         dtype: DType,
         shape: &[u32],
         permission: Permission,
-        keeper: Box<dyn Any + Send + Sync>,
+        owner: Box<dyn Any + Send + Sync>,
     ) -> Result<BufferId> {
         let view = TensorView::contiguous(dtype, shape)?;
-        Ok(self.push(base, view, permission, Owner::Kept { _keeper: keeper }))
+        Ok(self.push(base, view, permission, Owner::Kept { _owner: owner }))
     }
 
     fn push(&mut self, base: *mut u8, view: TensorView, permission: Permission, owner: Owner) -> BufferId {

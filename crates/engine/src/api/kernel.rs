@@ -42,7 +42,7 @@ pub struct ParamSpec {
     pub dtype: DType,
     /// The rank it needs; `None` takes any.
     pub rank: Option<u8>,
-    /// Whether the elements must lie one after another.
+    /// Whether the elements must be contiguous.
     pub contiguous: bool,
     /// How many arguments it takes.
     pub count: ParamCount,
@@ -84,7 +84,7 @@ impl ParamSpec {
         access.writes() || matches!(self.kind.with(access), ParamKind::Write | ParamKind::Shared)
     }
 
-    /// Whether the parameter plainly takes a tensor: a quick yes; a no is looked into by the full check.
+    /// Whether the parameter plainly takes a tensor: a quick yes; after a no, the full check decides.
     #[inline]
     pub(crate) fn takes(&self, view: &TensorView, access: Access) -> bool {
         let (want, mask) = self.signature;
@@ -110,7 +110,7 @@ pub enum ParamKind {
     Write,
     /// Writes a tensor that other blocks may write at the same time, through `unsafe` accesses.
     Shared,
-    /// Reads or writes a tensor, whatever its type and shape: what the kernel does not look at itself, because it hands it on.
+    /// Reads or writes a tensor, whatever its type and shape: for what the kernel does not read itself but passes on.
     Tensor,
     /// Takes a scalar.
     Scalar,

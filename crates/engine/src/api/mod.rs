@@ -1,7 +1,7 @@
 //! What a user's program touches: kernels, tensors, arguments, the orchestrator's face, external buffers.
 //!
 //! Everything here is safe to use wrongly: a wrong count, type, rank, tile or handle is an error at submit
-//! or does not compile. The engine proper sits behind [`backend::Backend`].
+//! or does not compile. The engine proper is called through [`backend::Backend`].
 
 pub mod annotations;
 pub mod arg;

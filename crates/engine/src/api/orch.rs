@@ -196,7 +196,7 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
     }
 
     /// Marks arguments of the next submit, by index, to be captured where arguments are captured (`--dump-tensor`); costs
-    /// nothing where they are not. Gives the orchestrator back, so that it stands before the submit it is about.
+    /// nothing where they are not. Returns the orchestrator, so that the call can precede the submit that it is about.
     ///
     /// ```
     /// # use ringlane_engine::prelude::*;
@@ -317,14 +317,14 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
     /// ```
     /// # use ringlane_engine::prelude::*;
     /// # ringlane_engine::oracle::run(&mut Buffers::new(), |o| {
-    /// o.advance_time(50); // a table look-up on the chip's control processor
+    /// o.advance_time(50); // a table lookup on the chip's control processor
     /// # Ok(()) })?; Ok::<(), Error>(())
     /// ```
     pub fn advance_time(&mut self, ticks: u64) {
         self.backend.advance_time(ticks);
     }
 
-    /// The tensor that stands for an external buffer.
+    /// The tensor of an external buffer.
     ///
     /// ```
     /// # use ringlane_engine::prelude::*;

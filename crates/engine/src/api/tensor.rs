@@ -216,7 +216,7 @@ impl<'s> Tensor<'s> {
         self.view.dtype()
     }
 
-    /// The view behind the handle.
+    /// The handle's view.
     pub fn view(&self) -> &TensorView {
         &self.view
     }

@@ -87,7 +87,7 @@ impl<'t> ObservedTask<'t> {
     }
 }
 
-/// The arguments behind records that were copied from [`ObservedTask::words`]. Their bytes are out of reach.
+/// The arguments of records that were copied from [`ObservedTask::words`]. Their bytes are out of reach.
 ///
 /// `words` must be such a copy; anything else may panic.
 pub fn recorded_args(words: &[u64]) -> impl Iterator<Item = Argument<'_>> {
@@ -442,7 +442,7 @@ pub struct PlacedBlock<'t> {
 /// What a control thread does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThreadWork {
-    /// Looks for blocks that ended.
+    /// Polls for blocks that ended.
     Complete,
     /// Releases the successors of tasks that are complete.
     Resolve,

@@ -49,7 +49,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         Fill { ring, used, tensormap: self.state.map.used() }
     }
 
-    /// The submitter has seen that tasks are done, and will not look at them again: what it submits from now on cannot have
+    /// The submitter has seen that tasks are done, and will not check them again: what it submits from now on cannot have
     /// become ready earlier.
     #[inline]
     pub(crate) fn note_seen(&mut self) {

@@ -1,7 +1,7 @@
 //! A ring of bytes: heap and argument memory. Pieces are contiguous, handed out in order, freed oldest first.
 //!
 //! The ring wraps at a *soft* size that starts small and doubles only when full, so that a run touches little memory
-//! however large the capacity. Because the soft size can grow while old pieces still lie in the middle, the live
+//! however large the capacity. Because the soft size can grow while old pieces are still in the middle, the live
 //! bytes are a short queue of *runs*, each contiguous:
 //!
 //! ```text
@@ -36,7 +36,7 @@ struct Run {
 pub struct ByteRing {
     capacity: u64,
     soft: u64,
-    /// The run that grows, and where the room after it ended when last looked at (freeing can only move that on).
+    /// The run that grows, and where the room after it ended when last checked (freeing can only move that on).
     newest: Run,
     bound: u64,
     /// The runs before it, oldest first.

@@ -73,7 +73,7 @@ impl Ring {
         [self.used(), self.heap.used(), self.edges_used(), self.args.used()]
     }
 
-    /// Where the ring stands.
+    /// The ring's position.
     #[inline]
     pub(crate) fn marks(&self) -> Marks {
         let (heap, args) = (self.heap.position(), self.args.position());
@@ -81,7 +81,7 @@ impl Ring {
     }
 
     /// Notes that the scope whose first task is at `first` has ended. Stretches of scopes inside it become part of it:
-    /// its own tasks lie between theirs.
+    /// its own tasks are between theirs.
     pub(crate) fn end_scope(&mut self, first: u64, segment: Segment) {
         while self.ended.back().is_some_and(|inner| inner.end > first) {
             self.ended.pop_back();

@@ -21,7 +21,7 @@ fn aligned(bytes: u64) -> u64 {
 pub(crate) struct Measure {
     /// Words of argument memory.
     pub(crate) words: usize,
-    /// Those of them that the annotations behind the arguments take.
+    /// Those of them that the annotations after the arguments take.
     pub(crate) annotation_words: usize,
     pub(crate) heap: u64,
     pub(crate) heap_piece: u64,

@@ -84,7 +84,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         }
     }
 
-    /// Lets the time pass that looking up and filing the arguments takes.
+    /// Lets the time pass that looking up and inserting the arguments takes.
     fn work_on_args(&mut self, call: &Call<'_>) {
         let (mut lookups, mut inserts) = (0, 0);
         for arg in call.args {

@@ -1,4 +1,4 @@
-//! Writing a task's argument records, looking each tensor up and filing it in the map.
+//! Writing a task's argument records, looking up each tensor in the map and inserting it there.
 
 use ringlane_task::{Access, Scalar, TensorView};
 
@@ -76,7 +76,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         self.unpublished_words(place.ring, at, count)
     }
 
-    /// Writes a task's name and duration behind its argument records.
+    /// Writes a task's name and duration after its argument records.
     #[cold]
     pub(crate) fn place_annotations(&mut self, call: &Call<'_>, place: &Place, measure: Measure) {
         let Measure { words, annotation_words, .. } = measure;
@@ -122,7 +122,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         used
     }
 
-    /// Looks up the predecessors of an access, then files it.
+    /// Looks up the predecessors of an access, then inserts it.
     #[inline(always)]
     fn file(&mut self, new: &NewAccess<'_>, slot: SlotIndex, at: u32, owned: &mut Owned) {
         let (infers, regions) = (self.current.infers, RecordRegions(self.table));

@@ -13,7 +13,7 @@ use crate::fault::{Fault, Result};
 use crate::orchestrator::Orchestrator;
 use crate::seams::{Chip, Probe};
 
-/// Arguments that the quick check looks at; a task with more goes through the full one.
+/// Arguments that the quick check covers; a task with more goes through the full one.
 const PLAIN_ARGS_MAX: usize = 64;
 
 impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {

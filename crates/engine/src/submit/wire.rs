@@ -31,7 +31,7 @@ pub(crate) struct Follow<'a> {
 }
 
 impl Follow<'_> {
-    /// Whether the task behind a stamp is not reclaimed.
+    /// Whether the task of a stamp is not reclaimed.
     #[inline]
     pub(crate) fn is_alive(&self, stamp: Stamp) -> bool {
         stamp.number != 0 && self.metas[stamp.slot.0 as usize].stamp == stamp.number

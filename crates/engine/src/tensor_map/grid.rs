@@ -8,7 +8,7 @@ use super::axes::{AXES_MAX, Bounds};
 
 /// Cells that an admitted part may span along one axis: a tile with its halo spans three.
 const SPAN_MAX: i32 = 3;
-/// A cell is at most this many times as large as an admitted part: so many parts that do not overlap share one.
+/// A cell is at most this many times as large as an admitted part: so at most this many parts that do not overlap share one.
 const CELL_PARTS_MAX: f32 = 64.0;
 
 /// A box of cells: the first and the last along each axis.

@@ -1,4 +1,4 @@
-//! Who last wrote, and who has read since, every byte of every live tensor.
+//! Which tasks last wrote, and which have read since, every byte of every live tensor.
 //!
 //! Each tensor has a *root*; each tensor argument of a task that is not reclaimed has an *access* on its root. An
 //! access is looked up against the earlier ones it conflicts with: a read against writes, a write against both. A
@@ -161,7 +161,7 @@ pub struct MetAccess {
     pub at: u32,
     /// Read or write.
     pub hazard: Hazard,
-    /// How it lies to the new one.
+    /// How it relates to the new one.
     pub how: Relation,
 }
 

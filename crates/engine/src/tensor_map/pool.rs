@@ -40,7 +40,7 @@ impl<T> Pool<T> {
         }
     }
 
-    /// As `take`, with a look at the record that was there before.
+    /// As `take`; the record that was there before can be read first.
     pub(super) fn take_with(&mut self, make: impl FnOnce(Option<&T>) -> T) -> u32 {
         let before = self.free.last().map(|&index| &self[index]);
         let item = make(before);

@@ -7,7 +7,7 @@ use super::{Access, Hazard, Met, NONE, NewAccess, Owned, READ, Stamp, TensorMap,
 use crate::submit::Follow;
 
 impl TensorMap {
-    /// Looks up the predecessors of an access to a whole tensor, and files it for the task `me`.
+    /// Looks up the predecessors of an access to a whole tensor, and inserts it for the task `me`.
     // Always inlined: as for `encode_tensor`.
     #[inline(always)]
     pub(crate) fn file_whole(
