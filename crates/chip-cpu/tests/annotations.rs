@@ -128,13 +128,7 @@ fn each_of_the_rest_is_checked_at_submit() {
         let wide = o.alloc(u32, [4, 4])?;
         let column = wide.select(1, 0)?;
         let (total, one) = (out(u32, [4]), scalar(1u32));
-        refused(
-            o,
-            (&SUM).into(),
-            &[total],
-            "ArgCount",
-            "SUM takes 2 or more arguments, but the submit has 1",
-        );
+        refused(o, (&SUM).into(), &[total], "ArgCount", "takes 2 or more arguments, but the submit has 1");
         refused(o, (&SUM).into(), &[total, one, x.read(), f.read()], "ArgDType", "argument 3 of SUM");
         refused(o, (&SUM).into(), &[total, one, x.read(), one], "ArgKind", "argument 3 of SUM");
         refused(o, (&SUM).into(), &[total, one, x.inout()], "ArgKind", "argument 2 of SUM");
