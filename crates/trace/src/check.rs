@@ -183,6 +183,12 @@ impl Run {
         self.manifest.as_ref().is_some_and(|manifest| manifest.status == RunStatus::Ok)
     }
 
+    /// Whether `run.json` counts every task: the run ended well, or nothing had to run.
+    fn counts_all_tasks(&self) -> bool {
+        let whole = |manifest: &Manifest| matches!(manifest.status, RunStatus::Ok | RunStatus::Imported);
+        self.manifest.as_ref().is_some_and(whole)
+    }
+
     fn blocks(&self) -> &[BlockRow] {
         self.swimlane.as_ref().map_or(&[], |swimlane| &swimlane.blocks)
     }

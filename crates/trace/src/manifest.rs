@@ -235,7 +235,7 @@ impl Manifest {
             return Some(format!("swimlane_level {level} does not follow from dfx_flags {flags}"));
         }
         let agree = match self.status {
-            RunStatus::Ok => self.error.is_none(),
+            RunStatus::Ok | RunStatus::Imported => self.error.is_none(),
             RunStatus::Failed | RunStatus::Fatal => self.error.is_some(),
             RunStatus::Interrupted => true,
         };

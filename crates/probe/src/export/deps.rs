@@ -91,6 +91,7 @@ fn write<W: io::Write>(
         kernels: kernels.into(),
         args: derived.args.as_slice().into(),
         label: Some(submit.label.into()).filter(|label: &Cow<'_, str>| !label.is_empty()),
+        duration: None,
     })?;
     derived.tensors.iter().try_for_each(|tensor| writer.tensor(tensor))?;
     derived.edges.iter().try_for_each(|edge| writer.edge(edge))

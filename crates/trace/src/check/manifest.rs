@@ -12,7 +12,7 @@ use crate::rows::FILES_OF_FLAGS;
 pub(super) fn check(checks: &mut Checks, dir: &Path, manifest: &Manifest) {
     // Its reader refuses other versions and statuses.
     checks.held(2);
-    let agree = (manifest.status == RunStatus::Ok) == manifest.error.is_none();
+    let agree = matches!(manifest.status, RunStatus::Ok | RunStatus::Imported) == manifest.error.is_none();
     checks.that(agree, || "status and error disagree".to_string());
     if let Some(error) = &manifest.error {
         for (name, text) in [("name", &error.name), ("detail", &error.detail), ("hint", &error.hint)] {

@@ -18,6 +18,8 @@ pub enum RunStatus {
     Fatal,
     /// A person stopped the run.
     Interrupted,
+    /// Nothing ran: the graph was imported from a file of another tool.
+    Imported,
 }
 
 impl RunStatus {
@@ -28,6 +30,7 @@ impl RunStatus {
             RunStatus::Failed => "failed",
             RunStatus::Fatal => "fatal",
             RunStatus::Interrupted => "interrupted",
+            RunStatus::Imported => "imported",
         }
     }
 }

@@ -11,7 +11,7 @@ mod write;
 
 use std::borrow::Cow;
 
-use ringlane_task::{Access, ScopeId, Seq, TaskId};
+use ringlane_task::{Access, ScopeId, Seq, TaskId, Ticks};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::ViewRow;
@@ -69,6 +69,8 @@ row! { object
         args: Cow<'a, [DepsArg]>,
         /// The name that its submit gave it.
         label: Option<Cow<'a, str>> [absent],
+        /// How long it takes, in ticks of the run's clock. Only imported graphs have it: what a run measured is in its swimlane.
+        duration: Option<Ticks> [absent],
     }
 }
 

@@ -203,6 +203,7 @@ pub fn write_deps(out: &mut impl Write, spools: [fs::File; 2]) -> DepsCounts {
             kernels: kernels.into(),
             args: args.into(),
             label: (task_id == MIX).then_some(MIX_LABEL.into()),
+            duration: None,
         };
         writer.task(&row).unwrap();
     };

@@ -3,7 +3,7 @@
 use std::io::Cursor;
 
 use proptest::prelude::*;
-use ringlane_task::{DType, KernelId, TensorView};
+use ringlane_task::{DType, KernelId, TensorView, Ticks};
 
 use super::read::{DepsRow, Reader};
 use super::*;
@@ -58,6 +58,7 @@ fn file(name: &str) -> Vec<u8> {
             kernels: kernels.into(),
             args: args.into(),
             label: (seq == 0).then_some("layer 3".into()),
+            duration: (seq != 1).then_some(Ticks(seq)),
         };
         writer.task(&row).unwrap();
     }
