@@ -3,3 +3,6 @@
 //! ```text
 //! files of other tools ──import──▶ run directory ──recorded──▶ program ──what_if──▶ predicted run
 //! ```
+#![forbid(unsafe_code)]
+
+pub mod import;
