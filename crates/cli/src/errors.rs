@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use ringlane_chip_sim::spec::SpecError;
+use ringlane_graph::import::ImportError;
 use ringlane_insight::InsightError;
 use ringlane_node::NodeError;
 use ringlane_node::remote::RemoteError;
@@ -17,7 +18,7 @@ use crate::cmd::DumpError;
 use crate::costs::CostsError;
 use crate::output::{printable, say};
 use crate::select::Choice;
-use crate::signals::StopSignal;
+use crate::signals::{StopSignal, stop_signal};
 use crate::suggest::nearest;
 use ringlane::{Platform, RequestError, SetupError};
 
@@ -115,6 +116,8 @@ pub enum CliError {
     OverwritesRun { output: PathBuf, file: &'static str, run: PathBuf },
     /// A run cannot be analysed.
     Insight(#[from] InsightError),
+    /// A file cannot be imported.
+    Import(#[from] ImportError),
     /// Captured arguments cannot be shown, exported or compared.
     Dump(#[from] DumpError),
     /// A worker cannot serve.
@@ -149,8 +152,12 @@ impl CliError {
             // The system is out of processes or descriptors; the command line is valid.
             CliError::Node(NodeError::CannotStart { .. }) => Exit::Failed,
             CliError::Costs(error) => error.exit(),
+            CliError::Import(ImportError::ImportInterrupted { .. }) => {
+                stop_signal().map_or(Exit::Failed, Exit::Interrupted)
+            }
             // The command line is valid; the system cannot write the file.
             CliError::Trace(TraceError::CannotWrite { .. })
+            | CliError::Import(ImportError::Trace(TraceError::CannotWrite { .. }))
             | CliError::Dump(DumpError::CannotExport { .. }) => Exit::Failed,
             _ => Exit::Usage,
         }
@@ -187,6 +194,7 @@ impl Explain for CliError {
             CliError::NoRecordedRun { .. } => "NoRecordedRun",
             CliError::OverwritesRun { .. } => "OverwritesRun",
             CliError::Insight(error) => error.name(),
+            CliError::Import(error) => error.name(),
             CliError::Dump(error) => error.name(),
             CliError::Node(error) => error.name(),
             CliError::Remote(error) => error.name(),
@@ -228,6 +236,7 @@ impl Explain for CliError {
             CliError::NoRecordedRun { .. } => "no run recorded what this command needs",
             CliError::OverwritesRun { .. } => "the output would overwrite a file that a run recorded",
             CliError::Insight(error) => return error.summary(),
+            CliError::Import(error) => return error.summary(),
             CliError::Dump(error) => return error.summary(),
             CliError::Node(error) => return error.summary(),
             CliError::Remote(error) => return error.summary(),
@@ -288,6 +297,7 @@ impl Explain for CliError {
                 format!("-o {} is {file} of the run {}", output.display(), run.display())
             }
             CliError::Insight(error) => error.detail(),
+            CliError::Import(error) => error.detail(),
             CliError::Dump(error) => error.detail(),
             CliError::Node(error) => error.detail(),
             CliError::Remote(error) => error.detail(),
@@ -348,6 +358,7 @@ impl Explain for CliError {
             }
             CliError::OverwritesRun { .. } => "name another file with -o; recorded files are never overwritten".to_string(),
             CliError::Insight(error) => error.hint(),
+            CliError::Import(error) => error.hint(),
             CliError::Dump(error) => error.hint(),
             CliError::Node(error) => error.hint(),
             CliError::Remote(error) => error.hint(),

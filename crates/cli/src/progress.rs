@@ -85,3 +85,38 @@ impl Bar {
         }
     }
 }
+
+/// The line of a file that is read, with how much of it is left.
+pub struct ByteBar(Option<ProgressBar>);
+
+impl ByteBar {
+    /// A line for this many bytes; 0 if that is not known, as of a pipe.
+    pub fn start(progress: Progress, label: &str, bytes: u64) -> Self {
+        if progress == Progress::Hidden {
+            return ByteBar(None);
+        }
+        let (bar, template) = match bytes {
+            0 => (ProgressBar::new_spinner(), "{spinner} {msg}: {bytes}, {bytes_per_sec}, {elapsed}"),
+            bytes => (
+                ProgressBar::new(bytes),
+                "{msg} {bar:30} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left",
+            ),
+        };
+        let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+        ByteBar(Some(bar.with_message(label.to_string()).with_style(style)))
+    }
+
+    /// This many more bytes are read.
+    pub fn advance(&self, bytes: u64) {
+        if let Some(bar) = &self.0 {
+            bar.inc(bytes);
+        }
+    }
+
+    /// Takes the line away.
+    pub fn clear(&self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -9,6 +9,7 @@ mod critical_path;
 mod deps;
 mod dfx;
 mod dump;
+mod import;
 mod list;
 mod model;
 mod overhead;
@@ -66,6 +67,7 @@ enum Command {
     Mermaid(deps::MermaidArgs),
     Deps(deps::DepsArgs),
     Compare(compare::CompareArgs),
+    Import(import::ImportArgs),
     Dump(Box<dump::DumpArgs>),
     Pmu(pmu::PmuArgs),
     Scopes(scopes::ScopesArgs),
@@ -103,6 +105,7 @@ impl Command {
             Command::Mermaid(args) => args.execute(),
             Command::Deps(args) => args.execute(),
             Command::Compare(args) => args.execute(),
+            Command::Import(args) => args.execute(),
             Command::Dump(args) => args.execute(),
             Command::Pmu(args) => args.execute(),
             Command::Scopes(args) => args.execute(),

@@ -5,9 +5,7 @@
 
 use super::graph::{ImportedGraph, NO_LABEL, OWN_ID, Skipped, TaskRow};
 use super::kind::kind_of_name;
-use super::limits::{
-    DURATION_TICKS_MAX, EDGES_MAX, KERNELS_MAX, NAME_BYTES_MAX, TASKS_MAX, WORK_TICKS_MAX,
-};
+use super::limits::{DURATION_TICKS_MAX, EDGES_MAX, KERNELS_MAX, NAME_BYTES_MAX, TASKS_MAX, WORK_TICKS_MAX};
 use super::names::{Interner, Texts};
 use super::order;
 use super::place::{Cursor, Place};
@@ -113,7 +111,10 @@ impl<'o> GraphBuilder<'o> {
         let id = if self.ids.len() > 0 { self.ids.get(task) } else { "" };
         let called = text.label.unwrap_or(id);
         let name = text.name.filter(|name| !name.is_empty()).unwrap_or(called);
-        [Some(called), Some(name), text.kind].into_iter().flatten().try_for_each(|text| self.check_name(text))?;
+        [Some(called), Some(name), text.kind]
+            .into_iter()
+            .flatten()
+            .try_for_each(|text| self.check_name(text))?;
         let kernel = match (self.options.kernel_by, text.kind.filter(|kind| !kind.is_empty())) {
             (KernelBy::Kind, Some(kind)) => kind,
             (KernelBy::Kind, None) => kind_of_name(name),
@@ -273,7 +274,8 @@ impl<'o> GraphBuilder<'o> {
     }
 
     fn cycle(&self, cycle: &[u32]) -> ImportError {
-        let named = cycle.iter().take(super::limits::CYCLE_NAMES_MAX).map(|&task| self.name_of(task)).collect();
+        let named =
+            cycle.iter().take(super::limits::CYCLE_NAMES_MAX).map(|&task| self.name_of(task)).collect();
         let place = cycle.first().map_or_else(|| self.cursor.place(), |&first| self.place_of(first));
         ImportError::Cycle { place, tasks: named, length: cycle.len() }
     }

@@ -123,7 +123,8 @@ impl<'i, 'w> Table<'i, 'w> {
     fn cell(&self, at: usize) -> Result<&str, ImportError> {
         let start = if at == 0 { 0 } else { self.ends[at - 1] };
         let text = &self.text[start..self.ends[at]];
-        str::from_utf8(text).map_err(|_| ImportError::NotUtf8 { place: self.input.cursor().line_place(self.line) })
+        str::from_utf8(text)
+            .map_err(|_| ImportError::NotUtf8 { place: self.input.cursor().line_place(self.line) })
     }
 
     /// Reads the next row; `false` if there is none.

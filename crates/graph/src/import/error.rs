@@ -163,7 +163,9 @@ impl Explain for ImportError {
             ImportError::UnreadableInput { path, source } => {
                 format!("{}: {}", path.display(), describe_os_error(source))
             }
-            ImportError::MissingFile { path, what } => format!("{} does not exist; it has {what}", path.display()),
+            ImportError::MissingFile { path, what } => {
+                format!("{} does not exist; it has {what}", path.display())
+            }
             ImportError::UnknownFormat { path } => {
                 format!("{}: neither its name nor its first bytes are of a known format", path.display())
             }
@@ -174,7 +176,9 @@ impl Explain for ImportError {
             ImportError::NotUtf8 { place } => format!("{place}: bytes that are not UTF-8"),
             ImportError::CutOff { place, what } => format!("{place}: {what}"),
             ImportError::BadSyntax { place, format, what }
-            | ImportError::UnexpectedValue { place, format, what } => format!("{place}: {what} (as {format})"),
+            | ImportError::UnexpectedValue { place, format, what } => {
+                format!("{place}: {what} (as {format})")
+            }
             ImportError::MissingField { place, what } => format!("{place}: {what}"),
             ImportError::UnknownTask { place, id } => format!("{place}: task {id:?}"),
             ImportError::RepeatedTask { place, id, first_line: 0 } => format!("{place}: task {id:?}"),
@@ -202,7 +206,9 @@ impl Explain for ImportError {
             }
             ImportError::UnknownFormat { .. } => "name it: --format wfformat, chakra, dot, csv or trace",
             ImportError::UnknownFormatVersion { .. } => "convert the file with the tools of its format",
-            ImportError::UndirectedGraph { .. } => "write `digraph` and `->`: an edge leads to the task that waits",
+            ImportError::UndirectedGraph { .. } => {
+                "write `digraph` and `->`: an edge leads to the task that waits"
+            }
             ImportError::NotUtf8 { .. } => "convert it, for example with `iconv -t utf-8`",
             ImportError::CutOff { .. } => "copy or write the file again; the rest of it is missing",
             ImportError::BadSyntax { .. } => "correct the file, or name its format with --format",
@@ -213,7 +219,9 @@ impl Explain for ImportError {
             ImportError::RepeatedTask { .. } => "give each task an id of its own",
             ImportError::MissingDuration { format, .. } => duration_hint(*format),
             ImportError::BadDuration { .. } => "a duration is a number from 0 up",
-            ImportError::UnmatchedEvent { .. } => "record the trace to its end, or use complete events (ph X)",
+            ImportError::UnmatchedEvent { .. } => {
+                "record the trace to its end, or use complete events (ph X)"
+            }
             ImportError::Cycle { .. } => "remove one of these edges",
             ImportError::EmptyGraph { .. } => "name a file with at least one task",
             ImportError::BadScale { .. } => "write for example --scale 1s=1us; units: ns, us, ms, s, min, h",
@@ -229,7 +237,9 @@ impl Explain for ImportError {
             | ImportError::TooManyTasks { .. }
             | ImportError::TooManyEdges { .. }
             | ImportError::TextTooLong { .. }
-            | ImportError::MessageTooLarge { .. } => "import a part of it; docs/commands/import.md lists the limits",
+            | ImportError::MessageTooLarge { .. } => {
+                "import a part of it; docs/commands/import.md lists the limits"
+            }
             ImportError::ImportInterrupted { .. } => "nothing was written; start it again",
         }
         .to_string()

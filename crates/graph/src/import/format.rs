@@ -92,7 +92,8 @@ fn detect_json(text: &[u8]) -> Format {
         ("_NODE\"", Format::Chakra),
     ];
     let find = |key: &str| text.windows(key.len()).position(|part| part == key.as_bytes());
-    let first = KEYS.iter().filter_map(|&(key, format)| Some((find(key)?, format))).min_by_key(|found| found.0);
+    let first =
+        KEYS.iter().filter_map(|&(key, format)| Some((find(key)?, format))).min_by_key(|found| found.0);
     match first {
         Some((_, format)) => format,
         None if text.starts_with(b"[") => Format::Trace,

@@ -155,8 +155,9 @@ impl<'w> Input<'w> {
                 read => break read,
             }
         };
-        let read = read.map_err(|source| {
-            ImportError::UnreadableInput { path: PathBuf::from(self.cursor.file()), source }
+        let read = read.map_err(|source| ImportError::UnreadableInput {
+            path: PathBuf::from(self.cursor.file()),
+            source,
         })?;
         self.end += read;
         self.bytes += read as u64;
@@ -165,7 +166,9 @@ impl<'w> Input<'w> {
         }
         match (self.watch)(read as u64) {
             ControlFlow::Continue(()) => Ok(read),
-            ControlFlow::Break(()) => Err(ImportError::ImportInterrupted { file: self.cursor.file().to_string() }),
+            ControlFlow::Break(()) => {
+                Err(ImportError::ImportInterrupted { file: self.cursor.file().to_string() })
+            }
         }
     }
 

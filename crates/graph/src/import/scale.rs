@@ -129,9 +129,20 @@ mod tests {
 
     #[test]
     fn what_is_no_scale_is_refused_by_name() {
-        for text in
-            ["", "=", "1s", "1s=", "1=1", "1s=1parsec", "0s=1s", "1s=-1s", "1s=nan", "infs=1s", "s=s", "1s=1s=1s"]
-        {
+        for text in [
+            "",
+            "=",
+            "1s",
+            "1s=",
+            "1=1",
+            "1s=1parsec",
+            "0s=1s",
+            "1s=-1s",
+            "1s=nan",
+            "infs=1s",
+            "s=s",
+            "1s=1s=1s",
+        ] {
             assert_eq!(text.parse::<Scale>().unwrap_err().name(), "BadScale", "{text}");
         }
     }

@@ -70,8 +70,11 @@ pub fn write_run(
 
 fn write_deps(graph: &ImportedGraph, out: &mut ArtifactFile, spools: [std::fs::File; 2]) -> io::Result<u64> {
     let mut writer = DepsWriter::new(out, spools);
-    let kernels: Vec<KernelRow> = (0..).zip(graph.kernels()).map(|(number, name)| kernel_row(number, name)).collect();
-    let file = Path::new(graph.file()).file_name().map_or(Cow::Borrowed(graph.file()), |name| name.to_string_lossy());
+    let kernels: Vec<KernelRow> =
+        (0..).zip(graph.kernels()).map(|(number, name)| kernel_row(number, name)).collect();
+    let file = Path::new(graph.file())
+        .file_name()
+        .map_or(Cow::Borrowed(graph.file()), |name| name.to_string_lossy());
     let mut site = String::new();
     for (position, task) in (0u32..).zip(graph.tasks()) {
         site.clear();

@@ -157,7 +157,8 @@ impl Dag {
     }
 
     pub fn dot(&self) -> String {
-        let mut text = String::from("// generated\nstrict digraph \"g\" {\n  rankdir=LR; node [shape=box];\n");
+        let mut text =
+            String::from("// generated\nstrict digraph \"g\" {\n  rankdir=LR; node [shape=box];\n");
         for (at, Task { name, kind, micros }) in self.tasks.iter().enumerate() {
             let label = name.replace('\\', "\\\\").replace('"', "\\\"");
             writeln!(text, "  n{at} [label=\"{label}\", kind={kind}, weight={micros}]").unwrap();
@@ -216,7 +217,8 @@ impl Dag {
     }
 
     pub fn trace_object(&self) -> String {
-        json!({"displayTimeUnit": "ns", "traceEvents": self.events(), "otherData": {"x": [1, {"y": "}"}]}}).to_string()
+        json!({"displayTimeUnit": "ns", "traceEvents": self.events(), "otherData": {"x": [1, {"y": "}"}]}})
+            .to_string()
     }
 
     pub fn tasks_csv(&self) -> String {

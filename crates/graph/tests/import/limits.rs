@@ -94,7 +94,8 @@ fn too_many_kernels_are_refused_and_kinds_help() {
 fn the_work_of_all_tasks_has_a_limit() {
     let mut text = String::from("id,duration_s\n");
     (0..1000).for_each(|at| writeln!(text, "t{at},9e6").unwrap());
-    let error = read_tables(text.as_bytes(), "pred,succ\n".as_bytes(), &ImportOptions::default()).unwrap_err();
+    let error =
+        read_tables(text.as_bytes(), "pred,succ\n".as_bytes(), &ImportOptions::default()).unwrap_err();
     assert_eq!(error.name(), "WorkTooLong");
     let options = ImportOptions { scale: "1s=1us".parse().unwrap(), ..ImportOptions::default() };
     assert!(read_tables(text.as_bytes(), "pred,succ\n".as_bytes(), &options).is_ok());

@@ -106,7 +106,11 @@ fn chakra_protobuf() {
     refuse(&trace(&[0x08, 1, 0x20, 2]), "UnknownTask", "\"2\"");
     refuse(&trace(&[0x08, 1, 0x20, 1]), "Cycle", "\"1\" -> \"1\"");
     refuse(&[trace(&[0x08, 1]), vec![2, 0x08, 1]].concat(), "RepeatedTask", "f:3");
-    refuse(&trace(&[0x08, 1, 0x38, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f]), "DurationTooLong", "\"1\"");
+    refuse(
+        &trace(&[0x08, 1, 0x38, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f]),
+        "DurationTooLong",
+        "\"1\"",
+    );
     refuse(&trace(b"\x89PNG\r\n\x1a\n"), "BadSyntax", "f:2");
 }
 
@@ -126,7 +130,11 @@ fn dot() {
             ("digraph { a [duration=nan] }", "BadDuration", "nan"),
             ("digraph { a [duration=inf] }", "BadDuration", "inf"),
             ("digraph { a [duration=\"1e12s\"] }", "DurationTooLong", "1e21"),
-            ("digraph { node [weight=1]\n a -> b -> c -> a }", "Cycle", "f:2: \"a\" -> \"b\" -> \"c\" -> \"a\""),
+            (
+                "digraph { node [weight=1]\n a -> b -> c -> a }",
+                "Cycle",
+                "f:2: \"a\" -> \"b\" -> \"c\" -> \"a\"",
+            ),
             ("digraph { a -> ", "CutOff", "a node after"),
             ("digraph { a [weight=1", "CutOff", "attribute"),
             ("digraph { a [weight=1]", "CutOff", "`}`"),
@@ -184,7 +192,8 @@ fn trace() {
     let x = |more: &str| format!("[{{\"ph\":\"X\",\"name\":\"a\",\"pid\":1,\"tid\":1{more}}}]");
     let both = "\"ph\":\"X\",\"ts\":0,\"dur\":5";
     let arrows = |pairs: &[(u32, u32)]| {
-        let end = |ph, id, tid| format!(",{{\"ph\":\"{ph}\",\"id\":{id},\"tid\":{tid},\"ts\":1,\"bp\":\"e\"}}");
+        let end =
+            |ph, id, tid| format!(",{{\"ph\":\"{ph}\",\"id\":{id},\"tid\":{tid},\"ts\":1,\"bp\":\"e\"}}");
         let ends = (0..).zip(pairs).map(|(id, (pred, succ))| end("s", id, pred) + &end("f", id, succ));
         format!("[{{{both},\"tid\":1}},{{{both},\"tid\":2}}{}]", ends.collect::<String>())
     };

@@ -21,7 +21,9 @@ struct Change {
 }
 
 fn changes() -> impl Strategy<Value = Vec<Change>> {
-    let word = prop::sample::select(vec!["{", "}", "[", "]", "\"", ",", "\n", "->", "0", "-1", "1e999", "id", "\\", "\0"]);
+    let word = prop::sample::select(vec![
+        "{", "}", "[", "]", "\"", ",", "\n", "->", "0", "-1", "1e999", "id", "\\", "\0",
+    ]);
     let bytes = prop_oneof![
         prop::collection::vec(any::<u8>(), 0..4),
         word.prop_map(|word| word.as_bytes().to_vec()),
@@ -75,7 +77,9 @@ proptest! {
 
 #[test]
 fn a_file_that_is_cut_off_anywhere_is_refused() {
-    for file in FILES.iter().filter(|file| !matches!(file.what, "csv" | "chakra protobuf" | "chakra jsonizer")) {
+    for file in
+        FILES.iter().filter(|file| !matches!(file.what, "csv" | "chakra protobuf" | "chakra jsonizer"))
+    {
         let whole = file.bytes.trim_ascii_end().len();
         for length in 0..whole {
             let cut = read(file.format, "f", &file.bytes[..length], &ImportOptions::default());

@@ -3,7 +3,8 @@
 use ringlane_graph::import::{Format, ImportOptions, ImportedGraph, KernelBy, read, read_tables};
 
 fn graph(format: Format, text: &str) -> ImportedGraph {
-    read(format, "f", text.as_bytes(), &ImportOptions::default()).unwrap_or_else(|error| panic!("{text}: {error}"))
+    read(format, "f", text.as_bytes(), &ImportOptions::default())
+        .unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
 /// Tasks as `label (or kernel) of kernel: ticks`.
@@ -49,8 +50,8 @@ node"]
 #[test]
 fn tables_have_any_columns_and_units() {
     let tasks_csv = "\u{feff}Duration_ms , ID,type\r\n1.5,\"a,1\",load\r\n\r\n2us,b,\n";
-    let graph =
-        read_tables(tasks_csv.as_bytes(), "to,from\nb,\"a,1\"".as_bytes(), &ImportOptions::default()).unwrap();
+    let graph = read_tables(tasks_csv.as_bytes(), "to,from\nb,\"a,1\"".as_bytes(), &ImportOptions::default())
+        .unwrap();
     assert_eq!(tasks(&graph), ["a,1 of load: 1500000", "b of b: 2000"]);
     assert_eq!(graph.edges(), [(0, 1)]);
 }
@@ -84,7 +85,10 @@ fn arrows_go_through_the_slices_around_them() {
         {"ph":"f","id":2,"pid":1,"tid":1,"ts":60,"bp":"e"},
         {"ph":"C","name":"counter","ts":5,"args":{"value":1}}]}"#;
     let graph = graph(Format::Trace, text);
-    assert_eq!(tasks(&graph), ["inner of inner: 20000", "outer of outer: 80000", "other of other: 10000", "next of next: 1000"]);
+    assert_eq!(
+        tasks(&graph),
+        ["inner of inner: 20000", "outer of outer: 80000", "other of other: 10000", "next of next: 1000"]
+    );
     assert_eq!(graph.edges(), [(0, 2), (2, 3)]);
     assert_eq!((graph.skipped().arrows, graph.skipped().events), (2, 1));
 }
@@ -114,5 +118,8 @@ fn kernels_are_kinds_or_names_and_durations_are_scaled() {
 #[test]
 fn durations_of_nothing_and_of_ten_to_the_twelve_are_kept() {
     let graph = graph(Format::Dot, "digraph { a [weight=0]; b [weight=\"1e12ns\"]; c [weight=1e12] }");
-    assert_eq!(graph.tasks().map(|task| task.ticks).collect::<Vec<_>>(), [0, 1_000_000_000_000, 1_000_000_000_000_000]);
+    assert_eq!(
+        graph.tasks().map(|task| task.ticks).collect::<Vec<_>>(),
+        [0, 1_000_000_000_000, 1_000_000_000_000_000]
+    );
 }

@@ -66,7 +66,8 @@ fn dag() -> impl Strategy<Value = Dag> {
     (tasks, edges).prop_map(|(tasks, edges)| {
         let ranks: Vec<(u64, usize)> = tasks.iter().zip(0..).map(|((_, rank), at)| (*rank, at)).collect();
         let edges = edges.iter().map(|(a, b)| (a.index(tasks.len()), b.index(tasks.len())));
-        let edges = edges.filter(|(a, b)| a != b).map(|(a, b)| if ranks[a] < ranks[b] { (a, b) } else { (b, a) });
+        let edges =
+            edges.filter(|(a, b)| a != b).map(|(a, b)| if ranks[a] < ranks[b] { (a, b) } else { (b, a) });
         let edges = edges.collect();
         let task = |(at, ((name, kind, micros), _)): (usize, ((String, usize, u64), u64))| Task {
             name: format!("{name}#{at}"),

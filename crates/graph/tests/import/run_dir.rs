@@ -34,7 +34,10 @@ fn it_has_every_task_with_its_duration_and_is_consistent() {
             assert_eq!(task.duration, Some(Ticks(dag.tasks[at as usize].micros * 1000)), "{}", file.what);
             assert_eq!(task.label.as_deref(), Some(dag.tasks[at as usize].name.as_str()));
             let kernel = &task.kernels[0].kernel;
-            assert_eq!((kernel.name.as_str(), kernel.core_type.as_str()), (dag.tasks[at as usize].kind, "any"));
+            assert_eq!(
+                (kernel.name.as_str(), kernel.core_type.as_str()),
+                (dag.tasks[at as usize].kind, "any")
+            );
         }
         assert!(deps.edges.iter().all(|edge| edge.source == EdgeSource::Explicit));
         let graph = TaskGraph::new(Run::open(&path).unwrap().dependencies().unwrap()).unwrap();

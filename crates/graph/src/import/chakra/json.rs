@@ -11,7 +11,9 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 use super::{Node, add_node, type_name};
 use crate::import::builder::GraphBuilder;
 use crate::import::input::Input;
-use crate::import::json::{Fields, Items, Json, List, Number, Object, Reader, Skip, Text, TextOrNumber, Whole, explain};
+use crate::import::json::{
+    Fields, Items, Json, List, Number, Object, Reader, Skip, Text, TextOrNumber, Whole, explain,
+};
 use crate::import::{ImportError, ImportedGraph};
 
 /// Reads a trace.
@@ -157,7 +159,9 @@ impl Fields for Trace<'_> {
             "id" | "Id" => map.next_value_seed(Whole(&mut self.node.id)),
             "name" | "Name" => map.next_value_seed(Text(&mut self.node.name)),
             "type" | "NodeType" => map.next_value_seed(TextOrNumber(&mut self.node.kind)),
-            "duration_micros" | "durationMicros" | "runtime" => map.next_value_seed(Number(&mut self.node.micros)),
+            "duration_micros" | "durationMicros" | "runtime" => {
+                map.next_value_seed(Number(&mut self.node.micros))
+            }
             _ => map.next_value_seed(List(&mut Deps(&mut self.node.preds))),
         }
     }

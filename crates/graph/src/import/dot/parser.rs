@@ -269,7 +269,8 @@ impl<'i, 'w, 'o> Parser<'i, 'w, 'o> {
         let Attributes { label, kind, duration } = attributes;
         if label.is_some() || kind.is_some() {
             let label = label.as_ref().map(|label| label_text(label, &self.graph.name_of(node)));
-            self.graph.set_text(node, TaskText { label: label.as_deref(), name: None, kind: kind.as_deref() })?;
+            self.graph
+                .set_text(node, TaskText { label: label.as_deref(), name: None, kind: kind.as_deref() })?;
         }
         let Some(duration) = duration else { return Ok(()) };
         let Some(nanoseconds) = parse_nanoseconds(duration, Some(Unit::Microseconds)) else {
@@ -280,4 +281,3 @@ impl<'i, 'w, 'o> Parser<'i, 'w, 'o> {
         self.graph.set_duration(node, line, nanoseconds, || duration.clone())
     }
 }
-

@@ -80,7 +80,11 @@ impl<'i, 'w> Json<'i, 'w> {
 }
 
 /// The error behind one of `serde`: of the input, of the reader, or of the text itself.
-pub(super) fn explain(error: serde_json::Error, input: &mut Input<'_>, reader: &mut Reader<'_>) -> ImportError {
+pub(super) fn explain(
+    error: serde_json::Error,
+    input: &mut Input<'_>,
+    reader: &mut Reader<'_>,
+) -> ImportError {
     if let Some(failure) = input.take_failure().or_else(|| reader.failure.take()) {
         return failure;
     }

@@ -173,7 +173,8 @@ impl Events {
         if self.ends.len() == EDGES_MAX {
             return Err(ImportError::TooManyEdges { place: graph.cursor.place_in(event.line) });
         }
-        let arrow = number(&mut self.arrows, &mut self.text, graph, [&event.category, &event.name, &event.id])?;
+        let arrow =
+            number(&mut self.arrows, &mut self.text, graph, [&event.category, &event.name, &event.id])?;
         self.ends.push(ArrowEnd { arrow, time, lane, slices_before: self.slices.len() as u32, role, bind });
         Ok(())
     }
@@ -188,7 +189,10 @@ impl Events {
         drop((lanes, arrows));
         if let Some(&task) = open.values().flatten().min() {
             let (place, name) = (graph.place_of(task), graph.name_of(task));
-            return Err(ImportError::UnmatchedEvent { place, what: format!("the begin of {name:?} without an end") });
+            return Err(ImportError::UnmatchedEvent {
+                place,
+                what: format!("the begin of {name:?} without an end"),
+            });
         }
         let lanes = Lanes::new(&slices);
         for (task, own) in (0..).zip(lanes.own_times(&slices)) {

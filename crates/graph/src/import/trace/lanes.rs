@@ -30,7 +30,8 @@ impl Lanes {
         });
         let count = slices.iter().map(|slice| slice.lane + 1).max().unwrap_or(0);
         let lane_at = |place: u32| slices[order[place as usize] as usize].lane;
-        let first = (0..=count).map(|lane| partition(0, order.len() as u32, |at| lane_at(at) < lane)).collect();
+        let first =
+            (0..=count).map(|lane| partition(0, order.len() as u32, |at| lane_at(at) < lane)).collect();
         let around = around(slices, &order);
         Lanes { order, around, first }
     }
@@ -151,7 +152,8 @@ mod tests {
     #[test]
     fn an_outer_slice_has_the_time_that_inner_ones_leave() {
         // 0 is around 1 and 2; 2 is around 3; 4 is on another lane; 5 follows 0.
-        let slices = slices(&[(0, 100, 0), (10, 20, 0), (30, 60, 0), (30, 40, 0), (0, 100, 1), (100, 110, 0)]);
+        let slices =
+            slices(&[(0, 100, 0), (10, 20, 0), (30, 60, 0), (30, 40, 0), (0, 100, 1), (100, 110, 0)]);
         let lanes = Lanes::new(&slices);
         assert_eq!(lanes.own_times(&slices), [60, 10, 20, 10, 100, 10]);
         assert_eq!(lanes.consecutive().collect::<Vec<_>>(), [(0, 5)]);
