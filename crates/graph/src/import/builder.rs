@@ -144,11 +144,11 @@ impl<'o> GraphBuilder<'o> {
     ) -> Result<(), ImportError> {
         let place = self.cursor.place_in(line);
         let named = || self.name_of(task);
-        if !(nanoseconds >= 0.0) || nanoseconds.is_infinite() {
+        if !nanoseconds.is_finite() || nanoseconds < 0.0 {
             return Err(ImportError::BadDuration { task: named(), place, value: value() });
         }
         let ticks = self.options.scale.ticks(nanoseconds);
-        if !(ticks <= DURATION_TICKS_MAX as f64) {
+        if ticks.is_nan() || ticks > DURATION_TICKS_MAX as f64 {
             return Err(ImportError::DurationTooLong { task: named(), place, ticks });
         }
         let row = &mut self.tasks[task as usize];
