@@ -192,7 +192,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             let metas = &state.metas;
             state.map.look_up(&new, bounds.as_ref(), &regions, |met| match met {
                 Met::Alive(access) => _ = followed.insert(access.task),
-                Met::Stamped(s) if s.number != 0 && metas[s.slot.0 as usize].stamp == s.number => {
+                Met::Stamped(s) if metas[s.slot.0 as usize].stamp == s.number => {
                     _ = followed.insert(s.slot);
                 }
                 Met::Stamped(_) => {}

@@ -28,7 +28,7 @@ use crate::slot::{EdgeKind, SlotIndex};
 use crate::submitter::{IdleTable, SubmitterTable};
 use crate::sync::Ordering;
 use crate::table::{Stop, Table};
-use crate::tensor_map::{Owned, TensorMap};
+use crate::tensor_map::{Owned, Stamp, TensorMap};
 
 /// What the submitter keeps for each slot; no other thread touches it.
 #[derive(Clone, Copy, Debug)]
@@ -291,7 +291,7 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
     /// Tasks that were marked as predecessors no longer are.
     #[inline]
     pub(crate) fn next_mark(&mut self) {
-        self.mark = self.mark.checked_add(1).unwrap_or(1);
+        self.mark = if self.mark == Stamp::NO_NUMBER - 1 { 1 } else { self.mark + 1 };
     }
 
     /// Ends the run with an error of a submit that cannot be taken back: its accesses are filed already.

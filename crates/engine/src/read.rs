@@ -42,7 +42,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         let regions = RecordRegions(self.table);
         let bounds = map.locate(&new, &regions);
         map.look_up(&new, bounds.as_ref(), &regions, |met| {
-            let alive = |s: Stamp| s.number != 0 && state.metas[s.slot.0 as usize].stamp == s.number;
+            let alive = |s: Stamp| state.metas[s.slot.0 as usize].stamp == s.number;
             let slot = match met {
                 Met::Alive(access) => access.task,
                 Met::Stamped(stamp) if alive(stamp) => stamp.slot,

@@ -13,12 +13,13 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     /// Moves the ring's done mark as far as `target`, if the tasks are done; true if it got there.
     #[inline]
     pub(crate) fn advance_done(&mut self, ring: usize, target: u64) -> bool {
-        let table = self.table;
-        let done = &mut self.state.rings[ring].done;
-        while *done < target && table.is_done(ring, *done) {
-            *done += 1;
+        let (table, rings) = (self.table, &mut self.state.rings[ring]);
+        let mut done = rings.done;
+        while done < target && table.is_done(ring, done) {
+            done += 1;
         }
-        *done >= target
+        rings.done = done;
+        done >= target
     }
 
     /// For each ring, the position of the oldest task whose scope is open; its head if there is none.

@@ -4,7 +4,7 @@ use ringlane_task::Access;
 
 use super::admit::Measure;
 use super::check::{check_call, writes};
-use crate::api::arg::{Arg, ArgKind, NO_SPLIT};
+use crate::api::arg::{ArgKind, NO_SPLIT};
 use crate::api::args::{scalar_words, tensor_words};
 use crate::api::backend::Call;
 use crate::api::buffers::Permission;
@@ -21,12 +21,12 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     /// types, no tensor twice, one kernel, one block) are seen to be right in one pass; all others, and all that is
     /// wrong, are left to the full check.
     #[inline(always)]
-    pub(super) fn survey(&self, call: &Call<'_>) -> Option<Measure> {
+    pub(super) fn survey(&mut self, call: &Call<'_>) -> Option<Measure> {
         let params = match call.launch.single() {
             Some(kernel) if call.launch.blocks == 1 => kernel.params(),
             _ => return None,
         };
-        let (mut measure, mut seen, mut again) = (Measure::default(), 0u64, 0);
+        let (mut measure, mark) = (Measure::default(), self.mark);
         if params.len() != call.args.len() || params.len() > PLAIN_ARGS_MAX {
             return None;
         }
@@ -35,14 +35,11 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             let param = &params[i];
             plain &= match &arg.kind {
                 ArgKind::Tensor { tensor, view, access, split } => {
-                    let root = self.state.map.root(*tensor).ok()?;
-                    again |= seen >> (tensor.id & 63) & 1;
-                    seen |= 1 << (tensor.id & 63);
                     measure.words += tensor_words(view.rank());
                     measure.entries += (*access != Access::NoDep) as u64;
                     // What is not followed may be written: that is for the full check.
-                    let locked = (*access != Access::Input) & (root.permission == Permission::Read);
-                    param.takes(view, *access) & (*split == NO_SPLIT) & !locked
+                    let admitted = self.state.map.admits(*tensor, *access != Access::Input, mark);
+                    param.takes(view, *access) & (*split == NO_SPLIT) & admitted
                 }
                 ArgKind::Output { view, split } => {
                     measure.output(view);
@@ -55,7 +52,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
                 ArgKind::Bad(_) => false,
             };
         }
-        (plain && (again == 0 || all_differ(call.args))).then_some(measure)
+        plain.then_some(measure)
     }
 
     #[cold]
@@ -85,15 +82,4 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         }
         Ok(measure)
     }
-}
-
-/// Whether no two arguments are the same tensor.
-#[cold]
-fn all_differ(args: &[Arg<'_>]) -> bool {
-    let id = |arg: &Arg<'_>| match &arg.kind {
-        ArgKind::Tensor { tensor, .. } => Some(tensor.id),
-        _ => None,
-    };
-    let is_new = |(i, arg)| id(arg).is_none_or(|wanted| !args[..i].iter().any(|arg| id(arg) == Some(wanted)));
-    args.iter().enumerate().all(is_new)
 }

@@ -34,7 +34,7 @@ impl Follow<'_> {
     /// Whether the task of a stamp is not reclaimed.
     #[inline]
     pub(crate) fn is_alive(&self, stamp: Stamp) -> bool {
-        stamp.number != 0 && self.metas[stamp.slot.0 as usize].stamp == stamp.number
+        self.metas[stamp.slot.0 as usize].stamp == stamp.number
     }
 
     /// Adds a predecessor if it is not reclaimed.

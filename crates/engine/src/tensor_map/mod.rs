@@ -65,6 +65,8 @@ pub struct Root {
     /// Where the tensor starts in its space.
     pub(crate) base: u64,
     pub(crate) permission: Permission,
+    /// The last submit that had it as an argument, by its mark: a second argument of the same task shows.
+    submit: u32,
     /// The last task that wrote all of it, and up to two that read all of it since; further ones are on the lists.
     writer: Stamp,
     readers: [Stamp; 2],
@@ -83,6 +85,7 @@ impl Root {
             space,
             base,
             permission,
+            submit: 0,
             writer: Stamp::NOBODY,
             readers: [Stamp::NOBODY; 2],
             heads: [NONE; 4],
@@ -97,12 +100,14 @@ impl Root {
 #[derive(Clone, Copy, Debug)]
 pub struct Stamp {
     pub(crate) slot: SlotIndex,
-    /// 0: nobody.
+    /// The mark of its submit; of nobody a number that no slot ever carries.
     pub(crate) number: u32,
 }
 
 impl Stamp {
-    const NOBODY: Stamp = Stamp { slot: SlotIndex(0), number: 0 };
+    /// No submit's mark.
+    pub(crate) const NO_NUMBER: u32 = u32::MAX;
+    const NOBODY: Stamp = Stamp { slot: SlotIndex(0), number: Self::NO_NUMBER };
 }
 
 /// An access of a task that is not reclaimed.
@@ -290,6 +295,15 @@ impl TensorMap {
         }
     }
 
+    /// Checks the handle of an argument of the submit with this mark: false if it is stale, if the same submit may have the
+    /// tensor twice, or if it is only lent for reading and `writes`.
+    #[inline]
+    pub(crate) fn admits(&mut self, tensor: TensorRef, writes: bool, mark: u32) -> bool {
+        let Some(root) = self.roots.get_mut(tensor.id) else { return false };
+        let again = core::mem::replace(&mut root.submit, mark) == mark;
+        (root.tag == tensor.tag) & !again & !(writes & (root.permission == Permission::Read))
+    }
+
     /// The root with this id, of a handle that was checked.
     #[inline]
     pub(crate) fn root_at(&self, id: u32) -> &Root {
@@ -416,8 +430,15 @@ impl TensorMap {
     }
 
     /// Frees what a task owned and held.
+    #[inline]
     pub fn release(&mut self, owned: Owned, entries: u64) {
         self.used -= entries;
+        if owned.first_access & owned.first_root != NONE {
+            self.free(owned);
+        }
+    }
+
+    fn free(&mut self, owned: Owned) {
         let mut at = owned.first_access;
         while at != NONE {
             let access = self.accesses[at];

@@ -29,6 +29,12 @@ impl<T> Pool<T> {
         self.items.get(index as usize)
     }
 
+    /// As `get`, to change it.
+    #[inline]
+    pub(super) fn get_mut(&mut self, index: u32) -> Option<&mut T> {
+        self.items.get_mut(index as usize)
+    }
+
     #[inline]
     pub(super) fn take(&mut self, item: T) -> u32 {
         match self.free.pop() {

@@ -3,7 +3,7 @@
 //! The last writer and two readers since are stamps in the root. A stamp is true as long as its task's slot carries
 //! its number; nothing has to be undone when the task is reclaimed. More readers than two go on the list.
 
-use super::{Access, Hazard, Met, NONE, NewAccess, Owned, READ, Stamp, TensorMap, WRITE};
+use super::{Access, Hazard, Met, NONE, NewAccess, Owned, PART, READ, Stamp, TensorMap, WRITE};
 use crate::submit::Follow;
 
 impl TensorMap {
@@ -45,7 +45,7 @@ impl TensorMap {
             }
             None => false,
         };
-        if listed {
+        if listed && root.heads[WRITE] & root.heads[WRITE + PART] != NONE {
             self.follow_writes(id, follow);
         }
         if !stamped {
