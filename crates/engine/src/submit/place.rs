@@ -105,7 +105,6 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         let offset = base + view.offset_bytes();
         let words = self.words(place, at, tensor_words(view.rank()));
         let used = encode_tensor(words, view, Placed { access, split, space, base, offset }) as u32;
-        let at = (place.ring as u32) << RING_BITS | at;
         let hazard = if access.writes() { Hazard::Write } else { Hazard::Read };
         if access == Access::NoDep {
             return used;
@@ -113,8 +112,9 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         if view.is_whole() && self.current.infers && !planted(Bug::NoWarEdge) {
             let me = Stamp { slot: place.slot, number: self.mark };
             let (mut follow, map) = self.follow();
-            map.file_whole(tensor.id, hazard, me, at, owned, &mut follow);
+            map.file_whole(tensor.id, hazard, me, &mut follow);
         } else {
+            let at = (place.ring as u32) << RING_BITS | at;
             let region = Region::at(offset, view);
             let new = NewAccess { root: tensor.id, region, whole: view.is_whole(), hazard };
             self.file(&new, place.slot, at, owned);

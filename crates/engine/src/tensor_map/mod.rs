@@ -31,6 +31,7 @@ use parts::Parts;
 use pool::Pool;
 use ringlane_task::Resource;
 use tree::Trees;
+use whole::{Reader, Readers};
 
 use crate::api::buffers::Permission;
 use crate::api::tensor::{TensorRef, TensorTag};
@@ -67,9 +68,10 @@ pub struct Root {
     pub(crate) permission: Permission,
     /// The last submit that had it as an argument, by its mark: a second argument of the same task shows.
     submit: u32,
-    /// The last task that wrote all of it, and up to two that read all of it since; further ones are on the lists.
+    /// The last task that wrote all of it, up to two that read all of it since, and more of those.
     writer: Stamp,
     readers: [Stamp; 2],
+    more: Readers,
     /// First access of each list: `[write, read] × [whole, part]`.
     heads: [u32; 4],
     /// Where its parts are filed.
@@ -88,6 +90,7 @@ impl Root {
             submit: 0,
             writer: Stamp::NOBODY,
             readers: [Stamp::NOBODY; 2],
+            more: Readers::NONE,
             heads: [NONE; 4],
             parts: NONE,
             next,
@@ -224,6 +227,7 @@ pub struct TensorMap {
     first_tag: TensorTag,
     roots: Pool<Root>,
     accesses: Pool<Access>,
+    readers: Pool<Reader>,
     parts: Pool<Parts>,
     buckets: Buckets,
     trees: Trees,
@@ -241,6 +245,7 @@ impl TensorMap {
             first_tag: TensorTag::default(),
             roots: Pool::with_capacity(0),
             accesses: Pool::with_capacity(capacity as usize),
+            readers: Pool::with_capacity(capacity as usize),
             parts: Pool::with_capacity(0),
             buckets: Buckets::new(capacity as usize),
             trees: Trees::new(),
@@ -262,6 +267,7 @@ impl TensorMap {
         self.capacity = capacity as u64;
         self.roots.clear();
         self.accesses.clear();
+        self.readers.clear();
         self.parts.clear();
         self.buckets.clear();
         self.trees.clear();
@@ -450,6 +456,9 @@ impl TensorMap {
         }
         let mut id = owned.first_root;
         while id != NONE {
+            if self.roots[id].more.is_some() {
+                self.free_readers(id, |_| {});
+            }
             let root = &mut self.roots[id];
             let next = root.next;
             root.tag = root.tag.next();
