@@ -167,28 +167,33 @@ impl<'s, P: Probe> CpuThread<'s, P> {
         }
     }
 
+    /// A core's way to run tasks, beside others or alone.
+    #[inline(always)]
+    fn executor(&self, threading: Threading) -> Executor<'s, P> {
+        let table = self.tasks.table;
+        Executor { table, probe: self.probe, core: self.core_id(), threading, memory: DirectMemory }
+    }
+
     #[inline]
     fn run(&mut self, task: SlotIndex) {
-        let (table, core) = (self.tasks.table, self.core_id());
-        let executor = Executor {
-            table,
-            probe: self.probe,
-            core,
-            threading: self.shared.threading,
-            memory: DirectMemory,
-        };
         if self.shared.threading == Threading::Single {
-            // SAFETY: the task came from `take` or `publish`, each of which gives a task to one thread once.
-            return unsafe { executor.run(task, self) };
+            return self.run_alone(task);
         }
         if let Some(next) = self.queue().peek() {
             self.tasks.table.warm(next);
         }
         self.sampler.begin();
-        // SAFETY: as above.
-        unsafe { executor.run(task, self) };
+        // SAFETY: the task came from `take` or `publish`, each of which gives a task to one worker once.
+        unsafe { self.executor(Threading::Multi).run(task, self) };
         self.sampler.end(&self.shared.grain, self.core);
         self.shared.sleep.completed();
+    }
+
+    /// Runs a task where one thread does everything.
+    #[inline(always)]
+    fn run_alone(&mut self, task: SlotIndex) {
+        // SAFETY: as in `run`.
+        unsafe { self.executor(Threading::Single).run(task, self) };
     }
 
     #[cold]
@@ -257,6 +262,13 @@ impl<'s, P: Probe> CpuThread<'s, P> {
         self.shared.sleep.found(self.core, plenty);
     }
 
+    /// Runs all tasks that wait here, where one thread does everything.
+    fn work_off_alone(&mut self) {
+        while let Some(task) = self.kept.take().or_else(|| self.queue().pop_alone()) {
+            self.run_alone(task);
+        }
+    }
+
     /// Runs up to `tasks` of the tasks that wait here.
     fn work_off(&mut self, tasks: u32) {
         for _ in 0..tasks {
@@ -297,8 +309,9 @@ impl<P: Probe> Chip for CpuThread<'_, P> {
 
     #[inline]
     fn submitted(&mut self, outstanding: u64) {
-        let alone = self.shared.threading == Threading::Single || self.shared.grain.is_fine();
-        if alone {
+        if self.shared.threading == Threading::Single {
+            self.work_off_alone();
+        } else if self.shared.grain.is_fine() {
             self.work_off(u32::MAX);
         } else if outstanding > OUTSTANDING {
             self.work_off(self.shared.grain.tasks_in(WORK_OFF_NS));

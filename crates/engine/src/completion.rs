@@ -45,7 +45,8 @@ impl<P: Probe, M: Memory + Copy> Executor<'_, P, M> {
     ///
     /// # Safety
     /// The caller took the task from a ready queue (or was handed it by `ready` or `publish`), once.
-    #[inline]
+    // Always inlined: into the loop of a thread that works off its queue.
+    #[inline(always)]
     pub unsafe fn run(&self, task: SlotIndex, sink: &mut impl ReadySink) {
         let slot = &self.table.slots[task.0 as usize];
         // SAFETY: the caller holds the task.
@@ -264,7 +265,7 @@ impl<P: Probe, M: Memory + Copy> Executor<'_, P, M> {
     ///
     /// # Safety
     /// The caller holds the task, all its blocks are finished, and this is done once.
-    #[inline]
+    #[inline(always)]
     pub unsafe fn complete(&self, task: SlotIndex, record: &TaskRecord, mut ready: impl FnMut(SlotIndex)) {
         let slot = &self.table.slots[task.0 as usize];
         if record.flags.has_inits() && record.total_blocks() == 0 {

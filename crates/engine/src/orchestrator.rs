@@ -20,6 +20,7 @@ use crate::intern::Interner;
 use crate::limits::{RINGS, SCOPE_DEPTH_MAX};
 use crate::live_runs::{LiveRun, RunNumber};
 use crate::observe::submitter::WatchedSubmits;
+use crate::planted::{Bug, planted};
 use crate::report::RunReport;
 use crate::ring::slots::Ring;
 use crate::scope::{Label, Scope, Segment, Usage, WatchedScope};
@@ -128,6 +129,10 @@ pub(crate) struct Current {
     pub(crate) infers: bool,
     /// Whether there is a barrier to follow.
     pub(crate) barrier: bool,
+    /// Whether all that tasks follow is inferred.
+    pub(crate) is_plain: bool,
+    /// Whether it has a task of its own.
+    pub(crate) has_tasks: bool,
 }
 
 impl Current {
@@ -136,7 +141,9 @@ impl Current {
         let infers = scope.inference == Inference::Inherit;
         let handles = TaskHandle::new(run, TaskId::new(ring_index(scope.ring), 0));
         let (ring, site_id, barrier) = (scope.ring, scope.site_id, scope.barrier.is_some());
-        Current { ring, handles, scope: scope.id, site_id, infers, barrier }
+        let is_plain = infers && !barrier && !planted(Bug::NoWarEdge);
+        let has_tasks = scope.first.is_some();
+        Current { ring, handles, scope: scope.id, site_id, infers, barrier, is_plain, has_tasks }
     }
 }
 
@@ -291,7 +298,10 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
     /// Tasks that were marked as predecessors no longer are.
     #[inline]
     pub(crate) fn next_mark(&mut self) {
-        self.mark = if self.mark == Stamp::NO_NUMBER - 1 { 1 } else { self.mark + 1 };
+        self.mark += 1;
+        if self.mark == Stamp::NO_NUMBER {
+            self.mark = 1;
+        }
     }
 
     /// Ends the run with an error of a submit that cannot be taken back: its accesses are filed already.

@@ -33,7 +33,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         }
         self.probe.step(Step::Wait);
         let root = *self.state.map.root(tensor)?;
-        let view = view.shifted(root.base);
+        let view = view.shifted(root.base());
         let (region, whole) = (Region::of(&view), view.is_whole());
         let new = NewAccess { root: tensor.id, region, whole, hazard: Hazard::Read };
         let state = &mut *self.state;
@@ -60,16 +60,16 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         if self.table.stopped() {
             return Err(self.read_stopped());
         }
-        if self.table.poison.any() && self.table.poison.touches(root.space, &view) {
+        if self.table.poison.any() && self.table.poison.touches(root.space(), &view) {
             return Err(task_failure(&self.table).unwrap_or_else(|| self.over()));
         }
         if how == Reading::InPlace {
             self.probe.step(Step::Waited);
-            return self.show(root.space, &view, sink);
+            return self.show(root.space(), &view, sink);
         }
         self.work(Work::CopyOut(view.bytes()));
         self.probe.step(Step::Waited);
-        self.read_bytes(root.space, &view, sink).map_err(|error| self.abort_run(error))
+        self.read_bytes(root.space(), &view, sink).map_err(|error| self.abort_run(error))
     }
 
     /// Shows the bytes of a view whose writers are done where they are.

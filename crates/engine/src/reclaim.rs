@@ -13,13 +13,9 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     /// Moves the ring's done mark as far as `target`, if the tasks are done; true if it got there.
     #[inline]
     pub(crate) fn advance_done(&mut self, ring: usize, target: u64) -> bool {
-        let (table, rings) = (self.table, &mut self.state.rings[ring]);
-        let mut done = rings.done;
-        while done < target && table.is_done(ring, done) {
-            done += 1;
-        }
-        rings.done = done;
-        done >= target
+        let rings = &mut self.state.rings[ring];
+        rings.done = self.table.done_up_to(ring, rings.done, target);
+        rings.done >= target
     }
 
     /// For each ring, the position of the oldest task whose scope is open; its head if there is none.
@@ -64,9 +60,10 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         let state = &mut *self.state;
         let tail = state.rings[ring].tail;
         self.probe.reclaim(TaskId::new(ring_index(ring), tail as u32), segment.end - tail);
+        let (first, window) = (self.table.slot_base[ring] as usize, state.rings[ring].window as usize);
+        let metas = &mut state.metas[first..first + window];
         for position in tail..segment.end {
-            let slot = self.table.slot_of(ring, position);
-            let meta = &mut state.metas[slot.0 as usize];
+            let meta = &mut metas[position as usize & (window - 1)];
             meta.stamp = 0;
             state.map.release(meta.owned, meta.entries as u64);
         }

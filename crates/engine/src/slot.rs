@@ -366,7 +366,7 @@ impl Slot {
     ///
     /// # Safety
     /// As for `close`; no other thread runs tasks.
-    #[inline]
+    #[inline(always)]
     pub unsafe fn close_alone(
         &self,
         slots: &[Slot],

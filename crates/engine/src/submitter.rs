@@ -78,11 +78,33 @@ impl<'t> SubmitterTable<'t> {
         unsafe { self.0.slots[task.0 as usize].record() }
     }
 
+    /// The slot of a task, or of the task that is being submitted.
+    #[inline(always)]
+    pub(crate) fn slot(self, task: SlotIndex) -> &'t Slot {
+        &self.0.slots[task.0 as usize]
+    }
+
+    /// Fills the slot at the head of a ring, which `admit` found free, for the task that is being submitted.
+    #[inline(always)]
+    pub(crate) fn prepare(self, slot: &Slot, record: TaskRecord) {
+        // SAFETY: the slot's last task was reclaimed, so its done tag was seen.
+        unsafe { slot.prepare(record) };
+    }
+
     /// The task with this record, which is not reclaimed.
     #[inline]
     pub(crate) fn task(self, record: &'t TaskRecord) -> HeldTask<'t> {
         // SAFETY: the caller is the submitter.
         unsafe { self.0.held(record) }
+    }
+
+    /// Words that `admit` gave to the task that is being submitted.
+    #[inline]
+    pub(crate) fn unpublished_words(&mut self, ring: usize, at: u32, count: usize) -> &mut [u64] {
+        debug_assert!((u64::from(at) + count as u64) * 8 <= self.0.args[ring].bytes());
+        let base = self.0.args[ring].base().cast::<u64>();
+        // SAFETY: no task that others can see uses them, and `&mut self` makes the borrow of the submitter's own table the only one.
+        unsafe { core::slice::from_raw_parts_mut(base.add(at as usize), count) }
     }
 
     #[inline]
@@ -118,26 +140,6 @@ impl Meta {
 }
 
 impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
-    /// Fills the slot at the head of a ring, which `admit` found free, for the task that is being submitted.
-    #[inline(always)]
-    pub(crate) fn prepare_slot(&mut self, slot: SlotIndex, record: TaskRecord) {
-        debug_assert!({
-            let (ring, rings) = (record.ring as usize, &self.state.rings[record.ring as usize]);
-            slot == self.table.slot_of(ring, rings.head) && rings.used() < rings.window
-        });
-        // SAFETY: the slot's last task was reclaimed, so its done tag was seen.
-        unsafe { self.table.slots[slot.0 as usize].prepare(record) };
-    }
-
-    /// Words that `admit` gave to the task that is being submitted.
-    #[inline]
-    pub(crate) fn unpublished_words(&mut self, ring: usize, at: u32, count: usize) -> &mut [u64] {
-        debug_assert!((u64::from(at) + count as u64) * 8 <= self.table.args[ring].bytes());
-        let base = self.table.args[ring].base().cast::<u64>();
-        // SAFETY: no task that others can see uses them, and `&mut self` makes the borrow the only one.
-        unsafe { core::slice::from_raw_parts_mut(base.add(at as usize), count) }
-    }
-
     /// Zeroes heap memory that was just taken. What was never used is zero, and its pages are left to the core that writes
     /// them first: making them is most of what zeroing costs.
     pub(crate) fn zero_heap(&mut self, ring: usize, offset: u64, bytes: u64) -> Result<()> {

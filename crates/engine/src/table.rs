@@ -209,6 +209,19 @@ impl Table {
         self.done[self.slot_of(ring, position).0 as usize].is(lap_tag(position, self.slot_shift[ring]))
     }
 
+    /// The first task of a ring, from `position` up to `end`, that is not done or of which something is still used; `end` if
+    /// there is none.
+    #[inline]
+    pub(crate) fn done_up_to(&self, ring: usize, mut position: u64, end: u64) -> u64 {
+        let (first, shift) = (self.slot_base[ring] as usize, self.slot_shift[ring]);
+        let tags = &self.done[first..first + (1 << shift)];
+        let index = |position: u64| position as usize & (tags.len() - 1);
+        while position < end && tags[index(position)].is(lap_tag(position, shift)) {
+            position += 1;
+        }
+        position
+    }
+
     /// The argument records of a task.
     ///
     /// # Safety

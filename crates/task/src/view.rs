@@ -239,6 +239,12 @@ impl TensorView {
         &self.dims[..self.rank as usize]
     }
 
+    /// The first two dimensions; zeros in place of those that it does not have.
+    #[inline]
+    pub const fn first_dims(&self) -> [Dim; 2] {
+        [self.dims[0], self.dims[1]]
+    }
+
     /// The lengths of the dimensions.
     pub fn shape(&self) -> Vec<u32> {
         self.dims().iter().map(|d| d.len).collect()
@@ -283,7 +289,8 @@ impl TensorView {
     /// Rank, data type and flags in one word, for quick comparisons.
     #[inline]
     pub const fn signature(&self) -> u32 {
-        u32::from_le_bytes([self.rank, self.dtype as u8, self.flags, 0])
+        // With the byte after them, which is 0: a single load.
+        u32::from_le_bytes([self.rank, self.dtype as u8, self.flags, self.reserved[0]])
     }
 
     /// The signature of an acceptable view, and a mask of its relevant bits: the data type, the rank if one is given,
@@ -297,6 +304,12 @@ impl TensorView {
         let mask = dense | if written { REPEATS } else { 0 };
         let want = u32::from_le_bytes([rank, dtype as u8, dense, 0]);
         (want, u32::from_le_bytes([rank_mask, u8::MAX, mask, 0]))
+    }
+
+    /// A [`signature_of`](Self::signature_of) that only views of whole, contiguous tensors have.
+    pub const fn simple_signature_of((want, mask): (u32, u32)) -> (u32, u32) {
+        let simple = u32::from_le_bytes([0, 0, CONTIGUOUS | WHOLE, 0]);
+        (want | simple, mask | simple)
     }
 
     /// Whether the view covers every byte of the buffer it was created from.

@@ -24,15 +24,16 @@ pub struct Arg<'s> {
 #[repr(u8)]
 pub enum ArgKind {
     /// A tensor that exists.
+    // In this order, which the layout keeps, the first two share a word with the variant's number.
     Tensor {
-        /// Which one.
-        tensor: TensorRef,
-        /// Which part of it.
-        view: TensorView,
         /// What the task does with it.
         access: Access,
         /// The axis along which blocks share it out, or 255.
         split: u8,
+        /// Which one.
+        tensor: TensorRef,
+        /// Which part of it.
+        view: TensorView,
     },
     /// A tensor that the submit makes, from the heap ring of the scope.
     Output {

@@ -103,7 +103,7 @@ pub(crate) fn decode(words: &[u64]) -> (Record<'_>, usize) {
     }
     let rank = head as u8 as usize;
     let dims = dims_of(&words[TENSOR_WORDS..TENSOR_WORDS + rank]);
-    let (space, base) = (words[1] as u32 & SPACE_MASK, (words[1] >> SPACE_BITS) * ALIGNMENT);
+    let (space, base) = (space_of(words[1]), (words[1] >> SPACE_BITS) * ALIGNMENT);
     let record = TensorRecord { head, space, base, offset: words[2], dims };
     (Record::Tensor(record), TENSOR_WORDS + rank)
 }
@@ -147,6 +147,24 @@ pub(crate) const fn scalar_words() -> usize {
     SCALAR_WORDS
 }
 
+/// The first word of a tensor record.
+#[inline(always)]
+const fn tensor_head(signature: u32, access: Access, split: u8) -> u64 {
+    signature as u64 | (access as u64) << ACCESS_SHIFT | (split as u64) << SPLIT_SHIFT | KIND_TENSOR
+}
+
+/// The second word of a tensor record.
+#[inline(always)]
+pub(crate) const fn tensor_place(space: u32, base: u64) -> u64 {
+    space as u64 | (base / ALIGNMENT) << SPACE_BITS
+}
+
+/// The space in the second word of a tensor record.
+#[inline(always)]
+pub(crate) const fn space_of(place: u64) -> u32 {
+    place as u32 & SPACE_MASK
+}
+
 /// Where a tensor argument is, and how the task uses it.
 #[derive(Clone, Copy)]
 pub(crate) struct Placed {
@@ -167,14 +185,11 @@ pub(crate) fn encode_tensor(words: &mut [u64], view: &TensorView, placed: Placed
     let dims = view.dims();
     let used = TENSOR_WORDS + dims.len();
     let (head_words, dim_words) = words[..used].split_at_mut(TENSOR_WORDS);
-    let mut head = view.signature() as u64
-        | (access as u64) << ACCESS_SHIFT
-        | (split as u64) << SPLIT_SHIFT
-        | KIND_TENSOR;
+    let mut head = tensor_head(view.signature(), access, split);
     if split != NO_SPLIT && dims[..split as usize].iter().any(|d| d.len != 1) {
         head &= !FLAG_CONTIGUOUS;
     }
-    head_words.copy_from_slice(&[head, space as u64 | (base / ALIGNMENT) << SPACE_BITS, offset]);
+    head_words.copy_from_slice(&[head, tensor_place(space, base), offset]);
     let word = |dim: &Dim| dim.len as u64 | (dim.stride as u64) << 32;
     match (dim_words, dims) {
         // Nearly every tensor: without a loop, whose set-up costs more than its work.
@@ -189,13 +204,31 @@ pub(crate) fn encode_tensor(words: &mut [u64], view: &TensorView, placed: Placed
 pub(crate) fn move_tensor(words: &mut [u64], base: u64) {
     let (Record::Tensor(record), _) = decode(words) else { unreachable!("the caller decoded a tensor") };
     let (space, offset) = (record.space, record.offset - record.base + base);
-    words[1] = space as u64 | (base / ALIGNMENT) << SPACE_BITS;
+    words[1] = tensor_place(space, base);
     words[2] = offset;
 }
 
 /// Changes the value of a scalar record, written by `encode_scalar`.
 pub(crate) fn set_scalar(words: &mut [u64], scalar: Scalar) {
     words[1] = scalar.bits();
+}
+
+/// The most words of the record of a simple tensor.
+pub(crate) const SIMPLE_WORDS: usize = tensor_words(2);
+
+/// As `encode_tensor`, for a whole, contiguous tensor of at most two dimensions that is not split, at a known place. One of
+/// fewer dimensions has fewer words; those after them mean nothing.
+#[inline(always)]
+pub(crate) fn encode_simple(
+    words: &mut [u64; SIMPLE_WORDS],
+    view: &TensorView,
+    access: Access,
+    [place, base]: [u64; 2],
+) -> usize {
+    let word = |dim: Dim| dim.len as u64 | (dim.stride as u64) << 32;
+    let ([outer, inner], signature) = (view.first_dims(), view.signature());
+    *words = [tensor_head(signature, access, NO_SPLIT), place, base, word(outer), word(inner)];
+    TENSOR_WORDS + (signature & 0xff) as usize
 }
 
 /// Makes a tensor record, written by `encode_tensor`, one that the kernel may only read.

@@ -48,6 +48,8 @@ pub struct ParamSpec {
     pub count: ParamCount,
     /// The same for the quick check: signature bits of a view, which of them count, and the accesses taken.
     signature: (u32, u32),
+    /// The same for a whole, contiguous tensor.
+    simple: (u32, u32),
     accesses: u8,
 }
 
@@ -62,7 +64,8 @@ impl ParamSpec {
             ParamKind::Tensor | ParamKind::Scalar | ParamKind::Context => (0, false),
         };
         let signature = TensorView::signature_of(dtype, rank, contiguous, exclusive);
-        ParamSpec { kind, dtype, rank, contiguous, count: ParamCount::One, signature, accesses }
+        let simple = TensorView::simple_signature_of(signature);
+        ParamSpec { kind, dtype, rank, contiguous, count: ParamCount::One, signature, simple, accesses }
     }
 
     /// As it is, for any number of arguments.
@@ -84,11 +87,18 @@ impl ParamSpec {
         access.writes() || matches!(self.kind.with(access), ParamKind::Write | ParamKind::Shared)
     }
 
-    /// Whether the parameter plainly takes a tensor: a quick yes; after a no, the full check decides.
+    /// Whether the parameter plainly takes a tensor, by the signature of its view: a quick yes; after a no, the full check decides.
     #[inline]
-    pub(crate) fn takes(&self, view: &TensorView, access: Access) -> bool {
+    pub(crate) fn takes(&self, signature: u32, access: Access) -> bool {
         let (want, mask) = self.signature;
-        ((view.signature() ^ want) & mask == 0) & (self.accesses >> access as u8 & 1 == 1)
+        ((signature ^ want) & mask == 0) & (self.accesses >> access as u8 & 1 == 1)
+    }
+
+    /// As `takes`, of a tensor that is whole, contiguous and of at most two dimensions.
+    #[inline(always)]
+    pub(crate) fn takes_simple(&self, signature: u32, access: Access) -> bool {
+        let (want, mask) = self.simple;
+        (signature ^ want) & mask == 0 && signature & 0xff <= 2 && self.accesses >> access as u8 & 1 == 1
     }
 }
 

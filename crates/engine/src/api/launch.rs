@@ -93,6 +93,12 @@ impl<'a> Launch<'a> {
         if self.lanes[1].is_none() && self.lanes[2].is_none() { self.lanes[0] } else { None }
     }
 
+    /// The kernel of a launch with just one, in one block and without annotations.
+    #[inline]
+    pub(crate) fn plain(&self) -> Option<&'static Kernel> {
+        if self.blocks == 1 && self.annotations.is_empty() { self.single() } else { None }
+    }
+
     /// The name of its first kernel.
     pub(crate) fn first_name(&self) -> &'static str {
         self.kernels().next().map_or("", Kernel::name)

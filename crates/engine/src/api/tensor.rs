@@ -17,7 +17,9 @@ use crate::fault::{Error, Result};
 pub use crate::live_runs::RunNumber;
 
 /// A tensor's name inside the engine: an index, and what makes a stale or foreign one visible.
+// Aligned like a view, so that an argument has no gap between the two: with one, it is copied piece by piece.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(align(8))]
 pub struct TensorRef {
     /// Index of the tensor's record.
     pub id: u32,

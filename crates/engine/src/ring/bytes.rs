@@ -112,16 +112,30 @@ impl ByteRing {
         self.allocated
     }
 
+    /// Where the next piece begins, if `bytes` bytes are free there for sure.
+    #[inline]
+    pub fn room_for(&self, bytes: u64) -> Option<u64> {
+        (self.newest.end + bytes <= self.bound).then_some(self.newest.end)
+    }
+
     /// Hands out `bytes` contiguous bytes below the soft size, or `None` if they do not fit there now.
     #[inline]
     pub fn allocate_soft(&mut self, bytes: u64) -> Option<u64> {
         if self.newest.end + bytes > self.bound && !self.find_room(bytes) {
             return None;
         }
+        Some(self.take(bytes))
+    }
+
+    /// Hands out `bytes` bytes of those that [`room_for`](Self::room_for) found free.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, bytes: u64) -> u64 {
+        debug_assert!(self.newest.end + bytes <= self.bound);
+        let offset = self.newest.end;
         self.newest.end += bytes;
         self.allocated += bytes;
         self.largest = self.largest.max(bytes);
-        Some(self.newest.end - bytes)
+        offset
     }
 
     /// Hands out `bytes` contiguous bytes and gives their offset, letting the soft size grow up to the capacity;

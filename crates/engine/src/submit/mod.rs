@@ -15,6 +15,7 @@ pub(crate) mod check;
 mod place;
 mod publish;
 mod regions;
+mod simple;
 mod survey;
 mod wire;
 
@@ -42,6 +43,18 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         if !self.state.marked.is_empty() {
             self.check_marks(call.args.len())?;
         }
+        match self.write_simple(call) {
+            Some(written) => self.submit_simple(call, &written),
+            None => self.submit_any(call, outs),
+        }
+    }
+
+    /// Submits any task.
+    // Not inlined, for the sake of the simple ones.
+    #[inline(never)]
+    fn submit_any(&mut self, call: &Call<'_>, outs: &mut [TensorRef]) -> Result<TaskHandle> {
+        // Some tensors may be marked as this submit's already.
+        self.next_mark();
         let mut measure = match self.survey(call) {
             Some(measure) => measure,
             None => self.survey_fully(call)?,
@@ -67,13 +80,20 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         }
         self.probe.step(Step::Placed);
         self.reserve_edges(ring, call.site)?;
-        let record = self.record(call, ring, args_at, &measure).map_err(|error| self.abort_run(error))?;
+        let kernels = self.kernel_ids(call).map_err(|error| self.abort_run(error))?;
+        let record = self.record(call, kernels, ring, args_at, &measure);
         self.commit(slot, record, owned, &measure, &Committed::Kernels(call));
+        Ok(self.submitted(ring, record.local))
+    }
+
+    /// The handle of the task that was submitted last; now and then the chip is asked to run some.
+    #[inline(always)]
+    fn submitted(&mut self, ring: usize, local: u32) -> TaskHandle {
         self.since_poll += 1;
         if self.since_poll >= SUBMITS_PER_POLL {
             self.poll_progress(ring);
         }
-        Ok(self.current.handles.numbered(record.local))
+        self.current.handles.numbered(local)
     }
 
     /// Lets the time of some work pass, where that takes any.

@@ -27,7 +27,8 @@ pub(crate) struct Place {
 
 impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     /// Places every argument, in order.
-    #[inline]
+    // Not inlined: nearly all tasks go the short way, which would lose registers to it.
+    #[inline(never)]
     pub(crate) fn place_args(
         &mut self,
         call: &Call<'_>,
@@ -73,7 +74,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     /// The words of the record at `at`.
     #[inline]
     fn words(&mut self, place: &Place, at: u32, count: usize) -> &mut [u64] {
-        self.unpublished_words(place.ring, at, count)
+        self.table.unpublished_words(place.ring, at, count)
     }
 
     /// Writes a task's name and duration after its argument records.
@@ -101,7 +102,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         owned: &mut Owned,
     ) -> u32 {
         let root = self.state.map.root_at(tensor.id);
-        let (space, base) = (root.space, root.base);
+        let (space, base) = (root.space(), root.base());
         let offset = base + view.offset_bytes();
         let words = self.words(place, at, tensor_words(view.rank()));
         let used = encode_tensor(words, view, Placed { access, split, space, base, offset }) as u32;

@@ -3,6 +3,8 @@
 use super::admit::Measure;
 use super::wire::Wired;
 use crate::api::backend::{Call, Site};
+use crate::api::kernel::Kernel;
+use crate::api::launch::MAX_LANES;
 use crate::fault::{Fault, Result};
 use crate::orchestrator::{Meta, Orchestrator};
 use crate::seams::{Chip, Probe, Work};
@@ -12,7 +14,7 @@ use crate::tensor_map::Owned;
 use ringlane_task::TensorView;
 
 /// How far ahead the line of a slot to come is asked for: another core wrote it last.
-const SLOTS_AHEAD: u64 = 2;
+const SLOTS_AHEAD: usize = 2;
 
 /// A task about to be published, by what it is for.
 pub(crate) enum Committed<'a> {
@@ -26,16 +28,16 @@ pub(crate) enum Committed<'a> {
 
 impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     /// The record that cores will see.
-    #[inline]
+    #[inline(always)]
     pub(super) fn record(
         &mut self,
         call: &Call<'_>,
+        (kernels, shape): ([u16; MAX_LANES], LaneShape),
         ring: usize,
         args_at: u32,
         measure: &Measure,
-    ) -> Result<TaskRecord> {
-        let (kernels, shape) = self.kernel_ids(call)?;
-        Ok(TaskRecord {
+    ) -> TaskRecord {
+        TaskRecord {
             args_at,
             args_words: (measure.words - measure.annotation_words) as u16,
             blocks: call.launch.blocks,
@@ -43,26 +45,37 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             shape,
             flags: measure.flags,
             ..self.no_op_record(ring, call.site)
-        })
+        }
     }
 
     /// The numbers of the launch's kernels, and the lanes they take.
     #[inline]
-    fn kernel_ids(&mut self, call: &Call<'_>) -> Result<([u16; 3], LaneShape)> {
-        let (interner, names) = (&mut self.state.kernels, &self.table.kernels);
-        let mut number = |kernel| interner.id(names, kernel).map(|id| id as u16).ok_or_else(too_many_kernels);
+    pub(super) fn kernel_ids(&mut self, call: &Call<'_>) -> Result<([u16; MAX_LANES], LaneShape)> {
         if let Some(kernel) = call.launch.single() {
-            return Ok(([number(kernel)?, 0, 0], LaneShape::SINGLE));
+            return self.single_kernel(kernel);
         }
-        let mut kernels = [0u16; 3];
+        let mut kernels = [0u16; MAX_LANES];
         for (id, kernel) in kernels.iter_mut().zip(call.launch.kernels()) {
-            *id = number(kernel)?;
+            *id = self.kernel_id(kernel)?;
         }
         let lanes = call.launch.lanes.iter().enumerate().filter(|(_, k)| k.is_some());
         Ok((kernels, LaneShape::new(lanes.map(|(lane, _)| lane as u8))))
     }
 
+    /// As `kernel_ids`, of a launch with one kernel.
+    #[inline(always)]
+    pub(super) fn single_kernel(&mut self, kernel: &'static Kernel) -> Result<([u16; MAX_LANES], LaneShape)> {
+        Ok(([self.kernel_id(kernel)?, 0, 0], LaneShape::SINGLE))
+    }
+
+    #[inline(always)]
+    fn kernel_id(&mut self, kernel: &'static Kernel) -> Result<u16> {
+        let id = self.state.kernels.id(&self.table.kernels, kernel);
+        id.map(|id| id as u16).ok_or_else(too_many_kernels)
+    }
+
     /// The record of a task that runs no kernel and touches nothing.
+    #[inline(always)]
     pub(crate) fn no_op_record(&mut self, ring: usize, site: Site) -> TaskRecord {
         let position = self.state.rings[ring].head;
         let site = self.site_id(site);
@@ -78,7 +91,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     }
 
     /// Publishes the task: from here on other threads see it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn commit(
         &mut self,
         slot: SlotIndex,
@@ -87,16 +100,23 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         measure: &Measure,
         what: &Committed<'_>,
     ) {
-        let entries = measure.entries;
-        let ring = record.ring as usize;
-        self.state.metas[slot.0 as usize] =
-            Meta { local: record.local, wired_by: 0, stamp: self.mark, entries: entries as u32, owned };
-        self.state.map.hold(entries);
-        self.prepare_slot(slot, record);
-        let position = self.state.rings[ring].head;
-        self.state.rings[ring].head += 1;
-        self.scope().first.get_or_insert(position);
-        prefetch(&self.table.slots[self.table.slot_of(ring, position + SLOTS_AHEAD).0 as usize]);
+        let (entries, ring, stamp) = (measure.entries, self.current.ring, self.mark);
+        debug_assert_eq!(ring, record.ring as usize);
+        let state = &mut *self.state;
+        state.metas[slot.0 as usize] =
+            Meta { local: record.local, wired_by: 0, stamp, entries: entries as u32, owned };
+        state.map.hold(entries);
+        let rings = &mut state.rings[ring];
+        let (task, position) = (self.table.slot(slot), rings.head);
+        debug_assert!(slot == self.table.slot_of(ring, position) && rings.used() < rings.window);
+        rings.head += 1;
+        self.table.prepare(task, record);
+        if !self.current.has_tasks {
+            self.current.has_tasks = true;
+            self.scope().first = Some(position);
+        }
+        // Past the end of the ring it is of no use, and does no harm.
+        prefetch(core::ptr::from_ref(task).wrapping_add(SLOTS_AHEAD));
         // Wired first, so that what it takes is known; the task's guard holds it until the time has passed.
         let Wired { links, floor } = self.wire(slot, ring);
         self.work(Work::Wire(links));
@@ -113,7 +133,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         if self.probe.sees_submits() {
             self.observe_submit(slot, what, measure);
         }
-        self.release(slot, links, floor);
+        self.release(slot, task, links, floor);
     }
 }
 

@@ -14,7 +14,7 @@ use crate::orchestrator::Orchestrator;
 use crate::seams::{Chip, Probe};
 
 /// Arguments that the quick check covers; a task with more goes through the full one.
-const PLAIN_ARGS_MAX: usize = 64;
+pub(super) const PLAIN_ARGS_MAX: usize = 64;
 
 impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     /// Checks a submit and measures what it will take. Plain arguments (contiguous tensors and scalars of the right
@@ -31,19 +31,18 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
             return None;
         }
         let mut plain = true;
-        for (i, arg) in call.args.iter().enumerate() {
-            let param = &params[i];
+        for (arg, param) in call.args.iter().zip(params) {
             plain &= match &arg.kind {
                 ArgKind::Tensor { tensor, view, access, split } => {
                     measure.words += tensor_words(view.rank());
-                    measure.entries += (*access != Access::NoDep) as u64;
                     // What is not followed may be written: that is for the full check.
-                    let admitted = self.state.map.admits(*tensor, *access != Access::Input, mark);
-                    param.takes(view, *access) & (*split == NO_SPLIT) & admitted
+                    measure.entries += 1;
+                    let admitted = self.state.map.admits(*tensor, *access != Access::Input, mark).is_some();
+                    param.takes(view.signature(), *access) & (*split == NO_SPLIT) & admitted
                 }
                 ArgKind::Output { view, split } => {
                     measure.output(view);
-                    param.takes(view, Access::Output) & (*split == NO_SPLIT)
+                    param.takes(view.signature(), Access::Output) & (*split == NO_SPLIT)
                 }
                 ArgKind::Scalar(scalar) | ArgKind::Param(scalar, _) => {
                     measure.words += scalar_words();

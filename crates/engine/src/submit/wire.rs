@@ -31,6 +31,23 @@ pub(crate) struct Follow<'a> {
 }
 
 impl Follow<'_> {
+    #[cfg(test)]
+    pub(crate) fn new<'a>(
+        metas: &'a mut [Meta],
+        predecessors: &'a mut Vec<Predecessor>,
+        slots: &'a [Slot],
+        mark: u32,
+    ) -> Follow<'a> {
+        Follow { metas, predecessors, slots, mark }
+    }
+
+    /// The same list, for a function that is not inlined: what it is passed by reference has to be in memory, this one need not.
+    #[inline(always)]
+    pub(crate) fn lend(&mut self) -> Follow<'_> {
+        let Follow { metas, predecessors, slots, mark } = self;
+        Follow { metas, predecessors, slots, mark: *mark }
+    }
+
     /// Whether the task of a stamp is not reclaimed.
     #[inline]
     pub(crate) fn is_alive(&self, stamp: Stamp) -> bool {
@@ -247,11 +264,10 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
 
     /// Ends the submitter's hold on a task; publishes it if it waits for nothing.
     #[inline]
-    pub(crate) fn release(&mut self, slot: SlotIndex, links: u32, floor: Option<u64>) {
+    pub(crate) fn release(&mut self, slot: SlotIndex, task: &Slot, links: u32, floor: Option<u64>) {
         if C::CAPTURES {
             return;
         }
-        let task = &self.table.slots[slot.0 as usize];
         let ready = match self.threading {
             Threading::Multi => task.release_guard(links, floor),
             Threading::Single => task.release_guard_alone(links, floor),

@@ -19,19 +19,23 @@ mod grid;
 mod lists;
 mod parts;
 mod pool;
+mod root;
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests;
 mod tree;
 mod unforgetting;
 mod whole;
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod whole_tests;
 
 pub use axes::Bounds;
 use buckets::Buckets;
 use parts::Parts;
 use pool::Pool;
 use ringlane_task::Resource;
+pub use root::Root;
 use tree::Trees;
-use whole::{Reader, Readers};
+use whole::Reader;
 
 use crate::api::buffers::Permission;
 use crate::api::tensor::{TensorRef, TensorTag};
@@ -58,46 +62,6 @@ pub trait Regions {
     fn region(&self, task: SlotIndex, at: u32) -> Region<'_>;
 }
 
-/// A tensor.
-#[derive(Clone, Copy, Debug)]
-pub struct Root {
-    pub(crate) tag: TensorTag,
-    pub(crate) space: u32,
-    /// Where the tensor starts in its space.
-    pub(crate) base: u64,
-    pub(crate) permission: Permission,
-    /// The last submit that had it as an argument, by its mark: a second argument of the same task shows.
-    submit: u32,
-    /// The last task that wrote all of it, up to two that read all of it since, and more of those.
-    writer: Stamp,
-    readers: [Stamp; 2],
-    more: Readers,
-    /// First access of each list: `[write, read] × [whole, part]`.
-    heads: [u32; 4],
-    /// Where its parts are filed.
-    parts: u32,
-    /// The next root of the same task.
-    next: u32,
-}
-
-impl Root {
-    fn new(tag: TensorTag, space: u32, base: u64, permission: Permission, next: u32) -> Self {
-        Root {
-            tag,
-            space,
-            base,
-            permission,
-            submit: 0,
-            writer: Stamp::NOBODY,
-            readers: [Stamp::NOBODY; 2],
-            more: Readers::NONE,
-            heads: [NONE; 4],
-            parts: NONE,
-            next,
-        }
-    }
-}
-
 /// A task, named so that its slot shows whether it is still there: the slot's stamp changes when the task is
 /// reclaimed. So a stamp never has to be taken off when its task goes.
 #[derive(Clone, Copy, Debug)]
@@ -110,7 +74,7 @@ pub struct Stamp {
 impl Stamp {
     /// No submit's mark.
     pub(crate) const NO_NUMBER: u32 = u32::MAX;
-    const NOBODY: Stamp = Stamp { slot: SlotIndex(0), number: Self::NO_NUMBER };
+    pub(super) const NOBODY: Stamp = Stamp { slot: SlotIndex(0), number: Self::NO_NUMBER };
 }
 
 /// An access of a task that is not reclaimed.
@@ -301,13 +265,14 @@ impl TensorMap {
         }
     }
 
-    /// Checks the handle of an argument of the submit with this mark: false if it is stale, if the same submit may have the
-    /// tensor twice, or if it is only lent for reading and `writes`.
+    /// Checks the handle of an argument of the submit with this mark, and gives two words of its record, if it is whole;
+    /// `None` if it is stale, if the same submit may have the tensor twice, or if it is only lent for reading and `writes`.
     #[inline]
-    pub(crate) fn admits(&mut self, tensor: TensorRef, writes: bool, mark: u32) -> bool {
-        let Some(root) = self.roots.get_mut(tensor.id) else { return false };
+    pub(crate) fn admits(&mut self, tensor: TensorRef, writes: bool, mark: u32) -> Option<[u64; 2]> {
+        let root = self.roots.get_mut(tensor.id)?;
         let again = core::mem::replace(&mut root.submit, mark) == mark;
-        (root.tag == tensor.tag) & !again & !(writes & (root.permission == Permission::Read))
+        let admitted = root.tag == tensor.tag && !again && (root.permission != Permission::Read || !writes);
+        admitted.then_some(root.place)
     }
 
     /// The root with this id, of a handle that was checked.
@@ -318,7 +283,7 @@ impl TensorMap {
 
     /// Where a tensor starts in its space.
     pub(crate) fn base_of(&self, root: u32) -> u64 {
-        self.roots[root].base
+        self.roots[root].base()
     }
 
     /// Counts roots and accesses of a task against the capacity, until `release`.

@@ -96,7 +96,7 @@ impl TensorMap {
             return None;
         }
         let root = &mut self.roots[new.root];
-        let region = Region { offset: new.region.offset - root.base, ..new.region };
+        let region = Region { offset: new.region.offset - root.base(), ..new.region };
         if root.parts == NONE {
             root.parts = self.parts.take(Parts::new(&region));
         }
@@ -264,7 +264,7 @@ impl TensorMap {
     #[cold]
     fn file_all_again(&mut self, root: u32, regions: &impl Regions) {
         const { assert!(WRITE == 0 && READ == 1) };
-        let (base, parts) = (self.roots[root].base, self.roots[root].parts);
+        let (base, parts) = (self.roots[root].base(), self.roots[root].parts);
         for list in [WRITE, READ] {
             let mut at = self.roots[root].heads[list + PART];
             while at != NONE {

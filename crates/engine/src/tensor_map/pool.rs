@@ -53,7 +53,7 @@ impl<T> Pool<T> {
         self.take(item)
     }
 
-    #[cold]
+    #[inline]
     fn grow(&mut self, item: T) -> u32 {
         debug_assert!((self.items.len() as u32) < NONE);
         self.items.push(item);

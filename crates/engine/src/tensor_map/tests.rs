@@ -146,6 +146,6 @@ fn a_stale_handle_is_an_error_and_never_another_tensor() {
     let second = map.make_root(&mut Owned::NOTHING.clone(), 0, 64, None);
     assert_eq!(first.id, second.id);
     assert_eq!(map.root(first).unwrap_err().name(), "StaleHandle");
-    assert_eq!(map.root(second).unwrap().base, 64);
+    assert_eq!(map.root(second).unwrap().base(), 64);
     assert!(map.root(TensorRef { id: 7, ..TensorRef::default() }).is_err());
 }

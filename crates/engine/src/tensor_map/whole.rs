@@ -2,13 +2,13 @@
 //!
 //! The last writer and two readers since are stamps in the root; more readers are stamps on a list. A stamp is true as long as
 //! its task's slot carries its number; nothing has to be undone when the task is reclaimed. So a list also holds stamps of
-//! tasks that are gone: they are dropped when it has grown to twice the length that it had after the last time.
+//! tasks that are gone: they are dropped when it has grown to three times the length that it had after the last time.
 
 use super::{Access, Hazard, Met, NONE, NewAccess, PART, READ, Root, Stamp, TensorMap, WRITE};
 use crate::submit::Follow;
 
 /// Stamps on a tensor's list before any is dropped.
-const READERS_MIN: u32 = 8;
+const READERS_MIN: u32 = 16;
 
 /// A reader of a whole tensor, on the tensor's list.
 #[derive(Clone, Copy, Debug)]
@@ -55,12 +55,12 @@ impl TensorMap {
             follow.add_stamped(root.readers[1]);
             (root.writer, root.readers) = (me, [Stamp::NOBODY; 2]);
             if !alone {
-                self.supersede_lists(id, follow);
+                self.supersede_lists(id, &mut follow.lend());
             }
             return;
         }
         if !alone && root.heads[WRITE] & root.heads[WRITE + PART] != NONE {
-            self.follow_writes(id, follow);
+            self.follow_writes(id, &mut follow.lend());
         }
         let root = &mut self.roots[id];
         if !follow.is_alive(root.readers[0]) {
@@ -68,7 +68,7 @@ impl TensorMap {
         } else if !follow.is_alive(root.readers[1]) {
             root.readers[1] = me;
         } else {
-            self.add_reader(id, me, follow);
+            self.add_reader(id, me, &follow.lend());
         }
     }
 
@@ -98,7 +98,7 @@ impl TensorMap {
             }
             at = next;
         }
-        self.roots[id].more.room = left.max(READERS_MIN);
+        self.roots[id].more.room = (2 * left).max(READERS_MIN);
     }
 
     /// Frees a tensor's list of readers, newest first.
@@ -110,6 +110,14 @@ impl TensorMap {
             self.readers.give(at);
             at = next;
         }
+    }
+
+    /// The length of a tensor's list of readers.
+    #[cfg(test)]
+    pub(super) fn readers_listed(&self, id: u32) -> usize {
+        let next = |&at: &u32| Some(self.readers[at].next).filter(|&next| next != NONE);
+        let first = Some(self.roots[id].more.first).filter(|&first| first != NONE);
+        core::iter::successors(first, next).count()
     }
 
     /// A write of the whole tensor meets and covers every access on the lists.
