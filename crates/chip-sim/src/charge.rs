@@ -22,6 +22,9 @@ impl<P: Probe> Machine<'_, P> {
     /// The caller holds the task, or is the submitter.
     pub(crate) unsafe fn cost_of(&self, record: &TaskRecord, index: u32, kind: CoreKind) -> BlockCost {
         let (executor, model) = (self.executor(0), self.model);
+        if let Some(cost) = model.replayed(record.seq, index, kind) {
+            return cost;
+        }
         // SAFETY: the caller's promise.
         let duration = unsafe { executor.annotations(record) }.duration_ps();
         let (kernel, _, block) = executor.place_of(record, index);
@@ -37,6 +40,14 @@ impl<P: Probe> Machine<'_, P> {
     pub(crate) fn takes(&self, task: SlotIndex) -> Ps {
         // SAFETY: the task is being submitted, or is ready and has blocks to dispatch: its record stays.
         let record = unsafe { self.executor(0).record(task) };
+        let kinds = record.kernels.map(|kernel| match self.class_of_kernel(kernel) {
+            Class::Aic => CoreKind::Aic,
+            _ => CoreKind::Aiv,
+        });
+        let lanes = record.lanes() as usize;
+        if let Some(takes) = self.model.replayed_task(record.seq, record.blocks, &kinds[..lanes]) {
+            return takes;
+        }
         let longest = |lane: u32| {
             let kernel = record.kernels[lane as usize];
             let known = self.table.kernel(kernel);
@@ -45,12 +56,8 @@ impl<P: Probe> Machine<'_, P> {
             {
                 return recorded;
             }
-            let kind = match self.class_of_kernel(kernel) {
-                Class::Aic => CoreKind::Aic,
-                _ => CoreKind::Aiv,
-            };
             // SAFETY: as above.
-            unsafe { self.cost_of(&record, lane * record.blocks, kind) }.picoseconds
+            unsafe { self.cost_of(&record, lane * record.blocks, kinds[lane as usize]) }.picoseconds
         };
         if record.blocks == 0 { 0 } else { (0..record.lanes()).map(longest).max().unwrap_or(0) }
     }

@@ -12,7 +12,7 @@ use ringlane_task::Ticks;
 
 use crate::link::{Copied, Direction};
 use crate::machine::Machine;
-use crate::memory::{DeviceBuffer, ModelledMemory};
+use crate::memory::DeviceBuffer;
 use crate::time::{Ps, SECOND, TIME_MAX, later};
 use crate::totals::Totals;
 
@@ -72,7 +72,7 @@ impl<P: Probe> Chip for SimChip<'_, P> {
     const TIMED: bool = true;
 
     fn memory(&self) -> impl Memory {
-        ModelledMemory(self.machine.spec.host_memory)
+        self.machine.memory()
     }
 
     fn external(&mut self, host: Space, permission: Permission) -> Result<Space> {

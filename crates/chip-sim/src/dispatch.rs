@@ -222,8 +222,12 @@ impl<P: Probe> Machine<'_, P> {
         let (executor, kind) = (self.executor(core), self.cores[core].kind);
         // SAFETY: the task is open, and this block is dispatched once.
         let cost = unsafe { self.cost_of(&record, index, kind) };
-        // SAFETY: as above.
-        unsafe { executor.compute(task, &record, index) };
+        if self.model.is_replay() {
+            executor.pass_block();
+        } else {
+            // SAFETY: as above.
+            unsafe { executor.compute(task, &record, index) };
+        }
         let sees = stored + self.costs.dispatch_seen;
         let start = match self.cores[core].flights.back() {
             Some(before) => sees.max(before.end.saturating_add(self.costs.turn_around)),

@@ -118,8 +118,14 @@ impl<'t, P: Probe> Machine<'t, P> {
             probe,
             core,
             threading: Threading::Single,
-            memory: ModelledMemory(self.spec.host_memory),
+            memory: self.memory(),
         }
+    }
+
+    /// The chip's memory.
+    #[inline]
+    pub(crate) fn memory(&self) -> ModelledMemory {
+        ModelledMemory { host: self.spec.host_memory, has_values: !self.model.is_replay() }
     }
 
     pub(crate) fn set(&mut self, thread: usize, at: Ps, next: Next) {
@@ -361,6 +367,7 @@ impl<'t, P: Probe> Machine<'t, P> {
             end,
             finish: self.clock.ticks(finish),
             counters,
+            work: Some(flight.cost.recorded()),
         });
     }
 

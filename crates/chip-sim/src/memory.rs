@@ -15,26 +15,30 @@ pub(crate) struct DeviceBuffer {
 
 /// The chip's memory, as the engine sees it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ModelledMemory(pub(crate) HostMemory);
+pub(crate) struct ModelledMemory {
+    pub(crate) host: HostMemory,
+    /// Whether values matter: a replay leaves all memory untouched.
+    pub(crate) has_values: bool,
+}
 
 impl Memory for ModelledMemory {
     #[inline]
     fn host_sees(&self) -> bool {
-        self.0 == HostMemory::Mapped
+        self.host == HostMemory::Mapped
     }
     #[inline]
     unsafe fn zero(&self, at: *mut u8, bytes: usize) -> MemoryResult {
         // SAFETY: the caller's promise.
-        unsafe { DirectMemory.zero(at, bytes) }
+        if self.has_values { unsafe { DirectMemory.zero(at, bytes) } } else { Ok(()) }
     }
     #[inline]
     unsafe fn copy_in(&self, from: &[u8], at: *mut u8) -> MemoryResult {
         // SAFETY: as above.
-        unsafe { DirectMemory.copy_in(from, at) }
+        if self.has_values { unsafe { DirectMemory.copy_in(from, at) } } else { Ok(()) }
     }
     #[inline]
     unsafe fn copy_out(&self, at: *const u8, into: &mut [u8]) -> MemoryResult {
         // SAFETY: as above.
-        unsafe { DirectMemory.copy_out(at, into) }
+        if self.has_values { unsafe { DirectMemory.copy_out(at, into) } } else { Ok(()) }
     }
 }

@@ -169,7 +169,8 @@ impl ChipRuntime for SimRuntime {
     fn modelled_as(&self) -> Option<ModelledAs> {
         let SimOptions { policy, chaos, costs } = &self.chip.options;
         let costs = costs.as_ref().map(|table| table.chip().to_string());
-        Some(ModelledAs { chip: self.chip.spec.name.clone(), policy: policy.as_str(), chaos: *chaos, costs })
+        let (chip, spec) = (self.chip.spec.name.clone(), self.chip.spec.clone());
+        Some(ModelledAs { chip, policy: policy.as_str(), chaos: *chaos, costs, spec })
     }
 }
 

@@ -18,7 +18,7 @@ use ringlane_task::{CallConfig, Capacities, ChipSpec, ConfigError};
 use crate::chaos::Chaos;
 use crate::chip::SimChip;
 use crate::core::CoreKind;
-use crate::cost::{CostModel, CostTable};
+use crate::cost::{BlockCosts, CostModel, CostTable};
 use crate::machine::Machine;
 use crate::pmu::PmuModel;
 use crate::policy::PolicyName;
@@ -100,6 +100,11 @@ impl SimRuntime {
     /// The options of the runtime.
     pub fn options(&self) -> &SimOptions {
         &self.chip.options
+    }
+
+    /// Replays a recorded run from now on: blocks take as long as these, and no values are computed.
+    pub fn replay(&mut self, costs: Arc<BlockCosts>) {
+        self.model.replay(costs);
     }
 
     /// The kind of each core.

@@ -185,7 +185,7 @@ pub struct CopyRecord {
 }
 
 /// How a modelled chip is run, as `run.json` has it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ModelledAs {
     /// The name of the chip's description.
     pub chip: String,
@@ -195,6 +195,8 @@ pub struct ModelledAs {
     pub chaos: Option<u64>,
     /// The chip where the costs were recorded.
     pub costs: Option<String>,
+    /// The part of the chip that its runs use.
+    pub spec: ChipSpec,
 }
 
 /// What a recorder must know of a chip to observe its runs.

@@ -19,6 +19,7 @@ use crate::fault::{Error, Fault, Result};
 use crate::intern::Interner;
 use crate::limits::{RINGS, SCOPE_DEPTH_MAX};
 use crate::live_runs::{LiveRun, RunNumber};
+use crate::observe::ProgramStep;
 use crate::observe::submitter::WatchedSubmits;
 use crate::planted::{Bug, planted};
 use crate::report::RunReport;
@@ -216,6 +217,9 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
             fatal: None,
             copies_out: false,
         };
+        if probe.sees_program() {
+            orchestrator.observe_buffers();
+        }
         if let Err(error) = refused.map_or_else(|| orchestrator.copy_in(), Err) {
             orchestrator.abort_run(error);
         }
@@ -393,6 +397,9 @@ impl<C: Chip, P: Probe> Backend for Orchestrator<'_, C, P> {
         self.scope_count += 1;
         self.table.board.scopes[depth].store(site_id, Ordering::Relaxed);
         self.table.board.fill.depth.store(depth as u32 + 1, Ordering::Relaxed);
+        if self.probe.sees_program() {
+            self.observe_step(&ProgramStep::EnterScope { scope: scope.id, site: site_id, inference });
+        }
         if self.probe.sees_scopes() {
             self.observe_enter();
         }
@@ -402,6 +409,9 @@ impl<C: Chip, P: Probe> Backend for Orchestrator<'_, C, P> {
     fn exit_scope(&mut self) -> Result<()> {
         let scope = self.state.scopes.pop().expect("scopes end in the order in which they began");
         self.set_current();
+        if self.probe.sees_program() {
+            self.observe_step(&ProgramStep::ExitScope);
+        }
         if self.probe.sees_scopes() {
             self.observe_exit(&scope);
         }
@@ -421,6 +431,9 @@ impl<C: Chip, P: Probe> Backend for Orchestrator<'_, C, P> {
     }
 
     fn label_scope(&mut self, label: &str) {
+        if self.probe.sees_program() {
+            self.observe_step(&ProgramStep::LabelScope(label));
+        }
         let label = Label::push(&mut self.state.scope_labels, label);
         self.scope().label = label;
     }
@@ -440,6 +453,9 @@ impl<C: Chip, P: Probe> Backend for Orchestrator<'_, C, P> {
     }
 
     fn advance_time(&mut self, ticks: u64) {
+        if self.probe.sees_program() {
+            self.observe_step(&ProgramStep::AdvanceTime(ticks));
+        }
         self.chip.advance_time(ticks);
     }
 

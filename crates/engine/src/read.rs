@@ -9,6 +9,7 @@ use crate::api::tensor::TensorRef;
 use crate::completion::task_failure;
 use crate::fault::{Fault, Result};
 use crate::memory::Memory;
+use crate::observe::ProgramStep;
 use crate::orchestrator::{Orchestrator, Predecessor};
 use crate::overlap::Region;
 use crate::seams::{Chip, Probe, Step, Work};
@@ -33,6 +34,9 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         }
         self.probe.step(Step::Wait);
         let root = *self.state.map.root(tensor)?;
+        if self.probe.sees_program() {
+            self.observe_step(&ProgramStep::Read { space: root.space(), base: root.base(), view, how });
+        }
         let view = view.shifted(root.base());
         let (region, whole) = (Region::of(&view), view.is_whole());
         let new = NewAccess { root: tensor.id, region, whole, hazard: Hazard::Read };

@@ -9,7 +9,7 @@ use ringlane_task::{CoreId, Resource, RingIndex, TaskId, Ticks};
 use crate::api::buffers::Permission;
 use crate::fault::Result;
 use crate::memory::{DirectMemory, Memory, Space};
-use crate::observe::{EndedScope, Fill, ObservedTask, PlacedBlock, Submission, ThreadPhase};
+use crate::observe::{EndedScope, Fill, ObservedTask, PlacedBlock, ProgramStep, Submission, ThreadPhase};
 use crate::slot::{SlotIndex, TaskRecord};
 
 /// Whether other threads run tasks beside the submitter.
@@ -170,6 +170,11 @@ pub trait Probe: Sync {
     fn sees_scopes(&self) -> bool {
         Self::WATCHES
     }
+    /// Whether [`program`](Self::program) does anything.
+    #[inline]
+    fn sees_program(&self) -> bool {
+        false
+    }
 
     /// The core takes part in the run from now on.
     #[inline]
@@ -249,6 +254,9 @@ pub trait Probe: Sync {
     /// A task was submitted (its edges are wired, it is about to be released).
     #[inline]
     fn submit(&self, _submission: &Submission<'_>) {}
+    /// The orchestration did something between its submits, of which there were `submits` so far.
+    #[inline]
+    fn program(&self, _submits: u64, _step: &ProgramStep<'_>) {}
     /// How much of a ring and of the tensor map is in use: the most since the last call.
     #[inline]
     fn fill(&self, _fill: &Fill) {}

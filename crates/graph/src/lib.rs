@@ -5,4 +5,9 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod error;
 pub mod import;
+pub mod recorded;
+pub mod replay;
+
+pub use error::ReplayError;

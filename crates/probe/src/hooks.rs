@@ -1,6 +1,8 @@
 //! What the recorder does with each event: one line for each instrument that wants it.
 
-use ringlane_engine::observe::{EndedScope, Fill, ObservedTask, PlacedBlock, Submission, ThreadPhase};
+use ringlane_engine::observe::{
+    EndedScope, Fill, ObservedTask, PlacedBlock, ProgramStep, Submission, ThreadPhase,
+};
 use ringlane_engine::seams::{Clock, Probe, RecordBytes, Step};
 use ringlane_engine::slot::TaskRecord;
 use ringlane_task::{CoreId, DfxFlags, Resource, RingIndex, TaskId, Ticks};
@@ -30,6 +32,16 @@ impl<C: Clock, const FLAGS: u64> Probe for Watching<'_, C, FLAGS> {
     #[inline]
     fn sees_scopes(&self) -> bool {
         self.on().has(DfxFlags::SCOPES)
+    }
+
+    #[inline]
+    fn sees_program(&self) -> bool {
+        self.on().has(DfxFlags::DEPS)
+    }
+
+    #[inline]
+    fn program(&self, submits: u64, step: &ProgramStep<'_>) {
+        self.0.submitter().program(submits, step);
     }
 
     fn record_bytes(&self) -> RecordBytes {

@@ -6,7 +6,9 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use ringlane_engine::observe::{EndedScope, Fill, ObservedTask, PlacedBlock, Submission, ThreadPhase};
+use ringlane_engine::observe::{
+    EndedScope, Fill, ObservedTask, PlacedBlock, ProgramStep, Submission, ThreadPhase,
+};
 use ringlane_engine::seams::{Clock, Probe, RecordBytes, Step};
 use ringlane_engine::slot::TaskRecord;
 use ringlane_task::{CoreId, Resource, RingIndex, TaskId, Ticks, topics};
@@ -79,6 +81,10 @@ impl<C: Clock> Probe for Logged<'_, C> {
         true
     }
 
+    fn sees_program(&self) -> bool {
+        self.recorder.as_ref().is_some_and(Probe::sees_program)
+    }
+
     fn record_bytes(&self) -> RecordBytes {
         self.recorder.as_ref().map(Probe::record_bytes).unwrap_or_default()
     }
@@ -112,6 +118,7 @@ impl<C: Clock> Probe for Logged<'_, C> {
         fn phase(phase: &ThreadPhase);
         fn edge(predecessor: TaskId, successor: TaskId);
         fn submit(submission: &Submission<'_>);
+        fn program(submits: u64, step: &ProgramStep<'_>);
         fn fill(fill: &Fill);
         fn reclaim_begin(now: Ticks);
         fn reclaim(first: TaskId, count: u64);

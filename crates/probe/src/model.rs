@@ -2,18 +2,20 @@
 //!
 //! One thread reports all of it, so there is one writer of each kind, and records name their core and their thread.
 
-use ringlane_engine::observe::{PlacedBlock, ThreadPhase, ThreadWork};
+use ringlane_engine::observe::{BlockWork, PlacedBlock, ThreadPhase, ThreadWork};
 use ringlane_engine::seams::RecordBytes;
 use ringlane_task::DfxFlags;
+use ringlane_trace::RecordSizes;
 use ringlane_trace::swimlane::Phase;
 
+use crate::dump::{Captured, CapturedTask};
 use crate::kinds;
 use crate::lane::Writer;
 use crate::pmu::COUNTERS_MAX;
 use crate::recorder::Recorder;
 use crate::recording::Writers;
 use crate::records::{
-    BlockCounters, BlockLife, BlockName, BlockTime, COUNTED, PhaseTime, SubmitTime, ThreadTime,
+    BlockCounters, BlockLife, BlockName, BlockTime, COUNTED, ModelledBlock, PhaseTime, SubmitTime, ThreadTime,
 };
 use crate::scope_code::{Head, RingPeaks};
 
@@ -47,7 +49,9 @@ impl ModelState {
         match &mut self.blocks {
             Some(blocks) if self.level == 1 => blocks.push(&time),
             Some(blocks) => {
-                blocks.push(&BlockLife { time, dispatch: block.dispatch.0, finish: block.finish.0 });
+                let life = BlockLife { time, dispatch: block.dispatch.0, finish: block.finish.0 };
+                let BlockWork { picoseconds, flops, bytes } = block.work.unwrap_or_default();
+                blocks.push(&ModelledBlock { life, cost_ps: picoseconds, flops, bytes });
             }
             None => {}
         }
@@ -86,6 +90,15 @@ const SCOPE_BYTES: usize = size_of::<Head>() + size_of::<RingPeaks>();
 const USUAL_SUBMIT_BYTES: usize = 160;
 
 impl<C> Recorder<C> {
+    /// The same with what a captured task takes, for `run.json`.
+    pub(crate) fn record_sizes(&self) -> RecordSizes {
+        let RecordBytes { block, phase, submit, scope } = self.bytes_on_the_chip();
+        let dumps = self.settings.flags.contains(DfxFlags::DUMP);
+        let [captured_task, captured_argument] =
+            [size_of::<CapturedTask>(), size_of::<Captured>()].map(|size| if dumps { size as u64 } else { 0 });
+        RecordSizes { block, phase, submit, scope, captured_task, captured_argument }
+    }
+
     /// What the records that are on would take in the memory of a modelled chip.
     pub(crate) fn bytes_on_the_chip(&self) -> RecordBytes {
         let when = |on: bool, bytes: usize| if on { bytes as u64 } else { 0 };

@@ -48,6 +48,8 @@ pub struct Recorder<C> {
     pub(crate) refusal: Refusal,
     pub(crate) recording: Option<Recording>,
     pub(crate) on: On,
+    /// Steps that were recorded among the submits; known once the run is over.
+    pub(crate) steps: u64,
 }
 
 // SAFETY: each `CoreState` is touched only by the thread that is that core, the `SubmitterState` and the `ModelState` only by the
@@ -183,6 +185,7 @@ impl<C: Clock + Clone + Send + 'static> Recorder<C> {
             refusal: Refusal::default(),
             recording: Some(recording),
             on: On::new(flags),
+            steps: 0,
             settings,
         };
         Ok(recorder)
@@ -261,6 +264,7 @@ fn submitter_state(writers: &mut Writers, settings: &Settings) -> SubmitterState
         scopes: writers.take(kinds::SCOPES).pop().map(Scopes::new),
         dump: settings.flags.contains(DfxFlags::DUMP).then(|| Selected::new(settings.dump.clone())),
         stalled: 0,
+        steps: 0,
     }
 }
 
@@ -309,6 +313,7 @@ impl<C> Recorder<C> {
         if let Some(why) = pmus.find_map(|pmu| pmu.failure.take()) {
             self.refusal.get_mut().expect("no panic while a reason is noted").get_or_insert(why);
         }
+        self.steps = self.submitter.get_mut().steps;
         self.cores = Box::default();
         self.submitter = UnsafeCell::default();
         self.model = UnsafeCell::default();

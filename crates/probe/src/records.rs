@@ -40,6 +40,17 @@ pub(crate) struct BlockLife {
     pub(crate) finish: u64,
 }
 
+/// A block of a modelled chip, from level 2 on, with what its cost model says. The model knows that, not the chip: it takes no
+/// room among the chip's own records.
+#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub(crate) struct ModelledBlock {
+    pub(crate) life: BlockLife,
+    pub(crate) cost_ps: u64,
+    pub(crate) flops: u64,
+    pub(crate) bytes: u64,
+}
+
 /// A block at level 3.
 #[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]

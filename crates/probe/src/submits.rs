@@ -2,13 +2,13 @@
 //!
 //! Only the submitting thread touches this.
 
-use ringlane_engine::observe::Submission;
+use ringlane_engine::observe::{ProgramStep, Submission};
 use ringlane_engine::seams::{Clock, Step};
 use ringlane_engine::table::task_id;
 use ringlane_task::{DfxFlags, Resource, RingIndex, TaskId};
 use ringlane_trace::swimlane::Phase;
 
-use crate::deps::record;
+use crate::deps::{record, steps};
 use crate::lane::Writer;
 use crate::records::{PhaseTime, Reclaim, SubmitTime};
 use crate::scopes::Scopes;
@@ -27,6 +27,8 @@ pub(crate) struct SubmitterState {
     pub(crate) dump: Option<Selected>,
     /// When the wait that goes on began.
     pub(crate) stalled: u64,
+    /// Steps between submits so far.
+    pub(crate) steps: u64,
 }
 
 impl SubmitterState {
@@ -41,6 +43,14 @@ impl SubmitterState {
             && let Some(submits) = &mut self.submits
         {
             submits.finish(clock, submission);
+        }
+    }
+
+    /// The orchestration did something between its submits.
+    pub(crate) fn program(&mut self, submits: u64, step: &ProgramStep<'_>) {
+        if let Some(deps) = &mut self.deps {
+            self.steps += 1;
+            steps::store(deps, submits, step);
         }
     }
 

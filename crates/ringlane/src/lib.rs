@@ -89,6 +89,8 @@ pub use ringlane_engine::chip_runtime::{ChipOptions, Costs};
 pub use ringlane_engine::remote::{Remote, Thread};
 pub use ringlane_engine::report::{Run, RunReport, Status};
 pub use ringlane_engine::{inventory, kernel};
+#[cfg(feature = "graph")]
+pub use ringlane_graph as graph;
 #[cfg(feature = "report")]
 pub use ringlane_insight as insight;
 #[cfg(feature = "node")]

@@ -71,6 +71,7 @@ pub fn with_recording(manifest: Manifest, recording: &Exported, config: &CallCon
         manifest.overflow = overflow;
     }
     (manifest.pmu, manifest.dfx_cost) = (recording.pmu.clone(), recording.cost);
+    (manifest.record_bytes, manifest.rings) = (recording.record_bytes, recording.capacities);
     manifest.files = recording.files.clone();
     manifest
 }

@@ -160,7 +160,7 @@ fn facts<T: Observable, R>(
         core_type: kernel.core().as_str().to_string(),
     };
     let fault = result.as_ref().ok().and_then(|result| result.as_ref().err()).map(Error::fault);
-    let (table, layout) = (chip.table(), chip.layout());
+    let (table, layout, own) = (chip.table(), chip.layout(), chip.facts());
     RunFacts {
         platform: platform.to_string(),
         clock_freq_hz: report.clock_freq_hz,
@@ -169,7 +169,9 @@ fn facts<T: Observable, R>(
         core_types: layout.core_types.iter().map(|name| name.to_string()).collect(),
         threads: layout.threads,
         core_to_thread: layout.core_to_thread,
-        copies: chip.facts().copies.map(copies),
+        copies: own.copies.map(copies),
+        // Only a model keeps the time of its own records.
+        has_cost_model: own.record_wait_ticks.is_some(),
         kernels: table.kernels().enumerate().map(kernel).collect(),
         sites: table.sites().collect(),
         capacities: *table.capacities(),

@@ -42,8 +42,8 @@ impl RecordingState {
 
 /// The model of a chip, for `run.json`.
 fn model_facts(modelled: ModelledAs) -> ModelFacts {
-    let ModelledAs { chip, policy, chaos, costs } = modelled;
-    ModelFacts { chip, policy: policy.to_string(), chaos, costs }
+    let ModelledAs { chip, policy, chaos, costs, spec } = modelled;
+    ModelFacts { chip, policy: policy.to_string(), chaos, costs, spec: Some(spec) }
 }
 
 impl Runtime {

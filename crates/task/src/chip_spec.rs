@@ -7,6 +7,7 @@ use alloc::string::String;
 
 /// How the host accesses the chip's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum HostMemory {
     /// In place.
     Mapped,
@@ -16,6 +17,7 @@ pub enum HostMemory {
 
 /// The costs of the control threads' operations, in picoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ControlCosts {
     /// A scheduler writes a dispatch register.
     pub dispatch_store: u64,
@@ -45,6 +47,7 @@ pub struct ControlCosts {
 
 /// The link between host and chip.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LinkSpec {
     /// Picoseconds of every copy.
     pub latency: u64,
@@ -54,6 +57,7 @@ pub struct LinkSpec {
 
 /// Rates of cores and memory, per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Rates {
     /// Floating-point operations of a matrix core.
     pub aic_flops: f64,
@@ -65,6 +69,7 @@ pub struct Rates {
 
 /// Memory on the chip for records: each control thread has its own buffers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct RecordMemory {
     /// The number of buffers of a thread.
     pub buffers: u32,
@@ -74,6 +79,7 @@ pub struct RecordMemory {
 
 /// A chip.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ChipSpec {
     /// Its name in artifacts.
     pub name: String,

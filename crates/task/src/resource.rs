@@ -185,6 +185,7 @@ impl fmt::Display for Resource {
 /// assert_eq!(Capacities::of(&config).task_window, [64, 16_384, 16_384, 16_384]);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Capacities {
     /// Slots of each ring.
     pub task_window: [u32; RINGS],

@@ -13,13 +13,13 @@ use std::fs::File;
 use std::io::{BufReader, ErrorKind, Seek};
 use std::path::Path;
 
-use ringlane_task::{DfxFlags, Overflow};
+use ringlane_task::{Capacities, DfxFlags, Overflow};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 pub use child::ChildRun;
 pub use rows::{
-    ClockFacts, DfxCost, FileEntry, Golden, GraphFacts, ModelFacts, PmuSource, RunError, RunStatus,
+    ClockFacts, DfxCost, FileEntry, Golden, GraphFacts, ModelFacts, PmuSource, RecordSizes, RunError, RunStatus,
 };
 
 use crate::error::TraceError;
@@ -109,6 +109,12 @@ pub struct Manifest {
     pub pmu: Option<PmuSource>,
     /// What the diagnostics cost.
     pub dfx_cost: DfxCost,
+    /// What the records of a modelled chip took in its memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub record_bytes: Option<RecordSizes>,
+    /// The capacities of the rings, where something was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rings: Option<Capacities>,
     /// How the outputs compared with the known answer, if there is one.
     pub golden: Option<Golden>,
     /// The files of the run, except this one.
@@ -158,6 +164,8 @@ impl Manifest {
             overflow: Overflow::Block,
             pmu: None,
             dfx_cost: DfxCost::default(),
+            record_bytes: None,
+            rings: None,
             golden: None,
             files: Vec::new(),
             children: Vec::new(),

@@ -330,6 +330,7 @@ fn any_block() -> impl Strategy<Value = BlockRow> {
             end: Ticks(t[1]),
             dispatch: Ticks(t[2]),
             finish: Ticks(t[3]),
+            ..BlockRow::default()
         }
     })
 }

@@ -14,11 +14,14 @@
 
 mod limits;
 mod record;
+mod replayed;
 mod table;
 mod table_error;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
+use ringlane_engine::observe::BlockWork;
 use ringlane_engine::prelude::{Args, Cost, Kernel};
 use ringlane_task::{Access, ChipSpec, TaskId};
 
@@ -26,6 +29,7 @@ use crate::core::CoreKind;
 use crate::time::{NANOSECOND, Ps, SECOND};
 
 pub use limits::{BLOCK_MAX, RECORDED_BLOCKS_MAX, SPREAD_GROUPS, TABLE_BYTES_MAX};
+pub use replayed::{BlockCosts, ReplayedBlock, TaskDuration, scaled};
 pub use record::{BlockTimes, Programs, TableRecorder};
 pub use table::{CostTable, KernelCost, RecordedTask};
 pub use table_error::CostTableError;
@@ -42,7 +46,25 @@ pub struct BlockCost {
     /// The part of `bytes` that is written. Cost models provide one number of bytes; it is split in the proportion in
     /// which the block's arguments are read and written, where an `inout` counts as both.
     pub written: f64,
+    /// Whether the duration follows from the work.
+    pub is_roofline: bool,
 }
+
+impl BlockCost {
+    /// The cost as it is recorded. Work that is not a whole number is left out: then only the duration is known.
+    pub(crate) fn recorded(&self) -> BlockWork {
+        let is_whole = |amount: f64| amount < WHOLE_MAX && amount.fract() == 0.0;
+        let work = if self.is_roofline && is_whole(self.flops) && is_whole(self.bytes) {
+            (self.flops as u64, self.bytes as u64)
+        } else {
+            (0, 0)
+        };
+        BlockWork { picoseconds: self.picoseconds, flops: work.0, bytes: work.1 }
+    }
+}
+
+/// From here on, numbers with a fraction of 64 bits skip whole ones.
+const WHOLE_MAX: f64 = (1u64 << 53) as f64;
 
 /// The work according to a roofline.
 #[derive(Clone, Copy, Default)]
@@ -89,6 +111,8 @@ pub struct CostModel {
     tick: Ps,
     rates: CoreRates,
     default_block: Ps,
+    /// What blocks do in a replay.
+    replayed: Option<Arc<BlockCosts>>,
 }
 
 /// The rates of one core, per picosecond.
@@ -133,6 +157,7 @@ impl CostModel {
             tick: SECOND / spec.counter_hz.clamp(1, SECOND),
             rates: CoreRates::of(spec),
             default_block: spec.default_block.clamp(1, BLOCK_MAX),
+            replayed: None,
         }
     }
 
@@ -151,24 +176,35 @@ impl CostModel {
         let modelled = match result {
             ModelResult::Nothing => None,
             ModelResult::Time(time) => Some(time.clamp(1, BLOCK_MAX)),
-            ModelResult::Work(work) => {
-                let (computing, moving) =
-                    (self.rates.computing(core, work.flops), self.rates.moving(work.bytes));
-                // `max` would ignore NaN, the result of a rate of 0.
-                if computing.is_finite() && moving.is_finite() {
-                    duration(computing.max(moving))
-                } else {
-                    None
-                }
-            }
+            ModelResult::Work(work) => self.roofline(core, work.flops, work.bytes),
         };
         let picoseconds = known.or(modelled).unwrap_or(self.default_block);
+        let is_roofline = known.is_none() && modelled.is_some();
         match result {
             ModelResult::Work(Work { flops, bytes }) => {
-                BlockCost { picoseconds, flops, bytes, written: bytes * written_share(args) }
+                let written = bytes * written_share(args);
+                BlockCost { picoseconds, flops, bytes, written, is_roofline }
             }
             ModelResult::Nothing | ModelResult::Time(_) => BlockCost { picoseconds, ..BlockCost::default() },
         }
+    }
+
+    /// Replays these blocks; no values are computed.
+    pub(crate) fn replay(&mut self, costs: Arc<BlockCosts>) {
+        self.replayed = Some(costs);
+    }
+
+    /// Whether a recorded run is replayed.
+    #[inline]
+    pub(crate) fn is_replay(&self) -> bool {
+        self.replayed.is_some()
+    }
+
+    /// The longer of two times: operations at the rate of the core, bytes at its share of the memory's.
+    fn roofline(&self, core: CoreKind, flops: f64, bytes: f64) -> Option<Ps> {
+        let (computing, moving) = (self.rates.computing(core, flops), self.rates.moving(bytes));
+        // `max` would ignore NaN, the result of a rate of 0.
+        if computing.is_finite() && moving.is_finite() { duration(computing.max(moving)) } else { None }
     }
 
     /// The recorded costs of a kernel.

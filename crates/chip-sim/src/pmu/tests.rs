@@ -64,7 +64,7 @@ fn an_unknown_group_is_refused_with_all_that_are_known() {
 #[test]
 fn units_are_busy_for_their_part_of_the_block() {
     // On the chip with round numbers: a quarter of the time computing, half of it loading, an eighth storing.
-    let cost = BlockCost { picoseconds: 1000, flops: 1000.0, bytes: 125.0, written: 25.0 };
+    let cost = BlockCost { picoseconds: 1000, flops: 1000.0, bytes: 125.0, written: 25.0, is_roofline: true };
     let pipe = |core, name| count(Group::Pipe, &cost, core, 400, name);
     assert_eq!((pipe(CoreKind::Aic, "cube_busy_cycles"), pipe(CoreKind::Aic, "vec_busy_cycles")), (100, 0));
     assert_eq!(
@@ -85,7 +85,7 @@ fn units_are_busy_for_their_part_of_the_block() {
 
 #[test]
 fn bytes_and_operations_are_those_of_the_cost_model() {
-    let cost = BlockCost { picoseconds: 1000, flops: 1000.0, bytes: 125.0, written: 25.0 };
+    let cost = BlockCost { picoseconds: 1000, flops: 1000.0, bytes: 125.0, written: 25.0, is_roofline: true };
     let memory = |core, name| count(Group::Memory, &cost, core, 400, name);
     assert_eq!(memory(CoreKind::Aiv, "main_mem_read_bytes"), 100);
     assert_eq!(memory(CoreKind::Aiv, "main_mem_write_bytes"), 25);
@@ -109,7 +109,7 @@ fn the_counters_of_a_kernel_without_a_cost_model_are_zero() {
 fn costs() -> impl Strategy<Value = BlockCost> {
     let amount = || prop_oneof![Just(0.0), 0.0..1e18f64, Just(f64::MAX), Just(f64::NAN)];
     (any::<u64>(), amount(), amount(), 0.0..=1.0f64).prop_map(|(picoseconds, flops, bytes, share)| {
-        BlockCost { picoseconds, flops, bytes, written: bytes * share }
+        BlockCost { picoseconds, flops, bytes, written: bytes * share, is_roofline: true }
     })
 }
 
@@ -144,7 +144,7 @@ proptest! {
         more in 1.0..10.0f64,
         total_cycles in 0..1u64 << 40,
     ) {
-        let less = BlockCost { picoseconds: 1_000_000, flops, bytes, written: bytes / 4.0 };
+        let less = BlockCost { picoseconds: 1_000_000, flops, bytes, written: bytes / 4.0, is_roofline: true };
         let cost = BlockCost { flops: flops * more, bytes: bytes * more, written: less.written * more, ..less };
         for (group, core) in Group::ALL.into_iter().flat_map(|g| [(g, CoreKind::Aic), (g, CoreKind::Aiv)]) {
             let pmu = PmuModel::new(&with_counters(10), group);

@@ -233,6 +233,7 @@ pub struct Kernel {
     more: Option<MoreArgs>,
     call: for<'a> fn(&mut Args<'a>) -> KernelResult,
     cost: Option<Cost>,
+    takes_anything: bool,
 }
 
 /// Arguments beyond those that every submit of a kernel gives.
@@ -264,7 +265,27 @@ impl Kernel {
             }
             i += 1;
         }
-        Kernel { name, core, params, arity, more, call, cost: None }
+        Kernel { name, core, params, arity, more, call, cost: None, takes_anything: false }
+    }
+
+    /// A kernel that does nothing and takes any arguments, also in a mixed task: it stands in for one of a recorded program
+    /// whose times are replayed.
+    ///
+    /// ```
+    /// use ringlane_engine::prelude::*;
+    /// static QK: Kernel = Kernel::stand_in("QK", CoreType::Aic);
+    /// # ringlane_engine::oracle::run(&mut Buffers::new(), |o| {
+    /// o.submit(&QK, [out(f32, [16, 128]), scalar(0.125f32)])?;
+    /// # Ok(()) })?; Ok::<(), Error>(())
+    /// ```
+    pub const fn stand_in(name: &'static str, core: CoreType) -> Self {
+        Kernel { takes_anything: true, ..Kernel::new(name, core, &[], |_| Ok(())) }
+    }
+
+    /// Whether it takes any arguments and does nothing with them.
+    #[inline]
+    pub const fn is_stand_in(&self) -> bool {
+        self.takes_anything
     }
 
     /// The same kernel with a cost model for modelled chips.

@@ -1,14 +1,15 @@
 //! What a program vouches for itself: accesses that the engine does not order.
 //!
-//! Everything else that a program can say keeps its tasks from racing. These two leave it to the program, and so does
+//! Everything else that a program can say keeps its tasks from racing. These leave it to the program, and so does
 //! [`SharedMut`](super::views::SharedMut) among the blocks of one task.
 
+use core::marker::PhantomData;
 use core::panic::Location;
 
 use ringlane_task::Access;
 
-use super::arg::Arg;
-use super::backend::Inference;
+use super::arg::{Arg, ArgKind};
+use super::backend::{Backend, Inference};
 use super::orch::Orch;
 use super::tensor::Tensor;
 use crate::fault::Result;
@@ -24,6 +25,28 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
         f: impl for<'c> FnOnce(&mut Orch<'c, 's>) -> Result<R>,
     ) -> Result<R> {
         self.scope_with(Inference::Off, Location::caller(), f)
+    }
+
+    /// The runtime itself, without lifetimes that guard handles: for a program that was recorded, and whose handles are known
+    /// only at run time. A stale handle is an error, as everywhere.
+    ///
+    /// # Safety
+    /// Every view that the caller passes is inside its tensor, no task races with another, and the caller ends each scope
+    /// that it begins, and no other.
+    pub unsafe fn backend(&mut self) -> &mut (dyn Backend + 's) {
+        &mut *self.backend
+    }
+}
+
+impl Arg<'_> {
+    /// An argument of any kind.
+    ///
+    /// # Safety
+    /// The view of a tensor is inside the tensor, and the tensor was made in a scope that is open; the access is as for
+    /// [`no_dep`](Tensor::no_dep) if it is `no_dep`.
+    #[inline]
+    pub const unsafe fn from_kind(kind: ArgKind) -> Self {
+        Arg { kind, scope: PhantomData }
     }
 }
 

@@ -4,12 +4,16 @@
 
 #![forbid(unsafe_code)]
 
+mod program;
 pub(crate) mod submitter;
+
+pub use program::{BlockWork, ProgramStep};
 
 use ringlane_task::{Access, CoreId, DType, Dim, Scalar, SiteId, TaskId, TensorView, Ticks};
 
+use crate::api::arg::NO_SPLIT;
 use crate::api::args::{Record, TensorRecord, decode};
-use crate::api::backend::{Inference, Site};
+use crate::api::backend::{Contents, Inference, Site};
 use crate::api::kernel::Kernel;
 use crate::api::tensor::TaskHandle;
 use crate::limits::RINGS;
@@ -80,6 +84,12 @@ impl<'t> ObservedTask<'t> {
         self.task.annotations().label()
     }
 
+    /// How long each of its blocks takes on a modelled chip, if its submit says so.
+    #[inline]
+    pub fn duration_ps(&self) -> Option<u64> {
+        self.task.annotations().duration_ps()
+    }
+
     /// Its argument records as they are in memory, for [`recorded_args`].
     #[inline]
     pub fn words(&self) -> &'t [u64] {
@@ -147,6 +157,11 @@ impl<'t> TensorArgument<'t> {
         self.record.dims
     }
 
+    /// The axis along which blocks share it out.
+    pub fn split(&self) -> Option<u8> {
+        Some(self.record.split()).filter(|&axis| axis != NO_SPLIT)
+    }
+
     /// The view, with its offset counted in the space.
     pub fn view(&self) -> TensorView {
         self.record.view()
@@ -206,6 +221,8 @@ pub enum Submitted<'t> {
         base: u64,
         /// What it is.
         view: &'t TensorView,
+        /// Whether it begins as zeros, or with values of the orchestration.
+        contents: Contents<'t>,
     },
 }
 
@@ -437,6 +454,8 @@ pub struct PlacedBlock<'t> {
     pub finish: Ticks,
     /// All cycles, then the counters of the chosen group; empty where none were asked for.
     pub counters: &'t [u64],
+    /// What the cost model says of it, where there is one.
+    pub work: Option<BlockWork>,
 }
 
 /// What a control thread does.

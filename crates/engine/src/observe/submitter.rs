@@ -4,7 +4,7 @@ use ringlane_task::{CoreId, TaskId, Ticks};
 
 use crate::api::backend::Inference;
 use crate::fault::{Fault, Result};
-use crate::observe::{After, EndedScope, Fill, ScopeSource, Submission, Submitted};
+use crate::observe::{After, EndedScope, Fill, ProgramStep, ScopeSource, Submission, Submitted};
 use crate::orchestrator::{Orchestrator, Predecessor, ring_index};
 use crate::scope::Scope;
 use crate::seams::{Chip, Probe, Work};
@@ -72,7 +72,9 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         let kind = match *what {
             Committed::Kernels(call) => Submitted::Kernels { after: After { handles: call.after } },
             Committed::Barrier { since } => Submitted::Barrier { since },
-            Committed::Alloc { base, view } => Submitted::Alloc { space: record.ring as u32, base, view },
+            Committed::Alloc { base, view, contents } => {
+                Submitted::Alloc { space: record.ring as u32, base, view, contents }
+            }
         };
         let barrier = if self.current.barrier { self.scope().barrier } else { None };
         let barrier = barrier.map(|slot| self.id_of(slot));
@@ -89,6 +91,20 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         });
         if let Submitted::Kernels { .. } = kind {
             self.state.marked.clear();
+        }
+    }
+
+    /// Shows a step of the orchestration.
+    #[cold]
+    pub(crate) fn observe_step(&self, step: &ProgramStep<'_>) {
+        self.probe.program(self.seq, step);
+    }
+
+    /// Shows the external buffers of the run.
+    pub(crate) fn observe_buffers(&self) {
+        for (index, space) in self.buffers.spaces().enumerate() {
+            let (_, permission) = self.buffers.entry(index);
+            self.observe_step(&ProgramStep::Buffer { bytes: space.bytes, permission });
         }
     }
 

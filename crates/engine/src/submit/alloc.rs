@@ -55,7 +55,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         self.state.predecessors.clear();
         self.probe.step(Step::Placed);
         let record = self.no_op_record(ring, site);
-        let what = Committed::Alloc { base: offset, view: &view };
+        let what = Committed::Alloc { base: offset, view: &view, contents };
         self.commit(slot, record, owned, &measure, &what);
         Ok(tensor)
     }

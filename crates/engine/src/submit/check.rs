@@ -12,6 +12,9 @@ use crate::overlap::{Region, Relation, relation_within_a_task};
 /// Checks a submit; on `Ok` its views, accesses and splits can be trusted.
 #[inline]
 pub(crate) fn check_call(call: &Call<'_>) -> Result<()> {
+    if call.launch.kernels().any(|kernel| kernel.is_stand_in()) {
+        return check_stand_in(call);
+    }
     let mut next = 0;
     let (mut written, mut tensors) = (false, 0);
     for kernel in call.launch.kernels() {
@@ -43,6 +46,19 @@ pub(crate) fn check_call(call: &Call<'_>) -> Result<()> {
         check_lanes(call)?;
     }
     if written && tensors > 1 { check_overlaps(call) } else { Ok(()) }
+}
+
+/// The check of a task that does nothing with its arguments: their number, and the shape of the launch.
+fn check_stand_in(call: &Call<'_>) -> Result<()> {
+    let scalars = call.args.iter().filter(|arg| matches!(arg.kind, ArgKind::Scalar(_))).count();
+    let tensors = call.args.len() - scalars;
+    if tensors > TENSORS_MAX || scalars > SCALARS_MAX {
+        return Err(too_many(tensors, scalars));
+    }
+    if !(1..=BLOCKS_MAX).contains(&call.launch.blocks) {
+        return Err(bad_launch(call));
+    }
+    if call.launch.single().is_none() { check_lanes(call) } else { Ok(()) }
 }
 
 /// The parameter of each of `args` arguments of a kernel.

@@ -2,7 +2,7 @@
 
 use super::admit::Measure;
 use super::wire::Wired;
-use crate::api::backend::{Call, Site};
+use crate::api::backend::{Call, Contents, Site};
 use crate::api::kernel::Kernel;
 use crate::api::launch::MAX_LANES;
 use crate::fault::{Fault, Result};
@@ -23,7 +23,7 @@ pub(crate) enum Committed<'a> {
     /// To follow every task from this one on.
     Barrier { since: u64 },
     /// To hold a tensor.
-    Alloc { base: u64, view: &'a TensorView },
+    Alloc { base: u64, view: &'a TensorView, contents: Contents<'a> },
 }
 
 impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {

@@ -104,6 +104,7 @@ mod tests {
             access,
             tensor: TensorIndex(tensor),
             view,
+            split: None
         };
         let row = KernelRow { func_id: KernelId(0), name: kernel.to_string(), core_type: "any".to_string() };
         let row = TaskKernel { kernel: Cow::Owned(row), lane: 0 };
@@ -141,6 +142,7 @@ mod tests {
                 edge(1, 2, 0, Hazard::Raw),
             ],
             dropped: 0,
+            ..Deps::default()
         });
         let of = |task| -> Vec<(u32, Origin, Vec<String>)> {
             let names = |producers: Vec<Producer>| producers.into_iter().map(|made| made.kernel).collect();

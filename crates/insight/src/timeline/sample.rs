@@ -91,6 +91,7 @@ impl Sample {
             end: Ticks(end),
             dispatch: Ticks(dispatch),
             finish: Ticks(finish),
+            ..BlockRow::default()
         });
         self
     }

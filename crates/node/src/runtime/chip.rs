@@ -194,6 +194,7 @@ impl<'n, P: Probe> NodeChip<'n, P> {
         let end = if times.end_ns == 0 { *done_ns } else { bounded(times.end_ns, start) };
         let (kernel, lane, block) = self.executor(worker).place_of(&job.record, job.index);
         self.lent.probe.block(&PlacedBlock {
+            work: None,
             core: CoreId(worker as u32),
             thread: 0,
             record: &job.record,

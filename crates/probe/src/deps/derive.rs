@@ -17,7 +17,7 @@ use ringlane_trace::deps::{
 };
 use ringlane_trace::rows::ViewRow;
 
-use super::record::{ALLOC, BARRIER, MANUAL, StoredSubmit};
+use super::record::{ALLOC, BARRIER, MANUAL, StoredSubmit, dims_of};
 use super::sequence::Sequence;
 use super::whole_tensors::{TensorSlot, WholeAccess, WholeTensors};
 use crate::tensors::Tensors;
@@ -34,6 +34,7 @@ struct Touch<'a> {
     offset: u64,
     dims: &'a [Dim],
     whole: bool,
+    split: Option<u8>,
 }
 
 impl Touch<'_> {
@@ -69,6 +70,7 @@ pub(crate) struct Derived {
     pub(crate) args: Vec<DepsArg>,
     pub(crate) tensors: Vec<DepsTensor>,
     pub(crate) edges: Vec<DepsEdge>,
+    pub(crate) scalars: u32,
     /// What `edges` are made of, as long as they are not sorted.
     found: Vec<Found>,
 }
@@ -160,6 +162,7 @@ impl Derivation {
         derived.tensors.clear();
         derived.edges.clear();
         derived.found.clear();
+        derived.scalars = 0;
         let (head, task) = (&submit.head, TaskId(submit.head.task_id));
         self.sequence.push(head.seq, task);
         self.explicit(submit, derived);
@@ -167,12 +170,18 @@ impl Derivation {
             self.alloc(submit, derived);
         } else {
             for (index, argument) in recorded_args(submit.words).enumerate() {
-                if let Argument::Tensor(tensor) = argument {
-                    self.argument(submit, index as u32, &tensor, derived);
+                match argument {
+                    Argument::Tensor(tensor) => self.argument(submit, index as u32, &tensor, derived),
+                    Argument::Scalar(_) => derived.scalars += 1,
                 }
             }
         }
         self.inferred(task, derived);
+    }
+
+    /// The number of a tensor on a heap ring, if a task has made it.
+    pub(crate) fn tensor_at(&self, space: u32, base: u64) -> Option<TensorIndex> {
+        self.tensors.get(space, base).map(|known| known.index)
     }
 
     /// Edges that the program asked for.
@@ -196,12 +205,8 @@ impl Derivation {
 
     /// A tensor that is made by a task without a kernel.
     fn alloc(&mut self, submit: &StoredSubmit<'_>, derived: &mut Derived) {
-        let mut dims = [Dim::default(); MAX_RANK];
         let dtype = DType::from_code(submit.head.dtype_or_label as u8).unwrap_or(DType::UInt8);
-        for (dim, word) in dims.iter_mut().zip(submit.words) {
-            *dim = Dim { len: *word as u32, stride: (*word >> 32) as u32 };
-        }
-        let rank = submit.words.len().min(MAX_RANK);
+        let (dims, rank) = dims_of(submit.words);
         let elements: u64 = dims[..rank].iter().map(|d| d.len as u64).product();
         let bytes = elements * dtype.size_bytes() as u64;
         let tensor = self.make(submit.head.space.into(), submit.extra, bytes, derived);
@@ -215,6 +220,7 @@ impl Derivation {
             offset: 0,
             dims: &dims[..rank],
             whole: true,
+            split: None,
         };
         self.touch(&touch, derived);
     }
@@ -242,6 +248,7 @@ impl Derivation {
             offset: argument.offset(),
             dims: argument.dims(),
             whole: argument.is_whole(),
+            split: argument.split(),
         };
         self.touch(&touch, derived);
     }
@@ -250,7 +257,7 @@ impl Derivation {
     fn touch(&mut self, touch: &Touch<'_>, derived: &mut Derived) {
         let Some(view) = ViewRow::new(touch.dtype, touch.offset, touch.dims) else { return };
         let (index, access, tensor) = (touch.index, touch.access, touch.tensor.index);
-        derived.args.push(DepsArg { index, access, tensor, view });
+        derived.args.push(DepsArg { index, access, tensor, view, split: touch.split });
         if access == Access::NoDep {
             return;
         }

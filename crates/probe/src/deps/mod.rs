@@ -4,4 +4,5 @@ pub(crate) mod background;
 pub(crate) mod derive;
 pub(crate) mod record;
 mod sequence;
+pub(crate) mod steps;
 mod whole_tensors;

@@ -3,11 +3,14 @@
 //! ```text
 //! │ head │ argument words (alloc: dimensions) │ barrier, if any │ since or base, if any │ explicit predecessors │ label │
 //! ```
+//! What the orchestration does between its submits is stored among them, with heads of other kinds (see `steps.rs`).
 
-use ringlane_engine::api::backend::Inference;
+use ringlane_engine::api::backend::{Contents, Inference};
 use ringlane_engine::observe::{Submission, Submitted};
+use ringlane_task::{Dim, MAX_RANK, TensorView};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
+use super::steps::LABEL;
 use crate::lane::Writer;
 
 /// The header of a submit's words.
@@ -32,17 +35,23 @@ pub(crate) struct SubmitHead {
     pub(crate) flags: u8,
     /// An alloc: the ring it is on.
     pub(crate) space: u16,
-    /// An alloc: the type of its elements. A task with kernels: bytes of its label, which takes whole words.
+    /// An alloc or a read: the type of its elements. A task with kernels, or a label: bytes of it, which takes whole words.
     pub(crate) dtype_or_label: u16,
+    /// A task with kernels: picoseconds of its blocks, if its submit said so.
+    pub(crate) duration_ps: u64,
 }
 
 /// In a scope without inference.
 pub(crate) const MANUAL: u8 = 1;
 /// The id of the barrier that it follows comes after the words.
 pub(crate) const FOLLOWS_BARRIER: u8 = 2;
+/// An alloc with values of the orchestration.
+pub(crate) const UPLOAD: u8 = 4;
 pub(crate) const KERNELS: u8 = 0;
 pub(crate) const BARRIER: u8 = 1;
 pub(crate) const ALLOC: u8 = 2;
+/// The first of the kinds that are not submits.
+pub(crate) const STEPS: u8 = 3;
 
 /// Stores a submit. One with more explicit predecessors than a buffer holds is lost, and counted.
 #[inline]
@@ -67,6 +76,7 @@ pub(crate) fn store(writer: &mut Writer, submission: &Submission<'_>) {
             let label = task.label().unwrap_or_default();
             (head.words, head.after) = (task.words().len() as u16, after.count() as u32);
             head.dtype_or_label = label.len() as u16;
+            head.duration_ps = task.duration_ps().unwrap_or(0);
             let tail = barrier.into_iter().chain(after.ids().map(|t| t.0));
             write(writer, &head, task.words().as_bytes(), tail, label);
         }
@@ -74,17 +84,33 @@ pub(crate) fn store(writer: &mut Writer, submission: &Submission<'_>) {
             head.kind = BARRIER;
             write(writer, &head, &[], barrier.into_iter().chain([since]), "");
         }
-        Submitted::Alloc { space, base, view } => {
+        Submitted::Alloc { space, base, view, contents } => {
             (head.kind, head.space) = (ALLOC, space as u16);
+            head.flags |= if matches!(contents, Contents::Host(_)) { UPLOAD } else { 0 };
             (head.dtype_or_label, head.words) = (view.dtype() as u16, view.rank() as u16);
-            let mut dims = [0u64; ringlane_task::MAX_RANK];
-            for (word, dim) in dims.iter_mut().zip(view.dims()) {
-                *word = dim.len as u64 | (dim.stride as u64) << 32;
-            }
+            let dims = dim_words(view);
             let dims = dims[..view.rank()].as_bytes();
             write(writer, &head, dims, barrier.into_iter().chain([base]), "");
         }
     }
+}
+
+/// The dimensions of a view, one word each.
+pub(super) fn dim_words(view: &TensorView) -> [u64; MAX_RANK] {
+    let mut words = [0u64; MAX_RANK];
+    for (word, dim) in words.iter_mut().zip(view.dims()) {
+        *word = dim.len as u64 | (dim.stride as u64) << 32;
+    }
+    words
+}
+
+/// The dimensions that these words are, and how many there are.
+pub(crate) fn dims_of(words: &[u64]) -> ([Dim; MAX_RANK], usize) {
+    let mut dims = [Dim::default(); MAX_RANK];
+    for (dim, word) in dims.iter_mut().zip(words) {
+        *dim = Dim { len: *word as u32, stride: (*word >> 32) as u32 };
+    }
+    (dims, words.len().min(MAX_RANK))
 }
 
 impl SubmitHead {
@@ -96,12 +122,12 @@ impl SubmitHead {
 
     /// Bytes of the label at the end.
     fn label_bytes(&self) -> usize {
-        if self.kind == KERNELS { self.dtype_or_label as usize } else { 0 }
+        if [KERNELS, LABEL].contains(&self.kind) { self.dtype_or_label as usize } else { 0 }
     }
 }
 
 #[inline]
-fn write(writer: &mut Writer, head: &SubmitHead, words: &[u8], tail: impl Iterator<Item = u64>, label: &str) {
+pub(super) fn write(writer: &mut Writer, head: &SubmitHead, words: &[u8], tail: impl Iterator<Item = u64>, label: &str) {
     let (tail_bytes, label_bytes) = (8 * head.tail_words(), label.len().next_multiple_of(8));
     let bytes = size_of::<SubmitHead>() + words.len() + tail_bytes + label_bytes;
     let Some(place) = writer.reserve(bytes) else { return };

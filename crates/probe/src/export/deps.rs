@@ -5,9 +5,10 @@ use std::{io, thread};
 
 use ringlane_task::{KernelId, ScopeId, Seq, SiteId, TaskId};
 use ringlane_trace::ArtifactFile;
-use ringlane_trace::deps::{DepsNames, DepsTask, DepsWriter, Inference, TaskKernel};
+use ringlane_trace::deps::{DepsNames, DepsStep, DepsTask, DepsWriter, Inference, TaskKernel};
 use ringlane_trace::rows::RowCounts;
 
+use super::steps::Steps;
 use super::{Export, Rows};
 use crate::deps::background::BackgroundWriter;
 use crate::deps::derive::{Derivation, Derived};
@@ -46,17 +47,31 @@ impl Export<'_> {
         let mut writer = DepsWriter::new(out, spools);
         let mut derivation = Derivation::new(self.facts.external_bytes.clone());
         let (mut derived, mut scratch) = (Derived::default(), Vec::new());
+        let (mut steps, mut written) = (Steps::default(), 0);
         self.for_each_chunk(kinds::DEPS, rows, |_, chunk| {
             let mut outcome = Ok(());
             record::for_each(chunk, &mut scratch, |submit| {
-                if outcome.is_ok() {
-                    derivation.submit(&submit, &mut derived);
-                    outcome = write(&mut writer, &names, &submit, &derived);
+                if outcome.is_err() {
+                    return;
                 }
+                if submit.head.kind >= record::STEPS {
+                    outcome = steps.add(&submit, &names, &derivation);
+                    return;
+                }
+                derivation.submit(&submit, &mut derived);
+                outcome = write(&mut writer, &names, &submit, &derived, steps.take());
+                written += 1;
             });
             outcome
         })?;
-        Ok(writer.finish(self.dropped(kinds::DEPS, rows))?.tasks)
+        // Of a recording that lacks something, the steps do not say what they mean.
+        if self.dropped(kinds::DEPS, rows) == 0 {
+            let last = steps.take();
+            writer.program(steps.into_buffers(&derivation), last);
+            return Ok(writer.finish(0)?.tasks);
+        }
+        let dropped = self.counts(kinds::DEPS).total.saturating_sub(written);
+        Ok(writer.finish(dropped)?.tasks)
     }
 }
 
@@ -65,6 +80,7 @@ fn write<W: io::Write>(
     names: &DepsNames,
     submit: &StoredSubmit<'_>,
     derived: &Derived,
+    before: Vec<DepsStep<'_>>,
 ) -> io::Result<()> {
     let head = &submit.head;
     let lane = |at: usize| -> io::Result<TaskKernel<'_>> {
@@ -92,6 +108,10 @@ fn write<W: io::Write>(
         args: derived.args.as_slice().into(),
         label: Some(submit.label.into()).filter(|label: &Cow<'_, str>| !label.is_empty()),
         duration: None,
+        duration_ps: Some(head.duration_ps).filter(|&ps| ps > 0),
+        scalars: Some(derived.scalars).filter(|&count| count > 0),
+        upload: (head.flags & record::UPLOAD != 0).then_some(true),
+        before: Some(before.into()).filter(|steps: &Cow<'_, [_]>| !steps.is_empty()),
     })?;
     derived.tensors.iter().try_for_each(|tensor| writer.tensor(tensor))?;
     derived.edges.iter().try_for_each(|edge| writer.edge(edge))

@@ -12,6 +12,7 @@ mod phases;
 mod pmu;
 mod reclaims;
 mod scopes;
+mod steps;
 mod swimlane;
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests;
@@ -25,7 +26,9 @@ use ringlane_engine::stall::Deadlock;
 use ringlane_task::{Capacities, CoreId, DfxFlags, Explain, KernelId, Reader, TaskId, Ticks};
 use ringlane_trace::rows::KernelRow;
 use ringlane_trace::swimlane::CopyRow;
-use ringlane_trace::{ArtifactFile, DfxCost, FileEntry, PmuSource, RunDir, TraceError, os_reason_hint};
+use ringlane_trace::{
+    ArtifactFile, DfxCost, FileEntry, PmuSource, RecordSizes, RunDir, TraceError, os_reason_hint,
+};
 use zerocopy::FromBytes;
 
 use crate::error::ProbeError;
@@ -58,6 +61,8 @@ pub struct RunFacts {
     pub core_to_thread: Vec<u32>,
     /// What was copied between host and device, with stamps of the run's clock; `None` where the chip does not copy.
     pub copies: Option<Copies>,
+    /// Whether the chip has a cost model, which says what each block does.
+    pub has_cost_model: bool,
     /// Kernels, by number.
     pub kernels: Vec<KernelRow>,
     /// Source sites as `file:line`, by number.
@@ -90,6 +95,10 @@ pub struct Exported {
     pub pmu: Option<PmuSource>,
     /// Memory that was reserved for records.
     pub memory_bytes: u64,
+    /// What the records took in the memory of a modelled chip.
+    pub record_bytes: Option<RecordSizes>,
+    /// The capacities of the run.
+    pub capacities: Option<Capacities>,
     /// What did not go well; the run itself is not touched by it.
     pub problems: Vec<RecordingProblem>,
     /// Whether a person ended the export: the files that were not written by then have no rows.
@@ -194,6 +203,8 @@ pub(crate) struct Export<'a> {
     recorded: &'a Recorded,
     facts: &'a RunFacts,
     settings: &'a Settings,
+    /// Steps between submits that were recorded among them.
+    steps: u64,
     dir: &'a RunDir,
     /// Whether any row of counters is the processor's.
     counted: AtomicBool,
@@ -221,7 +232,11 @@ impl<C> Recorder<C> {
         let begun = Instant::now();
         self.close();
         let Some(recording) = self.recording.take() else { return Exported::default() };
-        let mut exported = Exported::default();
+        let mut exported = Exported {
+            record_bytes: facts.has_cost_model.then(|| self.record_sizes()),
+            capacities: Some(facts.capacities),
+            ..Exported::default()
+        };
         let recorded = match recording.stop([]) {
             Ok(recorded) => recorded,
             Err(error) => {
@@ -233,6 +248,7 @@ impl<C> Recorder<C> {
             recorded: &recorded,
             facts,
             settings: &self.settings,
+            steps: self.steps,
             dir: &self.dir,
             counted: AtomicBool::new(false),
             payload: self.payload.as_ref().and_then(|payload| payload.file().try_clone().ok()),
@@ -327,7 +343,9 @@ impl Export<'_> {
     }
 
     fn counts(&self, kind: RecordKind) -> KindCounts {
-        self.recorded.kind(kind).map(RecordedKind::counts).unwrap_or_default()
+        let counts = self.recorded.kind(kind).map(RecordedKind::counts).unwrap_or_default();
+        let steps = if kind == kinds::DEPS { self.steps } else { 0 };
+        KindCounts { total: counts.total.saturating_sub(steps), ..counts }
     }
 
     /// Rows of a kind that are not in the file.

@@ -13,7 +13,7 @@ use ringlane_trace::swimlane::{
 use super::reclaims::Reclaims;
 use super::{Export, Rows};
 use crate::kinds;
-use crate::records::{BlockLife, BlockPhases, BlockTime, Edge, SubmitTime, TaskLife};
+use crate::records::{BlockLife, BlockPhases, BlockTime, Edge, ModelledBlock, SubmitTime, TaskLife};
 
 pub(super) type Writer<'w> = SwimlaneWriter<&'w mut ArtifactFile>;
 
@@ -30,7 +30,10 @@ impl Export<'_> {
             kernels: self.facts.kernels.clone(),
         };
         let (copies, copies_lost) = self.copies(rows);
-        let mut writer = SwimlaneWriter::with_copies(out, level, &meta, copies.as_deref());
+        let mut writer = match self.facts.has_cost_model {
+            true => SwimlaneWriter::of_model(out, level, &meta, copies.as_deref()),
+            false => SwimlaneWriter::with_copies(out, level, &meta, copies.as_deref()),
+        };
         self.blocks(&mut writer, level, rows)?;
         if level >= SwimlaneLevel::Tasks {
             self.tasks(&mut writer, rows)?;
@@ -56,11 +59,19 @@ impl Export<'_> {
             SwimlaneLevel::Blocks => self.for_each(kind, rows, |_, time: BlockTime| {
                 writer.row(&self.block(&BlockLife { time, ..BlockLife::default() }))
             }),
+            _ if self.settings.cores.are_modelled() => {
+                self.for_each(kind, rows, |_, block: ModelledBlock| {
+                    let ModelledBlock { life, cost_ps, flops, bytes } = block;
+                    writer.row(&BlockRow { cost_ps, flops, bytes, ..self.block(&life) })
+                })
+            }
             // What a thread does between its blocks is recorded with them only where it runs them itself.
-            SwimlaneLevel::Phases if !self.settings.cores.are_modelled() => {
+            SwimlaneLevel::Phases => {
                 self.for_each(kind, rows, |_, block: BlockPhases| writer.row(&self.block(&block.life)))
             }
-            _ => self.for_each(kind, rows, |_, life: BlockLife| writer.row(&self.block(&life))),
+            SwimlaneLevel::Tasks => {
+                self.for_each(kind, rows, |_, life: BlockLife| writer.row(&self.block(&life)))
+            }
         }
     }
 
@@ -90,6 +101,7 @@ impl Export<'_> {
             end: self.ticks(life.time.end),
             dispatch: self.ticks(life.dispatch),
             finish: self.ticks(life.finish),
+            ..BlockRow::default()
         }
     }
 

@@ -110,7 +110,7 @@ fn export_until(
     let counted = AtomicBool::new(false);
     let recorded = &recorded;
     let export =
-        Export { recorded, facts: &facts, settings: &settings, dir, counted, payload: None, stop_asked };
+        Export { recorded, facts: &facts, settings: &settings, steps: 0, dir, counted, payload: None, stop_asked };
     export.run(&mut exported, None);
     exported
 }
@@ -128,6 +128,7 @@ fn facts() -> RunFacts {
         kernels: Vec::new(),
         sites: vec!["here.rs:1".to_string()],
         capacities: Capacities::of(&CallConfig::default()),
+        has_cost_model: true,
         external_bytes: Vec::new(),
         fatal: None,
     }

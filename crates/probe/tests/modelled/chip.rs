@@ -137,6 +137,7 @@ impl Probe for Reporter<'_> {
         let Running { record, kernel, lane, block, dispatch, start } = control.running;
         let (record, counters) = (&record, &[50, 7 + u64::from(block), 9][..]);
         self.recorder.block(&PlacedBlock {
+            work: None,
             core,
             thread: number,
             record,

@@ -93,6 +93,7 @@ fn facts(makespan_ticks: u64) -> RunFacts {
         kernels: vec![KernelRow { func_id: KernelId(0), name: "K".into(), core_type: "any".into() }],
         sites: Vec::new(),
         capacities: Capacities::default(),
+        has_cost_model: true,
         external_bytes: Vec::new(),
         fatal: None,
     }
@@ -143,6 +144,7 @@ fn record(dir: &RunDir, level: u8) -> Exported {
         kernels: table.kernels().enumerate().map(kernel).collect(),
         sites: table.sites().collect(),
         capacities: *table.capacities(),
+        has_cost_model: true,
         external_bytes: table.external_bytes(),
         ..facts(run.report.makespan_ticks)
     });
@@ -233,6 +235,7 @@ fn many(dir: &RunDir, blocks: u32) -> Exported {
         let [dispatch, start, end, finish] = [0, 1, 5, 6].map(|after| Ticks(at + after));
         let (record, counters, lane, block) = (&record, &[4, 3, 2][..], 0, 0);
         recorder.probe().block(&PlacedBlock {
+            work: None,
             core,
             thread,
             record,

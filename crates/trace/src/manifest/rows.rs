@@ -1,6 +1,6 @@
 //! The parts of a manifest.
 
-use ringlane_task::Explain;
+use ringlane_task::{ChipSpec, Explain};
 use serde::{Deserialize, Serialize};
 
 use crate::rows::dist::stays_below;
@@ -80,7 +80,7 @@ pub struct ClockFacts {
 }
 
 /// How a modelled chip was run: with the platform and the seed, all that its times depend on.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModelFacts {
     /// The chip's own name: another than the platform's where a file was given.
     pub chip: String,
@@ -90,6 +90,26 @@ pub struct ModelFacts {
     pub chaos: Option<u64>,
     /// Where the costs of blocks were recorded, if they were.
     pub costs: Option<String>,
+    /// The part of the chip that the run used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spec: Option<ChipSpec>,
+}
+
+/// Bytes that records take in the memory of a modelled chip; 0 for those that were not made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordSizes {
+    /// A block.
+    pub block: u64,
+    /// A phase of a control thread.
+    pub phase: u64,
+    /// A submit.
+    pub submit: u64,
+    /// A scope.
+    pub scope: u64,
+    /// A task whose arguments are captured.
+    pub captured_task: u64,
+    /// A captured argument, beside its bytes.
+    pub captured_argument: u64,
 }
 
 /// A captured graph that was replayed.

@@ -5,6 +5,7 @@
 mod read;
 mod skeleton;
 mod spool;
+mod steps;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -21,6 +22,7 @@ pub use super::{KernelRow, RowCounts};
 pub use read::{Deps, DepsRow, read_deps};
 pub use skeleton::{SkeletonRow, read_skeleton};
 pub(crate) use spool::Packed;
+pub use steps::{BufferRow, DepsStep, StepKind};
 pub use write::{DepsNames, DepsWriter};
 
 use crate::text::Text;
@@ -71,6 +73,14 @@ row! { object
         label: Option<Cow<'a, str>> [absent],
         /// How long it takes, in ticks of the run's clock. Only imported graphs have it: what a run measured is in its swimlane.
         duration: Option<Ticks> [absent],
+        /// How long each of its blocks takes on a modelled chip, in picoseconds, if its submit says so.
+        duration_ps: Option<u64> [absent],
+        /// How many of its arguments are scalars, if any are.
+        scalars: Option<u32> [absent],
+        /// Whether it is an allocation that begins with values of the orchestration.
+        upload: Option<bool> [absent],
+        /// What the orchestration did since the submit before.
+        before: Option<Cow<'a, [DepsStep<'a>]>> [absent],
     }
 }
 
@@ -119,6 +129,8 @@ row! { object
         tensor: TensorIndex,
         /// The part of it.
         view: ViewRow [flat],
+        /// The axis along which blocks share it out.
+        split: Option<u8> [absent],
     }
 }
 

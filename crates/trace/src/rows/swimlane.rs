@@ -97,6 +97,12 @@ row! { array
         dispatch: Ticks [default],
         /// When the scheduler saw that it was done; as `dispatch`.
         finish: Ticks [default],
+        /// How long it takes according to a modelled chip, in picoseconds; 0 elsewhere, as the next two.
+        cost_ps: u64 [default],
+        /// Floating-point operations, if `cost_ps` follows from them and from `bytes`; otherwise 0.
+        flops: u64 [default],
+        /// Bytes moved between memory and core; as `flops`.
+        bytes: u64 [default],
     }
 }
 

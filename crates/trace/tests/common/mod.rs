@@ -71,6 +71,7 @@ pub fn blocks() -> Vec<BlockRow> {
         end: Ticks(end),
         dispatch: Ticks(dispatch),
         finish: Ticks(finish),
+        ..BlockRow::default()
     };
     vec![
         row(0, SCALE, 0, 0, 0, [20, 30, 100, 110]),
@@ -145,7 +146,7 @@ fn left_half() -> ViewRow {
 }
 
 fn arg(index: u32, access: Access, tensor: u32, view: ViewRow) -> DepsArg {
-    DepsArg { index, access, tensor: TensorIndex(tensor), view }
+    DepsArg { index, access, tensor: TensorIndex(tensor), view, split: None }
 }
 
 pub fn tensors() -> Vec<DepsTensor> {
@@ -203,7 +204,7 @@ pub fn write_deps(out: &mut impl Write, spools: [fs::File; 2]) -> DepsCounts {
             kernels: kernels.into(),
             args: args.into(),
             label: (task_id == MIX).then_some(MIX_LABEL.into()),
-            duration: None,
+            ..DepsTask::default()
         };
         writer.task(&row).unwrap();
     };

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{DepsEdge, DepsTask, DepsTensor, FILE_NAME};
+use super::{BufferRow, DepsEdge, DepsStep, DepsTask, DepsTensor, FILE_NAME};
 use crate::error::TraceError;
 use crate::rows::document::{Document, Value, read_document};
 use crate::rows::row::{ALL, ObjectRows};
@@ -17,6 +17,10 @@ pub enum DepsRow {
     Tensor(DepsTensor),
     /// An edge.
     Edge(DepsEdge),
+    /// An external buffer of the run.
+    Buffer(BufferRow),
+    /// What the orchestration did after its last submit.
+    LastStep(DepsStep<'static>),
 }
 
 /// The whole file in memory.
@@ -28,6 +32,11 @@ pub struct Deps {
     pub tensors: Vec<DepsTensor>,
     /// Edges.
     pub edges: Vec<DepsEdge>,
+    /// External buffers of the run; none if the file is from before they were recorded.
+    pub buffers: Vec<BufferRow>,
+    /// What the orchestration did after its last submit. It ends the root scope: a file from before steps were recorded has
+    /// none.
+    pub last_steps: Vec<DepsStep<'static>>,
     /// Tasks that were lost.
     pub dropped: u64,
 }
@@ -40,6 +49,8 @@ impl Deps {
             DepsRow::Task(row) => deps.tasks.push(row),
             DepsRow::Tensor(row) => deps.tensors.push(row),
             DepsRow::Edge(row) => deps.edges.push(row),
+            DepsRow::Buffer(row) => deps.buffers.push(row),
+            DepsRow::LastStep(row) => deps.last_steps.push(row),
         })?;
         Ok(deps)
     }
@@ -81,6 +92,13 @@ impl<F: FnMut(DepsRow), const WANTED: u64> Document for Reader<F, WANTED> {
             }
             "edges" => {
                 value.read_rows_with(&ObjectRows::<_>::new(), "edges", |edge| each(DepsRow::Edge(edge)))?
+            }
+            "buffers" => {
+                value.read_rows_with(&ObjectRows::<_>::new(), "buffers", |row| each(DepsRow::Buffer(row)))?
+            }
+            "last_steps" => {
+                let rows = ObjectRows::<_>::new();
+                value.read_rows_with(&rows, "last_steps", |step| each(DepsRow::LastStep(step)))?
             }
             "dropped" => self.dropped = value.read()?,
             _ => value.skip()?,

@@ -43,7 +43,7 @@ pub fn read_skeleton(path: impl AsRef<Path>, mut each: impl FnMut(SkeletonRow)) 
             each(SkeletonRow::Task { task_id, seq, label: label.map(Cow::into_owned) });
         }
         DepsRow::Edge(DepsEdge { pred, succ, .. }) => each(SkeletonRow::Edge { pred, succ }),
-        DepsRow::Tensor(_) => {}
+        DepsRow::Tensor(_) | DepsRow::Buffer(_) | DepsRow::LastStep(_) => {}
     });
     Ok(read_document(path.as_ref(), reader)?.dropped)
 }

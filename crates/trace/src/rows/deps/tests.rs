@@ -42,7 +42,7 @@ fn file(name: &str) -> Vec<u8> {
     let mut text = Vec::new();
     let mut writer = DepsWriter::new(&mut text, spools);
     let view = ViewRow::from(&TensorView::contiguous(DType::Float32, &[3, 400]).unwrap());
-    let arg = |index, access| DepsArg { index, access, tensor: TensorIndex(index), view };
+    let arg = |index, access| DepsArg { index, access, tensor: TensorIndex(index), view, split: None };
     let args = [arg(0, Access::Input), arg(1, Access::OutputExisting)];
     let lanes = [0, 1].map(|lane| TaskKernel { kernel: Cow::Borrowed(&kernel), lane });
     for (seq, kernels, args) in
@@ -59,6 +59,7 @@ fn file(name: &str) -> Vec<u8> {
             args: args.into(),
             label: (seq == 0).then_some("layer 3".into()),
             duration: (seq != 1).then_some(Ticks(seq)),
+            ..DepsTask::default()
         };
         writer.task(&row).unwrap();
     }
@@ -127,6 +128,8 @@ proptest! {
             DepsRow::Task(_) => 0,
             DepsRow::Tensor(_) => 1,
             DepsRow::Edge(_) => 2,
+            DepsRow::Buffer(_) => 3,
+            DepsRow::LastStep(_) => 4,
         });
         prop_assert_eq!(moved, rows);
     }

@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind, Read, Seek, Write};
 use ringlane_task::{KernelId, SiteId};
 
 use super::spool::Waiting;
-use super::{DepsCounts, DepsEdge, DepsTask, DepsTensor, KernelRow, RowCounts, VERSION};
+use super::{BufferRow, DepsCounts, DepsEdge, DepsStep, DepsTask, DepsTensor, KernelRow, RowCounts, VERSION};
 use crate::rows::field::Field;
 use crate::rows::sections::Sections;
 use crate::text::Text;
@@ -62,6 +62,8 @@ pub struct DepsWriter<W, S> {
     tasks: Sections<W>,
     tensors: Waiting<S>,
     edges: Waiting<S>,
+    /// What was recorded of the program beside its submits.
+    program: Option<(Vec<BufferRow>, Vec<DepsStep<'static>>)>,
 }
 
 impl<W: Write, S: Read + Write + Seek> DepsWriter<W, S> {
@@ -71,7 +73,7 @@ impl<W: Write, S: Read + Write + Seek> DepsWriter<W, S> {
         head.raw("{\"version\":").number(VERSION);
         let [tensors, edges] = spools.map(Waiting::new);
         let tasks = Sections::new(out, head, vec![",\n\"tasks\":[\n".to_string()]);
-        DepsWriter { tasks, tensors, edges }
+        DepsWriter { tasks, tensors, edges, program: None }
     }
 
     /// Writes one task, in submission order.
@@ -90,6 +92,11 @@ impl<W: Write, S: Read + Write + Seek> DepsWriter<W, S> {
         self.edges.push(row)
     }
 
+    /// Adds the external buffers, and what the orchestration did after its last submit.
+    pub fn program(&mut self, buffers: Vec<BufferRow>, last_steps: Vec<DepsStep<'static>>) {
+        self.program = Some((buffers, last_steps));
+    }
+
     /// Puts the parts together and ends the file; `dropped` is how many tasks were lost.
     pub fn finish(mut self, dropped: u64) -> io::Result<DepsCounts> {
         let tasks = RowCounts { collected: self.tasks.rows(0), dropped };
@@ -101,6 +108,10 @@ impl<W: Write, S: Read + Write + Seek> DepsWriter<W, S> {
         self.edges.write_to::<DepsEdge>(self.tasks.out())?;
         let mut tail = Text::default();
         tail.raw("],\n");
+        if let Some((buffers, last_steps)) = &self.program {
+            tail.raw("\"buffers\":").list(buffers, |text, row| row.write(text));
+            tail.raw(",\n\"last_steps\":").list(last_steps, |text, row| row.write(text)).raw(",\n");
+        }
         tasks.write(&mut tail);
         tail.raw("}\n").give(self.tasks.out())?;
         self.tasks.finish()?;

@@ -165,7 +165,10 @@ impl<F: FnMut(SwimlaneRow)> Reader<F> {
     /// Takes the columns of an array.
     pub(super) fn find<R: SectionRow>(&mut self, value: Value<'_, '_>) -> Result<(), ReadError> {
         let names: Vec<String> = value.read()?;
-        let above = &R::COLUMNS[R::columns(self.level)..];
+        let above = match self.level < R::FULL_LEVEL {
+            true => &R::COLUMNS[R::columns(self.level)..],
+            false => &[],
+        };
         if let Some(name) = names.iter().find(|name| above.contains(&name.as_str())) {
             return Err(format!("level {} has the column {name:?}", self.level.number()).into());
         }

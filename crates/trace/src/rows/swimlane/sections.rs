@@ -9,6 +9,15 @@ use crate::rows::scan::ReadError;
 /// Arrays after the head, in the order of the file.
 pub(super) const SECTIONS: usize = 5;
 
+/// What a chip can say of its blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ChipKind {
+    /// When they ran.
+    Real,
+    /// Also what its cost model says of them.
+    Modelled,
+}
+
 /// A row of one of the arrays.
 pub(crate) trait SectionRow: ArrayRow {
     /// Its place among the arrays.
@@ -22,8 +31,17 @@ pub(crate) trait SectionRow: ArrayRow {
 
     /// The number of its columns at a level.
     fn columns(level: SwimlaneLevel) -> usize {
-        if level < Self::FULL_LEVEL { Self::REQUIRED } else { Self::COLUMNS.len() }
+        if level < Self::FULL_LEVEL { Self::REQUIRED } else { Self::COLUMNS.len() - Self::OF_MODELS }
     }
+
+    /// The number of its columns at a level, as a kind of chip has them.
+    fn columns_of(level: SwimlaneLevel, chip: ChipKind) -> usize {
+        let full = chip == ChipKind::Modelled && level >= Self::FULL_LEVEL;
+        if full { Self::COLUMNS.len() } else { Self::columns(level) }
+    }
+
+    /// The number of its last columns that only modelled chips have.
+    const OF_MODELS: usize = 0;
 
     /// The level that has all of its columns.
     const FULL_LEVEL: SwimlaneLevel = Self::LEVEL;
@@ -34,7 +52,7 @@ pub(crate) trait SectionRow: ArrayRow {
 
 /// Declares the arrays and what any of their rows is.
 macro_rules! sections {
-    ($($(#[$doc:meta])* $variant:ident($row:ident) = $place:literal, $columns:literal, $rows:literal, $level:ident $(, all from $full:ident)?;)*) => {
+    ($($(#[$doc:meta])* $variant:ident($row:ident) = $place:literal, $columns:literal, $rows:literal, $level:ident $(, all from $full:ident)? $(, $models:literal of models)?;)*) => {
         /// One row of any kind.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum SwimlaneRow {
@@ -47,6 +65,7 @@ macro_rules! sections {
             const ROWS_KEY: &'static str = $rows;
             const LEVEL: SwimlaneLevel = SwimlaneLevel::$level;
             $(const FULL_LEVEL: SwimlaneLevel = SwimlaneLevel::$full;)?
+            $(const OF_MODELS: usize = $models;)?
 
             fn wrap(self) -> SwimlaneRow {
                 SwimlaneRow::$variant(self)
@@ -73,10 +92,10 @@ macro_rules! sections {
         }
 
         /// What comes before the rows of each array that a level has.
-        pub(super) fn openings(level: SwimlaneLevel) -> Vec<String> {
+        pub(super) fn openings(level: SwimlaneLevel, chip: ChipKind) -> Vec<String> {
             let mut openings = Vec::new();
             $(if <$row>::LEVEL <= level {
-                openings.push(opening::<$row>($columns, $rows, <$row>::columns(level)));
+                openings.push(opening::<$row>($columns, $rows, <$row>::columns_of(level, chip)));
             })*
             openings
         }
@@ -85,7 +104,7 @@ macro_rules! sections {
 
 sections! {
     /// A block.
-    Block(BlockRow) = 0, "block_columns", "blocks", Blocks, all from Tasks;
+    Block(BlockRow) = 0, "block_columns", "blocks", Blocks, all from Tasks, 3 of models;
     /// A task.
     Task(TaskRow) = 1, "task_columns", "tasks", Tasks;
     /// An edge.

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::io::{self, Write};
 
-use super::sections::{SECTIONS, SectionRow, copies_opening, openings};
+use super::sections::{ChipKind, SECTIONS, SectionRow, copies_opening, openings};
 use super::{CopyRow, SwimlaneCounts, SwimlaneDropped, SwimlaneLevel, SwimlaneMeta};
 use crate::rows::RowCounts;
 use crate::rows::field::Field;
@@ -30,13 +30,24 @@ pub struct SwimlaneWriter<W> {
     level: SwimlaneLevel,
     /// How many there are, where the chip copies.
     copies: Option<u64>,
+    chip: ChipKind,
     sections: Sections<W>,
 }
 
 impl<W: Write> SwimlaneWriter<W> {
     /// Starts the file.
     pub fn new(out: W, level: SwimlaneLevel, meta: &SwimlaneMeta) -> Self {
-        Self::with_copies(out, level, meta, None)
+        Self::start(out, level, meta, None, ChipKind::Real)
+    }
+
+    /// Starts the file of a modelled chip, whose blocks have the columns of its cost model.
+    pub fn of_model(
+        out: W,
+        level: SwimlaneLevel,
+        meta: &SwimlaneMeta,
+        copies: Option<&[CopyRow]>,
+    ) -> Self {
+        Self::start(out, level, meta, copies, ChipKind::Modelled)
     }
 
     /// Starts the file of a chip that may copy between host and device: where it does, `copies` are all of them.
@@ -45,6 +56,16 @@ impl<W: Write> SwimlaneWriter<W> {
         level: SwimlaneLevel,
         meta: &SwimlaneMeta,
         copies: Option<&[CopyRow]>,
+    ) -> Self {
+        Self::start(out, level, meta, copies, ChipKind::Real)
+    }
+
+    fn start(
+        out: W,
+        level: SwimlaneLevel,
+        meta: &SwimlaneMeta,
+        copies: Option<&[CopyRow]>,
+        chip: ChipKind,
     ) -> Self {
         let mut head = Text::default();
         head.raw("{\"version\":").number(level.version());
@@ -56,14 +77,14 @@ impl<W: Write> SwimlaneWriter<W> {
             });
         }
         let copies = copies.map(|copies| copies.len() as u64);
-        SwimlaneWriter { level, copies, sections: Sections::new(out, head, openings(level)) }
+        SwimlaneWriter { level, copies, chip, sections: Sections::new(out, head, openings(level, chip)) }
     }
 
     /// Writes one row: a block, a task, an edge, a phase or a submit. All of one kind come before those of the next.
     #[inline]
     #[allow(private_bounds)] // Only rows of this file are meant.
     pub fn row<R: SectionRow>(&mut self, row: &R) -> io::Result<()> {
-        row.write_values(self.sections.row(R::PLACE)?, R::columns(self.level));
+        row.write_values(self.sections.row(R::PLACE)?, R::columns_of(self.level, self.chip));
         Ok(())
     }
 

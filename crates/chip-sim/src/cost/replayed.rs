@@ -1,0 +1,120 @@
+//! What the blocks of a recorded run do: a replay uses it instead of cost models, and computes no values.
+//!
+//! ```text
+//! task 0 │ lane 0: block 0, block 1, … │ lane 1: … ║ task 1 │ …      tasks in submission order
+//! ```
+
+use ringlane_engine::observe::BlockWork;
+
+use super::BlockCost;
+use super::limits::BLOCK_MAX;
+use crate::core::CoreKind;
+use crate::time::Ps;
+
+/// A duration that is some multiple of another, at least a picosecond.
+///
+/// ```
+/// use ringlane_chip_sim::cost::scaled;
+/// assert_eq!((scaled(1_000, 0.5), scaled(1_000, 0.0), scaled(3, 1.5)), (500, 1, 5));
+/// ```
+pub fn scaled(picoseconds: Ps, factor: f64) -> Ps {
+    ((picoseconds as f64 * factor).round() as Ps).clamp(1, BLOCK_MAX)
+}
+
+/// A block of a recorded run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ReplayedBlock {
+    /// What the cost model said of it.
+    pub work: BlockWork,
+    /// The multiple of that time that it takes.
+    pub factor: f64,
+}
+
+impl From<BlockWork> for ReplayedBlock {
+    fn from(work: BlockWork) -> Self {
+        ReplayedBlock { work, factor: 1.0 }
+    }
+}
+
+/// Which block says how long a task takes before it runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TaskDuration {
+    /// The first of each kernel, as a kernel's cost model says.
+    #[default]
+    FirstBlock,
+    /// The longest, as a table of recorded durations says.
+    LongestBlock,
+}
+
+/// The blocks of a recorded run, by the task's place in submission order.
+#[derive(Clone, Debug, Default)]
+pub struct BlockCosts {
+    /// The first block of each task, and the end of the last.
+    first: Vec<usize>,
+    blocks: Vec<ReplayedBlock>,
+    /// How long tasks take, as far as policies know.
+    pub task_duration: TaskDuration,
+}
+
+impl BlockCosts {
+    /// Adds the next task: its blocks lane by lane. A task without kernels has none.
+    pub fn push_task(&mut self, blocks: impl IntoIterator<Item = ReplayedBlock>) {
+        self.first.push(self.blocks.len());
+        self.blocks.extend(blocks);
+    }
+
+    /// The blocks of a task.
+    pub fn of_task(&self, seq: usize) -> &[ReplayedBlock] {
+        let end = self.first.get(seq + 1).copied().unwrap_or(self.blocks.len());
+        self.first.get(seq).map_or(&[], |&first| &self.blocks[first..end])
+    }
+
+    /// The same, to be changed.
+    pub fn of_task_mut(&mut self, seq: usize) -> &mut [ReplayedBlock] {
+        let end = self.first.get(seq + 1).copied().unwrap_or(self.blocks.len());
+        match self.first.get(seq) {
+            Some(&first) => &mut self.blocks[first..end],
+            None => &mut [],
+        }
+    }
+
+    /// The number of tasks.
+    pub fn tasks(&self) -> usize {
+        self.first.len()
+    }
+}
+
+impl super::CostModel {
+    /// The cost of a block of a replayed task on a core of this kind; `None` if nothing is replayed.
+    #[inline]
+    pub(crate) fn replayed(&self, seq: u64, index: u32, core: CoreKind) -> Option<BlockCost> {
+        let costs = self.replayed.as_ref()?;
+        let block = costs.of_task(seq as usize).get(index as usize).copied();
+        Some(self.cost_of_replayed(block.unwrap_or_else(|| BlockWork::default().into()), core))
+    }
+
+    /// How long a replayed task with these lanes takes before it runs; `None` if nothing is replayed.
+    pub(crate) fn replayed_task(&self, seq: u64, blocks: u32, kinds: &[CoreKind]) -> Option<Ps> {
+        let costs = self.replayed.as_ref()?;
+        let all = costs.of_task(seq as usize).chunks(blocks.max(1) as usize).zip(kinds);
+        let of = |lane: &[ReplayedBlock], kind| {
+            let known = match costs.task_duration {
+                TaskDuration::FirstBlock => &lane[..1],
+                TaskDuration::LongestBlock => lane,
+            };
+            known.iter().map(|&block| self.cost_of_replayed(block, kind).picoseconds).max()
+        };
+        Some(all.filter_map(|(lane, &kind)| of(lane, kind)).max().unwrap_or(0))
+    }
+
+    fn cost_of_replayed(&self, block: ReplayedBlock, core: CoreKind) -> BlockCost {
+        let BlockWork { picoseconds, flops, bytes } = block.work;
+        let time = match (flops, bytes) {
+            (0, 0) => picoseconds.clamp(1, BLOCK_MAX),
+            _ => self.roofline(core, flops as f64, bytes as f64).unwrap_or(self.default_block),
+        };
+        let picoseconds = if block.factor == 1.0 { time } else { scaled(time, block.factor) };
+        let (flops, bytes) = (flops as f64, bytes as f64);
+        BlockCost { picoseconds, flops, bytes, is_roofline: block.factor == 1.0, ..BlockCost::default() }
+    }
+}

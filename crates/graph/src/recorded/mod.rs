@@ -1,0 +1,55 @@
+//! A recorded run, read back as a program that can be run again.
+//!
+//! ```text
+//! run.json              chip, policy, rings, what records cost ──▶ Setup
+//! deps.json             tasks, views, edges, steps             ──▶ Program ──┐
+//! l2_perf_records.json  what each block does                   ──▶ BlockCosts ├─▶ replay
+//! tensor_dump.json      what was captured of each task         ──▶ Setup ────┘
+//! ```
+
+mod costs;
+mod program;
+mod read;
+mod setup;
+
+use std::path::{Path, PathBuf};
+
+use ringlane_chip_sim::cost::BlockCosts;
+use ringlane_trace::{Manifest, RunStatus};
+
+pub use program::{
+    Program, ProgramArg, ProgramBuffer, ProgramEdge, ProgramKernel, ProgramTask, Step, TaskKind,
+};
+pub use setup::Setup;
+
+use crate::error::ReplayError;
+
+/// A recorded run on a modelled chip.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    /// Its directory.
+    pub dir: PathBuf,
+    /// How it was run, and how it ended.
+    pub manifest: Manifest,
+    /// What was submitted.
+    pub program: Program,
+    /// What each block does.
+    pub costs: BlockCosts,
+    /// The chip, and how it was run.
+    pub setup: Setup,
+}
+
+impl Recorded {
+    /// Reads a run directory, or the one that a file is in.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self, ReplayError> {
+        let run = ringlane_insight::Run::open(path)?;
+        let (dir, manifest) = (run.dir, run.manifest);
+        if manifest.status != RunStatus::Ok {
+            return Err(ReplayError::NotOk { dir, status: manifest.status.as_str() });
+        }
+        let (program, ids) = read::program(&dir, &manifest)?;
+        let costs = costs::read(&dir, &manifest, &program, &ids)?;
+        let setup = Setup::read(&dir, &manifest, &ids)?;
+        Ok(Recorded { dir, manifest, program, costs, setup })
+    }
+}
