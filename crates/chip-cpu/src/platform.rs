@@ -85,8 +85,10 @@ unsafe impl Observable for CpuRuntime {
 impl ChipRuntime for CpuRuntime {
     const PLATFORMS: &'static [Capabilities] = &[CPU];
 
-    fn new(_: &'static Capabilities, config: &CallConfig, _: &ChipOptions) -> Result<Self> {
-        CpuRuntime::new(config)
+    fn new(_: &'static Capabilities, config: &CallConfig, options: &ChipOptions) -> Result<Self> {
+        let runtime = CpuRuntime::new(config)?;
+        runtime.table().slow_down(&options.slow);
+        Ok(runtime)
     }
 
     fn run_at<'e, R, P: Probe>(

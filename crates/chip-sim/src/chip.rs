@@ -1,5 +1,7 @@
 //! The orchestrator: its clock, and how its work and its waits advance virtual time.
 
+use std::collections::HashSet;
+
 use ringlane_engine::api::buffers::Permission;
 use ringlane_engine::arena::Arena;
 use ringlane_engine::memory::Memory;
@@ -27,13 +29,19 @@ pub(crate) struct SimChip<'t, P> {
     wiring: Option<SlotIndex>,
     /// External buffers in memory that the host cannot access.
     buffers: Vec<DeviceBuffer>,
+    /// Edges that an experiment does without.
+    dropped_edges: Option<&'t HashSet<(u64, u64)>>,
 }
 
 impl<'t, P: Probe> SimChip<'t, P> {
-    pub(crate) fn new(machine: Machine<'t, P>, totals: &'t mut Totals) -> Self {
+    pub(crate) fn new(
+        machine: Machine<'t, P>,
+        totals: &'t mut Totals,
+        dropped_edges: Option<&'t HashSet<(u64, u64)>>,
+    ) -> Self {
         *totals = Totals::default();
         machine.clock.show(0);
-        SimChip { machine, now: 0, totals, wiring: None, buffers: Vec::new() }
+        SimChip { machine, now: 0, totals, wiring: None, buffers: Vec::new(), dropped_edges }
     }
 
     /// Advances the orchestrator's clock by a duration.
@@ -141,6 +149,14 @@ impl<P: Probe> Chip for SimChip<'_, P> {
             self.wiring = Some(successor);
             self.machine.policy.wired(predecessor, successor);
         }
+    }
+
+    fn drops_edges(&self) -> bool {
+        self.dropped_edges.is_some()
+    }
+
+    fn keeps_edge(&self, before: u64, after: u64) -> bool {
+        self.dropped_edges.is_none_or(|dropped| !dropped.contains(&(before, after)))
     }
 
     /// Waits for the control threads to finish, and records their remaining time.

@@ -122,7 +122,9 @@ impl ChipRuntime for SimRuntime {
 
     fn new(platform: &'static Capabilities, config: &CallConfig, options: &ChipOptions) -> Result<Self> {
         let spec = options.spec.clone().unwrap_or_else(|| built_in(platform.name));
-        SimRuntime::new(&spec, config, SimOptions::from_options(options)?)
+        let mut runtime = SimRuntime::new(&spec, config, SimOptions::from_options(options)?)?;
+        runtime.slow_down(&options.slow);
+        Ok(runtime)
     }
 
     fn run_at<'e, R, P: Probe>(

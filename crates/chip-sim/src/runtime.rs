@@ -1,6 +1,7 @@
 //! The runtime on a modelled chip: a table, a chip's description, and runs.
 
 use core::panic::Location;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use ringlane_engine::api::backend::Site;
@@ -11,6 +12,7 @@ use ringlane_engine::orchestrator::State;
 use ringlane_engine::remote::ReplayedTable;
 use ringlane_engine::report::{Run, RunReport};
 use ringlane_engine::seams::Probe;
+use ringlane_engine::slowdown::Slowdown;
 use ringlane_engine::table::Table;
 use ringlane_engine::{Fault, Result, session};
 use ringlane_task::{CallConfig, Capacities, ChipSpec, ConfigError};
@@ -70,6 +72,8 @@ pub struct SimRuntime {
     /// The table of the graph that was replayed last, until a streamed run begins.
     pub(crate) bound: Option<Arc<Table>>,
     pub(crate) replayed: Arc<ReplayedTable>,
+    /// Edges that a replay of a recording does without.
+    dropped_edges: Option<Arc<HashSet<(u64, u64)>>>,
 }
 
 impl SimRuntime {
@@ -89,6 +93,7 @@ impl SimRuntime {
             config: *config,
             bound: None,
             replayed: Arc::default(),
+            dropped_edges: None,
         })
     }
 
@@ -102,9 +107,19 @@ impl SimRuntime {
         &self.chip.options
     }
 
+    /// Makes kernels slower.
+    pub fn slow_down(&mut self, slowdowns: &[Slowdown]) {
+        self.chip.costs.slow_down(slowdowns);
+    }
+
     /// Replays a recorded run from now on: blocks take as long as these, and no values are computed.
     pub fn replay(&mut self, costs: Arc<BlockCosts>) {
-        self.model.replay(costs);
+        self.chip.costs.replay(costs);
+    }
+
+    /// Leaves out edges between tasks, by their places in submission order. Only a replay can: values would be wrong.
+    pub fn drop_edges(&mut self, edges: Arc<HashSet<(u64, u64)>>) {
+        self.dropped_edges = Some(edges).filter(|edges| self.chip.costs.is_replay() && !edges.is_empty());
     }
 
     /// The kind of each core.
@@ -142,7 +157,7 @@ impl SimRuntime {
         self.bound = None;
         let table = self.table.clone();
         let mut totals = Totals::default();
-        let chip = SimChip::new(self.chip.machine(&table, probe), &mut totals);
+        let chip = SimChip::new(self.chip.machine(&table, probe), &mut totals, self.dropped_edges.as_deref());
         // SAFETY: `&mut self` excludes another run on this table; the last run left no task; the machine runs each
         // task once.
         let run = unsafe { session::run(&table, &mut self.state, chip, probe, site, buffers, f) };

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use ringlane_chip_sim::spec::SpecError;
 use ringlane_graph::import::ImportError;
+use ringlane_graph::ReplayError;
 use ringlane_insight::InsightError;
 use ringlane_node::NodeError;
 use ringlane_node::remote::RemoteError;
@@ -118,6 +119,8 @@ pub enum CliError {
     Insight(#[from] InsightError),
     /// A file cannot be imported.
     Import(#[from] ImportError),
+    /// A run cannot be replayed, or an experiment cannot be made.
+    Replay(#[from] ReplayError),
     /// Captured arguments cannot be shown, exported or compared.
     Dump(#[from] DumpError),
     /// A worker cannot serve.
@@ -195,6 +198,7 @@ impl Explain for CliError {
             CliError::OverwritesRun { .. } => "OverwritesRun",
             CliError::Insight(error) => error.name(),
             CliError::Import(error) => error.name(),
+            CliError::Replay(error) => error.name(),
             CliError::Dump(error) => error.name(),
             CliError::Node(error) => error.name(),
             CliError::Remote(error) => error.name(),
@@ -237,6 +241,7 @@ impl Explain for CliError {
             CliError::OverwritesRun { .. } => "the output would overwrite a file that a run recorded",
             CliError::Insight(error) => return error.summary(),
             CliError::Import(error) => return error.summary(),
+            CliError::Replay(error) => return error.summary(),
             CliError::Dump(error) => return error.summary(),
             CliError::Node(error) => return error.summary(),
             CliError::Remote(error) => return error.summary(),
@@ -298,6 +303,7 @@ impl Explain for CliError {
             }
             CliError::Insight(error) => error.detail(),
             CliError::Import(error) => error.detail(),
+            CliError::Replay(error) => error.detail(),
             CliError::Dump(error) => error.detail(),
             CliError::Node(error) => error.detail(),
             CliError::Remote(error) => error.detail(),
@@ -359,6 +365,7 @@ impl Explain for CliError {
             CliError::OverwritesRun { .. } => "name another file with -o; recorded files are never overwritten".to_string(),
             CliError::Insight(error) => error.hint(),
             CliError::Import(error) => error.hint(),
+            CliError::Replay(error) => error.hint(),
             CliError::Dump(error) => error.hint(),
             CliError::Node(error) => error.hint(),
             CliError::Remote(error) => error.hint(),

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use ringlane::{GraphRuntime, Platform};
+use ringlane_engine::slowdown::Slowdown;
+use ringlane_graph::what_if::parse;
 use ringlane_insight::parse_task;
 use ringlane_task::{RINGS, Resource, RingIndex, TaskId};
 
@@ -115,6 +117,18 @@ pub fn assignment(text: &str) -> Result<Assignment, CliError> {
             Ok(Assignment { name: name.to_string(), value: value.to_string() })
         }
         _ => Err(CliError::bad_value("--param", text, "NAME=VALUE", "--param NAME=VALUE")),
+    }
+}
+
+/// `--slow KERNEL=2x`.
+pub fn slow(text: &str) -> Result<Slowdown, CliError> {
+    let given = text.rsplit_once('=').and_then(|(kernel, factor)| Some((kernel, parse::factor(factor)?)));
+    match given.filter(|(kernel, factor)| !kernel.is_empty() && *factor >= 1.0) {
+        Some((kernel, factor)) => Ok(Slowdown { kernel: kernel.to_string(), factor }),
+        None => {
+            let allowed = "a kernel and a factor of at least 1: KERNEL=2x";
+            Err(CliError::bad_value("--slow", text, allowed, "--slow KERNEL=2x"))
+        }
     }
 }
 

@@ -120,3 +120,32 @@ impl ByteBar {
         }
     }
 }
+
+/// The line of a command that does a known number of things.
+pub struct Steps(Option<ProgressBar>);
+
+impl Steps {
+    /// A line for `total` things of this name.
+    pub fn start(progress: Progress, what: &str, total: usize) -> Self {
+        if progress == Progress::Hidden {
+            return Steps(None);
+        }
+        let bar = ProgressBar::new(total as u64).with_message(what.to_string());
+        let style = ProgressStyle::with_template("{bar:30} {pos} of {len} {msg}, {elapsed}");
+        Steps(Some(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))))
+    }
+
+    /// This many are done.
+    pub fn update(&self, done: usize) {
+        if let Some(bar) = &self.0 {
+            bar.set_position(done as u64);
+        }
+    }
+
+    /// Takes the line away.
+    pub fn clear(&self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -4,10 +4,12 @@
 
 use std::fmt;
 
+use ringlane_engine::slowdown::Slowdown;
 use ringlane_scenes::{Case, Program, Scene, Settings, scenes};
 
 use crate::errors::CliError;
 use crate::options::Assignment;
+use crate::suggest::nearest;
 
 /// One case, ready to run.
 pub struct SelectedCase {
@@ -133,6 +135,20 @@ pub fn job(
     let settings = scene.settings(case, &params, seed)?;
     let program = (scene.build)(&settings).map_err(|error| error.caused_by(case.name, &params))?;
     Ok(SelectedCase { scene, case, settings, program })
+}
+
+/// Refuses to slow down a kernel that a scene does not have.
+pub fn check_slow(scene: &Scene, slow: &[Slowdown]) -> Result<(), CliError> {
+    let known: Vec<_> = scene.kernels.iter().map(|kernel| kernel.name()).collect();
+    match slow.iter().find(|slow| !known.contains(&slow.kernel.as_str())) {
+        Some(slow) => {
+            let (name, kernels) = (&slow.kernel, known.join(", "));
+            let near = nearest(name, &known).or(known.first().copied()).unwrap_or("KERNEL");
+            let hint = format!("--slow {near}={}x", slow.factor);
+            Err(CliError::bad_value("--slow", name, format!("kernels of {}: {kernels}", scene.name), hint))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Refuses a case that cannot be run in parts.

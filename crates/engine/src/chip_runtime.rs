@@ -20,6 +20,7 @@ use crate::graph::Graph;
 use crate::remote::Remote;
 use crate::report::{Run, RunReport};
 use crate::seams::{Clock, Probe};
+use crate::slowdown::Slowdown;
 use crate::table::Table;
 use crate::{Fault, Result};
 
@@ -86,6 +87,8 @@ pub struct ChipOptions {
     pub chaos: Option<u64>,
     /// What blocks took elsewhere.
     pub costs: Option<Costs>,
+    /// Kernels that are made slower on purpose.
+    pub slow: Vec<Slowdown>,
 }
 
 /// What blocks took elsewhere, in a form that the chip knows.

@@ -45,6 +45,7 @@ pub mod scope;
 pub mod seams;
 pub mod session;
 pub mod slot;
+pub mod slowdown;
 pub mod stall;
 mod submit;
 mod submitter;

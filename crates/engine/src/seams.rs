@@ -87,6 +87,17 @@ pub trait Chip {
     /// A captured task has a scalar with this name, whose record begins at this word of the ring's argument memory.
     #[inline]
     fn named_scalar(&mut self, _name: &'static str, _ring: usize, _at: u32) {}
+    /// Whether [`keeps_edge`](Self::keeps_edge) leaves out any edge.
+    #[inline]
+    fn drops_edges(&self) -> bool {
+        false
+    }
+    /// Whether a task waits for another, both by their places in submission order: an experiment leaves edges out. Asked only
+    /// of chips that compute no values.
+    #[inline]
+    fn keeps_edge(&self, _before: u64, _after: u64) -> bool {
+        true
+    }
     /// The chip's clock.
     fn now(&self) -> Ticks;
     /// Whether other threads run tasks.

@@ -4,6 +4,7 @@
 
 use core::cell::UnsafeCell;
 use core::panic::Location;
+use std::sync::OnceLock;
 
 use ringlane_task::{Capacities, Resource, RingIndex, TaskId};
 
@@ -19,6 +20,7 @@ use crate::memory::{Space, Spaces};
 use crate::poison::Poison;
 use crate::report::{RunningTask, Status};
 use crate::slot::{DoneTag, Edge, Slot, SlotIndex, TaskRecord, lap_tag};
+use crate::slowdown::Slowdown;
 use crate::sync::{AtomicU32, Mutex, Ordering, Reserved, prefetch};
 
 /// Why tasks are no longer run.
@@ -67,6 +69,8 @@ pub struct Table {
     stop: AtomicU32,
     /// Why the chip ended the run.
     aborted: Mutex<Option<Error>>,
+    /// Kernels that are made slower on purpose.
+    slowdowns: OnceLock<Vec<Slowdown>>,
     /// What other threads may read.
     pub board: Board,
     /// What a captured graph adds.
@@ -83,6 +87,19 @@ impl Table {
     pub fn new(capacities: &Capacities, cores: usize) -> Result<Self> {
         let heap = |bytes| Arena::new(bytes, "a heap ring");
         Self::with_heap(capacities, cores, heap)
+    }
+
+    /// Makes kernels slower, in all runs; for chips whose blocks take the time they take. Only the first call counts.
+    pub fn slow_down(&self, slowdowns: &[Slowdown]) {
+        if !slowdowns.is_empty() {
+            let _ = self.slowdowns.set(slowdowns.to_vec());
+        }
+    }
+
+    /// Kernels that are made slower.
+    #[inline]
+    pub(crate) fn slowdowns(&self) -> Option<&[Slowdown]> {
+        self.slowdowns.get().map(Vec::as_slice)
     }
 
     /// As [`new`](Self::new), with the heap rings in memory of the chip: `heap` gives as many bytes as it is asked for. The
@@ -126,6 +143,7 @@ impl Table {
             poison: Poison::default(),
             failure: Mutex::new(None),
             stop: AtomicU32::new(0),
+            slowdowns: OnceLock::new(),
             aborted: Mutex::new(None),
             board: Board::new(cores),
             captured: None,

@@ -7,7 +7,9 @@
 
 mod error;
 pub mod import;
+pub mod machine;
 pub mod recorded;
 pub mod replay;
+pub mod what_if;
 
 pub use error::ReplayError;

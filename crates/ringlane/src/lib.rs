@@ -48,6 +48,8 @@ mod graph;
 #[cfg(feature = "record")]
 pub mod manifest;
 pub mod memory;
+#[cfg(feature = "graph")]
+mod keep;
 #[cfg(feature = "sim")]
 mod model;
 #[cfg(feature = "record")]
@@ -68,6 +70,8 @@ pub use chips::Registration;
 #[cfg(all(feature = "sim", feature = "record"))]
 pub use costs::{recorded_costs, recorded_costs_of};
 pub use graph::{Graph, GraphRuntime, MemoryPlan};
+#[cfg(feature = "graph")]
+pub use keep::keep_experiment;
 #[cfg(feature = "sim")]
 pub use model::{Model, ModelError};
 #[cfg(feature = "record")]
@@ -90,7 +94,7 @@ pub use ringlane_engine::remote::{Remote, Thread};
 pub use ringlane_engine::report::{Run, RunReport, Status};
 pub use ringlane_engine::{inventory, kernel};
 #[cfg(feature = "graph")]
-pub use ringlane_graph as graph;
+pub use ringlane_graph as replays;
 #[cfg(feature = "report")]
 pub use ringlane_insight as insight;
 #[cfg(feature = "node")]

@@ -42,7 +42,13 @@ impl Model {
 impl From<Model> for ChipOptions {
     fn from(model: Model) -> Self {
         let SimOptions { policy, chaos, costs } = model.options;
-        ChipOptions { spec: model.chip, policy: Some(policy.as_str()), chaos, costs: costs.map(Costs::new) }
+        ChipOptions {
+            spec: model.chip,
+            policy: Some(policy.as_str()),
+            chaos,
+            costs: costs.map(Costs::new),
+            slow: Vec::new(),
+        }
     }
 }
 

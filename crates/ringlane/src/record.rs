@@ -41,7 +41,7 @@ impl RecordingState {
 }
 
 /// The model of a chip, for `run.json`.
-fn model_facts(modelled: ModelledAs) -> ModelFacts {
+pub(crate) fn model_facts(modelled: ModelledAs) -> ModelFacts {
     let ModelledAs { chip, policy, chaos, costs, spec } = modelled;
     ModelFacts { chip, policy: policy.to_string(), chaos, costs, spec: Some(spec) }
 }

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use ringlane::chip_sim::spec;
 use ringlane::graph::recorded::Recorded;
 use ringlane::graph::replay::Replayable;
+use ringlane::graph::what_if::{Change, Cores, Experiment, KernelTime};
 use ringlane::prelude::*;
 use ringlane::scenes::scenes;
 use ringlane::{Model, PolicyName, SimOptions};
@@ -20,8 +22,7 @@ fn record(platform: Platform, scene: &Scene, case: &Case, flags: DfxFlags, model
         if scene.name == "stream" { vec![("tasks".into(), "3000".into())] } else { vec![] };
     let mut program = (scene.build)(&scene.settings(case, &params, 7).unwrap()).unwrap();
     let mut buffers = program.buffers().unwrap();
-    let config = CallConfig::default().with_dfx_flags(flags);
-    let mut config = config;
+    let mut config = CallConfig::default().with_dfx_flags(flags);
     config.set_output_prefix(dir.path().join("run").to_str().unwrap()).unwrap();
     let mut runtime = Runtime::on(platform).model(model).with(&config).unwrap();
     let run = runtime.run(&mut buffers, |o| program.orchestrate(o));
@@ -66,4 +67,100 @@ fn a_replay_has_the_policy_and_the_faults_of_the_run() {
             }
         }
     }
+}
+
+/// The makespan of a run, in ticks.
+fn makespan(dir: &tempfile::TempDir) -> u64 {
+    ringlane::trace::Manifest::read(dir.path().join("run")).unwrap().makespan_ticks
+}
+
+/// The ticks that an experiment on a recorded run predicts.
+fn predict(dir: &tempfile::TempDir, changes: Vec<Change>) -> u64 {
+    let recorded = Recorded::read(dir.path().join("run")).unwrap();
+    let (setup, costs) = Experiment { changes }.apply(&recorded).unwrap();
+    Replayable::new(&recorded.program).replay(&setup, Arc::new(costs)).unwrap().makespan_ticks
+}
+
+/// A change, and a run with the chip or the options that it stands for.
+type Validated = (Change, Model);
+
+fn validated(platform: Platform) -> Vec<Validated> {
+    let chip = spec::builtin(platform.as_str()).unwrap();
+    let with = |change: fn(&mut ringlane::task::ChipSpec)| {
+        let mut chip = chip.clone();
+        change(&mut chip);
+        Model { chip: Some(chip), ..Model::default() }
+    };
+    let policy = |policy| Model { options: SimOptions { policy, ..SimOptions::default() }, ..Model::default() };
+    vec![
+        (Change::Cores(Cores::OneMoreCluster), with(|chip| chip.clusters += 1)),
+        (Change::Cores(Cores::Of { aic: Some(10), aiv: None }), with(|chip| chip.clusters = 10)),
+        (Change::Cores(Cores::Of { aic: Some(8), aiv: Some(24) }), with(|chip| (chip.clusters, chip.aiv_per_cluster) = (8, 3))),
+        (Change::Policy(PolicyName::CriticalPath), policy(PolicyName::CriticalPath)),
+        (Change::Policy(PolicyName::Locality), policy(PolicyName::Locality)),
+        (
+            Change::Submit(0.5),
+            with(|chip| {
+                let c = &mut chip.costs;
+                (c.admit, c.look_up, c.insert, c.wire) = (c.admit / 2, c.look_up / 2, c.insert / 2, c.wire / 2);
+            }),
+        ),
+        (
+            Change::Submit(0.0),
+            with(|chip| {
+                let c = &mut chip.costs;
+                (c.admit, c.look_up, c.insert, c.wire) = (0, 0, 0, 0);
+            }),
+        ),
+        (
+            Change::Scheduler(0.0),
+            with(|chip| {
+                let c = &mut chip.costs;
+                (c.dispatch_store, c.poll, c.resolve, c.reclaim, c.round) = (0, 0, 0, 0, 0);
+            }),
+        ),
+        (Change::Schedulers(1), with(|chip| chip.schedulers = 1)),
+    ]
+}
+
+#[test]
+fn predictions_are_those_of_a_run_with_the_change_to_the_tick() {
+    for scene in scenes() {
+        let case = scene.default_case();
+        for platform in [Platform::A2a3sim, Platform::A5sim] {
+            let recorded = record(platform, scene, case, ENOUGH, Model::default());
+            for (change, model) in validated(platform) {
+                let real = record(platform, scene, case, ENOUGH, model);
+                let what = format!("{} {} {platform:?} {change}", scene.name, case.name);
+                assert_eq!(predict(&recorded, vec![change]), makespan(&real), "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_kernel_with_another_time_is_predicted_as_a_run_with_another_cost_table() {
+    let scene = Scene::find("cholesky").unwrap();
+    let case = scene.default_case();
+    let plain = record(Platform::A2a3sim, scene, case, ENOUGH, Model::default());
+    let table = ringlane::recorded_costs([plain.path().join("run")]).unwrap().to_json();
+    let costs = |text: &str| {
+        let costs = ringlane::CostTable::parse(text.as_bytes(), "edited".as_ref()).unwrap();
+        Model::default().with_costs(costs)
+    };
+    let recorded = record(Platform::A2a3sim, scene, case, ENOUGH, costs(&table));
+    // Every time of GEMM, twice.
+    let mut edited: serde_json::Value = serde_json::from_str(&table).unwrap();
+    for kernel in edited["kernels"].as_array_mut().unwrap().iter_mut().filter(|kernel| kernel["name"] == "GEMM") {
+        let twice = |value: &mut serde_json::Value| *value = (value.as_u64().unwrap() * 2).into();
+        ["mean_ps", "min_ps", "max_ps"].into_iter().for_each(|field| twice(&mut kernel[field]));
+        kernel["spread_ps"].as_array_mut().unwrap().iter_mut().for_each(twice);
+        for task in kernel["tasks"].as_array_mut().unwrap() {
+            task.as_array_mut().unwrap().iter_mut().skip(1).for_each(twice);
+        }
+    }
+    let real = record(Platform::A2a3sim, scene, case, ENOUGH, costs(&edited.to_string()));
+    let change = Change::Kernel("GEMM".to_string(), KernelTime::Factor(2.0));
+    assert_eq!(predict(&recorded, vec![change]), makespan(&real));
+    assert!(makespan(&real) > makespan(&recorded));
 }

@@ -23,6 +23,7 @@ use std::sync::Arc;
 
 use ringlane_engine::observe::BlockWork;
 use ringlane_engine::prelude::{Args, Cost, Kernel};
+use ringlane_engine::slowdown::{Slowdown, factor_of};
 use ringlane_task::{Access, ChipSpec, TaskId};
 
 use crate::core::CoreKind;
@@ -113,6 +114,8 @@ pub struct CostModel {
     default_block: Ps,
     /// What blocks do in a replay.
     replayed: Option<Arc<BlockCosts>>,
+    /// Kernels that are made slower on purpose.
+    slowdowns: Vec<Slowdown>,
 }
 
 /// The rates of one core, per picosecond.
@@ -158,6 +161,7 @@ impl CostModel {
             rates: CoreRates::of(spec),
             default_block: spec.default_block.clamp(1, BLOCK_MAX),
             replayed: None,
+            slowdowns: Vec::new(),
         }
     }
 
@@ -178,8 +182,10 @@ impl CostModel {
             ModelResult::Time(time) => Some(time.clamp(1, BLOCK_MAX)),
             ModelResult::Work(work) => self.roofline(core, work.flops, work.bytes),
         };
-        let picoseconds = known.or(modelled).unwrap_or(self.default_block);
-        let is_roofline = known.is_none() && modelled.is_some();
+        let usual = known.or(modelled).unwrap_or(self.default_block);
+        let factor = factor_of(&self.slowdowns, kernel.name());
+        let picoseconds = factor.map_or(usual, |factor| scaled(usual, factor));
+        let is_roofline = known.is_none() && modelled.is_some() && factor.is_none();
         match result {
             ModelResult::Work(Work { flops, bytes }) => {
                 let written = bytes * written_share(args);
@@ -187,6 +193,11 @@ impl CostModel {
             }
             ModelResult::Nothing | ModelResult::Time(_) => BlockCost { picoseconds, ..BlockCost::default() },
         }
+    }
+
+    /// Makes kernels slower.
+    pub(crate) fn slow_down(&mut self, slowdowns: &[Slowdown]) {
+        self.slowdowns = slowdowns.to_vec();
     }
 
     /// Replays these blocks; no values are computed.
@@ -215,7 +226,8 @@ impl CostModel {
     /// The longest of a task's blocks of a kernel, if the table has all of them.
     pub(crate) fn longest_recorded(&self, kernel: &Kernel, task: TaskId) -> Option<Ps> {
         let blocks = self.recorded(kernel)?.of_task(task)?;
-        blocks.iter().max().map(|&time| time.clamp(1, BLOCK_MAX))
+        let usual = blocks.iter().max().map(|&time| time.clamp(1, BLOCK_MAX))?;
+        Some(factor_of(&self.slowdowns, kernel.name()).map_or(usual, |factor| scaled(usual, factor)))
     }
 
     /// Evaluates the kernel's own cost model.

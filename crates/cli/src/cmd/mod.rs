@@ -16,6 +16,7 @@ mod overhead;
 mod pmu;
 mod ranks;
 mod report;
+mod rings;
 mod run;
 mod scopes;
 mod size;
@@ -23,6 +24,7 @@ mod spaced;
 mod swimlane;
 mod timeline_notes;
 mod verdict;
+mod what_if;
 mod worker;
 
 pub use dump::DumpError;
@@ -68,6 +70,7 @@ enum Command {
     Deps(deps::DepsArgs),
     Compare(compare::CompareArgs),
     Import(import::ImportArgs),
+    WhatIf(Box<what_if::WhatIfArgs>),
     Dump(Box<dump::DumpArgs>),
     Pmu(pmu::PmuArgs),
     Scopes(scopes::ScopesArgs),
@@ -106,6 +109,7 @@ impl Command {
             Command::Deps(args) => args.execute(),
             Command::Compare(args) => args.execute(),
             Command::Import(args) => args.execute(),
+            Command::WhatIf(args) => args.execute(),
             Command::Dump(args) => args.execute(),
             Command::Pmu(args) => args.execute(),
             Command::Scopes(args) => args.execute(),

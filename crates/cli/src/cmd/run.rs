@@ -9,13 +9,15 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
+use ringlane_engine::slowdown::Slowdown;
 use ringlane_node::remote::RankLink;
 use ringlane_scenes::Scene;
-use ringlane_task::{CallConfig, Resource};
+use ringlane_task::CallConfig;
 use ringlane_trace::RunStatus;
 
 use super::dfx::DfxArgs;
 use super::model::ModelArgs;
+use super::rings::RingArgs;
 use super::size::SizeArgs;
 use crate::case_report::CaseReport;
 use crate::costs::CostsOut;
@@ -23,7 +25,7 @@ use crate::diagnostics::RecordedBy;
 use crate::errors::{CliError, Exit, warn};
 use crate::execute::{Audience, Setup};
 use crate::jobs::{self, Pages, Plan};
-use crate::options::{self, Assignment, PerRing};
+use crate::options::{self, Assignment};
 use crate::output::{self, say};
 use crate::progress::Progress;
 use crate::select::{self, Choice};
@@ -69,6 +71,9 @@ pub struct RunArgs {
     #[arg(long, value_name = "N", default_value = "1", allow_negative_numbers = true)]
     #[arg(value_parser = options::rounds)]
     rounds: u32,
+    /// Make a kernel slower: on cpu it spins after its work, on a simulator its cost is multiplied (repeatable)
+    #[arg(long, value_name = "KERNEL=2x", value_parser = options::slow)]
+    slow: Vec<Slowdown>,
     /// Run up to N cases in parallel, each in its own process
     #[arg(short, long, value_name = "N", default_value = "1", allow_negative_numbers = true)]
     #[arg(value_parser = options::jobs)]
@@ -138,44 +143,6 @@ impl OverRanks {
         let on = |wanted: &RankLink| self.links.iter().filter(|link| host(link) == host(wanted)).count();
         let ranks = self.links.iter().map(on).max().unwrap_or(1);
         ranks.saturating_mul(self.each.chips() as usize)
-    }
-}
-
-/// Capacities; each is a power of two, for all four rings or one for each.
-#[derive(clap::Args)]
-#[command(next_help_heading = "Capacities (N for all rings, or N,N,N,N; suffixes K, M and G for bytes)")]
-struct RingArgs {
-    /// Number of tasks that a ring can hold [default: 16384]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    #[arg(value_parser = options::per_ring(Resource::TaskWindow))]
-    ring_task_window: Option<PerRing>,
-    /// Bytes of outputs that a ring can hold [default: 256M]
-    #[arg(long, value_name = "BYTES", allow_negative_numbers = true)]
-    #[arg(value_parser = options::per_ring(Resource::Heap))]
-    ring_heap: Option<PerRing>,
-    /// Number of dependency entries that a ring can hold [default: 65536]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    #[arg(value_parser = options::per_ring(Resource::DepPool))]
-    ring_dep_pool: Option<PerRing>,
-    /// Bytes of packed arguments that a ring can hold [default: 8M]
-    #[arg(long, value_name = "BYTES", allow_negative_numbers = true)]
-    #[arg(value_parser = options::per_ring(Resource::Args))]
-    ring_args: Option<PerRing>,
-    /// Number of entries of the tensor map, which all rings share [default: 65536]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    #[arg(value_parser = options::tensormap)]
-    tensormap: Option<u32>,
-}
-
-impl RingArgs {
-    fn apply(&self, config: CallConfig) -> CallConfig {
-        let narrow = |given: Option<PerRing>| given.map(PerRing::narrow).unwrap_or_default();
-        config
-            .with_ring_task_window(narrow(self.ring_task_window))
-            .with_ring_heap(self.ring_heap.map(|heap| heap.0).unwrap_or_default())
-            .with_ring_dep_pool(narrow(self.ring_dep_pool))
-            .with_ring_args(narrow(self.ring_args))
-            .with_tensormap(self.tensormap.unwrap_or_default())
     }
 }
 
@@ -263,7 +230,8 @@ impl RunArgs {
 
     /// What all cases are asked for, but for the diagnostics, which name kernels of a scene.
     fn request(&self, cases: usize) -> Result<RunRequest, CliError> {
-        let (config, options) = (self.config(cases)?, self.model.options(self.platform)?);
+        let (config, mut options) = (self.config(cases)?, self.model.options(self.platform)?);
+        options.slow = self.slow.clone();
         let config = self.size.apply(config, self.platform, options.spec.as_ref())?;
         if self.graph_memory.is_some() && self.runtime != GraphRuntime::HostBuildGraph {
             return Err(CliError::OnlyWithGraphs { option: "--graph-memory" });
@@ -298,6 +266,7 @@ impl RunArgs {
     }
 
     fn setup(&self, scene: &'static Scene, request: RunRequest) -> Result<Setup, CliError> {
+        select::check_slow(scene, &self.slow)?;
         let ranks = self.ranks.as_ref().map(|ranks| ranks.links.clone()).unwrap_or_default();
         let workers = self.shape().map(|shape| workers::Plan { ranks, ..self.plan_of_a_rank(&shape) });
         let of = if workers.is_some() { RecordedBy::Node } else { RecordedBy::Chip };

@@ -227,9 +227,20 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
         }
     }
 
+    /// Leaves out the edges that an experiment does without.
+    #[cold]
+    fn drop_edges(&mut self) {
+        let (mut predecessors, after) = (core::mem::take(&mut self.state.predecessors), self.seq);
+        predecessors.retain(|before| self.chip.keeps_edge(self.table.record(before.slot).seq, after));
+        self.state.predecessors = predecessors;
+    }
+
     /// Links the task into the fan-out of each predecessor.
     #[inline]
     pub(crate) fn wire(&mut self, slot: SlotIndex, ring: usize) -> Wired {
+        if C::TIMED && self.chip.drops_edges() {
+            self.drop_edges();
+        }
         let mut links = 0;
         let mut floor = self.probe.sees_times().then_some(self.floor);
         let rings = &self.state.rings[ring];

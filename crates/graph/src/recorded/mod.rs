@@ -20,6 +20,7 @@ use ringlane_trace::{Manifest, RunStatus};
 pub use program::{
     Program, ProgramArg, ProgramBuffer, ProgramEdge, ProgramKernel, ProgramTask, Step, TaskKind,
 };
+pub(crate) use read::{TaskIds, program as read_program};
 pub use setup::Setup;
 
 use crate::error::ReplayError;

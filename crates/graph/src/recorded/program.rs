@@ -153,10 +153,3 @@ pub struct Program {
     /// Bytes of the largest upload.
     pub upload_bytes_max: u64,
 }
-
-impl Program {
-    /// The kernel with this name.
-    pub fn kernel(&self, name: &str) -> Option<u16> {
-        self.kernels.iter().position(|kernel| kernel.name == name).map(|at| at as u16)
-    }
-}

@@ -18,17 +18,17 @@ use super::program::{
 use crate::error::ReplayError;
 
 /// The place of each task in submission order.
-pub(super) struct TaskIds(HashMap<TaskId, u32>);
+pub(crate) struct TaskIds(HashMap<TaskId, u32>);
 
 impl TaskIds {
     /// The place of a task.
-    pub(super) fn place(&self, task: TaskId) -> Option<u32> {
+    pub(crate) fn place(&self, task: TaskId) -> Option<u32> {
         self.0.get(&task).copied()
     }
 }
 
 /// Reads the program of a run.
-pub(super) fn program(dir: &Path, manifest: &Manifest) -> Result<(Program, TaskIds), ReplayError> {
+pub(crate) fn program(dir: &Path, manifest: &Manifest) -> Result<(Program, TaskIds), ReplayError> {
     let not_recorded = |what: &str| ReplayError::NotRecorded { dir: dir.into(), what: what.to_string() };
     if !manifest.files.iter().any(|file| file.path == deps::FILE_NAME) {
         return Err(not_recorded("there is no deps.json"));

@@ -1,6 +1,8 @@
 //! The chip of a recorded run, and how it was run.
 
+use std::collections::HashSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use ringlane_chip_sim::policy::PolicyName;
 use ringlane_engine::seams::RecordBytes;
@@ -27,7 +29,9 @@ pub struct Setup {
     /// Whether scopes are recorded.
     pub records_scopes: bool,
     /// Bytes that are captured before and after each task; empty if nothing is.
-    pub captured: Vec<[u64; 2]>,
+    pub captured: Arc<Vec<[u64; 2]>>,
+    /// Edges between tasks that are left out, by their places in submission order.
+    pub dropped_edges: Arc<HashSet<(u64, u64)>>,
 }
 
 impl Setup {
@@ -59,7 +63,8 @@ impl Setup {
             chaos: model.chaos,
             records: RecordBytes { block, phase, submit, scope },
             records_scopes: flags.contains(DfxFlags::SCOPES),
-            captured,
+            captured: Arc::new(captured),
+            dropped_edges: Arc::default(),
         })
     }
 }

@@ -92,6 +92,7 @@ pub fn runtime(setup: &Setup, costs: Arc<BlockCosts>) -> Result<SimRuntime, Repl
     let options = SimOptions { policy: setup.policy, chaos: setup.chaos, ..SimOptions::default() };
     let mut runtime = SimRuntime::new(&setup.chip, &config(&setup.rings), options)?;
     runtime.replay(costs);
+    runtime.drop_edges(setup.dropped_edges.clone());
     Ok(runtime)
 }
 

@@ -1,6 +1,7 @@
 //! How the chip is run, as fields of a request. The chip itself checks what they say when it is made.
 
 use ringlane_engine::chip_runtime::{Capabilities, ChipOptions, Costs};
+use ringlane_engine::slowdown::Slowdown;
 use ringlane_task::{ChipSpec, ControlCosts, HostMemory, LinkSpec, Rates, RecordMemory};
 
 use super::error::RequestError;
@@ -11,7 +12,7 @@ const NUMBERS: usize = 31;
 
 /// Adds what is not the platform's own. A policy is of no account where there are none.
 pub fn write(options: &ChipOptions, platform: &Capabilities, writer: &mut Writer) {
-    let ChipOptions { spec, policy, chaos, costs } = options;
+    let ChipOptions { spec, policy, chaos, costs, slow } = options;
     if let Some(chip) = spec {
         writer.field(Field::Chip, &chip_bytes(chip));
     }
@@ -24,6 +25,10 @@ pub fn write(options: &ChipOptions, platform: &Capabilities, writer: &mut Writer
     if let Some(costs) = costs {
         writer.field(Field::Costs, costs.to_text().as_bytes());
     }
+    if !slow.is_empty() {
+        let lines = slow.iter().map(|slow| format!("{}={}\n", slow.kernel, slow.factor));
+        writer.field(Field::Slow, lines.collect::<String>().as_bytes());
+    }
 }
 
 /// Reads it back, for a platform.
@@ -33,7 +38,19 @@ pub fn read(fields: &Fields<'_>, platform: &Capabilities) -> Result<ChipOptions,
         policy: fields.get(Field::Policy).map(|name| policy(name, platform)).transpose()?,
         chaos: fields.get(Field::Chaos).map(chaos).transpose()?,
         costs: costs(fields)?,
+        slow: fields.get(Field::Slow).map_or(Ok(Vec::new()), slow)?,
     })
+}
+
+/// One line for each kernel: its name and its factor.
+fn slow(bytes: &[u8]) -> Result<Vec<Slowdown>, RequestError> {
+    let one = |line: &str| {
+        let (kernel, factor) = line.rsplit_once('=')?;
+        let factor = factor.parse().ok().filter(|factor| (1.0..=1e6).contains(factor))?;
+        Some(Slowdown { kernel: kernel.to_string(), factor })
+    };
+    let lines = text(Field::Slow, bytes)?.lines();
+    lines.map(|line| one(line).ok_or_else(|| RequestError::corrupt("slowdown of a kernel", line.len() as u64))).collect()
 }
 
 fn policy(bytes: &[u8], platform: &Capabilities) -> Result<&'static str, RequestError> {

@@ -18,10 +18,11 @@ pub enum Field {
     Costs = 7,
     Runtime = 8,
     GraphMemory = 9,
+    Slow = 10,
 }
 
 impl Field {
-    const ALL: [Field; 9] = [
+    const ALL: [Field; 10] = [
         Field::Config,
         Field::Platform,
         Field::Dump,
@@ -31,6 +32,7 @@ impl Field {
         Field::Costs,
         Field::Runtime,
         Field::GraphMemory,
+        Field::Slow,
     ];
 
     /// Its name in errors.
@@ -45,6 +47,7 @@ impl Field {
             Field::Costs => "costs",
             Field::Runtime => "runtime",
             Field::GraphMemory => "graph memory",
+            Field::Slow => "slow",
         }
     }
 }

@@ -1,0 +1,138 @@
+//! `ringlane what-if`: what it prints, what it keeps, and what it refuses.
+
+mod common;
+
+use common::{Answer, Sandbox};
+
+/// A sandbox with a recorded run in `run`.
+fn recorded(platform: &str, options: &[&str]) -> Sandbox {
+    let sandbox = Sandbox::new();
+    let scene = ["run", "cholesky", "--case", "small", "-p", platform, "-o", "run"];
+    let run = sandbox.ringlane(&[&scene, options].concat());
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    sandbox
+}
+
+fn exact() -> Sandbox {
+    recorded("a2a3sim", &["--chip-swimlane=3", "--dep-gen"])
+}
+
+fn what_if(sandbox: &Sandbox, options: &[&str]) -> Answer {
+    sandbox.ringlane(&[&["what-if", "run"], options].concat())
+}
+
+/// The names of the fields of an object, sorted.
+fn fields(value: &serde_json::Value) -> Vec<&str> {
+    let mut names: Vec<_> = value.as_object().expect("an object").keys().map(String::as_str).collect();
+    names.sort_unstable();
+    names
+}
+
+#[test]
+fn the_table_ranks_about_thirty_experiments_and_its_baseline_is_exact() {
+    let sandbox = exact();
+    let answer = what_if(&sandbox, &["--json"]);
+    assert_eq!(answer.status, 0, "{}", answer.stderr);
+    let json = answer.json();
+    assert_eq!(fields(&json), ["baseline", "bound_us", "experiments", "notes"]);
+    assert_eq!(fields(&json["baseline"]), ["error", "recorded_us", "replayed_us"]);
+    assert_eq!(json["baseline"]["error"], 0.0);
+    assert_eq!(json["baseline"]["recorded_us"], json["baseline"]["replayed_us"]);
+    assert_eq!(json["notes"], serde_json::json!([]));
+    let experiments = json["experiments"].as_array().unwrap();
+    let gains: Vec<f64> = experiments.iter().map(|one| one["gain"].as_f64().unwrap()).collect();
+    assert!(gains.is_sorted_by(|a, b| a >= b), "{gains:?}");
+    let names: Vec<_> = experiments.iter().map(|one| one["name"].as_str().unwrap()).collect();
+    assert_eq!(fields(&experiments[0]), ["gain", "makespan_us", "name"]);
+    for name in [
+        "kernel GEMM 0.9x", "kernel GEMM 0.5x", "kernel GEMM 0x", "submit 0x", "submit 0.5x", "scheduler 0x",
+        "one more cluster", "twice the cores", "unlimited cores", "policy critical-path", "policy locality",
+        "unlimited rings",
+    ] {
+        assert!(names.contains(&name), "{name}: {names:?}");
+    }
+    let bound = json["bound_us"].as_f64().unwrap();
+    assert!(bound > 0.0 && bound <= json["baseline"]["recorded_us"].as_f64().unwrap());
+    let text = what_if(&sandbox, &[]).stdout;
+    assert!(text.starts_with("recorded ") && text.contains("(error 0.0 %)"), "{text}");
+    assert!(text.contains("No schedule of these blocks on these cores is shorter than "), "{text}");
+}
+
+#[test]
+fn an_experiment_can_be_kept_as_a_run_that_check_compare_and_report_accept() {
+    let sandbox = exact();
+    let answer = what_if(&sandbox, &["--kernel", "GEMM=0.5x", "--cores", "aic=4", "--keep", "kept", "--json"]);
+    assert_eq!(answer.status, 0, "{}", answer.stderr);
+    let json = answer.json();
+    assert_eq!(json["experiments"][0]["name"], "kernel GEMM 0.5x, cores aic=4");
+    let predicted = json["experiments"][0]["makespan_us"].as_f64().unwrap();
+    for command in [&["check", "kept"][..], &["compare", "run", "kept"], &["report", "kept"], &["overhead", "kept"]] {
+        let answer = sandbox.ringlane(command);
+        assert_eq!(answer.status, 0, "{command:?}: {}{}", answer.stdout, answer.stderr);
+    }
+    let kept: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(sandbox.path().join("kept/run.json")).unwrap()).unwrap();
+    let frequency = kept["clock_freq_hz"].as_f64().unwrap();
+    assert_eq!(kept["makespan_ticks"].as_f64().unwrap() * 1e6 / frequency, predicted);
+    // A kept experiment is a recording: it can be replayed, and that is exact.
+    let again = sandbox.ringlane(&["what-if", "kept", "--json"]).json();
+    assert_eq!(again["baseline"]["error"], 0.0);
+    assert_eq!(again["baseline"]["recorded_us"], predicted);
+    let over = what_if(&sandbox, &["--submit", "0x", "--keep", "kept"]);
+    assert_eq!((over.status, over.line("error: ").split(':').next()), (2, Some("RunExists")), "{}", over.stderr);
+}
+
+#[test]
+fn what_an_experiment_cannot_be_about_is_refused_with_what_there_is() {
+    let sandbox = exact();
+    let cases: [(&[&str], &str, &str); 12] = [
+        (&["--kernel", "GEM=0.5x"], "UnknownInExperiment", "GEMM"),
+        (&["--kernel", "GEMM"], "BadValue", "NAME=0.5x"),
+        (&["--kernel", "GEMM=-1x"], "BadValue", "NAME=0.5x"),
+        (&["--cores", "gpu=4"], "BadValue", "aic and aiv"),
+        (&["--cores", "aic=7,aiv=15"], "ImpossibleExperiment", "aic=7,aiv=14"),
+        (&["--policy", "random"], "BadValue", "critical-path"),
+        (&["--schedulers", "0"], "BadValue", "1 to 64"),
+        (&["--schedulers", "40"], "ImpossibleExperiment", "1 to 24"),
+        (&["--drop-edges", "waw2"], "UnknownInExperiment", "raw"),
+        (&["--drop-edges", "GEMM->NONE"], "UnknownInExperiment", "POTRF"),
+        (&["--submit", "fast"], "BadValue", "0.5x"),
+        (&["--ring-task-window", "100"], "CapacityNotPowerOfTwo", "--ring-task-window"),
+    ];
+    for (options, name, says) in cases {
+        let answer = what_if(&sandbox, options);
+        assert_eq!(answer.status, 2, "{options:?}: {}", answer.stderr);
+        assert!(answer.line("error: ").starts_with(name), "{options:?}: {}", answer.stderr);
+        assert!(answer.stderr.contains(says), "{options:?}: {}", answer.stderr);
+    }
+}
+
+#[test]
+fn a_recording_that_lacks_something_is_refused_with_the_options_to_record_with() {
+    for options in [&["--chip-swimlane=1", "--dep-gen"][..], &["--dep-gen"]] {
+        let sandbox = recorded("a2a3sim", options);
+        let answer = what_if(&sandbox, &[]);
+        assert_eq!(answer.status, 2, "{}", answer.stderr);
+        assert!(answer.line("error: ").starts_with("NotRecorded"), "{}", answer.stderr);
+        assert!(answer.line("hint: ").contains("--chip-swimlane=3 --dep-gen"), "{}", answer.stderr);
+    }
+    let sandbox = exact();
+    let other = sandbox.ringlane(&["run", "vector", "-p", "a2a3sim", "--chip-swimlane=3", "--dep-gen", "-o", "other"]);
+    assert_eq!(other.status, 0, "{}", other.stderr);
+    for file in ["deps.json", "l2_perf_records.json"] {
+        let (mine, others) = (sandbox.path().join("run").join(file), sandbox.path().join("other").join(file));
+        let kept = std::fs::read(&mine).unwrap();
+        std::fs::copy(&others, &mine).unwrap();
+        let answer = what_if(&sandbox, &[]);
+        assert!(answer.line("error: ").starts_with("FilesDisagree"), "{file}: {}", answer.stderr);
+        std::fs::write(&mine, kept).unwrap();
+    }
+}
+
+#[test]
+fn dropped_edges_let_tasks_run_sooner() {
+    let sandbox = exact();
+    let gain = |options: &[&str]| what_if(&sandbox, &[options, &["--json"]].concat()).json()["experiments"][0]["gain"].as_f64();
+    assert!(gain(&["--drop-edges", "raw"]).unwrap() > 0.0);
+    assert!(gain(&["--drop-edges", "TRSM->GEMM"]).unwrap() >= 0.0);
+}

@@ -1,0 +1,136 @@
+//! What submits, blocks and hand-overs took, from the swimlane.
+
+use std::path::Path;
+
+use ringlane_trace::Manifest;
+use ringlane_trace::swimlane::{self, BlockRow, Swimlane, SwimlaneLevel};
+
+use crate::error::ReplayError;
+use crate::recorded::{Program, TaskIds};
+
+/// What a block took, in ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BlockTime {
+    /// From when its thread took it until the kernel began.
+    pub before: u64,
+    /// The kernel.
+    pub kernel: u64,
+    /// From the kernel's end until the thread was free: the task's successors were notified meanwhile.
+    pub after: u64,
+}
+
+/// What everything took, in ticks.
+#[derive(Clone, Debug, Default)]
+pub struct Measured {
+    /// The orchestration's own time before each submit.
+    pub own: Vec<u64>,
+    /// Each submit, without its waits.
+    pub submits: Vec<u64>,
+    /// The blocks of each task: by lane, then by block.
+    pub blocks: Vec<Vec<BlockTime>>,
+    /// From when a task becomes ready until an idle thread takes it.
+    pub hand_over: u64,
+    /// From the last thing that a thread did until the end of the run.
+    pub rest: u64,
+}
+
+impl Measured {
+    pub(super) fn read(
+        dir: &Path,
+        manifest: &Manifest,
+        program: &Program,
+        ids: &TaskIds,
+    ) -> Result<Self, ReplayError> {
+        let not_recorded = |what: String| ReplayError::NotRecorded { dir: dir.into(), what };
+        let disagree = |what: String| ReplayError::FilesDisagree { dir: dir.into(), what };
+        if !manifest.files.iter().any(|file| file.path == swimlane::FILE_NAME) {
+            return Err(not_recorded("there is no l2_perf_records.json".to_string()));
+        }
+        let recorded = Swimlane::read(dir)?;
+        if recorded.head.level < SwimlaneLevel::Phases {
+            return Err(not_recorded(format!("l2_perf_records.json is of level {}", recorded.head.level.number())));
+        }
+        let counts = &recorded.head.counts;
+        let lost = counts.blocks.dropped + counts.submits.dropped + counts.tasks.dropped;
+        if lost > 0 {
+            return Err(ReplayError::RowsLost { dir: dir.into(), file: swimlane::FILE_NAME, lost });
+        }
+        let blocks = blocks(program, ids, &recorded).map_err(disagree)?;
+        let (own, submits) = submits(program, ids, &recorded).map_err(disagree)?;
+        let last = recorded.blocks.iter().map(|block| block.finish.0);
+        let last = last.chain(recorded.submits.iter().map(|submit| submit.end.0)).max().unwrap_or(0);
+        let rest = manifest.makespan_ticks.saturating_sub(last);
+        Ok(Measured { own, submits, blocks, hand_over: hand_over(&recorded), rest })
+    }
+}
+
+fn blocks(program: &Program, ids: &TaskIds, recorded: &Swimlane) -> Result<Vec<Vec<BlockTime>>, String> {
+    let empty = |task: &crate::recorded::ProgramTask| vec![BlockTime::default(); task.kernels() * task.blocks as usize];
+    let mut blocks: Vec<Vec<BlockTime>> = program.tasks.iter().map(empty).collect();
+    for row in &recorded.blocks {
+        let not_there = || format!("deps.json has no block {} of task {}", row.block.0, row.task_id);
+        let place = ids.place(row.task_id).ok_or_else(not_there)? as usize;
+        let task = &program.tasks[place];
+        let kernels = task.lanes.get(..usize::from(row.lane)).ok_or_else(not_there)?.iter().flatten().count();
+        let index = kernels * task.blocks as usize + row.block.0 as usize;
+        *blocks[place].get_mut(index).ok_or_else(not_there)? = time_of(row);
+    }
+    Ok(blocks)
+}
+
+fn time_of(row: &BlockRow) -> BlockTime {
+    BlockTime {
+        before: row.start.0.saturating_sub(row.dispatch.0),
+        kernel: row.duration().0,
+        after: row.finish.0.saturating_sub(row.end.0),
+    }
+}
+
+/// The orchestration's own time before each submit, and each submit without its waits.
+fn submits(program: &Program, ids: &TaskIds, recorded: &Swimlane) -> Result<(Vec<u64>, Vec<u64>), String> {
+    let mut rows = vec![None; program.tasks.len()];
+    for row in &recorded.submits {
+        let place = ids.place(row.task_id).ok_or_else(|| format!("deps.json has no task {}", row.task_id))?;
+        rows[place as usize] = Some(*row);
+    }
+    // What the submitting thread ran meanwhile, in order of time.
+    let mut ran: Vec<_> = recorded.blocks.iter().filter(|block| block.core.0 == 0).collect();
+    ran.sort_by_key(|block| block.dispatch);
+    let (mut own, mut submits) = (Vec::new(), Vec::new());
+    let (mut free, mut next) = (0, 0);
+    for (place, row) in rows.into_iter().enumerate() {
+        let row = row.ok_or_else(|| format!("there is no submit of the task with number {place}"))?;
+        let mut busy = 0;
+        while next < ran.len() && ran[next].dispatch.0 < row.start.0 {
+            busy += ran[next].finish.0.min(row.start.0).saturating_sub(ran[next].dispatch.0.max(free));
+            next += 1;
+        }
+        // A wait for a value is time of the orchestration's, but not its own; what it ran meanwhile is part of the wait.
+        let waited = row.read.0.max(busy);
+        own.push(row.start.0.saturating_sub(free).saturating_sub(waited));
+        submits.push((row.end.0 - row.start.0.min(row.end.0)).saturating_sub(row.stall.0));
+        free = row.end.0;
+        // Blocks that it ran while the submit waited for a ring.
+        while next < ran.len() && ran[next].dispatch.0 < row.end.0 {
+            next += 1;
+        }
+    }
+    Ok((own, submits))
+}
+
+/// The median time from when a task becomes ready until a thread takes it that had nothing to do.
+fn hand_over(recorded: &Swimlane) -> u64 {
+    let ready: std::collections::HashMap<_, _> =
+        recorded.tasks.iter().map(|task| (task.task_id, task.ready.0)).collect();
+    let mut order: Vec<_> = recorded.blocks.iter().filter(|block| block.core.0 > 0).collect();
+    order.sort_by_key(|block| (block.core, block.dispatch));
+    let mut waits = Vec::new();
+    for pair in order.windows(2).filter(|pair| pair[0].core == pair[1].core) {
+        let ready = ready.get(&pair[1].task_id).copied().unwrap_or(0);
+        if ready > pair[0].finish.0 && pair[1].dispatch.0 >= ready {
+            waits.push(pair[1].dispatch.0 - ready);
+        }
+    }
+    waits.sort_unstable();
+    waits.get(waits.len() / 2).copied().unwrap_or(0)
+}

@@ -1,0 +1,216 @@
+//! An experiment: some changes, applied to a recorded run.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use ringlane_chip_sim::cost::BlockCosts;
+use ringlane_chip_sim::spec::SCHEDULERS_MAX;
+use ringlane_engine::observe::BlockWork;
+use ringlane_task::ChipSpec;
+
+use super::change::{Change, Cores, KernelTime, OF_RINGS};
+use crate::error::ReplayError;
+use crate::recorded::{Program, ProgramEdge, Recorded, Setup};
+
+/// Clusters of a chip whose cores are more than there is work for. A chip has at most 1,024; the model gets slower with each.
+const CLUSTERS_UNLIMITED: u32 = 512;
+
+/// Slots, and entries of the tensor map, that are more than any recorded run of some 10⁵ tasks fills.
+const RINGS_UNLIMITED: u64 = 1 << 18;
+
+/// Bytes of rings that are more than any run fills: as large as a ring can be that this machine can reserve four of.
+const HEAP_UNLIMITED: u64 = 1 << 34;
+
+/// Some changes, made together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Experiment {
+    /// What is changed.
+    pub changes: Vec<Change>,
+}
+
+impl From<Change> for Experiment {
+    fn from(change: Change) -> Self {
+        Experiment { changes: vec![change] }
+    }
+}
+
+impl Experiment {
+    /// Its name: its changes.
+    pub fn name(&self) -> String {
+        self.changes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The chip and the costs of a run with these changes.
+    pub fn apply(&self, recorded: &Recorded) -> Result<(Setup, BlockCosts), ReplayError> {
+        let (mut setup, mut costs) = (recorded.setup.clone(), recorded.costs.clone());
+        // Another chip first: the other changes are of that one.
+        let is_chip = |change: &&Change| matches!(change, Change::Chip(_));
+        for change in self.changes.iter().filter(is_chip).chain(self.changes.iter().filter(|c| !is_chip(c))) {
+            apply(change, &recorded.program, &mut setup, &mut costs)?;
+        }
+        Ok((setup, costs))
+    }
+}
+
+fn apply(
+    change: &Change,
+    program: &Program,
+    setup: &mut Setup,
+    costs: &mut BlockCosts,
+) -> Result<(), ReplayError> {
+    let chip = &mut setup.chip;
+    let times = |cost: &mut u64, factor: f64| *cost = (*cost as f64 * factor).round() as u64;
+    match change {
+        Change::Kernel(name, time) => return apply_kernel(program, costs, name, *time),
+        Change::Submit(factor) => {
+            let c = &mut chip.costs;
+            let own = [&mut c.admit, &mut c.look_up, &mut c.insert, &mut c.wire];
+            own.into_iter().for_each(|cost| times(cost, *factor));
+        }
+        Change::Scheduler(factor) => {
+            let c = &mut chip.costs;
+            let own = [&mut c.dispatch_store, &mut c.poll, &mut c.resolve, &mut c.reclaim, &mut c.round];
+            own.into_iter().for_each(|cost| times(cost, *factor));
+        }
+        Change::Schedulers(count) => apply_schedulers(chip, *count)?,
+        Change::Cores(cores) => apply_cores(chip, *cores)?,
+        Change::Policy(policy) => setup.policy = *policy,
+        Change::Chip(other) => *chip = (**other).clone(),
+        Change::Ring(ring) => ring.apply(&mut setup.rings),
+        Change::UnlimitedRings => {
+            for resource in OF_RINGS {
+                let wanted = if resource.unit() == "bytes" { HEAP_UNLIMITED } else { RINGS_UNLIMITED };
+                let most = wanted.min(resource.range().max);
+                super::RingChange { resource, capacities: [most; ringlane_task::RINGS] }.apply(&mut setup.rings);
+            }
+            let map = ringlane_task::Resource::TensorMap;
+            let most = RINGS_UNLIMITED.min(map.range().max);
+            super::RingChange { resource: map, capacities: [most; ringlane_task::RINGS] }.apply(&mut setup.rings);
+        }
+        Change::DropCause(cause) => return drop_cause(program, &mut setup.dropped_edges, cause),
+        Change::DropBetween(before, after) => return drop_between(program, &mut setup.dropped_edges, before, after),
+    }
+    Ok(())
+}
+
+fn apply_kernel(
+    program: &Program,
+    costs: &mut BlockCosts,
+    name: &str,
+    time: KernelTime,
+) -> Result<(), ReplayError> {
+    check_kernel(program, name)?;
+    let is_it = |kernel: u16| program.kernels[usize::from(kernel)].name == name;
+    for (place, task) in program.tasks.iter().enumerate() {
+        let lanes = task.lanes.iter().flatten();
+        let blocks = costs.of_task_mut(place).chunks_mut(task.blocks.max(1) as usize);
+        for (_, lane) in lanes.zip(blocks).filter(|(lane, _)| is_it(**lane)) {
+            for block in lane {
+                match time {
+                    KernelTime::Factor(factor) => block.factor *= factor,
+                    KernelTime::Picoseconds(picoseconds) => {
+                        *block = BlockWork { picoseconds, flops: 0, bytes: 0 }.into();
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn apply_schedulers(chip: &mut ChipSpec, count: u32) -> Result<(), ReplayError> {
+    let most = chip.clusters.min(SCHEDULERS_MAX as u32);
+    if !(1..=most).contains(&count) {
+        return Err(ReplayError::Impossible {
+            what: format!("{count} scheduler threads for {} clusters", chip.clusters),
+            hint: format!("from 1 to {most}, at most one for each cluster"),
+        });
+    }
+    (chip.schedulers, chip.schedulers_max) = (count, chip.schedulers_max.max(count));
+    Ok(())
+}
+
+fn apply_cores(chip: &mut ChipSpec, cores: Cores) -> Result<(), ReplayError> {
+    let before = chip.cores();
+    match cores {
+        Cores::Threads(count) => {
+            return Err(ReplayError::Impossible {
+                what: format!("{count} threads of a modelled chip, whose cores are aic and aiv"),
+                hint: format!("--cores aic={},aiv={}", chip.aic_cores(), chip.aiv_cores()),
+            });
+        }
+        Cores::OneMoreCluster => chip.clusters += 1,
+        Cores::Twice => chip.clusters *= 2,
+        Cores::Unlimited => chip.clusters = chip.clusters.max(CLUSTERS_UNLIMITED),
+        Cores::Of { aic, aiv } => {
+            let clusters = aic.unwrap_or(aiv.unwrap_or(0) / chip.aiv_per_cluster.max(1));
+            let vectors = aiv.unwrap_or(clusters.saturating_mul(chip.aiv_per_cluster));
+            if clusters == 0 || vectors == 0 || !vectors.is_multiple_of(clusters) {
+                return Err(ReplayError::Impossible {
+                    what: format!("{clusters} aic and {vectors} aiv cores do not make clusters"),
+                    hint: format!(
+                        "a cluster is one aic core and some aiv cores, now {}: --cores aic={clusters},aiv={}",
+                        chip.aiv_per_cluster,
+                        clusters.saturating_mul(chip.aiv_per_cluster)
+                    ),
+                });
+            }
+            (chip.clusters, chip.aiv_per_cluster) = (clusters, vectors / clusters);
+        }
+    }
+    chip.schedulers = chip.schedulers.min(chip.clusters);
+    if cores == Cores::Unlimited {
+        chip.rates.memory_bytes *= f64::from(chip.cores()) / f64::from(before.max(1));
+    }
+    Ok(())
+}
+
+/// Refuses a kernel that the program does not have.
+pub(super) fn check_kernel(program: &Program, name: &str) -> Result<(), ReplayError> {
+    if program.kernels.iter().any(|kernel| kernel.name == name) {
+        return Ok(());
+    }
+    let known = program.kernels.iter().map(|kernel| kernel.name.as_str()).collect::<Vec<_>>().join(", ");
+    Err(ReplayError::Unknown { what: "kernel", name: name.to_string(), known })
+}
+
+pub(super) fn drop_cause(program: &Program, dropped: &mut DroppedEdges, cause: &str) -> Result<(), ReplayError> {
+    let mut known: Vec<&str> = program.edges.iter().map(|edge| edge.cause).collect();
+    known.sort_unstable();
+    known.dedup();
+    if !known.contains(&cause) {
+        let known = known.join(", ");
+        return Err(ReplayError::Unknown { what: "cause of an edge", name: cause.to_string(), known });
+    }
+    drop_edges(program, dropped, |edge| edge.cause == cause);
+    Ok(())
+}
+
+pub(super) fn drop_between(
+    program: &Program,
+    dropped: &mut DroppedEdges,
+    before: &str,
+    after: &str,
+) -> Result<(), ReplayError> {
+    check_kernel(program, before)?;
+    check_kernel(program, after)?;
+    let runs = |task: u32, name: &str| {
+        let mut kernels = program.tasks[task as usize].lanes.iter().flatten();
+        kernels.any(|&kernel| program.kernels[usize::from(kernel)].name == name)
+    };
+    drop_edges(program, dropped, |edge| runs(edge.before, before) && runs(edge.after, after));
+    Ok(())
+}
+
+/// Edges that are left out, by their places in submission order.
+pub(super) type DroppedEdges = Arc<HashSet<(u64, u64)>>;
+
+/// Leaves out the edges that are dropped for all their causes.
+fn drop_edges(program: &Program, dropped: &mut DroppedEdges, is_dropped: impl Fn(&ProgramEdge) -> bool) {
+    let pair = |edge: &ProgramEdge| (u64::from(edge.before), u64::from(edge.after));
+    let mut now: HashSet<_> = program.edges.iter().filter(|edge| is_dropped(edge)).map(pair).collect();
+    program.edges.iter().filter(|edge| !is_dropped(edge)).for_each(|edge| {
+        now.remove(&pair(edge));
+    });
+    Arc::make_mut(dropped).extend(now);
+}

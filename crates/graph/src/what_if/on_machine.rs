@@ -1,0 +1,115 @@
+//! Experiments on a run on the machine's own cores: replays on a model of the machine.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use ringlane_insight::units::microseconds;
+
+use super::change::{Change, Cores, KernelTime};
+use super::experiment::{DroppedEdges, check_kernel, drop_between, drop_cause};
+use super::{Baseline, Experiment, Laboratory, baseline_of};
+use crate::error::ReplayError;
+use crate::machine::{Measured, RecordedMachine};
+
+/// Threads that are more than there is work for.
+const THREADS_UNLIMITED: u32 = 1024;
+
+/// A recorded run on the machine's own cores, ready for experiments.
+#[derive(Debug)]
+pub struct MachineLaboratory<'r> {
+    recorded: &'r RecordedMachine,
+    baseline_ticks: u64,
+}
+
+impl<'r> MachineLaboratory<'r> {
+    /// Replays a run unchanged.
+    pub fn new(recorded: &'r RecordedMachine) -> Self {
+        let baseline_ticks = recorded.replay(&recorded.measured, recorded.threads);
+        MachineLaboratory { recorded, baseline_ticks }
+    }
+}
+
+/// What an experiment changes of a machine.
+struct Changed {
+    measured: Measured,
+    threads: u32,
+    dropped: DroppedEdges,
+}
+
+impl Laboratory for MachineLaboratory<'_> {
+    fn baseline(&self) -> Baseline {
+        let manifest = &self.recorded.manifest;
+        baseline_of(manifest.makespan_ticks, self.baseline_ticks, manifest.clock_freq_hz)
+    }
+
+    fn makespan_us(&self, experiment: &Experiment) -> Result<f64, ReplayError> {
+        let (measured, threads) = (self.recorded.measured.clone(), self.recorded.threads);
+        let mut changed = Changed { measured, threads, dropped: Arc::default() };
+        experiment.changes.iter().try_for_each(|change| self.apply(change, &mut changed))?;
+        let ticks = match changed.dropped.is_empty() {
+            true => self.recorded.replay(&changed.measured, changed.threads),
+            false => {
+                let mut without = self.recorded.clone();
+                let is_kept = |before: u32, after: u32| !changed.dropped.contains(&(before.into(), after.into()));
+                without.program.edges.retain(|edge| is_kept(edge.before, edge.after));
+                without.replay(&changed.measured, changed.threads)
+            }
+        };
+        Ok(microseconds(ticks as f64, self.recorded.manifest.clock_freq_hz))
+    }
+
+    fn dir(&self) -> &Path {
+        &self.recorded.dir
+    }
+}
+
+impl MachineLaboratory<'_> {
+    fn apply(&self, change: &Change, changed: &mut Changed) -> Result<(), ReplayError> {
+        let program = &self.recorded.program;
+        match change {
+            Change::Kernel(name, time) => self.apply_kernel(name, *time, &mut changed.measured)?,
+            Change::Submit(factor) => {
+                changed.measured.submits.iter_mut().for_each(|ticks| *ticks = (*ticks as f64 * factor) as u64);
+            }
+            Change::Cores(Cores::Threads(count)) => changed.threads = *count,
+            Change::Cores(Cores::OneMoreCluster) => changed.threads += 1,
+            Change::Cores(Cores::Twice) => changed.threads *= 2,
+            Change::Cores(Cores::Unlimited) => changed.threads = THREADS_UNLIMITED,
+            Change::DropCause(cause) => drop_cause(program, &mut changed.dropped, cause)?,
+            Change::DropBetween(before, after) => drop_between(program, &mut changed.dropped, before, after)?,
+            Change::Cores(Cores::Of { .. }) => {
+                return Err(ReplayError::Impossible {
+                    what: "the run is of cpu, whose cores are threads".to_string(),
+                    hint: format!("--cores threads={}", 2 * self.recorded.threads),
+                });
+            }
+            other => {
+                return Err(ReplayError::Impossible {
+                    what: format!("{other}: the run is of cpu, which has no such thing"),
+                    hint: "on cpu: --kernel, --submit, --cores threads=N, --drop-edges".to_string(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn apply_kernel(&self, name: &str, time: KernelTime, measured: &mut Measured) -> Result<(), ReplayError> {
+        let program = &self.recorded.program;
+        check_kernel(program, name)?;
+        let ticks = |picoseconds: u64| {
+            (u128::from(picoseconds) * u128::from(self.recorded.manifest.clock_freq_hz) / 1_000_000_000_000) as u64
+        };
+        for (task, blocks) in program.tasks.iter().zip(&mut measured.blocks) {
+            let lanes = task.lanes.iter().flatten().zip(blocks.chunks_mut(task.blocks.max(1) as usize));
+            for (_, lane) in lanes.filter(|(kernel, _)| program.kernels[usize::from(**kernel)].name == name) {
+                for block in lane {
+                    block.kernel = match time {
+                        KernelTime::Factor(factor) => (block.kernel as f64 * factor) as u64,
+                        KernelTime::Picoseconds(picoseconds) => ticks(picoseconds),
+                    };
+                }
+            }
+        }
+        Ok(())
+    }
+}

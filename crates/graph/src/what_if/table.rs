@@ -1,0 +1,55 @@
+//! The experiments that answer "what would help?": one change each.
+
+use ringlane_chip_sim::policy::PolicyName;
+
+use super::change::{Change, Cores, KernelTime};
+use super::experiment::Experiment;
+use crate::machine::RecordedMachine;
+use crate::recorded::{Program, Recorded};
+
+/// Kernels that are made faster, those with the most work first: with more, the table takes longer than people wait.
+const KERNELS_MAX: usize = 6;
+
+/// Those of a run on the machine's own cores.
+pub(super) fn of_machine(recorded: &RecordedMachine) -> Vec<Experiment> {
+    let of_task = |place: usize, block: usize| recorded.measured.blocks[place][block].kernel;
+    let mut changes = faster(&recorded.program, of_task);
+    changes.extend([0.5, 0.0].map(Change::Submit));
+    let more = [recorded.threads + 1, 2 * recorded.threads].map(Cores::Threads);
+    changes.extend(more.into_iter().chain([Cores::Unlimited]).map(Change::Cores));
+    changes.into_iter().map(Experiment::from).collect()
+}
+
+/// Those of a run on a modelled chip.
+pub(super) fn of_chip(recorded: &Recorded) -> Vec<Experiment> {
+    let of_task = |place: usize, block: usize| recorded.costs.of_task(place)[block].work.picoseconds;
+    let mut changes = faster(&recorded.program, of_task);
+    for factor in [0.5, 0.0] {
+        changes.extend([Change::Submit(factor), Change::Scheduler(factor)]);
+    }
+    changes.extend([Cores::OneMoreCluster, Cores::Twice, Cores::Unlimited].map(Change::Cores));
+    let others = PolicyName::ALL.into_iter().filter(|policy| *policy != recorded.setup.policy);
+    changes.extend(others.map(Change::Policy));
+    changes.push(Change::UnlimitedRings);
+    changes.into_iter().map(Experiment::from).collect()
+}
+
+/// Kernels made faster: those with the most work, by the time of each block.
+fn faster(program: &Program, time_of: impl Fn(usize, usize) -> u64) -> Vec<Change> {
+    let mut work = vec![0u64; program.kernels.len()];
+    for (place, task) in program.tasks.iter().enumerate() {
+        for (lane, &kernel) in task.lanes.iter().flatten().enumerate() {
+            let first = lane * task.blocks as usize;
+            let total: u64 = (first..first + task.blocks as usize).map(|block| time_of(place, block)).sum();
+            work[usize::from(kernel)] = work[usize::from(kernel)].saturating_add(total);
+        }
+    }
+    let mut order: Vec<usize> = (0..work.len()).filter(|&kernel| work[kernel] > 0).collect();
+    order.sort_by_key(|&kernel| std::cmp::Reverse(work[kernel]));
+    order.truncate(KERNELS_MAX);
+    let factors = |kernel: usize| {
+        let name = &program.kernels[kernel].name;
+        [0.9, 0.5, 0.0].map(|factor| Change::Kernel(name.clone(), KernelTime::Factor(factor)))
+    };
+    order.into_iter().flat_map(factors).collect()
+}
