@@ -113,13 +113,7 @@ impl<'t, P: Probe> Machine<'t, P> {
     #[inline]
     pub(crate) fn executor(&self, core: usize) -> Executor<'t, P, ModelledMemory> {
         let (table, probe, core) = (self.table, self.probe, CoreId(core as u32));
-        Executor {
-            table,
-            probe,
-            core,
-            threading: Threading::Single,
-            memory: self.memory(),
-        }
+        Executor { table, probe, core, threading: Threading::Single, memory: self.memory() }
     }
 
     /// The chip's memory.

@@ -45,8 +45,17 @@ fn the_table_ranks_about_thirty_experiments_and_its_baseline_is_exact() {
     let names: Vec<_> = experiments.iter().map(|one| one["name"].as_str().unwrap()).collect();
     assert_eq!(fields(&experiments[0]), ["gain", "makespan_us", "name"]);
     for name in [
-        "kernel GEMM 0.9x", "kernel GEMM 0.5x", "kernel GEMM 0x", "submit 0x", "submit 0.5x", "scheduler 0x",
-        "one more cluster", "twice the cores", "unlimited cores", "policy critical-path", "policy locality",
+        "kernel GEMM 0.9x",
+        "kernel GEMM 0.5x",
+        "kernel GEMM 0x",
+        "submit 0x",
+        "submit 0.5x",
+        "scheduler 0x",
+        "one more cluster",
+        "twice the cores",
+        "unlimited cores",
+        "policy critical-path",
+        "policy locality",
         "unlimited rings",
     ] {
         assert!(names.contains(&name), "{name}: {names:?}");
@@ -61,12 +70,15 @@ fn the_table_ranks_about_thirty_experiments_and_its_baseline_is_exact() {
 #[test]
 fn an_experiment_can_be_kept_as_a_run_that_check_compare_and_report_accept() {
     let sandbox = exact();
-    let answer = what_if(&sandbox, &["--kernel", "GEMM=0.5x", "--cores", "aic=4", "--keep", "kept", "--json"]);
+    let answer =
+        what_if(&sandbox, &["--kernel", "GEMM=0.5x", "--cores", "aic=4", "--keep", "kept", "--json"]);
     assert_eq!(answer.status, 0, "{}", answer.stderr);
     let json = answer.json();
     assert_eq!(json["experiments"][0]["name"], "kernel GEMM 0.5x, cores aic=4");
     let predicted = json["experiments"][0]["makespan_us"].as_f64().unwrap();
-    for command in [&["check", "kept"][..], &["compare", "run", "kept"], &["report", "kept"], &["overhead", "kept"]] {
+    for command in
+        [&["check", "kept"][..], &["compare", "run", "kept"], &["report", "kept"], &["overhead", "kept"]]
+    {
         let answer = sandbox.ringlane(command);
         assert_eq!(answer.status, 0, "{command:?}: {}{}", answer.stdout, answer.stderr);
     }
@@ -79,7 +91,12 @@ fn an_experiment_can_be_kept_as_a_run_that_check_compare_and_report_accept() {
     assert_eq!(again["baseline"]["error"], 0.0);
     assert_eq!(again["baseline"]["recorded_us"], predicted);
     let over = what_if(&sandbox, &["--submit", "0x", "--keep", "kept"]);
-    assert_eq!((over.status, over.line("error: ").split(':').next()), (2, Some("RunExists")), "{}", over.stderr);
+    assert_eq!(
+        (over.status, over.line("error: ").split(':').next()),
+        (2, Some("RunExists")),
+        "{}",
+        over.stderr
+    );
 }
 
 #[test]
@@ -117,7 +134,16 @@ fn a_recording_that_lacks_something_is_refused_with_the_options_to_record_with()
         assert!(answer.line("hint: ").contains("--chip-swimlane=3 --dep-gen"), "{}", answer.stderr);
     }
     let sandbox = exact();
-    let other = sandbox.ringlane(&["run", "vector", "-p", "a2a3sim", "--chip-swimlane=3", "--dep-gen", "-o", "other"]);
+    let other = sandbox.ringlane(&[
+        "run",
+        "vector",
+        "-p",
+        "a2a3sim",
+        "--chip-swimlane=3",
+        "--dep-gen",
+        "-o",
+        "other",
+    ]);
     assert_eq!(other.status, 0, "{}", other.stderr);
     for file in ["deps.json", "l2_perf_records.json"] {
         let (mine, others) = (sandbox.path().join("run").join(file), sandbox.path().join("other").join(file));
@@ -132,7 +158,9 @@ fn a_recording_that_lacks_something_is_refused_with_the_options_to_record_with()
 #[test]
 fn dropped_edges_let_tasks_run_sooner() {
     let sandbox = exact();
-    let gain = |options: &[&str]| what_if(&sandbox, &[options, &["--json"]].concat()).json()["experiments"][0]["gain"].as_f64();
+    let gain = |options: &[&str]| {
+        what_if(&sandbox, &[options, &["--json"]].concat()).json()["experiments"][0]["gain"].as_f64()
+    };
     assert!(gain(&["--drop-edges", "raw"]).unwrap() > 0.0);
     assert!(gain(&["--drop-edges", "TRSM->GEMM"]).unwrap() >= 0.0);
 }

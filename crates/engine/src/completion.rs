@@ -198,7 +198,8 @@ impl<P: Probe, M: Memory + Copy> Executor<'_, P, M> {
     /// Lets a block take longer, if its kernel is made slower.
     #[cold]
     fn slow_down(&self, kernel: u16, begun: Instant) {
-        let factor = slowdown::factor_of(self.table.slowdowns().unwrap_or_default(), self.table.kernel_name(kernel));
+        let factor =
+            slowdown::factor_of(self.table.slowdowns().unwrap_or_default(), self.table.kernel_name(kernel));
         if let Some(factor) = factor {
             slowdown::spin(begun, factor);
         }

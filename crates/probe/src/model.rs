@@ -94,8 +94,8 @@ impl<C> Recorder<C> {
     pub(crate) fn record_sizes(&self) -> RecordSizes {
         let RecordBytes { block, phase, submit, scope } = self.bytes_on_the_chip();
         let dumps = self.settings.flags.contains(DfxFlags::DUMP);
-        let [captured_task, captured_argument] =
-            [size_of::<CapturedTask>(), size_of::<Captured>()].map(|size| if dumps { size as u64 } else { 0 });
+        let [captured_task, captured_argument] = [size_of::<CapturedTask>(), size_of::<Captured>()]
+            .map(|size| if dumps { size as u64 } else { 0 });
         RecordSizes { block, phase, submit, scope, captured_task, captured_argument }
     }
 

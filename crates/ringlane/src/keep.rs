@@ -43,7 +43,11 @@ impl ProbedRun<SimRuntime> for Orchestrated<'_, '_> {
 /// Writes an experiment on a recorded run as a run directory of its own. It has the recorded run's instruments but the dump and
 /// the counters: a replay computes no values.
 #[track_caller]
-pub fn keep_experiment(recorded: &Recorded, experiment: &Experiment, dir: &RunDir) -> Result<Manifest, ReplayError> {
+pub fn keep_experiment(
+    recorded: &Recorded,
+    experiment: &Experiment,
+    dir: &RunDir,
+) -> Result<Manifest, ReplayError> {
     let (setup, costs) = experiment.apply(recorded)?;
     let mut chip = replay::runtime(&setup, Arc::new(costs))?;
     let platform = Platform::named(&recorded.manifest.platform)
@@ -56,11 +60,13 @@ pub fn keep_experiment(recorded: &Recorded, experiment: &Experiment, dir: &RunDi
     dir.reserve(config.dfx_flags)?;
     let started_at = UtcTime::now();
     let replayable = Replayable::new(&recorded.program);
-    let run = Orchestrated { replayable: &replayable, buffers: replayable.buffers()?, site: Location::caller() };
+    let run =
+        Orchestrated { replayable: &replayable, buffers: replayable.buffers()?, site: Location::caller() };
     let observing = Observing::new(config);
     let observed = observe::run(&mut chip, &observing, platform.as_str(), Some(dir), run);
     let ObservedRun { result, report, wall, recording } = observed;
-    let mut manifest = Manifest::new(&recorded.manifest.scene, &recorded.manifest.case, platform.as_str(), started_at);
+    let mut manifest =
+        Manifest::new(&recorded.manifest.scene, &recorded.manifest.case, platform.as_str(), started_at);
     manifest.params = recorded.manifest.params.clone();
     manifest.params.insert("what-if".to_string(), experiment.name());
     manifest.threads = chip.threads();

@@ -45,11 +45,11 @@ mod chips;
 #[cfg(all(feature = "sim", feature = "record"))]
 mod costs;
 mod graph;
+#[cfg(feature = "graph")]
+mod keep;
 #[cfg(feature = "record")]
 pub mod manifest;
 pub mod memory;
-#[cfg(feature = "graph")]
-mod keep;
 #[cfg(feature = "sim")]
 mod model;
 #[cfg(feature = "record")]

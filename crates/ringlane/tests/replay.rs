@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use ringlane::chip_sim::spec;
-use ringlane::graph::recorded::Recorded;
-use ringlane::graph::replay::Replayable;
-use ringlane::graph::what_if::{Change, Cores, Experiment, KernelTime};
+use ringlane::replays::recorded::Recorded;
+use ringlane::replays::replay::Replayable;
+use ringlane::replays::what_if::{Change, Cores, Experiment, KernelTime};
 use ringlane::prelude::*;
 use ringlane::scenes::scenes;
 use ringlane::{Model, PolicyName, SimOptions};
@@ -16,7 +16,13 @@ fn cases(scene: &Scene) -> impl Iterator<Item = &'static Case> {
 }
 
 /// Records a case; the directory is removed with the returned value.
-fn record(platform: Platform, scene: &Scene, case: &Case, flags: DfxFlags, model: Model) -> tempfile::TempDir {
+fn record(
+    platform: Platform,
+    scene: &Scene,
+    case: &Case,
+    flags: DfxFlags,
+    model: Model,
+) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let params: Vec<(String, String)> =
         if scene.name == "stream" { vec![("tasks".into(), "3000".into())] } else { vec![] };
@@ -91,18 +97,23 @@ fn validated(platform: Platform) -> Vec<Validated> {
         change(&mut chip);
         Model { chip: Some(chip), ..Model::default() }
     };
-    let policy = |policy| Model { options: SimOptions { policy, ..SimOptions::default() }, ..Model::default() };
+    let policy =
+        |policy| Model { options: SimOptions { policy, ..SimOptions::default() }, ..Model::default() };
     vec![
         (Change::Cores(Cores::OneMoreCluster), with(|chip| chip.clusters += 1)),
         (Change::Cores(Cores::Of { aic: Some(10), aiv: None }), with(|chip| chip.clusters = 10)),
-        (Change::Cores(Cores::Of { aic: Some(8), aiv: Some(24) }), with(|chip| (chip.clusters, chip.aiv_per_cluster) = (8, 3))),
+        (
+            Change::Cores(Cores::Of { aic: Some(8), aiv: Some(24) }),
+            with(|chip| (chip.clusters, chip.aiv_per_cluster) = (8, 3)),
+        ),
         (Change::Policy(PolicyName::CriticalPath), policy(PolicyName::CriticalPath)),
         (Change::Policy(PolicyName::Locality), policy(PolicyName::Locality)),
         (
             Change::Submit(0.5),
             with(|chip| {
                 let c = &mut chip.costs;
-                (c.admit, c.look_up, c.insert, c.wire) = (c.admit / 2, c.look_up / 2, c.insert / 2, c.wire / 2);
+                (c.admit, c.look_up, c.insert, c.wire) =
+                    (c.admit / 2, c.look_up / 2, c.insert / 2, c.wire / 2);
             }),
         ),
         (
@@ -151,7 +162,9 @@ fn a_kernel_with_another_time_is_predicted_as_a_run_with_another_cost_table() {
     let recorded = record(Platform::A2a3sim, scene, case, ENOUGH, costs(&table));
     // Every time of GEMM, twice.
     let mut edited: serde_json::Value = serde_json::from_str(&table).unwrap();
-    for kernel in edited["kernels"].as_array_mut().unwrap().iter_mut().filter(|kernel| kernel["name"] == "GEMM") {
+    for kernel in
+        edited["kernels"].as_array_mut().unwrap().iter_mut().filter(|kernel| kernel["name"] == "GEMM")
+    {
         let twice = |value: &mut serde_json::Value| *value = (value.as_u64().unwrap() * 2).into();
         ["mean_ps", "min_ps", "max_ps"].into_iter().for_each(|field| twice(&mut kernel[field]));
         kernel["spread_ps"].as_array_mut().unwrap().iter_mut().for_each(twice);

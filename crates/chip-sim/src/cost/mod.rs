@@ -30,8 +30,8 @@ use crate::core::CoreKind;
 use crate::time::{NANOSECOND, Ps, SECOND};
 
 pub use limits::{BLOCK_MAX, RECORDED_BLOCKS_MAX, SPREAD_GROUPS, TABLE_BYTES_MAX};
-pub use replayed::{BlockCosts, ReplayedBlock, TaskDuration, scaled};
 pub use record::{BlockTimes, Programs, TableRecorder};
+pub use replayed::{BlockCosts, ReplayedBlock, TaskDuration, scaled};
 pub use table::{CostTable, KernelCost, RecordedTask};
 pub use table_error::CostTableError;
 

@@ -54,6 +54,8 @@ impl RingArgs {
             (Resource::TensorMap, map),
         ];
         let changed = given.into_iter().filter_map(|(resource, given)| Some((resource, given?)));
-        changed.map(|(resource, PerRing(capacities))| Change::Ring(RingChange { resource, capacities })).collect()
+        changed
+            .map(|(resource, PerRing(capacities))| Change::Ring(RingChange { resource, capacities }))
+            .collect()
     }
 }

@@ -119,7 +119,8 @@ impl WhatIfArgs {
         if let Some(path) = &self.keep {
             let Subject::Chip(recorded) = subject else {
                 return Err(ReplayError::Impossible {
-                    what: "--keep with a run of cpu: its model says how long, not what every thread does".to_string(),
+                    what: "--keep with a run of cpu: its model says how long, not what every thread does"
+                        .to_string(),
                     hint: "record the run on a2a3sim or a5sim, or leave out --keep".to_string(),
                 }
                 .into());
@@ -173,21 +174,29 @@ fn scheduler(text: &str) -> Result<Change, CliError> {
 }
 
 fn factor(option: &str, text: &str) -> Result<f64, CliError> {
-    let refused = || CliError::bad_value(option, text, "a factor such as 0x or 0.5x", format!("{option} 0.5x"));
+    let refused =
+        || CliError::bad_value(option, text, "a factor such as 0x or 0.5x", format!("{option} 0.5x"));
     parse::factor(text).ok_or_else(refused)
 }
 
 fn schedulers(text: &str) -> Result<Change, CliError> {
     let most = spec::SCHEDULERS_MAX as u32;
     let count = text.parse().ok().filter(|count| (1..=most).contains(count));
-    let refused =
-        || CliError::bad_value("--schedulers", text, format!("a whole number from 1 to {most}"), "--schedulers 3");
+    let refused = || {
+        CliError::bad_value(
+            "--schedulers",
+            text,
+            format!("a whole number from 1 to {most}"),
+            "--schedulers 3",
+        )
+    };
     count.map(Change::Schedulers).ok_or_else(refused)
 }
 
 fn cores(text: &str) -> Result<Change, CliError> {
     parse::cores(text).map(Change::Cores).map_err(|part| {
-        let allowed = format!("kinds of cores, aic and aiv (on cpu: threads), with their numbers; {part:?} is not one");
+        let allowed =
+            format!("kinds of cores, aic and aiv (on cpu: threads), with their numbers; {part:?} is not one");
         CliError::bad_value("--cores", text, allowed, "--cores aic=36,aiv=72")
     })
 }

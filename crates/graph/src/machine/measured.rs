@@ -48,7 +48,10 @@ impl Measured {
         }
         let recorded = Swimlane::read(dir)?;
         if recorded.head.level < SwimlaneLevel::Phases {
-            return Err(not_recorded(format!("l2_perf_records.json is of level {}", recorded.head.level.number())));
+            return Err(not_recorded(format!(
+                "l2_perf_records.json is of level {}",
+                recorded.head.level.number()
+            )));
         }
         let counts = &recorded.head.counts;
         let lost = counts.blocks.dropped + counts.submits.dropped + counts.tasks.dropped;
@@ -65,7 +68,9 @@ impl Measured {
 }
 
 fn blocks(program: &Program, ids: &TaskIds, recorded: &Swimlane) -> Result<Vec<Vec<BlockTime>>, String> {
-    let empty = |task: &crate::recorded::ProgramTask| vec![BlockTime::default(); task.kernels() * task.blocks as usize];
+    let empty = |task: &crate::recorded::ProgramTask| {
+        vec![BlockTime::default(); task.kernels() * task.blocks as usize]
+    };
     let mut blocks: Vec<Vec<BlockTime>> = program.tasks.iter().map(empty).collect();
     for row in &recorded.blocks {
         let not_there = || format!("deps.json has no block {} of task {}", row.block.0, row.task_id);

@@ -59,7 +59,8 @@ pub(super) fn makespan(program: &Program, measured: &Measured, threads: usize) -
         for step in &program.steps[task.before.clone()] {
             now = machine.wait_for_read(step, &writers, place, now);
         }
-        now += measured.own.get(place).copied().unwrap_or(0) + measured.submits.get(place).copied().unwrap_or(0);
+        now +=
+            measured.own.get(place).copied().unwrap_or(0) + measured.submits.get(place).copied().unwrap_or(0);
         machine.advance(now);
         machine.submit(place as u32, now);
         if (place + 1) % SUBMITS_PER_POLL == 0 && (threads == 1 || machine.outstanding > OUTSTANDING) {
@@ -129,7 +130,9 @@ impl<'p> Machine<'p> {
 
     /// Lets all threads but the first work until a time.
     fn advance(&mut self, until: u64) {
-        while let Some(&Reverse((at, thread, block))) = self.running.peek().filter(|Reverse((at, ..))| *at <= until) {
+        while let Some(&Reverse((at, thread, block))) =
+            self.running.peek().filter(|Reverse((at, ..))| *at <= until)
+        {
             self.running.pop();
             self.finish(thread, block, at);
             self.next_of(thread, at);

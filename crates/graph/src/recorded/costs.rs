@@ -77,7 +77,8 @@ fn place(costs: &mut BlockCosts, program: &Program, ids: &TaskIds, row: &BlockRo
     if row.cost_ps == 0 {
         return Err(Wrong::NoCost);
     }
-    let not_there = || Wrong::NotThere(format!("deps.json has no block {} of task {}", row.block.0, row.task_id));
+    let not_there =
+        || Wrong::NotThere(format!("deps.json has no block {} of task {}", row.block.0, row.task_id));
     let place = ids.place(row.task_id).ok_or_else(not_there)? as usize;
     let task = &program.tasks[place];
     // Kernels come in the order of their lanes.

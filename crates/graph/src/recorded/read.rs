@@ -38,7 +38,9 @@ pub(crate) fn program(dir: &Path, manifest: &Manifest) -> Result<(Program, TaskI
         return Err(ReplayError::RowsLost { dir: dir.into(), file: deps::FILE_NAME, lost: deps.dropped });
     }
     if deps.last_steps.is_empty() {
-        return Err(not_recorded("deps.json is from a version that did not record the steps between submits"));
+        return Err(not_recorded(
+            "deps.json is from a version that did not record the steps between submits",
+        ));
     }
     let disagree = |what: String| ReplayError::FilesDisagree { dir: dir.into(), what };
     if deps.tasks.len() as u64 != manifest.tasks {
@@ -95,7 +97,8 @@ impl Builder {
             if let Some(TensorIndex(tensor)) = buffer.tensor {
                 let known = tensors.get_mut(tensor as usize);
                 let known = known.filter(|known| !known.is_made && known.bytes == buffer.bytes);
-                known.ok_or_else(|| format!("buffer {} is not tensor {tensor}", buffers.len()))?.is_made = true;
+                known.ok_or_else(|| format!("buffer {} is not tensor {tensor}", buffers.len()))?.is_made =
+                    true;
             }
             let tensor = buffer.tensor.map(|tensor| tensor.0);
             buffers.push(ProgramBuffer { bytes: buffer.bytes, is_writable: buffer.writable, tensor });
@@ -200,8 +203,7 @@ impl Builder {
         let mut next = 0;
         for arg in task.args.iter() {
             let skipped = arg.index.checked_sub(next).filter(|&skipped| skipped <= scalars);
-            let skipped =
-                skipped.ok_or_else(|| format!("task {} has no argument {next}", task.task_id))?;
+            let skipped = skipped.ok_or_else(|| format!("task {} has no argument {next}", task.task_id))?;
             self.program.args.extend((0..skipped).map(|_| ProgramArg::Scalar));
             (scalars, next) = (scalars - skipped, arg.index + 1);
             let arg = self.arg(arg).map_err(|what| format!("task {}: {what}", task.task_id))?;
@@ -213,7 +215,8 @@ impl Builder {
             self.program.args.push(arg);
         }
         self.program.args.extend((0..scalars).map(|_| ProgramArg::Scalar));
-        let makes_one = matches!(&task.args[..], [arg] if arg.access == Access::Output) && task.scalars.is_none();
+        let makes_one =
+            matches!(&task.args[..], [arg] if arg.access == Access::Output) && task.scalars.is_none();
         match kind {
             TaskKind::Alloc | TaskKind::Upload if !makes_one => {
                 Err(format!("task {} has no kernel, and does not make one tensor", task.task_id))
@@ -264,7 +267,8 @@ impl Builder {
     }
 
     fn read(&self, step: &DepsStep<'_>) -> Result<Step, String> {
-        let (row, is_in_place) = (step.view.as_ref().ok_or("a read without a view")?, step.in_place == Some(true));
+        let (row, is_in_place) =
+            (step.view.as_ref().ok_or("a read without a view")?, step.in_place == Some(true));
         let tensor = match (step.tensor, step.buffer) {
             (Some(TensorIndex(tensor)), None) => tensor,
             (None, Some(buffer)) => {
@@ -294,7 +298,10 @@ impl Builder {
 
 /// A view, checked against the size of its tensor.
 fn view_of(row: &ViewRow, tensor_bytes: u64) -> Result<TensorView, String> {
-    let dims: Vec<Dim> =
-        row.shape().zip(row.strides()).map(|(len, stride)| Dim { len: len as u32, stride: stride as u32 }).collect();
+    let dims: Vec<Dim> = row
+        .shape()
+        .zip(row.strides())
+        .map(|(len, stride)| Dim { len: len as u32, stride: stride as u32 })
+        .collect();
     TensorView::from_parts(row.dtype, row.offset, &dims, tensor_bytes).map_err(|error| error.to_string())
 }

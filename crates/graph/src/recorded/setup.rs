@@ -51,11 +51,8 @@ impl Setup {
         })?;
         let flags = manifest.dfx_flags();
         let RecordSizes { block, phase, submit, scope, .. } = sizes;
-        let captured = if flags.contains(DfxFlags::DUMP) {
-            captured(dir, manifest, &sizes, ids)?
-        } else {
-            Vec::new()
-        };
+        let captured =
+            if flags.contains(DfxFlags::DUMP) { captured(dir, manifest, &sizes, ids)? } else { Vec::new() };
         Ok(Setup {
             chip,
             rings,

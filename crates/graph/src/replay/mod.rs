@@ -18,7 +18,7 @@ use ringlane_engine::api::buffers::BufferId;
 use ringlane_engine::api::kernel::Kernel;
 use ringlane_engine::api::orch::Orch;
 use ringlane_engine::report::{Run, RunReport};
-use ringlane_task::{Capacities, CallConfig};
+use ringlane_task::{CallConfig, Capacities};
 
 use crate::error::ReplayError;
 use crate::recorded::{Program, Setup};

@@ -49,9 +49,8 @@ fn shape_of(bytes: u64) -> Option<Vec<u32>> {
     if let Ok(length) = u32::try_from(bytes) {
         return Some(vec![length]);
     }
-    let rows = (2..=1u32 << 16).find(|&rows| {
-        bytes.is_multiple_of(rows.into()) && u32::try_from(bytes / u64::from(rows)).is_ok()
-    })?;
+    let rows = (2..=1u32 << 16)
+        .find(|&rows| bytes.is_multiple_of(rows.into()) && u32::try_from(bytes / u64::from(rows)).is_ok())?;
     Some(vec![rows, (bytes / u64::from(rows)) as u32])
 }
 

@@ -81,14 +81,18 @@ fn apply(
             for resource in OF_RINGS {
                 let wanted = if resource.unit() == "bytes" { HEAP_UNLIMITED } else { RINGS_UNLIMITED };
                 let most = wanted.min(resource.range().max);
-                super::RingChange { resource, capacities: [most; ringlane_task::RINGS] }.apply(&mut setup.rings);
+                super::RingChange { resource, capacities: [most; ringlane_task::RINGS] }
+                    .apply(&mut setup.rings);
             }
             let map = ringlane_task::Resource::TensorMap;
             let most = RINGS_UNLIMITED.min(map.range().max);
-            super::RingChange { resource: map, capacities: [most; ringlane_task::RINGS] }.apply(&mut setup.rings);
+            super::RingChange { resource: map, capacities: [most; ringlane_task::RINGS] }
+                .apply(&mut setup.rings);
         }
         Change::DropCause(cause) => return drop_cause(program, &mut setup.dropped_edges, cause),
-        Change::DropBetween(before, after) => return drop_between(program, &mut setup.dropped_edges, before, after),
+        Change::DropBetween(before, after) => {
+            return drop_between(program, &mut setup.dropped_edges, before, after);
+        }
     }
     Ok(())
 }
@@ -174,7 +178,11 @@ pub(super) fn check_kernel(program: &Program, name: &str) -> Result<(), ReplayEr
     Err(ReplayError::Unknown { what: "kernel", name: name.to_string(), known })
 }
 
-pub(super) fn drop_cause(program: &Program, dropped: &mut DroppedEdges, cause: &str) -> Result<(), ReplayError> {
+pub(super) fn drop_cause(
+    program: &Program,
+    dropped: &mut DroppedEdges,
+    cause: &str,
+) -> Result<(), ReplayError> {
     let mut known: Vec<&str> = program.edges.iter().map(|edge| edge.cause).collect();
     known.sort_unstable();
     known.dedup();

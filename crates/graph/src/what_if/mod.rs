@@ -76,7 +76,9 @@ impl Subject {
     pub fn read(path: impl AsRef<Path>) -> Result<Self, ReplayError> {
         let run = Run::open(path)?;
         if !run.manifest.children.is_empty() {
-            return Err(ReplayError::NoModel { platform: "a node; name one of the runs below it".to_string() });
+            return Err(ReplayError::NoModel {
+                platform: "a node; name one of the runs below it".to_string(),
+            });
         }
         match (&run.manifest.model, run.manifest.platform.as_str()) {
             (Some(_), _) => Ok(Subject::Chip(Box::new(Recorded::read(&run.dir)?))),

@@ -50,7 +50,8 @@ impl Laboratory for MachineLaboratory<'_> {
             true => self.recorded.replay(&changed.measured, changed.threads),
             false => {
                 let mut without = self.recorded.clone();
-                let is_kept = |before: u32, after: u32| !changed.dropped.contains(&(before.into(), after.into()));
+                let is_kept =
+                    |before: u32, after: u32| !changed.dropped.contains(&(before.into(), after.into()));
                 without.program.edges.retain(|edge| is_kept(edge.before, edge.after));
                 without.replay(&changed.measured, changed.threads)
             }
@@ -69,7 +70,11 @@ impl MachineLaboratory<'_> {
         match change {
             Change::Kernel(name, time) => self.apply_kernel(name, *time, &mut changed.measured)?,
             Change::Submit(factor) => {
-                changed.measured.submits.iter_mut().for_each(|ticks| *ticks = (*ticks as f64 * factor) as u64);
+                changed
+                    .measured
+                    .submits
+                    .iter_mut()
+                    .for_each(|ticks| *ticks = (*ticks as f64 * factor) as u64);
             }
             Change::Cores(Cores::Threads(count)) => changed.threads = *count,
             Change::Cores(Cores::OneMoreCluster) => changed.threads += 1,
@@ -97,7 +102,8 @@ impl MachineLaboratory<'_> {
         let program = &self.recorded.program;
         check_kernel(program, name)?;
         let ticks = |picoseconds: u64| {
-            (u128::from(picoseconds) * u128::from(self.recorded.manifest.clock_freq_hz) / 1_000_000_000_000) as u64
+            (u128::from(picoseconds) * u128::from(self.recorded.manifest.clock_freq_hz) / 1_000_000_000_000)
+                as u64
         };
         for (task, blocks) in program.tasks.iter().zip(&mut measured.blocks) {
             let lanes = task.lanes.iter().flatten().zip(blocks.chunks_mut(task.blocks.max(1) as usize));

@@ -21,7 +21,8 @@ pub fn factor(text: &str) -> Option<f64> {
 /// ```
 pub fn picoseconds(text: &str) -> Option<u64> {
     let units = [("ps", 1.0), ("ns", 1e3), ("us", 1e6), ("µs", 1e6), ("ms", 1e9), ("s", 1e12)];
-    let (number, scale) = units.into_iter().find_map(|(unit, scale)| Some((text.strip_suffix(unit)?, scale)))?;
+    let (number, scale) =
+        units.into_iter().find_map(|(unit, scale)| Some((text.strip_suffix(unit)?, scale)))?;
     let number: f64 = number.trim_end().parse().ok()?;
     // A second is the longest that a block can take on a modelled chip.
     (number.is_finite() && (0.0..=1e12).contains(&(number * scale))).then(|| (number * scale).round() as u64)
@@ -37,7 +38,8 @@ pub fn picoseconds(text: &str) -> Option<u64> {
 /// ```
 pub fn kernel(text: &str) -> Option<(String, KernelTime)> {
     let (name, time) = text.rsplit_once('=')?;
-    let time = factor(time).map(KernelTime::Factor).or_else(|| picoseconds(time).map(KernelTime::Picoseconds))?;
+    let time =
+        factor(time).map(KernelTime::Factor).or_else(|| picoseconds(time).map(KernelTime::Picoseconds))?;
     (!name.is_empty()).then(|| (name.to_string(), time))
 }
 

@@ -104,7 +104,7 @@ mod tests {
             access,
             tensor: TensorIndex(tensor),
             view,
-            split: None
+            split: None,
         };
         let row = KernelRow { func_id: KernelId(0), name: kernel.to_string(), core_type: "any".to_string() };
         let row = TaskKernel { kernel: Cow::Owned(row), lane: 0 };

@@ -127,7 +127,13 @@ impl SubmitHead {
 }
 
 #[inline]
-pub(super) fn write(writer: &mut Writer, head: &SubmitHead, words: &[u8], tail: impl Iterator<Item = u64>, label: &str) {
+pub(super) fn write(
+    writer: &mut Writer,
+    head: &SubmitHead,
+    words: &[u8],
+    tail: impl Iterator<Item = u64>,
+    label: &str,
+) {
     let (tail_bytes, label_bytes) = (8 * head.tail_words(), label.len().next_multiple_of(8));
     let bytes = size_of::<SubmitHead>() + words.len() + tail_bytes + label_bytes;
     let Some(place) = writer.reserve(bytes) else { return };

@@ -48,9 +48,7 @@ impl Steps {
                 ..DepsStep::default()
             },
             EXIT => DepsStep { step: StepKind::Exit, ..DepsStep::default() },
-            ADVANCE => {
-                DepsStep { step: StepKind::Advance, ticks: Some(stored.extra), ..DepsStep::default() }
-            }
+            ADVANCE => DepsStep { step: StepKind::Advance, ticks: Some(stored.extra), ..DepsStep::default() },
             _ => read(stored, tensors),
         };
         self.waiting.push(step);

@@ -109,8 +109,16 @@ fn export_until(
     let (facts, settings) = (facts(), settings(flags));
     let counted = AtomicBool::new(false);
     let recorded = &recorded;
-    let export =
-        Export { recorded, facts: &facts, settings: &settings, steps: 0, dir, counted, payload: None, stop_asked };
+    let export = Export {
+        recorded,
+        facts: &facts,
+        settings: &settings,
+        steps: 0,
+        dir,
+        counted,
+        payload: None,
+        stop_asked,
+    };
     export.run(&mut exported, None);
     exported
 }

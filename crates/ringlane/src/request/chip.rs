@@ -50,7 +50,9 @@ fn slow(bytes: &[u8]) -> Result<Vec<Slowdown>, RequestError> {
         Some(Slowdown { kernel: kernel.to_string(), factor })
     };
     let lines = text(Field::Slow, bytes)?.lines();
-    lines.map(|line| one(line).ok_or_else(|| RequestError::corrupt("slowdown of a kernel", line.len() as u64))).collect()
+    lines
+        .map(|line| one(line).ok_or_else(|| RequestError::corrupt("slowdown of a kernel", line.len() as u64)))
+        .collect()
 }
 
 fn policy(bytes: &[u8], platform: &Capabilities) -> Result<&'static str, RequestError> {

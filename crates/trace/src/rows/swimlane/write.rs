@@ -41,12 +41,7 @@ impl<W: Write> SwimlaneWriter<W> {
     }
 
     /// Starts the file of a modelled chip, whose blocks have the columns of its cost model.
-    pub fn of_model(
-        out: W,
-        level: SwimlaneLevel,
-        meta: &SwimlaneMeta,
-        copies: Option<&[CopyRow]>,
-    ) -> Self {
+    pub fn of_model(out: W, level: SwimlaneLevel, meta: &SwimlaneMeta, copies: Option<&[CopyRow]>) -> Self {
         Self::start(out, level, meta, copies, ChipKind::Modelled)
     }
 
