@@ -113,7 +113,7 @@ impl SimRuntime {
     }
 
     /// Replays a recorded run from now on: blocks take as long as these, and no values are computed.
-    pub fn replay(&mut self, costs: Arc<BlockCosts>) {
+    pub fn replay_recorded(&mut self, costs: Arc<BlockCosts>) {
         self.chip.costs.replay(costs);
     }
 
@@ -192,7 +192,7 @@ impl SimRuntime {
         self.bound = Some(table.clone());
         self.replayed.set(Some(table.clone()));
         let mut totals = Totals::default();
-        let chip = SimChip::new(self.chip.machine(&table, probe), &mut totals);
+        let chip = SimChip::new(self.chip.machine(&table, probe), &mut totals, None);
         // SAFETY: `&mut Graph`: nobody else replays it; the machine runs each task once. The graph was captured for host
         // memory, where the chip's memory is modelled.
         let run = unsafe { graph::replay(graph, chip, probe, buffers) };

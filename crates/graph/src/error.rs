@@ -22,6 +22,8 @@ pub enum ReplayError {
     NotOk { dir: PathBuf, status: &'static str },
     /// The files of the run are not of one run, or say what cannot be.
     FilesDisagree { dir: PathBuf, what: String },
+    /// The run replayed a captured graph.
+    NotStreamed { dir: PathBuf, runtime: String },
     /// The chip of the run cannot be modelled.
     NoModel { platform: String },
     /// An experiment names something that does not exist.
@@ -49,6 +51,7 @@ impl Explain for ReplayError {
             ReplayError::RowsLost { .. } => "RowsLost",
             ReplayError::NotOk { .. } => "RunNotOk",
             ReplayError::FilesDisagree { .. } => "FilesDisagree",
+            ReplayError::NotStreamed { .. } => "NotStreamed",
             ReplayError::NoModel { .. } => "NoModel",
             ReplayError::Unknown { .. } => "UnknownInExperiment",
             ReplayError::Impossible { .. } => "ImpossibleExperiment",
@@ -64,6 +67,7 @@ impl Explain for ReplayError {
             ReplayError::RowsLost { .. } => "the recording is incomplete",
             ReplayError::NotOk { .. } => "only a run that ended well can be replayed",
             ReplayError::FilesDisagree { .. } => "the files of the run do not agree",
+            ReplayError::NotStreamed { .. } => "only a streamed run can be replayed in virtual time",
             ReplayError::NoModel { .. } => "there is no model of the chip of this run",
             ReplayError::Unknown { what, .. } => return format!("the run has no such {what}"),
             ReplayError::Impossible { .. } => "the experiment is impossible",
@@ -82,6 +86,7 @@ impl Explain for ReplayError {
             }
             ReplayError::NotOk { dir, status } => format!("{}: status {status}", dir.display()),
             ReplayError::FilesDisagree { dir, what } => format!("{}: {what}", dir.display()),
+            ReplayError::NotStreamed { dir, runtime } => format!("{}: runtime {runtime}", dir.display()),
             ReplayError::NoModel { platform } => format!("the run is of {platform}"),
             ReplayError::Unknown { name, .. } => format!("{name:?}"),
             ReplayError::Impossible { what, .. } => what.clone(),
@@ -101,6 +106,9 @@ impl Explain for ReplayError {
             ReplayError::NotOk { .. } => "let the program run to its end, and record that".to_string(),
             ReplayError::FilesDisagree { .. } => {
                 format!("record the run again with {}; `ringlane check` says more", recording())
+            }
+            ReplayError::NotStreamed { .. } => {
+                "record the run with --runtime tensormap_and_ringbuffer".to_string()
             }
             ReplayError::NoModel { .. } => "record the run on cpu, a2a3sim or a5sim".to_string(),
             ReplayError::Unknown { what, known, .. } => format!("{what}: {known}"),

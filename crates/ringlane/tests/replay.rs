@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use ringlane::chip_sim::spec;
+use ringlane::prelude::*;
 use ringlane::replays::recorded::Recorded;
 use ringlane::replays::replay::Replayable;
 use ringlane::replays::what_if::{Change, Cores, Experiment, KernelTime};
-use ringlane::prelude::*;
 use ringlane::scenes::scenes;
 use ringlane::{Model, PolicyName, SimOptions};
 

@@ -39,8 +39,8 @@ pub use artifact_file::ArtifactFile;
 pub use check::{Broken, CheckReport, check_run, check_tree};
 pub use error::{TraceError, describe_os_error, errno_name, os_hint, os_reason_hint};
 pub use manifest::{
-    ChildRun, ClockFacts, DfxCost, FileEntry, Golden, GraphFacts, Manifest, ModelFacts, PmuSource, RecordSizes,
-    RunError, RunStatus,
+    ChildRun, ClockFacts, DfxCost, FileEntry, Golden, GraphFacts, Manifest, ModelFacts, PmuSource,
+    RecordSizes, RunError, RunStatus,
 };
 pub use rows::{deps, dist, dump, pmu, scopes, swimlane};
 pub use run_dir::RunDir;

@@ -19,7 +19,8 @@ use serde::{Deserialize, Serialize};
 
 pub use child::ChildRun;
 pub use rows::{
-    ClockFacts, DfxCost, FileEntry, Golden, GraphFacts, ModelFacts, PmuSource, RecordSizes, RunError, RunStatus,
+    ClockFacts, DfxCost, FileEntry, Golden, GraphFacts, ModelFacts, PmuSource, RecordSizes, RunError,
+    RunStatus,
 };
 
 use crate::error::TraceError;

@@ -83,7 +83,7 @@ impl<'t> Known<'t> {
             spaces: Vec::new(),
         };
         for (task, submit) in tape.submits.iter().enumerate() {
-            if let Kind::Alloc { space, base, view } = &submit.kind {
+            if let Kind::Alloc { space, base, view, .. } = &submit.kind {
                 let made = tensors.add(*space, *base, view, task as u32, Some(**view));
                 self.uses[task].push(made);
             }

@@ -4,9 +4,10 @@ use core::ops::Range;
 
 use ringlane_task::{RINGS, TaskId, TensorView};
 
-use crate::api::backend::Inference;
+use crate::api::backend::{Contents, Inference};
+use crate::api::buffers::Permission;
 use crate::api::tensor::TaskHandle;
-use crate::observe::{After, CapturedScope, EndedScope, Submission, Submitted};
+use crate::observe::{After, CapturedScope, EndedScope, ProgramStep, Submission, Submitted};
 use crate::scope::Usage;
 use crate::seams::{Probe, Step};
 use crate::slot::SlotIndex;
@@ -19,6 +20,7 @@ pub(super) struct Tape {
     pub(super) events: Vec<Event>,
     pub(super) submits: Vec<Submit>,
     scopes: Vec<CapturedScope>,
+    steps: Vec<TapeStep>,
     after: Vec<TaskHandle>,
     marked: Vec<u16>,
     /// The predecessors of all tasks, one task after another.
@@ -30,6 +32,41 @@ pub(super) enum Event {
     EnterScope,
     ExitScope(u32),
     Submit(u32),
+    /// What the orchestration did between its submits.
+    Program(u32),
+}
+
+/// A step of the orchestration that is not a submit. A captured program reads nothing.
+#[derive(Clone, Debug)]
+enum TapeStep {
+    Buffer { bytes: u64, permission: Permission },
+    Enter { scope: u32, site: u32, inference: Inference },
+    Label(Box<str>),
+    Exit,
+    Advance(u64),
+}
+
+impl TapeStep {
+    fn of(step: &ProgramStep<'_>) -> Option<Self> {
+        Some(match *step {
+            ProgramStep::Buffer { bytes, permission } => TapeStep::Buffer { bytes, permission },
+            ProgramStep::EnterScope { scope, site, inference } => TapeStep::Enter { scope, site, inference },
+            ProgramStep::LabelScope(label) => TapeStep::Label(label.into()),
+            ProgramStep::ExitScope => TapeStep::Exit,
+            ProgramStep::AdvanceTime(ticks) => TapeStep::Advance(ticks),
+            ProgramStep::Read { .. } => return None,
+        })
+    }
+
+    fn shown(&self) -> ProgramStep<'_> {
+        match *self {
+            TapeStep::Buffer { bytes, permission } => ProgramStep::Buffer { bytes, permission },
+            TapeStep::Enter { scope, site, inference } => ProgramStep::EnterScope { scope, site, inference },
+            TapeStep::Label(ref label) => ProgramStep::LabelScope(label),
+            TapeStep::Exit => ProgramStep::ExitScope,
+            TapeStep::Advance(ticks) => ProgramStep::AdvanceTime(ticks),
+        }
+    }
 }
 
 /// A submit.
@@ -50,7 +87,7 @@ pub(super) struct Submit {
 pub(super) enum Kind {
     Kernels { after: Range<u32> },
     Barrier { since: u64 },
-    Alloc { space: u32, base: u64, view: Box<TensorView> },
+    Alloc { space: u32, base: u64, view: Box<TensorView>, is_upload: bool },
 }
 
 /// Records a tape: the probe of a capture.
@@ -95,7 +132,10 @@ impl Probe for TapeProbe {
                     Kind::Kernels { after: append(&mut tape.after, after.handles.iter().copied()) }
                 }
                 Submitted::Barrier { since } => Kind::Barrier { since },
-                Submitted::Alloc { space, base, view } => Kind::Alloc { space, base, view: Box::new(*view) },
+                Submitted::Alloc { space, base, view, contents } => {
+                    let is_upload = matches!(contents, Contents::Host(_));
+                    Kind::Alloc { space, base, view: Box::new(*view), is_upload }
+                }
             };
             let first = tape.submits.last().map_or(0, |submit| submit.predecessors.end);
             let submit = Submit {
@@ -111,6 +151,19 @@ impl Probe for TapeProbe {
             let number = tape.submits.len() as u32;
             tape.submits.push(submit);
             tape.events.push(Event::Submit(number));
+        });
+    }
+
+    fn sees_program(&self) -> bool {
+        true
+    }
+
+    fn program(&self, _submits: u64, step: &ProgramStep<'_>) {
+        self.record(|tape| {
+            if let Some(step) = TapeStep::of(step) {
+                tape.events.push(Event::Program(tape.steps.len() as u32));
+                tape.steps.push(step);
+            }
         });
     }
 
@@ -151,14 +204,21 @@ impl Tape {
 
     /// Shows a probe all that happened. `table` has the tasks.
     pub(super) fn show(&self, table: &Table, probe: &impl Probe) {
+        let mut submits = 0;
         for event in &self.events {
             match *event {
+                Event::Program(step) if probe.sees_program() => {
+                    probe.program(submits, &self.steps[step as usize].shown());
+                }
                 Event::EnterScope if probe.sees_scopes() => probe.scope_enter(),
                 Event::ExitScope(scope) if probe.sees_scopes() => {
                     probe.scope_exit(&self.scopes[scope as usize].ended());
                 }
-                Event::Submit(submit) => self.show_submit(&self.submits[submit as usize], table, probe),
-                Event::EnterScope | Event::ExitScope(_) => {}
+                Event::Submit(submit) => {
+                    self.show_submit(&self.submits[submit as usize], table, probe);
+                    submits += 1;
+                }
+                Event::EnterScope | Event::ExitScope(_) | Event::Program(_) => {}
             }
         }
     }
@@ -178,7 +238,11 @@ impl Tape {
                 Submitted::Kernels { after: After { handles: part(&self.after, after) } }
             }
             Kind::Barrier { since } => Submitted::Barrier { since: *since },
-            Kind::Alloc { space, base, view } => Submitted::Alloc { space: *space, base: *base, view },
+            Kind::Alloc { space, base, view, is_upload } => {
+                // The values themselves are those of the capture.
+                let contents = if *is_upload { Contents::Host(&[]) } else { Contents::Zeros };
+                Submitted::Alloc { space: *space, base: *base, view, contents }
+            }
         };
         probe.submit(&Submission {
             slot: submit.slot,

@@ -91,7 +91,7 @@ impl<'p> Replayable<'p> {
 pub fn runtime(setup: &Setup, costs: Arc<BlockCosts>) -> Result<SimRuntime, ReplayError> {
     let options = SimOptions { policy: setup.policy, chaos: setup.chaos, ..SimOptions::default() };
     let mut runtime = SimRuntime::new(&setup.chip, &config(&setup.rings), options)?;
-    runtime.replay(costs);
+    runtime.replay_recorded(costs);
     runtime.drop_edges(setup.dropped_edges.clone());
     Ok(runtime)
 }
