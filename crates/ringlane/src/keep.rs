@@ -59,7 +59,7 @@ pub fn keep_experiment(
     config.set_output_prefix(path).map_err(|error| Error::from(Fault::Config(error)))?;
     dir.reserve(config.dfx_flags)?;
     let started_at = UtcTime::now();
-    let replayable = Replayable::new(&recorded.program);
+    let replayable = Replayable::new(&recorded.program)?;
     let run =
         Orchestrated { replayable: &replayable, buffers: replayable.buffers()?, site: Location::caller() };
     let observing = Observing::new(config);

@@ -38,7 +38,7 @@ fn record(
 
 fn assert_exact(dir: &tempfile::TempDir, what: &str) {
     let recorded = Recorded::read(dir.path().join("run")).unwrap_or_else(|error| panic!("{what}: {error}"));
-    let replayable = Replayable::new(&recorded.program);
+    let replayable = Replayable::new(&recorded.program).unwrap();
     let replayed = replayable.replay(&recorded.setup, Arc::new(recorded.costs.clone()));
     let replayed = replayed.unwrap_or_else(|error| panic!("{what}: {error}"));
     assert_eq!(replayed.makespan_ticks, recorded.manifest.makespan_ticks, "{what}");
@@ -84,7 +84,7 @@ fn makespan(dir: &tempfile::TempDir) -> u64 {
 fn predict(dir: &tempfile::TempDir, changes: Vec<Change>) -> u64 {
     let recorded = Recorded::read(dir.path().join("run")).unwrap();
     let (setup, costs) = Experiment { changes }.apply(&recorded).unwrap();
-    Replayable::new(&recorded.program).replay(&setup, Arc::new(costs)).unwrap().makespan_ticks
+    Replayable::new(&recorded.program).unwrap().replay(&setup, Arc::new(costs)).unwrap().makespan_ticks
 }
 
 /// A change, and a run with the chip or the options that it stands for.

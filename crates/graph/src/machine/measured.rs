@@ -1,17 +1,18 @@
 //! What submits, blocks and hand-overs took, from the swimlane.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use ringlane_trace::Manifest;
 use ringlane_trace::swimlane::{self, BlockRow, Swimlane, SwimlaneLevel};
 
 use crate::error::ReplayError;
-use crate::recorded::{Program, TaskIds};
+use crate::recorded::{Program, ProgramTask, TaskIds, check_blocks};
 
 /// What a block took, in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BlockTime {
-    /// From when its thread took it until the kernel began.
+    /// From when its thread could have taken it until the kernel began: the hand-over, and what the system did with the thread.
     pub before: u64,
     /// The kernel.
     pub kernel: u64,
@@ -28,8 +29,8 @@ pub struct Measured {
     pub submits: Vec<u64>,
     /// The blocks of each task: by lane, then by block.
     pub blocks: Vec<Vec<BlockTime>>,
-    /// From when a task becomes ready until an idle thread takes it.
-    pub hand_over: u64,
+    /// When each thread took its first block; `None` for one that took none.
+    pub appears: Vec<Option<u64>>,
     /// From the last thing that a thread did until the end of the run.
     pub rest: u64,
 }
@@ -46,6 +47,7 @@ impl Measured {
         if !manifest.files.iter().any(|file| file.path == swimlane::FILE_NAME) {
             return Err(not_recorded("there is no l2_perf_records.json".to_string()));
         }
+        check_blocks(dir, manifest, program)?;
         let recorded = Swimlane::read(dir)?;
         if recorded.head.level < SwimlaneLevel::Phases {
             return Err(not_recorded(format!(
@@ -63,32 +65,49 @@ impl Measured {
         let last = recorded.blocks.iter().map(|block| block.finish.0);
         let last = last.chain(recorded.submits.iter().map(|submit| submit.end.0)).max().unwrap_or(0);
         let rest = manifest.makespan_ticks.saturating_sub(last);
-        Ok(Measured { own, submits, blocks, hand_over: hand_over(&recorded), rest })
+        Ok(Measured { own, submits, blocks, appears: appears(&recorded), rest })
     }
 }
 
 fn blocks(program: &Program, ids: &TaskIds, recorded: &Swimlane) -> Result<Vec<Vec<BlockTime>>, String> {
-    let empty = |task: &crate::recorded::ProgramTask| {
-        vec![BlockTime::default(); task.kernels() * task.blocks as usize]
-    };
+    let empty = |task: &ProgramTask| vec![BlockTime::default(); task.kernels() * task.blocks as usize];
     let mut blocks: Vec<Vec<BlockTime>> = program.tasks.iter().map(empty).collect();
-    for row in &recorded.blocks {
+    let ready: HashMap<_, _> = recorded.tasks.iter().map(|task| (task.task_id, task.ready.0)).collect();
+    let mut rows: Vec<_> = recorded.blocks.iter().collect();
+    rows.sort_by_key(|row| (row.core, row.dispatch));
+    let mut before: Option<&BlockRow> = None;
+    for row in rows {
         let not_there = || format!("deps.json has no block {} of task {}", row.block.0, row.task_id);
         let place = ids.place(row.task_id).ok_or_else(not_there)? as usize;
         let task = &program.tasks[place];
         let kernels = task.lanes.get(..usize::from(row.lane)).ok_or_else(not_there)?.iter().flatten().count();
         let index = kernels * task.blocks as usize + row.block.0 as usize;
-        *blocks[place].get_mut(index).ok_or_else(not_there)? = time_of(row);
+        let free = before.filter(|before| before.core == row.core).map(|before| before.finish.0);
+        let ready = ready.get(&row.task_id).copied().unwrap_or(0);
+        *blocks[place].get_mut(index).ok_or_else(not_there)? = time_of(row, free, ready);
+        before = Some(row);
     }
     Ok(blocks)
 }
 
-fn time_of(row: &BlockRow) -> BlockTime {
+/// What a block took. The submitting thread does other things too: when it could have taken a block is not known.
+fn time_of(row: &BlockRow, free: Option<u64>, ready: u64) -> BlockTime {
+    let could = free.filter(|_| row.core.0 > 0).map_or(row.dispatch.0, |free| free.max(ready));
     BlockTime {
-        before: row.start.0.saturating_sub(row.dispatch.0),
+        before: row.start.0.saturating_sub(could.min(row.dispatch.0)),
         kernel: row.duration().0,
         after: row.finish.0.saturating_sub(row.end.0),
     }
+}
+
+fn appears(recorded: &Swimlane) -> Vec<Option<u64>> {
+    let mut appears = vec![None; recorded.head.meta.core_types.len()];
+    for row in &recorded.blocks {
+        if let Some(first) = appears.get_mut(row.core.0 as usize) {
+            *first = Some(first.map_or(row.dispatch.0, |first: u64| first.min(row.dispatch.0)));
+        }
+    }
+    appears
 }
 
 /// The orchestration's own time before each submit, and each submit without its waits.
@@ -121,21 +140,4 @@ fn submits(program: &Program, ids: &TaskIds, recorded: &Swimlane) -> Result<(Vec
         }
     }
     Ok((own, submits))
-}
-
-/// The median time from when a task becomes ready until a thread takes it that had nothing to do.
-fn hand_over(recorded: &Swimlane) -> u64 {
-    let ready: std::collections::HashMap<_, _> =
-        recorded.tasks.iter().map(|task| (task.task_id, task.ready.0)).collect();
-    let mut order: Vec<_> = recorded.blocks.iter().filter(|block| block.core.0 > 0).collect();
-    order.sort_by_key(|block| (block.core, block.dispatch));
-    let mut waits = Vec::new();
-    for pair in order.windows(2).filter(|pair| pair[0].core == pair[1].core) {
-        let ready = ready.get(&pair[1].task_id).copied().unwrap_or(0);
-        if ready > pair[0].finish.0 && pair[1].dispatch.0 >= ready {
-            waits.push(pair[1].dispatch.0 - ready);
-        }
-    }
-    waits.sort_unstable();
-    waits.get(waits.len() / 2).copied().unwrap_or(0)
 }

@@ -21,6 +21,9 @@ const HELP_TASKS: usize = 4;
 /// A block that waits: its task, and which.
 type Block = (u32, u32);
 
+/// The block of a thread that appears.
+const NOTHING: Block = (u32::MAX, u32::MAX);
+
 #[derive(Default)]
 struct Thread {
     kept: Option<Block>,
@@ -53,6 +56,7 @@ struct Machine<'p> {
 /// How long the program takes.
 pub(super) fn makespan(program: &Program, measured: &Measured, threads: usize) -> u64 {
     let mut machine = Machine::new(program, measured, threads);
+    machine.appear();
     let writers = Writers::new(program);
     let mut now = 0;
     for (place, task) in program.tasks.iter().enumerate() {
@@ -122,9 +126,20 @@ impl<'p> Machine<'p> {
             tasks: waits_for.into_iter().enumerate().map(task).collect(),
             threads: (0..threads).map(|_| Thread::default()).collect(),
             running: BinaryHeap::new(),
-            idle: (1..threads).rev().collect(),
+            idle: Vec::new(),
             outstanding: 0,
             last: 0,
+        }
+    }
+
+    /// Threads appear when they did; those that were not there, as soon as any did.
+    fn appear(&mut self) {
+        let known = &self.measured.appears;
+        let soonest = known.iter().skip(1).flatten().min().copied().unwrap_or(0);
+        for thread in 1..self.threads.len() {
+            if let Some(at) = known.get(thread).copied().unwrap_or(Some(soonest)) {
+                self.running.push(Reverse((at, thread, NOTHING)));
+            }
         }
     }
 
@@ -134,7 +149,9 @@ impl<'p> Machine<'p> {
             self.running.peek().filter(|Reverse((at, ..))| *at <= until)
         {
             self.running.pop();
-            self.finish(thread, block, at);
+            if block != NOTHING {
+                self.finish(thread, block, at);
+            }
             self.next_of(thread, at);
         }
     }
@@ -169,7 +186,7 @@ impl<'p> Machine<'p> {
     /// An idle thread takes something that waits.
     fn wake(&mut self, now: u64) {
         if let Some(thread) = self.idle.pop() {
-            self.next_of(thread, now + self.measured.hand_over);
+            self.next_of(thread, now);
         }
     }
 
@@ -277,5 +294,70 @@ impl<'p> Machine<'p> {
             }
         }
         now
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::BlockTime;
+    use crate::recorded::{ProgramEdge, ProgramTask, TaskKind};
+
+    const SUBMIT: u64 = 10;
+    const BLOCK: u64 = 1_000;
+
+    /// A program of `tasks` tasks of one block, with these edges.
+    fn program(tasks: usize, edges: &[(u32, u32)]) -> (Program, Measured) {
+        let task = || ProgramTask {
+            kind: TaskKind::Kernels,
+            lanes: [Some(0), None, None],
+            blocks: 1,
+            args: 0..0,
+            after: 0..0,
+            before: 0..0,
+            label: None,
+            duration_ps: None,
+        };
+        let edge = |&(before, after): &(u32, u32)| ProgramEdge { before, after, cause: "raw" };
+        let program = Program {
+            tasks: (0..tasks).map(|_| task()).collect(),
+            edges: edges.iter().map(edge).collect(),
+            ..Program::default()
+        };
+        let block = BlockTime { before: 0, kernel: BLOCK, after: 0 };
+        let measured = Measured {
+            own: vec![0; tasks],
+            submits: vec![SUBMIT; tasks],
+            blocks: vec![vec![block]; tasks],
+            appears: vec![None],
+            rest: 7,
+        };
+        (program, measured)
+    }
+
+    #[test]
+    fn one_thread_takes_the_sum_of_everything() {
+        let (program, measured) = program(100, &[(0, 1), (1, 99)]);
+        assert_eq!(makespan(&program, &measured, 1), 100 * (SUBMIT + BLOCK) + 7);
+    }
+
+    #[test]
+    fn independent_tasks_are_shared_out_and_a_chain_is_not() {
+        let (independent, measured) = program(64, &[]);
+        let times = [1, 2, 4].map(|threads| makespan(&independent, &measured, threads));
+        assert!(times[1] < times[0] * 11 / 20 && times[2] < times[1] * 12 / 20, "{times:?}");
+        let edges: Vec<(u32, u32)> = (1..64).map(|task| (task - 1, task)).collect();
+        let (chain, measured) = program(64, &edges);
+        let times = [1, 2, 4].map(|threads| makespan(&chain, &measured, threads));
+        assert!(times.iter().all(|&time| time >= 64 * BLOCK), "{times:?}");
+    }
+
+    #[test]
+    fn a_thread_that_took_nothing_takes_nothing_again() {
+        let (program, mut measured) = program(64, &[]);
+        measured.appears = vec![Some(0), None];
+        assert_eq!(makespan(&program, &measured, 2), 64 * (SUBMIT + BLOCK) + 7);
+        measured.appears = vec![Some(0), Some(0)];
+        assert!(makespan(&program, &measured, 2) < 40 * (SUBMIT + BLOCK));
     }
 }

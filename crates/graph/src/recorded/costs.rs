@@ -7,6 +7,7 @@ use ringlane_engine::observe::BlockWork;
 use ringlane_trace::Manifest;
 use ringlane_trace::swimlane::{self, BlockRow, SwimlaneLevel, SwimlaneRow, read_swimlane};
 
+use super::check_blocks;
 use super::program::Program;
 use super::read::TaskIds;
 use crate::error::ReplayError;
@@ -22,6 +23,7 @@ pub(super) fn read(
     if !manifest.files.iter().any(|file| file.path == swimlane::FILE_NAME) {
         return Err(not_recorded("there is no l2_perf_records.json".to_string()));
     }
+    check_blocks(dir, manifest, program)?;
     let mut costs = empty(program, manifest);
     let mut wrong = None;
     let mut found = 0u64;

@@ -15,7 +15,7 @@ mod setup;
 use std::path::{Path, PathBuf};
 
 use ringlane_chip_sim::cost::BlockCosts;
-use ringlane_trace::{Manifest, RunStatus};
+use ringlane_trace::{Manifest, RunStatus, swimlane};
 
 pub use program::{
     Program, ProgramArg, ProgramBuffer, ProgramEdge, ProgramKernel, ProgramTask, Step, TaskKind,
@@ -38,6 +38,19 @@ pub struct Recorded {
     pub costs: BlockCosts,
     /// The chip, and how it was run.
     pub setup: Setup,
+}
+
+/// Refuses a program with more blocks than `run.json` counts: memory is taken for each.
+pub(crate) fn check_blocks(dir: &Path, manifest: &Manifest, program: &Program) -> Result<(), ReplayError> {
+    let blocks = |task: &ProgramTask| task.kernels() as u64 * u64::from(task.blocks);
+    let wanted: u64 = program.tasks.iter().map(blocks).sum();
+    // Each is a row of the swimlane, and no row is that short.
+    let most = std::fs::metadata(dir.join(swimlane::FILE_NAME)).map_or(u64::MAX, |file| file.len());
+    if wanted == manifest.blocks && wanted <= most {
+        return Ok(());
+    }
+    let what = format!("deps.json has {wanted} blocks, run.json {}", manifest.blocks);
+    Err(ReplayError::FilesDisagree { dir: dir.into(), what })
 }
 
 impl Recorded {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use ringlane_engine::api::kernel::CoreType;
-use ringlane_engine::limits::KERNELS_MAX;
+use ringlane_engine::limits::{BLOCKS_MAX, KERNELS_MAX, SCALARS_MAX, TENSORS_MAX};
 use ringlane_task::{Access, Dim, KernelId, TaskId, TensorView};
 use ringlane_trace::Manifest;
 use ringlane_trace::deps::{
@@ -144,6 +144,9 @@ impl Builder {
             (true, false, true) => TaskKind::Upload,
             _ => return Err(format!("task {} is neither a kernel nor an upload", task.task_id)),
         };
+        if !(1..=BLOCKS_MAX).contains(&task.block_num) {
+            return Err(format!("task {} has {} blocks", task.task_id, task.block_num));
+        }
         let first_arg = self.program.args.len();
         self.args(task, kind)?;
         let first_after = self.program.after.len();
@@ -207,6 +210,9 @@ impl Builder {
     /// Adds the arguments of a task: scalars where no tensor has the index.
     fn args(&mut self, task: &DepsTask<'_>, kind: TaskKind) -> Result<(), String> {
         let mut scalars = task.scalars.unwrap_or(0);
+        if scalars as usize > SCALARS_MAX || task.args.len() > TENSORS_MAX {
+            return Err(format!("task {} has too many arguments", task.task_id));
+        }
         let mut next = 0;
         for arg in task.args.iter() {
             let skipped = arg.index.checked_sub(next).filter(|&skipped| skipped <= scalars);

@@ -17,6 +17,7 @@ use ringlane_engine::api::backend::Site;
 use ringlane_engine::api::buffers::BufferId;
 use ringlane_engine::api::kernel::Kernel;
 use ringlane_engine::api::orch::Orch;
+use ringlane_engine::arena::Arena;
 use ringlane_engine::report::{Run, RunReport};
 use ringlane_task::{CallConfig, Capacities};
 
@@ -41,15 +42,23 @@ pub struct Replayed {
 pub struct Replayable<'p> {
     program: &'p Program,
     kernels: Vec<&'static Kernel>,
-    /// What its uploads copy.
-    zeros: Vec<u8>,
+    /// What its uploads copy: memory that is reserved and never written.
+    zeros: Arc<Arena>,
 }
 
 impl<'p> Replayable<'p> {
     /// Prepares a program for replays.
-    pub fn new(program: &'p Program) -> Self {
+    pub fn new(program: &'p Program) -> Result<Self, ReplayError> {
         let kernels = program.kernels.iter().map(stand_ins::kernel).collect();
-        Replayable { program, kernels, zeros: vec![0; program.upload_bytes_max as usize] }
+        let zeros = Arc::new(Arena::new(program.upload_bytes_max.max(1), "what uploads copy")?);
+        Ok(Replayable { program, kernels, zeros })
+    }
+
+    /// This many bytes for an upload.
+    fn zeros(&self, bytes: u64) -> &[u8] {
+        assert!(bytes <= self.zeros.bytes(), "as large as the largest upload");
+        // SAFETY: the arena has this many bytes, which are zero and never written.
+        unsafe { core::slice::from_raw_parts(self.zeros.base(), bytes as usize) }
     }
 
     /// The external buffers, whose memory is reserved and not touched.

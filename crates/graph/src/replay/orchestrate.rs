@@ -119,7 +119,7 @@ impl Submitter<'_, '_> {
             (TaskKind::Barrier, _) => backend.barrier(self.site),
             (TaskKind::Alloc | TaskKind::Upload, [ProgramArg::Tensor { tensor, view, .. }, ..]) => {
                 let contents = match task.kind {
-                    TaskKind::Upload => Contents::Host(&self.replayable.zeros[..view.bytes() as usize]),
+                    TaskKind::Upload => Contents::Host(self.replayable.zeros(view.bytes())),
                     _ => Contents::Zeros,
                 };
                 self.tensors[*tensor as usize] = backend.alloc(*view, contents, self.site)?;

@@ -21,7 +21,7 @@ pub struct ChipLaboratory<'r> {
 impl<'r> ChipLaboratory<'r> {
     /// Replays a run unchanged.
     pub fn new(recorded: &'r Recorded) -> Result<Self, ReplayError> {
-        let replayable = Replayable::new(&recorded.program);
+        let replayable = Replayable::new(&recorded.program)?;
         let baseline = replayable.replay(&recorded.setup, Arc::new(recorded.costs.clone()))?;
         Ok(ChipLaboratory { recorded, replayable, baseline })
     }
