@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use ringlane_chip_sim::spec::SpecError;
-use ringlane_graph::import::ImportError;
 use ringlane_graph::ReplayError;
+use ringlane_graph::import::ImportError;
 use ringlane_insight::InsightError;
 use ringlane_node::NodeError;
 use ringlane_node::remote::RemoteError;

@@ -31,7 +31,8 @@ const GRAPH: [&str; 2] = ["--runtime", "host_build_graph"];
 
 fn run(scene: &str, case: &str, more: &[&[&str]]) -> Vec<String> {
     let small: &[&str] = if scene == "stream" { &["--param", "tasks=600"] } else { &[] };
-    let all = [&["run", scene, "--case", case, "--json"][..], small].into_iter().chain(more.iter().copied());
+    let words = ["run", scene, "--case", case, "--json"];
+    let all = [&words[..], small].into_iter().chain(more.iter().copied());
     all.flatten().map(|word| word.to_string()).collect()
 }
 

@@ -3,7 +3,6 @@
 //! ```text
 //! files of other tools ──import──▶ run directory ──recorded──▶ program ──what_if──▶ predicted run
 //! ```
-#![forbid(unsafe_code)]
 
 mod error;
 pub mod import;

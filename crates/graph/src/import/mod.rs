@@ -17,6 +17,8 @@
 //! # Ok::<(), ringlane_graph::import::ImportError>(())
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod builder;
 mod chakra;
 mod csv;

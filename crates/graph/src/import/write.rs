@@ -92,6 +92,7 @@ fn write_deps(graph: &ImportedGraph, out: &mut ArtifactFile, spools: [std::fs::F
             args: Cow::default(),
             label: task.label.map(Cow::Borrowed),
             duration: Some(Ticks(task.ticks)),
+            ..DepsTask::default()
         })?;
     }
     for &(pred, succ) in graph.edges() {
