@@ -35,7 +35,7 @@ impl Read for Endless {
 }
 
 #[test]
-fn a_million_edges_on_one_task_are_imported() {
+fn a_million_lines_of_edges_to_one_task_are_imported() {
     let mut tasks = String::from("id,duration\nlast,1\n");
     let mut edges = String::from("pred,succ\n");
     for at in 0..1000 {
