@@ -183,7 +183,7 @@ impl<'s, P: Probe> CpuThread<'s, P> {
             self.tasks.table.warm(next);
         }
         self.sampler.begin();
-        // SAFETY: the task came from `take` or `publish`, each of which gives a task to one worker once.
+        // SAFETY: the task came from `take` or `publish`, each of which gives a task to one thread once.
         unsafe { self.executor(Threading::Multi).run(task, self) };
         self.sampler.end(&self.shared.grain, self.core);
         self.shared.sleep.completed();

@@ -272,7 +272,7 @@ mod tests {
         false
     }
 
-    fn assert_sound(seed: u64, limit: impl Fn(&MemoryPlan) -> Option<u64>) {
+    fn assert_sound(seed: u64, mut limit: impl FnMut(&MemoryPlan) -> Option<u64>) {
         let (mut predecessors, uses, tensors) = random(seed, 120);
         let free = plan(&Tasks { predecessors: &predecessors, uses: &uses }, &tensors, None).unwrap();
         let Some(limit) = limit(&free.plan) else { return };
