@@ -137,6 +137,8 @@ fn a_recording_that_lacks_something_is_refused_with_the_options_to_record_with()
     let other = sandbox.ringlane(&[
         "run",
         "vector",
+        "--case",
+        "small",
         "-p",
         "a2a3sim",
         "--chip-swimlane=3",

@@ -160,10 +160,10 @@ fn a_kernel_with_another_time_is_predicted_as_a_run_with_another_cost_table() {
         Model::default().with_costs(costs)
     };
     let recorded = record(Platform::A2a3sim, scene, case, ENOUGH, costs(&table));
-    // Every time of GEMM, twice.
+    // Every time of POTRF, twice.
     let mut edited: serde_json::Value = serde_json::from_str(&table).unwrap();
     for kernel in
-        edited["kernels"].as_array_mut().unwrap().iter_mut().filter(|kernel| kernel["name"] == "GEMM")
+        edited["kernels"].as_array_mut().unwrap().iter_mut().filter(|kernel| kernel["name"] == "POTRF")
     {
         let twice = |value: &mut serde_json::Value| *value = (value.as_u64().unwrap() * 2).into();
         ["mean_ps", "min_ps", "max_ps"].into_iter().for_each(|field| twice(&mut kernel[field]));
@@ -173,7 +173,7 @@ fn a_kernel_with_another_time_is_predicted_as_a_run_with_another_cost_table() {
         }
     }
     let real = record(Platform::A2a3sim, scene, case, ENOUGH, costs(&edited.to_string()));
-    let change = Change::Kernel("GEMM".to_string(), KernelTime::Factor(2.0));
+    let change = Change::Kernel("POTRF".to_string(), KernelTime::Factor(2.0));
     assert_eq!(predict(&recorded, vec![change]), makespan(&real));
     assert!(makespan(&real) > makespan(&recorded));
 }

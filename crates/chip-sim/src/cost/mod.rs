@@ -52,20 +52,12 @@ pub struct BlockCost {
 }
 
 impl BlockCost {
-    /// The cost as it is recorded. Work that is not a whole number is left out: then only the duration is known.
+    /// The cost as it is recorded.
     pub(crate) fn recorded(&self) -> BlockWork {
-        let is_whole = |amount: f64| amount < WHOLE_MAX && amount.fract() == 0.0;
-        let work = if self.is_roofline && is_whole(self.flops) && is_whole(self.bytes) {
-            (self.flops as u64, self.bytes as u64)
-        } else {
-            (0, 0)
-        };
-        BlockWork { picoseconds: self.picoseconds, flops: work.0, bytes: work.1 }
+        let amount = |amount: f64| if self.is_roofline { replayed::recorded_amount(amount) } else { 0 };
+        BlockWork { picoseconds: self.picoseconds, flops: amount(self.flops), bytes: amount(self.bytes) }
     }
 }
-
-/// From here on, numbers with a fraction of 64 bits skip whole ones.
-const WHOLE_MAX: f64 = (1u64 << 53) as f64;
 
 /// The work according to a roofline.
 #[derive(Clone, Copy, Default)]

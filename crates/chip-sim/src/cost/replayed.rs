@@ -11,6 +11,20 @@ use super::limits::BLOCK_MAX;
 use crate::core::CoreKind;
 use crate::time::Ps;
 
+/// From here on, an integer is the bits of a number with a fraction: those of every amount of at least 2⁻⁹⁶⁸ are larger.
+const WHOLE_MAX: u64 = 1 << 53;
+
+/// An amount of work as an integer: itself if it is one, else its bits. Nothing is lost.
+pub(super) fn recorded_amount(amount: f64) -> u64 {
+    let is_whole = amount >= 0.0 && amount < WHOLE_MAX as f64 && amount.fract() == 0.0;
+    if is_whole { amount as u64 } else { amount.to_bits() }
+}
+
+/// The amount that was recorded.
+fn amount_of(recorded: u64) -> f64 {
+    if recorded < WHOLE_MAX { recorded as f64 } else { f64::from_bits(recorded) }
+}
+
 /// A duration that is some multiple of another, at least a picosecond.
 ///
 /// ```
@@ -111,10 +125,23 @@ impl super::CostModel {
         let BlockWork { picoseconds, flops, bytes } = block.work;
         let time = match (flops, bytes) {
             (0, 0) => picoseconds.clamp(1, BLOCK_MAX),
-            _ => self.roofline(core, flops as f64, bytes as f64).unwrap_or(self.default_block),
+            _ => self.roofline(core, amount_of(flops), amount_of(bytes)).unwrap_or(self.default_block),
         };
         let picoseconds = if block.factor == 1.0 { time } else { scaled(time, block.factor) };
-        let (flops, bytes) = (flops as f64, bytes as f64);
+        let (flops, bytes) = (amount_of(flops), amount_of(bytes));
         BlockCost { picoseconds, flops, bytes, is_roofline: block.factor == 1.0, ..BlockCost::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_amount_of_work_is_recorded_without_loss() {
+        for amount in [0.0, 1.0, 10_922.666_666_666_666, 0.1, 1e-300, 9e15, 1e16, 1e300] {
+            assert_eq!(amount_of(recorded_amount(amount)), amount);
+        }
+        assert_eq!(recorded_amount(4_096.0), 4_096);
     }
 }

@@ -43,7 +43,11 @@ impl Steps {
             ENTER => DepsStep {
                 step: StepKind::Enter,
                 scope: Some(ScopeId(head.scope)),
-                site: Some(Cow::Owned(names.site(SiteId(head.site))?.to_string())),
+                // Where the root scope began is where the program was run, and no part of it.
+                site: match head.scope {
+                    0 => None,
+                    _ => Some(Cow::Owned(names.site(SiteId(head.site))?.to_string())),
+                },
                 manual: (head.flags & MANUAL != 0).then_some(true),
                 ..DepsStep::default()
             },
