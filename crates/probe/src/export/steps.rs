@@ -41,7 +41,6 @@ impl Steps {
                 return Ok(());
             }
             ENTER => DepsStep {
-                step: StepKind::Enter,
                 scope: Some(ScopeId(head.scope)),
                 // Where the root scope began is where the program was run, and no part of it.
                 site: match head.scope {
@@ -49,10 +48,10 @@ impl Steps {
                     _ => Some(Cow::Owned(names.site(SiteId(head.site))?.to_string())),
                 },
                 manual: (head.flags & MANUAL != 0).then_some(true),
-                ..DepsStep::default()
+                ..DepsStep::new(StepKind::Enter)
             },
-            EXIT => DepsStep { step: StepKind::Exit, ..DepsStep::default() },
-            ADVANCE => DepsStep { step: StepKind::Advance, ticks: Some(stored.extra), ..DepsStep::default() },
+            EXIT => DepsStep::new(StepKind::Exit),
+            ADVANCE => DepsStep { ticks: Some(stored.extra), ..DepsStep::new(StepKind::Advance) },
             _ => read(stored, tensors),
         };
         self.waiting.push(step);
@@ -79,11 +78,10 @@ fn read(stored: &StoredSubmit<'_>, tensors: &Derivation) -> DepsStep<'static> {
     let dtype = DType::from_code(head.dtype_or_label as u8).unwrap_or(DType::UInt8);
     let buffer = (space as usize).checked_sub(RINGS).map(|buffer| buffer as u32);
     DepsStep {
-        step: StepKind::Read,
         tensor: if buffer.is_some() { None } else { tensors.tensor_at(space, stored.extra) },
         buffer,
         in_place: (head.flags & IN_PLACE != 0).then_some(true),
         view: ViewRow::new(dtype, head.task_id, &dims[..rank]),
-        ..DepsStep::default()
+        ..DepsStep::new(StepKind::Read)
     }
 }

@@ -23,7 +23,7 @@ names! {
 
 row! { object
     /// A step of the orchestration that is not a submit.
-    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct DepsStep<'a> {
         /// What it did.
         step: StepKind,
@@ -48,9 +48,21 @@ row! { object
     }
 }
 
-impl Default for StepKind {
-    fn default() -> Self {
-        StepKind::Enter
+impl DepsStep<'_> {
+    /// A step of this kind, with nothing else.
+    pub const fn new(step: StepKind) -> Self {
+        DepsStep {
+            step,
+            scope: None,
+            site: None,
+            manual: None,
+            label: None,
+            ticks: None,
+            tensor: None,
+            buffer: None,
+            in_place: None,
+            view: None,
+        }
     }
 }
 
