@@ -369,9 +369,7 @@ impl Explain for CliError {
             CliError::Dump(error) => error.hint(),
             CliError::Node(error) => error.hint(),
             CliError::Remote(error) => error.hint(),
-            CliError::NoRanks { .. } => {
-                "a node starts its workers itself; start ranks with `mpirun -n 4 ringlane worker -- run SCENE`".to_string()
-            }
+            CliError::NoRanks { .. } => START_RANKS.to_string(),
             CliError::NoMpi => {
                 "build it with `cargo build --release -p ringlane-cli --features mpi`; on one machine, use `ringlane run SCENE --workers N`"
                     .to_string()
@@ -387,6 +385,10 @@ impl Explain for CliError {
         }
     }
 }
+
+/// How ranks are started.
+const START_RANKS: &str =
+    "a node starts its workers itself; start ranks with `mpirun -n 4 ringlane worker -- run SCENE`";
 
 /// The name that was probably meant, as an option.
 fn meant(error: &SceneError) -> Option<String> {
