@@ -10,11 +10,11 @@ use crate::rows::quick::check::{changed, is_quick, read_through};
 use crate::rows::row::{ArrayRows, Row};
 use crate::test_dir::TestDir;
 
-/// A file with every kind of row.
+/// A file with every kind of row, and all of their columns.
 fn file(level: SwimlaneLevel, numbers: [u64; 3]) -> Vec<u8> {
     let [first, second, third] = numbers;
     let mut text = Vec::new();
-    let mut writer = SwimlaneWriter::new(&mut text, level, &SwimlaneMeta::default());
+    let mut writer = SwimlaneWriter::of_model(&mut text, level, &SwimlaneMeta::default(), None);
     let (start, end, task_id) = (Ticks(first), Ticks(second), TaskId(third));
     let block = BlockRow { core: CoreId(7), task_id, start, end, dispatch: start, ..BlockRow::default() };
     writer.row(&block).unwrap();
