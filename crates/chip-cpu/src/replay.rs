@@ -41,7 +41,9 @@ impl CpuRuntime {
     ) -> Result<(R, Graph)> {
         let cores = self.threads() as usize;
         let options = CaptureOptions { memory_limit, ..CaptureOptions::of(&self.config, cores) };
-        graph::capture(&options, site, buffers, graph::host_memory, f)
+        let captured = graph::capture(&options, site, buffers, graph::host_memory, f)?;
+        captured.1.table().slow_down(self.shared.table.slowdowns().unwrap_or_default());
+        Ok(captured)
     }
 
     /// The next run is a replay of this graph.

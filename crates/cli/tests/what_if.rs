@@ -166,3 +166,30 @@ fn dropped_edges_let_tasks_run_sooner() {
     assert!(gain(&["--drop-edges", "raw"]).unwrap() > 0.0);
     assert!(gain(&["--drop-edges", "TRSM->GEMM"]).unwrap() >= 0.0);
 }
+
+#[test]
+fn a_kernel_that_is_really_slower_takes_the_predicted_time() {
+    for platform in ["a2a3sim", "a5sim"] {
+        let sandbox = recorded(platform, &["--chip-swimlane=3", "--dep-gen"]);
+        let predicted = what_if(&sandbox, &["--kernel", "GEMM=3x", "--json"]).json();
+        let scene = ["run", "cholesky", "--case", "small", "-p", platform, "-o", "slow", "--json"];
+        let recording = ["--chip-swimlane=3", "--dep-gen", "--slow", "GEMM=3x"];
+        let real = sandbox.ringlane(&[&scene[..], &recording].concat()).json();
+        assert_eq!(predicted["experiments"][0]["makespan_us"], real["runs"][0]["makespan_us"], "{platform}");
+    }
+}
+
+#[test]
+fn a_slower_kernel_computes_the_same_streamed_and_captured() {
+    let sandbox = Sandbox::new();
+    let run = ["run", "cholesky", "--case", "small", "--threads", "2", "--json"];
+    let usual = sandbox.ringlane(&run).output_hash();
+    for runtime in ["tensormap_and_ringbuffer", "host_build_graph"] {
+        let slow = ["--slow", "GEMM=2x", "--runtime", runtime];
+        assert_eq!(sandbox.ringlane(&[&run[..], &slow].concat()).output_hash(), usual);
+    }
+    for wrong in ["GEMM", "GEMM=-1x", "GEMM=0x", "NOSUCH=2x"] {
+        let answer = sandbox.ringlane(&[&run[..], &["--slow", wrong]].concat());
+        assert_eq!(answer.status, 2, "{wrong}: {}", answer.stderr);
+    }
+}

@@ -2,6 +2,9 @@
 
 #![forbid(unsafe_code)]
 
+mod arguments;
+mod graphs;
+
 use ringlane_task::{DType, Explain, Reader, TaskId, ViewError};
 
 use crate::api::annotations::kernel_and_label;
@@ -344,31 +347,14 @@ impl Explain for Fault {
             Fault::TaskTooLarge { resource, option, .. } => {
                 return format!("rerun with {} or split the task", resource.setting(option));
             }
-            Fault::GraphTooLarge { resource, option, .. } => {
-                return format!("rerun with {}, or capture a part of the program", resource.setting(option));
-            }
-            Fault::ReadInCapture => Reader::choose(
-                "a captured graph has no values yet: use `Runtime::run`, which streams, or leave the read out",
-                "a captured graph has no values yet: rerun with --runtime tensormap_and_ringbuffer",
-            ),
-            Fault::GraphFanIn { .. } => {
-                "let intermediate tasks or barriers collect the predecessors in groups"
-            }
-            Fault::GraphMemory { .. } => Reader::choose(
-                "raise the limit to the bytes needed, or leave it out",
-                "rerun with a larger --graph-memory, or without it",
-            ),
-            Fault::BufferMismatch { .. } => {
-                "replay with buffers of the captured types, shapes and permissions; their contents may differ"
-            }
-            Fault::ForeignGraph { .. } => "replay a graph on the runtime that captured it",
-            Fault::UnknownParam { .. } => {
-                "submit the scalar as `param(\"name\", value)`, and set it with the same type"
-            }
-            Fault::NoReplay { .. } => Reader::choose(
-                "use `Runtime::run`, which streams",
-                "rerun with --runtime tensormap_and_ringbuffer",
-            ),
+            Fault::ReadInCapture
+            | Fault::GraphTooLarge { .. }
+            | Fault::GraphFanIn { .. }
+            | Fault::GraphMemory { .. }
+            | Fault::BufferMismatch { .. }
+            | Fault::ForeignGraph { .. }
+            | Fault::UnknownParam { .. }
+            | Fault::NoReplay { .. } => return self.hint_of_a_graph(),
             Fault::ArgCount { .. } => "pass one argument for each parameter of the kernel, in order",
             Fault::TooManyArgs { what: AFTER, .. } => "use `o.barrier()`, which follows any number of tasks",
             Fault::TooManyArgs { .. } => "put several values into one tensor, or split the task",
@@ -429,78 +415,6 @@ impl Explain for Fault {
 }
 
 impl Fault {
-    /// The numbers of an error about the arguments of a submit.
-    fn detail_of_arguments(&self) -> String {
-        match self {
-            Fault::ArgCount { kernel, given, wanted, or_more } => {
-                let or_more = if *or_more { " or more" } else { "" };
-                format!("{kernel} takes {wanted}{or_more} arguments, but the submit has {given}")
-            }
-            Fault::TooManyArgs { what, given, limit } => format!("{given} {what}, at most {limit}"),
-            Fault::ArgDType { kernel, arg, given, wanted } => {
-                format!("argument {arg} of {kernel} is {given}, the kernel takes {wanted}")
-            }
-            Fault::ArgRank { kernel, arg, given, wanted } => {
-                format!("argument {arg} of {kernel} has rank {given}, the kernel takes {wanted}")
-            }
-            Fault::ArgKind { kernel, arg, given, wanted } => {
-                format!("argument {arg} of {kernel} is {given}, the kernel takes {wanted}")
-            }
-            Fault::NotContiguous { kernel, arg, shape, strides } => {
-                format!("argument {arg} of {kernel} has shape {shape:?} and strides {strides:?}")
-            }
-            Fault::ArgsOverlap { kernel, written, other, is_certain: true } => {
-                format!("{kernel} writes argument {written}, which overlaps argument {other}")
-            }
-            Fault::ArgsOverlap { kernel, written, other, is_certain: false } => format!(
-                "{kernel} writes argument {written}, which may overlap argument {other}: their strides are too irregular to decide"
-            ),
-            Fault::WriteRepeats { kernel, arg } | Fault::ReadOnly { kernel, arg } => {
-                format!("{kernel} writes argument {arg}")
-            }
-            Fault::UnsplitWrite { kernel, arg, blocks } => {
-                format!("{blocks} blocks write argument {arg} of {kernel}, which is not split")
-            }
-            Fault::BadSplit { kernel, arg, axis, rank: 0 } => {
-                format!("argument {arg} of {kernel}: axis {axis} of a scalar")
-            }
-            Fault::BadSplit { kernel, arg, axis, rank } => {
-                format!("argument {arg} of {kernel}: axis {axis} of a view with rank {rank}")
-            }
-            _ => String::new(),
-        }
-    }
-
-    /// The numbers of an error about a captured graph.
-    fn detail_of_a_graph(&self) -> String {
-        match self {
-            Fault::ReadInCapture => {
-                "nothing runs during a capture, so there is no value to wait for".to_string()
-            }
-            Fault::GraphTooLarge { resource, ring, capacity, tasks, site, .. } => format!(
-                "{site}: after {tasks} tasks, all {capacity} of {resource} on ring {ring} are in use, and a graph keeps everything"
-            ),
-            Fault::GraphFanIn { wanted, limit, site } => {
-                format!("{site}: the task follows {wanted} others, at most {limit}")
-            }
-            Fault::GraphMemory { needs, limit, lower_bound } => format!(
-                "{needs} bytes are needed, the limit is {limit}; no plan takes less than {lower_bound}"
-            ),
-            Fault::BufferMismatch { buffer, captured, given } => {
-                format!("buffer {buffer}: captured as {captured}, given as {given}")
-            }
-            Fault::ForeignGraph { captured, cores } => {
-                format!("it was captured for {captured} cores, this runtime has {cores}")
-            }
-            Fault::UnknownParam { name, known } if known.is_empty() => {
-                format!("{name:?}; the graph has no named scalars")
-            }
-            Fault::UnknownParam { name, known } => format!("{name}; the graph has {}", known.join(", ")),
-            Fault::NoReplay { platform } => format!("the platform is {platform}"),
-            _ => String::new(),
-        }
-    }
-
     /// What to do about a chip's memory, time or cores.
     fn hint_of_a_chip(&self) -> &'static str {
         match self {

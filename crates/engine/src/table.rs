@@ -98,7 +98,7 @@ impl Table {
 
     /// Kernels that are made slower.
     #[inline]
-    pub(crate) fn slowdowns(&self) -> Option<&[Slowdown]> {
+    pub fn slowdowns(&self) -> Option<&[Slowdown]> {
         self.slowdowns.get().map(Vec::as_slice)
     }
 

@@ -115,13 +115,13 @@ fn a_failure_skips_what_depends_on_it_and_the_next_replay_is_whole() {
 fn a_read_names_its_line_and_other_buffers_and_scalars_are_refused() {
     for mut runtime in runtimes() {
         let (mut data, x, y) = buffers(0.0);
-        let line = line!() + 1;
-        let error = runtime
-            .capture(&data, |o| {
-                let x = o.external(x)?;
-                o.read::<f32>(x)
-            })
-            .unwrap_err();
+        let mut line = 0;
+        let reads = |o: &mut Orch<'_, '_>| {
+            let x = o.external(x)?;
+            line = line!() + 1;
+            o.read::<f32>(x)
+        };
+        let error = runtime.capture(&data, reads).unwrap_err();
         assert_eq!(error.name(), "ReadInCapture");
         assert!(error.detail().contains(&format!("graph.rs:{line}")), "{}", error.detail());
         let mut graph = runtime.capture(&data, |o| program(o, x, y, 1.0)).unwrap();

@@ -68,8 +68,13 @@ pub(super) fn platform(plan: &Modelled, chaos: Option<u64>) -> OnPlatform {
     Runtime::on(plan.platform).model(Model { chip: Some(plan.chip.clone()), options })
 }
 
-pub(super) fn config(plan: &Modelled, rings: &Capacity) -> CallConfig {
-    capacity::config(rings, 0).with_block_dim(plan.clusters).with_scheduler_threads(plan.schedulers)
+fn config(plan: &Modelled, rings: &Capacity) -> CallConfig {
+    config_of(plan, capacity::config(rings, 0))
+}
+
+/// A configuration, with the part of the chip that a plan uses.
+pub(super) fn config_of(plan: &Modelled, config: CallConfig) -> CallConfig {
+    config.with_block_dim(plan.clusters).with_scheduler_threads(plan.schedulers)
 }
 
 fn draws(observed: &Observed) -> Option<(&[Draw], u64)> {
