@@ -153,3 +153,21 @@ fn of_several_kernels_that_fail_in_one_task_the_first_is_named() {
         assert_eq!((failure.kernel.as_str(), failure.cause.as_str()), ("FAIL", "the first kernel"));
     }
 }
+
+#[test]
+fn tasks_that_were_only_counted_go_before_the_tensors_that_they_access() {
+    let mut runtime = CpuRuntime::new(&tiny().with_ring_task_window([64, 8, 8, 8])).unwrap();
+    let run = runtime.run(&mut Buffers::new(), |o| {
+        o.scope(|o| {
+            let made = o.submit(&MAKE, [out(u32, [8, 8])])?.out(0);
+            for row in 0..40 {
+                o.submit(&MAKE, [made.slice(0, row % 8, 1)?.write()])?;
+            }
+            // The other thread completes what was submitted before the deadlock: the end of the scope can reclaim it.
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            Ok(())
+        })
+    });
+    let deadlock = deadlock(run.result);
+    assert_eq!((deadlock.resource, deadlock.need), (Resource::TaskWindow, 41));
+}

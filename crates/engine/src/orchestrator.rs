@@ -418,16 +418,20 @@ impl<C: Chip, P: Probe> Backend for Orchestrator<'_, C, P> {
         scope.label.pop(&mut self.state.scope_labels);
         self.scopes_ended += self.counting.is_none() as u64;
         self.table.board.fill.depth.store(self.state.scopes.len() as u32, Ordering::Relaxed);
+        // Tasks that were only counted go before the tensors of the scope that they access. Those of the deepest ring stay
+        // until the outermost scope on it ends, and with them what they access.
+        let keeps = self.counting.is_some() && self.state.scopes.len() > RINGS - 1;
+        let counted = self.count_scope_exit(&scope);
         if let Some(first) = scope.first {
             let waits = core::array::from_fn(|r| self.state.rings[r].head);
             let ring = &mut self.state.rings[scope.ring];
             ring.end_scope(first, Segment { end: ring.head, waits, end_marks: ring.marks() });
-            if ring.used() > ring.window / 4 {
+            if ring.used() > ring.window / 4 && !keeps {
                 self.reclaim(scope.ring);
                 self.show_fill();
             }
         }
-        self.count_scope_exit(&scope)
+        counted
     }
 
     fn label_scope(&mut self, label: &str) {
