@@ -347,14 +347,6 @@ impl Explain for Fault {
             Fault::TaskTooLarge { resource, option, .. } => {
                 return format!("rerun with {} or split the task", resource.setting(option));
             }
-            Fault::ReadInCapture
-            | Fault::GraphTooLarge { .. }
-            | Fault::GraphFanIn { .. }
-            | Fault::GraphMemory { .. }
-            | Fault::BufferMismatch { .. }
-            | Fault::ForeignGraph { .. }
-            | Fault::UnknownParam { .. }
-            | Fault::NoReplay { .. } => return self.hint_of_a_graph(),
             Fault::ArgCount { .. } => "pass one argument for each parameter of the kernel, in order",
             Fault::TooManyArgs { what: AFTER, .. } => "use `o.barrier()`, which follows any number of tasks",
             Fault::TooManyArgs { .. } => "put several values into one tensor, or split the task",
@@ -409,6 +401,7 @@ impl Explain for Fault {
             | Fault::BadChip { .. }
             | Fault::CoreSilent { .. } => self.hint_of_a_chip(),
             Fault::User(_) => "the program defines this error",
+            _ => return self.hint_of_a_graph(),
         };
         text.to_string()
     }
