@@ -135,7 +135,7 @@ fn an_error_contains_the_failed_task_and_the_error_of_the_orchestration() {
         assert_eq!((error.name(), error.also().map(Explain::name)), ("TaskFailed", Some("TaskTooLarge")));
         let shown = error.to_string();
         assert!(shown.contains("as planned") && shown.contains("the task needs 4096 of heap"), "{shown}");
-        assert!(shown.contains("the first failed task is the one to look at"), "{shown}");
+        assert!(shown.contains("check the first failed task"), "{shown}");
         assert!(shown.contains("with_ring_heap([4096; 4])"), "{shown}");
     }
 }
@@ -169,7 +169,7 @@ fn a_scalar_that_is_split_is_refused_at_submit() {
     let error = error_of(|o| o.submit(&SET, [out(u32, [4]), scalar(1u32).split(0)]).map(drop));
     assert_eq!(error.name(), "BadSplit");
     let detail = format!("{}argument 1 of SET: axis 0 of a scalar", line(submit));
-    assert_eq!((error.detail(), error.hint().contains("scalars are not split")), (detail, true));
+    assert_eq!((error.detail(), error.hint().contains("scalars cannot be split")), (detail, true));
 }
 
 #[test]
