@@ -141,7 +141,7 @@ fn a_bad_value_names_the_option_the_value_and_what_is_allowed() {
         ("--ring-heap", "-1", "K, M, G"),
         ("--seed", "-1", "from 0 to"),
         ("--platform", "cuda", "a2a3sim"),
-        ("--runtime", "host_build_graph", "tensormap_and_ringbuffer"),
+        ("--runtime", "static", "host_build_graph"),
         ("--ring-heap", "lots", "K, M, G"),
         ("--ring-heap", "1M,1M", "four with commas"),
         ("--ring-task-window", "64,,64,64", "four with commas"),

@@ -22,10 +22,10 @@ use crate::signals::{Inbox, is_stop_asked};
 
 const EXAMPLE: &str = "\
 Example:
+  $ ringlane import montage.json --scale 1s=1us
   $ printf 'digraph { load [weight=3]; blur_1 [weight=5]; blur_2 [weight=5]; load -> {blur_1 blur_2} }' > blur.dot
   $ ringlane import blur.dot -o blur
   $ ringlane deps blur
-  $ ringlane import montage.json --scale 1s=1us
   $ ringlane import traces/ --format csv --json | jq .tasks
 Formats: wfformat (WfCommons instances), chakra (execution traces, protobuf or JSON), dot (digraphs; weight or duration
 in µs), csv (tasks.csv with id, duration_us; edges.csv with pred, succ), trace (Chrome trace events with flow arrows).
