@@ -4,7 +4,7 @@
 //! tensor  │ rank dtype flags access split kind │ space, base │ offset in the space │ (len, stride) × rank │
 //! scalar  │      dtype                    kind │ bits          │
 //! ```
-//! Records hold indices and offsets, never pointers: [`Spaces`](crate::memory::Spaces) turns them into addresses where they are used.
+//! Records hold indices and offsets, never pointers: [`Spaces`] turns them into addresses where they are used.
 //! The reader checks each record against the type it is asked for, so a kernel gets what it declared or an error.
 
 use ringlane_task::{Access, BlockIndex, DType, Dim, MAX_RANK, Scalar, TensorView};

@@ -5,8 +5,8 @@
 //! ```
 //! A graph is a table like that of a streamed run, in which every task of the program has a slot and nothing is reclaimed. So
 //! submits are checked and dependencies inferred by the same code ([`capture`]), and cores run and complete the tasks by the same
-//! code. What differs: the memory of tensors is planned ([`plan`](self)), a task that completes gets ready for the next replay
-//! at once ([`Slot::rearm`](crate::slot::Slot)), and memory that the orchestration made (`o.alloc`, `o.upload`) is initialized
+//! code. What differs: the memory of tensors is planned (`plan.rs`), a task that completes gets ready for the next replay
+//! at once (`Slot::rearm`), and memory that the orchestration made (`o.alloc`, `o.upload`) is initialized
 //! by the first task that uses it.
 //!
 //! A replay shows a probe the submits and scopes of the capture first, so every artifact is that of a streamed run.
