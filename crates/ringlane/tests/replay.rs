@@ -87,7 +87,7 @@ fn predict(dir: &tempfile::TempDir, changes: Vec<Change>) -> u64 {
     Replayable::new(&recorded.program).unwrap().replay(&setup, Arc::new(costs)).unwrap().makespan_ticks
 }
 
-/// A change, and a run with the chip or the options that it stands for.
+/// A change, and a run with the chip or the options that it predicts.
 type Validated = (Change, Model);
 
 fn validated(platform: Platform) -> Vec<Validated> {

@@ -268,7 +268,7 @@ impl Kernel {
         Kernel { name, core, params, arity, more, call, cost: None, takes_anything: false }
     }
 
-    /// A kernel that does nothing and takes any arguments, also in a mixed task: it stands in for one of a recorded program
+    /// A kernel that does nothing and takes any arguments, also in a mixed task: it replaces one of a recorded program
     /// whose times are replayed.
     ///
     /// ```

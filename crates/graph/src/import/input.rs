@@ -42,7 +42,7 @@ pub(super) struct Input<'w> {
     bytes: u64,
     /// The first bytes of a character whose others are not read yet; they are also at the end of the buffer.
     unfinished: usize,
-    /// Why reading failed: the error that a parser is given stands for it.
+    /// Why reading failed: a parser is given another error in its place.
     failure: Option<ImportError>,
 }
 
@@ -207,7 +207,7 @@ impl Read for Input<'_> {
 }
 
 impl Input<'_> {
-    /// Keeps an error for the caller of a parser, and gives the parser one that stands for it.
+    /// Keeps an error for the caller of a parser, and gives the parser one in its place.
     pub(super) fn fail(&mut self, error: ImportError) -> io::Error {
         self.failure = Some(error);
         io::Error::other("see the failure of the input")

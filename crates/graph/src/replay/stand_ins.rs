@@ -12,7 +12,7 @@ use crate::recorded::ProgramKernel;
 
 static KNOWN: LazyLock<Mutex<HashMap<(String, CoreType), &'static Kernel>>> = LazyLock::new(Mutex::default);
 
-/// The kernel that stands in for this one.
+/// The kernel that replaces this one.
 pub(super) fn kernel(of: &ProgramKernel) -> &'static Kernel {
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let make = || {

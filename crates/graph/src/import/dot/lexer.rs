@@ -89,7 +89,7 @@ impl<'i, 'w> Lexer<'i, 'w> {
     fn plain(&mut self, first: u8) -> Result<Word, ImportError> {
         self.text.clear();
         self.text.push(first);
-        // A number may have signs and points, a name may not: they are told apart by their use.
+        // A number may have signs and points, a name may not: their use decides.
         while let Some(byte) = self.input.peek()?.filter(|&byte| is_plain(byte)) {
             self.push(byte)?;
             self.input.next()?;

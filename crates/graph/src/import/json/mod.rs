@@ -32,7 +32,7 @@ impl<'o> Reader<'o> {
         Reader { graph, failure: None }
     }
 
-    /// Keeps an error, and gives `serde` one that stands for it.
+    /// Keeps an error, and gives `serde` one in its place.
     pub(super) fn keep<T, E: Error>(&mut self, result: Result<T, ImportError>) -> Result<T, E> {
         result.map_err(|error| {
             self.failure = Some(error);
