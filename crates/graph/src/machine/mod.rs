@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! swimlane, level 3 ──▶ Measured: what submits, blocks and hand-overs took ──▶ Threads: who runs what, when ──▶ makespan
-//! deps.json         ──▶ Program:  who waits for whom, what is read          ──┘
+//! deps.json         ──▶ Program:  which task waits for which, reads     ──┘
 //! ```
 //! What it leaves out: caches, other processes, and rings that are full. A block takes as long as it took.
 
