@@ -272,13 +272,13 @@ mod tests {
         false
     }
 
-    fn assert_sound(seed: u64, mut limit: impl FnMut(&MemoryPlan) -> Option<u64>) {
+    fn assert_sound(seed: u64, mut limit: impl FnMut(&MemoryPlan) -> Option<u64>) -> bool {
         let (mut predecessors, uses, tensors) = random(seed, 120);
         let free = plan(&Tasks { predecessors: &predecessors, uses: &uses }, &tensors, None).unwrap();
-        let Some(limit) = limit(&free.plan) else { return };
+        let Some(limit) = limit(&free.plan) else { return false };
         let Ok(planned) = plan(&Tasks { predecessors: &predecessors, uses: &uses }, &tensors, Some(limit))
         else {
-            return;
+            return false;
         };
         assert!(planned.plan.lower_bound <= planned.plan.bytes && planned.plan.bytes <= limit);
         planned.edges.iter().for_each(|&(from, to)| predecessors[to as usize].push(from));
@@ -298,22 +298,20 @@ mod tests {
                 }
             }
         }
+        true
     }
 
     #[test]
     fn tensors_share_bytes_only_if_the_edges_order_them() {
-        (0..200).for_each(|seed| assert_sound(seed, |_| Some(u64::MAX)));
+        assert!((0..200).all(|seed| assert_sound(seed, |_| Some(u64::MAX))));
     }
 
     #[test]
     fn with_a_limit_the_added_edges_order_what_shares_bytes() {
-        let mut limited = 0;
-        for seed in 0..200 {
-            assert_sound(seed, |plan| {
-                limited += 1;
-                Some((plan.lower_bound + plan.bytes) / 2)
-            });
-        }
+        let between = |plan: &MemoryPlan| Some((plan.lower_bound + plan.bytes) / 2);
+        let fitted = (0..200).filter(|&seed| assert_sound(seed, between)).count();
+        // Not every plan fits: free memory may be in pieces.
+        assert!(fitted > 100, "only {fitted} plans fitted");
     }
 
     #[test]
