@@ -8,6 +8,7 @@ use ringlane_task::Explain;
 use ringlane_trace::TraceError;
 
 use ringlane::SetupError;
+use ringlane::replays::ReplayError;
 
 /// Why a benchmark has no results.
 #[derive(Debug, thiserror::Error)]
@@ -22,6 +23,8 @@ pub enum BenchError {
     Scratch(TraceError),
     /// The lower bound of a run cannot be computed.
     Bound(InsightError),
+    /// A recording cannot be replayed.
+    Replay(ReplayError),
     /// A checked run computed wrong values.
     Golden {
         /// The scene.
@@ -52,6 +55,7 @@ impl Explain for BenchError {
             BenchError::Scene(error) => error.name(),
             BenchError::Scratch(error) => error.name(),
             BenchError::Bound(error) => error.name(),
+            BenchError::Replay(error) => error.name(),
             BenchError::Node(error) => error.name(),
             BenchError::NoPeer { .. } => "NoPeer",
             BenchError::Golden { .. } => "GoldenMismatch",
@@ -66,6 +70,7 @@ impl Explain for BenchError {
             BenchError::Scene(error) => return error.summary(),
             BenchError::Scratch(error) => return error.summary(),
             BenchError::Bound(error) => return error.summary(),
+            BenchError::Replay(error) => return error.summary(),
             BenchError::Golden { .. } => "the values differ from the golden",
             BenchError::Node(error) => return error.summary(),
             BenchError::NoPeer { .. } => "a child cannot be reached",
@@ -81,6 +86,7 @@ impl Explain for BenchError {
             BenchError::Scene(error) => error.detail(),
             BenchError::Scratch(error) => error.detail(),
             BenchError::Bound(error) => error.detail(),
+            BenchError::Replay(error) => error.detail(),
             BenchError::Node(error) => error.detail(),
             BenchError::NoPeer { what, error } => format!("{what}: {error}"),
             BenchError::Golden { scene, chip } => format!("{scene} on {chip}"),
@@ -95,6 +101,7 @@ impl Explain for BenchError {
             BenchError::Scene(error) => error.hint(),
             BenchError::Scratch(error) => error.hint(),
             BenchError::Bound(error) => error.hint(),
+            BenchError::Replay(error) => error.hint(),
             BenchError::Node(error) => error.hint(),
             BenchError::NoPeer { .. } => "check that the machine allows pipes and Unix sockets".to_string(),
             BenchError::Golden { scene, .. } => format!("`ringlane run {scene}` reports the differences"),

@@ -10,6 +10,7 @@
 #![deny(unsafe_code)]
 #![deny(missing_docs)]
 
+mod accuracy;
 mod allocations;
 mod check;
 mod deferred;
@@ -63,6 +64,8 @@ pub enum Group {
     Sim,
     /// A call to a child process through its mailbox, compared with a pipe and a Unix socket.
     Mailbox,
+    /// Predictions of `what-if` from recordings on this machine, compared with real runs.
+    WhatIf,
 }
 
 impl Group {
@@ -79,6 +82,7 @@ impl Group {
             Group::Dfx => "dfx",
             Group::Sim => "sim",
             Group::Mailbox => "mailbox",
+            Group::WhatIf => "what-if",
         }
     }
 
@@ -94,12 +98,12 @@ impl Group {
 
     /// Whether its tasks do work.
     pub const fn takes_spins(self) -> bool {
-        matches!(self, Group::Workloads | Group::Replay | Group::Dfx)
+        matches!(self, Group::Workloads | Group::Replay | Group::Dfx | Group::WhatIf)
     }
 
     /// Whether it measures more than the submitting thread.
     pub const fn takes_threads(self) -> bool {
-        matches!(self, Group::Workloads | Group::Replay | Group::Scaling | Group::Alloc | Group::Dfx)
+        !matches!(self, Group::Submit | Group::Overlap | Group::Memory | Group::Sim | Group::Mailbox)
     }
 }
 
@@ -146,6 +150,7 @@ impl Bench {
             (Group::Dfx, _) => groups::dfx::measure(self, &mut session)?,
             (Group::Sim, _) => groups::sim::measure(self, &mut session)?,
             (Group::Mailbox, _) => groups::mailbox::measure(self, &mut session)?,
+            (Group::WhatIf, _) => groups::what_if::measure(self, &mut session)?,
         }
         Ok(session.results)
     }

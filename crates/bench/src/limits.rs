@@ -28,6 +28,9 @@ pub const VARIANT_TIME: Duration = Duration::from_millis(50);
 /// The maximum number of repetitions of one measurement, regardless of time; each takes 8 bytes.
 pub const REPETITIONS_MAX: usize = 10_000;
 
+/// The maximum number of recordings of one program whose predictions are checked, regardless of time.
+pub const PREDICTED_ROUNDS_MAX: usize = 100;
+
 /// Time that threads, added up, may be without a core in a repetition, as a share of its duration. A repetition with
 /// more is disturbed, and does not count if there are enough others.
 pub const DISTURBED_SHARE: f64 = 0.1;

@@ -218,7 +218,7 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
 
 /// Nanoseconds that the threads of this process were ready to run without running; 0 if the system does not report
 /// it.
-fn run_delay_ns() -> u64 {
+pub fn run_delay_ns() -> u64 {
     let Ok(threads) = fs::read_dir("/proc/self/task") else { return 0 };
     let waited = threads.flatten().filter_map(|thread| {
         let text = fs::read_to_string(thread.path().join("schedstat")).ok()?;

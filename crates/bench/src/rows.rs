@@ -5,6 +5,7 @@ use serde::Serialize;
 use ringlane::Platform;
 use ringlane_insight::text_table::{Side, Table};
 
+use super::accuracy::{self, Accuracy};
 use super::limits::DISTURBED_SHARE;
 use super::measure::{Interleaved, Samples};
 use super::modelled::{self, Modelled};
@@ -182,6 +183,18 @@ impl Target {
         Target { what: what.into(), value, limit, reached: Some(value <= limit) }
     }
 
+    /// The same target, undecided if the measurements were disturbed.
+    pub fn open_if(mut self, disturbed: bool) -> Self {
+        self.reached = self.reached.filter(|_| !disturbed);
+        self
+    }
+
+    /// Whether it is reached; `None` if that is undecided.
+    #[cfg(test)]
+    pub fn is_reached(&self) -> Option<bool> {
+        self.reached
+    }
+
     /// The same target, undecided if one of its rows was disturbed.
     pub fn judged_by<'r>(mut self, rows: impl IntoIterator<Item = &'r Row>) -> Self {
         self.reached = self.reached.filter(|_| !rows.into_iter().any(Row::is_disturbed));
@@ -205,6 +218,9 @@ pub struct Results {
     /// In the order of measurement.
     #[serde(rename = "results")]
     pub rows: Vec<Row>,
+    /// Predictions, compared with real runs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub predictions: Vec<Accuracy>,
     /// The targets of the measurements.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bars: Vec<Target>,
@@ -238,7 +254,7 @@ impl Results {
             self.rows.iter().partition(|row| row.extra.modelled.is_some());
         measured.iter().for_each(|row: &&Row| table.push(row.cells()));
         let measured = if measured.is_empty() { String::new() } else { table.render() };
-        let tables = measured + &modelled::text(&modelled);
+        let tables = measured + &modelled::text(&modelled) + &accuracy::text(&self.predictions);
         self.bars.iter().fold(tables, |text, target| text + &target.text())
     }
 }

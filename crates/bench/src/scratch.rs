@@ -30,9 +30,14 @@ impl Scratch {
         RunDir::create_exact(self.vacant()).map_err(BenchError::Scratch)
     }
 
+    /// The directory of the last run.
+    pub fn path(&self) -> PathBuf {
+        self.0.join("run")
+    }
+
     /// A path for one run that does not exist yet.
     pub fn vacant(&self) -> PathBuf {
-        let path = self.0.join("run");
+        let path = self.path();
         // It does not exist, or contains the files of the last run.
         let _ = fs::remove_dir_all(&path);
         path

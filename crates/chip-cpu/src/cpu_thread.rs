@@ -21,7 +21,7 @@ use crate::sync::{nap, spin_loop};
 /// Tasks that may wait before the submitter runs some between its submits: what their slots, arguments and map entries
 /// take still fits a second-level cache.
 const OUTSTANDING: u64 = 1024;
-/// How long it then stays away from submitting.
+/// How long it then stays away from submitting, at most.
 const WORK_OFF_NS: u32 = 64_000;
 /// Tasks that the submitter runs before it checks again whether it can go on.
 const HELP_TASKS: u32 = 16;
@@ -269,6 +269,12 @@ impl<'s, P: Probe> CpuThread<'s, P> {
         }
     }
 
+    /// How many of the outstanding tasks the submitter can run before the threads have run half of them: after that, they
+    /// would soon wait for new ones.
+    fn fair_share(&self, outstanding: u64) -> u32 {
+        (outstanding as u32 / (2 * self.tasks.queues.len() as u32)).max(1)
+    }
+
     /// Runs up to `tasks` of the tasks that wait here.
     fn work_off(&mut self, tasks: u32) {
         for _ in 0..tasks {
@@ -314,7 +320,7 @@ impl<P: Probe> Chip for CpuThread<'_, P> {
         } else if self.shared.grain.is_fine() {
             self.work_off(u32::MAX);
         } else if outstanding > OUTSTANDING {
-            self.work_off(self.shared.grain.tasks_in(WORK_OFF_NS));
+            self.work_off(self.shared.grain.tasks_in(WORK_OFF_NS).min(self.fair_share(outstanding)));
         }
     }
 

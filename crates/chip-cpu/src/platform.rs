@@ -8,6 +8,7 @@ use ringlane_engine::chip_runtime::{
     Capabilities, ChipOptions, ChipRuntime, ClockSource, CoreLayout, Counters, HookThreads, Observable,
 };
 use ringlane_engine::graph::Graph;
+use ringlane_engine::pace::Pace;
 use ringlane_engine::remote::{Controlled, Remote, Thread};
 use ringlane_engine::report::{Run, RunReport, RunningTask, Status};
 use ringlane_engine::seams::Probe;
@@ -87,7 +88,8 @@ impl ChipRuntime for CpuRuntime {
 
     fn new(_: &'static Capabilities, config: &CallConfig, options: &ChipOptions) -> Result<Self> {
         let runtime = CpuRuntime::new(config)?;
-        runtime.table().slow_down(&options.slow);
+        let (slow, durations) = (options.slow.clone(), options.durations.clone());
+        runtime.table().set_pace(Pace { slow, durations });
         Ok(runtime)
     }
 

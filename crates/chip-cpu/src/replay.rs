@@ -42,7 +42,7 @@ impl CpuRuntime {
         let cores = self.threads() as usize;
         let options = CaptureOptions { memory_limit, ..CaptureOptions::of(&self.config, cores) };
         let captured = graph::capture(&options, site, buffers, graph::host_memory, f)?;
-        captured.1.table().slow_down(self.shared.table.slowdowns().unwrap_or_default());
+        captured.1.table().set_pace(self.shared.table.pace().cloned().unwrap_or_default());
         Ok(captured)
     }
 

@@ -16,7 +16,7 @@ use ringlane_engine::{Fault, Result};
 use ringlane_task::{CallConfig, ChipSpec, HostMemory, Ticks};
 use std::sync::Arc;
 
-use crate::cost::CostTable;
+use crate::cost::{BlockCosts, CostTable};
 use crate::link::{Copied, Direction, Link};
 use crate::pmu::{Group, PmuModel};
 use crate::policy::PolicyName;
@@ -124,6 +124,9 @@ impl ChipRuntime for SimRuntime {
         let spec = options.spec.clone().unwrap_or_else(|| built_in(platform.name));
         let mut runtime = SimRuntime::new(&spec, config, SimOptions::from_options(options)?)?;
         runtime.slow_down(&options.slow);
+        if let Some(durations) = &options.durations {
+            runtime.replay_recorded(Arc::new(BlockCosts::from(&**durations)));
+        }
         Ok(runtime)
     }
 

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use ringlane_chip_sim::spec::SpecError;
 use ringlane_graph::ReplayError;
 use ringlane_graph::import::ImportError;
+use ringlane_graph::rerun::RerunError;
 use ringlane_insight::InsightError;
 use ringlane_node::NodeError;
 use ringlane_node::remote::RemoteError;
@@ -121,6 +122,8 @@ pub enum CliError {
     Import(#[from] ImportError),
     /// A run cannot be replayed, or an experiment cannot be made.
     Replay(#[from] ReplayError),
+    /// A task cannot be run again.
+    Rerun(#[from] RerunError),
     /// Captured arguments cannot be shown, exported or compared.
     Dump(#[from] DumpError),
     /// A worker cannot serve.
@@ -155,6 +158,8 @@ impl CliError {
             // The system is out of processes or descriptors; the command line is valid.
             CliError::Node(NodeError::CannotStart { .. }) => Exit::Failed,
             CliError::Costs(error) => error.exit(),
+            // The run can be read, and its kernel fails.
+            CliError::Rerun(RerunError::KernelFailed { .. }) => Exit::Failed,
             CliError::Import(ImportError::ImportInterrupted { .. }) => {
                 stop_signal().map_or(Exit::Failed, Exit::Interrupted)
             }
@@ -199,6 +204,7 @@ impl Explain for CliError {
             CliError::Insight(error) => error.name(),
             CliError::Import(error) => error.name(),
             CliError::Replay(error) => error.name(),
+            CliError::Rerun(error) => error.name(),
             CliError::Dump(error) => error.name(),
             CliError::Node(error) => error.name(),
             CliError::Remote(error) => error.name(),
@@ -242,6 +248,7 @@ impl Explain for CliError {
             CliError::Insight(error) => return error.summary(),
             CliError::Import(error) => return error.summary(),
             CliError::Replay(error) => return error.summary(),
+            CliError::Rerun(error) => return error.summary(),
             CliError::Dump(error) => return error.summary(),
             CliError::Node(error) => return error.summary(),
             CliError::Remote(error) => return error.summary(),
@@ -304,6 +311,7 @@ impl Explain for CliError {
             CliError::Insight(error) => error.detail(),
             CliError::Import(error) => error.detail(),
             CliError::Replay(error) => error.detail(),
+            CliError::Rerun(error) => error.detail(),
             CliError::Dump(error) => error.detail(),
             CliError::Node(error) => error.detail(),
             CliError::Remote(error) => error.detail(),
@@ -366,6 +374,7 @@ impl Explain for CliError {
             CliError::Insight(error) => error.hint(),
             CliError::Import(error) => error.hint(),
             CliError::Replay(error) => error.hint(),
+            CliError::Rerun(error) => error.hint(),
             CliError::Dump(error) => error.hint(),
             CliError::Node(error) => error.hint(),
             CliError::Remote(error) => error.hint(),

@@ -36,6 +36,7 @@ mod panics;
 mod pmu;
 mod progress;
 mod recorded;
+mod replayed_case;
 mod rounds;
 mod run_arg;
 mod select;

@@ -70,6 +70,11 @@ pub fn rounds(text: &str) -> Result<u32, CliError> {
     count("--rounds", text, ROUNDS_MAX, ROUNDS_MAX)
 }
 
+/// `--times N`.
+pub fn times(text: &str) -> Result<u32, CliError> {
+    count("--times", text, ROUNDS_MAX, ROUNDS_MAX)
+}
+
 /// `--call-timeout SECONDS`.
 pub fn call_timeout(text: &str) -> Result<Duration, CliError> {
     count("--call-timeout", text, CALL_TIMEOUT_MAX, CALL_TIMEOUT_MAX)

@@ -11,9 +11,11 @@ use ringlane_insight::text_table::{Side, Table};
 
 /// `ringlane run … --json`. Fields may be added, never renamed.
 #[derive(Serialize)]
-struct Summary<'a> {
+struct Summary<'a, M: Serialize> {
     ok: bool,
     runs: Vec<Run<'a>>,
+    #[serde(flatten)]
+    more: Option<M>,
 }
 
 #[derive(Serialize)]
@@ -46,8 +48,13 @@ struct Utilization {
 
 /// The summary as one line of JSON.
 pub fn json(runs: &[CaseReport]) -> String {
+    json_with(runs, None::<()>)
+}
+
+/// The same with more fields.
+pub fn json_with(runs: &[CaseReport], more: Option<impl Serialize>) -> String {
     let ok = runs.iter().all(|case_report| case_report.manifest.status == RunStatus::Ok);
-    output::json(&Summary { ok, runs: runs.iter().map(run).collect() })
+    output::json(&Summary { ok, runs: runs.iter().map(run).collect(), more })
 }
 
 fn run(case_report: &CaseReport) -> Run<'_> {

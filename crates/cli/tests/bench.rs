@@ -170,3 +170,33 @@ fn the_mailbox_is_measured_beside_a_pipe_and_a_socket() {
     assert_eq!(answer["bars"].as_array().map(Vec::len), Some(4), "{answer}");
     assert_refused(&["mailbox", "--workload", "chain"], "BadUsage", &["bench mailbox", "--workload"]);
 }
+
+#[test]
+fn predictions_of_what_if_are_compared_with_real_runs() {
+    let answer =
+        bench(&["what-if", "--workload", "forkjoin", "--spin", "10", "--threads", "1,2", "--json"]).json();
+    let rows = answer["predictions"].as_array().expect("a list");
+    let keys: Vec<_> = rows
+        .iter()
+        .map(|row| (row["threads"].as_u64().unwrap(), row["experiment"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        keys,
+        [
+            (1, "unchanged"),
+            (1, "kernel READS 2x"),
+            (1, "threads 2"),
+            (2, "unchanged"),
+            (2, "kernel READS 2x"),
+            (2, "threads 1")
+        ]
+    );
+    for row in rows {
+        assert_eq!((&row["name"], &row["tasks"]), (&"forkjoin 10 µs".into(), &3300.into()));
+        let number = |key: &str| row[key].as_f64().unwrap();
+        assert!(number("real_us") > 0.0 && number("predicted_us") > 0.0 && number("task_us") > 0.0, "{row}");
+        assert!(number("error_median") <= number("error_worst"), "{row}");
+    }
+    assert_eq!(answer["bars"].as_array().map(Vec::len), Some(8), "{answer}");
+    assert_refused(&["what-if", "--verify"], "BadUsage", &["bench what-if", "--verify"]);
+}

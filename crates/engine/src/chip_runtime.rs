@@ -17,6 +17,7 @@ use crate::api::backend::Site;
 use crate::api::buffers::Buffers;
 use crate::api::orch::Orch;
 use crate::graph::Graph;
+use crate::pace::BlockDurations;
 use crate::remote::Remote;
 use crate::report::{Run, RunReport};
 use crate::seams::{Clock, Probe};
@@ -89,6 +90,8 @@ pub struct ChipOptions {
     pub costs: Option<Costs>,
     /// Kernels that are made slower on purpose.
     pub slow: Vec<Slowdown>,
+    /// How long each block takes, whatever its kernel does; for the replay of a graph. It does not travel to other processes.
+    pub durations: Option<Arc<BlockDurations>>,
 }
 
 /// What blocks took elsewhere, in a form that the chip knows.

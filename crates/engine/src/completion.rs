@@ -17,7 +17,6 @@ use crate::observe::submitter::note_ready;
 use crate::planted::{Bug, planted};
 use crate::seams::{Probe, Threading};
 use crate::slot::{EdgeKind, FAILED, FLOOR_MAX, SKIPPED, SlotIndex, TaskRecord};
-use crate::slowdown;
 use crate::table::{FirstFailure, Table, task_id};
 
 /// A core's way to run tasks: the table, the core's number, and the probe.
@@ -146,12 +145,13 @@ impl<P: Probe, M: Memory + Copy> Executor<'_, P, M> {
         self.probe.start(self.core, record, kernel, record.shape.lane(lane), block);
         // SAFETY: the caller holds the task.
         let run = unsafe { self.block(record, lane, block) };
-        let begun = self.table.slowdowns().map(|_| Instant::now());
+        let begun = self.table.pace().map(|pace| (pace, Instant::now()));
         // SAFETY: the records were written from checked arguments; every task that touches these bytes in a way that
         // conflicts is ordered before (its close was acquired) or after (it waits for ours).
         let result = unsafe { run.run(|error| self.abort_block(error)) };
-        if let Some(begun) = begun {
-            self.slow_down(kernel, begun);
+        if let Some((pace, begun)) = begun {
+            let name = self.table.kernel_name(kernel);
+            pace.spin((record.seq, index), name, begun, || self.table.stopped());
         }
         self.probe.end(self.core);
         line.add_block();
@@ -193,16 +193,6 @@ impl<P: Probe, M: Memory + Copy> Executor<'_, P, M> {
     unsafe fn run_memory(&self) -> RunMemory<'_, M> {
         // SAFETY: the caller's promise.
         RunMemory { memory: self.memory, spaces: unsafe { self.table.spaces() } }
-    }
-
-    /// Lets a block take longer, if its kernel is made slower.
-    #[cold]
-    fn slow_down(&self, kernel: u16, begun: Instant) {
-        let factor =
-            slowdown::factor_of(self.table.slowdowns().unwrap_or_default(), self.table.kernel_name(kernel));
-        if let Some(factor) = factor {
-            slowdown::spin(begun, factor);
-        }
     }
 
     /// Ends the run because the chip's memory fails. The block that met it fails with the same words.

@@ -12,6 +12,7 @@
 //!
 //! A user's program sees [`api`]; a chip sees [`seams`] and [`memory`]; [`oracle`] is the meaning of both.
 
+pub mod alone;
 pub mod api;
 pub mod arena;
 mod block;
@@ -32,6 +33,7 @@ pub mod observe;
 pub mod oracle;
 pub mod orchestrator;
 pub mod overlap;
+pub mod pace;
 mod panics;
 pub mod placed;
 pub mod planted;

@@ -17,10 +17,10 @@ use crate::graph::Captured;
 use crate::intern::Names;
 use crate::limits::{KERNELS_MAX, RINGS, SITES_MAX};
 use crate::memory::{Space, Spaces};
+use crate::pace::Pace;
 use crate::poison::Poison;
 use crate::report::{RunningTask, Status};
 use crate::slot::{DoneTag, Edge, Slot, SlotIndex, TaskRecord, lap_tag};
-use crate::slowdown::Slowdown;
 use crate::sync::{AtomicU32, Mutex, Ordering, Reserved, prefetch};
 
 /// Why tasks are no longer run.
@@ -69,8 +69,8 @@ pub struct Table {
     stop: AtomicU32,
     /// Why the chip ended the run.
     aborted: Mutex<Option<Error>>,
-    /// Kernels that are made slower on purpose.
-    slowdowns: OnceLock<Vec<Slowdown>>,
+    /// How long blocks take, where that is not just the time of their kernels.
+    pace: OnceLock<Pace>,
     /// What other threads may read.
     pub board: Board,
     /// What a captured graph adds.
@@ -89,17 +89,17 @@ impl Table {
         Self::with_heap(capacities, cores, heap)
     }
 
-    /// Makes kernels slower, in all runs; for chips whose blocks take the time they take. Only the first call counts.
-    pub fn slow_down(&self, slowdowns: &[Slowdown]) {
-        if !slowdowns.is_empty() {
-            let _ = self.slowdowns.set(slowdowns.to_vec());
+    /// Sets how long blocks take, in all runs; for chips whose blocks take the time they take. Only the first call counts.
+    pub fn set_pace(&self, pace: Pace) {
+        if !pace.is_empty() {
+            let _ = self.pace.set(pace);
         }
     }
 
-    /// Kernels that are made slower.
+    /// How long blocks take, where that is not just the time of their kernels.
     #[inline]
-    pub fn slowdowns(&self) -> Option<&[Slowdown]> {
-        self.slowdowns.get().map(Vec::as_slice)
+    pub fn pace(&self) -> Option<&Pace> {
+        self.pace.get()
     }
 
     /// As [`new`](Self::new), with the heap rings in memory of the chip: `heap` gives as many bytes as it is asked for. The
@@ -143,7 +143,7 @@ impl Table {
             poison: Poison::default(),
             failure: Mutex::new(None),
             stop: AtomicU32::new(0),
-            slowdowns: OnceLock::new(),
+            pace: OnceLock::new(),
             aborted: Mutex::new(None),
             board: Board::new(cores),
             captured: None,

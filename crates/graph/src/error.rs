@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use ringlane_engine::limits::KERNELS_MAX;
 use ringlane_insight::InsightError;
-use ringlane_task::{Explain, Reader};
+use ringlane_task::{Explain, Reader, Resource};
 use ringlane_trace::TraceError;
 
 /// Why a recorded run cannot be replayed, or an experiment cannot be made.
@@ -26,6 +27,16 @@ pub enum ReplayError {
     NotStreamed { dir: PathBuf, runtime: String },
     /// The chip of the run cannot be modelled.
     NoModel { platform: String },
+    /// The run is over several chips, each of which has a run of its own.
+    OfANode { dir: PathBuf, child: PathBuf },
+    /// The graph was imported: nothing ran whose times could be changed.
+    NothingRan { dir: PathBuf },
+    /// An imported graph has more kernels than a run can.
+    TooManyKernels { dir: PathBuf },
+    /// An imported graph needs more of a resource than a run can have.
+    TooLarge { dir: PathBuf, resource: Resource, need: u64, most: u64 },
+    /// The replay would take longer than its limits.
+    TooLong { dir: PathBuf, what: String, scale: String },
     /// An experiment names something that does not exist.
     Unknown { what: &'static str, name: String, known: String },
     /// An experiment asks for something impossible.
@@ -53,6 +64,11 @@ impl Explain for ReplayError {
             ReplayError::FilesDisagree { .. } => "FilesDisagree",
             ReplayError::NotStreamed { .. } => "NotStreamed",
             ReplayError::NoModel { .. } => "NoModel",
+            ReplayError::OfANode { .. } => "NodeRun",
+            ReplayError::NothingRan { .. } => "NothingRan",
+            ReplayError::TooManyKernels { .. } => "ReplayKernels",
+            ReplayError::TooLarge { .. } => "ReplayTooLarge",
+            ReplayError::TooLong { .. } => "ReplayTooLong",
             ReplayError::Unknown { .. } => "UnknownInExperiment",
             ReplayError::Impossible { .. } => "ImpossibleExperiment",
             ReplayError::Refused { name, .. } => name,
@@ -67,7 +83,12 @@ impl Explain for ReplayError {
             ReplayError::RowsLost { .. } => "the recording is incomplete",
             ReplayError::NotOk { .. } => "only a run that ended well can be replayed",
             ReplayError::FilesDisagree { .. } => "the files of the run do not agree",
-            ReplayError::NotStreamed { .. } => "only a streamed run can be replayed in virtual time",
+            ReplayError::NotStreamed { .. } => "experiments need a streamed run",
+            ReplayError::OfANode { .. } => "the run is over several chips",
+            ReplayError::NothingRan { .. } => "the graph was imported, and has not been run",
+            ReplayError::TooManyKernels { .. } => "the graph has more kernels than a run can have",
+            ReplayError::TooLarge { .. } => "the graph is larger than a run can be",
+            ReplayError::TooLong { .. } => "the replay would take too long",
             ReplayError::NoModel { .. } => "there is no model of the chip of this run",
             ReplayError::Unknown { what, .. } => return format!("the run has no such {what}"),
             ReplayError::Impossible { .. } => "the experiment is impossible",
@@ -88,6 +109,19 @@ impl Explain for ReplayError {
             ReplayError::FilesDisagree { dir, what } => format!("{}: {what}", dir.display()),
             ReplayError::NotStreamed { dir, runtime } => format!("{}: runtime {runtime}", dir.display()),
             ReplayError::NoModel { platform } => format!("the run is of {platform}"),
+            ReplayError::OfANode { dir, .. } => {
+                format!("{}: its children have runs of their own", dir.display())
+            }
+            ReplayError::NothingRan { dir } => {
+                format!("{}: durations are known, submits and a chip are not", dir.display())
+            }
+            ReplayError::TooManyKernels { dir } => {
+                format!("{}: more than {} kernels", dir.display(), KERNELS_MAX - 1)
+            }
+            ReplayError::TooLarge { dir, resource, need, most } => {
+                format!("{}: {need} {} of {resource}, at most {most}", dir.display(), resource.unit())
+            }
+            ReplayError::TooLong { dir, what, .. } => format!("{}: {what}", dir.display()),
             ReplayError::Unknown { name, .. } => format!("{name:?}"),
             ReplayError::Impossible { what, .. } => what.clone(),
             ReplayError::Refused { detail, .. } => detail.clone(),
@@ -108,7 +142,19 @@ impl Explain for ReplayError {
                 format!("record the run again with {}; `ringlane check` says more", recording())
             }
             ReplayError::NotStreamed { .. } => {
-                "record the run with --runtime tensormap_and_ringbuffer".to_string()
+                "record the run with --runtime tensormap_and_ringbuffer, or let `ringlane replay` run its graph streamed"
+                    .to_string()
+            }
+            ReplayError::OfANode { child, .. } => format!("name one of them, such as {}", child.display()),
+            ReplayError::NothingRan { dir } => {
+                format!("run it first, on a chip of your choice: ringlane replay {} -p a2a3sim", dir.display())
+            }
+            ReplayError::TooManyKernels { .. } => {
+                "import the file again with --kernel-by kind, or with fewer kinds".to_string()
+            }
+            ReplayError::TooLarge { .. } => "import a part of the graph".to_string(),
+            ReplayError::TooLong { scale, .. } => {
+                format!("make all durations shorter: --scale {scale}")
             }
             ReplayError::NoModel { .. } => "record the run on cpu, a2a3sim or a5sim".to_string(),
             ReplayError::Unknown { what, known, .. } => format!("{what}: {known}"),

@@ -18,6 +18,11 @@ pub enum InsightError {
         instrument: Instrument,
         below: Option<PathBuf>,
     },
+    /// The graph was imported: nothing ran that could have been recorded.
+    NothingRan {
+        dir: PathBuf,
+        instrument: Instrument,
+    },
     /// The swimlane's level is too low.
     LevelTooLow {
         needs: u8,
@@ -51,6 +56,7 @@ impl Explain for InsightError {
         match self {
             InsightError::Trace(error) => error.name(),
             InsightError::NotRecorded { .. } => "NotRecorded",
+            InsightError::NothingRan { .. } => "NothingRan",
             InsightError::LevelTooLow { .. } => "LevelTooLow",
             InsightError::NotComparable { .. } => "NotComparable",
             InsightError::FilesDisagree { .. } => "FilesDisagree",
@@ -63,6 +69,7 @@ impl Explain for InsightError {
         match self {
             InsightError::Trace(error) => return error.summary(),
             InsightError::NotRecorded { .. } => "the run did not record what this needs",
+            InsightError::NothingRan { .. } => "the graph was imported, and has not been run",
             InsightError::LevelTooLow { .. } => "the level of the swimlane is too low",
             InsightError::NotComparable { .. } => "the two runs are of different programs",
             InsightError::FilesDisagree { .. } => "two files are from different runs",
@@ -76,6 +83,9 @@ impl Explain for InsightError {
         match self {
             InsightError::Trace(error) => error.detail(),
             InsightError::NotRecorded { path, .. } => format!("run.json does not list {}", path.display()),
+            InsightError::NothingRan { dir, instrument } => {
+                format!("{} has no {}", dir.display(), instrument.file_name())
+            }
             InsightError::LevelTooLow { needs, has } => {
                 format!("this needs level {needs}, the run recorded level {has}")
             }
@@ -97,6 +107,13 @@ impl Explain for InsightError {
             InsightError::NotRecorded { instrument, .. } => {
                 let recorded = Reader::choose(instrument.flags(), instrument.option());
                 format!("repeat the run with {recorded}")
+            }
+            InsightError::NothingRan { instrument: Instrument::Dump | Instrument::Pmu, .. } => {
+                "record the run of a program: an imported graph computes nothing, also when it is replayed"
+                    .to_string()
+            }
+            InsightError::NothingRan { dir, .. } => {
+                format!("run it, and analyse that run: ringlane replay {} -p a2a3sim", dir.display())
             }
             InsightError::LevelTooLow { needs, .. } => {
                 let level = match Reader::current() {

@@ -19,7 +19,7 @@ use ringlane_trace::dump::{self, Dump, Payloads, read_dump};
 use ringlane_trace::pmu::{self, Pmu, read_pmu};
 use ringlane_trace::scopes::{self, Scopes};
 use ringlane_trace::swimlane::{self, Swimlane, SwimlaneMeta, read_swimlane};
-use ringlane_trace::{ChildRun, FileEntry, Manifest, RunError, TraceError};
+use ringlane_trace::{ChildRun, FileEntry, Manifest, RunError, RunStatus, TraceError};
 
 use crate::dump::Catalog;
 use crate::pmu::{Counters, Tally};
@@ -232,6 +232,9 @@ impl Run {
     fn listed(&self, name: &str, instrument: Instrument) -> Result<PathBuf, InsightError> {
         let path = self.dir.join(name);
         let Some(entry) = self.manifest.files.iter().find(|entry| entry.path == name) else {
+            if self.manifest.status == RunStatus::Imported {
+                return Err(InsightError::NothingRan { dir: self.dir.clone(), instrument });
+            }
             let below = self.recorded_below(name);
             return Err(InsightError::NotRecorded { path, instrument, below });
         };

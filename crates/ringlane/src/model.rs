@@ -47,7 +47,7 @@ impl From<Model> for ChipOptions {
             policy: Some(policy.as_str()),
             chaos,
             costs: costs.map(Costs::new),
-            slow: Vec::new(),
+            ..ChipOptions::default()
         }
     }
 }

@@ -9,4 +9,5 @@ pub mod replay;
 pub mod scaling;
 pub mod sim;
 pub mod submit;
+pub mod what_if;
 pub mod workloads;

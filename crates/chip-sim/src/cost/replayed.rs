@@ -5,6 +5,7 @@
 //! ```
 
 use ringlane_engine::observe::BlockWork;
+use ringlane_engine::pace::BlockDurations;
 
 use super::BlockCost;
 use super::limits::BLOCK_MAX;
@@ -95,6 +96,20 @@ impl BlockCosts {
     /// The number of tasks.
     pub fn tasks(&self) -> usize {
         self.first.len()
+    }
+}
+
+impl From<&BlockDurations> for BlockCosts {
+    /// Blocks that take these times on any chip. Policies know the longest of each task.
+    fn from(durations: &BlockDurations) -> Self {
+        let mut costs = BlockCosts { task_duration: TaskDuration::LongestBlock, ..BlockCosts::default() };
+        for task in 0..durations.tasks() {
+            let blocks = durations.of_task(task).iter();
+            costs.push_task(
+                blocks.map(|&picoseconds| BlockWork { picoseconds, ..BlockWork::default() }.into()),
+            );
+        }
+        costs
     }
 }
 

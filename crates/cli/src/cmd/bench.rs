@@ -17,6 +17,7 @@ Example:
   $ ringlane bench dfx --threads 2 --spin 1
   $ ringlane bench sim
   $ ringlane bench mailbox
+  $ ringlane bench what-if --threads 1,2,4
 Times are nanoseconds per task, from the first submit to the last completion, including submission, dependency inference
 and scopes. Compare medians; `cargo xtask peers` compares them with other runtimes.";
 
@@ -30,11 +31,11 @@ pub struct BenchArgs {
     /// Run only this workload (repeatable) [default: all; for dfx: random]
     #[arg(long = "workload", value_name = "NAME")]
     workloads: Vec<Workload>,
-    /// Numbers of threads, including the submitting one [default: 1,2; 1 for groups that measure a single thread]
+    /// Numbers of threads, including the submitting one [default: 1,2; for what-if: 1,2,4; 1 for groups that measure a single thread]
     #[arg(long, value_name = "N,N", value_delimiter = ',', allow_negative_numbers = true)]
     #[arg(value_parser = options::threads)]
     threads: Vec<i32>,
-    /// Microseconds of work per task: 0, 1, 10, 100 [default: 0; for dfx: 1,10]
+    /// Microseconds of work per task: 0, 1, 10, 100 [default: 0; for dfx: 1,10; for what-if: 10,100]
     #[arg(long, value_name = "US,US", value_delimiter = ',', allow_negative_numbers = true)]
     #[arg(value_parser = spin)]
     spin: Vec<Spin>,
@@ -73,8 +74,16 @@ impl BenchArgs {
         // The overhead of diagnostics does not depend on the shape of the graph: one workload is enough unless more are named.
         let usual = |workload: &Workload| all && (!dfx || *workload == Workload::Random);
         let wanted = |workload: &Workload| usual(workload) || self.workloads.contains(workload);
-        let usual_spins = if dfx { vec![Spin::Us1, Spin::Us10] } else { vec![Spin::Empty] };
-        let usual_threads: &[i32] = if self.group.takes_threads() { &[1, 2] } else { &[1] };
+        let usual_spins = match self.group {
+            Group::Dfx => vec![Spin::Us1, Spin::Us10],
+            Group::WhatIf => vec![Spin::Us10, Spin::Us100],
+            _ => vec![Spin::Empty],
+        };
+        let usual_threads: &[i32] = match self.group {
+            Group::WhatIf => &[1, 2, 4],
+            group if group.takes_threads() => &[1, 2],
+            _ => &[1],
+        };
         let threads = if self.threads.is_empty() { usual_threads } else { &self.threads };
         Ok(Bench {
             group: self.group,

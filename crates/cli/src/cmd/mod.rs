@@ -15,7 +15,9 @@ mod model;
 mod overhead;
 mod pmu;
 mod ranks;
+mod replay;
 mod report;
+mod rerun;
 mod rings;
 mod run;
 mod scopes;
@@ -70,6 +72,8 @@ enum Command {
     Deps(deps::DepsArgs),
     Compare(compare::CompareArgs),
     Import(import::ImportArgs),
+    Replay(Box<replay::ReplayArgs>),
+    Rerun(rerun::RerunArgs),
     WhatIf(Box<what_if::WhatIfArgs>),
     Dump(Box<dump::DumpArgs>),
     Pmu(pmu::PmuArgs),
@@ -109,6 +113,8 @@ impl Command {
             Command::Deps(args) => args.execute(),
             Command::Compare(args) => args.execute(),
             Command::Import(args) => args.execute(),
+            Command::Replay(args) => args.execute(),
+            Command::Rerun(args) => args.execute(),
             Command::WhatIf(args) => args.execute(),
             Command::Dump(args) => args.execute(),
             Command::Pmu(args) => args.execute(),

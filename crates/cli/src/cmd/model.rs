@@ -53,7 +53,8 @@ impl ModelArgs {
         let costs = self.costs.as_deref().map(costs::given).transpose()?;
         let spec = self.chip.as_deref().map(spec::load).transpose()?;
         let policy = self.policy.map(PolicyName::as_str);
-        Ok(ChipOptions { spec, policy, chaos: self.chaos, costs: costs.map(Costs::new), slow: Vec::new() })
+        let costs = costs.map(Costs::new);
+        Ok(ChipOptions { spec, policy, chaos: self.chaos, costs, ..ChipOptions::default() })
     }
 
     /// Whether costs are given that are of no use to a scene. `options` are what [`options`](Self::options) gave.

@@ -308,7 +308,8 @@ fn finish(runs: &[CaseReport], setup: &Setup, costs_out: Option<CostsOut>) -> Re
     Ok(exit)
 }
 
-fn exit_of(runs: &[CaseReport]) -> Exit {
+/// The exit status that follows from runs.
+pub fn exit_of(runs: &[CaseReport]) -> Exit {
     let has = |status| runs.iter().any(|case_report| case_report.manifest.status == status);
     if has(RunStatus::Interrupted) {
         Exit::Interrupted(stop_signal().unwrap_or(StopSignal::Interrupt))

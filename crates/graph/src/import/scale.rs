@@ -107,7 +107,12 @@ impl Scale {
         if self.to == self.from {
             return nanoseconds.round();
         }
-        (nanoseconds * self.to / self.from).round()
+        self.of(nanoseconds).round()
+    }
+
+    /// What a time becomes, in its own unit.
+    pub(crate) fn of(&self, time: f64) -> f64 {
+        time * self.to / self.from
     }
 }
 

@@ -1,24 +1,32 @@
 //! What submits, blocks and hand-overs took, from the swimlane.
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use ringlane_trace::Manifest;
 use ringlane_trace::swimlane::{self, BlockRow, Swimlane, SwimlaneLevel};
 
+use super::delays::Delays;
 use crate::error::ReplayError;
 use crate::recorded::{Program, ProgramTask, TaskIds, check_blocks};
+
+/// The chip takes no task for longer than this, in nanoseconds.
+const TASK_NS_MAX: u64 = 20_000;
+/// It does not move tasks that are shorter than this.
+const FINE_NS: u64 = 300;
 
 /// What a block took, in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BlockTime {
-    /// From when its thread could have taken it until the kernel began: the hand-over, and what the system did with the thread.
+    /// From when its thread took it until the kernel began.
     pub before: u64,
     /// The kernel.
     pub kernel: u64,
     /// From the kernel's end until the thread was free: the task's successors were notified meanwhile.
     pub after: u64,
 }
+
+/// A block of a task: the task's place in submission order, and which of its blocks.
+pub type PlacedBlock = (u32, u32);
 
 /// What everything took, in ticks.
 #[derive(Clone, Debug, Default)]
@@ -29,8 +37,12 @@ pub struct Measured {
     pub submits: Vec<u64>,
     /// The blocks of each task: by lane, then by block.
     pub blocks: Vec<Vec<BlockTime>>,
-    /// When each thread took its first block; `None` for one that took none.
-    pub appears: Vec<Option<u64>>,
+    /// What each thread ran, in order.
+    pub placed: Vec<Vec<PlacedBlock>>,
+    /// How long threads without work took to find some.
+    pub delays: Delays,
+    /// Ticks in a second.
+    pub clock_freq_hz: u64,
     /// From the last thing that a thread did until the end of the run.
     pub rest: u64,
 }
@@ -56,58 +68,69 @@ impl Measured {
             )));
         }
         let counts = &recorded.head.counts;
-        let lost = counts.blocks.dropped + counts.submits.dropped + counts.tasks.dropped;
+        let lost =
+            counts.blocks.dropped + counts.submits.dropped + counts.tasks.dropped + counts.phases.dropped;
         if lost > 0 {
             return Err(ReplayError::RowsLost { dir: dir.into(), file: swimlane::FILE_NAME, lost });
         }
-        let blocks = blocks(program, ids, &recorded).map_err(disagree)?;
+        let (blocks, placed) = blocks(program, ids, &recorded).map_err(disagree)?;
         let (own, submits) = submits(program, ids, &recorded).map_err(disagree)?;
         let last = recorded.blocks.iter().map(|block| block.finish.0);
         let last = last.chain(recorded.submits.iter().map(|submit| submit.end.0)).max().unwrap_or(0);
         let rest = manifest.makespan_ticks.saturating_sub(last);
-        Ok(Measured { own, submits, blocks, appears: appears(&recorded), rest })
+        let (delays, clock_freq_hz) = (Delays::read(&recorded), manifest.clock_freq_hz);
+        Ok(Measured { own, submits, blocks, placed, delays, clock_freq_hz, rest })
+    }
+
+    /// How long a task takes, as far as the chip distinguishes that.
+    fn task_ns(&self) -> u64 {
+        let blocks = || self.blocks.iter().flatten();
+        let ticks: u64 = blocks().map(|block| block.before + block.kernel + block.after).sum();
+        let mean = u128::from(ticks) * 1_000_000_000
+            / (u128::from(self.clock_freq_hz) * blocks().count() as u128).max(1);
+        (mean as u64).clamp(1, TASK_NS_MAX)
+    }
+
+    /// How many tasks take this long, at least one.
+    pub(super) fn tasks_in(&self, ns: u64) -> usize {
+        (ns / self.task_ns()).max(1) as usize
+    }
+
+    /// Whether tasks are too short for the chip to move them.
+    pub(super) fn is_fine(&self) -> bool {
+        self.task_ns() < FINE_NS
     }
 }
 
-fn blocks(program: &Program, ids: &TaskIds, recorded: &Swimlane) -> Result<Vec<Vec<BlockTime>>, String> {
+/// What the blocks of each task took, and what each thread ran.
+type Blocks = (Vec<Vec<BlockTime>>, Vec<Vec<PlacedBlock>>);
+
+fn blocks(program: &Program, ids: &TaskIds, recorded: &Swimlane) -> Result<Blocks, String> {
     let empty = |task: &ProgramTask| vec![BlockTime::default(); task.kernels() * task.blocks as usize];
     let mut blocks: Vec<Vec<BlockTime>> = program.tasks.iter().map(empty).collect();
-    let ready: HashMap<_, _> = recorded.tasks.iter().map(|task| (task.task_id, task.ready.0)).collect();
-    let mut rows: Vec<_> = recorded.blocks.iter().collect();
-    rows.sort_by_key(|row| (row.core, row.dispatch));
-    let mut before: Option<&BlockRow> = None;
+    let mut placed = vec![Vec::new(); recorded.head.meta.core_types.len()];
+    let mut rows: Vec<&BlockRow> = recorded.blocks.iter().collect();
+    rows.sort_by_key(|row| row.dispatch);
     for row in rows {
         let not_there = || format!("deps.json has no block {} of task {}", row.block.0, row.task_id);
         let place = ids.place(row.task_id).ok_or_else(not_there)? as usize;
         let task = &program.tasks[place];
         let kernels = task.lanes.get(..usize::from(row.lane)).ok_or_else(not_there)?.iter().flatten().count();
         let index = kernels * task.blocks as usize + row.block.0 as usize;
-        let free = before.filter(|before| before.core == row.core).map(|before| before.finish.0);
-        let ready = ready.get(&row.task_id).copied().unwrap_or(0);
-        *blocks[place].get_mut(index).ok_or_else(not_there)? = time_of(row, free, ready);
-        before = Some(row);
+        *blocks[place].get_mut(index).ok_or_else(not_there)? = time_of(row);
+        if let Some(thread) = placed.get_mut(row.core.0 as usize) {
+            thread.push((place as u32, index as u32));
+        }
     }
-    Ok(blocks)
+    Ok((blocks, placed))
 }
 
-/// What a block took. The submitting thread does other things too: when it could have taken a block is not known.
-fn time_of(row: &BlockRow, free: Option<u64>, ready: u64) -> BlockTime {
-    let could = free.filter(|_| row.core.0 > 0).map_or(row.dispatch.0, |free| free.max(ready));
+fn time_of(row: &BlockRow) -> BlockTime {
     BlockTime {
-        before: row.start.0.saturating_sub(could.min(row.dispatch.0)),
+        before: row.start.0.saturating_sub(row.dispatch.0),
         kernel: row.duration().0,
         after: row.finish.0.saturating_sub(row.end.0),
     }
-}
-
-fn appears(recorded: &Swimlane) -> Vec<Option<u64>> {
-    let mut appears = vec![None; recorded.head.meta.core_types.len()];
-    for row in &recorded.blocks {
-        if let Some(first) = appears.get_mut(row.core.0 as usize) {
-            *first = Some(first.map_or(row.dispatch.0, |first: u64| first.min(row.dispatch.0)));
-        }
-    }
-    appears
 }
 
 /// The orchestration's own time before each submit, and each submit without its waits.

@@ -8,14 +8,19 @@
 //! ```
 //! What it leaves out: caches, other processes, and rings that are full. A block takes as long as it took.
 
+mod delays;
 mod measured;
+mod submitter;
+#[cfg(test)]
+mod tests;
 mod threads;
 
 use std::path::{Path, PathBuf};
 
 use ringlane_trace::{Manifest, RunStatus};
 
-pub use measured::{BlockTime, Measured};
+pub use delays::Delays;
+pub use measured::{BlockTime, Measured, PlacedBlock};
 
 use crate::error::ReplayError;
 use crate::recorded::{Program, read_program};
@@ -51,6 +56,6 @@ impl RecordedMachine {
 
     /// How long the program takes on this number of threads, with these measured times.
     pub fn replay(&self, measured: &Measured, threads: u32) -> u64 {
-        threads::makespan(&self.program, measured, threads.max(1) as usize)
+        submitter::makespan(&self.program, measured, threads.max(1) as usize)
     }
 }

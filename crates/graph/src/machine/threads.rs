@@ -1,110 +1,85 @@
-//! Threads that run a program: one submits and helps while it waits, the others take what is ready.
+//! Threads that take blocks and run them, in virtual time.
 //!
 //! As the chip `cpu` does: a thread keeps the first task that its own one made ready, then takes from its own queue, oldest
-//! first, then steals the older half of another's. The submitting thread runs tasks itself when more than [`OUTSTANDING`] wait,
-//! while it waits for a value, and at the end.
+//! first. Without either it is idle: once its delay has passed on the clock that runs while tasks wait ([`Delays`]), it
+//! steals, from the submitting thread a batch or an even part, from another one half.
+//!
+//! On as many threads as in the recording, a thread prefers the block that it ran next there, if that waits where the thread
+//! takes blocks from. So a replay stays close to what was recorded, and differs where a change makes it differ.
+//!
+//! The first thread is driven by [`submitter`](super::submitter): here it is a thread that runs a block only when it is asked to.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use ringlane_task::Access;
+use super::delays::Meets;
+use super::measured::{Measured, PlacedBlock as Block};
+use crate::recorded::Program;
 
-use super::measured::Measured;
-use crate::recorded::{Program, ProgramArg, Step};
-
-/// Unfinished tasks from which on the submitting thread helps, and how often it checks.
-const OUTSTANDING: usize = 1024;
-const SUBMITS_PER_POLL: usize = 64;
-/// Tasks that it runs then: what takes 64 µs, of the length that the chip counts at most.
-const HELP_TASKS: usize = 4;
-
-/// A block that waits: its task, and which.
-type Block = (u32, u32);
-
-/// The block of a thread that appears.
-const NOTHING: Block = (u32::MAX, u32::MAX);
+/// Tasks that take this many nanoseconds are a batch, which a thief takes from the submitting thread.
+const BATCH_NS: u64 = 16_000;
+/// The most tasks of a batch, and of a steal.
+const BATCH_MAX: usize = 64;
+const STEAL_MAX: usize = 128;
 
 #[derive(Default)]
 struct Thread {
     kept: Option<Block>,
     queue: VecDeque<Block>,
+    /// How often it was idle, by what it met.
+    times_idle: [usize; 2],
+    /// How many of the blocks that it ran in the recording are taken, at least.
+    followed: usize,
 }
 
 struct Task {
     /// Predecessors that are not done; one more until it is submitted.
     waits_for: u32,
+    blocks: u32,
+    /// Blocks that were taken.
+    taken: u32,
     blocks_left: u32,
-    is_done: bool,
-    /// When it was.
-    done_at: u64,
+    /// The thread in whose queue its next block is.
+    queued_at: Option<usize>,
+    /// When it was done.
+    done_at: Option<u64>,
 }
 
-struct Machine<'p> {
+/// What happens next.
+enum Event {
+    /// A thread ends a block.
+    Ends(usize, Block),
+    /// An idle thread takes a block.
+    Takes(usize),
+}
+
+/// All threads of a machine.
+pub(super) struct Threads<'p> {
     measured: &'p Measured,
+    /// What each thread ran in the recording, if the threads are as many.
+    placed: &'p [Vec<Block>],
     successors: Vec<Vec<u32>>,
     tasks: Vec<Task>,
     threads: Vec<Thread>,
-    /// Threads that run a block, by when they are free: time, thread, block.
+    /// Threads that run a block, by when they end it.
     running: BinaryHeap<Reverse<(u64, usize, Block)>>,
-    /// Threads but the first that have nothing to do.
-    idle: Vec<usize>,
-    outstanding: usize,
-    /// When the latest block ended.
-    last: u64,
+    /// Threads without work, by what the waiting clock shows when they take some.
+    idle: BinaryHeap<Reverse<(u64, usize)>>,
+    /// Blocks in queues.
+    waiting: usize,
+    /// What the waiting clock shows.
+    waited: u64,
+    batch: usize,
+    random: u32,
+    /// The time.
+    pub now: u64,
+    /// Tasks that are submitted and not done.
+    pub outstanding: usize,
 }
 
-/// How long the program takes.
-pub(super) fn makespan(program: &Program, measured: &Measured, threads: usize) -> u64 {
-    let mut machine = Machine::new(program, measured, threads);
-    machine.appear();
-    let writers = Writers::new(program);
-    let mut now = 0;
-    for (place, task) in program.tasks.iter().enumerate() {
-        for step in &program.steps[task.before.clone()] {
-            now = machine.wait_for_read(step, &writers, place, now);
-        }
-        now +=
-            measured.own.get(place).copied().unwrap_or(0) + measured.submits.get(place).copied().unwrap_or(0);
-        machine.advance(now);
-        machine.submit(place as u32, now);
-        if (place + 1) % SUBMITS_PER_POLL == 0 && (threads == 1 || machine.outstanding > OUTSTANDING) {
-            let most = if threads == 1 { usize::MAX } else { HELP_TASKS };
-            now = machine.help(now, most);
-        }
-    }
-    for step in &program.steps[program.last_steps.clone()] {
-        now = machine.wait_for_read(step, &writers, program.tasks.len(), now);
-    }
-    machine.drain(now).max(machine.last) + measured.rest
-}
-
-/// Which tasks write each tensor, in submission order.
-struct Writers(Vec<Vec<u32>>);
-
-impl Writers {
-    fn new(program: &Program) -> Self {
-        let mut writers = vec![Vec::new(); program.tensors];
-        for (place, task) in program.tasks.iter().enumerate() {
-            for arg in &program.args[task.args.clone()] {
-                if let ProgramArg::Tensor { tensor, access, .. } = arg
-                    && (access.writes() || *access == Access::Output)
-                {
-                    writers[*tensor as usize].push(place as u32);
-                }
-            }
-        }
-        Writers(writers)
-    }
-
-    /// Those of a tensor before a place.
-    fn before(&self, tensor: u32, place: usize) -> &[u32] {
-        let all = &self.0[tensor as usize];
-        &all[..all.partition_point(|&task| (task as usize) < place)]
-    }
-}
-
-impl<'p> Machine<'p> {
-    fn new(program: &Program, measured: &'p Measured, threads: usize) -> Self {
+impl<'p> Threads<'p> {
+    /// Threads of which all but the first are idle.
+    pub(super) fn new(program: &Program, measured: &'p Measured, threads: usize) -> Self {
         let mut successors = vec![Vec::new(); program.tasks.len()];
         let mut waits_for = vec![1; program.tasks.len()];
         let mut pairs: Vec<_> = program.edges.iter().map(|edge| (edge.before, edge.after)).collect();
@@ -114,250 +89,280 @@ impl<'p> Machine<'p> {
             successors[before as usize].push(after);
             waits_for[after as usize] += 1;
         }
-        let task = |(place, waits_for): (usize, u32)| Task {
-            waits_for,
-            blocks_left: measured.blocks[place].len() as u32,
-            is_done: false,
-            done_at: 0,
+        let task = |(place, waits_for): (usize, u32)| {
+            let blocks = measured.blocks[place].len() as u32;
+            Task { waits_for, blocks, taken: 0, blocks_left: blocks, queued_at: None, done_at: None }
         };
-        Machine {
+        let mut all = Threads {
             measured,
+            placed: if measured.placed.len() == threads { &measured.placed } else { &[] },
             successors,
             tasks: waits_for.into_iter().enumerate().map(task).collect(),
             threads: (0..threads).map(|_| Thread::default()).collect(),
             running: BinaryHeap::new(),
-            idle: Vec::new(),
+            idle: BinaryHeap::new(),
+            waiting: 0,
+            waited: 0,
+            batch: measured.tasks_in(BATCH_NS).min(BATCH_MAX),
+            random: 1,
+            now: 0,
             outstanding: 0,
-            last: 0,
+        };
+        (1..threads).for_each(|thread| all.be_idle(thread));
+        all
+    }
+
+    /// How many threads there are.
+    pub(super) fn count(&self) -> usize {
+        self.threads.len()
+    }
+
+    /// When a task was done, if it is.
+    pub(super) fn done_at(&self, task: u32) -> Option<u64> {
+        self.tasks[task as usize].done_at
+    }
+
+    /// Lets all threads work until a time.
+    pub(super) fn advance(&mut self, until: u64) {
+        while let Some((at, event)) = self.next_event().filter(|(at, _)| *at <= until) {
+            let first = self.handle(at, event);
+            debug_assert!(first.is_none(), "the first thread is not idle");
+        }
+        self.set_time(until);
+    }
+
+    /// The first thread has nothing to do. Lets the others work until it takes a block, or until `is_over`: then there is
+    /// none, and also if nothing would ever happen again.
+    pub(super) fn wait(&mut self, is_over: impl Fn(&Self) -> bool) -> Option<Block> {
+        self.be_idle(0);
+        let mut taken = None;
+        while taken.is_none() && !is_over(self) {
+            let Some((at, event)) = self.next_event() else { break };
+            taken = self.handle(at, event);
+        }
+        if taken.is_none() {
+            self.idle.retain(|Reverse((_, thread))| *thread != 0);
+        }
+        taken
+    }
+
+    fn next_event(&self) -> Option<(u64, Event)> {
+        let ends = self.running.peek().map(|&Reverse((at, thread, block))| (at, Event::Ends(thread, block)));
+        let takes = self.idle.peek().filter(|_| self.waiting > 0).map(|&Reverse((shown, thread))| {
+            (self.now + shown.saturating_sub(self.waited), Event::Takes(thread))
+        });
+        match (ends, takes) {
+            (Some(ends), Some(takes)) => Some(if ends.0 <= takes.0 { ends } else { takes }),
+            (ends, takes) => ends.or(takes),
         }
     }
 
-    /// Threads appear when they did; those that were not there, as soon as any did.
-    fn appear(&mut self) {
-        let known = &self.measured.appears;
-        let soonest = known.iter().skip(1).flatten().min().copied().unwrap_or(0);
-        for thread in 1..self.threads.len() {
-            if let Some(at) = known.get(thread).copied().unwrap_or(Some(soonest)) {
-                self.running.push(Reverse((at, thread, NOTHING)));
+    /// What the first thread takes, if it is the one that takes something.
+    fn handle(&mut self, at: u64, event: Event) -> Option<Block> {
+        self.set_time(at);
+        match event {
+            Event::Ends(thread, block) => {
+                self.running.pop();
+                self.end(thread, block);
+                match self.take_own(thread) {
+                    Some(next) => self.start(thread, next),
+                    None => self.be_idle(thread),
+                }
+                None
+            }
+            Event::Takes(thread) => {
+                self.idle.pop();
+                let block = self.steal(thread)?;
+                if thread == 0 {
+                    return Some(block);
+                }
+                self.start(thread, block);
+                None
             }
         }
     }
 
-    /// Lets all threads but the first work until a time.
-    fn advance(&mut self, until: u64) {
-        while let Some(&Reverse((at, thread, block))) =
-            self.running.peek().filter(|Reverse((at, ..))| *at <= until)
+    fn set_time(&mut self, at: u64) {
+        if self.waiting > 0 {
+            self.waited += at.saturating_sub(self.now);
+        }
+        self.now = self.now.max(at);
+    }
+
+    fn be_idle(&mut self, thread: usize) {
+        let meets = if self.waiting > 0 { Meets::Tasks } else { Meets::Nothing };
+        let times = &mut self.threads[thread].times_idle[meets as usize];
+        let delay = self.measured.delays.of(thread, meets, *times);
+        *times += 1;
+        self.idle.push(Reverse((self.waited + delay, thread)));
+    }
+
+    /// A thread's next block without a steal.
+    pub(super) fn take_own(&mut self, thread: usize) -> Option<Block> {
+        let preferred = self.preferred(thread);
+        let kept = self.threads[thread].kept.take();
+        if let Some(block) = preferred.filter(|block| kept != Some(*block))
+            && self.queue_of(block) == Some(thread)
         {
-            self.running.pop();
-            if block != NOTHING {
-                self.finish(thread, block, at);
+            kept.into_iter().for_each(|kept| self.push(thread, kept));
+            return Some(self.unqueue(thread, block));
+        }
+        kept.or_else(|| {
+            let block = *self.threads[thread].queue.front()?;
+            Some(self.unqueue(thread, block))
+        })
+    }
+
+    /// The block that a thread ran next in the recording, if it is not taken yet.
+    fn preferred(&mut self, thread: usize) -> Option<Block> {
+        let placed = self.placed.get(thread)?;
+        let followed = &mut self.threads[thread].followed;
+        while let Some(&(task, block)) = placed.get(*followed) {
+            if block >= self.tasks[task as usize].taken {
+                return Some((task, block));
             }
-            self.next_of(thread, at);
+            *followed += 1;
+        }
+        None
+    }
+
+    /// The thread in whose queue a block is.
+    fn queue_of(&self, (task, block): Block) -> Option<usize> {
+        let task = &self.tasks[task as usize];
+        task.queued_at.filter(|_| task.taken == block)
+    }
+
+    /// Takes a block out of the queue that it is in: most often from near its front.
+    fn unqueue(&mut self, thread: usize, block: Block) -> Block {
+        let queue = &mut self.threads[thread].queue;
+        if let Some(at) = queue.iter().position(|queued| *queued == block) {
+            queue.remove(at);
+            self.waiting -= 1;
+        }
+        self.tasks[block.0 as usize].queued_at = None;
+        block
+    }
+
+    fn steal(&mut self, thief: usize) -> Option<Block> {
+        let preferred = self.preferred(thief);
+        if let Some((block, victim)) = preferred.and_then(|block| Some((block, self.queue_of(block)?)))
+            && self.threads[victim].queue.front() != Some(&block)
+        {
+            return Some(self.unqueue(victim, block));
+        }
+        let victim = preferred.and_then(|block| self.queue_of(block)).or_else(|| self.victim(thief))?;
+        let (waiting, threads) = (self.threads[victim].queue.len(), self.threads.len());
+        let share = match victim {
+            0 => (waiting / (2 * threads)).max(self.batch),
+            _ => waiting.div_ceil(2),
+        };
+        let block = *self.threads[victim].queue.front()?;
+        self.unqueue(victim, block);
+        for _ in 1..share.clamp(1, waiting.min(STEAL_MAX)) {
+            let Some(moved) = self.threads[victim].queue.pop_front() else { break };
+            self.tasks[moved.0 as usize].queued_at = Some(thief);
+            self.threads[thief].queue.push_back(moved);
+        }
+        Some(block)
+    }
+
+    /// A thread with blocks in its queue: the submitting one, or another from a random one on.
+    fn victim(&mut self, thief: usize) -> Option<usize> {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 17;
+        self.random ^= self.random << 5;
+        let (threads, start) = (self.threads.len(), self.random as usize);
+        let others = (0..threads).map(|other| (start + other) % threads);
+        let mut victims = std::iter::once(0).chain(others).filter(|&victim| victim != thief);
+        victims.find(|&victim| !self.threads[victim].queue.is_empty())
+    }
+
+    fn start(&mut self, thread: usize, block: Block) {
+        let end = self.now + self.begin(thread, block);
+        self.running.push(Reverse((end, thread, block)));
+    }
+
+    /// A thread begins a block, and opens the task's next one to the others. How long the block takes.
+    fn begin(&mut self, thread: usize, (task, block): Block) -> u64 {
+        let state = &mut self.tasks[task as usize];
+        state.taken = block + 1;
+        if state.taken < state.blocks {
+            self.push(thread, (task, block + 1));
+        }
+        let time = self.measured.blocks[task as usize][block as usize];
+        time.before + time.kernel + time.after
+    }
+
+    /// The first thread runs a block, while the others work.
+    pub(super) fn run_here(&mut self, block: Block) {
+        let end = self.now + self.begin(0, block);
+        self.advance(end);
+        self.end(0, block);
+    }
+
+    /// A block ends; the last one of a task makes its successors ready.
+    fn end(&mut self, thread: usize, (task, _): Block) {
+        let state = &mut self.tasks[task as usize];
+        state.blocks_left -= 1;
+        if state.blocks_left == 0 {
+            self.complete(task, thread);
         }
     }
 
     /// A task is submitted by the first thread.
-    fn submit(&mut self, task: u32, now: u64) {
+    pub(super) fn submit(&mut self, task: u32) {
         self.outstanding += 1;
-        self.resolve(task, 0, now);
+        self.resolve(task, 0, Keeps::No);
     }
 
     /// One thing less that a task waits for; a thread gets it if that was the last.
-    fn resolve(&mut self, task: u32, thread: usize, now: u64) {
+    fn resolve(&mut self, task: u32, thread: usize, keeps: Keeps) {
         let state = &mut self.tasks[task as usize];
         state.waits_for -= 1;
         if state.waits_for > 0 {
             return;
         }
-        let blocks = state.blocks_left;
-        if blocks == 0 {
-            return self.complete(task, thread, now);
+        if state.blocks == 0 {
+            return self.complete(task, thread);
         }
-        for block in 0..blocks {
-            if thread > 0 && self.threads[thread].kept.is_none() {
-                self.threads[thread].kept = Some((task, block));
-            } else {
-                self.threads[thread].queue.push_back((task, block));
-                self.wake(now);
+        match keeps {
+            Keeps::First if self.threads[thread].kept.is_none() => {
+                self.threads[thread].kept = Some((task, 0));
             }
+            _ => self.push(thread, (task, 0)),
         }
     }
 
-    /// An idle thread takes something that waits.
-    fn wake(&mut self, now: u64) {
-        if let Some(thread) = self.idle.pop() {
-            self.next_of(thread, now);
+    fn push(&mut self, thread: usize, block: Block) {
+        self.threads[thread].queue.push_back(block);
+        self.tasks[block.0 as usize].queued_at = Some(thread);
+        self.waiting += 1;
+    }
+
+    /// The first thread opens what it keeps to the others.
+    pub(super) fn share_kept(&mut self) {
+        if let Some(block) = self.threads[0].kept.take() {
+            self.push(0, block);
         }
     }
 
-    /// A thread takes its next block, or is idle.
-    fn next_of(&mut self, thread: usize, now: u64) {
-        match self.take(thread) {
-            Some(block) => self.start(thread, block, now),
-            None => self.idle.push(thread),
-        }
+    /// Whether the first thread keeps a block.
+    pub(super) fn keeps(&self) -> bool {
+        self.threads[0].kept.is_some()
     }
 
-    fn take(&mut self, thread: usize) -> Option<Block> {
-        let own = &mut self.threads[thread];
-        own.kept.take().or_else(|| own.queue.pop_front()).or_else(|| self.steal(thread))
-    }
-
-    /// Takes the older half of the fullest queue.
-    fn steal(&mut self, thread: usize) -> Option<Block> {
-        let victim = (0..self.threads.len()).filter(|&other| other != thread);
-        let victim = victim.max_by_key(|&other| (self.threads[other].queue.len(), Reverse(other)))?;
-        let waiting = self.threads[victim].queue.len();
-        let share = if victim == 0 { waiting.div_ceil(2 * self.threads.len()) } else { waiting.div_ceil(2) };
-        let stolen: Vec<Block> = self.threads[victim].queue.drain(..share).collect();
-        let mut stolen = stolen.into_iter();
-        let first = stolen.next();
-        self.threads[thread].queue.extend(stolen);
-        first
-    }
-
-    fn start(&mut self, thread: usize, block: Block, now: u64) {
-        self.running.push(Reverse((now + self.takes(block), thread, block)));
-    }
-
-    fn takes(&self, (task, block): Block) -> u64 {
-        let time = self.measured.blocks[task as usize][block as usize];
-        time.before + time.kernel + time.after
-    }
-
-    /// A block ends; the last one of a task makes its successors ready.
-    fn finish(&mut self, thread: usize, (task, _): Block, now: u64) {
-        self.last = self.last.max(now);
-        let state = &mut self.tasks[task as usize];
-        state.blocks_left -= 1;
-        if state.blocks_left == 0 {
-            self.complete(task, thread, now);
-        }
-    }
-
-    fn complete(&mut self, task: u32, thread: usize, now: u64) {
-        let state = &mut self.tasks[task as usize];
-        (state.is_done, state.done_at) = (true, now);
+    fn complete(&mut self, task: u32, thread: usize) {
+        self.tasks[task as usize].done_at = Some(self.now);
         self.outstanding -= 1;
         for successor in core::mem::take(&mut self.successors[task as usize]) {
-            self.resolve(successor, thread, now);
+            self.resolve(successor, thread, Keeps::First);
         }
-    }
-
-    /// The first thread runs up to `most` tasks of its own queue.
-    fn help(&mut self, mut now: u64, most: usize) -> u64 {
-        for _ in 0..most {
-            let Some(block) = self.threads[0].queue.pop_front() else { break };
-            now = self.run_here(block, now);
-        }
-        now
-    }
-
-    fn run_here(&mut self, block: Block, now: u64) -> u64 {
-        let end = now + self.takes(block);
-        self.advance(end);
-        self.finish(0, block, end);
-        end
-    }
-
-    /// The first thread waits for the writers of what it reads, and helps meanwhile.
-    fn wait_for_read(&mut self, step: &Step, writers: &Writers, place: usize, mut now: u64) -> u64 {
-        let Step::Read { tensor, .. } = step else { return now };
-        for &writer in writers.before(*tensor, place) {
-            while !self.tasks[writer as usize].is_done {
-                match self.help_or_wait(now) {
-                    Some(later) => now = later,
-                    None => return now,
-                }
-            }
-            now = now.max(self.tasks[writer as usize].done_at);
-        }
-        now
-    }
-
-    /// The first thread runs a block, or lets time pass until another one ends; `None` if there is nothing to wait for.
-    fn help_or_wait(&mut self, now: u64) -> Option<u64> {
-        if let Some(block) = self.take(0) {
-            return Some(self.run_here(block, now));
-        }
-        let &Reverse((at, ..)) = self.running.peek()?;
-        self.advance(at);
-        Some(now.max(at))
-    }
-
-    /// Runs everything that is left.
-    fn drain(&mut self, mut now: u64) -> u64 {
-        while self.outstanding > 0 {
-            match self.help_or_wait(now) {
-                Some(later) => now = later,
-                None => break,
-            }
-        }
-        now
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::machine::BlockTime;
-    use crate::recorded::{ProgramEdge, ProgramTask, TaskKind};
-
-    const SUBMIT: u64 = 10;
-    const BLOCK: u64 = 1_000;
-
-    /// A program of `tasks` tasks of one block, with these edges.
-    fn program(tasks: usize, edges: &[(u32, u32)]) -> (Program, Measured) {
-        let task = || ProgramTask {
-            kind: TaskKind::Kernels,
-            lanes: [Some(0), None, None],
-            blocks: 1,
-            args: 0..0,
-            after: 0..0,
-            before: 0..0,
-            label: None,
-            duration_ps: None,
-        };
-        let edge = |&(before, after): &(u32, u32)| ProgramEdge { before, after, cause: "raw" };
-        let program = Program {
-            tasks: (0..tasks).map(|_| task()).collect(),
-            edges: edges.iter().map(edge).collect(),
-            ..Program::default()
-        };
-        let block = BlockTime { before: 0, kernel: BLOCK, after: 0 };
-        let measured = Measured {
-            own: vec![0; tasks],
-            submits: vec![SUBMIT; tasks],
-            blocks: vec![vec![block]; tasks],
-            appears: vec![None],
-            rest: 7,
-        };
-        (program, measured)
-    }
-
-    #[test]
-    fn one_thread_takes_the_sum_of_everything() {
-        let (program, measured) = program(100, &[(0, 1), (1, 99)]);
-        assert_eq!(makespan(&program, &measured, 1), 100 * (SUBMIT + BLOCK) + 7);
-    }
-
-    #[test]
-    fn independent_tasks_are_shared_out_and_a_chain_is_not() {
-        let (independent, measured) = program(64, &[]);
-        let times = [1, 2, 4].map(|threads| makespan(&independent, &measured, threads));
-        assert!(times[1] < times[0] * 11 / 20 && times[2] < times[1] * 12 / 20, "{times:?}");
-        let edges: Vec<(u32, u32)> = (1..64).map(|task| (task - 1, task)).collect();
-        let (chain, measured) = program(64, &edges);
-        let times = [1, 2, 4].map(|threads| makespan(&chain, &measured, threads));
-        assert!(times.iter().all(|&time| time >= 64 * BLOCK), "{times:?}");
-    }
-
-    #[test]
-    fn a_thread_that_took_nothing_takes_nothing_again() {
-        let (program, mut measured) = program(64, &[]);
-        measured.appears = vec![Some(0), None];
-        assert_eq!(makespan(&program, &measured, 2), 64 * (SUBMIT + BLOCK) + 7);
-        measured.appears = vec![Some(0), Some(0)];
-        assert!(makespan(&program, &measured, 2) < 40 * (SUBMIT + BLOCK));
-    }
+/// Whether a thread keeps a task that becomes ready.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keeps {
+    First,
+    No,
 }

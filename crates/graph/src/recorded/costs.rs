@@ -7,9 +7,9 @@ use ringlane_engine::observe::BlockWork;
 use ringlane_trace::Manifest;
 use ringlane_trace::swimlane::{self, BlockRow, SwimlaneLevel, SwimlaneRow, read_swimlane};
 
-use super::check_blocks;
 use super::program::Program;
 use super::read::TaskIds;
+use super::{block_index, check_blocks};
 use crate::error::ReplayError;
 
 /// Reads the blocks of a run on a modelled chip.
@@ -82,14 +82,8 @@ fn place(costs: &mut BlockCosts, program: &Program, ids: &TaskIds, row: &BlockRo
     let not_there =
         || Wrong::NotThere(format!("deps.json has no block {} of task {}", row.block.0, row.task_id));
     let place = ids.place(row.task_id).ok_or_else(not_there)? as usize;
-    let task = &program.tasks[place];
-    // Kernels come in the order of their lanes.
-    let lane = usize::from(row.lane);
-    let lanes = task.lanes.get(lane).filter(|kernel| kernel.is_some()).map(|_| &task.lanes[..lane]);
-    let kernel = lanes.ok_or_else(not_there)?.iter().flatten().count();
-    let index = kernel * task.blocks as usize + row.block.0 as usize;
-    let block = costs.of_task_mut(place).get_mut(index).filter(|_| row.block.0 < task.blocks);
-    let block = block.ok_or_else(not_there)?;
+    let index = block_index(&program.tasks[place], row.lane, row.block.0).ok_or_else(not_there)?;
+    let block = costs.of_task_mut(place).get_mut(index).ok_or_else(not_there)?;
     if block.work.picoseconds != 0 {
         return Err(Wrong::NotThere(format!("block {} of task {} ran twice", row.block.0, row.task_id)));
     }

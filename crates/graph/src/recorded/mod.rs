@@ -20,7 +20,7 @@ use ringlane_trace::{Manifest, RunStatus, swimlane};
 pub use program::{
     Program, ProgramArg, ProgramBuffer, ProgramEdge, ProgramKernel, ProgramTask, Step, TaskKind,
 };
-pub(crate) use read::{TaskIds, program as read_program};
+pub(crate) use read::{TaskIds, program as read_program, program_of_any_runtime, view_of};
 pub use setup::Setup;
 
 use crate::error::ReplayError;
@@ -38,6 +38,15 @@ pub struct Recorded {
     pub costs: BlockCosts,
     /// The chip, and how it was run.
     pub setup: Setup,
+}
+
+/// Where a block of the swimlane is among those of its task: by lane, then by block. `None` if the task has no such block.
+pub(crate) fn block_index(task: &ProgramTask, lane: u8, block: u32) -> Option<usize> {
+    let lane = usize::from(lane);
+    let is_there = task.lanes.get(lane).is_some_and(Option::is_some) && block < task.blocks;
+    // Kernels come in the order of their lanes.
+    let kernel = || task.lanes[..lane].iter().flatten().count();
+    is_there.then(|| kernel() * task.blocks as usize + block as usize)
 }
 
 /// Refuses a program with more blocks than `run.json` counts: memory is taken for each.

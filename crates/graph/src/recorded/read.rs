@@ -30,13 +30,21 @@ impl TaskIds {
     }
 }
 
-/// Reads the program of a run.
+/// Reads the program of a streamed run.
 pub(crate) fn program(dir: &Path, manifest: &Manifest) -> Result<(Program, TaskIds), ReplayError> {
-    let not_recorded = |what: &str| ReplayError::NotRecorded { dir: dir.into(), what: what.to_string() };
     if manifest.runtime != STREAMED {
         let runtime = manifest.runtime.clone();
         return Err(ReplayError::NotStreamed { dir: dir.into(), runtime });
     }
+    program_of_any_runtime(dir, manifest)
+}
+
+/// Reads the program of a run, streamed or captured: what was submitted is the same.
+pub(crate) fn program_of_any_runtime(
+    dir: &Path,
+    manifest: &Manifest,
+) -> Result<(Program, TaskIds), ReplayError> {
+    let not_recorded = |what: &str| ReplayError::NotRecorded { dir: dir.into(), what: what.to_string() };
     if !manifest.files.iter().any(|file| file.path == deps::FILE_NAME) {
         return Err(not_recorded("there is no deps.json"));
     }
@@ -310,7 +318,7 @@ impl Builder {
 }
 
 /// A view, checked against the size of its tensor.
-fn view_of(row: &ViewRow, tensor_bytes: u64) -> Result<TensorView, String> {
+pub(crate) fn view_of(row: &ViewRow, tensor_bytes: u64) -> Result<TensorView, String> {
     let dims: Vec<Dim> = row
         .shape()
         .zip(row.strides())

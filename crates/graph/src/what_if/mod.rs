@@ -16,6 +16,7 @@ use std::path::Path;
 
 use ringlane_insight::units::microseconds;
 use ringlane_insight::{Run, bound};
+use ringlane_trace::RunStatus;
 use serde::Serialize;
 
 pub use change::{Change, Cores, KernelTime, RingChange};
@@ -79,6 +80,9 @@ impl Subject {
             return Err(ReplayError::NoModel {
                 platform: "a node; name one of the runs below it".to_string(),
             });
+        }
+        if run.manifest.status == RunStatus::Imported {
+            return Err(ReplayError::NothingRan { dir: run.dir });
         }
         match (&run.manifest.model, run.manifest.platform.as_str()) {
             (Some(_), _) => Ok(Subject::Chip(Box::new(Recorded::read(&run.dir)?))),

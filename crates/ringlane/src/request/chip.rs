@@ -12,7 +12,8 @@ const NUMBERS: usize = 31;
 
 /// Adds what is not the platform's own. A policy is of no account where there are none.
 pub fn write(options: &ChipOptions, platform: &Capabilities, writer: &mut Writer) {
-    let ChipOptions { spec, policy, chaos, costs, slow } = options;
+    // Durations stay in this process: a replay is run by the one that read the graph.
+    let ChipOptions { spec, policy, chaos, costs, slow, durations: _ } = options;
     if let Some(chip) = spec {
         writer.field(Field::Chip, &chip_bytes(chip));
     }
@@ -39,6 +40,7 @@ pub fn read(fields: &Fields<'_>, platform: &Capabilities) -> Result<ChipOptions,
         chaos: fields.get(Field::Chaos).map(chaos).transpose()?,
         costs: costs(fields)?,
         slow: fields.get(Field::Slow).map_or(Ok(Vec::new()), slow)?,
+        durations: None,
     })
 }
 

@@ -40,7 +40,7 @@ const FOREIGN: [&str; 10] = [
     "zlib",
 ];
 /// Options that a page names without their tool, and those that every command has.
-const FOREIGN_OPTIONS: [&str; 5] = ["cfg", "features", "help", "oversubscribe", "version"];
+const FOREIGN_OPTIONS: [&str; 6] = ["args", "cfg", "features", "help", "oversubscribe", "version"];
 /// Tools whose options are theirs.
 const TOOLS: [&str; 4] = ["git", "mpirun", "rustup", "valgrind"];
 

@@ -183,6 +183,12 @@ impl Page {
                 text: format!("Not recorded by the node: {about}. The runs of its workers have it."),
                 option: None,
             },
+            InsightError::NothingRan { .. } => Note {
+                about,
+                kind: NoteKind::Absent,
+                text: format!("No {about}: the graph was imported. `ringlane replay` runs it."),
+                option: None,
+            },
             InsightError::NotRecorded { .. } => Note {
                 about,
                 kind: NoteKind::Absent,

@@ -1,0 +1,114 @@
+//! The first thread: it submits, and runs tasks itself when many wait, while it waits for a value, and at the end.
+
+use ringlane_task::Access;
+
+use super::measured::Measured;
+use super::threads::Threads;
+use crate::recorded::{Program, ProgramArg, Step};
+
+/// Unfinished tasks from which on the submitting thread helps, and how often it checks.
+const OUTSTANDING: usize = 1024;
+const SUBMITS_PER_POLL: usize = 64;
+/// Nanoseconds of tasks that it runs then.
+const WORK_OFF_NS: u64 = 64_000;
+/// Tasks that it runs, each made ready by the one before, until it checks what it waits for.
+const HELP_TASKS: usize = 16;
+
+/// How long the program takes on this number of threads.
+pub(super) fn makespan(program: &Program, measured: &Measured, threads: usize) -> u64 {
+    let threads = Threads::new(program, measured, threads);
+    let mut submitter = Submitter { threads, writers: Writers::new(program), measured };
+    for (place, task) in program.tasks.iter().enumerate() {
+        submitter.steps(&program.steps[task.before.clone()], place);
+        submitter.submit(place);
+    }
+    submitter.steps(&program.steps[program.last_steps.clone()], program.tasks.len());
+    submitter.work_until(|threads| threads.outstanding == 0);
+    submitter.threads.now + measured.rest
+}
+
+struct Submitter<'p> {
+    threads: Threads<'p>,
+    writers: Writers,
+    measured: &'p Measured,
+}
+
+impl Submitter<'_> {
+    fn submit(&mut self, place: usize) {
+        let ticks = |all: &[u64]| all.get(place).copied().unwrap_or(0);
+        let took = ticks(&self.measured.own) + ticks(&self.measured.submits);
+        self.threads.advance(self.threads.now + took);
+        self.threads.submit(place as u32);
+        if (place + 1).is_multiple_of(SUBMITS_PER_POLL) {
+            self.help();
+        }
+    }
+
+    /// Runs tasks between two submits, if many wait or if they are short.
+    fn help(&mut self) {
+        let most = match self.threads.count() {
+            1 => usize::MAX,
+            _ if self.measured.is_fine() => usize::MAX,
+            _ if self.threads.outstanding > OUTSTANDING => self.measured.tasks_in(WORK_OFF_NS),
+            _ => 0,
+        };
+        for _ in 0..most {
+            let Some(block) = self.threads.take_own(0) else { return };
+            self.threads.run_here(block);
+        }
+        self.threads.share_kept();
+    }
+
+    /// Waits for the writers of what is read.
+    fn steps(&mut self, steps: &[Step], place: usize) {
+        for step in steps {
+            let Step::Read { tensor, .. } = step else { continue };
+            for writer in self.writers.before(*tensor, place).to_vec() {
+                self.work_until(|threads| threads.done_at(writer).is_some());
+            }
+        }
+    }
+
+    /// Runs tasks until something is true, or until nothing is left that could make it so.
+    fn work_until(&mut self, is_over: impl Fn(&Threads<'_>) -> bool) {
+        while !is_over(&self.threads) {
+            let own = self.threads.take_own(0);
+            let Some(block) = own.or_else(|| self.threads.wait(&is_over)) else { return };
+            self.threads.run_here(block);
+            for _ in 1..HELP_TASKS {
+                if !self.threads.keeps() {
+                    break;
+                }
+                if let Some(block) = self.threads.take_own(0) {
+                    self.threads.run_here(block);
+                }
+            }
+            self.threads.share_kept();
+        }
+    }
+}
+
+/// Which tasks write each tensor, in submission order.
+struct Writers(Vec<Vec<u32>>);
+
+impl Writers {
+    fn new(program: &Program) -> Self {
+        let mut writers = vec![Vec::new(); program.tensors];
+        for (place, task) in program.tasks.iter().enumerate() {
+            for arg in &program.args[task.args.clone()] {
+                if let ProgramArg::Tensor { tensor, access, .. } = arg
+                    && (access.writes() || *access == Access::Output)
+                {
+                    writers[*tensor as usize].push(place as u32);
+                }
+            }
+        }
+        Writers(writers)
+    }
+
+    /// Those of a tensor before a place.
+    fn before(&self, tensor: u32, place: usize) -> &[u32] {
+        let all = &self.0[tensor as usize];
+        &all[..all.partition_point(|&task| (task as usize) < place)]
+    }
+}
