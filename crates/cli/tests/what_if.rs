@@ -34,7 +34,7 @@ fn the_table_ranks_about_thirty_experiments_and_its_baseline_is_exact() {
     let answer = what_if(&sandbox, &["--json"]);
     assert_eq!(answer.status, 0, "{}", answer.stderr);
     let json = answer.json();
-    assert_eq!(fields(&json), ["baseline", "bound_us", "experiments", "notes"]);
+    assert_eq!(fields(&json), ["baseline", "bound_us", "experiments", "limit", "notes", "sentence"]);
     assert_eq!(fields(&json["baseline"]), ["error", "recorded_us", "replayed_us"]);
     assert_eq!(json["baseline"]["error"], 0.0);
     assert_eq!(json["baseline"]["recorded_us"], json["baseline"]["replayed_us"]);
@@ -43,7 +43,7 @@ fn the_table_ranks_about_thirty_experiments_and_its_baseline_is_exact() {
     let gains: Vec<f64> = experiments.iter().map(|one| one["gain"].as_f64().unwrap()).collect();
     assert!(gains.is_sorted_by(|a, b| a >= b), "{gains:?}");
     let names: Vec<_> = experiments.iter().map(|one| one["name"].as_str().unwrap()).collect();
-    assert_eq!(fields(&experiments[0]), ["gain", "makespan_us", "name"]);
+    assert_eq!(fields(&experiments[0]), ["gain", "makespan_us", "name", "remedy"]);
     for name in [
         "kernel GEMM 0.9x",
         "kernel GEMM 0.5x",
@@ -57,13 +57,15 @@ fn the_table_ranks_about_thirty_experiments_and_its_baseline_is_exact() {
         "policy critical-path",
         "policy locality",
         "unlimited rings",
+        "host_build_graph instead of streaming",
     ] {
         assert!(names.contains(&name), "{name}: {names:?}");
     }
     let bound = json["bound_us"].as_f64().unwrap();
     assert!(bound > 0.0 && bound <= json["baseline"]["recorded_us"].as_f64().unwrap());
     let text = what_if(&sandbox, &[]).stdout;
-    assert!(text.starts_with("recorded ") && text.contains("(error 0.0 %)"), "{text}");
+    assert!(text.starts_with(&format!("{}\nrecorded ", json["sentence"].as_str().unwrap())), "{text}");
+    assert!(text.contains("(error 0.0 %)"), "{text}");
     assert!(text.contains("No schedule of these blocks on these cores is shorter than "), "{text}");
 }
 
@@ -191,5 +193,93 @@ fn a_slower_kernel_computes_the_same_streamed_and_captured() {
     for wrong in ["GEMM", "GEMM=-1x", "GEMM=0x", "NOSUCH=2x"] {
         let answer = sandbox.ringlane(&[&run[..], &["--slow", wrong]].concat());
         assert_eq!(answer.status, 2, "{wrong}: {}", answer.stderr);
+    }
+}
+
+#[test]
+fn commands_and_the_page_begin_with_what_the_table_says() {
+    let sandbox = exact();
+    let answer = what_if(&sandbox, &["--json"]).json();
+    for command in ["overhead", "critical-path"] {
+        let text = sandbox.ringlane(&[command, "run"]).stdout;
+        assert_eq!(text.lines().next(), answer["sentence"].as_str(), "{command}");
+        assert!(text.lines().nth(2).unwrap().starts_with("Observed: "), "{text}");
+        let verdict = sandbox.ringlane(&[command, "run", "--json"]).json()["verdict"].clone();
+        assert_eq!((&verdict["limit"], &verdict["sentence"]), (&answer["limit"], &answer["sentence"]));
+    }
+    assert_eq!(sandbox.ringlane(&["report", "run"]).status, 0);
+    let page = sandbox.page_data("run/report.html");
+    assert_eq!(page["gains"]["known"], answer);
+    assert_eq!(
+        (&page["findings"][0]["text"], &page["findings"][0]["target"]),
+        (&answer["sentence"], &"gains".into())
+    );
+}
+
+#[test]
+fn a_page_without_gains_says_which_options_record_them() {
+    let sandbox = recorded("a2a3sim", &["--chip-swimlane=3"]);
+    assert_eq!(sandbox.ringlane(&["report", "run"]).status, 0);
+    let page = sandbox.page_data("run/report.html");
+    let unknown = &page["gains"]["unknown"];
+    assert_eq!(unknown["name"], "NotRecorded");
+    assert!(unknown["hint"].as_str().unwrap().contains("--chip-swimlane=3 --dep-gen"), "{unknown}");
+}
+
+#[test]
+fn the_run_of_a_captured_graph_has_experiments_too() {
+    let graph = ["--runtime", "host_build_graph", "--chip-swimlane=3", "--dep-gen"];
+    let sandbox = recorded("a2a3sim", &graph);
+    let answer = what_if(&sandbox, &["--json"]).json();
+    assert_eq!(answer["baseline"]["error"], 0.0);
+    let experiments = answer["experiments"].as_array().unwrap();
+    let names: Vec<_> = experiments.iter().map(|one| one["name"].as_str().unwrap()).collect();
+    assert!(names.contains(&"streaming instead of host_build_graph"), "{names:?}");
+    assert!(!names.contains(&"submit 0x") && !names.contains(&"unlimited rings"), "{names:?}");
+    let refused = what_if(&sandbox, &["--submit", "0x"]);
+    assert!(refused.line("error: ").starts_with("ImpossibleExperiment"), "{}", refused.stderr);
+    // The other way round it is the streamed run, and both can be kept.
+    let streamed = ["--runtime", "tensormap_and_ringbuffer", "--keep", "streamed", "--json"];
+    let predicted = what_if(&sandbox, &streamed).json()["experiments"][0]["makespan_us"].clone();
+    let again = ["what-if", "streamed", "--runtime", "host_build_graph", "--keep", "captured", "--json"];
+    let again = sandbox.ringlane(&again).json();
+    assert_eq!((&again["baseline"]["error"], &again["baseline"]["recorded_us"]), (&0.0.into(), &predicted));
+    assert_eq!(again["experiments"][0]["makespan_us"], answer["baseline"]["recorded_us"]);
+    for kept in ["streamed", "captured"] {
+        assert_eq!(sandbox.ringlane(&["check", kept]).status, 0, "{kept}");
+    }
+}
+
+#[test]
+fn a_run_over_workers_takes_as_long_as_its_busiest_worker() {
+    let sandbox = Sandbox::new();
+    for (name, platform) in [("sim", "a2a3sim"), ("own", "cpu")] {
+        let scene = ["run", "paged_attention", "--case", "small", "-p", platform, "--workers", "2"];
+        let run = sandbox.ringlane(&[&scene[..], &["--chip-swimlane=3", "--dep-gen", "-o", name]].concat());
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let makespan = |run: &str, options: &[&str]| {
+            let answer = sandbox.ringlane(&[&["what-if", run, "--json"], options].concat()).json();
+            answer["experiments"][0]["makespan_us"].as_f64().unwrap()
+        };
+        let change = ["--kernel", "PV=0.5x"];
+        let manifest: serde_json::Value =
+            serde_json::from_slice(&std::fs::read(sandbox.path().join(name).join("run.json")).unwrap())
+                .unwrap();
+        let mut workers = std::collections::BTreeMap::<String, f64>::new();
+        for child in manifest["children"].as_array().unwrap() {
+            let dir = format!("{name}/{}", child["dir"].as_str().unwrap());
+            *workers.entry(child["worker"].to_string()).or_default() += makespan(&dir, &change);
+        }
+        assert_eq!(workers.len(), 2, "{workers:?}");
+        let busiest = workers.into_values().fold(0.0, f64::max);
+        assert!((makespan(name, &change) - busiest).abs() < 1e-6 * busiest, "{platform}");
+        let answer = sandbox.ringlane(&["what-if", name, "--json"]).json();
+        assert!(answer["experiments"].as_array().unwrap().len() > 15);
+        assert!(answer["notes"][0].as_str().unwrap().contains("busiest of 2 workers"), "{}", answer["notes"]);
+        if platform == "a2a3sim" {
+            assert_eq!(answer["baseline"]["error"], 0.0);
+        }
+        let unknown = sandbox.ringlane(&["what-if", name, "--kernel", "NONE=0x"]);
+        assert!(unknown.line("error: ").starts_with("UnknownInExperiment"), "{}", unknown.stderr);
     }
 }

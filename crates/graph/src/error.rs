@@ -7,6 +7,8 @@ use ringlane_insight::InsightError;
 use ringlane_task::{Explain, Reader, Resource};
 use ringlane_trace::TraceError;
 
+use crate::what_if::too_many;
+
 /// Why a recorded run cannot be replayed, or an experiment cannot be made.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
@@ -23,8 +25,8 @@ pub enum ReplayError {
     NotOk { dir: PathBuf, status: &'static str },
     /// The files of the run are not of one run, or say what cannot be.
     FilesDisagree { dir: PathBuf, what: String },
-    /// The run replayed a captured graph.
-    NotStreamed { dir: PathBuf, runtime: String },
+    /// The run is of a runtime that this version does not know.
+    UnknownRuntime { dir: PathBuf, runtime: String },
     /// The chip of the run cannot be modelled.
     NoModel { platform: String },
     /// The run is over several chips, each of which has a run of its own.
@@ -37,6 +39,8 @@ pub enum ReplayError {
     TooLarge { dir: PathBuf, resource: Resource, need: u64, most: u64 },
     /// The replay would take longer than its limits.
     TooLong { dir: PathBuf, what: String, scale: String },
+    /// The run has more tasks and blocks than a command tries experiments on unasked.
+    TooManyToTry { dir: PathBuf, rows: u64 },
     /// An experiment names something that does not exist.
     Unknown { what: &'static str, name: String, known: String },
     /// An experiment asks for something impossible.
@@ -62,13 +66,14 @@ impl Explain for ReplayError {
             ReplayError::RowsLost { .. } => "RowsLost",
             ReplayError::NotOk { .. } => "RunNotOk",
             ReplayError::FilesDisagree { .. } => "FilesDisagree",
-            ReplayError::NotStreamed { .. } => "NotStreamed",
+            ReplayError::UnknownRuntime { .. } => "UnknownRuntime",
             ReplayError::NoModel { .. } => "NoModel",
             ReplayError::OfANode { .. } => "NodeRun",
             ReplayError::NothingRan { .. } => "NothingRan",
             ReplayError::TooManyKernels { .. } => "ReplayKernels",
             ReplayError::TooLarge { .. } => "ReplayTooLarge",
             ReplayError::TooLong { .. } => "ReplayTooLong",
+            ReplayError::TooManyToTry { .. } => "TooManyToTry",
             ReplayError::Unknown { .. } => "UnknownInExperiment",
             ReplayError::Impossible { .. } => "ImpossibleExperiment",
             ReplayError::Refused { name, .. } => name,
@@ -83,13 +88,14 @@ impl Explain for ReplayError {
             ReplayError::RowsLost { .. } => "the recording is incomplete",
             ReplayError::NotOk { .. } => "only a run that ended well can be replayed",
             ReplayError::FilesDisagree { .. } => "the files of the run do not agree",
-            ReplayError::NotStreamed { .. } => "experiments need a streamed run",
+            ReplayError::UnknownRuntime { .. } => "there is no model of the runtime of this run",
             ReplayError::OfANode { .. } => "the run is over several chips",
             ReplayError::NothingRan { .. } => "the graph was imported, and has not been run",
             ReplayError::TooManyKernels { .. } => "the graph has more kernels than a run can have",
             ReplayError::TooLarge { .. } => "the graph is larger than a run can be",
             ReplayError::TooLong { .. } => "the replay would take too long",
             ReplayError::NoModel { .. } => "there is no model of the chip of this run",
+            ReplayError::TooManyToTry { .. } => "the run is large, and experiments on it take a while",
             ReplayError::Unknown { what, .. } => return format!("the run has no such {what}"),
             ReplayError::Impossible { .. } => "the experiment is impossible",
             ReplayError::Refused { .. } => "the replay stopped",
@@ -107,7 +113,7 @@ impl Explain for ReplayError {
             }
             ReplayError::NotOk { dir, status } => format!("{}: status {status}", dir.display()),
             ReplayError::FilesDisagree { dir, what } => format!("{}: {what}", dir.display()),
-            ReplayError::NotStreamed { dir, runtime } => format!("{}: runtime {runtime}", dir.display()),
+            ReplayError::UnknownRuntime { dir, runtime } => format!("{}: runtime {runtime}", dir.display()),
             ReplayError::NoModel { platform } => format!("the run is of {platform}"),
             ReplayError::OfANode { dir, .. } => {
                 format!("{}: its children have runs of their own", dir.display())
@@ -122,6 +128,7 @@ impl Explain for ReplayError {
                 format!("{}: {need} {} of {resource}, at most {most}", dir.display(), resource.unit())
             }
             ReplayError::TooLong { dir, what, .. } => format!("{}: {what}", dir.display()),
+            ReplayError::TooManyToTry { dir, rows } => format!("{}: {}", dir.display(), too_many(*rows).0),
             ReplayError::Unknown { name, .. } => format!("{name:?}"),
             ReplayError::Impossible { what, .. } => what.clone(),
             ReplayError::Refused { detail, .. } => detail.clone(),
@@ -141,13 +148,15 @@ impl Explain for ReplayError {
             ReplayError::FilesDisagree { .. } => {
                 format!("record the run again with {}; `ringlane check` says more", recording())
             }
-            ReplayError::NotStreamed { .. } => {
-                "record the run with --runtime tensormap_and_ringbuffer, or let `ringlane replay` run its graph streamed"
-                    .to_string()
+            ReplayError::UnknownRuntime { .. } => {
+                "record the run with --runtime tensormap_and_ringbuffer or host_build_graph".to_string()
             }
             ReplayError::OfANode { child, .. } => format!("name one of them, such as {}", child.display()),
             ReplayError::NothingRan { dir } => {
-                format!("run it first, on a chip of your choice: ringlane replay {} -p a2a3sim", dir.display())
+                format!(
+                    "run it first, on a chip of your choice: ringlane replay {} -p a2a3sim",
+                    dir.display()
+                )
             }
             ReplayError::TooManyKernels { .. } => {
                 "import the file again with --kernel-by kind, or with fewer kinds".to_string()
@@ -157,6 +166,7 @@ impl Explain for ReplayError {
                 format!("make all durations shorter: --scale {scale}")
             }
             ReplayError::NoModel { .. } => "record the run on cpu, a2a3sim or a5sim".to_string(),
+            ReplayError::TooManyToTry { rows, .. } => too_many(*rows).1,
             ReplayError::Unknown { what, known, .. } => format!("{what}: {known}"),
             ReplayError::Impossible { hint, .. } | ReplayError::Refused { hint, .. } => hint.clone(),
         }

@@ -47,6 +47,8 @@ pub enum Target {
     Header,
     /// Where time went: cores and the critical path.
     Time,
+    /// What would help.
+    Gains,
     /// A stretch of the timeline.
     Range(Ticks, Ticks),
     /// One task.

@@ -18,6 +18,7 @@ pub mod deps;
 pub mod dump;
 mod error;
 pub mod findings;
+pub mod gains;
 mod instrument;
 pub mod kernels;
 pub mod node;

@@ -6,9 +6,10 @@
 //! counters: do the kernels wait for memory? ──────────────┘ if kernels or cores are the limit
 //! ```
 //!
-//! The verdict follows the critical path because only what is on it makes a run longer: that at some instant *some* block was
-//! on its way says little, for on a chip with many cores that is nearly always so. So the verdict is always the largest line of
-//! `ringlane critical-path`. It is an observation, not an experiment: with the cause removed, the run is shorter by no
+//! If the run can be replayed, the verdict is that of the experiments ([`gains`](crate::gains)): what really makes the run shorter.
+//! Without replays it follows the critical path because only what is on it makes a run longer: that at some instant *some* block
+//! was on its way says little, for on a chip with many cores that is nearly always so. So it is the largest line of
+//! `ringlane critical-path`. That is an observation, not an experiment: with the cause removed, the run is shorter by no
 //! more than the share, and by less where another path is nearly as long.
 
 mod memory;
@@ -21,6 +22,7 @@ use serde::Serialize;
 
 use crate::bound::Placement;
 use crate::critical_path::{Cause, CriticalPath, Segment, longest};
+use crate::gains::{Gains, WhatIf};
 use crate::pmu::Counters;
 use crate::timeline::{TaskIndex, Timeline};
 use crate::{Run, Spread};
@@ -56,6 +58,19 @@ impl Limit {
             Limit::Rings => "ring-bound",
             Limit::Transfers => "transfer-bound",
             Limit::Dependencies => "dependency-bound",
+        }
+    }
+
+    /// The word for it at the start of a sentence.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Limit::Cores => "Core-bound",
+            Limit::Memory => "Memory-bound",
+            Limit::Scheduler => "Scheduler-bound",
+            Limit::Orchestrator => "Orchestrator-bound",
+            Limit::Rings => "Ring-bound",
+            Limit::Transfers => "Transfer-bound",
+            Limit::Dependencies => "Dependency-bound",
         }
     }
 
@@ -95,14 +110,34 @@ pub struct Verdict {
     pub memory_share: Option<f64>,
     /// The verdict in a sentence: the first line of every answer.
     pub sentence: String,
+    /// The largest part of the critical path, as a part of a sentence.
+    pub observation: String,
     /// What helps.
     pub remedy: &'static str,
+    /// How exact the gains in the sentence are; `None` if no replays were made.
+    pub replay_error: Option<f64>,
 }
 
 impl Verdict {
-    /// The sentence, and in a second line what helps.
+    /// The sentence, in a second line what helps, and in a third what was observed if the sentence is of experiments.
     pub fn text(&self) -> String {
-        format!("{}\nWhat helps: {}.\n", self.sentence, self.remedy)
+        let text = format!("{}\nWhat helps: {}.\n", self.sentence, self.remedy);
+        match self.replay_error {
+            Some(_) => format!("{text}Observed: {}.\n", self.observation),
+            None => text,
+        }
+    }
+
+    /// The verdict of experiments on the run, whose platform it is. What was observed is kept apart; counters that show that kernels
+    /// wait for memory say why kernels or cores are the limit.
+    pub fn with_gains(mut self, answer: &WhatIf, platform: &str) -> Self {
+        let is_compute = matches!(answer.limit, Some(Limit::Cores | Limit::Dependencies));
+        if let Some(limit) = answer.limit.filter(|_| !(is_compute && self.limit == Limit::Memory)) {
+            (self.limit, self.remedy) = (limit, limit.remedy(platform));
+        }
+        self.sentence = answer.sentence_with(self.limit);
+        self.replay_error = Some(answer.baseline.error);
+        self
     }
 }
 
@@ -137,14 +172,30 @@ pub fn of(timeline: &Timeline, path: &CriticalPath, counters: Option<&Counters>)
         Some(memory) if memory.is_bound() => (Limit::Memory, Some(memory.moving)),
         memory => (limit, memory.map(|memory| memory.moving)),
     };
-    let sentence = sentence::of(timeline, path, &sentence::Facts { limit, cause, pool, share, memory_share });
+    let facts = sentence::Facts { limit, cause, pool, share, memory_share };
+    let observation = sentence::of(timeline, path, &facts);
+    let sentence = format!("{}: {observation}.", limit.label());
     let (kind, cause, remedy) = (pool.as_str(), cause.as_str(), limit.remedy(&timeline.platform));
-    Some(Verdict { limit, kind, cause, share, memory_share, sentence, remedy })
+    Some(Verdict {
+        limit,
+        kind,
+        cause,
+        share,
+        memory_share,
+        sentence,
+        observation,
+        remedy,
+        replay_error: None,
+    })
 }
 
-/// The verdict with what counters the run has. Counters that cannot be read show nothing.
-pub fn of_run(run: &Run, timeline: &Timeline, path: &CriticalPath) -> Option<Verdict> {
-    of(timeline, path, run.recorded_counters().ok().flatten().as_ref())
+/// The verdict with what counters the run has, and with the gains if they are known. Counters that cannot be read show nothing.
+pub fn of_run(run: &Run, timeline: &Timeline, path: &CriticalPath, gains: Option<&Gains>) -> Option<Verdict> {
+    let verdict = of(timeline, path, run.recorded_counters().ok().flatten().as_ref())?;
+    Some(match gains.and_then(Gains::known) {
+        Some(answer) => verdict.with_gains(answer, &timeline.platform),
+        None => verdict,
+    })
 }
 
 /// The cause that takes most of the path; of equal ones the last in the order in which they are reported: waits come

@@ -109,6 +109,9 @@ impl Runtime {
     }
 }
 
+#[cfg(feature = "graph")]
+pub(crate) use recorded::graph_facts;
+
 #[cfg(feature = "record")]
 mod recorded {
     use super::{Graph, Runtime};
@@ -116,6 +119,7 @@ mod recorded {
     use crate::observe::ObservedRun;
     use ringlane_engine::api::backend::Site;
     use ringlane_engine::prelude::Buffers;
+    use ringlane_task::Ticks;
     use ringlane_trace::{GraphFacts, RunDir};
 
     impl Runtime {
@@ -132,17 +136,22 @@ mod recorded {
 
         /// The graph of a replay, for `run.json`.
         pub fn graph_facts(&self, graph: &Graph) -> GraphFacts {
-            let plan = graph.memory();
-            GraphFacts {
-                edges: graph.edges(),
-                graph_bytes: graph.bytes(),
-                memory_bytes: plan.bytes,
-                memory_sum_bytes: plan.sum,
-                memory_lower_bound_bytes: plan.lower_bound,
-                memory_limit_bytes: plan.limit,
-                added_edges: plan.added_edges,
-                upload_ticks: self.upload_ticks(graph).map(|ticks| ticks.0),
-            }
+            graph_facts(graph, self.upload_ticks(graph))
+        }
+    }
+
+    /// A graph, for `run.json`, with what it takes to copy it to the chip.
+    pub(crate) fn graph_facts(graph: &Graph, upload: Option<Ticks>) -> GraphFacts {
+        let plan = graph.memory();
+        GraphFacts {
+            edges: graph.edges(),
+            graph_bytes: graph.bytes(),
+            memory_bytes: plan.bytes,
+            memory_sum_bytes: plan.sum,
+            memory_lower_bound_bytes: plan.lower_bound,
+            memory_limit_bytes: plan.limit,
+            added_edges: plan.added_edges,
+            upload_ticks: upload.map(|ticks| ticks.0),
         }
     }
 }

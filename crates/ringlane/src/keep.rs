@@ -6,16 +6,18 @@ use std::sync::Arc;
 use ringlane_chip_sim::SimRuntime;
 use ringlane_engine::api::backend::Site;
 use ringlane_engine::chip_runtime::ChipRuntime;
+use ringlane_engine::graph::Graph;
 use ringlane_engine::prelude::{Error, Fault};
 use ringlane_engine::report::Run;
 use ringlane_engine::seams::Probe;
 use ringlane_graph::ReplayError;
-use ringlane_graph::recorded::Recorded;
+use ringlane_graph::recorded::{GraphBuild, Recorded};
 use ringlane_graph::replay::{self, ReplayBuffers, Replayable};
 use ringlane_graph::what_if::Experiment;
 use ringlane_task::DfxFlags;
 use ringlane_trace::{Manifest, RunDir, UtcTime};
 
+use crate::graph::graph_facts;
 use crate::manifest::with_outcome;
 use crate::observe::{self, ObservedRun, Observing, ProbedRun};
 use crate::platform::Platform;
@@ -24,20 +26,39 @@ use crate::record::model_facts;
 /// What is not recorded of a replay: it computes no values, and counts nothing.
 const NOT_REPLAYED: DfxFlags = DfxFlags::DUMP.with(DfxFlags::PMU);
 
-/// A replay on a chip.
+/// A replay on a chip; of a graph, if it was captured.
 struct Orchestrated<'r, 'p> {
     replayable: &'r Replayable<'p>,
     buffers: ReplayBuffers,
     site: Site,
+    graph: Option<Graph>,
 }
 
 impl ProbedRun<SimRuntime> for Orchestrated<'_, '_> {
     type Answer = ();
 
     fn run(self, chip: &mut SimRuntime, probe: &impl Probe) -> Run<()> {
-        let Orchestrated { replayable, buffers: ReplayBuffers { mut buffers, ids }, site } = self;
-        chip.run_at(site, &mut buffers, probe, |o| replayable.orchestrate(&ids, o, site))
+        let Orchestrated { replayable, buffers: ReplayBuffers { mut buffers, ids }, site, graph } = self;
+        match graph {
+            Some(mut graph) => chip.replay_at(&mut graph, &mut buffers, probe),
+            None => chip.run_at(site, &mut buffers, probe, |o| replayable.orchestrate(&ids, o, site)),
+        }
     }
+}
+
+/// Captures the program of an experiment that captures it.
+fn captured(
+    chip: &mut SimRuntime,
+    build: GraphBuild,
+    replayable: &Replayable<'_>,
+    site: Site,
+) -> Result<Option<Graph>, ReplayError> {
+    let GraphBuild::Captured { memory_limit } = build else { return Ok(None) };
+    let ReplayBuffers { buffers, ids } = replayable.buffers()?;
+    let ((), graph) =
+        chip.capture_at(site, &buffers, memory_limit, |o| replayable.orchestrate(&ids, o, site))?;
+    chip.bind(&graph);
+    Ok(Some(graph))
 }
 
 /// Writes an experiment on a recorded run as a run directory of its own. It has the recorded run's instruments but the dump and
@@ -60,8 +81,10 @@ pub fn keep_experiment(
     dir.reserve(config.dfx_flags)?;
     let started_at = UtcTime::now();
     let replayable = Replayable::new(&recorded.program)?;
-    let run =
-        Orchestrated { replayable: &replayable, buffers: replayable.buffers()?, site: Location::caller() };
+    let site = Location::caller();
+    let graph = captured(&mut chip, setup.build, &replayable, site)?;
+    let facts = graph.as_ref().map(|graph| graph_facts(graph, chip.upload_ticks(graph)));
+    let run = Orchestrated { replayable: &replayable, buffers: replayable.buffers()?, site, graph };
     let observing = Observing::new(config);
     let observed = observe::run(&mut chip, &observing, platform.as_str(), Some(dir), run);
     let ObservedRun { result, report, wall, recording } = observed;
@@ -69,6 +92,7 @@ pub fn keep_experiment(
         Manifest::new(&recorded.manifest.scene, &recorded.manifest.case, platform.as_str(), started_at);
     manifest.params = recorded.manifest.params.clone();
     manifest.params.insert("what-if".to_string(), experiment.name());
+    (manifest.runtime, manifest.graph) = (setup.build.runtime().to_string(), facts);
     manifest.threads = chip.threads();
     manifest.model = chip.modelled_as().map(model_facts);
     (manifest.seed, manifest.wall_us) = (recorded.manifest.seed, wall.as_nanos() as f64 / 1e3);

@@ -13,6 +13,8 @@ use ringlane_insight::critical_path::{self, CriticalPath};
 #[cfg(feature = "report")]
 use ringlane_insight::findings::{Finding, Known, findings};
 #[cfg(feature = "report")]
+use ringlane_insight::gains::Gains;
+#[cfg(feature = "report")]
 use ringlane_insight::overhead::{Overhead, overhead};
 #[cfg(feature = "report")]
 use ringlane_insight::verdict::{self, Verdict};
@@ -20,7 +22,7 @@ use ringlane_insight::verdict::{self, Verdict};
 use ringlane_insight::{InsightError, Run};
 use ringlane_probe::{Exported, RecordingProblem};
 #[cfg(feature = "report")]
-use ringlane_report::page::{self, PageError};
+use ringlane_report::page::{self, PageError, PageOptions};
 use ringlane_task::DfxFlags;
 #[cfg(feature = "report")]
 use ringlane_trace::ArtifactFile;
@@ -110,7 +112,14 @@ impl Recording {
     pub fn verdict(&self) -> Result<Option<Verdict>, InsightError> {
         let run = self.run()?;
         let timeline = run.timeline()?;
-        Ok(verdict::of_run(&run, &timeline, &critical_path::observed(&timeline)?))
+        Ok(verdict::of_run(&run, &timeline, &critical_path::observed(&timeline)?, gains_of(&run).as_ref()))
+    }
+
+    /// What would help the run, as in `ringlane what-if`, or why that is not known. Needs the swimlane at level 3 and the
+    /// dependencies.
+    #[cfg(feature = "graph")]
+    pub fn gains(&self) -> Result<Gains, InsightError> {
+        Ok(ringlane_graph::what_if::gains(&self.run()?))
     }
 
     /// Where the cores' time went, as in `ringlane overhead`. Needs the swimlane at level 2 or 3.
@@ -132,7 +141,7 @@ impl Recording {
         let verdict = timeline
             .as_ref()
             .zip(path.as_ref())
-            .and_then(|(timeline, path)| verdict::of_run(&run, timeline, path));
+            .and_then(|(timeline, path)| verdict::of_run(&run, timeline, path, gains_of(&run).as_ref()));
         let scopes = run.scopes().ok();
         Ok(findings(&Known {
             manifest: &run.manifest,
@@ -149,8 +158,21 @@ impl Recording {
     pub fn report(&self) -> Result<PathBuf, InsightError> {
         let (run, path) = (self.run()?, self.dir.join(REPORT_FILE));
         let mut file = ArtifactFile::at(&path)?;
-        page::write(&run, &mut file).map_err(|PageError::CannotWrite(source)| file.error(source))?;
+        let options = PageOptions { gains: gains_of(&run), ..PageOptions::default() };
+        page::write_with(&run, options, &mut file)
+            .map_err(|PageError::CannotWrite(source)| file.error(source))?;
         file.commit()?;
         Ok(path)
     }
+}
+
+/// What would help a run; not known without the feature `graph`, which makes the replays.
+#[cfg(all(feature = "report", feature = "graph"))]
+fn gains_of(run: &Run) -> Option<Gains> {
+    Some(ringlane_graph::what_if::gains(run))
+}
+
+#[cfg(all(feature = "report", not(feature = "graph")))]
+fn gains_of(_run: &Run) -> Option<Gains> {
+    None
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ringlane::chip_sim::spec;
 use ringlane::prelude::*;
-use ringlane::replays::recorded::Recorded;
+use ringlane::replays::recorded::{GraphBuild, Recorded};
 use ringlane::replays::replay::Replayable;
 use ringlane::replays::what_if::{Change, Cores, Experiment, KernelTime};
 use ringlane::scenes::scenes;
@@ -42,6 +42,27 @@ fn assert_exact(dir: &tempfile::TempDir, what: &str) {
     let replayed = replayable.replay(&recorded.setup, Arc::new(recorded.costs.clone()));
     let replayed = replayed.unwrap_or_else(|error| panic!("{what}: {error}"));
     assert_eq!(replayed.makespan_ticks, recorded.manifest.makespan_ticks, "{what}");
+}
+
+/// Records a case as a captured graph.
+fn record_captured(
+    platform: Platform,
+    scene: &Scene,
+    case: &Case,
+    flags: DfxFlags,
+) -> Option<tempfile::TempDir> {
+    let dir = tempfile::tempdir().unwrap();
+    let params: Vec<(String, String)> =
+        if scene.name == "stream" { vec![("tasks".into(), "3000".into())] } else { vec![] };
+    let mut program = (scene.build)(&scene.settings(case, &params, 7).unwrap()).unwrap();
+    let mut buffers = program.buffers().unwrap();
+    let mut config = CallConfig::default().with_dfx_flags(flags);
+    config.set_output_prefix(dir.path().join("run").to_str().unwrap()).unwrap();
+    let mut runtime = Runtime::on(platform).with(&config).unwrap();
+    // A scene that reads values cannot be captured.
+    let mut graph = runtime.capture(&buffers, |o| program.orchestrate(o)).ok()?;
+    runtime.replay(&mut graph, &mut buffers).result.unwrap();
+    Some(dir)
 }
 
 const ENOUGH: DfxFlags = DfxFlags::SWIMLANE_PHASES.with(DfxFlags::DEPS);
@@ -176,4 +197,27 @@ fn a_kernel_with_another_time_is_predicted_as_a_run_with_another_cost_table() {
     let change = Change::Kernel("POTRF".to_string(), KernelTime::Factor(2.0));
     assert_eq!(predict(&recorded, vec![change]), makespan(&real));
     assert!(makespan(&real) > makespan(&recorded));
+}
+
+#[test]
+fn a_captured_graph_and_the_streamed_run_predict_each_other_to_the_tick() {
+    let mut captured = 0;
+    for scene in scenes() {
+        for case in cases(scene) {
+            for (platform, flags) in
+                [(Platform::A2a3sim, ENOUGH), (Platform::A5sim, ENOUGH), (Platform::A2a3sim, ALL)]
+            {
+                let Some(graph) = record_captured(platform, scene, case, flags) else { continue };
+                let what = format!("{} {} {platform:?} {flags}", scene.name, case.name);
+                assert_exact(&graph, &what);
+                let streamed = record(platform, scene, case, flags, Model::default());
+                let capture = Change::Build(GraphBuild::Captured { memory_limit: None });
+                assert_eq!(predict(&streamed, vec![capture]), makespan(&graph), "{what}");
+                let stream = Change::Build(GraphBuild::Streamed);
+                assert_eq!(predict(&graph, vec![stream]), makespan(&streamed), "{what}");
+                captured += 1;
+            }
+        }
+    }
+    assert!(captured >= 40, "only {captured} runs were captured");
 }

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 
+use ringlane_graph::what_if;
 use ringlane_insight::Run;
 use ringlane_insight::units::bytes_text;
-use ringlane_report::page::{self, PageError, PageFacts, PagePlace};
+use ringlane_report::page::{self, PageError, PageFacts, PageOptions, PagePlace};
 use ringlane_trace::{ArtifactFile, TraceError, remove_unfinished};
 
 use crate::errors::{CliError, Exit};
@@ -106,7 +107,8 @@ fn place_of(run: &Run, path: &Path) -> PagePlace {
 /// Writes a page atomically.
 fn write_page(run: &Run, path: &Path) -> Result<PageFacts, CliError> {
     let mut file = ArtifactFile::at(path)?;
-    let written = page::write_for(run, place_of(run, path), &mut file);
+    let options = PageOptions { place: place_of(run, path), gains: Some(what_if::gains(run)) };
+    let written = page::write_with(run, options, &mut file);
     let facts = written.map_err(|PageError::CannotWrite(source)| file.error(source))?;
     file.commit()?;
     Ok(facts)

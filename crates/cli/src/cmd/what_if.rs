@@ -2,11 +2,14 @@
 
 use std::path::PathBuf;
 
-use ringlane::keep_experiment;
+use ringlane::{GraphRuntime, keep_experiment};
 use ringlane_chip_sim::policy::PolicyName;
 use ringlane_chip_sim::spec;
 use ringlane_graph::ReplayError;
-use ringlane_graph::what_if::{Change, Experiment, Laboratory, Outcome, Subject, WhatIf, parse, what_if};
+use ringlane_graph::recorded::GraphBuild;
+use ringlane_graph::what_if::{
+    Change, Experiment, Laboratory, Outcome, Subject, WhatIf, parse, what_if, what_if_one,
+};
 use ringlane_insight::Instrument;
 use ringlane_insight::text_table::{Side, Table};
 use ringlane_insight::units::{percent_text, time_text};
@@ -64,6 +67,9 @@ struct ChangeArgs {
     /// Which ready task runs next
     #[arg(long, value_name = "NAME")]
     policy: Option<String>,
+    /// How the task graph is built
+    #[arg(long, value_name = "NAME", value_parser = options::graph_runtime())]
+    runtime: Option<GraphRuntime>,
     /// Another chip: a file, as `ringlane chips show` prints one
     #[arg(long, value_name = "FILE")]
     chip: Option<PathBuf>,
@@ -115,13 +121,13 @@ impl WhatIfArgs {
         laboratory: &dyn Laboratory,
         experiment: Experiment,
     ) -> Result<WhatIf, CliError> {
-        let outcome = laboratory.run(&experiment)?;
+        let answer = what_if_one(laboratory, &experiment)?;
         if let Some(path) = &self.keep {
             let Subject::Chip(recorded) = subject else {
                 return Err(ReplayError::Impossible {
-                    what: "--keep with a run of cpu: its model says how long, not what every thread does"
+                    what: "--keep with a run of cpu or of several workers: the answer is how long, not what every core does"
                         .to_string(),
-                    hint: "record the run on a2a3sim or a5sim, or leave out --keep".to_string(),
+                    hint: "name a run on a2a3sim or a5sim, or leave out --keep".to_string(),
                 }
                 .into());
             };
@@ -129,8 +135,6 @@ impl WhatIfArgs {
             keep_experiment(recorded, &experiment, &dir)?;
             say(path_text(dir.path()));
         }
-        let mut answer = what_if(laboratory, &[], |_| {})?;
-        answer.experiments.push(outcome);
         Ok(answer)
     }
 }
@@ -150,12 +154,21 @@ impl ChangeArgs {
         if let Some(path) = &self.chip {
             changes.push(Change::Chip(Box::new(spec::load(path)?)));
         }
+        changes.extend(self.runtime.map(|runtime| Change::Build(build_of(runtime))));
         changes.extend(self.rings.changes());
         changes.extend(self.drop_edges.iter().map(|text| match parse::edge(text) {
             Some((before, after)) => Change::DropBetween(before, after),
             None => Change::DropCause(text.clone()),
         }));
         Ok(changes)
+    }
+}
+
+/// How a runtime builds graphs.
+fn build_of(runtime: GraphRuntime) -> GraphBuild {
+    match runtime {
+        GraphRuntime::TensormapAndRingbuffer => GraphBuild::Streamed,
+        GraphRuntime::HostBuildGraph => GraphBuild::Captured { memory_limit: None },
     }
 }
 
@@ -201,18 +214,19 @@ fn cores(text: &str) -> Result<Change, CliError> {
     })
 }
 
-/// The answer as text: the replay against the recording, the experiments, the bound.
+/// The answer as text: its line, the replay against the recording, the experiments, the bound.
 fn text_of(answer: &WhatIf) -> String {
     let baseline = &answer.baseline;
     let mut text = format!(
-        "recorded {}, replayed {} (error {})\n\n",
+        "{}\nrecorded {}, replayed {} (error {})\n\n",
+        printable(&answer.sentence),
         time_text(baseline.recorded_us),
         time_text(baseline.replayed_us),
         percent_text(baseline.error)
     );
     let columns = [("experiment", Side::Left), ("makespan", Side::Right), ("gain", Side::Right)];
     let mut table = Table::new(columns.to_vec());
-    for Outcome { name, makespan_us, gain } in &answer.experiments {
+    for Outcome { name, makespan_us, gain, .. } in &answer.experiments {
         table.push(vec![printable(name), time_text(*makespan_us), percent_text(*gain)]);
     }
     text += &table.render();

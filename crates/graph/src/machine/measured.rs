@@ -7,7 +7,7 @@ use ringlane_trace::swimlane::{self, BlockRow, Swimlane, SwimlaneLevel};
 
 use super::delays::Delays;
 use crate::error::ReplayError;
-use crate::recorded::{Program, ProgramTask, TaskIds, check_blocks};
+use crate::recorded::{GraphBuild, Program, ProgramTask, TaskIds, check_blocks};
 
 /// The chip takes no task for longer than this, in nanoseconds.
 const TASK_NS_MAX: u64 = 20_000;
@@ -45,6 +45,8 @@ pub struct Measured {
     pub clock_freq_hz: u64,
     /// From the last thing that a thread did until the end of the run.
     pub rest: u64,
+    /// Whether all tasks were there from the start: the graph was captured.
+    pub is_captured: bool,
 }
 
 impl Measured {
@@ -74,12 +76,16 @@ impl Measured {
             return Err(ReplayError::RowsLost { dir: dir.into(), file: swimlane::FILE_NAME, lost });
         }
         let (blocks, placed) = blocks(program, ids, &recorded).map_err(disagree)?;
-        let (own, submits) = submits(program, ids, &recorded).map_err(disagree)?;
+        let is_captured = matches!(GraphBuild::of(manifest), Some(GraphBuild::Captured { .. }));
+        let (own, submits) = match is_captured {
+            true => Default::default(),
+            false => submits(program, ids, &recorded).map_err(disagree)?,
+        };
         let last = recorded.blocks.iter().map(|block| block.finish.0);
         let last = last.chain(recorded.submits.iter().map(|submit| submit.end.0)).max().unwrap_or(0);
         let rest = manifest.makespan_ticks.saturating_sub(last);
         let (delays, clock_freq_hz) = (Delays::read(&recorded), manifest.clock_freq_hz);
-        Ok(Measured { own, submits, blocks, placed, delays, clock_freq_hz, rest })
+        Ok(Measured { own, submits, blocks, placed, delays, clock_freq_hz, rest, is_captured })
     }
 
     /// How long a task takes, as far as the chip distinguishes that.

@@ -39,7 +39,7 @@ impl Submitter<'_> {
         let took = ticks(&self.measured.own) + ticks(&self.measured.submits);
         self.threads.advance(self.threads.now + took);
         self.threads.submit(place as u32);
-        if (place + 1).is_multiple_of(SUBMITS_PER_POLL) {
+        if (place + 1).is_multiple_of(SUBMITS_PER_POLL) && !self.measured.is_captured {
             self.help();
         }
     }

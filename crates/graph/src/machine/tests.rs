@@ -43,6 +43,7 @@ fn program(blocks: &[u32], edges: &[(u32, u32)]) -> (Program, Measured) {
         delays: Delays::usual(CLOCK_FREQ_HZ),
         clock_freq_hz: CLOCK_FREQ_HZ,
         rest: REST,
+        is_captured: false,
     };
     (program, measured)
 }

@@ -22,7 +22,7 @@ pub use check::Target;
 
 use crate::error::ReplayError;
 use crate::import::Scale;
-use crate::recorded::{Program, Step, program_of_any_runtime};
+use crate::recorded::{Program, Step, read_program};
 
 /// A run that can be run again on any chip.
 #[derive(Clone, Debug)]
@@ -51,7 +51,7 @@ impl PortableRun {
         match manifest.status {
             RunStatus::Imported => imported::read(dir, manifest),
             RunStatus::Ok => {
-                let (program, ids) = program_of_any_runtime(&dir, &manifest)?;
+                let (program, ids) = read_program(&dir, &manifest)?;
                 let durations = durations::read(&dir, &manifest, &program, &ids)?;
                 Ok(PortableRun { dir, manifest, program, durations, joins: 0 })
             }

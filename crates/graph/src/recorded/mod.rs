@@ -20,8 +20,8 @@ use ringlane_trace::{Manifest, RunStatus, swimlane};
 pub use program::{
     Program, ProgramArg, ProgramBuffer, ProgramEdge, ProgramKernel, ProgramTask, Step, TaskKind,
 };
-pub(crate) use read::{TaskIds, program as read_program, program_of_any_runtime, view_of};
-pub use setup::Setup;
+pub(crate) use read::{TaskIds, program as read_program, view_of};
+pub use setup::{GraphBuild, Setup};
 
 use crate::error::ReplayError;
 

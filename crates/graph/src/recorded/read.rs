@@ -17,9 +17,6 @@ use super::program::{
 };
 use crate::error::ReplayError;
 
-/// The runtime that a replay follows.
-const STREAMED: &str = "tensormap_and_ringbuffer";
-
 /// The place of each task in submission order.
 pub(crate) struct TaskIds(HashMap<TaskId, u32>);
 
@@ -30,20 +27,8 @@ impl TaskIds {
     }
 }
 
-/// Reads the program of a streamed run.
-pub(crate) fn program(dir: &Path, manifest: &Manifest) -> Result<(Program, TaskIds), ReplayError> {
-    if manifest.runtime != STREAMED {
-        let runtime = manifest.runtime.clone();
-        return Err(ReplayError::NotStreamed { dir: dir.into(), runtime });
-    }
-    program_of_any_runtime(dir, manifest)
-}
-
 /// Reads the program of a run, streamed or captured: what was submitted is the same.
-pub(crate) fn program_of_any_runtime(
-    dir: &Path,
-    manifest: &Manifest,
-) -> Result<(Program, TaskIds), ReplayError> {
+pub(crate) fn program(dir: &Path, manifest: &Manifest) -> Result<(Program, TaskIds), ReplayError> {
     let not_recorded = |what: &str| ReplayError::NotRecorded { dir: dir.into(), what: what.to_string() };
     if !manifest.files.iter().any(|file| file.path == deps::FILE_NAME) {
         return Err(not_recorded("there is no deps.json"));

@@ -13,9 +13,40 @@ use ringlane_trace::{Manifest, RecordSizes};
 use super::read::TaskIds;
 use crate::error::ReplayError;
 
+/// How the task graph of a run is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GraphBuild {
+    /// While tasks run.
+    Streamed,
+    /// First, as a whole; then it is replayed.
+    Captured {
+        /// Bytes that its tensors may take together.
+        memory_limit: Option<u64>,
+    },
+}
+
+impl GraphBuild {
+    /// The runtime that builds graphs this way, as `run.json` calls it.
+    pub const fn runtime(self) -> &'static str {
+        match self {
+            GraphBuild::Streamed => "tensormap_and_ringbuffer",
+            GraphBuild::Captured { .. } => "host_build_graph",
+        }
+    }
+
+    /// How the graph of a run was built; `None` if this version does not know its runtime.
+    pub fn of(manifest: &Manifest) -> Option<Self> {
+        let memory_limit = manifest.graph.as_ref().and_then(|graph| graph.memory_limit_bytes);
+        let all = [GraphBuild::Streamed, GraphBuild::Captured { memory_limit }];
+        all.into_iter().find(|build| build.runtime() == manifest.runtime)
+    }
+}
+
 /// A chip, and how it is run.
 #[derive(Clone, Debug)]
 pub struct Setup {
+    /// How the graph is built.
+    pub build: GraphBuild,
     /// The chip.
     pub chip: ChipSpec,
     /// The capacities of the rings.
@@ -53,7 +84,12 @@ impl Setup {
         let RecordSizes { block, phase, submit, scope, .. } = sizes;
         let captured =
             if flags.contains(DfxFlags::DUMP) { captured(dir, manifest, &sizes, ids)? } else { Vec::new() };
+        let build = GraphBuild::of(manifest).ok_or_else(|| ReplayError::UnknownRuntime {
+            dir: dir.into(),
+            runtime: manifest.runtime.clone(),
+        })?;
         Ok(Setup {
+            build,
             chip,
             rings,
             policy,

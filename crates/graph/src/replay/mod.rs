@@ -18,11 +18,13 @@ use ringlane_engine::api::buffers::BufferId;
 use ringlane_engine::api::kernel::Kernel;
 use ringlane_engine::api::orch::Orch;
 use ringlane_engine::arena::Arena;
+use ringlane_engine::chip_runtime::ChipRuntime;
 use ringlane_engine::report::{Run, RunReport};
+use ringlane_engine::seams::Probe;
 use ringlane_task::{CallConfig, Capacities};
 
 use crate::error::ReplayError;
-use crate::recorded::{Program, Setup};
+use crate::recorded::{GraphBuild, Program, Setup};
 pub use orchestrate::ReplayBuffers;
 use probe::ReplayProbe;
 
@@ -80,19 +82,37 @@ impl<'p> Replayable<'p> {
     #[track_caller]
     pub fn replay(&self, setup: &Setup, costs: Arc<BlockCosts>) -> Result<Replayed, ReplayError> {
         let mut runtime = runtime(setup, costs)?;
-        let ReplayBuffers { mut buffers, ids } = self.buffers()?;
         let site = Location::caller();
-        let run: Run<()> = if setup.captured.is_empty() {
-            let probe = ReplayProbe::<false>::new(setup);
-            runtime.run_at(site, &mut buffers, &probe, |o| self.orchestrate(&ids, o, site))
+        let run = if setup.captured.is_empty() {
+            self.run_on(&mut runtime, setup.build, &ReplayProbe::<false>::new(setup), site)?
         } else {
-            let probe = ReplayProbe::<true>::new(setup);
-            runtime.run_at(site, &mut buffers, &probe, |o| self.orchestrate(&ids, o, site))
+            self.run_on(&mut runtime, setup.build, &ReplayProbe::<true>::new(setup), site)?
         };
         run.result?;
         let RunReport { makespan_ticks, .. } = run.report;
         let totals = runtime.totals().clone();
         Ok(Replayed { makespan_ticks, makespan_ps: totals.makespan, totals })
+    }
+
+    /// Runs it: streamed, or captured first. A capture takes no time of the run.
+    fn run_on<P: Probe>(
+        &self,
+        runtime: &mut SimRuntime,
+        build: GraphBuild,
+        probe: &P,
+        site: Site,
+    ) -> Result<Run<()>, ReplayError> {
+        let ReplayBuffers { mut buffers, ids } = self.buffers()?;
+        Ok(match build {
+            GraphBuild::Streamed => {
+                runtime.run_at(site, &mut buffers, probe, |o| self.orchestrate(&ids, o, site))
+            }
+            GraphBuild::Captured { memory_limit } => {
+                let orchestrate = |o: &mut Orch<'_, '_>| self.orchestrate(&ids, o, site);
+                let ((), mut graph) = runtime.capture_at(site, &buffers, memory_limit, orchestrate)?;
+                runtime.replay_at(&mut graph, &mut buffers, probe)
+            }
+        })
     }
 }
 

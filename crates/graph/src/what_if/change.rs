@@ -5,6 +5,8 @@ use std::fmt;
 use ringlane_chip_sim::policy::PolicyName;
 use ringlane_task::{Capacities, ChipSpec, RINGS, Resource};
 
+use crate::recorded::GraphBuild;
+
 /// How long the blocks of a kernel take instead.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum KernelTime {
@@ -64,6 +66,8 @@ pub enum Change {
     Ring(RingChange),
     /// The largest capacities that there are.
     UnlimitedRings,
+    /// The other way to build the graph.
+    Build(GraphBuild),
     /// Edges with this cause (`raw`, `waw`, `war`, `explicit`) are left out.
     DropCause(String),
     /// Edges from tasks of one kernel to tasks of another are left out.
@@ -129,6 +133,10 @@ impl fmt::Display for Change {
                 if is_one { Ok(()) } else { rest.iter().try_for_each(|value| write!(f, ",{value}")) }
             }
             Change::UnlimitedRings => f.write_str("unlimited rings"),
+            Change::Build(GraphBuild::Captured { .. }) => {
+                f.write_str("host_build_graph instead of streaming")
+            }
+            Change::Build(GraphBuild::Streamed) => f.write_str("streaming instead of host_build_graph"),
             Change::DropCause(cause) => write!(f, "drop-edges {cause}"),
             Change::DropBetween(before, after) => write!(f, "drop-edges {before}->{after}"),
         }

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use ringlane_chip_sim::cost::BlockCosts;
 use ringlane_chip_sim::spec::SCHEDULERS_MAX;
 use ringlane_engine::observe::BlockWork;
-use ringlane_task::ChipSpec;
+use ringlane_task::{Capacities, ChipSpec};
 
 use super::change::{Change, Cores, KernelTime, OF_RINGS};
 use crate::error::ReplayError;
-use crate::recorded::{Program, ProgramEdge, Recorded, Setup};
+use crate::recorded::{GraphBuild, Program, ProgramEdge, Recorded, Setup};
 
 /// Clusters of a chip whose cores are more than there is work for. A chip has at most 1,024; the model gets slower with each.
 const CLUSTERS_UNLIMITED: u32 = 512;
@@ -43,12 +43,34 @@ impl Experiment {
     /// The chip and the costs of a run with these changes.
     pub fn apply(&self, recorded: &Recorded) -> Result<(Setup, BlockCosts), ReplayError> {
         let (mut setup, mut costs) = (recorded.setup.clone(), recorded.costs.clone());
-        // Another chip first: the other changes are of that one.
-        let is_chip = |change: &&Change| matches!(change, Change::Chip(_));
-        for change in self.changes.iter().filter(is_chip).chain(self.changes.iter().filter(|c| !is_chip(c))) {
+        // Another chip and another runtime first: the other changes are of those.
+        let is_first = |change: &&Change| matches!(change, Change::Chip(_) | Change::Build(_));
+        for change in self.changes.iter().filter(is_first).chain(self.changes.iter().filter(|c| !is_first(c)))
+        {
             apply(change, &recorded.program, &mut setup, &mut costs)?;
         }
+        self.check_build(&setup)?;
         Ok((setup, costs))
+    }
+}
+
+impl Experiment {
+    /// Refuses changes of what a captured graph does not have.
+    fn check_build(&self, setup: &Setup) -> Result<(), ReplayError> {
+        if setup.build == GraphBuild::Streamed {
+            return Ok(());
+        }
+        let is_of_streaming = |change: &&Change| {
+            let is_ring = matches!(change, Change::Ring(_) | Change::UnlimitedRings);
+            is_ring || matches!(change, Change::Submit(_) | Change::DropCause(_) | Change::DropBetween(..))
+        };
+        match self.changes.iter().find(is_of_streaming) {
+            Some(change) => Err(ReplayError::Impossible {
+                what: format!("{change}: a captured graph has no submits, no rings, and all its edges"),
+                hint: "add --runtime tensormap_and_ringbuffer".to_string(),
+            }),
+            None => Ok(()),
+        }
     }
 }
 
@@ -88,6 +110,10 @@ fn apply(
             let most = RINGS_UNLIMITED.min(map.range().max);
             super::RingChange { resource: map, capacities: [most; ringlane_task::RINGS] }
                 .apply(&mut setup.rings);
+        }
+        Change::Build(build) => {
+            // Rings that suffice for streaming say nothing of a graph.
+            (setup.build, setup.rings) = (*build, Capacities::default());
         }
         Change::DropCause(cause) => return drop_cause(program, &mut setup.dropped_edges, cause),
         Change::DropBetween(before, after) => {

@@ -7,9 +7,13 @@
 
 mod change;
 mod experiment;
+mod gains;
+pub mod limits;
 mod on_chip;
 mod on_machine;
+mod on_node;
 pub mod parse;
+mod remedy;
 mod table;
 
 use std::path::Path;
@@ -17,51 +21,19 @@ use std::path::Path;
 use ringlane_insight::units::microseconds;
 use ringlane_insight::{Run, bound};
 use ringlane_trace::RunStatus;
-use serde::Serialize;
 
 pub use change::{Change, Cores, KernelTime, RingChange};
 pub use experiment::Experiment;
+pub use gains::gains;
+pub(crate) use gains::too_many;
 pub use on_chip::ChipLaboratory;
 pub use on_machine::MachineLaboratory;
+pub use on_node::{CallSubject, NodeLaboratory};
+pub use ringlane_insight::gains::{Baseline, Outcome, WhatIf};
 
 use crate::error::ReplayError;
 use crate::machine::RecordedMachine;
 use crate::recorded::Recorded;
-
-/// The answer: what `--json` prints, and what the text and the page show.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct WhatIf {
-    /// The unchanged replay against the recording.
-    pub baseline: Baseline,
-    /// A time that no schedule of these blocks can beat.
-    pub bound_us: f64,
-    /// The experiments, the largest gain first.
-    pub experiments: Vec<Outcome>,
-    /// Experiments that could not be made, and why.
-    pub notes: Vec<String>,
-}
-
-/// The unchanged replay against the recording.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Baseline {
-    /// How long the run took.
-    pub recorded_us: f64,
-    /// How long its replay takes.
-    pub replayed_us: f64,
-    /// By how much the replay is longer, as a part of the recorded time.
-    pub error: f64,
-}
-
-/// What an experiment gives.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Outcome {
-    /// The experiment.
-    pub name: String,
-    /// How long the run would take.
-    pub makespan_us: f64,
-    /// The part of the replayed time that it would save; negative if the run would be longer.
-    pub gain: f64,
-}
 
 /// A recorded run of either kind.
 #[derive(Debug)]
@@ -70,6 +42,8 @@ pub enum Subject {
     Chip(Box<Recorded>),
     /// On the machine's own cores: replayed on a model of the machine.
     Machine(Box<RecordedMachine>),
+    /// Over several workers: the runs of their calls.
+    Node(Vec<CallSubject>),
 }
 
 impl Subject {
@@ -77,9 +51,7 @@ impl Subject {
     pub fn read(path: impl AsRef<Path>) -> Result<Self, ReplayError> {
         let run = Run::open(path)?;
         if !run.manifest.children.is_empty() {
-            return Err(ReplayError::NoModel {
-                platform: "a node; name one of the runs below it".to_string(),
-            });
+            return Ok(Subject::Node(on_node::read(&run)?));
         }
         if run.manifest.status == RunStatus::Imported {
             return Err(ReplayError::NothingRan { dir: run.dir });
@@ -96,6 +68,7 @@ impl Subject {
         match self {
             Subject::Chip(recorded) => table::of_chip(recorded),
             Subject::Machine(recorded) => table::of_machine(recorded),
+            Subject::Node(calls) => on_node::experiments(calls),
         }
     }
 
@@ -104,6 +77,7 @@ impl Subject {
         Ok(match self {
             Subject::Chip(recorded) => Box::new(ChipLaboratory::new(recorded)?),
             Subject::Machine(recorded) => Box::new(MachineLaboratory::new(recorded)),
+            Subject::Node(calls) => Box::new(NodeLaboratory::new(calls)?),
         })
     }
 }
@@ -114,14 +88,19 @@ pub trait Laboratory {
     fn baseline(&self) -> Baseline;
     /// How long the run would take, in microseconds.
     fn makespan_us(&self, experiment: &Experiment) -> Result<f64, ReplayError>;
-    /// The directory of the run.
-    fn dir(&self) -> &Path;
+    /// A time that no schedule of these blocks on these cores can beat.
+    fn bound_us(&self) -> Result<f64, ReplayError>;
+
+    /// What to know of all its times.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
 
     /// Makes one experiment.
     fn run(&self, experiment: &Experiment) -> Result<Outcome, ReplayError> {
         let (makespan_us, before) = (self.makespan_us(experiment)?, self.baseline().replayed_us);
         let gain = if before > 0.0 { 1.0 - makespan_us / before } else { 0.0 };
-        Ok(Outcome { name: experiment.name(), makespan_us, gain })
+        Ok(Outcome { name: experiment.name(), makespan_us, gain, remedy: remedy::of(experiment) })
     }
 }
 
@@ -131,7 +110,7 @@ pub fn what_if(
     experiments: &[Experiment],
     mut done: impl FnMut(usize),
 ) -> Result<WhatIf, ReplayError> {
-    let (mut outcomes, mut notes) = (Vec::new(), Vec::new());
+    let (mut outcomes, mut notes) = (Vec::new(), laboratory.notes());
     for (number, experiment) in experiments.iter().enumerate() {
         match laboratory.run(experiment) {
             Ok(outcome) => outcomes.push(outcome),
@@ -139,10 +118,20 @@ pub fn what_if(
         }
         done(number + 1);
     }
-    outcomes.sort_by(|a, b| b.gain.total_cmp(&a.gain));
-    let bound = bound::of_run(laboratory.dir())?;
-    let bound_us = microseconds(bound.bound.ticks.0 as f64, bound.clock_freq_hz);
-    Ok(WhatIf { baseline: laboratory.baseline(), bound_us, experiments: outcomes, notes })
+    Ok(WhatIf::new(laboratory.baseline(), laboratory.bound_us()?, outcomes, notes))
+}
+
+/// Makes one experiment. What is wrong with it is an error.
+pub fn what_if_one(laboratory: &dyn Laboratory, experiment: &Experiment) -> Result<WhatIf, ReplayError> {
+    let outcome = laboratory.run(experiment)?;
+    let answer = WhatIf::of_one(laboratory.baseline(), laboratory.bound_us()?, outcome);
+    Ok(WhatIf { notes: laboratory.notes(), ..answer })
+}
+
+/// A time that no schedule of the blocks of a run on its cores can beat.
+fn bound_of(dir: &Path) -> Result<f64, ReplayError> {
+    let bound = bound::of_run(dir)?;
+    Ok(microseconds(bound.bound.ticks.0 as f64, bound.clock_freq_hz))
 }
 
 /// The unchanged replay against the recording, both in ticks of one counter.

@@ -1,11 +1,10 @@
 //! Experiments on a run on a modelled chip: replays by the engine, on the model.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use ringlane_insight::units::microseconds;
 
-use super::{Baseline, Experiment, Laboratory, baseline_of};
+use super::{Baseline, Experiment, Laboratory, baseline_of, bound_of};
 use crate::error::ReplayError;
 use crate::recorded::Recorded;
 use crate::replay::{Replayable, Replayed};
@@ -39,7 +38,7 @@ impl Laboratory for ChipLaboratory<'_> {
         Ok(microseconds(replayed.makespan_ticks as f64, setup.chip.counter_hz))
     }
 
-    fn dir(&self) -> &Path {
-        &self.recorded.dir
+    fn bound_us(&self) -> Result<f64, ReplayError> {
+        bound_of(&self.recorded.dir)
     }
 }

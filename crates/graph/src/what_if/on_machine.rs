@@ -1,13 +1,12 @@
 //! Experiments on a run on the machine's own cores: replays on a model of the machine.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use ringlane_insight::units::microseconds;
 
 use super::change::{Change, Cores, KernelTime};
 use super::experiment::{DroppedEdges, check_kernel, drop_between, drop_cause};
-use super::{Baseline, Experiment, Laboratory, baseline_of};
+use super::{Baseline, Experiment, Laboratory, baseline_of, bound_of};
 use crate::error::ReplayError;
 use crate::machine::{Measured, RecordedMachine};
 
@@ -59,8 +58,8 @@ impl Laboratory for MachineLaboratory<'_> {
         Ok(microseconds(ticks as f64, self.recorded.manifest.clock_freq_hz))
     }
 
-    fn dir(&self) -> &Path {
-        &self.recorded.dir
+    fn bound_us(&self) -> Result<f64, ReplayError> {
+        bound_of(&self.recorded.dir)
     }
 }
 
@@ -69,6 +68,12 @@ impl MachineLaboratory<'_> {
         let program = &self.recorded.program;
         match change {
             Change::Kernel(name, time) => self.apply_kernel(name, *time, &mut changed.measured)?,
+            Change::Submit(_) if changed.measured.is_captured => {
+                return Err(ReplayError::Impossible {
+                    what: format!("{change}: a captured graph has no submits"),
+                    hint: "on such a run: --kernel, --cores threads=N, --drop-edges".to_string(),
+                });
+            }
             Change::Submit(factor) => {
                 changed
                     .measured

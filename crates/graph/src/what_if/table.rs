@@ -4,17 +4,17 @@ use ringlane_chip_sim::policy::PolicyName;
 
 use super::change::{Change, Cores, KernelTime};
 use super::experiment::Experiment;
+use super::limits::KERNELS_MAX;
 use crate::machine::RecordedMachine;
-use crate::recorded::{Program, Recorded};
-
-/// Kernels that are made faster, those with the most work first: with more, the table takes longer than people wait.
-const KERNELS_MAX: usize = 6;
+use crate::recorded::{GraphBuild, Program, Recorded};
 
 /// Those of a run on the machine's own cores.
 pub(super) fn of_machine(recorded: &RecordedMachine) -> Vec<Experiment> {
     let of_task = |place: usize, block: usize| recorded.measured.blocks[place][block].kernel;
     let mut changes = faster(&recorded.program, of_task);
-    changes.extend([0.5, 0.0].map(Change::Submit));
+    if !recorded.measured.is_captured {
+        changes.extend([0.5, 0.0].map(Change::Submit));
+    }
     let more = [recorded.threads + 1, 2 * recorded.threads].map(Cores::Threads);
     changes.extend(more.into_iter().chain([Cores::Unlimited]).map(Change::Cores));
     changes.into_iter().map(Experiment::from).collect()
@@ -24,13 +24,19 @@ pub(super) fn of_machine(recorded: &RecordedMachine) -> Vec<Experiment> {
 pub(super) fn of_chip(recorded: &Recorded) -> Vec<Experiment> {
     let of_task = |place: usize, block: usize| recorded.costs.of_task(place)[block].work.picoseconds;
     let mut changes = faster(&recorded.program, of_task);
-    for factor in [0.5, 0.0] {
-        changes.extend([Change::Submit(factor), Change::Scheduler(factor)]);
-    }
+    changes.extend([0.5, 0.0].map(Change::Scheduler));
     changes.extend([Cores::OneMoreCluster, Cores::Twice, Cores::Unlimited].map(Change::Cores));
     let others = PolicyName::ALL.into_iter().filter(|policy| *policy != recorded.setup.policy);
     changes.extend(others.map(Change::Policy));
-    changes.push(Change::UnlimitedRings);
+    match recorded.setup.build {
+        GraphBuild::Streamed => {
+            changes.extend([0.5, 0.0].map(Change::Submit));
+            changes
+                .extend([Change::UnlimitedRings, Change::Build(GraphBuild::Captured { memory_limit: None })]);
+        }
+        // A captured graph has no submits and no rings.
+        GraphBuild::Captured { .. } => changes.push(Change::Build(GraphBuild::Streamed)),
+    }
     changes.into_iter().map(Experiment::from).collect()
 }
 

@@ -27,7 +27,8 @@ pub(super) fn find(known: &Known<'_>, findings: &mut Vec<Finding>) {
 /// The verdict is the headline: it comes before every other thing that costs.
 fn headline(verdict: &Verdict) -> Finding {
     let text = verdict.sentence.clone();
-    Finding { severity: Severity::Costly, weight: f64::INFINITY, text, target: Target::Time }
+    let target = if verdict.replay_error.is_some() { Target::Gains } else { Target::Time };
+    Finding { severity: Severity::Costly, weight: f64::INFINITY, text, target }
 }
 
 /// Blocks that run for less time than it takes to dispatch and complete them.

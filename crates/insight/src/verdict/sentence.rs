@@ -1,4 +1,4 @@
-//! The verdict in a sentence.
+//! What is on the critical path, as a part of a sentence.
 
 use super::{Limit, submits};
 use crate::bound::Placement;
@@ -19,29 +19,27 @@ pub(super) struct Facts {
 pub(super) fn of(timeline: &Timeline, path: &CriticalPath, facts: &Facts) -> String {
     let share = percent_text(facts.share);
     match facts.limit {
-        Limit::Cores => format!("Core-bound: {}.", core_time(timeline, facts)),
+        Limit::Cores => core_time(timeline, facts),
         Limit::Memory => {
             let moving = percent_text(facts.memory_share.unwrap_or_default());
             let what = match facts.cause {
                 Cause::Compute => kernels(timeline, path, facts),
                 _ => core_time(timeline, facts),
             };
-            format!("Memory-bound: {what}, and data moved in {moving} of the kernels' cycles.")
+            format!("{what}, and data moved in {moving} of the kernels' cycles")
         }
         Limit::Scheduler => {
             let core = facts.pool.nouns().0;
-            format!(
-                "Scheduler-bound: for {share} of the critical path a block that could run waited while {core} was idle."
-            )
+            format!("for {share} of the critical path a block that could run waited while {core} was idle")
         }
-        Limit::Orchestrator => format!("Orchestrator-bound: {}.", orchestration(timeline, path, &share)),
+        Limit::Orchestrator => orchestration(timeline, path, &share),
         Limit::Rings => {
-            format!("Ring-bound: for {share} of the critical path a submit waited for a full ring.")
+            format!("for {share} of the critical path a submit waited for a full ring")
         }
         Limit::Transfers => format!(
-            "Transfer-bound: for {share} of the critical path values were copied between host and chip, or read by the orchestration."
+            "for {share} of the critical path values were copied between host and chip, or read by the orchestration"
         ),
-        Limit::Dependencies => format!("Dependency-bound: {}.", kernels(timeline, path, facts)),
+        Limit::Dependencies => kernels(timeline, path, facts),
     }
 }
 

@@ -24,6 +24,7 @@ mod shell;
 use std::io::{self, Write};
 
 use ringlane_insight::Run;
+use ringlane_insight::gains::Gains;
 use ringlane_task::{Explain, Reader};
 
 /// What was written.
@@ -78,15 +79,24 @@ pub enum PagePlace {
     Elsewhere,
 }
 
+/// What a page is written with besides the run itself.
+#[derive(Clone, Debug, Default)]
+pub struct PageOptions {
+    /// Where it is to be stored.
+    pub place: PagePlace,
+    /// What would help the run, as replays found it; without, the page has no such panel.
+    pub gains: Option<Gains>,
+}
+
 /// Writes the page of a run, to be stored in its directory. What a run did not record, or what of it is damaged, is reported on the
 /// page and is no error.
 pub fn write(run: &Run, out: &mut impl Write) -> Result<PageFacts, PageError> {
-    write_for(run, PagePlace::InRun, out)
+    write_with(run, PageOptions::default(), out)
 }
 
-/// Writes the page of a run, to be stored at `place`.
-pub fn write_for(run: &Run, place: PagePlace, out: &mut impl Write) -> Result<PageFacts, PageError> {
-    let page = data::Page::of(run, place);
+/// Writes the page of a run with these options.
+pub fn write_with(run: &Run, options: PageOptions, out: &mut impl Write) -> Result<PageFacts, PageError> {
+    let page = data::Page::of(run, options);
     let mut out = Counting { out, bytes: 0 };
     shell::write(&page, &mut out)?;
     out.flush()?;

@@ -16,7 +16,7 @@ const STYLES: [&str; 4] = [
 ];
 
 /// Scripts, each after those it uses; they share one scope.
-const SCRIPTS: [&str; 30] = [
+const SCRIPTS: [&str; 31] = [
     include_str!("assets/dom.js"),
     include_str!("assets/format.js"),
     include_str!("assets/colors.js"),
@@ -30,6 +30,7 @@ const SCRIPTS: [&str; 30] = [
     include_str!("assets/header.js"),
     include_str!("assets/findings.js"),
     include_str!("assets/time.js"),
+    include_str!("assets/gains.js"),
     include_str!("assets/overview.js"),
     include_str!("assets/layout.js"),
     include_str!("assets/draw.js"),

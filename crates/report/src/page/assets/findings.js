@@ -19,7 +19,7 @@ const targetOf = ({ target }) => (typeof target === "string" ? [target] : Object
 async function follow(finding) {
   const [kind, value] = targetOf(finding);
   if (kind === "header") return reveal("summary");
-  if (kind === "time") return reveal("time");
+  if (kind === "time" || kind === "gains") return reveal(kind);
   if (kind === "scope") {
     reveal("scopes");
     return highlightSite(value);

@@ -1,6 +1,6 @@
 // Puts the page together: what is small at once, then blocks, then the rest while the reader already reads.
 
-const SECTIONS = [["findings", "Findings"], ["timeline", "Timeline"], ["workers", "Workers"], ["kernels", "Kernels"], ["counters", "Counters"], ["scopes", "Scopes"], ["arguments", "Arguments"], ["compare", "Compare"], ["reproduce", "Reproduce"]];
+const SECTIONS = [["findings", "Findings"], ["gains", "What would help"], ["timeline", "Timeline"], ["workers", "Workers"], ["kernels", "Kernels"], ["counters", "Counters"], ["scopes", "Scopes"], ["arguments", "Arguments"], ["compare", "Compare"], ["reproduce", "Reproduce"]];
 
 /** Draws a section; one that cannot be drawn says so, and the others are still drawn. */
 function guarded(id, draw) {
@@ -14,6 +14,7 @@ function drawSections() {
   guarded("summary", drawHeader);
   guarded("findings", drawFindings);
   guarded("time", drawTime);
+  guarded("gains", drawGains);
   guarded("timeline", drawTimelineSection);
   guarded("workers", drawWorkers);
   guarded("kernels", drawKernels);
@@ -84,7 +85,7 @@ theme.onchange(() => {
 
 rankKernels();
 rankChipKernels();
-fill(document.querySelector(".bar nav"), SECTIONS.filter(([id]) => id !== "workers" || run.node).map(([id, name]) => h("a", { href: "#" + id, onclick: (event) => { event.preventDefault(); reveal(id); } }, name)));
+fill(document.querySelector(".bar nav"), SECTIONS.filter(([id]) => (id !== "workers" || run.node) && (id !== "gains" || run.gains)).map(([id, name]) => h("a", { href: "#" + id, onclick: (event) => { event.preventDefault(); reveal(id); } }, name)));
 drawSections();
 listenToKeys();
 addEventListener("hashchange", () => recall());

@@ -33,8 +33,10 @@ impl Page {
         let overhead = timeline.and_then(|timeline| overhead(timeline).ok());
         let path = timeline.and_then(|timeline| observed(timeline).ok());
         // Counters that cannot be read have a note of their own.
-        let verdict =
-            timeline.zip(path.as_ref()).and_then(|(timeline, path)| verdict::of_run(run, timeline, path));
+        let gains = self.run.gains.as_ref();
+        let verdict = timeline
+            .zip(path.as_ref())
+            .and_then(|(timeline, path)| verdict::of_run(run, timeline, path, gains));
         let found = findings(&Known {
             manifest: &self.run.manifest,
             timeline,

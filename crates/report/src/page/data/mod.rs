@@ -20,6 +20,7 @@ mod timeline;
 
 use ringlane_insight::compare::RunSummary;
 use ringlane_insight::findings::Finding;
+use ringlane_insight::gains::Gains;
 use ringlane_insight::pmu::CountersAnswer;
 use ringlane_insight::timeline::Timeline;
 use ringlane_insight::{InsightError, Instrument, Run};
@@ -27,7 +28,7 @@ use ringlane_task::{Explain, Ticks};
 use ringlane_trace::Manifest;
 use serde::Serialize;
 
-use super::PagePlace;
+use super::PageOptions;
 use super::columns::Column;
 use super::limits::EXACT_MAX;
 
@@ -55,6 +56,9 @@ pub struct RunData {
     summary: RunSummary,
     #[serde(skip_serializing_if = "Option::is_none")]
     time: Option<answers::TimeData>,
+    /// What would help.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gains: Option<Gains>,
     #[serde(skip_serializing_if = "Option::is_none")]
     timeline: Option<timeline::TimelineData>,
     kernels: Vec<kernels::KernelData>,
@@ -102,8 +106,9 @@ pub enum NoteKind {
 
 impl Page {
     /// Gathers what there is of a run.
-    pub fn of(run: &Run, place: PagePlace) -> Self {
+    pub fn of(run: &Run, options: PageOptions) -> Self {
         let mut page = Page::empty(run);
+        page.run.gains = options.gains;
         page.note_losses(run);
         let timeline = page.table(Instrument::Swimlane, run.timeline());
         let scopes = page.table(Instrument::Scopes, run.scopes());
@@ -117,7 +122,7 @@ impl Page {
             page.add_scopes(&scopes);
         }
         page.add_dump(run);
-        page.add_node(run, place);
+        page.add_node(run, options.place);
         page
     }
 
@@ -134,6 +139,7 @@ impl Page {
                 findings: Vec::new(),
                 summary: RunSummary::of(&run.manifest, None),
                 time: None,
+                gains: None,
                 timeline: None,
                 kernels: Vec::new(),
                 overview: None,
