@@ -283,3 +283,21 @@ fn a_run_over_workers_takes_as_long_as_its_busiest_worker() {
         assert!(unknown.line("error: ").starts_with("UnknownInExperiment"), "{}", unknown.stderr);
     }
 }
+
+#[test]
+fn a_run_with_many_tasks_has_no_gains_unasked_and_says_why() {
+    let sandbox = Sandbox::new();
+    let stream = ["run", "stream", "--case", "short", "-p", "a2a3sim", "--param", "tasks=60000", "-o", "run"];
+    let run = sandbox.ringlane(&[&stream[..], &["--chip-swimlane=3", "--dep-gen"]].concat());
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let answer = sandbox.ringlane(&["overhead", "run", "--json"]);
+    assert!(
+        answer.line("note: ").contains("more than 100,000; ringlane what-if makes them"),
+        "{}",
+        answer.stderr
+    );
+    assert!(answer.json()["verdict"]["replay_error"].is_null());
+    assert_eq!(sandbox.ringlane(&["report", "run"]).status, 0);
+    assert_eq!(sandbox.page_data("run/report.html")["gains"]["unknown"]["name"], "TooManyToTry");
+    assert_eq!(what_if(&sandbox, &["--submit", "0x"]).status, 0);
+}

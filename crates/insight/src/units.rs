@@ -41,13 +41,15 @@ pub fn bytes_text(bytes: u64) -> String {
     }
 }
 
-/// A share as a percentage with one digit after the point.
+/// A share as a percentage with one digit after the point; nothing is negative that is shown as zero.
 ///
 /// ```
-/// assert_eq!(ringlane_insight::units::percent_text(0.4567), "45.7 %");
+/// use ringlane_insight::units::percent_text;
+/// assert_eq!([0.4567, -0.012, -0.0001].map(percent_text), ["45.7 %", "-1.2 %", "0.0 %"]);
 /// ```
 pub fn percent_text(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
+    let text = format!("{:.1} %", share * 100.0);
+    if text == "-0.0 %" { "0.0 %".to_string() } else { text }
 }
 
 /// A count with its noun, in the plural where that is due.

@@ -95,7 +95,7 @@ impl MachineLaboratory<'_> {
             }
             other => {
                 return Err(ReplayError::Impossible {
-                    what: format!("{other}: the run is of cpu, which has no such thing"),
+                    what: format!("{other}: the model of a run of cpu does not know this change"),
                     hint: "on cpu: --kernel, --submit, --cores threads=N, --drop-edges".to_string(),
                 });
             }
