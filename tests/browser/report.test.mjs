@@ -68,7 +68,7 @@ test("a click on a finding goes to what it is about", () => open(good, async (pa
       case "path_cause": await page.waitForFunction(() => /(submits?|segments?) (on|of) the critical path/.test(document.querySelector(".tools .found").innerText)); break;
       case "path_kernel": await page.waitForFunction(() => /blocks? of .* on the critical path/.test(document.querySelector(".tools .found").innerText)); break;
       case "scope": await page.waitForFunction(() => document.activeElement.id === "scopes"); break;
-      default: await page.waitForFunction(() => ["summary", "time"].includes(document.activeElement.id));
+      default: await page.waitForFunction(() => ["summary", "time", "gains"].includes(document.activeElement.id));
     }
   }
 }));
