@@ -71,7 +71,14 @@ fn old_runs_give_the_same_answers() {
             };
             let found = sandbox.ringlane(&[&[command, &dir, "--json"], more].concat());
             assert_eq!(found.status, 0, "{command} {run}: {}", found.stderr);
-            let differs = difference(&found.json(), &serde_json::from_str(&expected).unwrap(), command);
+            let mut found = found.json();
+            // Old runs did not record what a replay needs, and a note says so now.
+            if let Some(notes) = found["notes"].as_array_mut() {
+                notes.retain(|note| {
+                    !note.as_str().is_some_and(|note| note.starts_with("no predicted gains: "))
+                });
+            }
+            let differs = difference(&found, &serde_json::from_str(&expected).unwrap(), command);
             assert_eq!(differs, None, "{run}");
             compared += 1;
         }

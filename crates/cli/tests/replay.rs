@@ -259,10 +259,10 @@ fn commands_that_need_a_run_point_from_an_imported_graph_to_replay() {
     well(sandbox.ringlane(&["check", "graph"]));
     let captured = ["run", "vector", "--case", "small", "--runtime", "host_build_graph", "-p", "a2a3sim"];
     well(sandbox.ringlane(&[&captured[..], &["--chip-swimlane", "--dep-gen", "-o", "captured"]].concat()));
-    let answer = sandbox.ringlane(&["what-if", "captured"]);
-    assert!(answer.line("hint: ").contains("`ringlane replay`"), "{}", answer.stderr);
     well(sandbox.ringlane(&["replay", "captured", "-o", "streamed"]));
-    assert!(well(sandbox.ringlane(&["what-if", "streamed"])).stdout.contains("(error 0.0 %)"));
+    for run in ["captured", "streamed"] {
+        assert!(well(sandbox.ringlane(&["what-if", run])).stdout.contains("(error 0.0 %)"), "{run}");
+    }
 }
 
 #[test]

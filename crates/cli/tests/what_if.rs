@@ -34,7 +34,10 @@ fn the_table_ranks_about_thirty_experiments_and_its_baseline_is_exact() {
     let answer = what_if(&sandbox, &["--json"]);
     assert_eq!(answer.status, 0, "{}", answer.stderr);
     let json = answer.json();
-    assert_eq!(fields(&json), ["baseline", "bound_us", "experiments", "limit", "notes", "sentence"]);
+    assert_eq!(
+        fields(&json),
+        ["baseline", "bound_gain", "bound_us", "experiments", "limit", "notes", "sentence"]
+    );
     assert_eq!(fields(&json["baseline"]), ["error", "recorded_us", "replayed_us"]);
     assert_eq!(json["baseline"]["error"], 0.0);
     assert_eq!(json["baseline"]["recorded_us"], json["baseline"]["replayed_us"]);

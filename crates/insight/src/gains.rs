@@ -24,6 +24,8 @@ pub struct WhatIf {
     pub baseline: Baseline,
     /// A time that no schedule of these blocks can beat.
     pub bound_us: f64,
+    /// The gain of a run that takes no longer.
+    pub bound_gain: f64,
     /// What limits the run: what the change with the largest gain lifts. `None` if no change gains [`GAIN_MIN`].
     pub limit: Option<Limit>,
     /// In one line: what limits the run, and what each remedy would gain.
@@ -43,6 +45,13 @@ pub struct Baseline {
     pub replayed_us: f64,
     /// By how much the replay is longer, as a part of the recorded time.
     pub error: f64,
+}
+
+impl Baseline {
+    /// The part of the replayed time that a run of this time would save.
+    pub fn gain_of(&self, makespan_us: f64) -> f64 {
+        if self.replayed_us > 0.0 { 1.0 - makespan_us / self.replayed_us } else { 0.0 }
+    }
 }
 
 /// What an experiment gives.
@@ -114,9 +123,9 @@ impl WhatIf {
         experiments.sort_by(|a, b| b.gain.total_cmp(&a.gain));
         let remedies = remedies(&experiments);
         let limit = limit_of(&remedies);
-        let most = 1.0 - bound_us / baseline.replayed_us.max(f64::MIN_POSITIVE);
-        let sentence = sentence::of(limit, &remedies, most);
-        WhatIf { baseline, bound_us, limit, sentence, experiments, notes }
+        let bound_gain = baseline.gain_of(bound_us);
+        let sentence = sentence::of(limit, &remedies, bound_gain);
+        WhatIf { baseline, bound_us, bound_gain, limit, sentence, experiments, notes }
     }
 
     /// The answer of one experiment, whatever it changes.
@@ -124,7 +133,9 @@ impl WhatIf {
         let direction = if outcome.gain < 0.0 { "longer" } else { "shorter" };
         let gain = percent_text(outcome.gain.abs());
         let sentence = format!("{}: the run would be {gain} {direction}.", outcome.name);
-        WhatIf { baseline, bound_us, limit: None, sentence, experiments: vec![outcome], notes: Vec::new() }
+        let bound_gain = baseline.gain_of(bound_us);
+        let experiments = vec![outcome];
+        WhatIf { baseline, bound_us, bound_gain, limit: None, sentence, experiments, notes: Vec::new() }
     }
 
     /// The line with another word for the limit, such as that of counters.
@@ -132,14 +143,6 @@ impl WhatIf {
         match self.limit {
             Some(own) if own != limit => self.sentence.replacen(own.label(), limit.label(), 1),
             _ => self.sentence.clone(),
-        }
-    }
-
-    /// How exact the replays are: `exact`, or by how much the unchanged one is off.
-    pub fn error_text(&self) -> String {
-        match self.baseline.error {
-            0.0 => "the unchanged replay is exact".to_string(),
-            error => format!("the unchanged replay is off by {}", percent_text(error)),
         }
     }
 }

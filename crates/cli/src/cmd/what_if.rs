@@ -230,11 +230,10 @@ fn text_of(answer: &WhatIf) -> String {
         table.push(vec![printable(name), time_text(*makespan_us), percent_text(*gain)]);
     }
     text += &table.render();
-    let most = 1.0 - answer.bound_us / baseline.replayed_us.max(f64::MIN_POSITIVE);
     text += &format!(
         "\nNo schedule of these blocks on these cores is shorter than {}, a gain of {}\n",
         time_text(answer.bound_us),
-        percent_text(most)
+        percent_text(answer.bound_gain)
     );
     text
 }

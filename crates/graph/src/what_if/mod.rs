@@ -98,8 +98,8 @@ pub trait Laboratory {
 
     /// Makes one experiment.
     fn run(&self, experiment: &Experiment) -> Result<Outcome, ReplayError> {
-        let (makespan_us, before) = (self.makespan_us(experiment)?, self.baseline().replayed_us);
-        let gain = if before > 0.0 { 1.0 - makespan_us / before } else { 0.0 };
+        let makespan_us = self.makespan_us(experiment)?;
+        let gain = self.baseline().gain_of(makespan_us);
         Ok(Outcome { name: experiment.name(), makespan_us, gain, remedy: remedy::of(experiment) })
     }
 }

@@ -16,7 +16,7 @@ function drawGains() {
   sheet(section, "What would help", "each line is a replay of this run with one change",
     h("p.limit", known.sentence),
     h("dl.measures", measure("recorded", micros(known.baseline.recorded_us)), measure("replayed unchanged", `${micros(known.baseline.replayed_us)}, error ${signed(known.baseline.error)}`),
-      measure("lower bound on these cores", `${micros(known.bound_us)}, a gain of ${signed(1 - known.bound_us / known.baseline.replayed_us)}`)),
+      measure("lower bound on these cores", `${micros(known.bound_us)}, a gain of ${signed(known.bound_gain)}`)),
     shown.length > 0 && gainsTable(shown, most),
     rest.length > 0 && h("details", h("summary", `${plural(rest.length, "more experiment")}`), gainsTable(rest, most)),
     known.notes.map((note) => h("p.note", note)));
