@@ -304,3 +304,18 @@ fn a_run_with_many_tasks_has_no_gains_unasked_and_says_why() {
     assert_eq!(sandbox.page_data("run/report.html")["gains"]["unknown"]["name"], "TooManyToTry");
     assert_eq!(what_if(&sandbox, &["--submit", "0x"]).status, 0);
 }
+
+#[test]
+fn a_captured_graph_on_cpu_is_replayed_on_the_model_of_the_machine() {
+    let graph = ["--threads", "2", "--runtime", "host_build_graph", "--chip-swimlane=3", "--dep-gen"];
+    let sandbox = recorded("cpu", &graph);
+    let answer = what_if(&sandbox, &["--json"]).json();
+    let experiments = answer["experiments"].as_array().unwrap();
+    let names: Vec<_> = experiments.iter().map(|one| one["name"].as_str().unwrap()).collect();
+    assert!(names.contains(&"threads 3") && names.contains(&"kernel GEMM 0.5x"), "{names:?}");
+    assert!(!names.contains(&"submit 0x"), "{names:?}");
+    for refused in [&["--submit", "0x"][..], &["--runtime", "tensormap_and_ringbuffer"]] {
+        let answer = what_if(&sandbox, refused);
+        assert!(answer.line("error: ").starts_with("ImpossibleExperiment"), "{}", answer.stderr);
+    }
+}
