@@ -210,6 +210,19 @@ pub enum Cost {
     },
 }
 
+/// The body of a kernel in CUDA C++, which all threads of a GPU's block run. `docs/cuda.md` describes what it can use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CudaBody {
+    /// The statements.
+    pub source: &'static str,
+    /// The names of the kernel's parameters in it, in order.
+    pub params: &'static [&'static str],
+    /// The file of the declaration.
+    pub file: &'static str,
+    /// Its line there.
+    pub line: u32,
+}
+
 /// A function that tasks run.
 ///
 /// Made by the macro [`kernel!`](crate::kernel), or plainly:
@@ -233,6 +246,7 @@ pub struct Kernel {
     more: Option<MoreArgs>,
     call: for<'a> fn(&mut Args<'a>) -> KernelResult,
     cost: Option<Cost>,
+    cuda: Option<CudaBody>,
     takes_anything: bool,
 }
 
@@ -265,7 +279,7 @@ impl Kernel {
             }
             i += 1;
         }
-        Kernel { name, core, params, arity, more, call, cost: None, takes_anything: false }
+        Kernel { name, core, params, arity, more, call, cost: None, cuda: None, takes_anything: false }
     }
 
     /// A kernel that does nothing and takes any arguments, also in a mixed task: it replaces one of a recorded program
@@ -291,6 +305,12 @@ impl Kernel {
     /// The same kernel with a cost model for modelled chips.
     pub const fn with_cost(mut self, cost: Cost) -> Self {
         self.cost = Some(cost);
+        self
+    }
+
+    /// The same kernel with a body for GPUs, in CUDA C++.
+    pub const fn with_cuda(mut self, body: CudaBody) -> Self {
+        self.cuda = Some(body);
         self
     }
 
@@ -330,6 +350,11 @@ impl Kernel {
     /// Its cost model.
     pub const fn cost(&self) -> Option<&Cost> {
         self.cost.as_ref()
+    }
+
+    /// Its body for GPUs.
+    pub const fn cuda(&self) -> Option<&CudaBody> {
+        self.cuda.as_ref()
     }
 
     /// How many arguments a submit must give; of a variadic kernel, at least.
@@ -391,7 +416,8 @@ pub fn registered_kernels() -> Vec<&'static Kernel> {
 ///
 /// Parameters: `&[T]` and `&mut [T]` (contiguous), `View<T, R>` and `ViewMut<T, R>` (strided, rank `R`),
 /// `SharedMut<T>`, a scalar type, `Block` (its own index), or as the last one `Rest<P>`: any number of arguments of one of
-/// these types. The body returns nothing or a `Result`.
+/// these types. The body returns nothing or a `Result`. A cost model for modelled chips follows `cost`, a body for GPUs in
+/// CUDA C++ follows `cuda`.
 ///
 /// ```
 /// use ringlane_engine::prelude::*;
@@ -406,7 +432,7 @@ pub fn registered_kernels() -> Vec<&'static Kernel> {
 #[macro_export]
 macro_rules! kernel {
     ($(#[$meta:meta])* $vis:vis static $name:ident = $core:ident fn($($arg:ident : $ty:ty),* $(,)?)
-     $(-> $ret:ty)? $body:block $(cost $cost:expr)?) => {
+     $(-> $ret:ty)? $body:block $(cuda $cuda:literal)? $(cuda include_str!($file:literal))? $(cost $cost:expr)?) => {
         $(#[$meta])*
         $vis static $name: $crate::api::kernel::Kernel = {
             fn body($($arg: $ty),*) $(-> $ret)? $body
@@ -417,12 +443,39 @@ macro_rules! kernel {
             }
             const PARAMS: &[$crate::api::kernel::ParamSpec] =
                 &[$(<$ty as $crate::api::params::KernelParam<'_>>::SPEC),*];
+            #[allow(dead_code)]
+            const NAMES: &[&str] = &[$(stringify!($arg)),*];
             $crate::api::kernel::Kernel::new(stringify!($name), $crate::kernel!(@core $core), PARAMS, call)
                 $(.with_cost($cost))?
+                $(.with_cuda($crate::kernel!(@cuda $cuda, NAMES)))?
+                $(.with_cuda($crate::kernel!(@cuda include_str!($file), NAMES)))?
         };
         $crate::inventory::submit! { $crate::api::kernel::Registered(&$name) }
+    };
+    (@cuda $source:expr, $params:ident) => {
+        $crate::api::kernel::CudaBody { source: $source, params: $params, file: file!(), line: line!() }
     };
     (@core aic) => { $crate::api::kernel::CoreType::Aic };
     (@core aiv) => { $crate::api::kernel::CoreType::Aiv };
     (@core any) => { $crate::api::kernel::CoreType::Any };
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use crate::prelude::*;
+
+    kernel! {
+        static DOUBLE = aiv fn(x: &[f32], y: &mut [f32]) {
+            y.iter_mut().zip(x).for_each(|(y, x)| *y = 2.0 * x);
+        } cuda "rl_each(i, y.len()) y[i] = 2.0f * x[i];" cost Cost::Ticks(|_| 1)
+    }
+    kernel! { static NOTHING = any fn(_x: &mut [u8]) {} cuda "" }
+
+    #[test]
+    fn a_kernel_keeps_its_body_for_gpus_with_the_names_of_its_parameters() {
+        let body = DOUBLE.cuda().unwrap();
+        assert_eq!((body.params, body.file), (&["x", "y"][..], file!()));
+        assert!(body.source.contains("rl_each") && body.line > 0 && DOUBLE.cost().is_some());
+        assert_eq!(NOTHING.cuda().unwrap().params, ["_x"]);
+    }
 }

@@ -1,0 +1,100 @@
+// What the device runtime needs of its machine: memory operations by name, the threads of a block, time.
+//
+// Compiled by NVRTC for a GPU, and by a C++ compiler for this machine's own threads (RL_HOST), where a block is one thread.
+// A word that several blocks use is read and written through these operations only. A plain load could be served from a
+// stale cache line: the kernel that runs all tasks never ends, so nothing invalidates those for it.
+#pragma once
+#ifdef RL_HOST
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <ctime>
+#include <sched.h>
+typedef uint32_t u32;
+typedef uint64_t u64;
+#define RL_DEVICE static inline
+#define RL_BODY static __attribute__((noinline))
+#define RL_SHARED static thread_local
+#define RL_MEMBER inline
+struct rl_dim3 { u32 x; };
+static thread_local rl_dim3 threadIdx = {0}, blockIdx = {0};
+static const rl_dim3 blockDim = {1};
+using std::exp; using std::fabs; using std::fmax; using std::fmin; using std::sqrt; using std::log;
+RL_DEVICE void rl_sync() {}
+RL_DEVICE u32 rl_load(const u32 *p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }
+RL_DEVICE u64 rl_load(const u64 *p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }
+RL_DEVICE void rl_store(u32 *p, u32 v) { __atomic_store_n(p, v, __ATOMIC_RELAXED); }
+RL_DEVICE u32 rl_load_host(const u32 *p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }
+RL_DEVICE void rl_store_host(u32 *p, u32 v) { __atomic_store_n(p, v, __ATOMIC_RELEASE); }
+RL_DEVICE u32 rl_add(u32 *p, u32 d) { return __atomic_fetch_add(p, d, __ATOMIC_RELAXED); }
+RL_DEVICE void rl_least(u32 *p, u32 v) { if (v < *p) *p = v; }
+RL_DEVICE void rl_acquire_host() { __atomic_thread_fence(__ATOMIC_ACQUIRE); }
+RL_DEVICE void rl_release() { __atomic_thread_fence(__ATOMIC_RELEASE); }
+RL_DEVICE void rl_acquire() { __atomic_thread_fence(__ATOMIC_ACQUIRE); }
+// More blocks than cores may wait: let the others run.
+RL_DEVICE void rl_pause() { sched_yield(); }
+RL_DEVICE u64 rl_nanoseconds() {
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (u64)now.tv_sec * 1000000000u + (u64)now.tv_nsec;
+}
+RL_DEVICE u32 rl_processor() { return blockIdx.x; }
+#else
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
+typedef unsigned int uint32_t;
+typedef unsigned long long uint64_t;
+typedef signed char int8_t;
+typedef short int16_t;
+typedef int int32_t;
+typedef long long int64_t;
+#define RL_DEVICE static __device__ __forceinline__
+#define RL_BODY static __device__ __noinline__
+#define RL_SHARED __shared__
+#define RL_MEMBER __device__ __forceinline__
+RL_DEVICE void rl_sync() { __syncthreads(); }
+RL_DEVICE u32 rl_load(const u32 *p) {
+    u32 v;
+    asm volatile("ld.relaxed.gpu.global.u32 %0,[%1];" : "=r"(v) : "l"(p) : "memory");
+    return v;
+}
+RL_DEVICE u64 rl_load(const u64 *p) {
+    u64 v;
+    asm volatile("ld.relaxed.gpu.global.u64 %0,[%1];" : "=l"(v) : "l"(p) : "memory");
+    return v;
+}
+RL_DEVICE void rl_store(u32 *p, u32 v) { asm volatile("st.relaxed.gpu.global.u32 [%0],%1;" ::"l"(p), "r"(v) : "memory"); }
+RL_DEVICE u32 rl_load_host(const u32 *p) {
+    u32 v;
+    asm volatile("ld.relaxed.sys.global.u32 %0,[%1];" : "=r"(v) : "l"(p) : "memory");
+    return v;
+}
+RL_DEVICE void rl_store_host(u32 *p, u32 v) { asm volatile("st.relaxed.sys.global.u32 [%0],%1;" ::"l"(p), "r"(v) : "memory"); }
+RL_DEVICE u32 rl_add(u32 *p, u32 d) {
+    u32 v;
+    asm volatile("atom.add.relaxed.gpu.global.u32 %0,[%1],%2;" : "=r"(v) : "l"(p), "r"(d) : "memory");
+    return v;
+}
+// The smallest, in memory that the threads of the block share.
+RL_DEVICE void rl_least(u32 *p, u32 v) { atomicMin(p, v); }
+RL_DEVICE void rl_acquire_host() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
+RL_DEVICE void rl_release() { asm volatile("fence.release.gpu;" ::: "memory"); }
+RL_DEVICE void rl_acquire() { asm volatile("fence.acquire.gpu;" ::: "memory"); }
+RL_DEVICE void rl_pause() {}
+RL_DEVICE u64 rl_nanoseconds() {
+    u64 v;
+    asm volatile("mov.u64 %0,%globaltimer;" : "=l"(v));
+    return v;
+}
+RL_DEVICE u32 rl_processor() {
+    u32 v;
+    asm("mov.u32 %0,%smid;" : "=r"(v));
+    return v;
+}
+#endif
+// A loop whose rounds are shared among the threads of the block.
+#define rl_each(i, n) for (u64 i = threadIdx.x, rl_end_##i = (n); i < rl_end_##i; i += blockDim.x)
+// One thread of the block.
+#define rl_one if (threadIdx.x == 0)

@@ -1,0 +1,156 @@
+// What a kernel body sees of its arguments.
+//
+// The words of a task's arguments are those that the engine wrote (crates/engine/src/api/args.rs):
+//   tensor  head, place, offset, then one word for each dimension: length, and above it the stride in elements
+//   scalar  head, bits
+// head: rank, data type << 8, flags << 16, access << 24, split << 32, kind << 40
+#pragma once
+#include "platform.h"
+
+struct rl_block { u32 index, count; };
+
+// The arguments of one block that were not taken yet.
+struct rl_args {
+    const u64 *words;
+    u32 left;               // words
+    const u64 *spaces;      // where each space begins
+    u32 block, blocks;
+};
+
+// A tensor, or this block's part of one.
+struct rl_part { char *data; u32 rank; u32 len[8]; u32 stride[8]; };
+
+RL_DEVICE u32 rl_element_bytes(u32 dtype) {
+    const u64 bytes = 0x118422884422111ull;  // one digit for each data type, the first one last
+    return (u32)(bytes >> (dtype * 4)) & 15;
+}
+
+enum { RL_NO_SPLIT = 255, RL_SCALAR = 2 };
+
+RL_DEVICE rl_part rl_take_part(rl_args &a) {
+    const u64 head = a.words[0], place = a.words[1];
+    rl_part part;
+    part.rank = (u32)head & 255;
+    u64 offset = a.words[2];
+    for (u32 d = 0; d < part.rank; d++) {
+        const u64 dim = a.words[3 + d];
+        part.len[d] = (u32)dim;
+        part.stride[d] = (u32)(dim >> 32);
+    }
+    const u32 split = (u32)(head >> 32) & 255;
+    if (split != RL_NO_SPLIT) {
+        const u32 len = part.len[split], each = (len + a.blocks - 1) / a.blocks;
+        const u64 from = (u64)each * a.block;
+        const u32 start = from < len ? (u32)from : len;
+        const u32 own = each < len - start ? each : len - start;
+        offset += own == 0 ? 0 : (u64)start * part.stride[split] * rl_element_bytes((u32)(head >> 8) & 255);
+        part.len[split] = own;
+    }
+    part.data = (char *)(a.spaces[place & 0xfffffff] + offset);
+    a.words += 3 + part.rank;
+    a.left -= 3 + part.rank;
+    return part;
+}
+
+RL_DEVICE u64 rl_elements(const rl_part &part) {
+    u64 n = 1;
+    for (u32 d = 0; d < part.rank; d++) n *= part.len[d];
+    return n;
+}
+
+RL_DEVICE u64 rl_take_bits(rl_args &a) {
+    const u64 bits = a.words[1];
+    a.words += 2;
+    a.left -= 2;
+    return bits;
+}
+
+#ifdef RL_CHECK
+#define RL_INDEX(i, n) rl_checked((i), (n))
+#else
+#define RL_INDEX(i, n) (i)
+#endif
+RL_DEVICE u64 rl_checked(u64 i, u64 n);
+
+// Elements that are contiguous.
+template <class T> struct rl_slice {
+    T *at;
+    u64 count;
+    RL_MEMBER u64 len() const { return count; }
+    RL_MEMBER T *data() const { return at; }
+    RL_MEMBER T &operator[](u64 i) const { return at[RL_INDEX(i, count)]; }
+};
+
+// Elements at strides.
+template <class T, int R> struct rl_view {
+    T *at;
+    u32 lens[R], strides[R];
+    RL_MEMBER u32 shape(int d) const { return lens[d]; }
+    RL_MEMBER u32 stride(int d) const { return strides[d]; }
+    RL_MEMBER T &operator()(u64 i) const { return at[RL_INDEX(i, lens[0]) * strides[0]]; }
+    RL_MEMBER T &operator()(u64 i, u64 j) const {
+        return at[RL_INDEX(i, lens[0]) * strides[0] + RL_INDEX(j, lens[1]) * strides[1]];
+    }
+    RL_MEMBER T &operator()(u64 i, u64 j, u64 k) const {
+        return at[RL_INDEX(i, lens[0]) * strides[0] + RL_INDEX(j, lens[1]) * strides[1] +
+                  RL_INDEX(k, lens[2]) * strides[2]];
+    }
+};
+
+// Takes one argument of a type; a specialization for each kind of parameter.
+template <class P> struct rl_take {
+    RL_MEMBER static P from(rl_args &a) {
+        const u64 bits = rl_take_bits(a);
+        P value;
+        for (u32 i = 0; i < sizeof(P); i++) ((char *)&value)[i] = (char)(bits >> (8 * i));
+        return value;
+    }
+};
+template <class T> struct rl_take<rl_slice<T>> {
+    RL_MEMBER static rl_slice<T> from(rl_args &a) {
+        const rl_part part = rl_take_part(a);
+        return rl_slice<T>{(T *)part.data, rl_elements(part)};
+    }
+};
+template <class T, int R> struct rl_take<rl_view<T, R>> {
+    RL_MEMBER static rl_view<T, R> from(rl_args &a) {
+        const rl_part part = rl_take_part(a);
+        rl_view<T, R> view;
+        view.at = (T *)part.data;
+        for (int d = 0; d < R; d++) {
+            view.lens[d] = part.len[d];
+            view.strides[d] = part.stride[d];
+        }
+        return view;
+    }
+};
+template <> struct rl_take<rl_block> {
+    RL_MEMBER static rl_block from(rl_args &a) { return rl_block{a.block, a.blocks}; }
+};
+
+// All arguments that are left, of one type: rest.len(), rest[i].
+template <class P> struct rl_rest {
+    rl_args all;
+    u32 count;
+    RL_MEMBER u32 len() const { return count; }
+    RL_MEMBER P operator[](u32 i) const {
+        rl_args a = all;
+        for (u32 k = 0; k < i; k++) rl_skip(a);
+        return rl_take<P>::from(a);
+    }
+    RL_MEMBER static void rl_skip(rl_args &a) {
+        const u32 words = (a.words[0] >> 40 & 255) == RL_SCALAR ? 2 : 3 + ((u32)a.words[0] & 255);
+        a.words += words;
+        a.left -= words;
+    }
+};
+template <class P> struct rl_take<rl_rest<P>> {
+    RL_MEMBER static rl_rest<P> from(rl_args &a) {
+        rl_rest<P> rest = {a, 0};
+        while (a.left) {
+            rl_rest<P>::rl_skip(a);
+            rest.count++;
+        }
+        return rest;
+    }
+};

@@ -1,0 +1,3 @@
+//! The cuda chip: tasks on an NVIDIA GPU.
+
+pub mod source;
