@@ -84,3 +84,106 @@ RL_DEVICE u64 rl_checked(u64 i, u64 n) {
 #define rl_scratch(T, name, n)                                                        \
     if ((u64)(n) * sizeof(T) > RL_SCRATCH_BYTES) { rl_fail("the kernel needs more scratch memory than a block has"); return; } \
     T *const name = (T *)rl_scratch_memory
+
+// What follows helps bodies to be short and fast. The threads of the block share each of these calls, so all of them must
+// make it.
+
+RL_DEVICE u64 rl_min(u64 a, u64 b) { return a < b ? a : b; }
+RL_DEVICE u64 rl_min(u64 a, u64 b, u64 c) { return rl_min(a, rl_min(b, c)); }
+
+// to[i] = f(i) for all i below n. Each thread computes several values before it stores them, so that their loads overlap:
+// f(i) may read to[i], but no other element that this call writes.
+template <class T, class F> RL_DEVICE void rl_map(T *to, u64 n, F f) {
+    enum { AT_ONCE = 8 };
+    const u64 step = blockDim.x;
+    u64 i = threadIdx.x;
+    for (; i + (AT_ONCE - 1) * step < n; i += AT_ONCE * step) {
+        T values[AT_ONCE];
+        RL_UNROLL
+        for (u32 k = 0; k < AT_ONCE; k++) values[k] = f(i + k * step);
+        RL_UNROLL
+        for (u32 k = 0; k < AT_ONCE; k++) to[i + k * step] = values[k];
+    }
+    for (; i < n; i += step) to[i] = f(i);
+}
+
+// Stores the numbers below n that f accepts in `list`, in order, and gives their count. `list` is scratch memory for n
+// numbers and, behind them, RL_SELECT_WORDS others.
+enum { RL_SELECT_WORDS = 1024 };
+template <class F> RL_DEVICE u32 rl_select(u32 *list, u32 n, F f) {
+    u32 *const counts = list + n;
+    const u32 each = (n + blockDim.x - 1) / blockDim.x;
+    const u32 start = (u32)rl_min(threadIdx.x * each, n), end = (u32)rl_min(start + each, n);
+    u32 own = 0;
+    for (u32 i = start; i < end; i++) own += f(i) ? 1 : 0;
+    counts[threadIdx.x] = own;
+    rl_sync();
+    u32 at = 0, all = 0;
+    for (u32 t = 0; t < blockDim.x; t++) {
+        if (t == threadIdx.x) at = all;
+        all += counts[t];
+    }
+    for (u32 i = start; i < end; i++) if (f(i)) list[at++] = i;
+    rl_sync();
+    return all;
+}
+
+// A matrix product in pieces of RL_DEPTH terms: calls add(i, j, sum, from) with the sum of a(i, k)·b(k, j) over each piece of
+// the terms, from term `from`, for all i below `rows` and j below `cols`. The pieces come in order; one thread makes all calls
+// for an element. `room` is scratch memory for RL_PRODUCT_FLOATS numbers.
+enum { RL_DEPTH = 64, RL_SIDE = 68, RL_PRODUCT_FLOATS = 2 * RL_DEPTH * RL_SIDE };
+struct alignas(16) rl_four { float of[4]; };
+template <int N> RL_DEVICE void rl_copy_row(float *to, const float *from) {
+    if (N == 4) *(rl_four *)to = *(const rl_four *)from;
+    else for (int n = 0; n < N; n++) to[n] = from[n];
+}
+
+// The same with I×J elements for each of 256 threads.
+template <int I, int J, class A, class B, class Add>
+RL_DEVICE void rl_product_of(float *room, u32 rows, u32 cols, u32 depth, A a, B b, Add add) {
+    float *const left = room, *const right = room + RL_DEPTH * RL_SIDE;
+    for (u32 top = 0; top < rows; top += 16 * I)
+    for (u32 side = 0; side < cols; side += 16 * J)
+    for (u32 from = 0; from == 0 || from < depth; from += RL_DEPTH) {
+        const u32 terms = (u32)rl_min(RL_DEPTH, depth - from);
+        rl_sync();
+        rl_each(e, 16 * I * RL_DEPTH) {
+            const u32 k = (u32)e % RL_DEPTH, i = (u32)e / RL_DEPTH;
+            if (k < terms) left[k * RL_SIDE + i] = top + i < rows ? a(top + i, from + k) : 0.0f;
+        }
+        rl_each(e, 16 * J * terms) {
+            const u32 j = (u32)e % (16 * J), k = (u32)e / (16 * J);
+            right[k * RL_SIDE + j] = side + j < cols ? b(from + k, side + j) : 0.0f;
+        }
+        rl_sync();
+        rl_each(t, 256) {
+            const u32 i0 = (u32)t / 16 * I, j0 = (u32)t % 16 * J;
+            if (top + i0 >= rows || side + j0 >= cols) continue;
+            float sums[I][J] = {};
+            for (u32 k = 0; k < terms; k++) {
+                alignas(16) float x[I], y[J];
+                rl_copy_row<I>(x, left + k * RL_SIDE + i0);
+                rl_copy_row<J>(y, right + k * RL_SIDE + j0);
+                RL_UNROLL
+                for (int i = 0; i < I; i++) {
+                    RL_UNROLL
+                    for (int j = 0; j < J; j++) sums[i][j] += x[i] * y[j];
+                }
+            }
+            RL_UNROLL
+            for (int i = 0; i < I; i++) {
+                RL_UNROLL
+                for (int j = 0; j < J; j++) {
+                    if (top + i0 + i < rows && side + j0 + j < cols) add(top + i0 + i, side + j0 + j, sums[i][j], from);
+                }
+            }
+        }
+    }
+    rl_sync();
+}
+template <class A, class B, class Add>
+RL_DEVICE void rl_product(float *room, u32 rows, u32 cols, u32 depth, A a, B b, Add add) {
+    if (rows <= 16) rl_product_of<1, 4>(room, rows, cols, depth, a, b, add);
+    else if (rows <= 32 && cols <= 32) rl_product_of<2, 2>(room, rows, cols, depth, a, b, add);
+    else rl_product_of<4, 4>(room, rows, cols, depth, a, b, add);
+}

@@ -94,6 +94,14 @@ RL_DEVICE u32 rl_processor() {
     return v;
 }
 #endif
+// RL_UNROLL: before a loop with a constant number of rounds.
+#ifdef RL_HOST
+#define RL_INFINITY __builtin_huge_valf()
+#define RL_UNROLL _Pragma("GCC unroll 8")
+#else
+#define RL_INFINITY __int_as_float(0x7f800000)
+#define RL_UNROLL _Pragma("unroll")
+#endif
 // A loop whose rounds are shared among the threads of the block.
 #define rl_each(i, n) for (u64 i = threadIdx.x, rl_end_##i = (n); i < rl_end_##i; i += blockDim.x)
 // One thread of the block.

@@ -10,7 +10,7 @@
 //!
 //! Golden: sums in f64, absolute tolerance 1e-4 (each sum has up to 68 terms below 4).
 
-use ringlane_engine::api::kernel::Registered;
+use ringlane_engine::api::kernel::{CudaBody, Registered};
 use ringlane_engine::inventory;
 use ringlane_engine::prelude::*;
 
@@ -61,7 +61,9 @@ kernel! {
     /// y = 2·x - 1 for the part of the input of one producer.
     static PRODUCE = aiv fn(x: &[f32], y: &mut [f32]) {
         y.iter_mut().zip(x).for_each(|(y, x)| *y = 2.0 * x - 1.0);
-    } cost cost::PASS
+    }
+    cuda "rl_map(y.data(), rl_min(x.len(), y.len()), [&](u64 i) { return 2.0f * x[i] - 1.0f; });"
+    cost cost::PASS
 }
 
 /// The arguments of a consumer's kernel: `N` tensors to read, the number of the consumer, the result.
@@ -87,8 +89,12 @@ fn gather<const N: usize>(args: &mut Args<'_>) -> KernelResult {
     Ok(())
 }
 
+/// The same for GPUs. Like [`gather`], it takes its arguments itself.
+const GATHER: CudaBody =
+    CudaBody { source: include_str!("fanin.cuh"), params: &[], file: "fanin.cuh", line: 1 };
+
 const fn consumer<const N: usize>(name: &'static str, params: &'static [ParamSpec]) -> Kernel {
-    Kernel::new(name, CoreType::Aiv, params, gather::<N>).with_cost(cost::PASS)
+    Kernel::new(name, CoreType::Aiv, params, gather::<N>).with_cost(cost::PASS).with_cuda(GATHER)
 }
 
 static GATHER_4: Kernel = consumer::<4>("GATHER_4", &params::<4, 6>());

@@ -104,7 +104,9 @@ kernel! {
             let scratch = steps_in_scratch(&rows, &area, steps);
             step_tile(&scratch.chunks_exact(view.shape()[1]).collect::<Vec<_>>(), area, &mut tile);
         }
-    } cost Cost::Roofline { flops: diffuse_flops, bytes: cost::all_bytes }
+    }
+    cuda include_str!("heat.cuh")
+    cost Cost::Roofline { flops: diffuse_flops, bytes: cost::all_bytes }
 }
 
 /// All steps but the last. A step computes only the cells that the steps after it need; the others are stale.

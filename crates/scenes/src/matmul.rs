@@ -64,7 +64,9 @@ kernel! {
                 axpy(row, a, b.row(&[k]));
             }
         }
-    } cost cost::PRODUCT
+    }
+    cuda include_str!("matmul.cuh")
+    cost cost::PRODUCT
 }
 
 #[derive(Clone, Copy)]

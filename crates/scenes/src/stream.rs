@@ -52,6 +52,7 @@ kernel! {
     static STEP = aiv fn(x: &[u32], y: &mut [u32]) {
         y.iter_mut().zip(x).for_each(|(y, x)| *y = x.wrapping_mul(FACTOR).wrapping_add(OFFSET));
     }
+    cuda "rl_each(i, rl_min(x.len(), y.len())) y[i] = x[i] * 1664525u + 1013904223u;"
 }
 
 kernel! {
@@ -59,6 +60,7 @@ kernel! {
     static STEP_IN_PLACE = aiv fn(x: &mut [u32]) {
         x.iter_mut().for_each(|x| *x = x.wrapping_mul(FACTOR).wrapping_add(OFFSET));
     }
+    cuda "rl_each(i, x.len()) x[i] = x[i] * 1664525u + 1013904223u;"
 }
 
 struct Stream {

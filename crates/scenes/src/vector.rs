@@ -53,21 +53,27 @@ kernel! {
     /// c = a + b
     static VECTOR_ADD = aiv fn(a: &[f32], b: &[f32], c: &mut [f32]) {
         c.iter_mut().zip(a.iter().zip(b)).for_each(|(c, (a, b))| *c = a + b);
-    } cost cost::PASS
+    }
+    cuda "rl_map(c.data(), rl_min(a.len(), b.len(), c.len()), [&](u64 i) { return a[i] + b[i]; });"
+    cost cost::PASS
 }
 
 kernel! {
     /// y = x + s
     static VECTOR_SHIFT = aiv fn(x: &[f32], y: &mut [f32], s: f32) {
         y.iter_mut().zip(x).for_each(|(y, x)| *y = x + s);
-    } cost cost::PASS
+    }
+    cuda "rl_map(y.data(), rl_min(x.len(), y.len()), [&](u64 i) { return x[i] + s; });"
+    cost cost::PASS
 }
 
 kernel! {
     /// c = a·b
     static VECTOR_MUL = aiv fn(a: &[f32], b: &[f32], c: &mut [f32]) {
         c.iter_mut().zip(a.iter().zip(b)).for_each(|(c, (a, b))| *c = a * b);
-    } cost cost::PASS
+    }
+    cuda "rl_map(c.data(), rl_min(a.len(), b.len(), c.len()), [&](u64 i) { return a[i] * b[i]; });"
+    cost cost::PASS
 }
 
 #[derive(Clone, Copy)]

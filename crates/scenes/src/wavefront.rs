@@ -82,7 +82,9 @@ kernel! {
                 *cell = previous;
             }
         }
-    } cost cost::PASS
+    }
+    cuda include_str!("wavefront.cuh")
+    cost cost::PASS
 }
 
 #[derive(Clone, Copy)]

@@ -26,7 +26,9 @@ kernel! {
             }
         }
         Ok(())
-    } cost Cost::Roofline { flops: |args| cubed(args) / 3.0, bytes: cost::all_bytes }
+    }
+    cuda include_str!("potrf.cuh")
+    cost Cost::Roofline { flops: |args| cubed(args) / 3.0, bytes: cost::all_bytes }
 }
 
 kernel! {
@@ -40,7 +42,9 @@ kernel! {
                 x[j] = (x[j] - dot(&x[..j], l)) / l[j];
             }
         }
-    } cost Cost::Roofline { flops: cubed, bytes: cost::all_bytes }
+    }
+    cuda include_str!("trsm.cuh")
+    cost Cost::Roofline { flops: cubed, bytes: cost::all_bytes }
 }
 
 kernel! {
@@ -52,7 +56,9 @@ kernel! {
             let row = &mut c.row(&[i])[..=i];
             row.iter_mut().enumerate().for_each(|(j, c)| *c -= dot(left, a.row(&[j])));
         }
-    } cost Cost::Roofline { flops: cubed, bytes: cost::all_bytes }
+    }
+    cuda include_str!("syrk.cuh")
+    cost Cost::Roofline { flops: cubed, bytes: cost::all_bytes }
 }
 
 kernel! {
@@ -63,7 +69,9 @@ kernel! {
             let left = a.row(&[i]);
             c.row(&[i]).iter_mut().enumerate().for_each(|(j, c)| *c -= dot(left, b.row(&[j])));
         }
-    } cost cost::PRODUCT
+    }
+    cuda include_str!("gemm.cuh")
+    cost cost::PRODUCT
 }
 
 /// The operations of a triangular solve or update with tiles of the size of the first argument.

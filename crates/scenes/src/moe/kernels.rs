@@ -32,7 +32,9 @@ kernel! {
             route.row(&[token]).copy_from_slice(&best.map(|(_, expert)| expert));
             weight.row(&[token]).copy_from_slice(&[1.0 / (1.0 + second), second / (1.0 + second)]);
         }
-    } cost cost::PASS
+    }
+    cuda include_str!("gate.cuh")
+    cost cost::PASS
 }
 
 kernel! {
@@ -54,7 +56,9 @@ kernel! {
             row.fill(0.0);
             hidden.iter().enumerate().for_each(|(h, &x)| axpy(row, x.max(0.0), down.row(&[h])));
         }
-    } cost Cost::Roofline { flops: expert_flops, bytes: cost::all_bytes }
+    }
+    cuda include_str!("expert.cuh")
+    cost Cost::Roofline { flops: expert_flops, bytes: cost::all_bytes }
 }
 
 kernel! {
@@ -71,7 +75,9 @@ kernel! {
             let choice = (route[[token, 0]] != expert) as usize;
             axpy(y.row(&[token]), weight[[token, choice]], part.row(&[at]));
         }
-    } cost cost::PASS
+    }
+    cuda include_str!("combine.cuh")
+    cost cost::PASS
 }
 
 /// The tokens that chose an expert, in order.

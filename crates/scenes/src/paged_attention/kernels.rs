@@ -17,7 +17,9 @@ kernel! {
             let query = q.row(&[i]);
             s.row(&[i]).iter_mut().enumerate().for_each(|(j, s)| *s = dot(query, k.row(&[j])) * scale);
         }
-    } cost cost::PRODUCT
+    }
+    cuda include_str!("qk.cuh")
+    cost cost::PRODUCT
 }
 
 kernel! {
@@ -25,7 +27,9 @@ kernel! {
     pub(super) static SOFTMAX = aiv fn(s: ViewMut<f32, 2>, max: &mut [f32], sum: &mut [f32]) {
         let mut s = s;
         softmax(&mut s, max, sum);
-    } cost cost::PASS
+    }
+    cuda include_str!("softmax.cuh")
+    cost cost::PASS
 }
 
 /// The computation of SOFTMAX.
@@ -47,7 +51,9 @@ kernel! {
             row.fill(0.0);
             p.row(&[i]).iter().enumerate().for_each(|(j, &p)| axpy(row, p, v.row(&[j])));
         }
-    } cost cost::PRODUCT
+    }
+    cuda include_str!("pv.cuh")
+    cost cost::PRODUCT
 }
 
 kernel! {
@@ -71,7 +77,9 @@ kernel! {
             let pairs = acc.row(&[i]).iter_mut().zip(o.row(&[i]));
             pairs.for_each(|(acc, o)| *acc = old * *acc + new * o);
         }
-    } cost cost::PASS
+    }
+    cuda include_str!("update.cuh")
+    cost cost::PASS
 }
 
 kernel! {
@@ -81,5 +89,7 @@ kernel! {
         for (i, sum) in sum.iter().enumerate() {
             out.row(&[i]).iter_mut().zip(acc.row(&[i])).for_each(|(out, acc)| *out = acc / sum);
         }
-    } cost cost::PASS
+    }
+    cuda include_str!("normalise.cuh")
+    cost cost::PASS
 }

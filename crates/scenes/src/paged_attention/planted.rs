@@ -3,6 +3,7 @@
 //! The injected kernel has the name, arguments and cost of SOFTMAX, so that a run with it is otherwise the same
 //! program.
 
+use ringlane_engine::api::kernel::CudaBody;
 use ringlane_engine::prelude::*;
 
 use super::kernels::{SOFTMAX, softmax};
@@ -13,11 +14,18 @@ use crate::settings::Settings;
 /// The hidden parameter.
 pub(super) const PARAM: &str = "plant";
 
-static WRONG: Kernel = twin(|args| planted(args, |_, sum| sum[0] *= 2.0));
-static NAN: Kernel = twin(|args| planted(args, |scores, _| scores[0] = f32::NAN));
+static WRONG: Kernel = twin(
+    |args| planted(args, |_, sum| sum[0] *= 2.0),
+    concat!(include_str!("softmax.cuh"), "rl_sync(); rl_one sum[0] *= 2.0f;"),
+);
+static NAN: Kernel = twin(
+    |args| planted(args, |scores, _| scores[0] = f32::NAN),
+    concat!(include_str!("softmax.cuh"), "rl_sync(); rl_one s(0, 0) = RL_INFINITY - RL_INFINITY;"),
+);
 
-const fn twin(call: for<'a> fn(&mut Args<'a>) -> KernelResult) -> Kernel {
-    Kernel::new(SOFTMAX.name(), SOFTMAX.core(), SOFTMAX.params(), call).with_cost(cost::PASS)
+const fn twin(call: for<'a> fn(&mut Args<'a>) -> KernelResult, cuda: &'static str) -> Kernel {
+    let body = CudaBody { source: cuda, params: &["s", "max", "sum"], file: "softmax.cuh", line: 1 };
+    Kernel::new(SOFTMAX.name(), SOFTMAX.core(), SOFTMAX.params(), call).with_cost(cost::PASS).with_cuda(body)
 }
 
 /// The softmax, followed by a change of its first row of scores or of the sums.
