@@ -25,8 +25,8 @@ struct rl_bits16 { uint16_t bits; };
 // Where a block says what it does: memory of the host.
 struct rl_board {
     u32 failed;     // 1 if a body called rl_fail, 2 if an index was out of bounds
-    u32 task;       // what it runs: the number that the entry has for the host
-    u32 block;
+    u32 task;       // what it runs, or ran last: the numbers that the entry has for the host
+    u32 index;
     u32 text_len;
     char text[240];
 };

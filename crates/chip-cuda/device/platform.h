@@ -24,11 +24,8 @@ RL_DEVICE void rl_sync() {}
 RL_DEVICE u32 rl_load(const u32 *p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }
 RL_DEVICE u64 rl_load(const u64 *p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }
 RL_DEVICE void rl_store(u32 *p, u32 v) { __atomic_store_n(p, v, __ATOMIC_RELAXED); }
-RL_DEVICE u32 rl_load_host(const u32 *p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }
 RL_DEVICE void rl_store_host(u32 *p, u32 v) { __atomic_store_n(p, v, __ATOMIC_RELEASE); }
 RL_DEVICE u32 rl_add(u32 *p, u32 d) { return __atomic_fetch_add(p, d, __ATOMIC_RELAXED); }
-RL_DEVICE void rl_least(u32 *p, u32 v) { if (v < *p) *p = v; }
-RL_DEVICE void rl_acquire_host() { __atomic_thread_fence(__ATOMIC_ACQUIRE); }
 RL_DEVICE void rl_release() { __atomic_thread_fence(__ATOMIC_RELEASE); }
 RL_DEVICE void rl_acquire() { __atomic_thread_fence(__ATOMIC_ACQUIRE); }
 // More blocks than cores may wait: let the others run.
@@ -66,20 +63,12 @@ RL_DEVICE u64 rl_load(const u64 *p) {
     return v;
 }
 RL_DEVICE void rl_store(u32 *p, u32 v) { asm volatile("st.relaxed.gpu.global.u32 [%0],%1;" ::"l"(p), "r"(v) : "memory"); }
-RL_DEVICE u32 rl_load_host(const u32 *p) {
-    u32 v;
-    asm volatile("ld.relaxed.sys.global.u32 %0,[%1];" : "=r"(v) : "l"(p) : "memory");
-    return v;
-}
 RL_DEVICE void rl_store_host(u32 *p, u32 v) { asm volatile("st.relaxed.sys.global.u32 [%0],%1;" ::"l"(p), "r"(v) : "memory"); }
 RL_DEVICE u32 rl_add(u32 *p, u32 d) {
     u32 v;
     asm volatile("atom.add.relaxed.gpu.global.u32 %0,[%1],%2;" : "=r"(v) : "l"(p), "r"(d) : "memory");
     return v;
 }
-// The smallest, in memory that the threads of the block share.
-RL_DEVICE void rl_least(u32 *p, u32 v) { atomicMin(p, v); }
-RL_DEVICE void rl_acquire_host() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
 RL_DEVICE void rl_release() { asm volatile("fence.release.gpu;" ::: "memory"); }
 RL_DEVICE void rl_acquire() { asm volatile("fence.acquire.gpu;" ::: "memory"); }
 RL_DEVICE void rl_pause() {}

@@ -1,54 +1,45 @@
 // The device runtime: every block of the grid works off a list of entries, in order, and waits for what each follows.
 //
-// An entry is one block of one task. Blocks that other entries wait for set a flag; an entry waits until the flags of its
-// predecessors are set. There is no queue and no lock: the host decides which list an entry is on. It appends entries in
-// submission order, so the first entry that is not finished never waits for a later one, and no order of the lists can deadlock.
+// An entry is one block of one task. A task has a flag, which is set when its last block has ended; an entry waits until the
+// flags of its predecessors are set. There is no queue and no lock: the host decides which list an entry is on. It adds entries
+// in an order in which every task comes after all that it follows, so the first entry that is not finished never waits for a
+// later one, and no order of the lists can deadlock. All blocks of the grid run at the same time (a cooperative launch).
 //
-//   captured   the lists are resident; a replay is one launch, and flags count replays (the epoch)
-//   streamed   the last block of the grid is the feeder: it moves entries from the host's ring to the rings of the lists
+// Nothing is reset between launches: a flag is set if it has the number of the launch, the epoch.
 #pragma once
 #include "body.h"
 
-enum { RL_ENTRY_WORDS = 32, RL_PREDECESSORS = 6, RL_INLINE_WORDS = 19, RL_BATCH = 64 };
+enum { RL_ENTRY_WORDS = 32, RL_PREDECESSORS = 8, RL_INLINE_WORDS = 23 };
+enum { RL_MAKES_OUTPUTS = 1, RL_ONLY_WAITS = 2, RL_MANY_BLOCKS = 4, RL_INITIALIZES = 8 };
 enum { RL_ACCESS_OUTPUT = 1 };
-enum { RL_MAKES_OUTPUTS = 1, RL_ONLY_WAITS = 2, RL_MANY_BLOCKS = 4 };
 
 // 256 bytes. The host's side is crates/chip-cuda/src/entry.rs.
 struct rl_entry {
-    u32 stamp;              // streamed: the entry's number in the host's ring, then in its list
-    u32 list;
-    u32 position;           // its number in the list, from 1
     uint16_t kernel;
     uint8_t predecessors;
     uint8_t kind;
-    u32 block, blocks;
-    u32 flag;               // which flag it sets
-    u32 value;              // to what
-    u32 last;               // of a task of many blocks: the count of the one that sets the flag (captured: in the first replay)
-    u32 task;               // for the host
     u32 words;              // of arguments
-    u32 reserved;
-    u64 far_words;          // where they are, if they are not here
-    u32 before[2 * RL_PREDECESSORS];    // flag and value of each
+    u32 block, blocks;      // of its kernel
+    u32 flag;               // which flag it sets
+    u32 last;               // of a task of many blocks: how many there are
+    u32 task, index;        // for the host: the task's number, and the block's number in it
+    u64 far_words;          // where the arguments are, if they are not here
+    u32 before[RL_PREDECESSORS];    // the flags that it waits for
     u64 near_words[RL_INLINE_WORDS];
 };
 static_assert(sizeof(rl_entry) == 8 * RL_ENTRY_WORDS, "the host writes entries of this size");
 
-struct rl_times { u64 start, end; u32 processor, block; };
+struct rl_times { u64 start, end; u32 processor, ended; };
 
 struct rl_grid {
-    rl_entry *entries;      // of all lists, or the rings of the lists
-    const u32 *first;       // captured: the first entry of each list, and the end
-    const rl_entry *host_ring;
-    u64 ring_len, host_ring_len;    // streamed: entries of a list's ring, and of the host's
-    u32 *flags, *counts;
-    u32 *done;              // streamed, memory of the host: the value of each flag that was set
-    u32 *halt;              // not 0: no further entry begins
-    const u32 *stop;        // memory of the host: not 0 ends a streamed run
+    const rl_entry *entries;    // of all lists
+    const u32 *first;           // the first entry of each list, and the end
+    u32 *flags, *counts;        // of each task
+    u32 *halt;                  // not 0: no further entry begins
     const u64 *spaces;
-    rl_board *boards;       // memory of the host
-    rl_times *times;        // one for each entry; null if nobody wants them
-    u32 epoch, lists;
+    rl_board *boards;           // of each block of the grid; memory of the host
+    rl_times *times;            // of each entry
+    u32 epoch, timed;           // timed: not 0 if somebody wants the times
 };
 
 RL_BODY void rl_dispatch(u32 kernel, rl_args a);
@@ -77,9 +68,16 @@ RL_DEVICE void rl_zero_outputs(rl_args a) {
     }
 }
 
-// Waits until a flag has at least this value; false if the run is halted first.
-RL_DEVICE bool rl_await(const rl_grid &g, u32 flag, u32 value) {
-    while ((int32_t)(rl_load(&g.flags[flag]) - value) < 0) {
+// Initializes memory: near_words has the address and the number of bytes, far_words the contents or 0 for zeros.
+RL_DEVICE void rl_initialize(const rl_entry &e) {
+    char *const to = (char *)e.near_words[0];
+    const char *const from = (const char *)e.far_words;
+    rl_each(i, e.near_words[1]) to[i] = from ? from[i] : 0;
+}
+
+// Waits until a task has ended; false if the run is halted first.
+RL_DEVICE bool rl_await(const rl_grid &g, u32 flag) {
+    while (rl_load(&g.flags[flag]) != g.epoch) {
         if (rl_load(g.halt)) return false;
         rl_pause();
     }
@@ -87,140 +85,66 @@ RL_DEVICE bool rl_await(const rl_grid &g, u32 flag, u32 value) {
 }
 
 // Tells those that wait that a block of a task has ended.
-RL_DEVICE void rl_publish(const rl_grid &g, const rl_entry &e, u32 value) {
+RL_DEVICE void rl_publish(const rl_grid &g, const rl_entry &e) {
     rl_release();
     if (e.kind & RL_MANY_BLOCKS) {
-        const u32 last = g.epoch ? g.epoch * e.last : e.last;
-        if (rl_add(&g.counts[e.flag], 1) + 1 != last) return;
+        if (rl_add(&g.counts[e.flag], 1) + 1 != e.last) return;
+        rl_store(&g.counts[e.flag], 0);
+        // What the other blocks released is seen by whoever sees the flag.
         rl_acquire();
         rl_release();
     }
-    rl_store(&g.flags[e.flag], value);
-    if (g.done) rl_store_host(&g.done[e.flag], value);
+    rl_store(&g.flags[e.flag], g.epoch);
 }
 
 // Runs one entry; false if the run is halted.
-RL_DEVICE bool rl_run(const rl_grid &g, const rl_entry &e, u64 number, u32 *held) {
+RL_DEVICE bool rl_run(const rl_grid &g, const rl_entry &e, u32 number, u32 *held) {
     rl_each(i, e.predecessors) {
-        if (!rl_await(g, e.before[2 * i], e.before[2 * i + 1] + g.epoch)) *(volatile u32 *)held = 1;
+        if (!rl_await(g, e.before[i])) *(volatile u32 *)held = 1;
     }
     rl_sync();
-    if (*held) return false;
+    if (*(volatile u32 *)held) return false;
     rl_acquire();
     if (e.kind & RL_ONLY_WAITS) return true;
     rl_one {
         rl_own_board = &g.boards[blockIdx.x];
         rl_failed = 0;
         rl_store_host(&rl_own_board->task, e.task);
-        rl_store_host(&rl_own_board->block, e.block);
-        if (g.times) g.times[number].start = rl_nanoseconds();
+        rl_store_host(&rl_own_board->index, e.index);
+        if (g.timed) g.times[number].start = rl_nanoseconds();
     }
     const rl_args a = {e.far_words ? (const u64 *)e.far_words : e.near_words, e.words, g.spaces, e.block, e.blocks};
+    if (e.kind & RL_INITIALIZES) rl_initialize(e);
     if (e.kind & RL_MAKES_OUTPUTS) rl_zero_outputs(a);
     rl_sync();
     rl_dispatch(e.kernel, a);
     rl_sync();
-    const bool failed = rl_failed != 0;
+    const bool failed = *(volatile u32 *)&rl_failed != 0;
     rl_one {
-        if (g.times) {
+        if (g.timed) {
             g.times[number].end = rl_nanoseconds();
             g.times[number].processor = rl_processor();
         }
-        if (failed) rl_store(g.halt, 1);
-        else rl_publish(g, e, e.value + g.epoch);
+        if (failed) {
+            rl_store(g.halt, 1);
+        } else {
+            g.times[number].ended = g.epoch;
+            rl_publish(g, e);
+        }
     }
     return !failed;
-}
-
-RL_DEVICE void rl_copy_entry(rl_entry *to, const rl_entry *from) {
-    rl_each(w, RL_ENTRY_WORDS) ((u64 *)to)[w] = rl_load((const u64 *)from + w);
-}
-
-// Works off a resident list.
-RL_DEVICE void rl_work_captured(const rl_grid &g, rl_entry *entry, u32 *held) {
-    for (u32 n = g.first[blockIdx.x]; n < g.first[blockIdx.x + 1]; n++) {
-        rl_copy_entry(entry, &g.entries[n]);
-        rl_one *held = rl_load(g.halt);
-        rl_sync();
-        if (*held || !rl_run(g, *entry, n, held)) return;
-    }
-}
-
-// Works off the ring of a list until the run is halted.
-RL_DEVICE void rl_work_streamed(const rl_grid &g, rl_entry *entry, u32 *held) {
-    for (u32 position = 1;; position++) {
-        const u64 at = blockIdx.x * g.ring_len + (position - 1) % g.ring_len;
-        rl_one {
-            *held = 0;
-            while (rl_load(&g.entries[at].stamp) != position && !*held) {
-                *held = rl_load(g.halt);
-                rl_pause();
-            }
-        }
-        rl_sync();
-        if (*held) return;
-        rl_acquire();
-        rl_copy_entry(entry, &g.entries[at]);
-        rl_sync();
-        if (!rl_run(g, *entry, entry->task, held)) return;
-        rl_sync();
-    }
-}
-
-// Moves entries from the host's ring to the rings of the lists. The host has room there before it writes an entry, and writes
-// an entry's stamp last.
-RL_DEVICE void rl_feed(const rl_grid &g) {
-    RL_SHARED rl_entry stage[RL_BATCH];
-    RL_SHARED u32 good, ended;
-    for (u32 next = 1;;) {
-        rl_one {
-            good = RL_BATCH;
-            ended = rl_load_host(g.stop) | rl_load(g.halt);
-        }
-        rl_sync();
-        rl_each(i, blockDim.x < RL_BATCH ? 1 : RL_BATCH) {
-            const u32 number = next + (u32)i;
-            if (rl_load_host(&g.host_ring[(number - 1) % g.host_ring_len].stamp) != number) rl_least(&good, (u32)i);
-        }
-        rl_sync();
-        const u32 count = good < (blockDim.x < RL_BATCH ? 1u : (u32)RL_BATCH) ? good : (blockDim.x < RL_BATCH ? 1u : (u32)RL_BATCH);
-        const bool stop = ended != 0;
-        if (stop) break;
-        if (count == 0) {
-            rl_pause();
-            rl_sync();
-            continue;
-        }
-        rl_acquire_host();
-        rl_each(w, count * RL_ENTRY_WORDS) {
-            const u64 at = (next - 1 + w / RL_ENTRY_WORDS) % g.host_ring_len;
-            ((u64 *)stage)[w] = ((const volatile u64 *)&g.host_ring[at])[w % RL_ENTRY_WORDS];
-        }
-        rl_sync();
-        rl_each(w, count * RL_ENTRY_WORDS) {
-            const rl_entry &e = stage[w / RL_ENTRY_WORDS];
-            u64 *to = (u64 *)&g.entries[e.list * g.ring_len + (e.position - 1) % g.ring_len];
-            // The first word has the stamp.
-            if (w % RL_ENTRY_WORDS) to[w % RL_ENTRY_WORDS] = ((const u64 *)&e)[w % RL_ENTRY_WORDS];
-        }
-        rl_release();
-        rl_sync();
-        rl_each(i, count) {
-            const rl_entry &e = stage[i];
-            rl_store(&g.entries[e.list * g.ring_len + (e.position - 1) % g.ring_len].stamp, e.position);
-        }
-        rl_sync();
-        next += count;
-    }
-    rl_one rl_store(g.halt, 1);
 }
 
 RL_DEVICE void rl_work(const rl_grid &g) {
     RL_SHARED rl_entry entry;
     RL_SHARED u32 held;
-    if (!g.host_ring) rl_work_captured(g, &entry, &held);
-    else if (blockIdx.x == g.lists) rl_feed(g);
-    else rl_work_streamed(g, &entry, &held);
+    for (u32 n = g.first[blockIdx.x]; n < g.first[blockIdx.x + 1]; n++) {
+        rl_sync();
+        rl_each(w, RL_ENTRY_WORDS) ((u64 *)&entry)[w] = ((const u64 *)&g.entries[n])[w];
+        rl_one held = rl_load(g.halt);
+        rl_sync();
+        if (*(volatile u32 *)&held || !rl_run(g, entry, n, &held)) return;
+    }
 }
 
 #ifdef RL_HOST

@@ -1,3 +1,27 @@
 //! The cuda chip: tasks on an NVIDIA GPU.
+//!
+//! ```text
+//! engine ──tasks──▶ chip ──batches──▶ batch, plan ──lists of entries──▶ launcher ──▶ device: a GPU, or threads of this machine
+//! kernels ──bodies──▶ source ──▶ NVRTC, or the C++ compiler ──────────────────────────▶ device/worker.h runs the lists
+//! ```
+//! The engine infers the dependencies; the device resolves them: each of its blocks works off a list of entries and waits for the
+//! flags of what an entry follows. `docs/cuda.md` describes how to write a body, and what the limits are.
 
+mod batch;
+mod cache;
+mod chip;
+mod clock;
+mod device;
+mod entry;
+pub mod error;
+mod gpu;
+mod host_threads;
+mod launcher;
+mod memory;
+mod nvrtc;
+mod plan;
+mod runtime;
 pub mod source;
+
+pub use clock::CudaClock;
+pub use runtime::CudaRuntime;

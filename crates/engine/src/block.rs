@@ -28,7 +28,14 @@ pub(crate) struct BlockRun<'a, M> {
     pub(crate) has_outputs: bool,
 }
 
-impl<M: Memory> BlockRun<'_, M> {
+impl<'a, M: Memory> BlockRun<'a, M> {
+    /// The argument records of its own kernel.
+    #[inline(always)]
+    pub(crate) fn own_words(&self) -> &'a [u64] {
+        let all = self.words;
+        if self.mixed { records_of(all, self.skip, self.kernel.arity()) } else { all }
+    }
+
     /// Runs it in this process. If the chip's memory fails, `refused` says what to make of it.
     ///
     /// # Safety
@@ -70,10 +77,8 @@ impl<M: Memory> BlockRun<'_, M> {
     /// As for [`Args::new`].
     #[inline(always)]
     pub(crate) unsafe fn args(&self) -> Args<'_> {
-        let all = self.words;
-        let words = if self.mixed { records_of(all, self.skip, self.kernel.arity()) } else { all };
         // SAFETY: the caller's promise.
-        unsafe { Args::new(words, self.memory.spaces, self.block, self.blocks) }
+        unsafe { Args::new(self.own_words(), self.memory.spaces, self.block, self.blocks) }
     }
 
     /// Zeroes this block's part of the tensors the task makes, so that a kernel that leaves gaps gives the same

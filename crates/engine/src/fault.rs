@@ -165,6 +165,8 @@ pub enum Fault {
     CannotRecord { name: &'static str, detail: String, hint: String },
     /// A modelled chip cannot be created.
     CannotModel { name: &'static str, detail: String, hint: String },
+    /// A device or its programs cannot be used.
+    Device { name: &'static str, summary: &'static str, detail: String, hint: String },
 }
 
 ringlane_task::explained_error!(Fault);
@@ -216,7 +218,9 @@ impl Explain for Fault {
             Fault::ForeignGraph { .. } => "ForeignGraph",
             Fault::UnknownParam { .. } => "UnknownParam",
             Fault::NoReplay { .. } => "NoReplay",
-            Fault::CannotRecord { name, .. } | Fault::CannotModel { name, .. } => name,
+            Fault::CannotRecord { name, .. }
+            | Fault::CannotModel { name, .. }
+            | Fault::Device { name, .. } => name,
         }
     }
 
@@ -270,6 +274,7 @@ impl Explain for Fault {
             Fault::NoReplay { .. } => "the chip cannot replay captured graphs",
             Fault::CannotRecord { .. } => "the recording cannot start",
             Fault::CannotModel { .. } => "a modelled chip cannot be created",
+            Fault::Device { summary, .. } => summary,
         }
         .to_string()
     }
@@ -334,7 +339,9 @@ impl Explain for Fault {
             | Fault::UnknownParam { .. }
             | Fault::NoReplay { .. } => self.detail_of_a_graph(),
             Fault::Config(error) => error.detail(),
-            Fault::CannotRecord { detail, .. } | Fault::CannotModel { detail, .. } => detail.clone(),
+            Fault::CannotRecord { detail, .. }
+            | Fault::CannotModel { detail, .. }
+            | Fault::Device { detail, .. } => detail.clone(),
         }
     }
 
@@ -342,7 +349,9 @@ impl Explain for Fault {
         let text = match self {
             Fault::View(error) => return error.hint(),
             Fault::Config(error) => return error.hint(),
-            Fault::CannotRecord { hint, .. } | Fault::CannotModel { hint, .. } => return hint.clone(),
+            Fault::CannotRecord { hint, .. }
+            | Fault::CannotModel { hint, .. }
+            | Fault::Device { hint, .. } => return hint.clone(),
             Fault::FlowControlDeadlock(deadlock) => return deadlock.hint(),
             Fault::TaskTooLarge { resource, option, .. } => {
                 return format!("rerun with {} or split the task", resource.setting(option));
@@ -477,6 +486,7 @@ impl Fault {
                 | Fault::Config(_)
                 | Fault::CannotRecord { .. }
                 | Fault::CannotModel { .. }
+                | Fault::Device { .. }
         )
     }
 }

@@ -150,6 +150,26 @@ impl<P: Probe, M: Memory + Copy> Executor<'_, P, M> {
         arguments
     }
 
+    /// For a chip whose cores read argument records themselves: a block, as its task's records describe it.
+    ///
+    /// # Safety
+    /// The caller holds the task, or is the submitter, and uses the records no longer than that.
+    pub unsafe fn encoded(&self, record: &TaskRecord, index: u32) -> EncodedBlock<'_> {
+        let (lane, block) = self.lane_of(record, index);
+        // SAFETY: the caller's promise.
+        let run = unsafe { self.block(record, lane, block) };
+        EncodedBlock { kernel: run.kernel, words: run.own_words(), block, blocks: record.blocks }
+    }
+
+    /// For a chip whose cores are elsewhere: the addresses of the run's spaces, by number.
+    ///
+    /// # Safety
+    /// The caller holds a task.
+    pub unsafe fn space_bases(&self) -> impl Iterator<Item = *mut u8> {
+        // SAFETY: the caller's promise.
+        unsafe { self.table.spaces() }.0.iter().map(|space| space.base)
+    }
+
     /// For a chip whose cores are elsewhere: the block is about to be given away. What it makes is zeroed; where that fails the
     /// run ends, and the block [ends](Self::end_block) with this error.
     ///
@@ -173,6 +193,19 @@ impl<P: Probe, M: Memory + Copy> Executor<'_, P, M> {
             self.note_failure(task, record, index, record.kernels[lane], error.0);
         }
     }
+}
+
+/// One block, for a chip whose cores read argument records themselves.
+#[derive(Clone, Copy, Debug)]
+pub struct EncodedBlock<'a> {
+    /// Its kernel.
+    pub kernel: &'static Kernel,
+    /// The records of its kernel's arguments: see `api/args.rs`.
+    pub words: &'a [u64],
+    /// Which block of its kernel.
+    pub block: u32,
+    /// Number of blocks of each kernel.
+    pub blocks: u32,
 }
 
 /// An argument of one block, for a chip that runs it elsewhere.

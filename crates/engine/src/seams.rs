@@ -187,6 +187,13 @@ pub trait Probe: Sync {
         false
     }
 
+    /// Whether the values of arguments are captured before and after each task. Then a chip runs a task only after that, and
+    /// completes it before another one overwrites them.
+    #[inline]
+    fn sees_values(&self) -> bool {
+        Self::WATCHES
+    }
+
     /// The core takes part in the run from now on.
     #[inline]
     fn enter(&self, _core: CoreId) {}

@@ -30,6 +30,11 @@ impl<C: Clock, const FLAGS: u64> Probe for Watching<'_, C, FLAGS> {
     }
 
     #[inline]
+    fn sees_values(&self) -> bool {
+        self.on().has(DfxFlags::DUMP)
+    }
+
+    #[inline]
     fn sees_scopes(&self) -> bool {
         self.on().has(DfxFlags::SCOPES)
     }

@@ -85,6 +85,10 @@ impl<C: Clock> Probe for Logged<'_, C> {
         self.recorder.as_ref().is_some_and(Probe::sees_program)
     }
 
+    fn sees_values(&self) -> bool {
+        self.recorder.as_ref().is_some_and(Probe::sees_values)
+    }
+
     fn record_bytes(&self) -> RecordBytes {
         self.recorder.as_ref().map(Probe::record_bytes).unwrap_or_default()
     }

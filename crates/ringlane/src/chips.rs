@@ -8,6 +8,8 @@
 use std::any::Any;
 
 use ringlane_chip_cpu::CpuRuntime;
+#[cfg(feature = "cuda")]
+use ringlane_chip_cuda::CudaRuntime;
 #[cfg(feature = "sim")]
 use ringlane_chip_sim::SimRuntime;
 use ringlane_engine::Result;
@@ -25,6 +27,8 @@ const BUILT_IN: &[Registration] = &[
     Registration::of::<CpuRuntime>(),
     #[cfg(feature = "sim")]
     Registration::of::<SimRuntime>(),
+    #[cfg(feature = "cuda")]
+    Registration::of::<CudaRuntime>(),
 ];
 
 /// A chip that a program can run on: its platforms, and how to create a runtime.

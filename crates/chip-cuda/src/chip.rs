@@ -1,0 +1,398 @@
+//! What the engine asks of the chip while it runs.
+//!
+//! Tasks go to the device in batches, in submission order: the device resolves the dependencies inside a batch, and batches follow
+//! one another. While a batch runs, the submitter prepares the next one. When a batch has ended, its tasks are *settled*: completed
+//! in the engine's table in the order in which they ended, at the times at which they ended.
+//!
+//! ```text
+//! submit ──▶ pending ──launch──▶ running on the device ──wait──▶ settled: completed in the table
+//!              └── one at a time, once a task has failed or where values are captured
+//! ```
+//! A block that fails halts the device. What did not run then is run one task at a time, in submission order, by the rules of the
+//! engine: a task that reads what a failed one would have written is skipped.
+
+use std::collections::{HashMap, VecDeque};
+
+use ringlane_engine::Result;
+use ringlane_engine::api::buffers::Permission;
+use ringlane_engine::api::kernel::KernelError;
+use ringlane_engine::completion::Executor;
+use ringlane_engine::memory::{Memory as EngineMemory, Space};
+use ringlane_engine::observe::PlacedBlock;
+use ringlane_engine::seams::{Chip, Probe, Threading};
+use ringlane_engine::slot::{SlotIndex, TaskRecord};
+use ringlane_engine::table::Table;
+use ringlane_task::{CoreId, Ticks};
+
+use crate::batch::{Batch, BatchTask, Laid};
+use crate::clock::CudaClock;
+use crate::device::{Address, Answer, Device, bytes_of};
+use crate::entry::Times;
+use crate::launcher::{Launcher, Memory, Outcome, Timing, Uploaded};
+use crate::memory::DeviceMemory;
+
+/// Tasks of a batch: enough that the launch costs little for each, and few enough that the first batch begins soon.
+const BATCH_TASKS: usize = 1024;
+
+/// A task that is not on the device yet.
+struct Pending {
+    slot: SlotIndex,
+    predecessors: Vec<SlotIndex>,
+}
+
+/// A batch that the device runs.
+struct Running {
+    tasks: Vec<(SlotIndex, TaskRecord)>,
+    laid: Laid,
+    lists: Uploaded,
+    launched: u64,
+}
+
+/// The chip during one run, as the engine's submitter sees it.
+pub(crate) struct CudaChip<'t, P> {
+    pub(crate) table: &'t Table,
+    pub(crate) probe: &'t P,
+    pub(crate) launcher: &'t mut Launcher,
+    pub(crate) device: &'t dyn Device,
+    pub(crate) clock: CudaClock,
+    pub(crate) externals: Vec<Memory>,
+    pub(crate) spaces: Option<Memory>,
+    pending: VecDeque<Pending>,
+    running: Option<Running>,
+    /// Whether tasks run one at a time.
+    alone: bool,
+}
+
+impl<'t, P: Probe> CudaChip<'t, P> {
+    pub(crate) fn new(
+        table: &'t Table,
+        probe: &'t P,
+        launcher: &'t mut Launcher,
+        device: &'t dyn Device,
+        clock: CudaClock,
+    ) -> Self {
+        CudaChip {
+            table,
+            probe,
+            launcher,
+            device,
+            clock,
+            externals: Vec::new(),
+            spaces: None,
+            pending: VecDeque::new(),
+            running: None,
+            alone: P::WATCHES_CORES && probe.sees_values(),
+        }
+    }
+
+    pub(crate) fn executor(&self, core: u32) -> Executor<'t, P, DeviceMemory<'t>> {
+        let (table, probe) = (self.table, self.probe);
+        let memory = DeviceMemory(self.device);
+        Executor { table, probe, core: CoreId(core), threading: Threading::Single, memory }
+    }
+
+    fn timing(&self) -> Timing {
+        if P::WATCHES_CORES { Timing::On } else { Timing::Off }
+    }
+
+    fn add(&mut self, slot: SlotIndex, predecessor: Option<SlotIndex>) {
+        if self.pending.back().is_none_or(|last| last.slot != slot) {
+            self.pending.push_back(Pending { slot, predecessors: Vec::new() });
+        }
+        let last = self.pending.back_mut().expect("just added");
+        last.predecessors.extend(predecessor);
+    }
+
+    /// Where the spaces of the run begin, on the device.
+    fn spaces(&mut self) -> Answer<Address> {
+        if self.spaces.is_none() {
+            let executor = self.executor(0);
+            // SAFETY: a task exists.
+            let bases: Vec<u64> = unsafe { executor.space_bases() }.map(|base| base as u64).collect();
+            let memory = self.launcher.reserve(size_of_val(&bases[..]) as u64)?;
+            // SAFETY: it is new, and as large.
+            unsafe { self.device.copy_in(bytes_of(&bases), memory.at) }?;
+            self.spaces = Some(memory);
+        }
+        Ok(self.spaces.as_ref().expect("just set").at)
+    }
+
+    /// Ends the run: what is pending is skipped.
+    fn abort(&mut self, error: impl Into<ringlane_engine::Error>) {
+        self.table.abort_run(error);
+        self.alone = true;
+    }
+
+    /// Settles the running batch, and starts the next one.
+    fn advance(&mut self) {
+        self.settle();
+        if self.alone || self.table.stopped() {
+            while let Some(task) = self.pending.pop_front() {
+                self.run_alone(task.slot);
+            }
+        } else if let Err(error) = self.launch() {
+            self.abort(error);
+        }
+    }
+
+    /// Sends the pending tasks to the device.
+    fn launch(&mut self) -> Answer<()> {
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        let spaces = self.spaces()?;
+        let executor = self.executor(0);
+        let mut batch = Batch::new(self.device.blocks());
+        let (mut tasks, mut numbers) = (Vec::new(), HashMap::new());
+        for task in &self.pending {
+            // SAFETY: the submitter, whose tasks stay until they are settled.
+            let record = unsafe { executor.record(task.slot) };
+            let known = |before: &SlotIndex| numbers.get(before).copied();
+            let mut predecessors: Vec<u32> = task.predecessors.iter().filter_map(known).collect();
+            predecessors.sort_unstable();
+            predecessors.dedup();
+            push(&mut batch, self.launcher, &executor, &record, &predecessors)?;
+            numbers.insert(task.slot, tasks.len() as u32);
+            tasks.push((task.slot, record));
+        }
+        let laid = batch.lay();
+        let lists = self.launcher.upload(&laid)?;
+        let launched = self.clock.present();
+        // SAFETY: the spaces stay until the run has ended, and what tasks name in them until they are settled. Conflicting
+        // tasks are ordered: by flags in the batch, by their batches otherwise.
+        unsafe { self.launcher.start(&lists, spaces, self.timing()) }?;
+        self.pending.clear();
+        self.running = Some(Running { tasks, laid, lists, launched });
+        Ok(())
+    }
+
+    /// Waits for the running batch, and completes its tasks.
+    fn settle(&mut self) {
+        let Some(running) = self.running.take() else { return };
+        let timing = self.timing();
+        let outcome = match self.launcher.finish(&running.lists, timing) {
+            Ok(outcome) => outcome,
+            Err(error) => {
+                self.abort(error);
+                running.tasks.iter().for_each(|&(slot, _)| self.run_alone(slot));
+                return;
+            }
+        };
+        if outcome.failed.is_empty() {
+            self.settle_all(&running, &outcome);
+        } else {
+            self.settle_failed(&running, &outcome);
+        }
+        self.clock.show_present();
+    }
+
+    /// Every task ended well.
+    fn settle_all(&mut self, running: &Running, outcome: &Outcome) {
+        let mut order: Vec<u32> = (0..running.tasks.len() as u32).collect();
+        let ended = |task: u32| {
+            let entries = &running.laid.entry_of[task as usize];
+            entries.iter().map(|&entry| outcome.times[entry as usize].end).max().unwrap_or(0)
+        };
+        if !outcome.times.is_empty() {
+            // What a task follows ended before it began.
+            order.sort_by_key(|&task| ended(task));
+        }
+        for task in order {
+            self.settle_task(running, outcome, task, None);
+        }
+    }
+
+    /// Some block failed: what ended is completed, what failed fails, the others run now, in submission order.
+    fn settle_failed(&mut self, running: &Running, outcome: &Outcome) {
+        self.alone = true;
+        for task in 0..running.tasks.len() as u32 {
+            let entries = &running.laid.entry_of[task as usize];
+            let ended = |&entry: &u32| outcome.times[entry as usize].ended == outcome.epoch;
+            let failed = outcome.failed.iter().any(|block| block.task == task);
+            if failed || entries.iter().all(ended) {
+                self.settle_task(running, outcome, task, Some(outcome));
+            } else if !entries.iter().any(ended) {
+                self.run_alone(running.tasks[task as usize].0);
+            } else {
+                let (slot, record) = running.tasks[task as usize];
+                let missing = (0..entries.len() as u32).filter(|&index| !ended(&entries[index as usize]));
+                let missing: Vec<u32> = missing.collect();
+                self.run_blocks_alone(slot, &record, &missing);
+            }
+        }
+    }
+
+    /// Completes a task whose blocks ran on the device. Blocks that neither ended nor failed did not run because another one
+    /// of their task failed.
+    fn settle_task(&mut self, running: &Running, outcome: &Outcome, task: u32, failures: Option<&Outcome>) {
+        let (slot, record) = running.tasks[task as usize];
+        let executor = self.executor(0);
+        let entries = &running.laid.entry_of[task as usize];
+        for index in 0..record.total_blocks() {
+            let failure = failures.and_then(|outcome| {
+                outcome.failed.iter().find(|block| block.task == task && block.index == index)
+            });
+            let result = failure.map_or(Ok(()), |block| Err(KernelError::new(&block.text)));
+            executor.end_block(slot, &record, index, result);
+            if let Some(times) = outcome.times.get(entries[index as usize] as usize) {
+                self.show(&record, index, times, running.launched);
+            }
+            executor.finish_block(slot);
+        }
+        // SAFETY: the task ran, and is completed once. What follows it is in a batch, or will be.
+        unsafe { executor.complete(slot, &record, |_| {}) };
+    }
+
+    /// Shows a block to the probe, and when it ended on the clock.
+    fn show(&self, record: &TaskRecord, index: u32, times: &Times, launched: u64) {
+        if !P::WATCHES_CORES {
+            return;
+        }
+        let present = self.clock.present();
+        let ahead = self.launcher.clock_ahead();
+        let on_host = |time: u64| ((time as i64 - ahead).max(0) as u64).clamp(launched, present);
+        let (start, end) = (on_host(times.start), on_host(times.end));
+        let core = times.processor % self.device.blocks();
+        let (kernel, lane, block) = self.executor(0).place_of(record, index);
+        self.clock.show(end);
+        self.probe.block(&PlacedBlock {
+            core: CoreId(core),
+            thread: core,
+            record,
+            kernel,
+            lane,
+            block,
+            dispatch: Ticks(start),
+            start: Ticks(start),
+            end: Ticks(end),
+            finish: Ticks(end),
+            counters: &[],
+            work: None,
+        });
+    }
+
+    /// Runs one task whose predecessors are complete, by the rules for tasks after a failure.
+    fn run_alone(&mut self, slot: SlotIndex) {
+        let executor = self.executor(0);
+        // SAFETY: everything that it follows is complete, and nobody else runs it.
+        let record = unsafe { executor.record(slot) };
+        // SAFETY: as above; called once.
+        if unsafe { executor.open(slot, &record) } {
+            let all: Vec<u32> = (0..record.total_blocks()).collect();
+            return self.run_blocks_alone(slot, &record, &all);
+        }
+        // SAFETY: it is marked as skipped.
+        unsafe { executor.complete(slot, &record, |_| {}) };
+    }
+
+    /// Runs the missing blocks of a task, and completes it.
+    fn run_blocks_alone(&mut self, slot: SlotIndex, record: &TaskRecord, missing: &[u32]) {
+        let executor = self.executor(0);
+        let result = self.launch_blocks(record, missing);
+        if let Err(error) = &result {
+            self.table.abort_run(error.clone());
+        }
+        for index in 0..record.total_blocks() {
+            let failure = result.as_ref().ok().and_then(|(_, outcome, _)| {
+                outcome.failed.iter().find(|block| missing.get(block.index as usize) == Some(&index))
+            });
+            let result_of = match (&result, failure) {
+                (Err(error), _) => Err(KernelError::new(error)),
+                (_, Some(block)) => Err(KernelError::new(&block.text)),
+                _ => Ok(()),
+            };
+            executor.end_block(slot, record, index, result_of);
+            if let Ok((laid, outcome, launched)) = &result
+                && let Some(place) = missing.iter().position(|&one| one == index)
+                && let Some(times) = outcome.times.get(laid.entry_of[0][place] as usize)
+                && times.end != 0
+            {
+                self.show(record, index, times, *launched);
+            }
+            executor.finish_block(slot);
+        }
+        self.clock.show_present();
+        // SAFETY: all its blocks ran, and it is completed once.
+        unsafe { executor.complete(slot, record, |_| {}) };
+    }
+
+    fn launch_blocks(&mut self, record: &TaskRecord, blocks: &[u32]) -> Answer<(Laid, Outcome, u64)> {
+        let spaces = self.spaces()?;
+        let executor = self.executor(0);
+        let mut batch = Batch::new(self.device.blocks());
+        let mut encoded = Vec::with_capacity(blocks.len());
+        for &index in blocks {
+            // SAFETY: the caller holds the task.
+            let block = unsafe { executor.encoded(record, index) };
+            encoded.push((self.launcher.number_of(block.kernel)?, block));
+        }
+        batch.push(&BatchTask { predecessors: &[], makes_outputs: record.flags.has_outputs() }, &encoded);
+        let laid = batch.lay();
+        let lists = self.launcher.upload(&laid)?;
+        let (launched, timing) = (self.clock.present(), self.timing());
+        // SAFETY: nothing else runs; the memory stays until the task is complete.
+        unsafe { self.launcher.start(&lists, spaces, timing) }?;
+        let outcome = self.launcher.finish(&lists, timing)?;
+        Ok((laid, outcome, launched))
+    }
+}
+
+/// Adds a task of the table to a batch.
+pub(crate) fn push<P: Probe>(
+    batch: &mut Batch,
+    launcher: &mut Launcher,
+    executor: &Executor<'_, P, DeviceMemory<'_>>,
+    record: &TaskRecord,
+    predecessors: &[u32],
+) -> Answer<()> {
+    let mut blocks = Vec::with_capacity(record.total_blocks() as usize);
+    for index in 0..record.total_blocks() {
+        // SAFETY: the submitter's own task, whose records stay until it is settled.
+        let block = unsafe { executor.encoded(record, index) };
+        blocks.push((launcher.number_of(block.kernel)?, block));
+    }
+    batch.push(&BatchTask { predecessors, makes_outputs: record.flags.has_outputs() }, &blocks);
+    Ok(())
+}
+
+impl<'t, P: Probe> Chip for CudaChip<'t, P> {
+    // So that it hears which tasks a task follows.
+    const TIMED: bool = true;
+
+    fn memory(&self) -> impl EngineMemory {
+        DeviceMemory(self.device)
+    }
+
+    fn external(&mut self, host: Space, _permission: Permission) -> Result<Space> {
+        let memory = self.launcher.reserve(host.bytes)?;
+        let space = Space { base: memory.at as *mut u8, bytes: host.bytes };
+        self.externals.push(memory);
+        Ok(space)
+    }
+
+    fn publish(&mut self, task: SlotIndex) {
+        self.add(task, None);
+    }
+
+    fn wired(&mut self, predecessor: SlotIndex, successor: SlotIndex) {
+        self.add(successor, Some(predecessor));
+    }
+
+    fn submitted(&mut self, _outstanding: u64) {
+        if self.pending.len() >= BATCH_TASKS {
+            self.advance();
+        }
+    }
+
+    fn relax(&mut self) {
+        self.advance();
+    }
+
+    fn now(&self) -> Ticks {
+        Ticks(self.clock.present())
+    }
+
+    fn threading(&self) -> Threading {
+        Threading::Single
+    }
+}

@@ -1,0 +1,69 @@
+//! What the chip needs of a machine: memory, copies, and a program that runs on many blocks at once.
+//!
+//! Two machines have it: a GPU (`gpu.rs`), and threads of this machine (`host_threads.rs`), where everything is tested
+//! that does not need a GPU.
+
+use core::fmt::Debug;
+
+use crate::entry::{Grid, Plain};
+use crate::error::DeviceError;
+
+/// The address of memory on the device.
+pub(crate) type Address = u64;
+
+/// What answers of a device are.
+pub(crate) type Answer<T> = Result<T, DeviceError>;
+
+/// Memory that the host sees too.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mapped {
+    pub(crate) host: *mut u8,
+    pub(crate) device: Address,
+}
+
+/// A machine whose blocks run the entries of lists.
+pub(crate) trait Device: Send + Sync + Debug {
+    /// What it is, in words.
+    fn name(&self) -> String;
+    /// How many blocks run at the same time.
+    fn blocks(&self) -> u32;
+    /// Reserves memory of the device, aligned to 256 bytes. What it holds is undefined.
+    fn alloc(&self, bytes: u64) -> Answer<Address>;
+    /// Gives memory back.
+    fn free(&self, at: Address);
+    /// Reserves zeroed memory that host and device use.
+    fn alloc_mapped(&self, bytes: u64) -> Answer<Mapped>;
+    /// Gives such memory back.
+    fn free_mapped(&self, memory: Mapped);
+    /// Copies bytes to the device; they are there when it returns.
+    ///
+    /// # Safety
+    /// The bytes are inside memory of this device, and nobody uses them meanwhile.
+    unsafe fn copy_in(&self, from: &[u8], at: Address) -> Answer<()>;
+    /// Copies bytes from the device.
+    ///
+    /// # Safety
+    /// As for `copy_in`; nobody writes them meanwhile.
+    unsafe fn copy_out(&self, at: Address, into: &mut [u8]) -> Answer<()>;
+    /// Replaces the program. Nothing runs meanwhile.
+    fn load(&self, source: &str) -> Answer<()>;
+    /// Starts the program on this many blocks.
+    ///
+    /// # Safety
+    /// A program is loaded, nothing runs, and the grid's addresses are what `device/worker.h` says.
+    unsafe fn launch(&self, grid: &Grid, blocks: u32) -> Answer<()>;
+    /// Waits until the program has ended.
+    fn wait(&self) -> Answer<()>;
+}
+
+/// The bytes of plain values.
+pub(crate) fn bytes_of<T: Plain>(values: &[T]) -> &[u8] {
+    // SAFETY: plain values have no padding, and any bytes may be read.
+    unsafe { core::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
+}
+
+/// The same, to be written.
+pub(crate) fn bytes_of_mut<T: Plain>(values: &mut [T]) -> &mut [u8] {
+    // SAFETY: as above; every bit pattern is a value.
+    unsafe { core::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values)) }
+}

@@ -1,0 +1,88 @@
+//! Entries of the device's lists: one block of one task each, as `device/worker.h` reads them.
+
+#![forbid(unsafe_code)]
+
+/// Predecessors in one entry; more are waited for by entries before it on the same list.
+pub(crate) const PREDECESSORS: usize = 8;
+/// Words of arguments in an entry; longer ones are elsewhere.
+pub(crate) const INLINE_WORDS: usize = 23;
+
+/// What an entry is: bits of its kind.
+pub(crate) mod kind {
+    /// The device zeroes what the task makes.
+    pub(crate) const MAKES_OUTPUTS: u8 = 1;
+    /// It waits for its predecessors, and does nothing else.
+    pub(crate) const ONLY_WAITS: u8 = 2;
+    /// The task has several blocks: the last one to end sets the flag.
+    pub(crate) const MANY_BLOCKS: u8 = 4;
+    /// It initializes memory, and runs no kernel.
+    pub(crate) const INITIALIZES: u8 = 8;
+}
+
+/// An entry of a list. The fields are described in `device/worker.h`.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(8))]
+pub(crate) struct Entry {
+    pub(crate) kernel: u16,
+    pub(crate) predecessors: u8,
+    pub(crate) kind: u8,
+    pub(crate) words: u32,
+    pub(crate) block: u32,
+    pub(crate) blocks: u32,
+    pub(crate) flag: u32,
+    pub(crate) last: u32,
+    pub(crate) task: u32,
+    pub(crate) index: u32,
+    pub(crate) far_words: u64,
+    pub(crate) before: [u32; PREDECESSORS],
+    pub(crate) near_words: [u64; INLINE_WORDS],
+}
+
+const _: () = assert!(size_of::<Entry>() == 256);
+
+/// What a block says on the host's side: memory that both use.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Board {
+    pub(crate) failed: u32,
+    pub(crate) task: u32,
+    pub(crate) index: u32,
+    pub(crate) text_len: u32,
+    pub(crate) text: [u8; 240],
+}
+
+const _: () = assert!(size_of::<Board>() == 256);
+
+/// When and where an entry ran.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub(crate) struct Times {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    pub(crate) processor: u32,
+    /// The epoch of the launch in which it ended well.
+    pub(crate) ended: u32,
+}
+
+/// What a launch is given: `rl_grid` of `device/worker.h`, addresses as the device has them.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub(crate) struct Grid {
+    pub(crate) entries: u64,
+    pub(crate) first: u64,
+    pub(crate) flags: u64,
+    pub(crate) counts: u64,
+    pub(crate) halt: u64,
+    pub(crate) spaces: u64,
+    pub(crate) boards: u64,
+    pub(crate) times: u64,
+    pub(crate) epoch: u32,
+    pub(crate) timed: u32,
+}
+
+/// The bytes of plain values, to copy them to the device.
+pub(crate) trait Plain: Copy {}
+impl Plain for u32 {}
+impl Plain for u64 {}
+impl Plain for Entry {}
+impl Plain for Times {}

@@ -1,0 +1,121 @@
+//! Why a device cannot be used, or stopped.
+
+#![forbid(unsafe_code)]
+
+use ringlane_engine::{Error, Fault};
+use ringlane_task::Explain;
+
+/// What went wrong with a device or its programs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DeviceError {
+    /// There is no such device, or what it needs is not installed.
+    DeviceUnavailable {
+        /// What is missing.
+        detail: String,
+        /// What to do about it.
+        hint: &'static str,
+    },
+    /// A program does not compile.
+    DeviceProgram {
+        /// What the compiler printed.
+        log: String,
+    },
+    /// The device has not enough memory.
+    OutOfDeviceMemory {
+        /// Bytes asked for.
+        wanted: u64,
+        /// Bytes that are free.
+        free: u64,
+    },
+    /// A kernel has no body for the device.
+    NoDeviceKernel {
+        /// Its name.
+        kernel: &'static str,
+    },
+    /// The device stopped: nothing that it held can be used.
+    DeviceLost {
+        /// What it ran.
+        running: String,
+        /// What the driver says.
+        reason: String,
+    },
+    /// A call of the driver failed.
+    DeviceCall {
+        /// Which call.
+        call: &'static str,
+        /// What the driver says.
+        reason: String,
+    },
+}
+
+ringlane_task::explained_error!(DeviceError);
+
+impl Explain for DeviceError {
+    fn name(&self) -> &'static str {
+        match self {
+            DeviceError::DeviceUnavailable { .. } => "DeviceUnavailable",
+            DeviceError::DeviceProgram { .. } => "DeviceProgram",
+            DeviceError::OutOfDeviceMemory { .. } => "OutOfDeviceMemory",
+            DeviceError::NoDeviceKernel { .. } => "NoDeviceKernel",
+            DeviceError::DeviceLost { .. } => "DeviceLost",
+            DeviceError::DeviceCall { .. } => "DeviceCall",
+        }
+    }
+
+    fn summary(&self) -> String {
+        self.sentence().to_string()
+    }
+
+    fn detail(&self) -> String {
+        match self {
+            DeviceError::DeviceUnavailable { detail, .. } => detail.clone(),
+            DeviceError::DeviceProgram { log } => log.trim().to_string(),
+            DeviceError::OutOfDeviceMemory { wanted, free } => {
+                format!("{wanted} bytes are needed, {free} are free")
+            }
+            DeviceError::NoDeviceKernel { kernel } => format!("the kernel is {kernel}"),
+            DeviceError::DeviceLost { running, reason } => format!("{reason}; {running}"),
+            DeviceError::DeviceCall { call, reason } => format!("{call}: {reason}"),
+        }
+    }
+
+    fn hint(&self) -> String {
+        let text = match self {
+            DeviceError::DeviceUnavailable { hint, .. } => hint,
+            DeviceError::DeviceProgram { .. } => {
+                "correct the body that follows `cuda` in the kernel's declaration"
+            }
+            DeviceError::OutOfDeviceMemory { .. } => {
+                "use smaller buffers or smaller heap rings (--ring-heap), or end other programs on the device"
+            }
+            DeviceError::NoDeviceKernel { .. } => {
+                "add `cuda \"…\"` to its declaration, or run on another platform"
+            }
+            DeviceError::DeviceLost { .. } => {
+                "run with RL_CHECK=1, which turns accesses out of bounds into errors of their task"
+            }
+            DeviceError::DeviceCall { .. } => "nvidia-smi shows the state of the device",
+        };
+        text.to_string()
+    }
+}
+
+impl DeviceError {
+    fn sentence(&self) -> &'static str {
+        match self {
+            DeviceError::DeviceUnavailable { .. } => "the device is not available",
+            DeviceError::DeviceProgram { .. } => "the CUDA body of a kernel does not compile",
+            DeviceError::OutOfDeviceMemory { .. } => "the device has not enough memory",
+            DeviceError::NoDeviceKernel { .. } => "a kernel has no CUDA body",
+            DeviceError::DeviceLost { .. } => "the device stopped, and what it held is lost",
+            DeviceError::DeviceCall { .. } => "a call of the CUDA driver failed",
+        }
+    }
+}
+
+impl From<DeviceError> for Error {
+    fn from(error: DeviceError) -> Self {
+        let (name, summary, detail, hint) = (error.name(), error.sentence(), error.detail(), error.hint());
+        Fault::Device { name, summary, detail, hint }.into()
+    }
+}

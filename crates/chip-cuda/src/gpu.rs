@@ -1,0 +1,257 @@
+//! A GPU through the CUDA driver, which is loaded when it is needed.
+
+use core::ffi::c_void;
+use std::sync::Mutex;
+
+use cudarc::driver::result::{self, DriverError};
+use cudarc::driver::sys;
+
+use crate::device::{Address, Answer, Device, Mapped};
+use crate::entry::Grid;
+use crate::error::DeviceError;
+use crate::nvrtc;
+
+/// Threads of a block; `rl_main` is compiled for them.
+const THREADS: u32 = 256;
+/// Bytes of scratch memory of a block: `RL_SCRATCH_BYTES` of `device/body.h`.
+const SCRATCH_BYTES: u32 = 160 * 1024;
+/// The oldest architecture whose memory operations the device runtime uses.
+const ARCHITECTURE_MIN: u32 = 70;
+
+/// A GPU.
+#[derive(Debug)]
+pub(crate) struct Gpu {
+    device: sys::CUdevice,
+    context: sys::CUcontext,
+    /// The program runs here, copies there: they do not wait for each other.
+    work: sys::CUstream,
+    copies: sys::CUstream,
+    program: Mutex<Option<Program>>,
+    architecture: u32,
+    processors: u32,
+}
+
+/// A loaded program.
+#[derive(Clone, Copy, Debug)]
+struct Program {
+    module: sys::CUmodule,
+    main: sys::CUfunction,
+}
+
+// SAFETY: handles of the driver may be used from any thread to which the context is current; every method makes it so.
+unsafe impl Send for Gpu {}
+// SAFETY: as above.
+unsafe impl Sync for Gpu {}
+
+/// Why there is no GPU to use.
+pub(crate) fn unavailable() -> Option<DeviceError> {
+    let missing =
+        |detail: &str, hint| Some(DeviceError::DeviceUnavailable { detail: detail.to_string(), hint });
+    // SAFETY: it tries to load a library of NVIDIA's, whose initializers are trusted.
+    if !unsafe { sys::is_culib_present() } {
+        return missing(
+            "no driver (libcuda.so.1 not found)",
+            "install the NVIDIA driver, or run on another platform",
+        );
+    }
+    if let Err(error) = result::init() {
+        return missing(
+            &format!("the driver does not start: {}", reason(error)),
+            "nvidia-smi shows the state of the driver",
+        );
+    }
+    match result::device::get_count() {
+        Ok(0) | Err(_) => missing("the driver shows no device", "CUDA_VISIBLE_DEVICES may hide it"),
+        Ok(_) if !nvrtc::is_present() => missing(
+            "NVRTC is not installed (libnvrtc.so not found)",
+            "install NVRTC of CUDA 13, and let LD_LIBRARY_PATH name its directory",
+        ),
+        Ok(_) => None,
+    }
+}
+
+fn reason(error: DriverError) -> String {
+    let text = error.error_string().map(|text| text.to_string_lossy().into_owned());
+    text.unwrap_or_else(|_| format!("{:?}", error.0))
+}
+
+fn call(call: &'static str) -> impl FnOnce(DriverError) -> DeviceError {
+    move |error| DeviceError::DeviceCall { call, reason: reason(error) }
+}
+
+impl Gpu {
+    /// The first device.
+    pub(crate) fn open() -> Answer<Self> {
+        if let Some(error) = unavailable() {
+            return Err(error);
+        }
+        let device = result::device::get(0).map_err(call("cuDeviceGet"))?;
+        let attribute = |attribute| {
+            // SAFETY: the device was just given out by the driver.
+            unsafe { result::device::get_attribute(device, attribute) }.map_err(call("cuDeviceGetAttribute"))
+        };
+        use sys::CUdevice_attribute_enum as A;
+        let major = attribute(A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)? as u32;
+        let minor = attribute(A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)? as u32;
+        let processors = attribute(A::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)? as u32;
+        let architecture = major * 10 + minor;
+        if architecture < ARCHITECTURE_MIN {
+            return Err(DeviceError::DeviceUnavailable {
+                detail: format!("the device has compute capability {major}.{minor}, at least 7.0 is needed"),
+                hint: "run on another device or platform",
+            });
+        }
+        // SAFETY: the device exists; the context is released when this is dropped.
+        let context =
+            unsafe { result::primary_ctx::retain(device) }.map_err(call("cuDevicePrimaryCtxRetain"))?;
+        // SAFETY: the context was just retained.
+        unsafe { result::ctx::set_current(context) }.map_err(call("cuCtxSetCurrent"))?;
+        let stream = || {
+            result::stream::create(result::stream::StreamKind::NonBlocking).map_err(call("cuStreamCreate"))
+        };
+        let (work, copies) = (stream()?, stream()?);
+        Ok(Gpu { device, context, work, copies, program: Mutex::new(None), architecture, processors })
+    }
+
+    fn bind(&self) -> Answer<()> {
+        // SAFETY: the context is retained as long as this exists.
+        unsafe { result::ctx::set_current(self.context) }.map_err(call("cuCtxSetCurrent"))
+    }
+
+    fn replace(&self, program: Option<Program>) {
+        let old = core::mem::replace(&mut *self.program.lock().expect("no panic while it is held"), program);
+        if let Some(Program { module, .. }) = old {
+            // SAFETY: nothing of it runs: `load` and `drop` are called between launches.
+            let _ = unsafe { result::module::unload(module) };
+        }
+    }
+}
+
+impl Device for Gpu {
+    fn name(&self) -> String {
+        let name = result::device::get_name(self.device).unwrap_or_else(|_| "a GPU".to_string());
+        format!("{name}, {} SMs, sm_{}", self.processors, self.architecture)
+    }
+
+    fn blocks(&self) -> u32 {
+        self.processors
+    }
+
+    fn alloc(&self, bytes: u64) -> Answer<Address> {
+        self.bind()?;
+        let bytes_usize = usize::try_from(bytes.max(1)).unwrap_or(usize::MAX);
+        // SAFETY: any size may be asked for.
+        unsafe { result::malloc_sync(bytes_usize) }.map_err(|error| match error.0 {
+            sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
+                let free = result::mem_get_info().map_or(0, |(free, _)| free as u64);
+                DeviceError::OutOfDeviceMemory { wanted: bytes, free }
+            }
+            _ => call("cuMemAlloc")(error),
+        })
+    }
+
+    fn free(&self, at: Address) {
+        if self.bind().is_ok() {
+            // SAFETY: `alloc` gave it out; callers give it back once.
+            let _ = unsafe { result::free_sync(at) };
+        }
+    }
+
+    fn alloc_mapped(&self, bytes: u64) -> Answer<Mapped> {
+        self.bind()?;
+        // Mapped into the device's address space, for all contexts.
+        let flags = sys::CU_MEMHOSTALLOC_DEVICEMAP | sys::CU_MEMHOSTALLOC_PORTABLE;
+        // SAFETY: any size may be asked for.
+        let host =
+            unsafe { result::malloc_host(bytes.max(1) as usize, flags) }.map_err(call("cuMemHostAlloc"))?;
+        // SAFETY: it was just allocated, with this many bytes.
+        unsafe { core::ptr::write_bytes(host.cast::<u8>(), 0, bytes as usize) };
+        let mut device = 0;
+        // SAFETY: as above.
+        let found = unsafe { sys::cuMemHostGetDevicePointer_v2(&mut device, host, 0) };
+        found.result().map_err(call("cuMemHostGetDevicePointer"))?;
+        Ok(Mapped { host: host.cast(), device })
+    }
+
+    fn free_mapped(&self, memory: Mapped) {
+        if self.bind().is_ok() {
+            // SAFETY: `alloc_mapped` gave it out; callers give it back once.
+            let _ = unsafe { result::free_host(memory.host.cast()) };
+        }
+    }
+
+    unsafe fn copy_in(&self, from: &[u8], at: Address) -> Answer<()> {
+        self.bind()?;
+        // SAFETY: the caller's promise; the source lives until the copy is complete, below.
+        unsafe { result::memcpy_htod_async(at, from, self.copies) }.map_err(call("cuMemcpyHtoDAsync"))?;
+        // SAFETY: the stream is ours.
+        unsafe { result::stream::synchronize(self.copies) }.map_err(call("cuStreamSynchronize"))
+    }
+
+    unsafe fn copy_out(&self, at: Address, into: &mut [u8]) -> Answer<()> {
+        self.bind()?;
+        // SAFETY: as above.
+        unsafe { result::memcpy_dtoh_async(into, at, self.copies) }.map_err(call("cuMemcpyDtoHAsync"))?;
+        // SAFETY: as above.
+        unsafe { result::stream::synchronize(self.copies) }.map_err(call("cuStreamSynchronize"))
+    }
+
+    fn load(&self, source: &str) -> Answer<()> {
+        self.bind()?;
+        let code = nvrtc::compile(source, self.architecture)?;
+        // SAFETY: NVRTC made the code for this device.
+        let module =
+            unsafe { result::module::load_data(code.as_ptr().cast()) }.map_err(call("cuModuleLoadData"))?;
+        // SAFETY: the module was just loaded.
+        let main = unsafe { result::module::get_function(module, c"rl_main".to_owned()) }
+            .map_err(call("cuModuleGetFunction"))?;
+        self.replace(Some(Program { module, main }));
+        let scratch = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        // SAFETY: the function is of that module.
+        unsafe { result::function::set_function_attribute(main, scratch, SCRATCH_BYTES as i32) }
+            .map_err(call("cuFuncSetAttribute"))
+    }
+
+    unsafe fn launch(&self, grid: &Grid, blocks: u32) -> Answer<()> {
+        self.bind()?;
+        let program = self.program.lock().expect("no panic while it is held");
+        let main = program.expect("the caller loaded a program").main;
+        let mut grid = *grid;
+        let mut params = [(&raw mut grid).cast::<c_void>()];
+        // Cooperative: all blocks run at the same time, or the launch is refused.
+        // SAFETY: the caller vouches for the grid; the driver copies it before the call returns.
+        unsafe {
+            result::launch_cooperative_kernel(
+                main,
+                (blocks, 1, 1),
+                (THREADS, 1, 1),
+                SCRATCH_BYTES,
+                self.work,
+                &mut params,
+            )
+        }
+        .map_err(call("cuLaunchCooperativeKernel"))
+    }
+
+    fn wait(&self) -> Answer<()> {
+        self.bind()?;
+        // SAFETY: the stream is ours.
+        unsafe { result::stream::synchronize(self.work) }
+            .map_err(|error| DeviceError::DeviceLost { running: String::new(), reason: reason(error) })
+    }
+}
+
+impl Drop for Gpu {
+    fn drop(&mut self) {
+        if self.bind().is_err() {
+            return;
+        }
+        self.replace(None);
+        // SAFETY: nothing uses the streams and the context any more.
+        unsafe {
+            let _ = result::stream::destroy(self.work);
+            let _ = result::stream::destroy(self.copies);
+            let _ = result::primary_ctx::release(self.device);
+        }
+    }
+}

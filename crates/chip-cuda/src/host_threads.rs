@@ -1,0 +1,172 @@
+//! A device made of this machine's threads: the same device runtime and the same bodies, compiled by the C++ compiler, one
+//! thread for each block. It shows mistakes of both where there is no GPU, also to a debugger and to sanitizers.
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::collections::HashMap;
+use std::process::Command;
+use std::sync::Mutex;
+use std::thread::JoinHandle;
+
+use libloading::Library;
+
+use crate::cache::Cached;
+use crate::device::{Address, Answer, Device, Mapped};
+use crate::entry::Grid;
+use crate::error::DeviceError;
+
+/// Blocks that run at the same time: more than the cores of most machines that test, so that blocks meet.
+const BLOCKS: u32 = 4;
+const ALIGNMENT: usize = 256;
+const OPTIONS: [&str; 6] = ["-std=c++17", "-O2", "-g1", "-shared", "-fPIC", "-pthread"];
+
+/// Threads that run as blocks.
+#[derive(Debug, Default)]
+pub(crate) struct HostThreads {
+    allocations: Mutex<HashMap<Address, Layout>>,
+    /// Never unloaded while a thread runs it.
+    library: Mutex<Option<Library>>,
+    running: Mutex<Vec<JoinHandle<()>>>,
+}
+
+/// The C++ compiler, and what it says of itself; none if there is none.
+pub(crate) fn compiler() -> Option<(String, String)> {
+    let name = std::env::var("CXX").unwrap_or_else(|_| "c++".to_string());
+    let version = Command::new(&name).arg("--version").output().ok()?;
+    Some((name, String::from_utf8_lossy(&version.stdout).into_owned()))
+}
+
+impl HostThreads {
+    pub(crate) fn open() -> Answer<Self> {
+        compiler().map(|_| HostThreads::default()).ok_or_else(|| DeviceError::DeviceUnavailable {
+            detail: "there is no C++ compiler (c++, or CXX)".to_string(),
+            hint: "install g++ or clang++",
+        })
+    }
+}
+
+impl Device for HostThreads {
+    fn name(&self) -> String {
+        format!("{BLOCKS} threads of this machine")
+    }
+
+    fn blocks(&self) -> u32 {
+        BLOCKS
+    }
+
+    fn alloc(&self, bytes: u64) -> Answer<Address> {
+        let refused = DeviceError::OutOfDeviceMemory { wanted: bytes, free: 0 };
+        let layout = usize::try_from(bytes)
+            .ok()
+            .and_then(|bytes| Layout::from_size_align(bytes.max(1), ALIGNMENT).ok());
+        let layout = layout.ok_or(refused.clone())?;
+        // SAFETY: the size is not zero.
+        let at = unsafe { alloc_zeroed(layout) };
+        if at.is_null() {
+            return Err(refused);
+        }
+        self.allocations.lock().expect("no panic while it is held").insert(at as u64, layout);
+        Ok(at as u64)
+    }
+
+    fn free(&self, at: Address) {
+        if let Some(layout) = self.allocations.lock().expect("no panic while it is held").remove(&at) {
+            // SAFETY: `alloc` made it with this layout, and it was still on the list.
+            unsafe { dealloc(at as *mut u8, layout) };
+        }
+    }
+
+    fn alloc_mapped(&self, bytes: u64) -> Answer<Mapped> {
+        self.alloc(bytes).map(|device| Mapped { host: device as *mut u8, device })
+    }
+
+    fn free_mapped(&self, memory: Mapped) {
+        self.free(memory.device);
+    }
+
+    unsafe fn copy_in(&self, from: &[u8], at: Address) -> Answer<()> {
+        // SAFETY: the caller's promise: the device's memory is this process's.
+        unsafe { core::ptr::copy_nonoverlapping(from.as_ptr(), at as *mut u8, from.len()) };
+        Ok(())
+    }
+
+    unsafe fn copy_out(&self, at: Address, into: &mut [u8]) -> Answer<()> {
+        // SAFETY: as above.
+        unsafe { core::ptr::copy_nonoverlapping(at as *const u8, into.as_mut_ptr(), into.len()) };
+        Ok(())
+    }
+
+    fn load(&self, source: &str) -> Answer<()> {
+        let library = compile(source)?;
+        *self.library.lock().expect("no panic while it is held") = Some(library);
+        Ok(())
+    }
+
+    unsafe fn launch(&self, grid: &Grid, blocks: u32) -> Answer<()> {
+        let library = self.library.lock().expect("no panic while it is held");
+        let library = library.as_ref().expect("the caller loaded a program");
+        let mut running = self.running.lock().expect("no panic while it is held");
+        // SAFETY: the function has this type in `device/worker.h`.
+        let block = unsafe { library.get::<unsafe extern "C" fn(*const Grid, u32)>(b"rl_host_block\0") };
+        let block = *block.map_err(|error| DeviceError::DeviceProgram { log: error.to_string() })?;
+        for index in 0..blocks {
+            let grid = *grid;
+            // SAFETY: the caller vouches for the grid; the library stays until `wait` has joined the thread.
+            let run = move || unsafe { block(&grid, index) };
+            let thread = std::thread::Builder::new().name(format!("block {index}")).spawn(run);
+            let thread = thread
+                .map_err(|error| DeviceError::DeviceCall { call: "spawn", reason: error.to_string() })?;
+            running.push(thread);
+        }
+        Ok(())
+    }
+
+    fn wait(&self) -> Answer<()> {
+        for thread in self.running.lock().expect("no panic while it is held").drain(..) {
+            thread.join().expect("code of C++ does not panic");
+        }
+        Ok(())
+    }
+}
+
+/// Compiles a program, or finds it in the cache, and loads it.
+fn compile(source: &str) -> Answer<Library> {
+    let failed = |log: String| DeviceError::DeviceProgram { log };
+    let (compiler, version) = compiler().ok_or_else(|| failed("there is no C++ compiler".to_string()))?;
+    let cached = Cached::of(&[source, &OPTIONS.join(" "), &version], "so");
+    let directory = tempdir().map_err(|error| failed(error.to_string()))?;
+    let (file, library) = (directory.0.join("program.cpp"), directory.0.join("program.so"));
+    match cached.read() {
+        Some(bytes) => std::fs::write(&library, bytes).map_err(|error| failed(error.to_string()))?,
+        None => {
+            std::fs::write(&file, source).map_err(|error| failed(error.to_string()))?;
+            let done = Command::new(compiler).args(OPTIONS).arg(&file).arg("-o").arg(&library).output();
+            let done = done.map_err(|error| failed(error.to_string()))?;
+            if !done.status.success() {
+                return Err(failed(String::from_utf8_lossy(&done.stderr).into_owned()));
+            }
+            if let Ok(bytes) = std::fs::read(&library) {
+                cached.write(&bytes);
+            }
+        }
+    }
+    // SAFETY: the library is ours, and has no initializers.
+    unsafe { Library::new(&library) }.map_err(|error| failed(error.to_string()))
+}
+
+/// A directory that is removed with everything in it.
+struct Directory(std::path::PathBuf);
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn tempdir() -> std::io::Result<Directory> {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let name = format!("ringlane-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+    let path = std::env::temp_dir().join(name);
+    std::fs::create_dir_all(&path)?;
+    Ok(Directory(path))
+}

@@ -1,0 +1,165 @@
+//! Runs orchestrations on a device: the chip runtime of two platforms, `cuda` and, for tests, `cuda-host`.
+
+use std::sync::Arc;
+
+use ringlane_engine::Result;
+use ringlane_engine::api::backend::Site;
+use ringlane_engine::chip_runtime::{
+    Capabilities, ChipOptions, ChipRuntime, ClockSource, CoreLayout, Counters, HookThreads, Observable,
+};
+use ringlane_engine::memory::Space;
+use ringlane_engine::orchestrator::State;
+use ringlane_engine::prelude::*;
+use ringlane_engine::remote::{Controlled, Remote};
+use ringlane_engine::report::{Run, RunReport};
+use ringlane_engine::seams::Probe;
+use ringlane_engine::session;
+use ringlane_engine::table::Table;
+use ringlane_task::{CallConfig, Capacities};
+
+use crate::chip::CudaChip;
+use crate::clock::CudaClock;
+use crate::device::Device;
+use crate::gpu::{self, Gpu};
+use crate::host_threads::HostThreads;
+use crate::launcher::{Launcher, Memory};
+use crate::source::Machine;
+
+const fn platform(
+    name: &'static str,
+    about: &'static str,
+    availability: fn() -> core::result::Result<(), String>,
+) -> Capabilities {
+    Capabilities {
+        name,
+        about,
+        availability,
+        virtual_time: false,
+        clock: || ClockSource { name: "monotonic", error_ppm: 0.0 },
+        host_threads: false,
+        spec: None,
+        counters: Counters::None,
+        policies: &[],
+    }
+}
+
+const CUDA: Capabilities = platform("cuda", "An NVIDIA GPU", || {
+    gpu::unavailable().map_or(Ok(()), |error| Err(ringlane_task::Explain::detail(&error)))
+});
+const CUDA_HOST: Capabilities =
+    platform("cuda-host", "The device code of cuda on threads of this machine, for tests", || {
+        HostThreads::open().map(drop).map_err(|error| ringlane_task::Explain::detail(&error))
+    });
+
+/// Runs orchestrations on a device.
+pub struct CudaRuntime {
+    shared: Arc<Shared>,
+    state: State,
+    clock: CudaClock,
+    launcher: Launcher,
+}
+
+struct Shared {
+    table: Table,
+    device: Arc<dyn Device>,
+    /// The table's heap rings, dropped after it.
+    _heaps: Vec<Memory>,
+}
+
+impl Controlled for Shared {
+    fn table(&self) -> &Table {
+        &self.table
+    }
+}
+
+impl CudaRuntime {
+    fn on(device: Arc<dyn Device>, machine: Machine, config: &CallConfig) -> Result<Self> {
+        let launcher = Launcher::new(device.clone(), machine)?;
+        let mut heaps = Vec::new();
+        let heap = |bytes| {
+            let memory = launcher.reserve(bytes)?;
+            let space = Space { base: memory.at as *mut u8, bytes };
+            heaps.push(memory);
+            Ok(space)
+        };
+        let cores = device.blocks() as usize;
+        // SAFETY: fresh memory of the device, which every run has, kept as long as the table.
+        let table = unsafe { Table::in_memory(&Capacities::of(config), cores, heap) }?;
+        let state = State::new(&table);
+        let shared = Arc::new(Shared { table, device, _heaps: heaps });
+        Ok(CudaRuntime { shared, state, clock: CudaClock::new(), launcher })
+    }
+
+    /// What the engine does not know of a run.
+    fn complete(&self, report: RunReport) -> RunReport {
+        RunReport { clock_freq_hz: 1_000_000_000, cores: self.shared.device.blocks(), ..report }
+    }
+}
+
+// SAFETY: the submitter's thread reports all blocks.
+unsafe impl Observable for CudaRuntime {
+    type Clock = CudaClock;
+    const HOOKS: HookThreads = HookThreads::One;
+
+    fn clock(&self) -> CudaClock {
+        self.clock.clone()
+    }
+
+    fn table(&self) -> &Table {
+        &self.shared.table
+    }
+
+    fn last_report(&self) -> RunReport {
+        self.complete(self.state.last_report().clone())
+    }
+
+    fn layout(&self) -> CoreLayout {
+        let cores = self.shared.device.blocks();
+        CoreLayout {
+            core_types: vec!["any"; cores as usize],
+            threads: cores,
+            core_to_thread: (0..cores).collect(),
+        }
+    }
+}
+
+impl ChipRuntime for CudaRuntime {
+    const PLATFORMS: &'static [Capabilities] = &[CUDA, CUDA_HOST];
+
+    fn new(platform: &'static Capabilities, config: &CallConfig, _: &ChipOptions) -> Result<Self> {
+        config.validate().map_err(Fault::Config)?;
+        if platform.name == CUDA_HOST.name {
+            return CudaRuntime::on(Arc::new(HostThreads::open()?), Machine::HostThreads, config);
+        }
+        CudaRuntime::on(Arc::new(Gpu::open()?), Machine::Gpu, config)
+    }
+
+    fn run_at<'e, R, P: Probe>(
+        &mut self,
+        site: Site,
+        buffers: &'e mut Buffers<'_>,
+        probe: &P,
+        f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
+    ) -> Run<R> {
+        let clock = self.clock.clone();
+        if P::WATCHES_CORES
+            && let Err(error) = self.launcher.compare_clocks(|| clock.present())
+        {
+            return Run { result: Err(error.into()), report: RunReport::default() };
+        }
+        let (table, device) = (&self.shared.table, &*self.shared.device);
+        let chip = CudaChip::new(table, probe, &mut self.launcher, device, clock);
+        // SAFETY: `&mut self`: no other run uses the table, and the last one left no task. The chip runs each task once; the
+        // heap rings are in its memory.
+        let run = unsafe { session::run(table, &mut self.state, chip, probe, site, buffers, f) };
+        Run { report: self.complete(run.report), ..run }
+    }
+
+    fn remote(&self) -> Remote {
+        Remote::new(self.shared.clone())
+    }
+
+    fn threads(&self) -> u32 {
+        1
+    }
+}
