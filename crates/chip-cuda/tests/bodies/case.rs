@@ -211,7 +211,8 @@ impl Case {
         for (at, (tensor, (want, got))) in self.tensors().zip(want.iter().zip(got)).enumerate() {
             let differs = |(want, got): (&[u8; 4], &[u8; 4])| {
                 let (want, got) = (f32::from_le_bytes(*want), f32::from_le_bytes(*got));
-                want.to_bits() != got.to_bits() && !(f64::from(want - got).abs() <= self.tolerance)
+                let close = f64::from(want - got).abs() <= self.tolerance;
+                want.to_bits() != got.to_bits() && !close
             };
             let position = if tensor.dtype == DType::Float32 {
                 want.as_chunks().0.iter().zip(got.as_chunks().0).position(differs)

@@ -32,5 +32,4 @@ for (u32 top = 0; top < tokens; top += at_once) {
         weight(top + i, 0) = 1.0f / (1.0f + share);
         weight(top + i, 1) = share / (1.0f + share);
     }
-    rl_sync();
 }
