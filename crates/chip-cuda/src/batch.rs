@@ -17,7 +17,7 @@ pub(crate) struct Batch {
     /// Each task's blocks: the first of `placed`, and the number.
     tasks: Vec<(u32, u32)>,
     placed: Vec<Placed>,
-    /// The task and the block of each entry of each list, in order of `entries`.
+    /// Words that are not in entries.
     far: Vec<u64>,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Laid {
     pub(crate) first: Vec<u32>,
     /// Arguments that are not in entries; `far_words` of entries counts words of it, plus one.
     pub(crate) far: Vec<u64>,
-    /// For each task, its flag; for each block of it in order, its entry.
+    /// For each task, the entry of each of its blocks.
     pub(crate) entry_of: Vec<Vec<u32>>,
 }
 
@@ -85,6 +85,34 @@ impl Batch {
             self.placed.push(placed);
         }
         self.tasks.push((first, count as u32));
+    }
+
+    /// Adds a task that initializes memory at an address, with these contents or zeros; gives its number.
+    pub(crate) fn push_init(
+        &mut self,
+        predecessors: &[u32],
+        at: u64,
+        bytes: u64,
+        contents: Option<&[u8]>,
+    ) -> u32 {
+        let number = self.tasks.len() as u32;
+        self.push(&BatchTask { predecessors, makes_outputs: false }, &[]);
+        let list = self.placed.last().expect("just placed").list as usize;
+        let far = contents.map_or(0, |contents| {
+            let first = self.far.len() as u64 + 1;
+            let words = contents.chunks(8).map(|chunk| {
+                let mut word = [0; 8];
+                word[..chunk.len()].copy_from_slice(chunk);
+                u64::from_le_bytes(word)
+            });
+            self.far.extend(words);
+            first
+        });
+        let entry = self.lists[list].last_mut().expect("just placed");
+        entry.kind |= kind::INITIALIZES;
+        entry.far_words = far;
+        entry.near_words[..2].copy_from_slice(&[at, bytes]);
+        number
     }
 
     /// The flags that an entry on this list waits for: those of predecessors with a block on another list.
@@ -152,7 +180,9 @@ fn latest_of(placed: impl Iterator<Item = Placed>) -> Vec<Placed> {
             known.end = known.end.max(one.end);
         } else if latest.len() < LISTS_MAX {
             latest.push(one);
-        } else if let Some(least) = latest.iter_mut().min_by_key(|known| known.end).filter(|l| l.end < one.end) {
+        } else if let Some(least) =
+            latest.iter_mut().min_by_key(|known| known.end).filter(|l| l.end < one.end)
+        {
             *least = one;
         }
     }

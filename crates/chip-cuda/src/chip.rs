@@ -40,12 +40,12 @@ struct Pending {
     predecessors: Vec<SlotIndex>,
 }
 
-/// A batch that the device runs.
-struct Running {
-    tasks: Vec<(SlotIndex, TaskRecord)>,
-    laid: Laid,
-    lists: Uploaded,
-    launched: u64,
+/// Tasks on the device.
+pub(crate) struct Sent {
+    /// By number in the batch; none where memory is initialized.
+    pub(crate) tasks: Vec<Option<(SlotIndex, TaskRecord)>>,
+    pub(crate) laid: Laid,
+    pub(crate) lists: Uploaded,
 }
 
 /// The chip during one run, as the engine's submitter sees it.
@@ -58,7 +58,8 @@ pub(crate) struct CudaChip<'t, P> {
     pub(crate) externals: Vec<Memory>,
     pub(crate) spaces: Option<Memory>,
     pending: VecDeque<Pending>,
-    running: Option<Running>,
+    /// The batch that the device runs, and when it was launched.
+    running: Option<(Sent, u64)>,
     /// Whether tasks run one at a time.
     alone: bool,
 }
@@ -91,7 +92,12 @@ impl<'t, P: Probe> CudaChip<'t, P> {
         Executor { table, probe, core: CoreId(core), threading: Threading::Single, memory }
     }
 
-    fn timing(&self) -> Timing {
+    /// Whether tasks run one at a time.
+    pub(crate) fn runs_alone(&self) -> bool {
+        self.alone || self.table.stopped()
+    }
+
+    pub(crate) fn timing(&self) -> Timing {
         if P::WATCHES_CORES { Timing::On } else { Timing::Off }
     }
 
@@ -104,7 +110,7 @@ impl<'t, P: Probe> CudaChip<'t, P> {
     }
 
     /// Where the spaces of the run begin, on the device.
-    fn spaces(&mut self) -> Answer<Address> {
+    pub(crate) fn spaces(&mut self) -> Answer<Address> {
         if self.spaces.is_none() {
             let executor = self.executor(0);
             // SAFETY: a task exists.
@@ -118,7 +124,7 @@ impl<'t, P: Probe> CudaChip<'t, P> {
     }
 
     /// Ends the run: what is pending is skipped.
-    fn abort(&mut self, error: impl Into<ringlane_engine::Error>) {
+    pub(crate) fn abort(&mut self, error: impl Into<ringlane_engine::Error>) {
         self.table.abort_run(error);
         self.alone = true;
     }
@@ -126,7 +132,7 @@ impl<'t, P: Probe> CudaChip<'t, P> {
     /// Settles the running batch, and starts the next one.
     fn advance(&mut self) {
         self.settle();
-        if self.alone || self.table.stopped() {
+        if self.runs_alone() {
             while let Some(task) = self.pending.pop_front() {
                 self.run_alone(task.slot);
             }
@@ -153,7 +159,7 @@ impl<'t, P: Probe> CudaChip<'t, P> {
             predecessors.dedup();
             push(&mut batch, self.launcher, &executor, &record, &predecessors)?;
             numbers.insert(task.slot, tasks.len() as u32);
-            tasks.push((task.slot, record));
+            tasks.push(Some((task.slot, record)));
         }
         let laid = batch.lay();
         let lists = self.launcher.upload(&laid)?;
@@ -162,35 +168,36 @@ impl<'t, P: Probe> CudaChip<'t, P> {
         // tasks are ordered: by flags in the batch, by their batches otherwise.
         unsafe { self.launcher.start(&lists, spaces, self.timing()) }?;
         self.pending.clear();
-        self.running = Some(Running { tasks, laid, lists, launched });
+        self.running = Some((Sent { tasks, laid, lists }, launched));
         Ok(())
     }
 
     /// Waits for the running batch, and completes its tasks.
     fn settle(&mut self) {
-        let Some(running) = self.running.take() else { return };
+        let Some((sent, launched)) = self.running.take() else { return };
         let timing = self.timing();
-        let outcome = match self.launcher.finish(&running.lists, timing) {
-            Ok(outcome) => outcome,
+        let outcome = self.launcher.finish(&sent.lists, timing);
+        self.settle_outcome(&sent, outcome, launched);
+    }
+
+    /// Completes tasks that ran on the device.
+    pub(crate) fn settle_outcome(&mut self, sent: &Sent, outcome: Answer<Outcome>, launched: u64) {
+        match outcome {
+            Ok(outcome) if outcome.failed.is_empty() => self.settle_all(sent, &outcome, launched),
+            Ok(outcome) => self.settle_failed(sent, &outcome, launched),
             Err(error) => {
                 self.abort(error);
-                running.tasks.iter().for_each(|&(slot, _)| self.run_alone(slot));
-                return;
+                sent.tasks.iter().flatten().for_each(|&(slot, _)| self.run_alone(slot));
             }
-        };
-        if outcome.failed.is_empty() {
-            self.settle_all(&running, &outcome);
-        } else {
-            self.settle_failed(&running, &outcome);
         }
         self.clock.show_present();
     }
 
     /// Every task ended well.
-    fn settle_all(&mut self, running: &Running, outcome: &Outcome) {
-        let mut order: Vec<u32> = (0..running.tasks.len() as u32).collect();
+    fn settle_all(&mut self, sent: &Sent, outcome: &Outcome, launched: u64) {
+        let mut order: Vec<u32> = (0..sent.tasks.len() as u32).collect();
         let ended = |task: u32| {
-            let entries = &running.laid.entry_of[task as usize];
+            let entries = &sent.laid.entry_of[task as usize];
             entries.iter().map(|&entry| outcome.times[entry as usize].end).max().unwrap_or(0)
         };
         if !outcome.times.is_empty() {
@@ -198,23 +205,23 @@ impl<'t, P: Probe> CudaChip<'t, P> {
             order.sort_by_key(|&task| ended(task));
         }
         for task in order {
-            self.settle_task(running, outcome, task, None);
+            self.settle_task(sent, outcome, task, launched);
         }
     }
 
     /// Some block failed: what ended is completed, what failed fails, the others run now, in submission order.
-    fn settle_failed(&mut self, running: &Running, outcome: &Outcome) {
+    fn settle_failed(&mut self, sent: &Sent, outcome: &Outcome, launched: u64) {
         self.alone = true;
-        for task in 0..running.tasks.len() as u32 {
-            let entries = &running.laid.entry_of[task as usize];
+        for task in 0..sent.tasks.len() as u32 {
+            let Some((slot, record)) = sent.tasks[task as usize] else { continue };
+            let entries = &sent.laid.entry_of[task as usize];
             let ended = |&entry: &u32| outcome.times[entry as usize].ended == outcome.epoch;
             let failed = outcome.failed.iter().any(|block| block.task == task);
             if failed || entries.iter().all(ended) {
-                self.settle_task(running, outcome, task, Some(outcome));
+                self.settle_task(sent, outcome, task, launched);
             } else if !entries.iter().any(ended) {
-                self.run_alone(running.tasks[task as usize].0);
+                self.run_alone(slot);
             } else {
-                let (slot, record) = running.tasks[task as usize];
                 let missing = (0..entries.len() as u32).filter(|&index| !ended(&entries[index as usize]));
                 let missing: Vec<u32> = missing.collect();
                 self.run_blocks_alone(slot, &record, &missing);
@@ -224,18 +231,16 @@ impl<'t, P: Probe> CudaChip<'t, P> {
 
     /// Completes a task whose blocks ran on the device. Blocks that neither ended nor failed did not run because another one
     /// of their task failed.
-    fn settle_task(&mut self, running: &Running, outcome: &Outcome, task: u32, failures: Option<&Outcome>) {
-        let (slot, record) = running.tasks[task as usize];
+    fn settle_task(&mut self, sent: &Sent, outcome: &Outcome, task: u32, launched: u64) {
+        let Some((slot, record)) = sent.tasks[task as usize] else { return };
         let executor = self.executor(0);
-        let entries = &running.laid.entry_of[task as usize];
+        let entries = &sent.laid.entry_of[task as usize];
         for index in 0..record.total_blocks() {
-            let failure = failures.and_then(|outcome| {
-                outcome.failed.iter().find(|block| block.task == task && block.index == index)
-            });
+            let failure = outcome.failed.iter().find(|block| block.task == task && block.index == index);
             let result = failure.map_or(Ok(()), |block| Err(KernelError::new(&block.text)));
             executor.end_block(slot, &record, index, result);
             if let Some(times) = outcome.times.get(entries[index as usize] as usize) {
-                self.show(&record, index, times, running.launched);
+                self.show(&record, index, times, launched);
             }
             executor.finish_block(slot);
         }
@@ -272,7 +277,7 @@ impl<'t, P: Probe> CudaChip<'t, P> {
     }
 
     /// Runs one task whose predecessors are complete, by the rules for tasks after a failure.
-    fn run_alone(&mut self, slot: SlotIndex) {
+    pub(crate) fn run_alone(&mut self, slot: SlotIndex) {
         let executor = self.executor(0);
         // SAFETY: everything that it follows is complete, and nobody else runs it.
         let record = unsafe { executor.record(slot) };

@@ -23,11 +23,9 @@ pub(crate) struct Mapped {
 
 /// A machine whose blocks run the entries of lists.
 pub(crate) trait Device: Send + Sync + Debug {
-    /// What it is, in words.
-    fn name(&self) -> String;
     /// How many blocks run at the same time.
     fn blocks(&self) -> u32;
-    /// Reserves memory of the device, aligned to 256 bytes. What it holds is undefined.
+    /// Reserves memory of the device, aligned to a cache line. What it holds is undefined.
     fn alloc(&self, bytes: u64) -> Answer<Address>;
     /// Gives memory back.
     fn free(&self, at: Address);

@@ -128,11 +128,6 @@ impl Gpu {
 }
 
 impl Device for Gpu {
-    fn name(&self) -> String {
-        let name = result::device::get_name(self.device).unwrap_or_else(|_| "a GPU".to_string());
-        format!("{name}, {} SMs, sm_{}", self.processors, self.architecture)
-    }
-
     fn blocks(&self) -> u32 {
         self.processors
     }

@@ -1,13 +1,13 @@
 //! A device made of this machine's threads: the same device runtime and the same bodies, compiled by the C++ compiler, one
 //! thread for each block. It shows mistakes of both where there is no GPU, also to a debugger and to sanitizers.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::collections::HashMap;
 use std::process::Command;
 use std::sync::Mutex;
 use std::thread::JoinHandle;
 
 use libloading::Library;
+use ringlane_engine::arena::Arena;
 
 use crate::cache::Cached;
 use crate::device::{Address, Answer, Device, Mapped};
@@ -16,13 +16,12 @@ use crate::error::DeviceError;
 
 /// Blocks that run at the same time: more than the cores of most machines that test, so that blocks meet.
 const BLOCKS: u32 = 4;
-const ALIGNMENT: usize = 256;
 const OPTIONS: [&str; 6] = ["-std=c++17", "-O2", "-g1", "-shared", "-fPIC", "-pthread"];
 
 /// Threads that run as blocks.
 #[derive(Debug, Default)]
 pub(crate) struct HostThreads {
-    allocations: Mutex<HashMap<Address, Layout>>,
+    allocations: Mutex<HashMap<Address, Arena>>,
     /// Never unloaded while a thread runs it.
     library: Mutex<Option<Library>>,
     running: Mutex<Vec<JoinHandle<()>>>,
@@ -45,34 +44,20 @@ impl HostThreads {
 }
 
 impl Device for HostThreads {
-    fn name(&self) -> String {
-        format!("{BLOCKS} threads of this machine")
-    }
-
     fn blocks(&self) -> u32 {
         BLOCKS
     }
 
     fn alloc(&self, bytes: u64) -> Answer<Address> {
-        let refused = DeviceError::OutOfDeviceMemory { wanted: bytes, free: 0 };
-        let layout = usize::try_from(bytes)
-            .ok()
-            .and_then(|bytes| Layout::from_size_align(bytes.max(1), ALIGNMENT).ok());
-        let layout = layout.ok_or(refused.clone())?;
-        // SAFETY: the size is not zero.
-        let at = unsafe { alloc_zeroed(layout) };
-        if at.is_null() {
-            return Err(refused);
-        }
-        self.allocations.lock().expect("no panic while it is held").insert(at as u64, layout);
-        Ok(at as u64)
+        let arena = Arena::new(bytes, "a device")
+            .map_err(|_| DeviceError::OutOfDeviceMemory { wanted: bytes, free: 0 })?;
+        let at = arena.base() as u64;
+        self.allocations.lock().expect("no panic while it is held").insert(at, arena);
+        Ok(at)
     }
 
     fn free(&self, at: Address) {
-        if let Some(layout) = self.allocations.lock().expect("no panic while it is held").remove(&at) {
-            // SAFETY: `alloc` made it with this layout, and it was still on the list.
-            unsafe { dealloc(at as *mut u8, layout) };
-        }
+        self.allocations.lock().expect("no panic while it is held").remove(&at);
     }
 
     fn alloc_mapped(&self, bytes: u64) -> Answer<Mapped> {

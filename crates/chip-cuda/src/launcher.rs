@@ -1,16 +1,20 @@
 //! Runs lists of entries on a device, and says what became of each.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 
 use ringlane_engine::api::kernel::{Kernel, registered_kernels};
 
 use crate::batch::{Batch, BatchTask, Laid};
 use crate::device::{Address, Answer, Device, Mapped, bytes_of, bytes_of_mut};
-use crate::entry::{Board, Entry, Grid, Plain, Times};
+use crate::entry::{Board, Entry, Grid, Times};
 use crate::error::DeviceError;
 use crate::source::{Bounds, Machine, program};
 
+/// The smallest piece of memory that is reserved.
+const SMALLEST_BYTES: u64 = 4096;
+/// Sizes up to this are rounded up to powers of two.
+const ROUNDED_BYTES_MAX: u64 = 64 << 20;
 /// How often the clocks are compared; the shortest comparison counts.
 const COMPARISONS: u32 = 5;
 
@@ -36,31 +40,39 @@ pub(crate) struct Outcome {
 /// Lists that are on the device.
 #[derive(Debug)]
 pub(crate) struct Uploaded {
-    entries: Memory,
-    first: Memory,
-    /// Kept as long as the entries that point into it.
-    _far: Memory,
-    flags: Memory,
-    counts: Memory,
-    times: Memory,
-    count: usize,
+    /// Entries, then where lists begin, then arguments that are not in entries.
+    memory: Memory,
+    first: Address,
+    entries: usize,
     tasks: usize,
 }
 
-/// Memory of the device that is given back with this.
+/// Memory of the device that can be used again after this is dropped.
 #[derive(Debug)]
 pub(crate) struct Memory {
     pub(crate) at: Address,
-    free: Freed,
+    bytes: u64,
+    kept: Kept,
 }
 
-/// Memory to give back once nothing runs: freeing waits for the device.
-type Freed = Arc<std::sync::Mutex<Vec<Address>>>;
+/// Memory that nobody uses, by its size: freeing it would wait for the device.
+type Kept = Arc<Mutex<Vec<(u64, Address)>>>;
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        self.free.lock().expect("no panic while it is held").push(self.at);
+        self.kept.lock().expect("no panic while it is held").push((self.bytes, self.at));
     }
+}
+
+/// What entries use to wait for each other, and where they leave their times. It keeps what earlier launches left there: all of
+/// it has the number of its launch.
+#[derive(Debug)]
+struct Shared {
+    flags: Memory,
+    counts: Memory,
+    times: Memory,
+    tasks: usize,
+    entries: usize,
 }
 
 /// Whether the times of blocks are wanted.
@@ -81,7 +93,8 @@ pub(crate) struct Launcher {
     boards: Mapped,
     halt: Address,
     epoch: u32,
-    freed: Freed,
+    kept: Kept,
+    shared: Option<Shared>,
     /// Nanoseconds that the device's clock is ahead of the chip's, once they were compared.
     clock_ahead: Option<i64>,
 }
@@ -103,13 +116,10 @@ impl Launcher {
             boards,
             halt,
             epoch: 0,
-            freed: Freed::default(),
+            kept: Kept::default(),
+            shared: None,
             clock_ahead: None,
         })
-    }
-
-    pub(crate) fn device(&self) -> &Arc<dyn Device> {
-        &self.device
     }
 
     /// The number of a kernel in the program; loads another program first if it is not in this one. Nothing runs meanwhile.
@@ -137,36 +147,69 @@ impl Launcher {
         Ok(())
     }
 
-    /// Reserves memory of the device.
+    /// Reserves memory of the device. What it holds is undefined.
     pub(crate) fn reserve(&self, bytes: u64) -> Answer<Memory> {
-        Ok(Memory { at: self.device.alloc(bytes)?, free: self.freed.clone() })
+        // Sizes repeat: powers of two while they are small.
+        let bytes = bytes.max(SMALLEST_BYTES);
+        let bytes = if bytes <= ROUNDED_BYTES_MAX { bytes.next_power_of_two() } else { bytes };
+        let reused = {
+            let mut kept = self.kept.lock().expect("no panic while it is held");
+            kept.iter().position(|(size, _)| *size == bytes).map(|place| kept.swap_remove(place).1)
+        };
+        let at = match reused {
+            Some(at) => at,
+            None => self.device.alloc(bytes).or_else(|_| {
+                // What is kept for later may be in the way.
+                self.give_back();
+                self.device.alloc(bytes)
+            })?,
+        };
+        Ok(Memory { at, bytes, kept: self.kept.clone() })
     }
 
-    fn upload_values<T: Plain>(&self, values: &[T]) -> Answer<Memory> {
-        let memory = self.reserve(size_of_val(values) as u64)?;
+    /// Reserves memory that is zero.
+    fn reserve_zeroed(&self, bytes: usize) -> Answer<Memory> {
+        let memory = self.reserve(bytes as u64)?;
         // SAFETY: it is new, and as large.
-        unsafe { self.device.copy_in(bytes_of(values), memory.at) }?;
+        unsafe { self.device.copy_in(&vec![0; bytes], memory.at) }?;
         Ok(memory)
     }
 
     /// Copies lists to the device.
     pub(crate) fn upload(&self, laid: &Laid) -> Answer<Uploaded> {
-        let far = self.upload_values(&laid.far)?;
+        let entry_bytes = size_of_val(&laid.entries[..]) as u64;
+        let first_bytes = (size_of_val(&laid.first[..]) as u64).next_multiple_of(8);
+        let memory = self.reserve(entry_bytes + first_bytes + size_of_val(&laid.far[..]) as u64)?;
+        let (first, far) = (memory.at + entry_bytes, memory.at + entry_bytes + first_bytes);
         let mut entries = laid.entries.clone();
         for entry in entries.iter_mut().filter(|entry| entry.far_words != 0) {
-            entry.far_words = far.at + (entry.far_words - 1) * size_of::<u64>() as u64;
+            entry.far_words = far + (entry.far_words - 1) * size_of::<u64>() as u64;
         }
-        let (tasks, count) = (laid.entry_of.len(), entries.len());
-        Ok(Uploaded {
-            entries: self.upload_values::<Entry>(&entries)?,
-            first: self.upload_values(&laid.first)?,
-            _far: far,
-            flags: self.upload_values(&vec![0u32; tasks])?,
-            counts: self.upload_values(&vec![0u32; tasks])?,
-            times: self.upload_values(&vec![Times::default(); count])?,
-            count,
+        let mut bytes = bytes_of::<Entry>(&entries).to_vec();
+        bytes.extend_from_slice(bytes_of(&laid.first));
+        bytes.resize((entry_bytes + first_bytes) as usize, 0);
+        bytes.extend_from_slice(bytes_of(&laid.far));
+        // SAFETY: it is new, and as large.
+        unsafe { self.device.copy_in(&bytes, memory.at) }?;
+        Ok(Uploaded { memory, first, entries: entries.len(), tasks: laid.entry_of.len() })
+    }
+
+    /// Makes room for the flags and times of these lists.
+    fn make_room(&mut self, lists: &Uploaded) -> Answer<()> {
+        let old = self.shared.as_ref().map_or((0, 0), |shared| (shared.tasks, shared.entries));
+        if old.0 >= lists.tasks && old.1 >= lists.entries {
+            return Ok(());
+        }
+        let tasks = lists.tasks.max(old.0).next_power_of_two();
+        let entries = lists.entries.max(old.1).next_power_of_two();
+        self.shared = Some(Shared {
+            flags: self.reserve_zeroed(tasks * size_of::<u32>())?,
+            counts: self.reserve_zeroed(tasks * size_of::<u32>())?,
+            times: self.reserve_zeroed(entries * size_of::<Times>())?,
             tasks,
-        })
+            entries,
+        });
+        Ok(())
     }
 
     /// Starts the lists. Nothing else runs.
@@ -176,7 +219,8 @@ impl Launcher {
     /// has returned, and nothing else uses that memory in a way that conflicts.
     pub(crate) unsafe fn start(&mut self, lists: &Uploaded, spaces: Address, timing: Timing) -> Answer<()> {
         self.load()?;
-        self.give_back();
+        self.make_room(lists)?;
+        let shared = self.shared.as_ref().expect("there is room now");
         self.epoch = self.epoch.checked_add(1).expect("a runtime makes fewer than 2^32 launches");
         // SAFETY: the word is ours, and nothing runs.
         unsafe { self.device.copy_in(bytes_of(&[0u32]), self.halt) }?;
@@ -184,14 +228,14 @@ impl Launcher {
             self.failed_word(block).store(0, Ordering::Relaxed);
         }
         let grid = Grid {
-            entries: lists.entries.at,
-            first: lists.first.at,
-            flags: lists.flags.at,
-            counts: lists.counts.at,
+            entries: lists.memory.at,
+            first: lists.first,
+            flags: shared.flags.at,
+            counts: shared.counts.at,
             halt: self.halt,
             spaces,
             boards: self.boards.device,
-            times: lists.times.at,
+            times: shared.times.at,
             epoch: self.epoch,
             timed: u32::from(timing == Timing::On),
         };
@@ -203,18 +247,19 @@ impl Launcher {
     /// Waits for the end of the lists that were started.
     pub(crate) fn finish(&mut self, lists: &Uploaded, timing: Timing) -> Answer<Outcome> {
         self.device.wait().map_err(|error| self.named(error))?;
+        let shared = self.shared.as_ref().expect("lists were started");
         let failed: Vec<FailedBlock> =
             (0..self.device.blocks()).filter_map(|block| self.failure_of(block)).collect();
         let mut outcome = Outcome { epoch: self.epoch, failed, times: Vec::new() };
         if timing == Timing::On || !outcome.failed.is_empty() {
-            outcome.times = vec![Times::default(); lists.count];
+            outcome.times = vec![Times::default(); lists.entries];
             // SAFETY: the memory is as large, and nothing runs.
-            unsafe { self.device.copy_out(lists.times.at, bytes_of_mut(&mut outcome.times)) }?;
+            unsafe { self.device.copy_out(shared.times.at, bytes_of_mut(&mut outcome.times)) }?;
         }
         if !outcome.failed.is_empty() {
             // Tasks of which some blocks did not run left their counts.
             // SAFETY: as above.
-            unsafe { self.device.copy_in(bytes_of(&vec![0u32; lists.tasks]), lists.counts.at) }?;
+            unsafe { self.device.copy_in(bytes_of(&vec![0u32; lists.tasks]), shared.counts.at) }?;
         }
         Ok(outcome)
     }
@@ -282,7 +327,7 @@ impl Launcher {
 
     /// Gives memory back that nobody uses any more. Nothing runs.
     fn give_back(&self) {
-        for at in self.freed.lock().expect("no panic while it is held").drain(..) {
+        for (_, at) in self.kept.lock().expect("no panic while it is held").drain(..) {
             self.device.free(at);
         }
     }
@@ -291,6 +336,7 @@ impl Launcher {
 impl Drop for Launcher {
     fn drop(&mut self) {
         let _ = self.device.wait();
+        self.shared = None;
         self.give_back();
         self.device.free(self.halt);
         self.device.free_mapped(self.boards);

@@ -20,6 +20,7 @@ mod launcher;
 mod memory;
 mod nvrtc;
 mod plan;
+mod replay;
 mod runtime;
 pub mod source;
 

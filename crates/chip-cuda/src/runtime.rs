@@ -7,14 +7,15 @@ use ringlane_engine::api::backend::Site;
 use ringlane_engine::chip_runtime::{
     Capabilities, ChipOptions, ChipRuntime, ClockSource, CoreLayout, Counters, HookThreads, Observable,
 };
+use ringlane_engine::graph::Graph;
 use ringlane_engine::memory::Space;
 use ringlane_engine::orchestrator::State;
 use ringlane_engine::prelude::*;
-use ringlane_engine::remote::{Controlled, Remote};
-use ringlane_engine::report::{Run, RunReport};
+use ringlane_engine::remote::{Controlled, Remote, ReplayedTable};
+use ringlane_engine::report::{Run, RunReport, Status};
 use ringlane_engine::seams::Probe;
 use ringlane_engine::session;
-use ringlane_engine::table::Table;
+use ringlane_engine::table::{Stop, Table};
 use ringlane_task::{CallConfig, Capacities};
 
 use crate::chip::CudaChip;
@@ -23,6 +24,7 @@ use crate::device::Device;
 use crate::gpu::{self, Gpu};
 use crate::host_threads::HostThreads;
 use crate::launcher::{Launcher, Memory};
+use crate::replay::Resident;
 use crate::source::Machine;
 
 const fn platform(
@@ -53,15 +55,20 @@ const CUDA_HOST: Capabilities =
 
 /// Runs orchestrations on a device.
 pub struct CudaRuntime {
-    shared: Arc<Shared>,
-    state: State,
-    clock: CudaClock,
-    launcher: Launcher,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) state: State,
+    pub(crate) clock: CudaClock,
+    pub(crate) launcher: Launcher,
+    pub(crate) config: CallConfig,
+    /// The graph that was replayed last, or is about to be.
+    pub(crate) resident: Option<Resident>,
 }
 
-struct Shared {
+pub(crate) struct Shared {
     table: Table,
-    device: Arc<dyn Device>,
+    pub(crate) device: Arc<dyn Device>,
+    /// The graph that is replayed now.
+    pub(crate) replayed: ReplayedTable,
     /// The table's heap rings, dropped after it.
     _heaps: Vec<Memory>,
 }
@@ -69,6 +76,14 @@ struct Shared {
 impl Controlled for Shared {
     fn table(&self) -> &Table {
         &self.table
+    }
+
+    fn interrupt(&self) {
+        self.replayed.get().as_deref().unwrap_or(&self.table).stop(Stop::Interrupted);
+    }
+
+    fn status(&self) -> Status {
+        self.replayed.get().as_deref().unwrap_or(&self.table).status()
     }
 }
 
@@ -86,12 +101,16 @@ impl CudaRuntime {
         // SAFETY: fresh memory of the device, which every run has, kept as long as the table.
         let table = unsafe { Table::in_memory(&Capacities::of(config), cores, heap) }?;
         let state = State::new(&table);
-        let shared = Arc::new(Shared { table, device, _heaps: heaps });
-        Ok(CudaRuntime { shared, state, clock: CudaClock::new(), launcher })
+        let shared = Arc::new(Shared { table, device, replayed: ReplayedTable::default(), _heaps: heaps });
+        Ok(CudaRuntime { shared, state, clock: CudaClock::new(), launcher, config: *config, resident: None })
+    }
+
+    pub(crate) fn device(&self) -> &dyn Device {
+        &*self.shared.device
     }
 
     /// What the engine does not know of a run.
-    fn complete(&self, report: RunReport) -> RunReport {
+    pub(crate) fn complete(&self, report: RunReport) -> RunReport {
         RunReport { clock_freq_hz: 1_000_000_000, cores: self.shared.device.blocks(), ..report }
     }
 }
@@ -106,7 +125,7 @@ unsafe impl Observable for CudaRuntime {
     }
 
     fn table(&self) -> &Table {
-        &self.shared.table
+        self.resident.as_ref().map_or(&self.shared.table, |resident| &resident.table)
     }
 
     fn last_report(&self) -> RunReport {
@@ -141,6 +160,7 @@ impl ChipRuntime for CudaRuntime {
         probe: &P,
         f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
     ) -> Run<R> {
+        self.resident = None;
         let clock = self.clock.clone();
         if P::WATCHES_CORES
             && let Err(error) = self.launcher.compare_clocks(|| clock.present())
@@ -153,6 +173,24 @@ impl ChipRuntime for CudaRuntime {
         // heap rings are in its memory.
         let run = unsafe { session::run(table, &mut self.state, chip, probe, site, buffers, f) };
         Run { report: self.complete(run.report), ..run }
+    }
+
+    fn capture_at<'e, R>(
+        &mut self,
+        site: Site,
+        buffers: &'e Buffers<'_>,
+        memory_limit: Option<u64>,
+        f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
+    ) -> Result<(R, Graph)> {
+        self.capture(site, buffers, memory_limit, f)
+    }
+
+    fn bind(&mut self, graph: &Graph) {
+        self.bind_graph(graph);
+    }
+
+    fn replay_at<P: Probe>(&mut self, graph: &mut Graph, buffers: &mut Buffers<'_>, probe: &P) -> Run<()> {
+        self.replay(graph, buffers, probe)
     }
 
     fn remote(&self) -> Remote {

@@ -62,7 +62,13 @@ impl CoreLine {
     /// A block was executed. Own core only.
     #[inline]
     pub fn add_block(&self) {
-        self.blocks.store(self.blocks.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        self.add_blocks(1);
+    }
+
+    /// This number of blocks was executed. Own core only.
+    #[inline]
+    pub fn add_blocks(&self, blocks: u64) {
+        self.blocks.store(self.blocks.load(Ordering::Relaxed) + blocks, Ordering::Relaxed);
     }
 
     /// A task was skipped.

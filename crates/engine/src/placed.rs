@@ -106,6 +106,11 @@ impl<P: Probe, M: Memory + Copy> Executor<'_, P, M> {
         self.table.board.core(self.core.0).add_block();
     }
 
+    /// For a chip that runs a whole graph by itself: counts its blocks.
+    pub fn pass_blocks(&self, blocks: u64) {
+        self.table.board.core(self.core.0).add_blocks(blocks);
+    }
+
     /// For a chip that places blocks itself: computes a block's values.
     ///
     /// # Safety

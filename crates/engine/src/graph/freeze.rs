@@ -193,6 +193,7 @@ pub(super) fn freeze(
         plan: planned.plan,
         edges,
         mean_task_ns: None,
+        revision: 0,
         _memory: memory,
     })
 }

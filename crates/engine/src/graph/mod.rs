@@ -33,7 +33,7 @@ use tape::Tape;
 
 pub use capture::{CaptureOptions, GraphMemory, capture, host_memory};
 pub use plan::MemoryPlan;
-pub use replay::{InOrder, replay};
+pub use replay::{InOrder, replay, replay_at_once};
 
 /// A program that was captured. Made by [`capture`]; run by a chip's replay.
 pub struct Graph {
@@ -50,6 +50,8 @@ pub struct Graph {
     /// Bytes of slots, arguments and edges.
     bytes: u64,
     mean_task_ns: Option<u32>,
+    /// How often scalars were changed.
+    revision: u64,
     /// Owns the memory of the tensors.
     _memory: Box<dyn Any + Send + Sync>,
 }
@@ -129,12 +131,35 @@ impl Graph {
             set_scalar(unsafe { self.table.captured_words(ring, at, 2) }, scalar);
         }
         self.params.get_mut(name).expect("found above").scalar = scalar;
+        self.revision += 1;
         Ok(())
     }
 
     /// The names of its scalars, with their values.
     pub fn params(&self) -> impl Iterator<Item = (&'static str, Scalar)> {
         self.params.iter().map(|(&name, param)| (name, param.scalar))
+    }
+
+    /// How often its scalars were changed: a chip that keeps a copy of the graph compares it.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// Every task, in submission order. For chips that run the graph by a copy of their own.
+    pub fn order(&self) -> &[SlotIndex] {
+        &self.tasks
+    }
+
+    /// The tasks that follow a task. Between replays only.
+    pub fn successors(&self, task: SlotIndex) -> impl Iterator<Item = SlotIndex> {
+        self.table.slots[task.0 as usize].successors(&self.table.edges).map(|(successor, _)| successor)
+    }
+
+    /// What a task initializes before its first block: the space, the first byte in it, the number of bytes, and the contents,
+    /// which are zeros without them.
+    pub fn inits(&self, task: SlotIndex) -> impl Iterator<Item = (u32, u64, u64, Option<&[u8]>)> {
+        let all = self.table.captured.iter().flat_map(move |captured| captured.inits_of(task));
+        all.map(|init| (init.space, init.view.offset_bytes(), init.view.bytes(), init.bytes.as_deref()))
     }
 
     /// What a task took in the last replay, roughly, if the chip measured it: for its choice of how to run the next one.

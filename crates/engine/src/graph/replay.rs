@@ -45,6 +45,26 @@ pub unsafe fn replay<C: Chip, P: Probe>(
     unsafe { framed(graph, &mut chip, buffers, run) }
 }
 
+/// Replays a graph on a chip that has a copy of it and runs all of its tasks itself; nothing observes it. `run` returns when
+/// every task is done.
+///
+/// # Safety
+/// As for [`replay`]; `run` runs each task once, or completes it.
+pub unsafe fn replay_at_once<C: Chip>(
+    graph: &mut Graph,
+    mut chip: C,
+    buffers: &mut Buffers<'_>,
+    run: impl FnOnce(&Graph, &mut C) -> Result<()>,
+) -> Run<()> {
+    let run = |chip: &mut C| {
+        // SAFETY: the caller's promise.
+        unsafe { begin(graph, chip, buffers) }?;
+        run(graph, chip)
+    };
+    // SAFETY: the caller's promise.
+    unsafe { framed(graph, &mut chip, buffers, run) }
+}
+
 /// A way to run every task of a graph on the calling thread, in submission order: nothing has to be counted or handed over.
 /// For graphs whose tasks are too short to be worth moving to another thread.
 pub struct InOrder<'g, C> {

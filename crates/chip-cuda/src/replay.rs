@@ -1,0 +1,229 @@
+//! Captured graphs: the lists of a graph stay on the device, and a replay is one launch.
+//!
+//! Nothing is done for each task on the host, unless somebody observes the replay or a block fails: then tasks are settled as
+//! those of a batch are.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use ringlane_engine::Result;
+use ringlane_engine::api::backend::Site;
+use ringlane_engine::api::buffers::{Buffers, Permission};
+use ringlane_engine::api::orch::Orch;
+use ringlane_engine::graph::{self, CaptureOptions, Graph};
+use ringlane_engine::memory::{Memory as EngineMemory, Space};
+use ringlane_engine::report::{Run, RunReport};
+use ringlane_engine::seams::{Chip, Probe, Threading};
+use ringlane_engine::slot::SlotIndex;
+use ringlane_engine::table::Table;
+use ringlane_task::Ticks;
+
+use crate::batch::Batch;
+use crate::chip::{CudaChip, Sent, push};
+use crate::device::Answer;
+use crate::memory::DeviceMemory;
+use crate::runtime::CudaRuntime;
+
+/// A graph whose lists are on the device.
+pub(crate) struct Resident {
+    pub(crate) table: Arc<Table>,
+    revision: u64,
+    blocks: u64,
+    /// None until its first replay.
+    sent: Option<Sent>,
+}
+
+impl CudaRuntime {
+    /// Captures an orchestration as a graph.
+    pub(crate) fn capture<'e, R>(
+        &mut self,
+        site: Site,
+        buffers: &'e Buffers<'_>,
+        memory_limit: Option<u64>,
+        f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
+    ) -> Result<(R, Graph)> {
+        let cores = self.device().blocks() as usize;
+        let options = CaptureOptions { memory_limit, ..CaptureOptions::of(&self.config, cores) };
+        let memory = |bytes| {
+            let memory = self.launcher.reserve(bytes)?;
+            let space = Space { base: memory.at as *mut u8, bytes };
+            // SAFETY: it is new, and as large.
+            let zeroed = unsafe { DeviceMemory(self.device()).zero(space.base, bytes as usize) };
+            zeroed.map_err(|error| ringlane_engine::Fault::User(format!("{error:?}")))?;
+            Ok((space, Box::new(memory) as Box<dyn core::any::Any + Send + Sync>))
+        };
+        graph::capture(&options, site, buffers, memory, f)
+    }
+
+    /// The next run is a replay of this graph.
+    pub(crate) fn bind_graph(&mut self, graph: &Graph) {
+        let same = |resident: &Resident| {
+            Arc::ptr_eq(&resident.table, graph.table()) && resident.revision == graph.revision()
+        };
+        if !self.resident.as_ref().is_some_and(same) {
+            let (table, revision) = (graph.table().clone(), graph.revision());
+            self.resident = Some(Resident { table, revision, blocks: 0, sent: None });
+        }
+    }
+
+    /// Replays a graph.
+    pub(crate) fn replay<P: Probe>(
+        &mut self,
+        graph: &mut Graph,
+        buffers: &mut Buffers<'_>,
+        probe: &P,
+    ) -> Run<()> {
+        let refused = |error| Run { result: Err(error), report: RunReport::default() };
+        if let Err(error) = graph.check_cores(self.device().blocks() as usize) {
+            return refused(error);
+        }
+        self.bind_graph(graph);
+        let clock = self.clock.clone();
+        if P::WATCHES_CORES
+            && let Err(error) = self.launcher.compare_clocks(|| clock.present())
+        {
+            return refused(error.into());
+        }
+        self.shared.replayed.set(Some(graph.table().clone()));
+        let resident = self.resident.as_mut().expect("bound above");
+        let (table, device) = (graph.table().clone(), &*self.shared.device);
+        let chip = CudaChip::new(&table, probe, &mut self.launcher, device, clock);
+        let mut chip = ReplayChip { chip, resident, state: Progress::Waiting };
+        let run = if P::WATCHES {
+            chip.prepare(graph);
+            // SAFETY: `&mut self` and `&mut Graph`: nobody else replays it. Its memory is the device's.
+            unsafe { graph::replay(graph, chip, probe, buffers) }
+        } else {
+            // SAFETY: as above.
+            unsafe {
+                graph::replay_at_once(graph, chip, buffers, |graph, chip| {
+                    chip.prepare(graph);
+                    chip.run();
+                    Ok(())
+                })
+            }
+        };
+        self.shared.replayed.set(None);
+        let report = self.complete(run.report);
+        self.state.set_last_report(report.clone());
+        Run { report, ..run }
+    }
+}
+
+/// How far a replay is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Progress {
+    Waiting,
+    Done,
+}
+
+/// The chip during a replay.
+struct ReplayChip<'t, 'r, P> {
+    chip: CudaChip<'t, P>,
+    resident: &'r mut Resident,
+    state: Progress,
+}
+
+impl<P: Probe> ReplayChip<'_, '_, P> {
+    /// Lays out the lists of the graph, if they are not on the device.
+    fn prepare(&mut self, graph: &Graph) {
+        if self.resident.sent.is_none()
+            && let Err(error) = self.send(graph)
+        {
+            self.chip.abort(error);
+        }
+    }
+
+    fn send(&mut self, graph: &Graph) -> Answer<()> {
+        let mut before: HashMap<SlotIndex, Vec<u32>> = HashMap::new();
+        let mut batch = Batch::new(self.chip.device.blocks());
+        let mut tasks = Vec::new();
+        let executor = self.chip.executor(0);
+        // SAFETY: no replay of the graph begins meanwhile.
+        let bases: Vec<u64> = unsafe { executor.space_bases() }.map(|base| base as u64).collect();
+        self.resident.blocks = 0;
+        for &slot in graph.order() {
+            // SAFETY: a graph's records never change.
+            let record = unsafe { executor.record(slot) };
+            let mut predecessors = before.remove(&slot).unwrap_or_default();
+            predecessors.sort_unstable();
+            predecessors.dedup();
+            for (space, start, bytes, contents) in graph.inits(slot) {
+                let number = batch.push_init(&predecessors, bases[space as usize] + start, bytes, contents);
+                tasks.push(None);
+                predecessors = vec![number];
+            }
+            let number = tasks.len() as u32;
+            push(&mut batch, self.chip.launcher, &executor, &record, &predecessors)?;
+            tasks.push(Some((slot, record)));
+            self.resident.blocks += u64::from(record.total_blocks());
+            for successor in graph.successors(slot) {
+                before.entry(successor).or_default().push(number);
+            }
+        }
+        let laid = batch.lay();
+        let lists = self.chip.launcher.upload(&laid)?;
+        self.resident.sent = Some(Sent { tasks, laid, lists });
+        Ok(())
+    }
+
+    /// Runs the graph.
+    fn run(&mut self) {
+        self.state = Progress::Done;
+        let Some(sent) = self.resident.sent.take() else { return };
+        let (launched, timing) = (self.chip.clock.present(), self.chip.timing());
+        let outcome = self.chip.spaces().and_then(|spaces| {
+            // SAFETY: the spaces and the graph's memory stay until the replay has ended; tasks that conflict wait for each
+            // other's flags.
+            unsafe { self.chip.launcher.start(&sent.lists, spaces, timing) }?;
+            self.chip.launcher.finish(&sent.lists, timing)
+        });
+        match outcome {
+            Ok(outcome) if outcome.failed.is_empty() && !P::WATCHES => {
+                self.chip.executor(0).pass_blocks(self.resident.blocks);
+            }
+            outcome => self.chip.settle_outcome(&sent, outcome, launched),
+        }
+        self.resident.sent = Some(sent);
+    }
+
+    /// Runs every task alone, in submission order: values are captured, or the run was stopped.
+    fn run_alone(&mut self, sent: &Sent) {
+        self.state = Progress::Done;
+        sent.tasks.iter().flatten().for_each(|&(slot, _)| self.chip.run_alone(slot));
+    }
+}
+
+impl<P: Probe> Chip for ReplayChip<'_, '_, P> {
+    fn memory(&self) -> impl EngineMemory {
+        self.chip.memory()
+    }
+
+    fn external(&mut self, host: Space, permission: Permission) -> Result<Space> {
+        self.chip.external(host, permission)
+    }
+
+    fn publish(&mut self, _: SlotIndex) {}
+
+    fn relax(&mut self) {
+        if self.state == Progress::Done {
+            return;
+        }
+        if self.chip.runs_alone()
+            && let Some(sent) = self.resident.sent.take()
+        {
+            self.run_alone(&sent);
+            self.resident.sent = Some(sent);
+            return;
+        }
+        self.run();
+    }
+
+    fn now(&self) -> Ticks {
+        self.chip.now()
+    }
+
+    fn threading(&self) -> Threading {
+        Threading::Single
+    }
+}
