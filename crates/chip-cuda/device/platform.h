@@ -35,6 +35,7 @@ RL_DEVICE u64 rl_nanoseconds() {
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (u64)now.tv_sec * 1000000000u + (u64)now.tv_nsec;
 }
+RL_DEVICE u64 rl_cycles() { return rl_nanoseconds(); }
 RL_DEVICE u32 rl_processor() { return blockIdx.x; }
 #else
 typedef unsigned int u32;
@@ -77,6 +78,7 @@ RL_DEVICE u64 rl_nanoseconds() {
     asm volatile("mov.u64 %0,%globaltimer;" : "=l"(v));
     return v;
 }
+RL_DEVICE u64 rl_cycles() { return (u64)clock64(); }
 RL_DEVICE u32 rl_processor() {
     u32 v;
     asm("mov.u32 %0,%smid;" : "=r"(v));

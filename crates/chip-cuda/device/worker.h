@@ -29,7 +29,7 @@ struct rl_entry {
 };
 static_assert(sizeof(rl_entry) == 8 * RL_ENTRY_WORDS, "the host writes entries of this size");
 
-struct rl_times { u64 start, end; u32 processor, ended; };
+struct rl_times { u64 start, end, cycles; u32 processor, ended; };
 
 struct rl_grid {
     const rl_entry *entries;    // of all lists
@@ -68,11 +68,12 @@ RL_DEVICE void rl_zero_outputs(rl_args a) {
     }
 }
 
-// Initializes memory: near_words has the address and the number of bytes, far_words the contents or 0 for zeros.
-RL_DEVICE void rl_initialize(const rl_entry &e) {
-    char *const to = (char *)e.near_words[0];
+// Initializes memory: near_words has the space, the first byte in it and the number of bytes, far_words the contents or 0 for
+// zeros.
+RL_DEVICE void rl_initialize(const rl_grid &g, const rl_entry &e) {
+    char *const to = (char *)(g.spaces[e.near_words[0]] + e.near_words[1]);
     const char *const from = (const char *)e.far_words;
-    rl_each(i, e.near_words[1]) to[i] = from ? from[i] : 0;
+    rl_each(i, e.near_words[2]) to[i] = from ? from[i] : 0;
 }
 
 // Waits until a task has ended; false if the run is halted first.
@@ -111,10 +112,13 @@ RL_DEVICE bool rl_run(const rl_grid &g, const rl_entry &e, u32 number, u32 *held
         rl_failed = 0;
         rl_store_host(&rl_own_board->task, e.task);
         rl_store_host(&rl_own_board->index, e.index);
-        if (g.timed) g.times[number].start = rl_nanoseconds();
+        if (g.timed) {
+            g.times[number].start = rl_nanoseconds();
+            g.times[number].cycles = rl_cycles();
+        }
     }
     const rl_args a = {e.far_words ? (const u64 *)e.far_words : e.near_words, e.words, g.spaces, e.block, e.blocks};
-    if (e.kind & RL_INITIALIZES) rl_initialize(e);
+    if (e.kind & RL_INITIALIZES) rl_initialize(g, e);
     if (e.kind & RL_MAKES_OUTPUTS) rl_zero_outputs(a);
     rl_sync();
     rl_dispatch(e.kernel, a);
@@ -122,6 +126,7 @@ RL_DEVICE bool rl_run(const rl_grid &g, const rl_entry &e, u32 number, u32 *held
     const bool failed = *(volatile u32 *)&rl_failed != 0;
     rl_one {
         if (g.timed) {
+            g.times[number].cycles = rl_cycles() - g.times[number].cycles;
             g.times[number].end = rl_nanoseconds();
             g.times[number].processor = rl_processor();
         }

@@ -30,6 +30,17 @@ pub(crate) struct BatchTask<'a> {
     pub(crate) makes_outputs: bool,
 }
 
+/// Memory that is initialized.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Initialized<'a> {
+    pub(crate) space: u32,
+    /// The first byte in the space.
+    pub(crate) start: u64,
+    pub(crate) bytes: u64,
+    /// What it then holds; zeros without it.
+    pub(crate) contents: Option<&'a [u8]>,
+}
+
 /// Lists as the device reads them: all entries, and where each list begins.
 pub(crate) struct Laid {
     pub(crate) entries: Vec<Entry>,
@@ -87,18 +98,12 @@ impl Batch {
         self.tasks.push((first, count as u32));
     }
 
-    /// Adds a task that initializes memory at an address, with these contents or zeros; gives its number.
-    pub(crate) fn push_init(
-        &mut self,
-        predecessors: &[u32],
-        at: u64,
-        bytes: u64,
-        contents: Option<&[u8]>,
-    ) -> u32 {
+    /// Adds a task that initializes memory; gives its number.
+    pub(crate) fn push_init(&mut self, predecessors: &[u32], init: &Initialized<'_>) -> u32 {
         let number = self.tasks.len() as u32;
         self.push(&BatchTask { predecessors, makes_outputs: false }, &[]);
         let list = self.placed.last().expect("just placed").list as usize;
-        let far = contents.map_or(0, |contents| {
+        let far = init.contents.map_or(0, |contents| {
             let first = self.far.len() as u64 + 1;
             let words = contents.chunks(8).map(|chunk| {
                 let mut word = [0; 8];
@@ -111,7 +116,7 @@ impl Batch {
         let entry = self.lists[list].last_mut().expect("just placed");
         entry.kind |= kind::INITIALIZES;
         entry.far_words = far;
-        entry.near_words[..2].copy_from_slice(&[at, bytes]);
+        entry.near_words[..3].copy_from_slice(&[u64::from(init.space), init.start, init.bytes]);
         number
     }
 

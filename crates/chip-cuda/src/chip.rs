@@ -271,7 +271,7 @@ impl<'t, P: Probe> CudaChip<'t, P> {
             start: Ticks(start),
             end: Ticks(end),
             finish: Ticks(end),
-            counters: &[],
+            counters: &[times.cycles, end - start, u64::from(times.processor)],
             work: None,
         });
     }

@@ -59,6 +59,7 @@ const _: () = assert!(size_of::<Board>() == 256);
 pub(crate) struct Times {
     pub(crate) start: u64,
     pub(crate) end: u64,
+    pub(crate) cycles: u64,
     pub(crate) processor: u32,
     /// The epoch of the launch in which it ended well.
     pub(crate) ended: u32,

@@ -18,7 +18,7 @@ use ringlane_engine::slot::SlotIndex;
 use ringlane_engine::table::Table;
 use ringlane_task::Ticks;
 
-use crate::batch::Batch;
+use crate::batch::{Batch, Initialized};
 use crate::chip::{CudaChip, Sent, push};
 use crate::device::Answer;
 use crate::memory::DeviceMemory;
@@ -139,8 +139,6 @@ impl<P: Probe> ReplayChip<'_, '_, P> {
         let mut batch = Batch::new(self.chip.device.blocks());
         let mut tasks = Vec::new();
         let executor = self.chip.executor(0);
-        // SAFETY: no replay of the graph begins meanwhile.
-        let bases: Vec<u64> = unsafe { executor.space_bases() }.map(|base| base as u64).collect();
         self.resident.blocks = 0;
         for &slot in graph.order() {
             // SAFETY: a graph's records never change.
@@ -149,7 +147,8 @@ impl<P: Probe> ReplayChip<'_, '_, P> {
             predecessors.sort_unstable();
             predecessors.dedup();
             for (space, start, bytes, contents) in graph.inits(slot) {
-                let number = batch.push_init(&predecessors, bases[space as usize] + start, bytes, contents);
+                let init = Initialized { space, start, bytes, contents };
+                let number = batch.push_init(&predecessors, &init);
                 tasks.push(None);
                 predecessors = vec![number];
             }

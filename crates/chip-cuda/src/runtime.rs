@@ -5,7 +5,8 @@ use std::sync::Arc;
 use ringlane_engine::Result;
 use ringlane_engine::api::backend::Site;
 use ringlane_engine::chip_runtime::{
-    Capabilities, ChipOptions, ChipRuntime, ClockSource, CoreLayout, Counters, HookThreads, Observable,
+    Capabilities, ChipOptions, ChipRuntime, ClockSource, CoreLayout, CounterColumns, CounterGroup, Counters,
+    HookThreads, Observable,
 };
 use ringlane_engine::graph::Graph;
 use ringlane_engine::memory::Space;
@@ -40,7 +41,7 @@ const fn platform(
         clock: || ClockSource { name: "monotonic", error_ppm: 0.0 },
         host_threads: false,
         spec: None,
-        counters: Counters::None,
+        counters: Counters::Own(&[CounterGroup { number: 1, name: "blocks" }]),
         policies: &[],
     }
 }
@@ -132,12 +133,18 @@ unsafe impl Observable for CudaRuntime {
         self.complete(self.state.last_report().clone())
     }
 
+    fn count(&mut self, group: Option<i32>) -> CounterColumns {
+        let columns = vec!["nanoseconds", "processor"];
+        group.map_or_else(CounterColumns::default, |_| CounterColumns { group: 1, columns })
+    }
+
     fn layout(&self) -> CoreLayout {
         let cores = self.shared.device.blocks();
+        // Its processors take their blocks themselves: there are no control threads.
         CoreLayout {
             core_types: vec!["any"; cores as usize],
-            threads: cores,
-            core_to_thread: (0..cores).collect(),
+            threads: 0,
+            core_to_thread: vec![0; cores as usize],
         }
     }
 }
