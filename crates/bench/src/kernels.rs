@@ -1,27 +1,67 @@
 //! The kernels of the benchmarks: one for each combination of accesses, in two versions.
 //!
-//! The plain ones only work; they do not read their arguments. The checked ones take their task's number as their
-//! first argument, a scalar, and check that their predecessors have run.
+//! The plain ones only work; they do not read their arguments. A GPU cannot calibrate the work: there, a kernel waits for
+//! its time to pass, so there is a set of plain kernels for each length. The checked ones take their task's number as their
+//! first argument, a scalar, and check that their predecessors have run; they have no body for GPUs.
 
+use ringlane_engine::api::kernel::CudaBody;
 use ringlane_engine::prelude::{Args, CoreType, Kernel, KernelParam, KernelResult, ParamSpec};
 
 use super::graph::Task;
+use super::workload::Spin;
 use super::{check, spin};
+
+/// The body for GPUs that takes this many nanoseconds.
+macro_rules! wait {
+    ($ns:literal) => {
+        concat!("rl_one { const u64 end = rl_nanoseconds() + ", $ns, "; while (rl_nanoseconds() < end) {} }")
+    };
+}
 
 const TASK: ParamSpec = <u32 as KernelParam>::SPEC;
 const READ: ParamSpec = <&[f32] as KernelParam>::SPEC;
 const UPDATE: ParamSpec = <&mut [f32] as KernelParam>::SPEC;
 
-/// Accesses nothing.
-pub static FREE: Kernel = plain("FREE", &[]);
-/// Updates a buffer.
-pub static UPDATES: Kernel = plain("UPDATES", &[UPDATE]);
-/// Reads a buffer.
-pub static READS: Kernel = plain("READS", &[READ]);
-/// Reads a buffer and updates one.
-pub static READ_UPDATES: Kernel = plain("READ_UPDATES", &[READ, UPDATE]);
-/// Reads two buffers and updates one.
-pub static READ2_UPDATES: Kernel = plain("READ2_UPDATES", &[READ, READ, UPDATE]);
+/// The plain kernels of one length.
+pub struct Plain {
+    /// Accesses nothing.
+    pub free: Kernel,
+    /// Updates a buffer.
+    pub updates: Kernel,
+    /// Reads a buffer.
+    pub reads: Kernel,
+    /// Reads a buffer and updates one.
+    pub read_updates: Kernel,
+    /// Reads two buffers and updates one.
+    pub read2_updates: Kernel,
+}
+
+impl Plain {
+    const fn new(cuda: &'static str) -> Self {
+        Plain {
+            free: plain("FREE", &[], cuda),
+            updates: plain("UPDATES", &[UPDATE], cuda),
+            reads: plain("READS", &[READ], cuda),
+            read_updates: plain("READ_UPDATES", &[READ, UPDATE], cuda),
+            read2_updates: plain("READ2_UPDATES", &[READ, READ, UPDATE], cuda),
+        }
+    }
+
+    /// Those whose tasks take as long as the current spin.
+    pub fn current() -> &'static Self {
+        match spin::current() {
+            Spin::Empty => &EMPTY,
+            Spin::Us1 => &US_1,
+            Spin::Us10 => &US_10,
+            Spin::Us100 => &US_100,
+        }
+    }
+}
+
+static EMPTY: Plain = Plain::new("");
+static US_1: Plain = Plain::new(wait!("1000"));
+static US_10: Plain = Plain::new(wait!("10000"));
+static US_100: Plain = Plain::new(wait!("100000"));
 
 static CHECKED_FREE: Kernel = checked("CHECKED_FREE", &[TASK]);
 static CHECKED_UPDATES: Kernel = checked("CHECKED_UPDATES", &[TASK, UPDATE]);
@@ -40,8 +80,10 @@ pub fn checked_for(task: &Task) -> &'static Kernel {
     }
 }
 
-const fn plain(name: &'static str, params: &'static [ParamSpec]) -> Kernel {
-    Kernel::new(name, CoreType::Any, params, work)
+const fn plain(name: &'static str, params: &'static [ParamSpec], cuda: &'static str) -> Kernel {
+    // Without parameters: like `work`, the body does not take its arguments.
+    let body = CudaBody { source: cuda, params: &[], file: file!(), line: line!() };
+    Kernel::new(name, CoreType::Any, params, work).with_cuda(body)
 }
 
 const fn checked(name: &'static str, params: &'static [ParamSpec]) -> Kernel {

@@ -7,13 +7,15 @@
 //! hide a part of the runtime's cost. The peers work the same way.
 #![allow(unsafe_code)]
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::workload::Spin;
 
 /// The iterations of each task. Set only between runs, before the run starts its tasks.
 static ITERATIONS: AtomicU64 = AtomicU64::new(0);
+/// The length that they correspond to, an index of [`Spin::ALL`]; set at the same time.
+static CURRENT: AtomicUsize = AtomicUsize::new(Spin::Empty as usize);
 
 /// Iterations of the two series that are fitted.
 const SHORT_SERIES: u64 = 400;
@@ -58,9 +60,21 @@ fn ns_per_call(iterations: u64) -> f64 {
     best.as_nanos() as f64 / f64::from(SERIES_CALLS)
 }
 
-/// Sets the number of iterations for the tasks of the following runs.
+/// Sets the number of iterations for the tasks of the following runs, on chips whose kernels run on the host.
 pub fn set_iterations(iterations: u64) {
     ITERATIONS.store(iterations, Ordering::Relaxed);
+    CURRENT.store(Spin::Empty as usize, Ordering::Relaxed);
+}
+
+/// Sets the length of the tasks of the following runs, on all chips.
+pub fn set(spin: Spin, calibration: Option<Calibration>) {
+    set_iterations(calibration.map_or(0, |calibration| calibration.iterations(spin)));
+    CURRENT.store(spin as usize, Ordering::Relaxed);
+}
+
+/// The length of the tasks; empty after [`set_iterations`].
+pub fn current() -> Spin {
+    Spin::ALL[CURRENT.load(Ordering::Relaxed)]
 }
 
 /// The work of a measured task.

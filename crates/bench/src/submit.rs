@@ -4,7 +4,7 @@ use ringlane_engine::Result;
 use ringlane_engine::prelude::{Arg, BufferId, Buffers, DType, Orch, Tensor, scalar};
 
 use super::graph::{BufferIndex, Graph, Task};
-use super::kernels;
+use super::kernels::{self, Plain};
 use super::limits::SCOPE_TASKS;
 
 /// The external buffers of a graph: one element each, since no kernel reads it.
@@ -46,25 +46,31 @@ impl Ids<'_> {
 
 /// Submits all tasks, in scopes of at most [`SCOPE_TASKS`].
 pub fn plain<'s>(o: &mut Orch<'s, '_>, tasks: &[Task], handles: &[Tensor<'s>]) -> Result<()> {
+    let kernels = Plain::current();
     for scope in tasks.chunks(SCOPE_TASKS) {
-        o.scope(|o| scope.iter().try_for_each(|task| submit(o, task, handles)))?;
+        o.scope(|o| scope.iter().try_for_each(|task| submit(o, kernels, task, handles)))?;
     }
     Ok(())
 }
 
 /// Submits one task.
 #[inline]
-pub fn submit<'s>(o: &mut Orch<'s, '_>, task: &Task, handles: &[Tensor<'s>]) -> Result<()> {
+pub fn submit<'s>(
+    o: &mut Orch<'s, '_>,
+    kernels: &'static Plain,
+    task: &Task,
+    handles: &[Tensor<'s>],
+) -> Result<()> {
     let at = |buffer: BufferIndex| handles[buffer.0 as usize];
     match *task {
-        Task::Free => o.submit(&kernels::FREE, []).map(drop),
-        Task::Update(to) => o.submit(&kernels::UPDATES, [at(to).inout()]).map(drop),
-        Task::Read(from) => o.submit(&kernels::READS, [at(from).read()]).map(drop),
+        Task::Free => o.submit(&kernels.free, []).map(drop),
+        Task::Update(to) => o.submit(&kernels.updates, [at(to).inout()]).map(drop),
+        Task::Read(from) => o.submit(&kernels.reads, [at(from).read()]).map(drop),
         Task::ReadUpdate(from, to) => {
-            o.submit(&kernels::READ_UPDATES, [at(from).read(), at(to).inout()]).map(drop)
+            o.submit(&kernels.read_updates, [at(from).read(), at(to).inout()]).map(drop)
         }
         Task::Read2Update([a, b], to) => {
-            o.submit(&kernels::READ2_UPDATES, [at(a).read(), at(b).read(), at(to).inout()]).map(drop)
+            o.submit(&kernels.read2_updates, [at(a).read(), at(b).read(), at(to).inout()]).map(drop)
         }
     }
 }

@@ -15,6 +15,7 @@ kernel! {
     static SQUARE = aiv fn(x: &[f32], y: &mut [f32]) {
         y.iter_mut().zip(x).for_each(|(y, x)| *y = x * x);
     }
+    cuda "rl_map(y.data(), rl_min(x.len(), y.len()), [&](u64 i) { return x[i] * x[i]; });"
 }
 
 kernel! {
@@ -22,6 +23,7 @@ kernel! {
     static ADD = aiv fn(x: &[f32], sum: &mut [f32]) {
         sum[0] += x.iter().sum::<f32>();
     }
+    cuda "float own = 0; rl_each(i, x.len()) own += x[i]; own = rl_sum(own); rl_one sum[0] += own;"
 }
 
 scene! {

@@ -10,6 +10,7 @@ use ringlane_task::CallConfig;
 
 use crate::error::BenchError;
 use crate::graph::{Graph, Task};
+use crate::kernels::Plain;
 use crate::measure::Samples;
 use crate::rows::{Row, Target};
 use crate::submit::{self, Data};
@@ -82,8 +83,9 @@ fn once(runtime: &mut Runtime, data: &mut Data, graph: &Graph) -> Result<(Durati
         let handles = &*ids.handles(o)?.leak();
         let not_counted = resident_bytes() - not_counted;
         o.scope(|o| {
+            let kernels = Plain::current();
             let start = Instant::now();
-            graph.tasks.iter().try_for_each(|task| submit::submit(o, task, handles))?;
+            graph.tasks.iter().try_for_each(|task| submit::submit(o, kernels, task, handles))?;
             Ok((start.elapsed(), resident_bytes().saturating_sub(not_counted)))
         })
     });

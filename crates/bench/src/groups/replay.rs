@@ -26,7 +26,7 @@ pub fn measure(bench: &Bench, session: &mut Session<'_>) -> Result<(), BenchErro
         for &spin in &bench.spins {
             let graph = workload.graph(workload.size(spin));
             let mut data = Data::of(&graph)?;
-            spin::set_iterations(calibration.map_or(0, |c| c.iterations(spin)));
+            spin::set(spin, calibration);
             for &threads in &bench.threads {
                 let runtime = session.runtime(workload.as_str(), threads)?;
                 let (buffers, ids) = data.parts();

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use crate::deferred::DeferredRuntime;
 use crate::error::BenchError;
 use crate::graph::Graph;
+use crate::kernels::Plain;
 use crate::measure::Samples;
 use crate::rows::Row;
 use crate::submit::{self, Data};
@@ -33,8 +34,9 @@ fn once(runtime: &mut DeferredRuntime, data: &mut Data, graph: &Graph) -> Result
     let took = runtime.run(buffers, |o| {
         let handles = ids.handles(o)?;
         o.scope(|o| {
+            let kernels = Plain::current();
             let start = Instant::now();
-            graph.tasks.iter().try_for_each(|task| submit::submit(o, task, &handles))?;
+            graph.tasks.iter().try_for_each(|task| submit::submit(o, kernels, task, &handles))?;
             Ok(start.elapsed())
         })
     });

@@ -32,7 +32,7 @@ pub fn measure(bench: &Bench, session: &mut Session<'_>) -> Result<(), BenchErro
             let graph = workload.graph(workload.size(spin));
             let critical_tasks = if works { Edges::of(&graph).critical_tasks } else { 0 };
             let mut data = Data::of(&graph)?;
-            spin::set_iterations(calibration.map_or(0, |c| c.iterations(spin)));
+            spin::set(spin, calibration);
             for &threads in &bench.threads {
                 let runtime = session.runtime(workload.as_str(), threads)?;
                 let tasks = graph.tasks.len();

@@ -62,7 +62,7 @@ pub fn measure(bench: &Bench, session: &mut Session<'_>) -> Result<(), BenchErro
         for &spin in &bench.spins {
             let graph = workload.graph(workload.size(spin));
             let mut data = Data::of(&graph)?;
-            spin::set_iterations(calibration.iterations(spin));
+            spin::set(spin, Some(calibration));
             for &threads in &bench.threads {
                 compare(session, &scratch, effort, (workload, spin, threads), &graph, &mut data)?;
             }
