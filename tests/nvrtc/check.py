@@ -68,29 +68,32 @@ class Nvrtc:
         return output, log
 
 
-def kernel_names(source):
-    """The name of each kernel, by the name of its function."""
-    return {f"rl_kernel_{number}": name for number, name in re.findall(r"case (\d+): .*// (.*)", source)}
+def with_entries(source, kernels):
+    """The program with an entry for each kernel: the assembler reports the registers of entries only."""
+    entry = 'extern "C" __global__ void rl_entry_{0}(rl_args a) {{ rl_kernel_{0}(a); }}\n'
+    return source + "".join(entry.format(number) for number in kernels)
 
 
-def report(log, names):
-    """Prints what the assembler says of each function; gives the lines that say something else."""
-    rest, function = [], None
+def report(log, kernels):
+    """Prints a table of the kernels from the log of the assembler, and the lines that say something else."""
+    registers, frames, rest, function = {}, {}, [], None
     for line in log.splitlines():
-        if found := re.search(r"(?:Compiling entry function|Function properties for) '?(\w+)", line):
-            function = found[1]
-            if "rl_dispatch" in function:
-                function = "rl_dispatch"
-            for short, name in names.items():
-                if re.search(rf"{short}(?!\d)", function):
-                    function = name
-        elif found := re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", line):
-            print(f"  {function:24} stack {found[1]:>5}   spill stores {found[2]:>5}   spill loads {found[3]:>5}")
-        elif found := re.search(r"Used (\d+) registers.*", line):
-            print(f"  {function:24} {found[0]}")
-        elif line.strip() and "Compile time" not in line and "gmem" not in line:
+        if start := re.search(r"(?:Compiling entry function|Function properties for) '?(\w+)", line):
+            number = re.search(r"rl_(?:kernel|entry)_(\d+)", start[1])
+            function = kernels[number[1]] if number else start[1]
+        elif frame := re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", line):
+            # Of a kernel, its entry comes first.
+            frames[function] = frame.groups()
+        elif used := re.search(r"Used (\d+) registers", line):
+            registers[function] = used[1]
+        elif line.strip() and not re.search(r"Compile time|bytes gmem", line):
             rest.append(line)
-    return rest
+    print(f"  {'kernel':16}{'registers':>10}{'stack':>8}{'spill stores':>14}{'spill loads':>13}")
+    for name in [*kernels.values(), "rl_main"]:
+        stack, stores, loads = frames[name]
+        print(f"  {name:16}{registers[name]:>10}{stack:>8}{stores:>14}{loads:>13}")
+    for line in rest:
+        print(line)
 
 
 def main():
@@ -98,7 +101,6 @@ def main():
     parser.add_argument("source", type=pathlib.Path, help="the program")
     parser.add_argument("--nvrtc", type=pathlib.Path, help="folder with NVRTC; installed there if it is missing")
     parser.add_argument("--ptx", type=pathlib.Path, help="where to store the PTX")
-    parser.add_argument("--cubin", type=pathlib.Path, help="where to store the cubin")
     args = parser.parse_args()
     folder = args.nvrtc or pathlib.Path(tempfile.gettempdir()) / "ringlane-nvrtc"
     nvrtc, source = Nvrtc(library(folder)), args.source.read_text()
@@ -112,15 +114,14 @@ def main():
         args.ptx.write_bytes(ptx.rstrip(b"\0"))
     stale = [line.strip() for line in ptx.decode().splitlines() if "ld.global.nc" in line]
 
+    kernels = dict(re.findall(r"case (\d+): .*// (.*)", source))
     options = [*OPTIONS, "--gpu-architecture=sm_90", "--ptxas-options=-v"]
-    cubin, log = nvrtc.compile(source.encode(), args.source.name, options, "CUBIN")
+    whole = with_entries(source, kernels).encode()
+    cubin, log = nvrtc.compile(whole, args.source.name, options, "CUBIN")
     if cubin is None:
         sys.exit(f"{log}\nerror: {args.source} does not assemble for sm_90")
-    if args.cubin:
-        args.cubin.write_bytes(cubin)
-    print(f"{args.source}: {len(ptx):,} bytes of PTX, {len(cubin):,} bytes of code for sm_90")
-    for line in report(log, kernel_names(source)):
-        print(line)
+    print(f"{args.source}: {len(ptx):,} bytes of PTX; assembles for sm_90")
+    report(log, kernels)
     if stale:
         sys.exit("\n".join(stale) + f"\nerror: {len(stale)} non-coherent loads, which can be stale")
 
