@@ -17,8 +17,14 @@ struct rl_args {
     u32 block, blocks;
 };
 
-// A tensor, or this block's part of one.
-struct rl_part { char *data; u32 rank; u32 len[8]; u32 stride[8]; };
+// A tensor, or this block's part of one. Dimensions are read where they are: an array of them would be in local memory.
+struct rl_part {
+    char *data;
+    const u64 *dims;
+    u32 rank, split, own;   // own: elements of this block in the dimension `split`
+    RL_MEMBER u32 len(u32 d) const { return d == split ? own : (u32)dims[d]; }
+    RL_MEMBER u32 stride(u32 d) const { return (u32)(dims[d] >> 32); }
+};
 
 RL_DEVICE u32 rl_element_bytes(u32 dtype) {
     const u64 bytes = 0x118422884422111ull;  // one digit for each data type, the first one last
@@ -29,22 +35,14 @@ enum { RL_NO_SPLIT = 255, RL_SCALAR = 2 };
 
 RL_DEVICE rl_part rl_take_part(rl_args &a) {
     const u64 head = a.words[0], place = a.words[1];
-    rl_part part;
-    part.rank = (u32)head & 255;
+    rl_part part = {nullptr, a.words + 3, (u32)head & 255, (u32)(head >> 32) & 255, 0};
     u64 offset = a.words[2];
-    for (u32 d = 0; d < part.rank; d++) {
-        const u64 dim = a.words[3 + d];
-        part.len[d] = (u32)dim;
-        part.stride[d] = (u32)(dim >> 32);
-    }
-    const u32 split = (u32)(head >> 32) & 255;
-    if (split != RL_NO_SPLIT) {
-        const u32 len = part.len[split], each = (len + a.blocks - 1) / a.blocks;
+    if (part.split != RL_NO_SPLIT) {
+        const u32 len = (u32)part.dims[part.split], each = (len + a.blocks - 1) / a.blocks;
         const u64 from = (u64)each * a.block;
         const u32 start = from < len ? (u32)from : len;
-        const u32 own = each < len - start ? each : len - start;
-        offset += own == 0 ? 0 : (u64)start * part.stride[split] * rl_element_bytes((u32)(head >> 8) & 255);
-        part.len[split] = own;
+        part.own = each < len - start ? each : len - start;
+        if (part.own) offset += (u64)start * part.stride(part.split) * rl_element_bytes((u32)(head >> 8) & 255);
     }
     part.data = (char *)(a.spaces[place & 0xfffffff] + offset);
     a.words += 3 + part.rank;
@@ -54,7 +52,7 @@ RL_DEVICE rl_part rl_take_part(rl_args &a) {
 
 RL_DEVICE u64 rl_elements(const rl_part &part) {
     u64 n = 1;
-    for (u32 d = 0; d < part.rank; d++) n *= part.len[d];
+    for (u32 d = 0; d < part.rank; d++) n *= part.len(d);
     return n;
 }
 
@@ -118,8 +116,8 @@ template <class T, int R> struct rl_take<rl_view<T, R>> {
         rl_view<T, R> view;
         view.at = (T *)part.data;
         for (int d = 0; d < R; d++) {
-            view.lens[d] = part.len[d];
-            view.strides[d] = part.stride[d];
+            view.lens[d] = part.len(d);
+            view.strides[d] = part.stride(d);
         }
         return view;
     }

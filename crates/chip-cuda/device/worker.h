@@ -60,8 +60,8 @@ RL_DEVICE void rl_zero_outputs(rl_args a) {
         rl_each(i, rl_elements(part)) {
             u64 rest = i, at = 0;
             for (u32 d = part.rank; d-- > 0;) {
-                at += rest % part.len[d] * part.stride[d];
-                rest /= part.len[d];
+                at += rest % part.len(d) * part.stride(d);
+                rest /= part.len(d);
             }
             for (u32 k = 0; k < bytes; k++) part.data[at * bytes + k] = 0;
         }
