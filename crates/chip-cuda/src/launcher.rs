@@ -89,7 +89,10 @@ pub(crate) struct Launcher {
     machine: Machine,
     /// The kernels of the loaded program, by their numbers.
     kernels: Vec<&'static Kernel>,
-    loaded: bool,
+    /// How many of them are declared in the program that uses this; the others were met later.
+    declared: usize,
+    /// How many of them are in the program that is loaded; 0 before the first one is.
+    loaded: usize,
     boards: Mapped,
     halt: Address,
     epoch: u32,
@@ -107,12 +110,15 @@ impl Launcher {
         let boards = device.alloc_mapped(u64::from(device.blocks()) * size_of::<Board>() as u64)?;
         let halt = device.alloc(size_of::<u32>() as u64)?;
         // Kernels that are declared in the program are known; others are added when they are first used.
-        let kernels = registered_kernels().into_iter().filter(|kernel| kernel.cuda().is_some()).collect();
+        let has_body = |kernel: &&'static Kernel| kernel.cuda().is_some();
+        let kernels: Vec<_> = registered_kernels().into_iter().filter(has_body).collect();
+        let declared = kernels.len();
         Ok(Launcher {
             device,
             machine,
             kernels,
-            loaded: false,
+            declared,
+            loaded: 0,
             boards,
             halt,
             epoch: 0,
@@ -132,7 +138,6 @@ impl Launcher {
             }
             None => {
                 self.kernels.push(kernel);
-                self.loaded = false;
                 self.kernels.len() - 1
             }
         };
@@ -140,9 +145,14 @@ impl Launcher {
     }
 
     fn load(&mut self) -> Answer<()> {
-        if !self.loaded {
-            self.device.load(&program(&self.kernels, self.machine, Bounds::from_environment()))?;
-            self.loaded = true;
+        if self.loaded == 0 || self.loaded < self.kernels.len() {
+            let source = program(&self.kernels, self.machine, Bounds::from_environment());
+            if let Err(error) = self.device.load(&source) {
+                // A body that does not compile stays out of the next program.
+                self.kernels.truncate(self.loaded.max(self.declared));
+                return Err(error);
+            }
+            self.loaded = self.kernels.len();
         }
         Ok(())
     }

@@ -1,0 +1,81 @@
+//! The device code of the cuda chip on this machine's threads: every scene, streamed and captured, with every instrument.
+//!
+//! It needs a C++ compiler; a machine without one does not have the platform `cuda-host`, and says so.
+
+mod common;
+
+use std::fs;
+
+use common::{Sandbox, checked};
+use ringlane_trace::Manifest;
+
+const DEVICE: [&str; 2] = ["--platform", "cuda-host"];
+const GRAPH: [&str; 2] = ["--runtime", "host_build_graph"];
+
+/// Every scene, with a small case; the last one reads values, so it cannot be captured.
+const CASES: [(&str, &str); 9] = [
+    ("vector", "chunked"),
+    ("matmul", "ragged"),
+    ("wavefront", "ragged"),
+    ("heat", "ragged"),
+    ("fanin", "few"),
+    ("cholesky", "ragged"),
+    ("paged_attention", "ragged"),
+    ("stream", "short"),
+    ("moe", "small"),
+];
+
+fn words<'a>(scene: &'a str, case: &'a str, more: &[&[&'a str]]) -> Vec<&'a str> {
+    let small: &[&str] = if scene == "stream" { &["--param", "tasks=3000"] } else { &[] };
+    let mut all = vec!["run", scene, "--case", case, "--json"];
+    all.extend(small);
+    all.extend(more.iter().flat_map(|more| more.iter()));
+    all
+}
+
+#[test]
+fn every_scene_is_right_and_its_files_are_consistent_and_dependencies_are_those_of_cpu() {
+    let sandbox = Sandbox::new();
+    for (scene, case) in CASES {
+        let cpu = format!("{scene}_cpu");
+        assert_eq!(sandbox.ringlane(&words(scene, case, &[&["--dep-gen", "-o", &cpu]])).status, 0);
+        let deps = |dir: &str| fs::read(sandbox.path().join(dir).join("deps.json")).unwrap();
+        let timeline = ["--chip-swimlane=3", "--dep-gen", "--scope-stats"];
+        let streamed = sandbox.ringlane(&words(scene, case, &[&DEVICE, &timeline, &["-o", scene]]));
+        assert_eq!(streamed.status, 0, "{scene}: {}", streamed.stderr);
+        let manifest: Manifest = checked(&sandbox.path().join(scene));
+        assert_eq!((&*manifest.platform, manifest.golden.failed), ("cuda-host", 0));
+        assert!(deps(&cpu) == deps(scene), "{scene}: other dependencies");
+        if scene == "moe" {
+            continue;
+        }
+        let dir = format!("{scene}_graph");
+        let captured = words(scene, case, &[&DEVICE, &GRAPH, &["--rounds", "3", "--dfx", "-o", &dir]]);
+        assert_eq!(sandbox.ringlane(&captured).output_hash(), streamed.output_hash(), "{scene}");
+        checked(&sandbox.path().join(&dir));
+        assert!(deps(&cpu) == deps(&dir), "{scene}: other dependencies of the graph");
+    }
+}
+
+#[test]
+fn workers_have_devices_of_their_own() {
+    let sandbox = Sandbox::new();
+    let one = sandbox.ringlane(&words("paged_attention", "small", &[&DEVICE])).output_hash();
+    let two = sandbox.ringlane(&words("paged_attention", "small", &[&DEVICE, &["--workers", "2"]]));
+    assert_eq!(two.output_hash(), one, "{}", two.stderr);
+}
+
+#[test]
+fn a_machine_without_a_gpu_is_refused_by_name_with_what_is_missing() {
+    let sandbox = Sandbox::new();
+    let listed = sandbox.ringlane(&["list"]);
+    let line = listed.stdout.lines().find(|line| line.trim_start().starts_with("cuda ")).unwrap().to_string();
+    if !line.contains("not available") {
+        return;
+    }
+    let answer = sandbox.ringlane(&["run", "vector", "--case", "small", "--platform", "cuda"]);
+    assert_eq!(answer.status, 2);
+    assert!(answer.line("error: ").starts_with("PlatformNotAvailable: "), "{}", answer.stderr);
+    let why = answer.line("detail: ").trim_start_matches("cuda: ").to_string();
+    assert!(line.contains(&why), "{line} says something else than {why}");
+}
