@@ -233,6 +233,8 @@ impl<'t, P: Probe> CudaChip<'t, P> {
     /// of their task failed.
     fn settle_task(&mut self, sent: &Sent, outcome: &Outcome, task: u32, launched: u64) {
         let Some((slot, record)) = sent.tasks[task as usize] else { return };
+        // The device did that, and tasks that follow may have written the memory since.
+        let record = TaskRecord { flags: record.flags.initialized(), ..record };
         let executor = self.executor(0);
         let entries = &sent.laid.entry_of[task as usize];
         for index in 0..record.total_blocks() {

@@ -21,10 +21,10 @@ kernel! { static SUM = any fn(total: &mut [u32], parts: Rest<&[u32]>) {
     parts.for_each(|part| total.iter_mut().zip(part).for_each(|(t, p)| *t = t.wrapping_add(*p)));
 } cuda "for (u32 k = 0; k < parts.len(); k++) { rl_each(i, total.len()) total[i] += parts[k][i]; rl_sync(); }" }
 kernel! { static FAIL_IF = any fn(y: &mut [u32], at: u32) -> KernelResult {
-    if y[0] == at { return Err(KernelError::new("on purpose")); }
+    if y[0] % 16 == at { return Err(KernelError::new("on purpose")); }
     y[0] += 1;
     Ok(())
-} cuda "if (y[0] == at) { rl_fail(\"on purpose\"); return; } rl_sync(); rl_one y[0] += 1u;" }
+} cuda "if (y[0] % 16u == at) { rl_fail(\"on purpose\"); return; } rl_sync(); rl_one y[0] += 1u;" }
 kernel! { static HOST_ONLY = any fn(y: &mut [u32]) { y[0] = 1; } }
 /// Not declared with `kernel!`: the programs of all others would contain it.
 static WRONG: Kernel =

@@ -20,6 +20,11 @@ impl TaskFlags {
         self.0 & Self::INITS.0 != 0
     }
 
+    /// The same for a task whose memory was initialized elsewhere.
+    pub const fn initialized(self) -> Self {
+        TaskFlags(self.0 & !Self::INITS.0)
+    }
+
     /// Whether it makes tensors.
     #[inline]
     pub const fn has_outputs(self) -> bool {
