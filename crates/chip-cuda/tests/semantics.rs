@@ -78,12 +78,24 @@ fn program(o: &mut Orch<'_, '_>, data: BufferId, seed: u64, failing: u32) -> Res
                 let b = if b >= a { b + 1 } else { b };
                 let (by, at) = (scalar(dice.roll(50)), scalar(dice.roll(4)));
                 match dice.roll(8) {
-                    0 => drop(o.submit(FILL.blocks(dice.roll(5) + 1), [tile(a)?.out_split(0)])?),
-                    1 => drop(o.submit(&SUM, [tile(a)?.inout(), tile(b)?.read(), made.read(), up.read()])?),
-                    2 => drop(o.submit(&ADD, [made.read(), tile(a)?.inout(), by])?),
-                    3 if dice.roll(100) < failing => drop(o.submit(&FAIL_IF, [tile(a)?.inout(), at])?),
-                    4 => drop(o.barrier()?),
-                    _ => drop(o.submit(&ADD, [tile(a)?.read(), tile(b)?.inout(), by])?),
+                    0 => {
+                        o.submit(FILL.blocks(dice.roll(5) + 1), [tile(a)?.out_split(0)])?;
+                    }
+                    1 => {
+                        o.submit(&SUM, [tile(a)?.inout(), tile(b)?.read(), made.read(), up.read()])?;
+                    }
+                    2 => {
+                        o.submit(&ADD, [made.read(), tile(a)?.inout(), by])?;
+                    }
+                    3 if dice.roll(100) < failing => {
+                        o.submit(&FAIL_IF, [tile(a)?.inout(), at])?;
+                    }
+                    4 => {
+                        o.barrier()?;
+                    }
+                    _ => {
+                        o.submit(&ADD, [tile(a)?.read(), tile(b)?.inout(), by])?;
+                    }
                 }
             }
             Ok(())
