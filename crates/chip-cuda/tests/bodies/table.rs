@@ -21,7 +21,7 @@ const SCORE: Fill = |_, _, random| ((random + 1.0) * 9.0).floor();
 const ROUTE: Fill = |i, j, _| f64::from((i * 7 + i / 3 + j * 2) % 5);
 
 pub fn cases() -> Vec<Case> {
-    [elementwise(), products(), cholesky(), grids(), attention(), experts(), gathers()]
+    [elementwise(), products(), cholesky(), grids(), attention(), experts(), combined(), gathers()]
         .into_iter()
         .flatten()
         .collect()
@@ -219,6 +219,12 @@ fn experts() -> Vec<Case> {
             write(&[2, 4]),
             scalar(9i32)
         ),
+    ]
+}
+
+fn combined() -> Vec<Case> {
+    let route = |shape: &'static [u32]| read(shape).of(Int32).filled(ROUTE);
+    vec![
         case!(
             "COMBINE",
             1e-6,

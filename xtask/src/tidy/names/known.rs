@@ -38,6 +38,8 @@ impl Known {
                 Some("md") => {
                     levels(&samples(&file.text)).into_iter().for_each(|levels| known.read_rust(&levels))
                 }
+                // The bodies of kernels for GPUs, and what they can use.
+                Some("h" | "cuh") => add_words(&file.text, &mut known.identifiers),
                 _ => add_words(&file.text, &mut known.words),
             }
         }
