@@ -23,6 +23,7 @@ use crate::runtime::CpuRuntime;
 const CPU: Capabilities = Capabilities {
     name: "cpu",
     about: "The machine's own cores",
+    listed: true,
     availability: || Ok(()),
     virtual_time: false,
     clock: clock_source,

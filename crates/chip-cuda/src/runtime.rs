@@ -36,6 +36,7 @@ const fn platform(
     Capabilities {
         name,
         about,
+        listed: true,
         availability,
         virtual_time: false,
         clock: || ClockSource { name: "monotonic", error_ppm: 0.0 },
@@ -49,10 +50,12 @@ const fn platform(
 const CUDA: Capabilities = platform("cuda", "An NVIDIA GPU", || {
     gpu::unavailable().map_or(Ok(()), |error| Err(ringlane_task::Explain::detail(&error)))
 });
-const CUDA_HOST: Capabilities =
-    platform("cuda-host", "The device code of cuda on threads of this machine, for tests", || {
+const CUDA_HOST: Capabilities = Capabilities {
+    listed: false,
+    ..platform("cuda-host", "The device code of cuda on threads of this machine, for tests", || {
         HostThreads::open().map(drop).map_err(|error| ringlane_task::Explain::detail(&error))
-    });
+    })
+};
 
 /// Runs orchestrations on a device.
 pub struct CudaRuntime {

@@ -28,6 +28,7 @@ const fn modelled(name: &'static str, about: &'static str, spec: fn() -> ChipSpe
     Capabilities {
         name,
         about,
+        listed: true,
         availability: || Ok(()),
         virtual_time: true,
         // The times of a model are as exact as the model.

@@ -53,9 +53,11 @@ pub struct Assignment {
 
 /// `--platform NAME`.
 pub fn platform() -> impl TypedValueParser<Value = Platform> {
-    let known = Platform::all()
-        .into_iter()
-        .map(|platform| PossibleValue::new(platform.as_str()).help(platform.capabilities().about));
+    let value = |platform: Platform| {
+        let capabilities = platform.capabilities();
+        PossibleValue::new(platform.as_str()).help(capabilities.about).hide(!capabilities.listed)
+    };
+    let known = Platform::with_unlisted().into_iter().map(value);
     PossibleValuesParser::new(known).map(|name| Platform::named(&name).expect("it is one of these"))
 }
 

@@ -140,7 +140,7 @@ fn a_bad_value_names_the_option_the_value_and_what_is_allowed() {
         ("--rounds", "-1", "from 1 to"),
         ("--ring-heap", "-1", "K, M, G"),
         ("--seed", "-1", "from 0 to"),
-        ("--platform", "cuda", "a2a3sim"),
+        ("--platform", "xpu", "a2a3sim"),
         ("--runtime", "static", "host_build_graph"),
         ("--ring-heap", "lots", "K, M, G"),
         ("--ring-heap", "1M,1M", "four with commas"),

@@ -45,7 +45,7 @@ fn file_names(recording: &Recording) -> Vec<&str> {
 #[test]
 fn a_program_records_one_run_and_gets_answers_and_the_page_on_every_platform() {
     let sandbox = Sandbox::new();
-    for platform in Platform::all() {
+    for platform in [Platform::Cpu, Platform::A2a3sim, Platform::A5sim] {
         let dir = sandbox.path().join(platform.as_str());
         let mut runtime = runtime(platform);
         assert_eq!(runtime.record(&dir).unwrap().run(&mut Buffers::new(), program).result.unwrap(), 80);

@@ -168,8 +168,10 @@ fn list_shows_scenes_cases_parameters_and_platforms() {
     assert!(n["default"].is_string() && n["about"].is_string());
     let platforms = list["platforms"].as_array().expect("a list");
     let names: Vec<_> = platforms.iter().map(|platform| platform["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["cpu", "a2a3sim", "a5sim"]);
-    assert!(platforms.iter().all(|platform| platform["available"] == true && platform["about"].is_string()));
+    assert_eq!(names, ["cpu", "a2a3sim", "a5sim", "cuda"]);
+    assert!(platforms.iter().all(|platform| platform["about"].is_string()));
+    // Not every machine has a GPU.
+    assert!(platforms[..3].iter().all(|platform| platform["available"] == true));
     assert!(sandbox.files().is_empty());
 }
 

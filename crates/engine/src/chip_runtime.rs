@@ -32,6 +32,8 @@ pub struct Capabilities {
     pub name: &'static str,
     /// What it is, in a line.
     pub about: &'static str,
+    /// Whether lists of platforms show it. One that is for tests of this project is not shown, and can still be named.
+    pub listed: bool,
     /// Whether this machine has it: if not, why.
     pub availability: fn() -> core::result::Result<(), String>,
     /// Whether its clock shows time that it models, which has nothing to do with the machine's.

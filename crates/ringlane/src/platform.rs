@@ -37,14 +37,19 @@ impl Platform {
 }
 
 impl Platform {
-    /// Every platform that this program knows.
+    /// Every platform that this program lists.
     pub fn all() -> Vec<Platform> {
+        Platform::with_unlisted().into_iter().filter(|platform| platform.0.listed).collect()
+    }
+
+    /// Every platform that this program knows: also those for tests of Ringlane itself, which are not listed.
+    pub fn with_unlisted() -> Vec<Platform> {
         platforms().into_iter().map(|(capabilities, _)| Platform(capabilities)).collect()
     }
 
-    /// The platform with this name.
+    /// The platform with this name, listed or not.
     pub fn named(name: &str) -> Option<Platform> {
-        Platform::all().into_iter().find(|platform| platform.as_str() == name)
+        Platform::with_unlisted().into_iter().find(|platform| platform.as_str() == name)
     }
 
     /// Its capabilities.

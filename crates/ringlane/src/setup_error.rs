@@ -1,7 +1,7 @@
 //! Why a runtime cannot be created.
 
 use ringlane_engine::{Error, Fault};
-use ringlane_task::{ConfigError, Explain, Resource, UnknownPmuGroup};
+use ringlane_task::{ConfigError, Explain, Reader, Resource, UnknownPmuGroup};
 
 /// Why a runtime cannot be created.
 #[derive(Clone, Debug)]
@@ -72,7 +72,11 @@ impl Explain for SetupError {
             SetupError::Config(error) => error.hint(),
             SetupError::CapacityTooLarge { resource, fits, .. } => resource.setting(fits),
             SetupError::Pmu(error) => error.hint(),
-            SetupError::NotAvailable { .. } => "run on `Platform::Cpu`, which every machine has".to_string(),
+            SetupError::NotAvailable { .. } => Reader::choose(
+                "run on `Platform::Cpu`, which every machine has",
+                "run with --platform cpu, which every machine has",
+            )
+            .to_string(),
             SetupError::NoRecorder => {
                 "turn the feature on in Cargo.toml: ringlane = { …, features = [\"record\"] }".to_string()
             }

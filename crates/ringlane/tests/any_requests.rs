@@ -158,7 +158,7 @@ fn a_platform_that_this_build_does_not_have_is_refused_with_those_it_has() {
     bytes[at] = b'x';
     let error = RunRequest::decode(&bytes).unwrap_err();
     assert_eq!(error.name(), "UnknownRequestName");
-    assert_eq!(error.detail(), "platform `xpu`; this build has cpu, a2a3sim, a5sim");
+    assert_eq!(error.detail(), "platform `xpu`; this build has cpu, a2a3sim, a5sim, cuda");
 }
 
 #[test]

@@ -18,7 +18,7 @@ fn layers(o: &mut Orch<'_, '_>) -> Result<()> {
 #[test]
 fn a_label_is_in_the_recording_beside_the_source_line_and_on_the_page() {
     let dir = tempfile::tempdir().unwrap();
-    for (number, platform) in Platform::all().into_iter().enumerate() {
+    for (number, platform) in [Platform::Cpu, Platform::A2a3sim, Platform::A5sim].into_iter().enumerate() {
         let run = dir.path().join(number.to_string());
         let mut runtime = Runtime::on(platform).with(&CallConfig::default()).unwrap();
         runtime.record(&run).unwrap().run(&mut Buffers::new(), layers).result.unwrap();

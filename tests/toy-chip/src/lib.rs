@@ -33,6 +33,7 @@ ringlane::register_chip!(ToyRuntime);
 const TOY: Capabilities = Capabilities {
     name: "toy",
     about: "One core that runs tasks in order, in memory that the host cannot see",
+    listed: true,
     availability: || Ok(()),
     virtual_time: false,
     clock: || ClockSource { name: "monotonic", error_ppm: 0.0 },
