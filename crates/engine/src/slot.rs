@@ -19,11 +19,13 @@
 //!   that walked the list released the successor, hence after it read the entry.
 
 mod captured;
+mod release;
 
 use crate::api::launch::MAX_LANES;
 use crate::limits::{BLOCKS_MAX, FANIN_MAX, GRAPH_FANIN_MAX};
 use crate::sync::{AtomicU8, AtomicU32, AtomicU64, Ordering, Shared, Zeroed, prefetch};
 pub use crate::task_flags::TaskFlags;
+use release::Release;
 
 /// Index of a slot over all rings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -346,8 +348,9 @@ impl Slot {
             self.set_floor(ended);
         }
         let head = self.fanout.swap(CLOSED, Ordering::AcqRel);
+        let count_down = |slot: &Slot| slot.release(ONE, ended);
         // SAFETY: the list is closed, and this is the core that closed it.
-        unsafe { release_successors(head, slots, edges, fate, |slot| slot.release(ONE, ended), ready) };
+        unsafe { Release { slots, edges, fate, count_down, ready }.oldest_first(head) };
         FanOut(head)
     }
 
@@ -369,8 +372,9 @@ impl Slot {
         }
         let head = self.fanout.load(Ordering::Relaxed);
         self.fanout.store(CLOSED, Ordering::Relaxed);
+        let count_down = |slot: &Slot| slot.release_alone(ONE, ended);
         // SAFETY: as in `close`.
-        unsafe { release_successors(head, slots, edges, fate, |slot| slot.release_alone(ONE, ended), ready) };
+        unsafe { Release { slots, edges, fate, count_down, ready }.newest_first(head) };
         FanOut(head)
     }
 
@@ -432,34 +436,6 @@ impl Slot {
     #[inline]
     pub fn finish_block(&self) -> bool {
         self.blocks_left.fetch_sub(1, Ordering::AcqRel) & !FATE == 1
-    }
-}
-
-/// Releases every successor on a closed list of which `head` is the first, and hands on those that are ready.
-///
-/// # Safety
-/// The caller closed the list, and walks it once.
-#[inline(always)]
-unsafe fn release_successors(
-    mut head: u32,
-    slots: &[Slot],
-    edges: &[Edge],
-    fate: u32,
-    release: impl Fn(&Slot) -> Option<u64>,
-    mut ready: impl FnMut(SlotIndex, u64),
-) {
-    while head != EMPTY {
-        // SAFETY: linked entries are not reused before their successor is done, and it is released below.
-        let edge = unsafe { edges[head as usize - 1].0.get() };
-        let successor = SlotIndex(edge.successor & !EXPLICIT);
-        let slot = &slots[successor.0 as usize];
-        if fate != 0 && edge.successor & EXPLICIT != 0 {
-            slot.mark(SKIPPED);
-        }
-        head = edge.next;
-        if let Some(floor) = release(slot) {
-            ready(successor, floor);
-        }
     }
 }
 
