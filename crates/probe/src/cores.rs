@@ -30,6 +30,8 @@ pub(crate) struct CoreState {
     handed_in: Option<u64>,
     /// When the core last made a task ready since it took its own: what it does after that is of no length.
     made_ready: Option<u64>,
+    /// When the thread submitted a task that it has not published yet.
+    submitted: Option<u64>,
     /// Since when the core is free, if that is known and no other thread could have given it work since.
     free_since: Option<u64>,
     /// Since when, and until when at least, the core found nothing to do.
@@ -94,7 +96,9 @@ impl CoreState {
 
     /// When the task that the core has completed ended. 0 where the core does not record its blocks itself.
     #[inline(always)]
-    pub(crate) fn ended(&self, clock: &impl Clock, task: &TaskRecord) -> u64 {
+    pub(crate) fn ended(&mut self, clock: &impl Clock, task: &TaskRecord) -> u64 {
+        // What becomes ready next does so because of this task.
+        self.submitted = None;
         // One that ran no block ended when it was taken.
         let own = self.last_end().max(self.now.life.dispatch);
         // Blocks on other cores may have ended later: they have been seen.
@@ -104,7 +108,7 @@ impl CoreState {
     /// A task became ready, not before `floor`. A reading may be a little early.
     #[inline(always)]
     pub(crate) fn ready(&mut self, clock: &impl Clock, floor: u64) -> u64 {
-        let now = clock.now().0.max(floor);
+        let now = self.submitted.take().unwrap_or_else(|| clock.now().0).max(floor);
         self.made_ready = Some(now);
         now
     }
@@ -117,6 +121,12 @@ impl CoreState {
         if self.idle.is_some() {
             self.close_idle(None);
         }
+    }
+
+    /// The thread submitted a task then, and publishes it next if it is ready.
+    #[inline]
+    pub(crate) fn submitted(&mut self, ended: Option<u64>) {
+        self.submitted = ended;
     }
 
     #[inline(always)]
@@ -174,10 +184,12 @@ impl CoreState {
 
     /// The task is complete: its successors come next.
     #[inline(always)]
-    pub(crate) fn complete(&mut self, clock: &impl Clock, on: On) {
+    pub(crate) fn complete(&mut self, clock: &impl Clock, on: On, task: &TaskRecord) {
         self.handed_in = None;
         if on.has(DfxFlags::SWIMLANE_PHASES) {
-            self.now.resolve = clock.now().0;
+            // Of a task with one block, which nothing is captured of, it was complete when the block ended.
+            let at_once = task.total_blocks() == 1 && !on.has(DfxFlags::DUMP);
+            self.now.resolve = if at_once { self.last_end() } else { clock.now().0 };
         }
     }
 
@@ -185,7 +197,8 @@ impl CoreState {
     #[inline(always)]
     pub(crate) fn done(&mut self, task: &TaskRecord, ready: u64) {
         if let Some(tasks) = &mut self.tasks {
-            tasks.push(&TaskLife { task_id: task_id(task).0, seq: task.seq, ready });
+            let life = TaskLife { task_id: task_id(task).0, seq: task.seq, ready };
+            tasks.push_words::<3>(transmute!(life));
         }
     }
 

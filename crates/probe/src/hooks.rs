@@ -118,7 +118,7 @@ impl<C: Clock, const FLAGS: u64> Probe for Watching<'_, C, FLAGS> {
             self.0.capture_after(core, task);
         }
         if self.on().has(DfxFlags::SWIMLANE_TASKS) {
-            self.0.core(core).complete(&self.0.clock, self.on());
+            self.0.core(core).complete(&self.0.clock, self.on(), task.record());
         }
     }
 
@@ -186,10 +186,12 @@ impl<C: Clock, const FLAGS: u64> Probe for Watching<'_, C, FLAGS> {
         if on.has(DfxFlags::DUMP) {
             self.0.select(submission);
         }
+        let ended = self.0.submitter().submit(&self.0.clock, on, submission);
         if on.has(DfxFlags::SWIMLANE_TASKS) {
-            self.0.core(CoreId(0)).interrupt();
+            let core = self.0.core(CoreId(0));
+            core.interrupt();
+            core.submitted(ended);
         }
-        self.0.submitter().submit(&self.0.clock, on, submission);
     }
 
     #[inline]

@@ -7,6 +7,7 @@ use ringlane_engine::seams::{Clock, Step};
 use ringlane_engine::table::task_id;
 use ringlane_task::{DfxFlags, Resource, RingIndex, TaskId};
 use ringlane_trace::swimlane::Phase;
+use zerocopy::transmute;
 
 use crate::deps::{record, steps};
 use crate::lane::Writer;
@@ -32,17 +33,17 @@ pub(crate) struct SubmitterState {
 }
 
 impl SubmitterState {
+    /// A task is submitted; when, if that was read.
     #[inline]
-    pub(crate) fn submit(&mut self, clock: &impl Clock, on: On, submission: &Submission<'_>) {
+    pub(crate) fn submit(&mut self, clock: &impl Clock, on: On, submission: &Submission<'_>) -> Option<u64> {
         if on.has(DfxFlags::DEPS)
             && let Some(deps) = &mut self.deps
         {
             record::store(deps, submission);
         }
-        if on.has(DfxFlags::SWIMLANE_PHASES)
-            && let Some(submits) = &mut self.submits
-        {
-            submits.finish(clock, submission);
+        match &mut self.submits {
+            Some(submits) if on.has(DfxFlags::SWIMLANE_PHASES) => Some(submits.finish(clock, submission)),
+            _ => None,
         }
     }
 
@@ -159,11 +160,12 @@ impl Submits {
         now.saturating_sub(core::mem::replace(&mut self.last, now)).saturating_sub(waited)
     }
 
+    /// The submit ends, now.
     #[inline]
-    fn finish(&mut self, clock: &impl Clock, submission: &Submission<'_>) {
+    fn finish(&mut self, clock: &impl Clock, submission: &Submission<'_>) -> u64 {
         let end = clock.now().0;
         let wire = self.since_last(end);
-        self.writer.push(&SubmitTime {
+        let time = SubmitTime {
             task_id: task_id(submission.record).0,
             start: self.start,
             end,
@@ -175,7 +177,9 @@ impl Submits {
             heap_bytes: submission.usage.heap,
             read: core::mem::take(&mut self.read),
             read_end: core::mem::take(&mut self.read_end),
-        });
+        };
+        self.writer.push_words::<11>(transmute!(time));
+        end
     }
 }
 
