@@ -29,7 +29,8 @@ use crate::clock::CudaClock;
 use crate::device::{Address, Answer, Device, bytes_of};
 use crate::entry::Times;
 use crate::launcher::{Launcher, Memory, Outcome, Timing, Uploaded};
-use crate::memory::DeviceMemory;
+use crate::memory::{Copies, DeviceMemory};
+use crate::runtime::Shared;
 
 /// Tasks of a batch: enough that the launch costs little for each, and few enough that the first batch begins soon.
 const BATCH_TASKS: usize = 1024;
@@ -54,6 +55,7 @@ pub(crate) struct CudaChip<'t, P> {
     pub(crate) probe: &'t P,
     pub(crate) launcher: &'t mut Launcher,
     pub(crate) device: &'t dyn Device,
+    copies: &'t Copies,
     pub(crate) clock: CudaClock,
     pub(crate) externals: Vec<Memory>,
     pub(crate) spaces: Option<Memory>,
@@ -69,15 +71,15 @@ impl<'t, P: Probe> CudaChip<'t, P> {
         table: &'t Table,
         probe: &'t P,
         launcher: &'t mut Launcher,
-        device: &'t dyn Device,
-        clock: CudaClock,
+        shared: &'t Shared,
     ) -> Self {
         CudaChip {
             table,
             probe,
             launcher,
-            device,
-            clock,
+            device: &*shared.device,
+            copies: &shared.copies,
+            clock: shared.clock.clone(),
             externals: Vec::new(),
             spaces: None,
             pending: VecDeque::new(),
@@ -88,8 +90,12 @@ impl<'t, P: Probe> CudaChip<'t, P> {
 
     pub(crate) fn executor(&self, core: u32) -> Executor<'t, P, DeviceMemory<'t>> {
         let (table, probe) = (self.table, self.probe);
-        let memory = DeviceMemory(self.device);
+        let memory = self.device_memory();
         Executor { table, probe, core: CoreId(core), threading: Threading::Single, memory }
+    }
+
+    fn device_memory(&self) -> DeviceMemory<'t> {
+        DeviceMemory { device: self.device, copies: self.copies }
     }
 
     /// Whether tasks run one at a time.
@@ -367,7 +373,7 @@ impl<'t, P: Probe> Chip for CudaChip<'t, P> {
     const TIMED: bool = true;
 
     fn memory(&self) -> impl EngineMemory {
-        DeviceMemory(self.device)
+        self.device_memory()
     }
 
     fn external(&mut self, host: Space, _permission: Permission) -> Result<Space> {

@@ -22,7 +22,7 @@ use crate::batch::{Batch, Initialized};
 use crate::chip::{CudaChip, Sent, push};
 use crate::device::Answer;
 use crate::memory::DeviceMemory;
-use crate::runtime::CudaRuntime;
+use crate::runtime::{CudaRuntime, Shared};
 
 /// A graph whose lists are on the device.
 pub(crate) struct Resident {
@@ -48,7 +48,7 @@ impl CudaRuntime {
             let memory = self.launcher.reserve(bytes)?;
             let space = Space { base: memory.at as *mut u8, bytes };
             // SAFETY: it is new, and as large.
-            let zeroed = unsafe { DeviceMemory(self.device()).zero(space.base, bytes as usize) };
+            let zeroed = unsafe { memory_of(&self.shared).zero(space.base, bytes as usize) };
             zeroed.map_err(|error| ringlane_engine::Fault::User(format!("{error:?}")))?;
             Ok((space, Box::new(memory) as Box<dyn core::any::Any + Send + Sync>))
         };
@@ -78,7 +78,8 @@ impl CudaRuntime {
             return refused(error);
         }
         self.bind_graph(graph);
-        let clock = self.clock.clone();
+        self.shared.copies.clear();
+        let clock = self.shared.clock.clone();
         if P::WATCHES_CORES
             && let Err(error) = self.launcher.compare_clocks(|| clock.present())
         {
@@ -86,8 +87,8 @@ impl CudaRuntime {
         }
         self.shared.replayed.set(Some(graph.table().clone()));
         let resident = self.resident.as_mut().expect("bound above");
-        let (table, device) = (graph.table().clone(), &*self.shared.device);
-        let chip = CudaChip::new(&table, probe, &mut self.launcher, device, clock);
+        let table = graph.table().clone();
+        let chip = CudaChip::new(&table, probe, &mut self.launcher, &self.shared);
         let mut chip = ReplayChip { chip, resident, state: Progress::Waiting };
         let run = if P::WATCHES {
             chip.prepare(graph);
@@ -108,6 +109,10 @@ impl CudaRuntime {
         self.state.set_last_report(report.clone());
         Run { report, ..run }
     }
+}
+
+fn memory_of(shared: &Shared) -> DeviceMemory<'_> {
+    DeviceMemory { device: &*shared.device, copies: &shared.copies }
 }
 
 /// How far a replay is.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use ringlane_engine::Result;
 use ringlane_engine::api::backend::Site;
 use ringlane_engine::chip_runtime::{
-    Capabilities, ChipOptions, ChipRuntime, ClockSource, CoreLayout, CounterColumns, CounterGroup, Counters,
-    HookThreads, Observable,
+    Capabilities, ChipFacts, ChipOptions, ChipRuntime, ClockSource, CoreLayout, CounterColumns, CounterGroup,
+    Counters, HookThreads, Observable,
 };
 use ringlane_engine::graph::Graph;
 use ringlane_engine::memory::Space;
@@ -17,7 +17,7 @@ use ringlane_engine::report::{Run, RunReport, Status};
 use ringlane_engine::seams::Probe;
 use ringlane_engine::session;
 use ringlane_engine::table::{Stop, Table};
-use ringlane_task::{CallConfig, Capacities};
+use ringlane_task::{CallConfig, Capacities, Ticks};
 
 use crate::chip::CudaChip;
 use crate::clock::CudaClock;
@@ -25,6 +25,7 @@ use crate::device::Device;
 use crate::gpu::{self, Gpu};
 use crate::host_threads::HostThreads;
 use crate::launcher::{Launcher, Memory};
+use crate::memory::Copies;
 use crate::replay::Resident;
 use crate::source::Machine;
 
@@ -61,7 +62,6 @@ const CUDA_HOST: Capabilities = Capabilities {
 pub struct CudaRuntime {
     pub(crate) shared: Arc<Shared>,
     pub(crate) state: State,
-    pub(crate) clock: CudaClock,
     pub(crate) launcher: Launcher,
     pub(crate) config: CallConfig,
     /// The graph that was replayed last, or is about to be.
@@ -71,6 +71,8 @@ pub struct CudaRuntime {
 pub(crate) struct Shared {
     table: Table,
     pub(crate) device: Arc<dyn Device>,
+    pub(crate) clock: CudaClock,
+    pub(crate) copies: Copies,
     /// The graph that is replayed now.
     pub(crate) replayed: ReplayedTable,
     /// The table's heap rings, dropped after it.
@@ -105,8 +107,10 @@ impl CudaRuntime {
         // SAFETY: fresh memory of the device, which every run has, kept as long as the table.
         let table = unsafe { Table::in_memory(&Capacities::of(config), cores, heap) }?;
         let state = State::new(&table);
-        let shared = Arc::new(Shared { table, device, replayed: ReplayedTable::default(), _heaps: heaps });
-        Ok(CudaRuntime { shared, state, clock: CudaClock::new(), launcher, config: *config, resident: None })
+        let clock = CudaClock::new();
+        let (copies, replayed) = (Copies::new(clock.clone()), ReplayedTable::default());
+        let shared = Arc::new(Shared { table, device, clock, copies, replayed, _heaps: heaps });
+        Ok(CudaRuntime { shared, state, launcher, config: *config, resident: None })
     }
 
     pub(crate) fn device(&self) -> &dyn Device {
@@ -125,7 +129,7 @@ unsafe impl Observable for CudaRuntime {
     const HOOKS: HookThreads = HookThreads::One;
 
     fn clock(&self) -> CudaClock {
-        self.clock.clone()
+        self.shared.clock.clone()
     }
 
     fn table(&self) -> &Table {
@@ -139,6 +143,11 @@ unsafe impl Observable for CudaRuntime {
     fn count(&mut self, group: Option<i32>) -> CounterColumns {
         let columns = vec!["nanoseconds", "processor"];
         group.map_or_else(CounterColumns::default, |_| CounterColumns { group: 1, columns })
+    }
+
+    fn facts(&self) -> ChipFacts {
+        let copies = self.shared.copies.since(Ticks(self.state.last_report().started_ticks));
+        ChipFacts { copies: Some(copies), record_wait_ticks: None }
     }
 
     fn layout(&self) -> CoreLayout {
@@ -171,14 +180,15 @@ impl ChipRuntime for CudaRuntime {
         f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
     ) -> Run<R> {
         self.resident = None;
-        let clock = self.clock.clone();
+        self.shared.copies.clear();
+        let clock = self.shared.clock.clone();
         if P::WATCHES_CORES
             && let Err(error) = self.launcher.compare_clocks(|| clock.present())
         {
             return Run { result: Err(error.into()), report: RunReport::default() };
         }
-        let (table, device) = (&self.shared.table, &*self.shared.device);
-        let chip = CudaChip::new(table, probe, &mut self.launcher, device, clock);
+        let table = &self.shared.table;
+        let chip = CudaChip::new(table, probe, &mut self.launcher, &self.shared);
         // SAFETY: `&mut self`: no other run uses the table, and the last one left no task. The chip runs each task once; the
         // heap rings are in its memory.
         let run = unsafe { session::run(table, &mut self.state, chip, probe, site, buffers, f) };

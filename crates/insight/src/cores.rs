@@ -5,7 +5,7 @@
 /// ```
 /// use ringlane_insight::CoreKind;
 /// assert_eq!(CoreKind::from_name("aiv"), Some(CoreKind::Aiv));
-/// assert_eq!(CoreKind::from_name("any"), None, "a kernel may ask for any core, but no core is of that kind");
+/// assert_eq!(CoreKind::from_name("any"), Some(CoreKind::Sm), "a core of a GPU runs kernels of any kind");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CoreKind {
@@ -15,6 +15,8 @@ pub enum CoreKind {
     Aiv,
     /// A thread of the machine's own processor.
     Cpu,
+    /// A multiprocessor of a GPU, which runs kernels of any kind: `any` in artifacts.
+    Sm,
     /// A worker of a node that runs graphs on one chip.
     Chip,
     /// A worker of a node that calls plain functions.
@@ -28,15 +30,23 @@ impl CoreKind {
     pub const COUNT: usize = CoreKind::ALL.len();
 
     /// Every kind, in the order in which they are reported.
-    pub const ALL: [CoreKind; 6] =
-        [CoreKind::Aic, CoreKind::Aiv, CoreKind::Cpu, CoreKind::Chip, CoreKind::Function, CoreKind::Node];
+    pub const ALL: [CoreKind; 7] = [
+        CoreKind::Aic,
+        CoreKind::Aiv,
+        CoreKind::Cpu,
+        CoreKind::Sm,
+        CoreKind::Chip,
+        CoreKind::Function,
+        CoreKind::Node,
+    ];
 
-    /// The name used in every artifact.
+    /// The name that answers have.
     pub const fn as_str(self) -> &'static str {
         match self {
             CoreKind::Aic => "aic",
             CoreKind::Aiv => "aiv",
             CoreKind::Cpu => "cpu",
+            CoreKind::Sm => "sm",
             CoreKind::Chip => "chip",
             CoreKind::Function => "function",
             CoreKind::Node => "node",
@@ -49,14 +59,18 @@ impl CoreKind {
             CoreKind::Aic => ("an aic core", "aic cores"),
             CoreKind::Aiv => ("an aiv core", "aiv cores"),
             CoreKind::Cpu => ("a cpu core", "cpu cores"),
+            CoreKind::Sm => ("an SM", "SMs"),
             CoreKind::Chip => ("a chip", "chips"),
             CoreKind::Function => ("a function worker", "function workers"),
             CoreKind::Node => ("a node", "nodes"),
         }
     }
 
-    /// The kind with this name, if there is one.
+    /// The kind that has this name in artifacts, if there is one.
     pub fn from_name(name: &str) -> Option<Self> {
+        if name == "any" {
+            return Some(CoreKind::Sm);
+        }
         CoreKind::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 }

@@ -16,6 +16,7 @@ pub(super) enum Group {
     Aic,
     Aiv,
     Cpu,
+    Sm,
     /// The workers of a node, as the node saw them.
     Workers,
     NoBlock,
@@ -34,6 +35,7 @@ impl Group {
             Group::Aic => "aic cores",
             Group::Aiv => "aiv cores",
             Group::Cpu => "cpu cores",
+            Group::Sm => "SMs",
             Group::Workers => "tasks on workers",
             Group::NoBlock => "tasks without a block",
             Group::Copies => "copies",
@@ -51,11 +53,12 @@ impl Group {
             Group::Aic => 3,
             Group::Aiv => 4,
             Group::Cpu => 5,
-            Group::Workers => 6,
-            Group::NoBlock => 7,
-            Group::Copies => 8,
-            Group::Counters => 9,
-            Group::Worker(place) => 10 + place,
+            Group::Sm => 6,
+            Group::Workers => 7,
+            Group::NoBlock => 8,
+            Group::Copies => 9,
+            Group::Counters => 10,
+            Group::Worker(place) => 11 + place,
         }
     }
 }

@@ -307,6 +307,7 @@ const fn group_of(kind: CoreKind) -> Group {
         CoreKind::Aic => Group::Aic,
         CoreKind::Aiv => Group::Aiv,
         CoreKind::Cpu => Group::Cpu,
+        CoreKind::Sm => Group::Sm,
         CoreKind::Chip | CoreKind::Function | CoreKind::Node => Group::Workers,
     }
 }

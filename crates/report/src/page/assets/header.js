@@ -18,7 +18,7 @@ function coresLine() {
   const kinds = new Map();
   for (const kind of run.timeline.cores) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
   const cores = [...kinds].map(([kind, of]) => `${of} ${kind}`).join(" + ");
-  const threads = manifest.platform === "cpu" ? "" : `, ${plural(run.timeline.threads, "scheduler thread")}`;
+  const threads = manifest.platform === "cpu" || run.timeline.threads === 0 ? "" : `, ${plural(run.timeline.threads, "scheduler thread")}`;
   return `${cores} ${run.timeline.cores.length === 1 ? "core" : "cores"}${threads}`;
 }
 

@@ -10,10 +10,10 @@ function rankKernels() {
 const kernelColor = (kernel) => theme.kernel(palette.kernels[kernel] ?? kernel);
 
 const phaseName = (at) => run.names.phases[model.phases.row.phase[at]] ?? "";
-const KINDS = { aic: "AIC", aiv: "AIV", cpu: "CPU", chip: "tasks on chips", function: "functions", node: "tasks on nodes" };
+const KINDS = { aic: "AIC", aiv: "AIV", cpu: "CPU", sm: "SMs", chip: "tasks on chips", function: "functions", node: "tasks on nodes" };
 
 /** Cores of one kind, or the workers of a node. */
-const manyOf = (kind) => (run.node ? `${kind}s` : `${kind} cores`);
+const manyOf = (kind) => (kind === "sm" ? "SMs" : run.node ? `${kind}s` : `${kind} cores`);
 
 /** A group's colours for the kinds of its things. */
 const groupColor = {
