@@ -245,10 +245,14 @@ impl<'t, P: Probe> CudaChip<'t, P> {
         let entries = &sent.laid.entry_of[task as usize];
         for index in 0..record.total_blocks() {
             let failure = outcome.failed.iter().find(|block| block.task == task && block.index == index);
-            let result = failure.map_or(Ok(()), |block| Err(KernelError::new(&block.text)));
-            executor.end_block(slot, &record, index, result);
-            if let Some(times) = outcome.times.get(entries[index as usize] as usize) {
-                self.show(&record, index, times, launched);
+            let times = outcome.times.get(entries[index as usize] as usize);
+            let ended = || times.is_some_and(|times| times.ended == outcome.epoch);
+            if outcome.failed.is_empty() || failure.is_some() || ended() {
+                let result = failure.map_or(Ok(()), |block| Err(KernelError::new(&block.text)));
+                executor.end_block(slot, &record, index, result);
+                if let Some(times) = times {
+                    self.show(&record, index, times, launched);
+                }
             }
             executor.finish_block(slot);
         }

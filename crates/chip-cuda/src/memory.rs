@@ -15,6 +15,13 @@ static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 /// Copies that are noted in one run; more are counted.
 const COPIES_MAX: usize = 4096;
 
+/// Where a copy goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    ToDevice,
+    ToHost,
+}
+
 /// The copies between host and device, with their times.
 #[derive(Debug)]
 pub(crate) struct Copies {
@@ -39,10 +46,11 @@ impl Copies {
         log
     }
 
-    fn timed(&self, to_chip: bool, bytes: usize, copy: impl FnOnce() -> Answer<()>) -> MemoryResult {
+    fn timed(&self, way: Way, bytes: usize, copy: impl FnOnce() -> Answer<()>) -> MemoryResult {
         let start = Ticks(self.clock.present());
         let done = copy().map_err(MemoryError::new);
         let end = Ticks(self.clock.present());
+        let to_chip = way == Way::ToDevice;
         let mut log = self.log.lock().expect("no panic while it is held");
         if log.copies.len() < COPIES_MAX {
             log.copies.push(CopyRecord {
@@ -82,11 +90,11 @@ impl Memory for DeviceMemory<'_> {
 
     unsafe fn copy_in(&self, from: &[u8], at: *mut u8) -> MemoryResult {
         // SAFETY: the caller's promise.
-        self.copies.timed(true, from.len(), || unsafe { self.device.copy_in(from, at as u64) })
+        self.copies.timed(Way::ToDevice, from.len(), || unsafe { self.device.copy_in(from, at as u64) })
     }
 
     unsafe fn copy_out(&self, at: *const u8, into: &mut [u8]) -> MemoryResult {
         // SAFETY: the caller's promise.
-        self.copies.timed(false, into.len(), || unsafe { self.device.copy_out(at as u64, into) })
+        self.copies.timed(Way::ToHost, into.len(), || unsafe { self.device.copy_out(at as u64, into) })
     }
 }
