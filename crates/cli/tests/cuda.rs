@@ -94,3 +94,28 @@ fn a_machine_without_a_gpu_is_refused_by_name_with_what_is_missing() {
     let why = answer.line("detail: ").trim_start_matches("cuda: ").to_string();
     assert!(line.contains(&why), "{line} says something else than {why}");
 }
+
+#[test]
+fn a_recording_of_a_device_is_replayed_on_a_model_and_devices_replay_nothing() {
+    if !is_available() {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    let recorded =
+        words("cholesky", "ragged", &[&DEVICE, &["--chip-swimlane=3", "--dep-gen", "-o", "recorded"]]);
+    assert_eq!(sandbox.ringlane(&recorded).status, 0);
+    let replayed = sandbox.ringlane(&["replay", "recorded", "-o", "replayed"]);
+    assert_eq!(replayed.status, 0, "{}", replayed.stderr);
+    assert_eq!(checked(&sandbox.path().join("replayed")).platform, "a2a3sim");
+    let refused = sandbox.ringlane(&["replay", "recorded", "-p", "cuda-host"]);
+    assert_eq!(refused.status, 2);
+    assert!(
+        refused.line("detail: ").contains("allowed: cpu, a2a3sim, a5sim, or a file"),
+        "{}",
+        refused.stderr
+    );
+    // The page has a timeline whose lanes are SMs.
+    let overhead = sandbox.ringlane(&["overhead", "recorded"]);
+    assert_eq!(overhead.status, 0, "{}", overhead.stderr);
+    assert!(overhead.stdout.lines().any(|line| line.starts_with("sm ")), "{}", overhead.stdout);
+}

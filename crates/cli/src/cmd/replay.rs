@@ -146,6 +146,13 @@ struct Chip {
     spec: Option<ChipSpec>,
 }
 
+/// Whether blocks can take recorded durations on a platform: on threads of this machine they spin, on a modelled chip they
+/// take virtual time.
+fn can_replay(platform: &Platform) -> bool {
+    let capabilities = platform.capabilities();
+    capabilities.host_threads || capabilities.spec.is_some()
+}
+
 impl ReplayArgs {
     /// Reads the graph, runs it and prints a summary.
     pub fn execute(&self) -> Result<Exit, CliError> {
@@ -180,17 +187,18 @@ impl ReplayArgs {
         }
     }
 
-    /// The chip that is named, or that of the recording.
+    /// The chip that is named, or that of the recording, if durations can be replayed on it.
     fn chip(&self, run: &PortableRun) -> Result<Chip, CliError> {
         let Some(name) = &self.platform else {
-            let own = if run.is_imported() { CHIP_OF_IMPORTED } else { &*run.manifest.platform };
+            let recorded = Platform::named(&run.manifest.platform).filter(|_| !run.is_imported());
+            let own = recorded.filter(can_replay).map_or(CHIP_OF_IMPORTED, Platform::as_str);
             let platform = Platform::named(own).ok_or_else(|| self.unknown_platform(own))?;
             return Ok(Chip {
                 platform,
                 spec: run.manifest.model.as_ref().and_then(|model| model.spec.clone()),
             });
         };
-        if let Some(platform) = Platform::named(name) {
+        if let Some(platform) = Platform::named(name).filter(can_replay) {
             return Ok(Chip { platform, spec: None });
         }
         if !Path::new(name).exists() {
@@ -206,7 +214,7 @@ impl ReplayArgs {
     }
 
     fn unknown_platform(&self, name: &str) -> CliError {
-        let known = Platform::all().into_iter().map(|platform| platform.as_str()).collect::<Vec<_>>();
+        let known = Platform::all().into_iter().filter(can_replay).map(Platform::as_str).collect::<Vec<_>>();
         let allowed = format!("{}, or a file that describes a chip", known.join(", "));
         CliError::bad_value("--platform", name, allowed, format!("--platform {CHIP_OF_IMPORTED}"))
     }
