@@ -35,7 +35,7 @@ impl Group {
             Group::Aic => "aic cores",
             Group::Aiv => "aiv cores",
             Group::Cpu => "cpu cores",
-            Group::Sm => "SMs",
+            Group::Sm => "sm cores",
             Group::Workers => "tasks on workers",
             Group::NoBlock => "tasks without a block",
             Group::Copies => "copies",

@@ -39,7 +39,10 @@ impl Known {
                     levels(&samples(&file.text)).into_iter().for_each(|levels| known.read_rust(&levels))
                 }
                 // The bodies of kernels for GPUs, and what they can use.
-                Some("h" | "cuh") => add_words(&file.text, &mut known.identifiers),
+                Some("h" | "cuh") => {
+                    add_words(&file.text, &mut known.identifiers);
+                    add_words(&file.text, &mut known.words);
+                }
                 _ => add_words(&file.text, &mut known.words),
             }
         }
