@@ -63,7 +63,7 @@ pub struct Outcome {
     pub makespan_us: f64,
     /// The part of the replayed time that it would save; negative if the run would be longer.
     pub gain: f64,
-    /// What it stands for, if it is a change that people can make.
+    /// What it represents, if it is a change that people can make.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remedy: Option<Remedy>,
 }

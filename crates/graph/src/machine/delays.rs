@@ -101,7 +101,7 @@ fn median(mut values: Vec<u64>) -> Option<u64> {
 
 /// A clock that runs while a task waits in a queue.
 struct WaitingClock {
-    /// From when the clock runs, or stands still, alternately; and what it shows then.
+    /// From when the clock runs, or is stopped, alternately; and what it shows then.
     changes: Vec<(u64, u64)>,
 }
 

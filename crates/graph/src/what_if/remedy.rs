@@ -1,4 +1,4 @@
-//! What an experiment stands for: a change that people can make.
+//! What an experiment represents: a change that people can make.
 
 use ringlane_insight::gains::Remedy;
 use ringlane_insight::verdict::Limit;
