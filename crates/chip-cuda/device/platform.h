@@ -37,6 +37,11 @@ RL_DEVICE u64 rl_nanoseconds() {
 }
 RL_DEVICE u64 rl_cycles() { return rl_nanoseconds(); }
 RL_DEVICE u32 rl_processor() { return blockIdx.x; }
+template <class T> RL_DEVICE void rl_fetch(T *to, const T *from, bool there) { if (there) *to = *from; }
+RL_DEVICE void rl_fetched() {}
+RL_DEVICE bool rl_board_is_due() { return true; }
+RL_DEVICE void rl_board_begin() {}
+template <class T, int N> struct rl_rooms { T of[N]; };
 #else
 typedef unsigned int u32;
 typedef unsigned long long u64;
@@ -84,6 +89,29 @@ RL_DEVICE u32 rl_processor() {
     asm("mov.u32 %0,%smid;" : "=r"(v));
     return v;
 }
+// Asks for a value in memory of the block: 16 bytes for each of the first threads. Calls are counted, also those where nothing
+// is there; rl_fetched waits until all but the last RL_FETCHES - 1 of them are complete.
+enum { RL_FETCHES = 6 };
+template <class T> RL_DEVICE void rl_fetch(T *to, const T *from, bool there) {
+    if (there && threadIdx.x < sizeof(T) / 16) {
+        const u32 at = (u32)__cvta_generic_to_shared((char *)to + 16 * threadIdx.x);
+        const char *source = (const char *)from + 16 * threadIdx.x;
+        asm volatile("cp.async.cg.shared.global [%0],[%1],16;" ::"r"(at), "l"(source) : "memory");
+    }
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+RL_DEVICE void rl_fetched() { asm volatile("cp.async.wait_group %0;" ::"n"(RL_FETCHES - 1) : "memory"); }
+// Whether the host is to know what the block runs, should the device stop. Writing to the host's memory takes as long as a
+// short task, and delays what follows: not more often than every 4,000 cycles.
+static __shared__ u64 rl_board_written;
+RL_DEVICE bool rl_board_is_due() {
+    const u64 now = rl_cycles();
+    if (now - rl_board_written < 4000) return false;
+    rl_board_written = now;
+    return true;
+}
+RL_DEVICE void rl_board_begin() { rl_board_written = 0; }
+template <class T, int N> struct alignas(16) rl_rooms { T of[N]; };
 #endif
 // RL_UNROLL: before a loop with a constant number of rounds.
 #ifdef RL_HOST
@@ -95,5 +123,6 @@ RL_DEVICE u32 rl_processor() {
 #endif
 // A loop whose rounds are shared among the threads of the block.
 #define rl_each(i, n) for (u64 i = threadIdx.x, rl_end_##i = (n); i < rl_end_##i; i += blockDim.x)
-// One thread of the block.
+// One thread of the block, and another one (where a block is one thread, the same).
 #define rl_one if (threadIdx.x == 0)
+#define rl_another if (threadIdx.x + 1 == blockDim.x)

@@ -4,21 +4,35 @@
 
 use ringlane_engine::placed::EncodedBlock;
 
-use crate::entry::{Entry, INLINE_WORDS, PREDECESSORS, kind};
+use crate::entry::{Entry, INLINE_WORDS, kind};
 use crate::plan::{Placed, Planner};
 
 /// The kernel of an entry that runs none.
 pub(crate) const NOTHING: u16 = u16::MAX;
+/// Predecessors that decide where a block goes, at most: those that are expected to end last.
+const DECIDING_MAX: usize = 8;
 
-/// Lists of entries. Tasks are added in submission order; their numbers count from 0.
+/// Lists of entries. Tasks are added in submission order; their numbers count from 0. Used again, it needs no new memory.
+#[derive(Debug)]
 pub(crate) struct Batch {
     lists: Vec<Vec<Entry>>,
     planner: Planner,
-    /// Each task's blocks: the first of `placed`, and the number.
+    /// Each task's blocks: the first of `places`, and the number.
     tasks: Vec<(u32, u32)>,
-    placed: Vec<Placed>,
-    /// Words that are not in entries.
+    places: Vec<Place>,
+    /// Words that are not in entries; `far_words` of entries counts words of it, plus one.
     far: Vec<u64>,
+    /// Of the task that is added: the predecessors that decide where it goes, and the flags that it waits for.
+    deciding: Vec<Placed>,
+    awaited: Vec<u32>,
+}
+
+/// Where a block is.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    placed: Placed,
+    /// Its place on its list.
+    at: u32,
 }
 
 /// What a task is, besides its blocks.
@@ -41,69 +55,60 @@ pub(crate) struct Initialized<'a> {
     pub(crate) contents: Option<&'a [u8]>,
 }
 
-/// Lists as the device reads them: all entries, and where each list begins.
-pub(crate) struct Laid {
-    pub(crate) entries: Vec<Entry>,
-    pub(crate) first: Vec<u32>,
-    /// Arguments that are not in entries; `far_words` of entries counts words of it, plus one.
-    pub(crate) far: Vec<u64>,
-    /// For each task, the entry of each of its blocks.
-    pub(crate) entry_of: Vec<Vec<u32>>,
-}
-
 impl Batch {
     pub(crate) fn new(lists: u32) -> Self {
         Batch {
             lists: vec![Vec::new(); lists as usize],
             planner: Planner::new(lists),
             tasks: Vec::new(),
-            placed: Vec::new(),
+            places: Vec::new(),
             far: Vec::new(),
+            deciding: Vec::new(),
+            awaited: Vec::new(),
         }
     }
 
-    /// Adds a task with these blocks, each with the number of its kernel in the program; without blocks, it only orders others.
+    /// Takes all tasks out.
+    pub(crate) fn clear(&mut self) {
+        self.lists.iter_mut().for_each(Vec::clear);
+        self.planner.clear();
+        self.tasks.clear();
+        self.places.clear();
+        self.far.clear();
+    }
+
+    /// Adds a task that runs no kernel and only orders others.
+    pub(crate) fn push_empty(&mut self, predecessors: &[u32]) {
+        let task = BatchTask { predecessors, makes_outputs: false };
+        self.begin(&task);
+        let entry = Entry { kernel: NOTHING, ..Entry::default() };
+        self.push_block(&task, (0, 1), entry, &[]);
+    }
+
+    /// Adds a task of one block of the kernel with this number in the program.
+    pub(crate) fn push_one(&mut self, task: &BatchTask<'_>, kernel: u16, block: &EncodedBlock<'_>) {
+        self.begin(task);
+        self.push_encoded(task, (0, 1), kernel, block);
+    }
+
+    /// Adds a task with these blocks, each with the number of its kernel in the program.
     pub(crate) fn push(&mut self, task: &BatchTask<'_>, blocks: &[(u16, EncodedBlock<'_>)]) {
-        let (number, first) = (self.tasks.len() as u32, self.placed.len() as u32);
-        let count = blocks.len().max(1);
-        for index in 0..count {
-            self.planner.tidy();
-            let before = || {
-                task.predecessors.iter().flat_map(|&before| {
-                    let (first, count) = self.tasks[before as usize];
-                    self.placed[first as usize..(first + count) as usize].iter().copied()
-                })
-            };
-            // A wide task: the end of its predecessors counts, not each of their blocks.
-            let latest: Vec<Placed> = latest_of(before());
-            let placed = self.planner.place(latest.into_iter());
-            let awaited = self.awaited(task, placed.list);
-            let mut entry = self.waiting(&awaited, placed.list);
-            entry.task = number;
-            entry.flag = number;
-            entry.kernel = NOTHING;
-            entry.last = count as u32;
-            entry.kind = if count > 1 { kind::MANY_BLOCKS } else { 0 };
-            if let Some((kernel, block)) = blocks.get(index) {
-                entry.kernel = *kernel;
-                entry.kind |= if task.makes_outputs { kind::MAKES_OUTPUTS } else { 0 };
-                (entry.block, entry.blocks) = (block.block, block.blocks);
-                self.set_words(&mut entry, block.words);
-            }
-            // Differs from the number in its kernel in a mixed task.
-            entry.index = index as u32;
-            self.lists[placed.list as usize].push(entry);
-            self.placed.push(placed);
+        if blocks.is_empty() {
+            return self.push_empty(task.predecessors);
         }
-        self.tasks.push((first, count as u32));
+        self.begin(task);
+        for (index, (kernel, block)) in (0u32..).zip(blocks) {
+            self.push_encoded(task, (index, blocks.len() as u32), *kernel, block);
+        }
     }
 
     /// Adds a task that initializes memory; gives its number.
     pub(crate) fn push_init(&mut self, predecessors: &[u32], init: &Initialized<'_>) -> u32 {
         let number = self.tasks.len() as u32;
-        self.push(&BatchTask { predecessors, makes_outputs: false }, &[]);
-        let list = self.placed.last().expect("just placed").list as usize;
+        self.push_empty(predecessors);
         let far = init.contents.map_or(0, |contents| {
+            // At an even word, so that the device copies 16 bytes at a time.
+            self.far.resize(self.far.len().next_multiple_of(2), 0);
             let first = self.far.len() as u64 + 1;
             let words = contents.chunks(8).map(|chunk| {
                 let mut word = [0; 8];
@@ -113,83 +118,136 @@ impl Batch {
             self.far.extend(words);
             first
         });
-        let entry = self.lists[list].last_mut().expect("just placed");
+        let place = *self.places.last().expect("just placed");
+        let entry = &mut self.lists[place.placed.list as usize][place.at as usize];
         entry.kind |= kind::INITIALIZES;
         entry.far_words = far;
-        entry.near_words[..3].copy_from_slice(&[u64::from(init.space), init.start, init.bytes]);
+        entry.payload[..3].copy_from_slice(&[u64::from(init.space), init.start, init.bytes]);
         number
     }
 
-    /// The flags that an entry on this list waits for: those of predecessors with a block on another list.
-    fn awaited(&self, task: &BatchTask<'_>, list: u32) -> Vec<u32> {
-        let elsewhere = |before: &&u32| {
-            let (first, count) = self.tasks[**before as usize];
-            self.placed[first as usize..(first + count) as usize].iter().any(|placed| placed.list != list)
-        };
-        task.predecessors.iter().filter(elsewhere).copied().collect()
-    }
-
-    /// An entry that waits for these flags; those that it has no room for are waited for by entries before it.
-    fn waiting(&mut self, awaited: &[u32], list: u32) -> Entry {
-        let mut chunks = awaited.chunks(PREDECESSORS);
-        let own = chunks.next_back().unwrap_or_default();
-        for some in chunks {
-            let mut wait = waiting_for(some);
-            wait.kind = kind::ONLY_WAITS;
-            self.lists[list as usize].push(wait);
+    /// Begins a task: finds the predecessors that decide where it goes.
+    fn begin(&mut self, task: &BatchTask<'_>) {
+        self.deciding.clear();
+        for &before in task.predecessors {
+            let (first, count) = self.tasks[before as usize];
+            for place in &self.places[first as usize..(first + count) as usize] {
+                note_latest(&mut self.deciding, place.placed);
+            }
         }
-        waiting_for(own)
+        self.tasks.push((self.places.len() as u32, 0));
     }
 
-    fn set_words(&mut self, entry: &mut Entry, words: &[u64]) {
+    fn push_encoded(
+        &mut self,
+        task: &BatchTask<'_>,
+        (index, count): (u32, u32),
+        kernel: u16,
+        block: &EncodedBlock<'_>,
+    ) {
+        let makes = if task.makes_outputs { kind::MAKES_OUTPUTS } else { 0 };
+        let entry =
+            Entry { kernel, kind: makes, block: block.block, blocks: block.blocks, ..Entry::default() };
+        self.push_block(task, (index, count), entry, block.words);
+    }
+
+    /// Places one of the blocks of the task that was begun.
+    fn push_block(
+        &mut self,
+        task: &BatchTask<'_>,
+        (index, count): (u32, u32),
+        mut entry: Entry,
+        words: &[u64],
+    ) {
+        let number = self.tasks.len() as u32 - 1;
+        let placed = self.planner.place(&self.deciding);
+        let list = placed.list as usize;
+        entry.task = number;
+        entry.flag = number;
+        entry.index = index;
+        entry.last = count;
+        entry.kind |= if count > 1 { kind::MANY_BLOCKS } else { 0 };
         entry.words = words.len() as u32;
         if words.len() <= INLINE_WORDS {
-            entry.near_words[..words.len()].copy_from_slice(words);
+            entry.payload[..words.len()].copy_from_slice(words);
         } else {
             entry.far_words = self.far.len() as u64 + 1;
             self.far.extend_from_slice(words);
         }
+        self.find_awaited(task, placed.list);
+        // Flags that it has no room for are waited for by entries before it.
+        let own = self.awaited.len().min(Entry::flags_max(words.len().max(3)));
+        let (own, others) = self.awaited.split_at(own);
+        entry.wait_for(own);
+        for some in others.chunks(Entry::flags_max(0)) {
+            let mut wait = Entry { kind: kind::ONLY_WAITS, ..Entry::default() };
+            wait.wait_for(some);
+            self.lists[list].push(wait);
+        }
+        self.places.push(Place { placed, at: self.lists[list].len() as u32 });
+        self.lists[list].push(entry);
+        self.tasks[number as usize].1 += 1;
     }
 
-    /// One after another, as the device reads them.
-    pub(crate) fn lay(self) -> Laid {
-        let mut entry_of: Vec<Vec<u32>> =
-            self.tasks.iter().map(|(_, count)| vec![0; *count as usize]).collect();
-        let (mut entries, mut first) = (Vec::new(), Vec::with_capacity(self.lists.len() + 1));
-        for list in self.lists {
-            first.push(entries.len() as u32);
-            for entry in list {
-                if entry.kind & kind::ONLY_WAITS == 0 {
-                    entry_of[entry.task as usize][entry.index as usize] = entries.len() as u32;
+    /// Finds the flags that an entry on this list waits for, those of predecessors with a block on another list, and has them
+    /// published.
+    fn find_awaited(&mut self, task: &BatchTask<'_>, list: u32) {
+        self.awaited.clear();
+        for &before in task.predecessors {
+            let (first, count) = self.tasks[before as usize];
+            let places = &self.places[first as usize..(first + count) as usize];
+            if places.iter().any(|place| place.placed.list != list) {
+                self.awaited.push(before);
+                for place in places {
+                    self.lists[place.placed.list as usize][place.at as usize].kind |= kind::PUBLISHES;
                 }
-                entries.push(entry);
             }
         }
-        first.push(entries.len() as u32);
-        Laid { entries, first, far: self.far, entry_of }
     }
-}
 
-fn waiting_for(awaited: &[u32]) -> Entry {
-    let mut entry = Entry { predecessors: awaited.len() as u8, ..Entry::default() };
-    entry.before[..awaited.len()].copy_from_slice(awaited);
-    entry
-}
+    /// Number of tasks.
+    pub(crate) fn tasks(&self) -> usize {
+        self.tasks.len()
+    }
 
-/// The latest block of each list, of at most a few lists: all that a place depends on.
-fn latest_of(placed: impl Iterator<Item = Placed>) -> Vec<Placed> {
-    const LISTS_MAX: usize = 8;
-    let mut latest: Vec<Placed> = Vec::new();
-    for one in placed {
-        if let Some(known) = latest.iter_mut().find(|known| known.list == one.list) {
-            known.end = known.end.max(one.end);
-        } else if latest.len() < LISTS_MAX {
-            latest.push(one);
-        } else if let Some(least) =
-            latest.iter_mut().min_by_key(|known| known.end).filter(|l| l.end < one.end)
-        {
-            *least = one;
+    /// The lists, one after another.
+    pub(crate) fn lists(&self) -> impl Iterator<Item = &[Entry]> {
+        self.lists.iter().map(Vec::as_slice)
+    }
+
+    /// Where each list begins among all entries, and the end.
+    pub(crate) fn first(&self) -> Vec<u32> {
+        let mut first = Vec::with_capacity(self.lists.len() + 1);
+        let mut at = 0;
+        for list in &self.lists {
+            first.push(at);
+            at += list.len() as u32;
         }
+        first.push(at);
+        first
     }
-    latest
+
+    /// Arguments that are not in entries.
+    pub(crate) fn far(&self) -> &[u64] {
+        &self.far
+    }
+
+    /// The list of each block of a task, and its place on it.
+    pub(crate) fn places_of(&self, task: u32) -> impl ExactSizeIterator<Item = (u32, u32)> + Clone {
+        let (first, count) = self.tasks[task as usize];
+        let places = &self.places[first as usize..(first + count) as usize];
+        places.iter().map(|place| (place.placed.list, place.at))
+    }
+}
+
+/// Adds a block to the few that decide where a task goes: the latest one of each list.
+fn note_latest(deciding: &mut Vec<Placed>, one: Placed) {
+    if let Some(known) = deciding.iter_mut().find(|known| known.list == one.list) {
+        known.end = known.end.max(one.end);
+    } else if deciding.len() < DECIDING_MAX {
+        deciding.push(one);
+    } else if let Some(least) = deciding.iter_mut().min_by_key(|known| known.end).filter(|l| l.end < one.end)
+    {
+        *least = one;
+    }
 }

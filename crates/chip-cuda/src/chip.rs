@@ -11,7 +11,7 @@
 //! A block that fails halts the device. What did not run then is run one task at a time, in submission order, by the rules of the
 //! engine: a task that reads what a failed one would have written is skipped.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 use ringlane_engine::Result;
 use ringlane_engine::api::buffers::Permission;
@@ -24,30 +24,41 @@ use ringlane_engine::slot::{SlotIndex, TaskRecord};
 use ringlane_engine::table::Table;
 use ringlane_task::{CoreId, Ticks};
 
-use crate::batch::{Batch, BatchTask, Laid};
+use crate::batch::{Batch, BatchTask};
 use crate::clock::CudaClock;
 use crate::device::{Address, Answer, Device, bytes_of};
 use crate::entry::Times;
-use crate::launcher::{Launcher, Memory, Outcome, Timing, Uploaded};
+use crate::launcher::{Launcher, Outcome, Started, Timing};
+use crate::lists::{Lists, Upload};
 use crate::memory::{Copies, DeviceMemory};
+use crate::pending::{Numbers, Pending};
+use crate::pool::Memory;
 use crate::runtime::Shared;
 
-/// Tasks of a batch: enough that the launch costs little for each, and few enough that the first batch begins soon.
+/// Tasks of the first batch, at least: few, so that the device begins soon.
+const FIRST_BATCH_TASKS: usize = 128;
+/// Tasks of a batch that is launched while another one runs, at least: enough that the launch costs little for each.
 const BATCH_TASKS: usize = 1024;
-
-/// A task that is not on the device yet.
-struct Pending {
-    slot: SlotIndex,
-    predecessors: Vec<SlotIndex>,
-}
+/// Batches on the device: one runs, and the next one begins as soon as it ends.
+const BATCHES_MAX: usize = 2;
 
 /// Tasks on the device.
 pub(crate) struct Sent {
     /// By number in the batch; none where memory is initialized.
     pub(crate) tasks: Vec<Option<(SlotIndex, TaskRecord)>>,
-    pub(crate) laid: Laid,
-    pub(crate) lists: Uploaded,
+    pub(crate) batch: Batch,
+    pub(crate) lists: Lists,
 }
+
+/// A batch that was launched, and when.
+struct Launched {
+    sent: Sent,
+    started: Started,
+    at: u64,
+}
+
+/// What the next batch is made in: memory of one that was settled.
+type Spare = (Vec<Option<(SlotIndex, TaskRecord)>>, Batch);
 
 /// The chip during one run, as the engine's submitter sees it.
 pub(crate) struct CudaChip<'t, P> {
@@ -59,9 +70,11 @@ pub(crate) struct CudaChip<'t, P> {
     pub(crate) clock: CudaClock,
     pub(crate) externals: Vec<Memory>,
     pub(crate) spaces: Option<Memory>,
-    pending: VecDeque<Pending>,
-    /// The batch that the device runs, and when it was launched.
-    running: Option<(Sent, u64)>,
+    pending: Pending,
+    numbers: Numbers,
+    /// The batches on the device, the first one first.
+    running: VecDeque<Launched>,
+    spare: Vec<Spare>,
     /// Whether tasks run one at a time.
     alone: bool,
 }
@@ -82,8 +95,10 @@ impl<'t, P: Probe> CudaChip<'t, P> {
             clock: shared.clock.clone(),
             externals: Vec::new(),
             spaces: None,
-            pending: VecDeque::new(),
-            running: None,
+            pending: Pending::default(),
+            numbers: Numbers::default(),
+            running: VecDeque::new(),
+            spare: Vec::new(),
             alone: P::WATCHES_CORES && probe.sees_values(),
         }
     }
@@ -107,14 +122,6 @@ impl<'t, P: Probe> CudaChip<'t, P> {
         if P::WATCHES_CORES { Timing::On } else { Timing::Off }
     }
 
-    fn add(&mut self, slot: SlotIndex, predecessor: Option<SlotIndex>) {
-        if self.pending.back().is_none_or(|last| last.slot != slot) {
-            self.pending.push_back(Pending { slot, predecessors: Vec::new() });
-        }
-        let last = self.pending.back_mut().expect("just added");
-        last.predecessors.extend(predecessor);
-    }
-
     /// Where the spaces of the run begin, on the device.
     pub(crate) fn spaces(&mut self) -> Answer<Address> {
         if self.spaces.is_none() {
@@ -135,13 +142,33 @@ impl<'t, P: Probe> CudaChip<'t, P> {
         self.alone = true;
     }
 
-    /// Settles the running batch, and starts the next one.
+    /// Settles what has ended, and launches what is worth a launch; waits for nothing.
+    fn poll(&mut self) {
+        while self.running.front().is_some_and(|first| self.launcher.has_ended(first.started)) {
+            self.settle();
+        }
+        let least = if self.running.is_empty() { FIRST_BATCH_TASKS } else { BATCH_TASKS };
+        if self.running.len() < BATCHES_MAX && self.pending.len() >= least {
+            self.send();
+        }
+    }
+
+    /// The submitter waits: launches what is pending, or waits for the first batch.
     fn advance(&mut self) {
-        self.settle();
+        if self.pending.is_empty() || self.running.len() == BATCHES_MAX {
+            self.settle();
+        }
+        self.send();
+    }
+
+    /// Sends the pending tasks to the device, or runs them one at a time.
+    fn send(&mut self) {
         if self.runs_alone() {
-            while let Some(task) = self.pending.pop_front() {
-                self.run_alone(task.slot);
+            while !self.running.is_empty() {
+                self.settle();
             }
+            let pending = core::mem::take(&mut self.pending);
+            pending.slots().for_each(|slot| self.run_alone(slot));
         } else if let Err(error) = self.launch() {
             self.abort(error);
         }
@@ -154,43 +181,61 @@ impl<'t, P: Probe> CudaChip<'t, P> {
         }
         let spaces = self.spaces()?;
         let executor = self.executor(0);
-        let mut batch = Batch::new(self.device.blocks());
-        let (mut tasks, mut numbers) = (Vec::new(), HashMap::new());
-        for task in &self.pending {
+        let new = || (Vec::new(), Batch::new(self.device.blocks()));
+        let (mut tasks, mut batch) = self.spare.pop().unwrap_or_else(new);
+        self.numbers.begin(self.table.slot_count());
+        let mut predecessors = Vec::new();
+        for (slot, before) in self.pending.tasks() {
             // SAFETY: the submitter, whose tasks stay until they are settled.
-            let record = unsafe { executor.record(task.slot) };
-            let known = |before: &SlotIndex| numbers.get(before).copied();
-            let mut predecessors: Vec<u32> = task.predecessors.iter().filter_map(known).collect();
-            predecessors.sort_unstable();
-            predecessors.dedup();
+            let record = unsafe { executor.record(slot) };
+            predecessors.clear();
+            predecessors.extend(before.iter().filter_map(|&before| self.numbers.get(before)));
             push(&mut batch, self.launcher, &executor, &record, &predecessors)?;
-            numbers.insert(task.slot, tasks.len() as u32);
-            tasks.push(Some((task.slot, record)));
+            self.numbers.set(slot, tasks.len() as u32);
+            tasks.push(Some((slot, record)));
         }
-        let laid = batch.lay();
-        let lists = self.launcher.upload(&laid)?;
-        let launched = self.clock.present();
+        let mut lists = self.launcher.upload(&batch, Upload::WithLaunch)?;
+        let at = self.clock.present();
+        let timing = self.timing();
         // SAFETY: the spaces stay until the run has ended, and what tasks name in them until they are settled. Conflicting
         // tasks are ordered: by flags in the batch, by their batches otherwise.
-        unsafe { self.launcher.start(&lists, spaces, self.timing()) }?;
+        let started = unsafe { self.launcher.start(&mut lists, spaces, timing) }?;
         self.pending.clear();
-        self.running = Some((Sent { tasks, laid, lists }, launched));
+        self.running.push_back(Launched { sent: Sent { tasks, batch, lists }, started, at });
         Ok(())
     }
 
-    /// Waits for the running batch, and completes its tasks.
+    /// Waits for the first batch, and completes its tasks.
     fn settle(&mut self) {
-        let Some((sent, launched)) = self.running.take() else { return };
+        let Some(first) = self.running.pop_front() else { return };
+        let outcome = self.finish(&first);
+        let mut ended = vec![(first, outcome)];
+        if !matches!(&ended[0].1, Ok(outcome) if !outcome.is_halted()) {
+            // A failure halts those that follow too. Nothing is run alone while one of them is on the device.
+            while let Some(next) = self.running.pop_front() {
+                let outcome = self.finish(&next);
+                ended.push((next, outcome));
+            }
+        }
+        for (Launched { mut sent, at, .. }, outcome) in ended {
+            self.settle_outcome(&sent, outcome, at);
+            sent.tasks.clear();
+            sent.batch.clear();
+            self.spare.push((sent.tasks, sent.batch));
+        }
+    }
+
+    fn finish(&mut self, launched: &Launched) -> Answer<Outcome> {
         let timing = self.timing();
-        let outcome = self.launcher.finish(&sent.lists, timing);
-        self.settle_outcome(&sent, outcome, launched);
+        self.launcher.finish(&launched.sent.lists, launched.started, timing)
     }
 
     /// Completes tasks that ran on the device.
     pub(crate) fn settle_outcome(&mut self, sent: &Sent, outcome: Answer<Outcome>, launched: u64) {
         match outcome {
-            Ok(outcome) if outcome.failed.is_empty() => self.settle_all(sent, &outcome, launched),
-            Ok(outcome) => self.settle_failed(sent, &outcome, launched),
+            Ok(outcome) if outcome.is_halted() => self.settle_halted(sent, &outcome, launched),
+            Ok(outcome) if outcome.times.is_empty() => self.settle_untimed(sent),
+            Ok(outcome) => self.settle_all(sent, &outcome, launched),
             Err(error) => {
                 self.abort(error);
                 sent.tasks.iter().flatten().for_each(|&(slot, _)| self.run_alone(slot));
@@ -199,37 +244,50 @@ impl<'t, P: Probe> CudaChip<'t, P> {
         self.clock.show_present();
     }
 
+    /// Every task ended well, and nobody asks when.
+    fn settle_untimed(&mut self, sent: &Sent) {
+        let executor = self.executor(0);
+        let mut blocks = 0;
+        for (slot, record) in sent.tasks.iter().flatten() {
+            blocks += u64::from(record.total_blocks());
+            // The device did that, and tasks that follow may have written the memory since.
+            let record = TaskRecord { flags: record.flags.initialized(), ..*record };
+            // SAFETY: the task ran, and is completed once. What follows it is in a batch, or will be.
+            unsafe { executor.complete(*slot, &record, |_| {}) };
+        }
+        executor.pass_blocks(blocks);
+    }
+
     /// Every task ended well.
     fn settle_all(&mut self, sent: &Sent, outcome: &Outcome, launched: u64) {
-        let mut order: Vec<u32> = (0..sent.tasks.len() as u32).collect();
-        let ended = |task: u32| {
-            let entries = &sent.laid.entry_of[task as usize];
-            entries.iter().map(|&entry| outcome.times[entry as usize].end).max().unwrap_or(0)
+        let ended = |&task: &u32| {
+            let times = |place| outcome.times[sent.lists.number_of(place) as usize].end;
+            sent.batch.places_of(task).map(times).max().unwrap_or(0)
         };
-        if !outcome.times.is_empty() {
-            // What a task follows ended before it began.
-            order.sort_by_key(|&task| ended(task));
-        }
+        // What a task follows ended before it began.
+        let mut order: Vec<u32> = (0..sent.tasks.len() as u32).collect();
+        order.sort_by_cached_key(ended);
         for task in order {
             self.settle_task(sent, outcome, task, launched);
         }
     }
 
-    /// Some block failed: what ended is completed, what failed fails, the others run now, in submission order.
-    fn settle_failed(&mut self, sent: &Sent, outcome: &Outcome, launched: u64) {
+    /// Some block failed, in this batch or in one before it: what ended is completed, what failed fails, the others run now, in
+    /// submission order.
+    fn settle_halted(&mut self, sent: &Sent, outcome: &Outcome, launched: u64) {
         self.alone = true;
         for task in 0..sent.tasks.len() as u32 {
             let Some((slot, record)) = sent.tasks[task as usize] else { continue };
-            let entries = &sent.laid.entry_of[task as usize];
-            let ended = |&entry: &u32| outcome.times[entry as usize].ended == outcome.epoch;
+            let places = sent.batch.places_of(task);
+            let ended = |place: (u32, u32)| outcome.ended(&sent.lists, place);
             let failed = outcome.failed.iter().any(|block| block.task == task);
-            if failed || entries.iter().all(ended) {
+            if failed || places.clone().all(ended) {
                 self.settle_task(sent, outcome, task, launched);
-            } else if !entries.iter().any(ended) {
+            } else if !places.clone().any(ended) {
                 self.run_alone(slot);
             } else {
-                let missing = (0..entries.len() as u32).filter(|&index| !ended(&entries[index as usize]));
-                let missing: Vec<u32> = missing.collect();
+                let missing = (0u32..).zip(places).filter(|&(_, place)| !ended(place));
+                let missing: Vec<u32> = missing.map(|(index, _)| index).collect();
                 self.run_blocks_alone(slot, &record, &missing);
             }
         }
@@ -242,15 +300,13 @@ impl<'t, P: Probe> CudaChip<'t, P> {
         // The device did that, and tasks that follow may have written the memory since.
         let record = TaskRecord { flags: record.flags.initialized(), ..record };
         let executor = self.executor(0);
-        let entries = &sent.laid.entry_of[task as usize];
-        for index in 0..record.total_blocks() {
+        // A task without blocks has a place too.
+        for (index, place) in (0..record.total_blocks()).zip(sent.batch.places_of(task)) {
             let failure = outcome.failed.iter().find(|block| block.task == task && block.index == index);
-            let times = outcome.times.get(entries[index as usize] as usize);
-            let ended = || times.is_some_and(|times| times.ended == outcome.epoch);
-            if outcome.failed.is_empty() || failure.is_some() || ended() {
+            if failure.is_some() || outcome.ended(&sent.lists, place) {
                 let result = failure.map_or(Ok(()), |block| Err(KernelError::new(&block.text)));
                 executor.end_block(slot, &record, index, result);
-                if let Some(times) = times {
+                if let Some(times) = outcome.times.get(sent.lists.number_of(place) as usize) {
                     self.show(&record, index, times, launched);
                 }
             }
@@ -319,10 +375,11 @@ impl<'t, P: Probe> CudaChip<'t, P> {
                 _ => Ok(()),
             };
             executor.end_block(slot, record, index, result_of);
-            if let Ok((laid, outcome, launched)) = &result
-                && let Some(place) = missing.iter().position(|&one| one == index)
-                && let Some(times) = outcome.times.get(laid.entry_of[0][place] as usize)
-                && times.end != 0
+            if let Ok((sent, outcome, launched)) = &result
+                && let Some(number) = missing.iter().position(|&one| one == index)
+                && let Some(place) = sent.batch.places_of(0).nth(number)
+                && (failure.is_some() || outcome.ended(&sent.lists, place))
+                && let Some(times) = outcome.times.get(sent.lists.number_of(place) as usize)
             {
                 self.show(record, index, times, *launched);
             }
@@ -333,7 +390,7 @@ impl<'t, P: Probe> CudaChip<'t, P> {
         unsafe { executor.complete(slot, record, |_| {}) };
     }
 
-    fn launch_blocks(&mut self, record: &TaskRecord, blocks: &[u32]) -> Answer<(Laid, Outcome, u64)> {
+    fn launch_blocks(&mut self, record: &TaskRecord, blocks: &[u32]) -> Answer<(Sent, Outcome, u64)> {
         let spaces = self.spaces()?;
         let executor = self.executor(0);
         let mut batch = Batch::new(self.device.blocks());
@@ -344,13 +401,12 @@ impl<'t, P: Probe> CudaChip<'t, P> {
             encoded.push((self.launcher.number_of(block.kernel)?, block));
         }
         batch.push(&BatchTask { predecessors: &[], makes_outputs: record.flags.has_outputs() }, &encoded);
-        let laid = batch.lay();
-        let lists = self.launcher.upload(&laid)?;
+        let mut lists = self.launcher.upload(&batch, Upload::WithLaunch)?;
         let (launched, timing) = (self.clock.present(), self.timing());
         // SAFETY: nothing else runs; the memory stays until the task is complete.
-        unsafe { self.launcher.start(&lists, spaces, timing) }?;
-        let outcome = self.launcher.finish(&lists, timing)?;
-        Ok((laid, outcome, launched))
+        let started = unsafe { self.launcher.start(&mut lists, spaces, timing) }?;
+        let outcome = self.launcher.finish(&lists, started, timing)?;
+        Ok((Sent { tasks: Vec::new(), batch, lists }, outcome, launched))
     }
 }
 
@@ -362,13 +418,20 @@ pub(crate) fn push<P: Probe>(
     record: &TaskRecord,
     predecessors: &[u32],
 ) -> Answer<()> {
+    let task = BatchTask { predecessors, makes_outputs: record.flags.has_outputs() };
+    if record.total_blocks() == 1 {
+        // SAFETY: as below.
+        let block = unsafe { executor.encoded(record, 0) };
+        batch.push_one(&task, launcher.number_of(block.kernel)?, &block);
+        return Ok(());
+    }
     let mut blocks = Vec::with_capacity(record.total_blocks() as usize);
     for index in 0..record.total_blocks() {
         // SAFETY: the submitter's own task, whose records stay until it is settled.
         let block = unsafe { executor.encoded(record, index) };
         blocks.push((launcher.number_of(block.kernel)?, block));
     }
-    batch.push(&BatchTask { predecessors, makes_outputs: record.flags.has_outputs() }, &blocks);
+    batch.push(&task, &blocks);
     Ok(())
 }
 
@@ -388,17 +451,15 @@ impl<'t, P: Probe> Chip for CudaChip<'t, P> {
     }
 
     fn publish(&mut self, task: SlotIndex) {
-        self.add(task, None);
+        self.pending.add(task, None);
     }
 
     fn wired(&mut self, predecessor: SlotIndex, successor: SlotIndex) {
-        self.add(successor, Some(predecessor));
+        self.pending.add(successor, Some(predecessor));
     }
 
     fn submitted(&mut self, _outstanding: u64) {
-        if self.pending.len() >= BATCH_TASKS {
-            self.advance();
-        }
+        self.poll();
     }
 
     fn relax(&mut self) {

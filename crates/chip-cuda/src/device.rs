@@ -11,6 +11,12 @@ use crate::error::DeviceError;
 /// The address of memory on the device.
 pub(crate) type Address = u64;
 
+/// The number of a launch.
+pub(crate) type Launch = u64;
+
+/// Launches that may be unfinished at the same time.
+pub(crate) const LAUNCHES_MAX: usize = 4;
+
 /// What answers of a device are.
 pub(crate) type Answer<T> = Result<T, DeviceError>;
 
@@ -43,14 +49,24 @@ pub(crate) trait Device: Send + Sync + Debug {
     /// # Safety
     /// As for `copy_in`; nobody writes them meanwhile.
     unsafe fn copy_out(&self, at: Address, into: &mut [u8]) -> Answer<()>;
-    /// Replaces the program. Nothing runs meanwhile.
-    fn load(&self, source: &str) -> Answer<()>;
-    /// Starts the program on this many blocks.
+    /// Copies bytes to the device; they are there when the next launch begins.
     ///
     /// # Safety
-    /// A program is loaded, nothing runs, and the grid's addresses are what `device/worker.h` says.
-    unsafe fn launch(&self, grid: &Grid, blocks: u32) -> Answer<()>;
-    /// Waits until the program has ended.
+    /// As for `copy_in`, until that launch has begun. The bytes are in memory of [`alloc_mapped`](Self::alloc_mapped), and stay
+    /// as they are until then.
+    unsafe fn copy_in_before_launch(&self, from: &[u8], at: Address) -> Answer<()>;
+    /// Replaces the program. Nothing runs meanwhile.
+    fn load(&self, source: &str) -> Answer<()>;
+    /// Starts the program on this many blocks, once all earlier launches have ended. At most [`LAUNCHES_MAX`] are unfinished.
+    ///
+    /// # Safety
+    /// A program is loaded, and the grid's addresses are what `device/worker.h` says until the launch has ended.
+    unsafe fn launch(&self, grid: &Grid, blocks: u32) -> Answer<Launch>;
+    /// Whether a launch has ended, well or not.
+    fn has_ended(&self, launch: Launch) -> bool;
+    /// Waits until a launch has ended.
+    fn wait_for(&self, launch: Launch) -> Answer<()>;
+    /// Waits until all launches have ended.
     fn wait(&self) -> Answer<()>;
 }
 

@@ -2,8 +2,8 @@
 
 #![forbid(unsafe_code)]
 
-/// Predecessors in one entry; more are waited for by entries before it on the same list.
-pub(crate) const PREDECESSORS: usize = 8;
+/// Words of an entry for arguments and for the flags that it waits for.
+pub(crate) const PAYLOAD_WORDS: usize = 27;
 /// Words of arguments in an entry; longer ones are elsewhere.
 pub(crate) const INLINE_WORDS: usize = 23;
 
@@ -17,6 +17,8 @@ pub(crate) mod kind {
     pub(crate) const MANY_BLOCKS: u8 = 4;
     /// It initializes memory, and runs no kernel.
     pub(crate) const INITIALIZES: u8 = 8;
+    /// A task on another list waits for the flag.
+    pub(crate) const PUBLISHES: u8 = 16;
 }
 
 /// An entry of a list. The fields are described in `device/worker.h`.
@@ -34,8 +36,26 @@ pub(crate) struct Entry {
     pub(crate) task: u32,
     pub(crate) index: u32,
     pub(crate) far_words: u64,
-    pub(crate) before: [u32; PREDECESSORS],
-    pub(crate) near_words: [u64; INLINE_WORDS],
+    pub(crate) payload: [u64; PAYLOAD_WORDS],
+}
+
+impl Entry {
+    /// How many flags an entry has room for whose arguments are this many words.
+    pub(crate) const fn flags_max(words: usize) -> usize {
+        2 * (PAYLOAD_WORDS - if words <= INLINE_WORDS { words } else { 0 })
+    }
+
+    /// Sets the flags that it waits for: they are stored from the end of the payload.
+    pub(crate) fn wait_for(&mut self, flags: &[u32]) {
+        self.predecessors = flags.len() as u8;
+        for (pair, word) in flags.chunks(2).zip(self.payload.iter_mut().rev()) {
+            // Little-endian: the first flag is the last half of the payload.
+            *word = u64::from(pair[0]) << 32 | (*word & 0xffff_ffff);
+            if let Some(&second) = pair.get(1) {
+                *word = *word & !0xffff_ffff | u64::from(second);
+            }
+        }
+    }
 }
 
 const _: () = assert!(size_of::<Entry>() == 256);
@@ -61,8 +81,7 @@ pub(crate) struct Times {
     pub(crate) end: u64,
     pub(crate) cycles: u64,
     pub(crate) processor: u32,
-    /// The epoch of the launch in which it ended well.
-    pub(crate) ended: u32,
+    pub(crate) unused: u32,
 }
 
 /// What a launch is given: `rl_grid` of `device/worker.h`, addresses as the device has them.
@@ -74,11 +93,12 @@ pub(crate) struct Grid {
     pub(crate) flags: u64,
     pub(crate) counts: u64,
     pub(crate) halt: u64,
+    pub(crate) progress: u64,
     pub(crate) spaces: u64,
     pub(crate) boards: u64,
     pub(crate) times: u64,
-    pub(crate) epoch: u32,
-    pub(crate) timed: u32,
+    pub(crate) alarm: u64,
+    pub(crate) epoch: u64,
 }
 
 /// The bytes of plain values, to copy them to the device.

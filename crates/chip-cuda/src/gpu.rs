@@ -2,11 +2,12 @@
 
 use core::ffi::c_void;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys;
 
-use crate::device::{Address, Answer, Device, Mapped};
+use crate::device::{Address, Answer, Device, LAUNCHES_MAX, Launch, Mapped};
 use crate::entry::Grid;
 use crate::error::DeviceError;
 use crate::nvrtc;
@@ -16,7 +17,7 @@ const THREADS: u32 = 256;
 /// Bytes of scratch memory of a block: `RL_SCRATCH_BYTES` of `device/body.h`.
 const SCRATCH_BYTES: u32 = 160 * 1024;
 /// The oldest architecture whose memory operations the device runtime uses.
-const ARCHITECTURE_MIN: u32 = 70;
+const ARCHITECTURE_MIN: u32 = 80;
 
 /// A GPU.
 #[derive(Debug)]
@@ -26,6 +27,9 @@ pub(crate) struct Gpu {
     /// The program runs here, copies there: they do not wait for each other.
     work: sys::CUstream,
     copies: sys::CUstream,
+    /// Recorded after each launch, in turn.
+    ends: [sys::CUevent; LAUNCHES_MAX],
+    launches: AtomicU64,
     program: Mutex<Option<Program>>,
     architecture: u32,
     processors: u32,
@@ -79,6 +83,10 @@ fn call(call: &'static str) -> impl FnOnce(DriverError) -> DeviceError {
     move |error| DeviceError::DeviceCall { call, reason: reason(error) }
 }
 
+fn lost(error: DriverError) -> DeviceError {
+    DeviceError::DeviceLost { running: String::new(), reason: reason(error) }
+}
+
 impl Gpu {
     /// The first device.
     pub(crate) fn open() -> Answer<Self> {
@@ -97,7 +105,7 @@ impl Gpu {
         let architecture = major * 10 + minor;
         if architecture < ARCHITECTURE_MIN {
             return Err(DeviceError::DeviceUnavailable {
-                detail: format!("the device has compute capability {major}.{minor}, at least 7.0 is needed"),
+                detail: format!("the device has compute capability {major}.{minor}, at least 8.0 is needed"),
                 hint: "run on another device or platform",
             });
         }
@@ -110,7 +118,18 @@ impl Gpu {
             result::stream::create(result::stream::StreamKind::NonBlocking).map_err(call("cuStreamCreate"))
         };
         let (work, copies) = (stream()?, stream()?);
-        Ok(Gpu { device, context, work, copies, program: Mutex::new(None), architecture, processors })
+        let untimed = sys::CUevent_flags_enum::CU_EVENT_DISABLE_TIMING;
+        let mut ends = [core::ptr::null_mut(); LAUNCHES_MAX];
+        for end in &mut ends {
+            *end = result::event::create(untimed).map_err(call("cuEventCreate"))?;
+        }
+        let (program, launches) = (Mutex::new(None), AtomicU64::new(0));
+        Ok(Gpu { device, context, work, copies, ends, launches, program, architecture, processors })
+    }
+
+    /// What is recorded after a launch.
+    fn end_of(&self, launch: Launch) -> sys::CUevent {
+        self.ends[launch as usize % LAUNCHES_MAX]
     }
 
     fn bind(&self) -> Answer<()> {
@@ -191,6 +210,12 @@ impl Device for Gpu {
         unsafe { result::stream::synchronize(self.copies) }.map_err(call("cuStreamSynchronize"))
     }
 
+    unsafe fn copy_in_before_launch(&self, from: &[u8], at: Address) -> Answer<()> {
+        self.bind()?;
+        // SAFETY: the caller's promise.
+        unsafe { result::memcpy_htod_async(at, from, self.work) }.map_err(call("cuMemcpyHtoDAsync"))
+    }
+
     fn load(&self, source: &str) -> Answer<()> {
         self.bind()?;
         let code = nvrtc::compile(source, self.architecture)?;
@@ -207,7 +232,7 @@ impl Device for Gpu {
             .map_err(call("cuFuncSetAttribute"))
     }
 
-    unsafe fn launch(&self, grid: &Grid, blocks: u32) -> Answer<()> {
+    unsafe fn launch(&self, grid: &Grid, blocks: u32) -> Answer<Launch> {
         self.bind()?;
         let program = self.program.lock().expect("no panic while it is held");
         let main = program.expect("the caller loaded a program").main;
@@ -225,14 +250,29 @@ impl Device for Gpu {
                 &mut params,
             )
         }
-        .map_err(call("cuLaunchCooperativeKernel"))
+        .map_err(call("cuLaunchCooperativeKernel"))?;
+        let launch = self.launches.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: event and stream are ours.
+        unsafe { result::event::record(self.end_of(launch), self.work) }.map_err(call("cuEventRecord"))?;
+        Ok(launch)
+    }
+
+    fn has_ended(&self, launch: Launch) -> bool {
+        // SAFETY: the event is ours.
+        let ended = self.bind().is_ok().then(|| unsafe { result::event::query(self.end_of(launch)) });
+        !matches!(ended, Some(Err(error)) if error.0 == sys::CUresult::CUDA_ERROR_NOT_READY)
+    }
+
+    fn wait_for(&self, launch: Launch) -> Answer<()> {
+        self.bind()?;
+        // SAFETY: the event is ours.
+        unsafe { result::event::synchronize(self.end_of(launch)) }.map_err(lost)
     }
 
     fn wait(&self) -> Answer<()> {
         self.bind()?;
         // SAFETY: the stream is ours.
-        unsafe { result::stream::synchronize(self.work) }
-            .map_err(|error| DeviceError::DeviceLost { running: String::new(), reason: reason(error) })
+        unsafe { result::stream::synchronize(self.work) }.map_err(lost)
     }
 }
 
@@ -244,6 +284,9 @@ impl Drop for Gpu {
         self.replace(None);
         // SAFETY: nothing uses the streams and the context any more.
         unsafe {
+            for end in self.ends {
+                let _ = result::event::destroy(end);
+            }
             let _ = result::stream::destroy(self.work);
             let _ = result::stream::destroy(self.copies);
             let _ = result::primary_ctx::release(self.device);

@@ -4,13 +4,14 @@
 use std::collections::HashMap;
 use std::process::Command;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
 use libloading::Library;
 use ringlane_engine::arena::Arena;
 
 use crate::cache::Cached;
-use crate::device::{Address, Answer, Device, Mapped};
+use crate::device::{Address, Answer, Device, Launch, Mapped};
 use crate::entry::Grid;
 use crate::error::DeviceError;
 
@@ -24,7 +25,9 @@ pub(crate) struct HostThreads {
     allocations: Mutex<HashMap<Address, Arena>>,
     /// Never unloaded while a thread runs it.
     library: Mutex<Option<Library>>,
+    /// The threads of the last launch.
     running: Mutex<Vec<JoinHandle<()>>>,
+    launches: AtomicU64,
 }
 
 /// The C++ compiler, and what it says of itself; none if there is none.
@@ -80,13 +83,20 @@ impl Device for HostThreads {
         Ok(())
     }
 
+    unsafe fn copy_in_before_launch(&self, from: &[u8], at: Address) -> Answer<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.copy_in(from, at) }
+    }
+
     fn load(&self, source: &str) -> Answer<()> {
         let library = compile(source)?;
         *self.library.lock().expect("no panic while it is held") = Some(library);
         Ok(())
     }
 
-    unsafe fn launch(&self, grid: &Grid, blocks: u32) -> Answer<()> {
+    unsafe fn launch(&self, grid: &Grid, blocks: u32) -> Answer<Launch> {
+        // Launches run one after another.
+        self.wait()?;
         let library = self.library.lock().expect("no panic while it is held");
         let library = library.as_ref().expect("the caller loaded a program");
         let mut running = self.running.lock().expect("no panic while it is held");
@@ -102,7 +112,20 @@ impl Device for HostThreads {
                 .map_err(|error| DeviceError::DeviceCall { call: "spawn", reason: error.to_string() })?;
             running.push(thread);
         }
-        Ok(())
+        Ok(self.launches.fetch_add(1, Ordering::Relaxed))
+    }
+
+    fn has_ended(&self, launch: Launch) -> bool {
+        let ended =
+            || self.running.lock().expect("no panic while it is held").iter().all(JoinHandle::is_finished);
+        launch + 1 < self.launches.load(Ordering::Relaxed) || ended()
+    }
+
+    fn wait_for(&self, launch: Launch) -> Answer<()> {
+        if launch + 1 < self.launches.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        self.wait()
     }
 
     fn wait(&self) -> Answer<()> {
@@ -148,7 +171,6 @@ impl Drop for Directory {
 }
 
 fn tempdir() -> std::io::Result<Directory> {
-    use std::sync::atomic::{AtomicU32, Ordering};
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let name = format!("ringlane-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
     let path = std::env::temp_dir().join(name);

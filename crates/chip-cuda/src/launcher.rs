@@ -1,20 +1,18 @@
 //! Runs lists of entries on a device, and says what became of each.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
 
 use ringlane_engine::api::kernel::{Kernel, registered_kernels};
 
-use crate::batch::{Batch, BatchTask, Laid};
-use crate::device::{Address, Answer, Device, Mapped, bytes_of, bytes_of_mut};
-use crate::entry::{Board, Entry, Grid, Times};
+use crate::batch::Batch;
+use crate::device::{Address, Answer, Device, Launch, Mapped, bytes_of, bytes_of_mut};
+use crate::entry::{Board, Grid, Times};
 use crate::error::DeviceError;
+use crate::lists::{Lists, Upload};
+use crate::pool::{Memory, Pool};
 use crate::source::{Bounds, Machine, program};
 
-/// The smallest piece of memory that is reserved.
-const SMALLEST_BYTES: u64 = 4096;
-/// Sizes up to this are rounded up to powers of two.
-const ROUNDED_BYTES_MAX: u64 = 64 << 20;
 /// How often the clocks are compared; the shortest comparison counts.
 const COMPARISONS: u32 = 5;
 
@@ -31,48 +29,38 @@ pub(crate) struct FailedBlock {
 /// What became of a launch.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
-    /// For each entry, when it ran; whether it ended is in it too. Empty if all of them ended and nobody wanted times.
+    /// For each entry, when it ran; empty if nobody wanted times.
     pub(crate) times: Vec<Times>,
     pub(crate) failed: Vec<FailedBlock>,
-    pub(crate) epoch: u32,
+    /// For each list, the first entry that did not end; empty if all entries ended.
+    progress: Vec<u32>,
 }
 
-/// Lists that are on the device.
-#[derive(Debug)]
-pub(crate) struct Uploaded {
-    /// Entries, then where lists begin, then arguments that are not in entries.
-    memory: Memory,
-    first: Address,
-    entries: usize,
-    tasks: usize,
-}
+impl Outcome {
+    /// Whether some entries did not end, because a block failed in this launch or in one before it.
+    pub(crate) fn is_halted(&self) -> bool {
+        !self.progress.is_empty()
+    }
 
-/// Memory of the device that can be used again after this is dropped.
-#[derive(Debug)]
-pub(crate) struct Memory {
-    pub(crate) at: Address,
-    bytes: u64,
-    kept: Kept,
-}
-
-/// Memory that nobody uses, by its size: freeing it would wait for the device.
-type Kept = Arc<Mutex<Vec<(u64, Address)>>>;
-
-impl Drop for Memory {
-    fn drop(&mut self) {
-        self.kept.lock().expect("no panic while it is held").push((self.bytes, self.at));
+    /// Whether an entry ended well.
+    pub(crate) fn ended(&self, lists: &Lists, place: (u32, u32)) -> bool {
+        self.progress.get(place.0 as usize).is_none_or(|&first| lists.number_of(place) < first)
     }
 }
 
-/// What entries use to wait for each other, and where they leave their times. It keeps what earlier launches left there: all of
-/// it has the number of its launch.
+/// What entries use to wait for each other. It keeps what earlier launches left there: all of it has the number of its launch.
 #[derive(Debug)]
-struct Shared {
+struct Flags {
     flags: Memory,
     counts: Memory,
-    times: Memory,
     tasks: usize,
-    entries: usize,
+}
+
+/// A launch that is to be finished.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Started {
+    launch: Launch,
+    epoch: u32,
 }
 
 /// Whether the times of blocks are wanted.
@@ -93,11 +81,14 @@ pub(crate) struct Launcher {
     declared: usize,
     /// How many of them are in the program that is loaded; 0 before the first one is.
     loaded: usize,
+    /// Of each block, and then the alarm.
     boards: Mapped,
     halt: Address,
     epoch: u32,
-    kept: Kept,
-    shared: Option<Shared>,
+    /// Launches that are not finished.
+    in_flight: u32,
+    pool: Pool,
+    flags: Option<Flags>,
     /// Nanoseconds that the device's clock is ahead of the chip's, once they were compared.
     clock_ahead: Option<i64>,
 }
@@ -107,8 +98,11 @@ unsafe impl Send for Launcher {}
 
 impl Launcher {
     pub(crate) fn new(device: Arc<dyn Device>, machine: Machine) -> Answer<Self> {
-        let boards = device.alloc_mapped(u64::from(device.blocks()) * size_of::<Board>() as u64)?;
+        let boards = device.alloc_mapped((u64::from(device.blocks()) + 1) * size_of::<Board>() as u64)?;
         let halt = device.alloc(size_of::<u32>() as u64)?;
+        // SAFETY: the word is new.
+        unsafe { device.copy_in(bytes_of(&[0u32]), halt) }?;
+        let pool = Pool::new(device.clone());
         // Kernels that are declared in the program are known; others are added when they are first used.
         let has_body = |kernel: &&'static Kernel| kernel.cuda().is_some();
         let kernels: Vec<_> = registered_kernels().into_iter().filter(has_body).collect();
@@ -122,8 +116,9 @@ impl Launcher {
             boards,
             halt,
             epoch: 0,
-            kept: Kept::default(),
-            shared: None,
+            in_flight: 0,
+            pool,
+            flags: None,
             clock_ahead: None,
         })
     }
@@ -159,22 +154,7 @@ impl Launcher {
 
     /// Reserves memory of the device. What it holds is undefined.
     pub(crate) fn reserve(&self, bytes: u64) -> Answer<Memory> {
-        // Sizes repeat: powers of two while they are small.
-        let bytes = bytes.max(SMALLEST_BYTES);
-        let bytes = if bytes <= ROUNDED_BYTES_MAX { bytes.next_power_of_two() } else { bytes };
-        let reused = {
-            let mut kept = self.kept.lock().expect("no panic while it is held");
-            kept.iter().position(|(size, _)| *size == bytes).map(|place| kept.swap_remove(place).1)
-        };
-        let at = match reused {
-            Some(at) => at,
-            None => self.device.alloc(bytes).or_else(|_| {
-                // What is kept for later may be in the way.
-                self.give_back();
-                self.device.alloc(bytes)
-            })?,
-        };
-        Ok(Memory { at, bytes, kept: self.kept.clone() })
+        self.pool.reserve(bytes)
     }
 
     /// Reserves memory that is zero.
@@ -186,92 +166,105 @@ impl Launcher {
     }
 
     /// Copies lists to the device.
-    pub(crate) fn upload(&self, laid: &Laid) -> Answer<Uploaded> {
-        let entry_bytes = size_of_val(&laid.entries[..]) as u64;
-        let first_bytes = (size_of_val(&laid.first[..]) as u64).next_multiple_of(8);
-        let memory = self.reserve(entry_bytes + first_bytes + size_of_val(&laid.far[..]) as u64)?;
-        let (first, far) = (memory.at + entry_bytes, memory.at + entry_bytes + first_bytes);
-        let mut entries = laid.entries.clone();
-        for entry in entries.iter_mut().filter(|entry| entry.far_words != 0) {
-            entry.far_words = far + (entry.far_words - 1) * size_of::<u64>() as u64;
-        }
-        let mut bytes = bytes_of::<Entry>(&entries).to_vec();
-        bytes.extend_from_slice(bytes_of(&laid.first));
-        bytes.resize((entry_bytes + first_bytes) as usize, 0);
-        bytes.extend_from_slice(bytes_of(&laid.far));
-        // SAFETY: it is new, and as large.
-        unsafe { self.device.copy_in(&bytes, memory.at) }?;
-        Ok(Uploaded { memory, first, entries: entries.len(), tasks: laid.entry_of.len() })
+    pub(crate) fn upload(&self, batch: &Batch, upload: Upload) -> Answer<Lists> {
+        Lists::upload(&*self.device, &self.pool, batch, upload)
     }
 
-    /// Makes room for the flags and times of these lists.
-    fn make_room(&mut self, lists: &Uploaded) -> Answer<()> {
-        let old = self.shared.as_ref().map_or((0, 0), |shared| (shared.tasks, shared.entries));
-        if old.0 >= lists.tasks && old.1 >= lists.entries {
+    /// Makes room for the flags of these lists.
+    fn make_room(&mut self, lists: &Lists) -> Answer<()> {
+        let old = self.flags.as_ref().map_or(0, |flags| flags.tasks);
+        if old >= lists.tasks() {
             return Ok(());
         }
-        let tasks = lists.tasks.max(old.0).next_power_of_two();
-        let entries = lists.entries.max(old.1).next_power_of_two();
-        self.shared = Some(Shared {
-            flags: self.reserve_zeroed(tasks * size_of::<u32>())?,
-            counts: self.reserve_zeroed(tasks * size_of::<u32>())?,
-            times: self.reserve_zeroed(entries * size_of::<Times>())?,
-            tasks,
-            entries,
-        });
+        // What runs uses the old ones.
+        self.device.wait()?;
+        let tasks = lists.tasks().next_power_of_two();
+        let bytes = tasks * size_of::<u32>();
+        self.flags =
+            Some(Flags { flags: self.reserve_zeroed(bytes)?, counts: self.reserve_zeroed(bytes)?, tasks });
         Ok(())
     }
 
-    /// Starts the lists. Nothing else runs.
+    /// Starts the lists, after those that were started before.
     ///
     /// # Safety
     /// The spaces, and everything that the argument records of the entries name in them, stay until [`finish`](Self::finish)
-    /// has returned, and nothing else uses that memory in a way that conflicts.
-    pub(crate) unsafe fn start(&mut self, lists: &Uploaded, spaces: Address, timing: Timing) -> Answer<()> {
+    /// has returned for them, and nothing else uses that memory in a way that conflicts.
+    pub(crate) unsafe fn start(
+        &mut self,
+        lists: &mut Lists,
+        spaces: Address,
+        timing: Timing,
+    ) -> Answer<Started> {
         self.load()?;
         self.make_room(lists)?;
-        let shared = self.shared.as_ref().expect("there is room now");
+        if timing == Timing::On {
+            lists.want_times(&self.pool)?;
+        }
+        let flags = self.flags.as_ref().expect("there is room now");
         self.epoch = self.epoch.checked_add(1).expect("a runtime makes fewer than 2^32 launches");
-        // SAFETY: the word is ours, and nothing runs.
-        unsafe { self.device.copy_in(bytes_of(&[0u32]), self.halt) }?;
+        let grid = Grid {
+            entries: lists.entries_at(),
+            first: lists.first_at(),
+            flags: flags.flags.at,
+            counts: flags.counts.at,
+            halt: self.halt,
+            progress: lists.progress_at(),
+            spaces,
+            boards: self.boards.device,
+            times: if timing == Timing::On { lists.times_at() } else { 0 },
+            alarm: self.boards.device + u64::from(self.device.blocks()) * size_of::<Board>() as u64,
+            epoch: u64::from(self.epoch),
+        };
+        // SAFETY: the program is loaded, and the addresses are those that `Grid` asks for.
+        let launch = unsafe { self.device.launch(&grid, self.device.blocks()) }?;
+        self.in_flight += 1;
+        Ok(Started { launch, epoch: self.epoch })
+    }
+
+    /// Whether a launch has ended, so that [`finish`](Self::finish) does not wait.
+    pub(crate) fn has_ended(&self, started: Started) -> bool {
+        self.device.has_ended(started.launch)
+    }
+
+    /// Waits for the end of the lists that were started first.
+    pub(crate) fn finish(&mut self, lists: &Lists, started: Started, timing: Timing) -> Answer<Outcome> {
+        self.in_flight -= 1;
+        self.device.wait_for(started.launch).map_err(|error| self.named(error))?;
+        let mut outcome = Outcome::default();
+        let failed = self.alarm().load(Ordering::Acquire);
+        if failed != 0 && failed <= started.epoch {
+            // A launch that follows is halted too, and says what did not run in it.
+            self.device.wait().map_err(|error| self.named(error))?;
+            outcome.failed = (0..self.device.blocks()).filter_map(|block| self.failure_of(block)).collect();
+            outcome.progress = vec![0; lists.len()];
+            // SAFETY: the memory is as large, and nothing runs.
+            unsafe { self.device.copy_out(lists.progress_at(), bytes_of_mut(&mut outcome.progress)) }?;
+            self.forget_failures()?;
+        }
+        if timing == Timing::On {
+            outcome.times = vec![Times::default(); lists.entries()];
+            // SAFETY: the memory is as large, and the launch has ended.
+            unsafe { self.device.copy_out(lists.times_at(), bytes_of_mut(&mut outcome.times)) }?;
+        }
+        Ok(outcome)
+    }
+
+    /// Once no launch is left that a failure halts: the next one begins as if there had been none.
+    fn forget_failures(&mut self) -> Answer<()> {
         for block in 0..self.device.blocks() {
             self.failed_word(block).store(0, Ordering::Relaxed);
         }
-        let grid = Grid {
-            entries: lists.memory.at,
-            first: lists.first,
-            flags: shared.flags.at,
-            counts: shared.counts.at,
-            halt: self.halt,
-            spaces,
-            boards: self.boards.device,
-            times: shared.times.at,
-            epoch: self.epoch,
-            timed: u32::from(timing == Timing::On),
-        };
-        let blocks = self.device.blocks();
-        // SAFETY: the program is loaded, nothing runs, and the addresses are those that `Grid` asks for.
-        unsafe { self.device.launch(&grid, blocks) }
-    }
-
-    /// Waits for the end of the lists that were started.
-    pub(crate) fn finish(&mut self, lists: &Uploaded, timing: Timing) -> Answer<Outcome> {
-        self.device.wait().map_err(|error| self.named(error))?;
-        let shared = self.shared.as_ref().expect("lists were started");
-        let failed: Vec<FailedBlock> =
-            (0..self.device.blocks()).filter_map(|block| self.failure_of(block)).collect();
-        let mut outcome = Outcome { epoch: self.epoch, failed, times: Vec::new() };
-        if timing == Timing::On || !outcome.failed.is_empty() {
-            outcome.times = vec![Times::default(); lists.entries];
-            // SAFETY: the memory is as large, and nothing runs.
-            unsafe { self.device.copy_out(shared.times.at, bytes_of_mut(&mut outcome.times)) }?;
+        if self.in_flight > 0 {
+            return Ok(());
         }
-        if !outcome.failed.is_empty() {
-            // Tasks of which some blocks did not run left their counts.
-            // SAFETY: as above.
-            unsafe { self.device.copy_in(bytes_of(&vec![0u32; lists.tasks]), shared.counts.at) }?;
+        self.alarm().store(0, Ordering::Relaxed);
+        let flags = self.flags.as_ref().expect("lists were started");
+        // SAFETY: the words are ours, and nothing runs. Tasks of which some blocks did not run left their counts.
+        unsafe {
+            self.device.copy_in(bytes_of(&[0u32]), self.halt)?;
+            self.device.copy_in(bytes_of(&vec![0u32; flags.tasks]), flags.counts.at)
         }
-        Ok(outcome)
     }
 
     /// Nanoseconds that the device's clock is ahead of the chip's.
@@ -285,14 +278,14 @@ impl Launcher {
             return Ok(());
         }
         let mut batch = Batch::new(self.device.blocks());
-        batch.push(&BatchTask { predecessors: &[], makes_outputs: false }, &[]);
-        let lists = self.upload(&batch.lay())?;
+        batch.push_empty(&[]);
+        let mut lists = self.upload(&batch, Upload::Now)?;
         let mut best = (u64::MAX, 0);
         for _ in 0..COMPARISONS {
             let before = now();
             // SAFETY: the entry has no arguments.
-            unsafe { self.start(&lists, 0, Timing::On) }?;
-            let outcome = self.finish(&lists, Timing::On)?;
+            let started = unsafe { self.start(&mut lists, 0, Timing::On) }?;
+            let outcome = self.finish(&lists, started, Timing::On)?;
             let (after, times) = (now(), outcome.times[0]);
             let middle = before + (after - before) / 2;
             best = best.min((after - before, times.start as i64 - middle as i64));
@@ -316,8 +309,14 @@ impl Launcher {
         self.boards.host.cast::<Board>().wrapping_add(block as usize)
     }
 
+    /// The epoch of the launch in which a block failed, or 0.
+    fn alarm(&self) -> &AtomicU32 {
+        self.failed_word(self.device.blocks())
+    }
+
+    /// The first word of a board: whether the block failed.
     fn failed_word(&self, block: u32) -> &AtomicU32 {
-        // SAFETY: the boards have one for each block, in memory that lives as long as this.
+        // SAFETY: there is a board for each block, and one for the alarm, in memory that lives as long as this.
         unsafe { AtomicU32::from_ptr(&raw mut (*self.board(block)).failed) }
     }
 
@@ -334,20 +333,12 @@ impl Launcher {
             text: String::from_utf8_lossy(text).into_owned(),
         })
     }
-
-    /// Gives memory back that nobody uses any more. Nothing runs.
-    fn give_back(&self) {
-        for (_, at) in self.kept.lock().expect("no panic while it is held").drain(..) {
-            self.device.free(at);
-        }
-    }
 }
 
 impl Drop for Launcher {
     fn drop(&mut self) {
         let _ = self.device.wait();
-        self.shared = None;
-        self.give_back();
+        self.flags = None;
         self.device.free(self.halt);
         self.device.free_mapped(self.boards);
     }

@@ -10,8 +10,6 @@ use std::collections::BinaryHeap;
 
 /// What passes from the end of a block to the start of one that waits for it on another processor, in units of a block's time.
 const HOP: u64 = 1;
-/// Predecessors whose lists are tried; beyond that, one list is as good as another.
-const TRIED_MAX: usize = 4;
 
 /// Where one block goes, and when it is expected to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +19,7 @@ pub(crate) struct Placed {
 }
 
 /// Gives out lists.
+#[derive(Debug)]
 pub(crate) struct Planner {
     /// When each list is expected to be through.
     free_at: Vec<u64>,
@@ -30,25 +29,31 @@ pub(crate) struct Planner {
 
 impl Planner {
     pub(crate) fn new(lists: u32) -> Self {
-        let earliest = (0..lists).map(|list| Reverse((0, list))).collect();
-        Planner { free_at: vec![0; lists as usize], earliest }
+        let mut planner = Planner { free_at: vec![0; lists as usize], earliest: BinaryHeap::new() };
+        planner.clear();
+        planner
     }
 
-    /// Places a block that follows others.
-    pub(crate) fn place(&mut self, predecessors: impl Iterator<Item = Placed> + Clone) -> Placed {
+    /// Forgets what was placed.
+    pub(crate) fn clear(&mut self) {
+        self.free_at.fill(0);
+        self.earliest.clear();
+        self.earliest.extend((0..self.free_at.len() as u32).map(|list| Reverse((0, list))));
+    }
+
+    /// Places a block that follows others, which are few.
+    pub(crate) fn place(&mut self, predecessors: &[Placed]) -> Placed {
+        let idle = self.idle_list();
         let start_on = |list: u32| {
             let ready =
-                predecessors.clone().map(|before| before.end + if before.list == list { 0 } else { HOP });
+                predecessors.iter().map(|before| before.end + if before.list == list { 0 } else { HOP });
             ready.max().unwrap_or(0).max(self.free_at[list as usize])
         };
-        let idle = self.idle_list();
         let mut best = (start_on(idle), idle);
-        // The predecessor that ends last first: its list is the only one that saves its hop.
-        let mut latest: Vec<Placed> = predecessors.clone().collect();
-        latest.sort_unstable_by_key(|before| Reverse(before.end));
-        for before in latest.iter().take(TRIED_MAX) {
+        for before in predecessors {
             let start = start_on(before.list);
-            if start <= best.0 && (start, before.list) != best {
+            // At the same time rather there: no flag is needed.
+            if start <= best.0 {
                 best = (start, before.list);
             }
         }
@@ -59,18 +64,14 @@ impl Planner {
     }
 
     /// The list that is through first.
-    fn idle_list(&self) -> u32 {
-        self.earliest.peek().map_or(0, |Reverse((_, list))| *list)
-    }
-
-    /// Drops what is out of date; called between tasks.
-    pub(crate) fn tidy(&mut self) {
+    fn idle_list(&mut self) -> u32 {
         while let Some(&Reverse((end, list))) = self.earliest.peek() {
             if self.free_at[list as usize] == end {
-                return;
+                return list;
             }
             self.earliest.pop();
         }
+        0
     }
 }
 
@@ -81,20 +82,14 @@ mod tests {
     #[test]
     fn a_chain_stays_on_one_list_and_independent_tasks_spread_over_all() {
         let mut planner = Planner::new(4);
-        let mut last = planner.place([].into_iter());
+        let mut last = planner.place(&[]);
         for _ in 0..10 {
-            planner.tidy();
-            let next = planner.place([last].into_iter());
+            let next = planner.place(&[last]);
             assert_eq!(next.list, last.list);
             last = next;
         }
         let mut planner = Planner::new(4);
-        let mut lists: Vec<u32> = (0..4)
-            .map(|_| {
-                planner.tidy();
-                planner.place([].into_iter()).list
-            })
-            .collect();
+        let mut lists: Vec<u32> = (0..4).map(|_| planner.place(&[]).list).collect();
         lists.sort_unstable();
         assert_eq!(lists, [0, 1, 2, 3]);
     }
@@ -102,12 +97,8 @@ mod tests {
     #[test]
     fn the_branches_of_a_fork_go_to_different_lists() {
         let mut planner = Planner::new(3);
-        let root = planner.place([].into_iter());
-        let mut used = std::collections::BTreeSet::new();
-        for _ in 0..6 {
-            planner.tidy();
-            used.insert(planner.place([root].into_iter()).list);
-        }
-        assert_eq!(used.len(), 3);
+        let root = planner.place(&[]);
+        let lists: std::collections::BTreeSet<u32> = (0..6).map(|_| planner.place(&[root]).list).collect();
+        assert_eq!(lists.len(), 3);
     }
 }

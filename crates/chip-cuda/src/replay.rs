@@ -21,6 +21,7 @@ use ringlane_task::Ticks;
 use crate::batch::{Batch, Initialized};
 use crate::chip::{CudaChip, Sent, push};
 use crate::device::Answer;
+use crate::lists::Upload;
 use crate::memory::DeviceMemory;
 use crate::runtime::{CudaRuntime, Shared};
 
@@ -165,25 +166,24 @@ impl<P: Probe> ReplayChip<'_, '_, P> {
                 before.entry(successor).or_default().push(number);
             }
         }
-        let laid = batch.lay();
-        let lists = self.chip.launcher.upload(&laid)?;
-        self.resident.sent = Some(Sent { tasks, laid, lists });
+        let lists = self.chip.launcher.upload(&batch, Upload::Now)?;
+        self.resident.sent = Some(Sent { tasks, batch, lists });
         Ok(())
     }
 
     /// Runs the graph.
     fn run(&mut self) {
         self.state = Progress::Done;
-        let Some(sent) = self.resident.sent.take() else { return };
+        let Some(mut sent) = self.resident.sent.take() else { return };
         let (launched, timing) = (self.chip.clock.present(), self.chip.timing());
         let outcome = self.chip.spaces().and_then(|spaces| {
             // SAFETY: the spaces and the graph's memory stay until the replay has ended; tasks that conflict wait for each
             // other's flags.
-            unsafe { self.chip.launcher.start(&sent.lists, spaces, timing) }?;
-            self.chip.launcher.finish(&sent.lists, timing)
+            let started = unsafe { self.chip.launcher.start(&mut sent.lists, spaces, timing) }?;
+            self.chip.launcher.finish(&sent.lists, started, timing)
         });
         match outcome {
-            Ok(outcome) if outcome.failed.is_empty() && !P::WATCHES => {
+            Ok(outcome) if !outcome.is_halted() && !P::WATCHES => {
                 self.chip.executor(0).pass_blocks(self.resident.blocks);
             }
             outcome => self.chip.settle_outcome(&sent, outcome, launched),

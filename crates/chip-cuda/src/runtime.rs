@@ -24,8 +24,9 @@ use crate::clock::CudaClock;
 use crate::device::Device;
 use crate::gpu::{self, Gpu};
 use crate::host_threads::HostThreads;
-use crate::launcher::{Launcher, Memory};
+use crate::launcher::Launcher;
 use crate::memory::Copies;
+use crate::pool::Memory;
 use crate::replay::Resident;
 use crate::source::Machine;
 
