@@ -1,7 +1,7 @@
 //! The kernels of the benchmarks: one for each combination of accesses, in two versions.
 //!
-//! The plain ones only work; they do not read their arguments. A GPU cannot calibrate the work: there, a kernel waits for
-//! its time to pass, so there is a set of plain kernels for each length. The checked ones take their task's number as their
+//! The plain ones only work; they do not read their arguments. A GPU cannot calibrate the work: there, a kernel takes its
+//! arguments and waits for its time to pass, so there is a set of plain kernels for each length. The checked ones take their task's number as their
 //! first argument, a scalar, and check that their predecessors have run; they have no body for GPUs.
 
 use ringlane_engine::api::kernel::CudaBody;
@@ -11,8 +11,39 @@ use super::graph::Task;
 use super::workload::Spin;
 use super::{check, spin};
 
-/// The body for GPUs that takes this many nanoseconds.
+/// The plain kernels whose bodies for GPUs take their arguments, and then this many nanoseconds.
+macro_rules! plain_kernels {
+    ($ns:literal) => {
+        Plain {
+            free: plain("FREE", &[], &[], wait!($ns)),
+            updates: plain("UPDATES", &[UPDATE], &["y"], concat!(check!("y"), wait!($ns))),
+            reads: plain("READS", &[READ], &["x"], concat!(check!("x"), wait!($ns))),
+            read_updates: plain(
+                "READ_UPDATES",
+                &[READ, UPDATE],
+                &["x", "y"],
+                concat!(check!("x"), check!("y"), wait!($ns)),
+            ),
+            read2_updates: plain(
+                "READ2_UPDATES",
+                &[READ, READ, UPDATE],
+                &["w", "x", "y"],
+                concat!(check!("w"), check!("x"), check!("y"), wait!($ns)),
+            ),
+        }
+    };
+}
+/// Takes an argument: what every body does, whatever it computes.
+macro_rules! check {
+    ($name:literal) => {
+        concat!("if (!", $name, ".data() || ", $name, ".len() != 1) rl_fail(\"not one element\"); ")
+    };
+}
+/// Waits until this many nanoseconds have passed: a GPU cannot calibrate its work.
 macro_rules! wait {
+    (0) => {
+        ""
+    };
     ($ns:literal) => {
         concat!("rl_one { const u64 end = rl_nanoseconds() + ", $ns, "; while (rl_nanoseconds() < end) {} }")
     };
@@ -37,16 +68,6 @@ pub struct Plain {
 }
 
 impl Plain {
-    const fn new(cuda: &'static str) -> Self {
-        Plain {
-            free: plain("FREE", &[], cuda),
-            updates: plain("UPDATES", &[UPDATE], cuda),
-            reads: plain("READS", &[READ], cuda),
-            read_updates: plain("READ_UPDATES", &[READ, UPDATE], cuda),
-            read2_updates: plain("READ2_UPDATES", &[READ, READ, UPDATE], cuda),
-        }
-    }
-
     /// Those whose tasks take as long as the current spin.
     pub fn current() -> &'static Self {
         match spin::current() {
@@ -58,10 +79,10 @@ impl Plain {
     }
 }
 
-static EMPTY: Plain = Plain::new("");
-static US_1: Plain = Plain::new(wait!("1000"));
-static US_10: Plain = Plain::new(wait!("10000"));
-static US_100: Plain = Plain::new(wait!("100000"));
+static EMPTY: Plain = plain_kernels!(0);
+static US_1: Plain = plain_kernels!(1000);
+static US_10: Plain = plain_kernels!(10000);
+static US_100: Plain = plain_kernels!(100000);
 
 static CHECKED_FREE: Kernel = checked("CHECKED_FREE", &[TASK]);
 static CHECKED_UPDATES: Kernel = checked("CHECKED_UPDATES", &[TASK, UPDATE]);
@@ -80,9 +101,13 @@ pub fn checked_for(task: &Task) -> &'static Kernel {
     }
 }
 
-const fn plain(name: &'static str, params: &'static [ParamSpec], cuda: &'static str) -> Kernel {
-    // Without parameters: like `work`, the body does not take its arguments.
-    let body = CudaBody { source: cuda, params: &[], file: file!(), line: line!() };
+const fn plain(
+    name: &'static str,
+    params: &'static [ParamSpec],
+    names: &'static [&'static str],
+    cuda: &'static str,
+) -> Kernel {
+    let body = CudaBody { source: cuda, params: names, file: file!(), line: line!() };
     Kernel::new(name, CoreType::Any, params, work).with_cuda(body)
 }
 

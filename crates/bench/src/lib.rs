@@ -64,6 +64,8 @@ pub enum Group {
     Sim,
     /// A call to a child process through its mailbox, compared with a pipe and a Unix socket.
     Mailbox,
+    /// The six task graphs on a GPU, streamed and replayed, compared with a CUDA graph of the same tasks.
+    Cuda,
     /// Predictions of `what-if` from recordings on this machine, compared with real runs.
     WhatIf,
 }
@@ -82,6 +84,7 @@ impl Group {
             Group::Dfx => "dfx",
             Group::Sim => "sim",
             Group::Mailbox => "mailbox",
+            Group::Cuda => "cuda",
             Group::WhatIf => "what-if",
         }
     }
@@ -98,12 +101,15 @@ impl Group {
 
     /// Whether its tasks do work.
     pub const fn takes_spins(self) -> bool {
-        matches!(self, Group::Workloads | Group::Replay | Group::Dfx | Group::WhatIf)
+        matches!(self, Group::Workloads | Group::Replay | Group::Dfx | Group::Cuda | Group::WhatIf)
     }
 
     /// Whether it measures more than the submitting thread.
     pub const fn takes_threads(self) -> bool {
-        !matches!(self, Group::Submit | Group::Overlap | Group::Memory | Group::Sim | Group::Mailbox)
+        !matches!(
+            self,
+            Group::Submit | Group::Overlap | Group::Memory | Group::Sim | Group::Mailbox | Group::Cuda
+        )
     }
 }
 
@@ -131,6 +137,8 @@ pub struct Bench {
     pub spins: Vec<Spin>,
     /// Time for all repetitions together.
     pub time: Option<Duration>,
+    /// The platform of `cuda`: another one for tests.
+    pub device: Platform,
 }
 
 impl Bench {
@@ -150,6 +158,7 @@ impl Bench {
             (Group::Dfx, _) => groups::dfx::measure(self, &mut session)?,
             (Group::Sim, _) => groups::sim::measure(self, &mut session)?,
             (Group::Mailbox, _) => groups::mailbox::measure(self, &mut session)?,
+            (Group::Cuda, _) => groups::cuda::measure(self, &mut session)?,
             (Group::WhatIf, _) => groups::what_if::measure(self, &mut session)?,
         }
         Ok(session.results)

@@ -47,6 +47,12 @@ pub struct Extra {
     /// How the task graph was built, where it was not built while tasks ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runtime: Option<&'static str>,
+    /// How a captured graph is run, where there are several ways.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy: Option<&'static str>,
+    /// The first replay of a graph, which is brought to the device then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_ns_per_task: Option<f64>,
     /// Dependencies that were checked in each repetition.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edges: Option<usize>,
@@ -154,7 +160,9 @@ impl Row {
             format!("disturbed: threads without a core for {:.0} % of the time", self.delay_share * 100.0)
         });
         let notes = [
+            self.extra.policy.map(str::to_string),
             efficiency.map(|share| format!("efficiency {share:.2}")),
+            self.extra.first_ns_per_task.map(|ns| format!("first replay {ns:.0} ns a task")),
             violations.map(|count| format!("{count} violations of {} edges", edges.unwrap_or(0))),
             allocations.map(|count| format!("{count} allocations")),
             bytes_per_task.map(|bytes| format!("{bytes} bytes a task")),

@@ -110,12 +110,7 @@ impl Batch {
             // At an even word, so that the device copies 16 bytes at a time.
             self.far.resize(self.far.len().next_multiple_of(2), 0);
             let first = self.far.len() as u64 + 1;
-            let words = contents.chunks(8).map(|chunk| {
-                let mut word = [0; 8];
-                word[..chunk.len()].copy_from_slice(chunk);
-                u64::from_le_bytes(word)
-            });
-            self.far.extend(words);
+            self.far.extend(words_of(contents));
             first
         });
         let place = *self.places.last().expect("just placed");
@@ -238,6 +233,15 @@ impl Batch {
         let places = &self.places[first as usize..(first + count) as usize];
         places.iter().map(|place| (place.placed.list, place.at))
     }
+}
+
+/// Bytes as words; the last one is filled up with zeros.
+pub(crate) fn words_of(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {
+    bytes.chunks(8).map(|chunk| {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        u64::from_le_bytes(word)
+    })
 }
 
 /// Adds a block to the few that decide where a task goes: the latest one of each list.

@@ -19,6 +19,7 @@ use ringlane_engine::api::kernel::KernelError;
 use ringlane_engine::completion::Executor;
 use ringlane_engine::memory::{Memory as EngineMemory, Space};
 use ringlane_engine::observe::PlacedBlock;
+use ringlane_engine::placed::EncodedBlock;
 use ringlane_engine::seams::{Chip, Probe, Threading};
 use ringlane_engine::slot::{SlotIndex, TaskRecord};
 use ringlane_engine::table::Table;
@@ -26,7 +27,7 @@ use ringlane_task::{CoreId, Ticks};
 
 use crate::batch::{Batch, BatchTask};
 use crate::clock::CudaClock;
-use crate::device::{Address, Answer, Device, bytes_of};
+use crate::device::{Address, Answer, Device};
 use crate::entry::Times;
 use crate::launcher::{Launcher, Outcome, Started, Timing};
 use crate::lists::{Lists, Upload};
@@ -69,7 +70,7 @@ pub(crate) struct CudaChip<'t, P> {
     copies: &'t Copies,
     pub(crate) clock: CudaClock,
     pub(crate) externals: Vec<Memory>,
-    pub(crate) spaces: Option<Memory>,
+    spaces: Option<Address>,
     pending: Pending,
     numbers: Numbers,
     /// The batches on the device, the first one first.
@@ -128,12 +129,9 @@ impl<'t, P: Probe> CudaChip<'t, P> {
             let executor = self.executor(0);
             // SAFETY: a task exists.
             let bases: Vec<u64> = unsafe { executor.space_bases() }.map(|base| base as u64).collect();
-            let memory = self.launcher.reserve(size_of_val(&bases[..]) as u64)?;
-            // SAFETY: it is new, and as large.
-            unsafe { self.device.copy_in(bytes_of(&bases), memory.at) }?;
-            self.spaces = Some(memory);
+            self.spaces = Some(self.launcher.spaces(bases)?);
         }
-        Ok(self.spaces.as_ref().expect("just set").at)
+        Ok(self.spaces.expect("just set"))
     }
 
     /// Ends the run: what is pending is skipped.
@@ -425,14 +423,23 @@ pub(crate) fn push<P: Probe>(
         batch.push_one(&task, launcher.number_of(block.kernel)?, &block);
         return Ok(());
     }
+    batch.push(&task, &encode_blocks(launcher, executor, record)?);
+    Ok(())
+}
+
+/// The blocks of a task of the table, each with the number of its kernel in the program.
+pub(crate) fn encode_blocks<'a, P: Probe>(
+    launcher: &mut Launcher,
+    executor: &'a Executor<'_, P, DeviceMemory<'_>>,
+    record: &TaskRecord,
+) -> Answer<Vec<(u16, EncodedBlock<'a>)>> {
     let mut blocks = Vec::with_capacity(record.total_blocks() as usize);
     for index in 0..record.total_blocks() {
         // SAFETY: the submitter's own task, whose records stay until it is settled.
         let block = unsafe { executor.encoded(record, index) };
         blocks.push((launcher.number_of(block.kernel)?, block));
     }
-    batch.push(&task, &blocks);
-    Ok(())
+    Ok(blocks)
 }
 
 impl<'t, P: Probe> Chip for CudaChip<'t, P> {

@@ -7,6 +7,7 @@ use core::fmt::Debug;
 
 use crate::entry::{Grid, Plain};
 use crate::error::DeviceError;
+use crate::nodes::{DeviceGraph, Node, Nodes};
 
 /// The address of memory on the device.
 pub(crate) type Address = u64;
@@ -62,6 +63,21 @@ pub(crate) trait Device: Send + Sync + Debug {
     /// # Safety
     /// A program is loaded, and the grid's addresses are what `device/worker.h` says until the launch has ended.
     unsafe fn launch(&self, grid: &Grid, blocks: u32) -> Answer<Launch>;
+    /// Launches each of these tasks, one after another.
+    ///
+    /// # Safety
+    /// A program is loaded, and the addresses of the nodes are what `device/node.h` says until the launch has ended.
+    unsafe fn launch_nodes(&self, nodes: &[Node]) -> Answer<Launch>;
+    /// Makes a graph of launches, one for each of these placed nodes.
+    ///
+    /// # Safety
+    /// A program is loaded, which stays; the addresses are what `device/node.h` says as long as the graph exists.
+    unsafe fn make_graph(&self, nodes: &Nodes) -> Answer<DeviceGraph>;
+    /// Launches a graph that this device made, once all earlier launches have ended.
+    ///
+    /// # Safety
+    /// As for `make_graph`, and nothing else uses the memory that its tasks use.
+    unsafe fn launch_graph(&self, graph: &DeviceGraph) -> Answer<Launch>;
     /// Whether a launch has ended, well or not.
     fn has_ended(&self, launch: Launch) -> bool;
     /// Waits until a launch has ended.

@@ -39,6 +39,16 @@ pub enum DeviceError {
         /// What the driver says.
         reason: String,
     },
+    /// Only captured graphs can be run with the policy.
+    OnlyCaptured {
+        /// The policy.
+        policy: &'static str,
+    },
+    /// A task failed in a run whose policy does not go on after that.
+    TaskFailedInGraph {
+        /// The task's number, and what its kernel says.
+        what: String,
+    },
     /// A call of the driver failed.
     DeviceCall {
         /// Which call.
@@ -58,6 +68,8 @@ impl Explain for DeviceError {
             DeviceError::OutOfDeviceMemory { .. } => "OutOfDeviceMemory",
             DeviceError::NoDeviceKernel { .. } => "NoDeviceKernel",
             DeviceError::DeviceLost { .. } => "DeviceLost",
+            DeviceError::OnlyCaptured { .. } => "OnlyCaptured",
+            DeviceError::TaskFailedInGraph { .. } => "TaskFailedInGraph",
             DeviceError::DeviceCall { .. } => "DeviceCall",
         }
     }
@@ -75,6 +87,8 @@ impl Explain for DeviceError {
             }
             DeviceError::NoDeviceKernel { kernel } => format!("the kernel is {kernel}"),
             DeviceError::DeviceLost { running, reason } => format!("{reason}; {running}"),
+            DeviceError::OnlyCaptured { policy } => format!("the policy is {policy}"),
+            DeviceError::TaskFailedInGraph { what } => what.clone(),
             DeviceError::DeviceCall { call, reason } => format!("{call}: {reason}"),
         }
     }
@@ -94,6 +108,10 @@ impl Explain for DeviceError {
             DeviceError::DeviceLost { .. } => {
                 "run with RL_CHECK=1, which turns accesses out of bounds into errors of their task"
             }
+            DeviceError::OnlyCaptured { .. } => "use --runtime host_build_graph, or the policy lists",
+            DeviceError::TaskFailedInGraph { .. } => {
+                "use the policy lists, which skips only what reads the bytes of the failed task"
+            }
             DeviceError::DeviceCall { .. } => "nvidia-smi shows the state of the device",
         };
         text.to_string()
@@ -108,6 +126,8 @@ impl DeviceError {
             DeviceError::OutOfDeviceMemory { .. } => "the device has not enough memory",
             DeviceError::NoDeviceKernel { .. } => "a kernel has no CUDA body",
             DeviceError::DeviceLost { .. } => "the device stopped, and what it held is lost",
+            DeviceError::OnlyCaptured { .. } => "only captured graphs can be run with this policy",
+            DeviceError::TaskFailedInGraph { .. } => "a task failed, and the run was ended",
             DeviceError::DeviceCall { .. } => "a call of the CUDA driver failed",
         }
     }

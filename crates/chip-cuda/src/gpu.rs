@@ -10,6 +10,8 @@ use cudarc::driver::sys;
 use crate::device::{Address, Answer, Device, LAUNCHES_MAX, Launch, Mapped};
 use crate::entry::Grid;
 use crate::error::DeviceError;
+use crate::gpu_graph::GpuGraph;
+use crate::nodes::{DeviceGraph, Node, Nodes};
 use crate::nvrtc;
 
 /// Threads of a block; `rl_main` is compiled for them.
@@ -40,6 +42,8 @@ pub(crate) struct Gpu {
 struct Program {
     module: sys::CUmodule,
     main: sys::CUfunction,
+    /// For a launch of each task.
+    node: sys::CUfunction,
 }
 
 // SAFETY: handles of the driver may be used from any thread to which the context is current; every method makes it so.
@@ -79,8 +83,13 @@ fn reason(error: DriverError) -> String {
     text.unwrap_or_else(|_| format!("{:?}", error.0))
 }
 
-fn call(call: &'static str) -> impl FnOnce(DriverError) -> DeviceError {
+pub(crate) fn call(call: &'static str) -> impl FnOnce(DriverError) -> DeviceError {
     move |error| DeviceError::DeviceCall { call, reason: reason(error) }
+}
+
+/// Bytes of scratch memory for each block of a launch: without it, several blocks fit on a processor.
+pub(crate) fn scratch_of(node: &Node) -> u32 {
+    if node.scratch == 0 { 0 } else { SCRATCH_BYTES }
 }
 
 fn lost(error: DriverError) -> DeviceError {
@@ -130,6 +139,19 @@ impl Gpu {
     /// What is recorded after a launch.
     fn end_of(&self, launch: Launch) -> sys::CUevent {
         self.ends[launch as usize % LAUNCHES_MAX]
+    }
+
+    /// The program that is loaded.
+    fn program(&self) -> Program {
+        self.program.lock().expect("no panic while it is held").expect("the caller loaded a program")
+    }
+
+    /// The number of what was just launched.
+    fn launched(&self) -> Answer<Launch> {
+        let launch = self.launches.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: event and stream are ours.
+        unsafe { result::event::record(self.end_of(launch), self.work) }.map_err(call("cuEventRecord"))?;
+        Ok(launch)
     }
 
     fn bind(&self) -> Answer<()> {
@@ -223,19 +245,23 @@ impl Device for Gpu {
         let module =
             unsafe { result::module::load_data(code.as_ptr().cast()) }.map_err(call("cuModuleLoadData"))?;
         // SAFETY: the module was just loaded.
-        let main = unsafe { result::module::get_function(module, c"rl_main".to_owned()) }
-            .map_err(call("cuModuleGetFunction"))?;
-        self.replace(Some(Program { module, main }));
+        let function =
+            |name: &core::ffi::CStr| unsafe { result::module::get_function(module, name.to_owned()) };
+        let main = function(c"rl_main").map_err(call("cuModuleGetFunction"))?;
+        let node = function(c"rl_node").map_err(call("cuModuleGetFunction"))?;
+        self.replace(Some(Program { module, main, node }));
         let scratch = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-        // SAFETY: the function is of that module.
-        unsafe { result::function::set_function_attribute(main, scratch, SCRATCH_BYTES as i32) }
-            .map_err(call("cuFuncSetAttribute"))
+        for function in [main, node] {
+            // SAFETY: the function is of that module.
+            unsafe { result::function::set_function_attribute(function, scratch, SCRATCH_BYTES as i32) }
+                .map_err(call("cuFuncSetAttribute"))?;
+        }
+        Ok(())
     }
 
     unsafe fn launch(&self, grid: &Grid, blocks: u32) -> Answer<Launch> {
         self.bind()?;
-        let program = self.program.lock().expect("no panic while it is held");
-        let main = program.expect("the caller loaded a program").main;
+        let main = self.program().main;
         let mut grid = *grid;
         let mut params = [(&raw mut grid).cast::<c_void>()];
         // Cooperative: all blocks run at the same time, or the launch is refused.
@@ -251,10 +277,37 @@ impl Device for Gpu {
             )
         }
         .map_err(call("cuLaunchCooperativeKernel"))?;
-        let launch = self.launches.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: event and stream are ours.
-        unsafe { result::event::record(self.end_of(launch), self.work) }.map_err(call("cuEventRecord"))?;
-        Ok(launch)
+        self.launched()
+    }
+
+    unsafe fn launch_nodes(&self, nodes: &[Node]) -> Answer<Launch> {
+        self.bind()?;
+        let program = self.program();
+        for node in nodes {
+            let mut node = *node;
+            let mut params = [(&raw mut node).cast::<c_void>()];
+            let (grid, block, scratch) = ((node.blocks, 1, 1), (THREADS, 1, 1), scratch_of(&node));
+            // SAFETY: the caller vouches for the node; the driver copies it before the call returns.
+            unsafe { result::launch_kernel(program.node, grid, block, scratch, self.work, &mut params) }
+                .map_err(call("cuLaunchKernel"))?;
+        }
+        self.launched()
+    }
+
+    unsafe fn make_graph(&self, nodes: &Nodes) -> Answer<DeviceGraph> {
+        self.bind()?;
+        let program = self.program();
+        // SAFETY: the caller's promise.
+        let graph = unsafe { GpuGraph::new(program.node, THREADS, nodes) }?;
+        Ok(Box::new(graph))
+    }
+
+    unsafe fn launch_graph(&self, graph: &DeviceGraph) -> Answer<Launch> {
+        self.bind()?;
+        let graph = graph.downcast_ref::<GpuGraph>().expect("this device made it");
+        // SAFETY: the caller's promise.
+        unsafe { graph.launch(self.work) }?;
+        self.launched()
     }
 
     fn has_ended(&self, launch: Launch) -> bool {

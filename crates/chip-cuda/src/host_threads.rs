@@ -14,6 +14,7 @@ use crate::cache::Cached;
 use crate::device::{Address, Answer, Device, Launch, Mapped};
 use crate::entry::Grid;
 use crate::error::DeviceError;
+use crate::nodes::{DeviceGraph, Node, Nodes};
 
 /// Blocks that run at the same time: more than the cores of most machines that test, so that blocks meet.
 const BLOCKS: u32 = 4;
@@ -113,6 +114,34 @@ impl Device for HostThreads {
             running.push(thread);
         }
         Ok(self.launches.fetch_add(1, Ordering::Relaxed))
+    }
+
+    unsafe fn launch_nodes(&self, nodes: &[Node]) -> Answer<Launch> {
+        self.wait()?;
+        let library = self.library.lock().expect("no panic while it is held");
+        let library = library.as_ref().expect("the caller loaded a program");
+        // SAFETY: the function has this type in `device/node.h`.
+        let node = unsafe { library.get::<unsafe extern "C" fn(*const Node, u32)>(b"rl_host_node\0") };
+        let run = *node.map_err(|error| DeviceError::DeviceProgram { log: error.to_string() })?;
+        for node in nodes {
+            // SAFETY: the caller vouches for the node.
+            (0..node.blocks).for_each(|block| unsafe { run(node, block) });
+        }
+        Ok(self.launches.fetch_add(1, Ordering::Relaxed))
+    }
+
+    unsafe fn make_graph(&self, nodes: &Nodes) -> Answer<DeviceGraph> {
+        // In submission order, every node comes after those that it follows.
+        debug_assert!(
+            (0..nodes.len()).all(|node| nodes.before(node).iter().all(|&before| (before as usize) < node))
+        );
+        Ok(Box::new(nodes.placed().to_vec()))
+    }
+
+    unsafe fn launch_graph(&self, graph: &DeviceGraph) -> Answer<Launch> {
+        let nodes = graph.downcast_ref::<Vec<Node>>().expect("this device made it");
+        // SAFETY: the caller's promise.
+        unsafe { self.launch_nodes(nodes) }
     }
 
     fn has_ended(&self, launch: Launch) -> bool {

@@ -10,6 +10,8 @@ use crate::device::{Address, Answer, Device, Launch, Mapped, bytes_of, bytes_of_
 use crate::entry::{Board, Grid, Times};
 use crate::error::DeviceError;
 use crate::lists::{Lists, Upload};
+use crate::nodes::{Nodes, Places};
+use crate::policy::Policy;
 use crate::pool::{Memory, Pool};
 use crate::source::{Bounds, Machine, program};
 
@@ -89,6 +91,8 @@ pub(crate) struct Launcher {
     in_flight: u32,
     pool: Pool,
     flags: Option<Flags>,
+    /// Where the spaces of the last run began, on the device.
+    spaces: Option<(Vec<u64>, Memory)>,
     /// Nanoseconds that the device's clock is ahead of the chip's, once they were compared.
     clock_ahead: Option<i64>,
 }
@@ -119,6 +123,7 @@ impl Launcher {
             in_flight: 0,
             pool,
             flags: None,
+            spaces: None,
             clock_ahead: None,
         })
     }
@@ -168,6 +173,64 @@ impl Launcher {
     /// Copies lists to the device.
     pub(crate) fn upload(&self, batch: &Batch, upload: Upload) -> Answer<Lists> {
         Lists::upload(&*self.device, &self.pool, batch, upload)
+    }
+
+    /// Where the spaces of a run begin, on the device. As many as the last time are at the same place. Nothing runs.
+    pub(crate) fn spaces(&mut self, bases: Vec<u64>) -> Answer<Address> {
+        let (known, memory) = match self.spaces.take() {
+            Some((known, memory)) if known.len() == bases.len() => (known == bases, memory),
+            _ => (false, self.reserve(size_of_val(&bases[..]) as u64)?),
+        };
+        if !known {
+            // SAFETY: the memory is as large, and nothing runs.
+            unsafe { self.device.copy_in(bytes_of(&bases), memory.at) }?;
+        }
+        let at = memory.at;
+        self.spaces = Some((bases, memory));
+        Ok(at)
+    }
+
+    /// Runs nodes: by the device's graph of them, or one after another. Gives the times of their blocks, in order.
+    ///
+    /// # Safety
+    /// The spaces, and everything that the arguments of the nodes name in them, stay meanwhile, and nothing else uses them.
+    pub(crate) unsafe fn run_nodes(
+        &mut self,
+        nodes: &mut Nodes,
+        policy: Policy,
+        spaces: Address,
+        timing: Timing,
+    ) -> Answer<Vec<Times>> {
+        self.load()?;
+        let alarm = self.boards.device + u64::from(self.device.blocks()) * size_of::<Board>() as u64;
+        let (boards, timed) = (self.boards.device, timing == Timing::On);
+        nodes.place(
+            &*self.device,
+            &self.pool,
+            Places { spaces, boards, alarm, timed, kernels: self.loaded },
+        )?;
+        let launch = match policy {
+            Policy::CudaGraph => {
+                let graph = nodes.graph(&*self.device)?;
+                // SAFETY: the program is loaded and the nodes are placed; the caller's promise.
+                unsafe { self.device.launch_graph(graph) }?
+            }
+            // SAFETY: as above.
+            Policy::Launches | Policy::Lists => unsafe { self.device.launch_nodes(nodes.placed()) }?,
+        };
+        self.device.wait_for(launch).map_err(|error| self.named(error))?;
+        if self.alarm().swap(0, Ordering::Acquire) != 0 {
+            let failed: Vec<_> =
+                (0..self.device.blocks()).filter_map(|block| self.failure_of(block)).collect();
+            (0..self.device.blocks()).for_each(|block| self.failed_word(block).store(0, Ordering::Relaxed));
+            let what = failed.first().map(|block| format!("task {}: {}", block.task, block.text));
+            return Err(DeviceError::TaskFailedInGraph { what: what.unwrap_or_default() });
+        }
+        let (at, blocks) = nodes.times();
+        let mut times = vec![Times::default(); if timed { blocks } else { 0 }];
+        // SAFETY: the memory is as large, and nothing runs.
+        unsafe { self.device.copy_out(at, bytes_of_mut(&mut times)) }?;
+        Ok(times)
     }
 
     /// Makes room for the flags of these lists.
@@ -338,7 +401,7 @@ impl Launcher {
 impl Drop for Launcher {
     fn drop(&mut self) {
         let _ = self.device.wait();
-        self.flags = None;
+        (self.flags, self.spaces) = (None, None);
         self.device.free(self.halt);
         self.device.free_mapped(self.boards);
     }

@@ -19,10 +19,14 @@ use ringlane_engine::table::Table;
 use ringlane_task::Ticks;
 
 use crate::batch::{Batch, Initialized};
-use crate::chip::{CudaChip, Sent, push};
-use crate::device::Answer;
+use crate::chip::{CudaChip, Sent, encode_blocks, push};
+use crate::device::{Address, Answer};
+use crate::entry::Times;
+use crate::launcher::Outcome;
 use crate::lists::Upload;
 use crate::memory::DeviceMemory;
+use crate::nodes::Nodes;
+use crate::policy::Policy;
 use crate::runtime::{CudaRuntime, Shared};
 
 /// A graph whose lists are on the device.
@@ -32,6 +36,8 @@ pub(crate) struct Resident {
     blocks: u64,
     /// None until its first replay.
     sent: Option<Sent>,
+    /// Its tasks as launches of their own, if the policy asks for that.
+    nodes: Nodes,
 }
 
 impl CudaRuntime {
@@ -63,7 +69,8 @@ impl CudaRuntime {
         };
         if !self.resident.as_ref().is_some_and(same) {
             let (table, revision) = (graph.table().clone(), graph.revision());
-            self.resident = Some(Resident { table, revision, blocks: 0, sent: None });
+            self.resident =
+                Some(Resident { table, revision, blocks: 0, sent: None, nodes: Nodes::default() });
         }
     }
 
@@ -90,7 +97,7 @@ impl CudaRuntime {
         let resident = self.resident.as_mut().expect("bound above");
         let table = graph.table().clone();
         let chip = CudaChip::new(&table, probe, &mut self.launcher, &self.shared);
-        let mut chip = ReplayChip { chip, resident, state: Progress::Waiting };
+        let mut chip = ReplayChip { chip, resident, policy: self.policy, state: Progress::Waiting };
         let run = if P::WATCHES {
             chip.prepare(graph);
             // SAFETY: `&mut self` and `&mut Graph`: nobody else replays it. Its memory is the device's.
@@ -127,6 +134,7 @@ enum Progress {
 struct ReplayChip<'t, 'r, P> {
     chip: CudaChip<'t, P>,
     resident: &'r mut Resident,
+    policy: Policy,
     state: Progress,
 }
 
@@ -155,11 +163,18 @@ impl<P: Probe> ReplayChip<'_, '_, P> {
             for (space, start, bytes, contents) in graph.inits(slot) {
                 let init = Initialized { space, start, bytes, contents };
                 let number = batch.push_init(&predecessors, &init);
+                if self.policy != Policy::Lists {
+                    self.resident.nodes.push_init(&predecessors, &init);
+                }
                 tasks.push(None);
                 predecessors = vec![number];
             }
             let number = tasks.len() as u32;
             push(&mut batch, self.chip.launcher, &executor, &record, &predecessors)?;
+            if self.policy != Policy::Lists {
+                let encoded = encode_blocks(self.chip.launcher, &executor, &record)?;
+                self.resident.nodes.push(&predecessors, record.flags.has_outputs(), &encoded);
+            }
             tasks.push(Some((slot, record)));
             self.resident.blocks += u64::from(record.total_blocks());
             for successor in graph.successors(slot) {
@@ -177,6 +192,9 @@ impl<P: Probe> ReplayChip<'_, '_, P> {
         let Some(mut sent) = self.resident.sent.take() else { return };
         let (launched, timing) = (self.chip.clock.present(), self.chip.timing());
         let outcome = self.chip.spaces().and_then(|spaces| {
+            if self.policy != Policy::Lists {
+                return self.run_nodes(&sent, spaces);
+            }
             // SAFETY: the spaces and the graph's memory stay until the replay has ended; tasks that conflict wait for each
             // other's flags.
             let started = unsafe { self.chip.launcher.start(&mut sent.lists, spaces, timing) }?;
@@ -189,6 +207,23 @@ impl<P: Probe> ReplayChip<'_, '_, P> {
             outcome => self.chip.settle_outcome(&sent, outcome, launched),
         }
         self.resident.sent = Some(sent);
+    }
+
+    /// Runs the graph with a launch for each task.
+    fn run_nodes(&mut self, sent: &Sent, spaces: Address) -> Answer<Outcome> {
+        let (nodes, timing) = (&mut self.resident.nodes, self.chip.timing());
+        // SAFETY: the spaces and the graph's memory stay until the replay has ended; the nodes are ordered as tasks are.
+        let mut of_blocks =
+            unsafe { self.chip.launcher.run_nodes(nodes, self.policy, spaces, timing) }?.into_iter();
+        let mut outcome = Outcome::default();
+        if of_blocks.len() > 0 {
+            // By the numbers of entries, as settling expects them.
+            outcome.times = vec![Times::default(); sent.lists.entries()];
+            for place in (0..sent.tasks.len() as u32).flat_map(|task| sent.batch.places_of(task)) {
+                outcome.times[sent.lists.number_of(place) as usize] = of_blocks.next().unwrap_or_default();
+            }
+        }
+        Ok(outcome)
     }
 
     /// Runs every task alone, in submission order: values are captured, or the run was stopped.

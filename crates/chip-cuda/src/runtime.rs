@@ -22,10 +22,12 @@ use ringlane_task::{CallConfig, Capacities, Ticks};
 use crate::chip::CudaChip;
 use crate::clock::CudaClock;
 use crate::device::Device;
+use crate::error::DeviceError;
 use crate::gpu::{self, Gpu};
 use crate::host_threads::HostThreads;
 use crate::launcher::Launcher;
 use crate::memory::Copies;
+use crate::policy::{self, Policy};
 use crate::pool::Memory;
 use crate::replay::Resident;
 use crate::source::Machine;
@@ -45,7 +47,7 @@ const fn platform(
         host_threads: false,
         spec: None,
         counters: Counters::Own(&[CounterGroup { number: 1, name: "blocks" }]),
-        policies: &[],
+        policies: policy::NAMES,
     }
 }
 
@@ -65,6 +67,8 @@ pub struct CudaRuntime {
     pub(crate) state: State,
     pub(crate) launcher: Launcher,
     pub(crate) config: CallConfig,
+    /// How captured graphs are run.
+    pub(crate) policy: Policy,
     /// The graph that was replayed last, or is about to be.
     pub(crate) resident: Option<Resident>,
 }
@@ -95,7 +99,7 @@ impl Controlled for Shared {
 }
 
 impl CudaRuntime {
-    fn on(device: Arc<dyn Device>, machine: Machine, config: &CallConfig) -> Result<Self> {
+    fn on(device: Arc<dyn Device>, machine: Machine, config: &CallConfig, policy: Policy) -> Result<Self> {
         let launcher = Launcher::new(device.clone(), machine)?;
         let mut heaps = Vec::new();
         let heap = |bytes| {
@@ -111,7 +115,7 @@ impl CudaRuntime {
         let clock = CudaClock::new();
         let (copies, replayed) = (Copies::new(clock.clone()), ReplayedTable::default());
         let shared = Arc::new(Shared { table, device, clock, copies, replayed, _heaps: heaps });
-        Ok(CudaRuntime { shared, state, launcher, config: *config, resident: None })
+        Ok(CudaRuntime { shared, state, launcher, config: *config, policy, resident: None })
     }
 
     pub(crate) fn device(&self) -> &dyn Device {
@@ -165,12 +169,13 @@ unsafe impl Observable for CudaRuntime {
 impl ChipRuntime for CudaRuntime {
     const PLATFORMS: &'static [Capabilities] = &[CUDA, CUDA_HOST];
 
-    fn new(platform: &'static Capabilities, config: &CallConfig, _: &ChipOptions) -> Result<Self> {
+    fn new(platform: &'static Capabilities, config: &CallConfig, options: &ChipOptions) -> Result<Self> {
         config.validate().map_err(Fault::Config)?;
+        let policy = Policy::named(options.policy);
         if platform.name == CUDA_HOST.name {
-            return CudaRuntime::on(Arc::new(HostThreads::open()?), Machine::HostThreads, config);
+            return CudaRuntime::on(Arc::new(HostThreads::open()?), Machine::HostThreads, config, policy);
         }
-        CudaRuntime::on(Arc::new(Gpu::open()?), Machine::Gpu, config)
+        CudaRuntime::on(Arc::new(Gpu::open()?), Machine::Gpu, config, policy)
     }
 
     fn run_at<'e, R, P: Probe>(
@@ -180,13 +185,17 @@ impl ChipRuntime for CudaRuntime {
         probe: &P,
         f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
     ) -> Run<R> {
+        let refused = |error: DeviceError| Run { result: Err(error.into()), report: RunReport::default() };
+        if self.policy != Policy::Lists {
+            return refused(DeviceError::OnlyCaptured { policy: policy::NAMES[self.policy as usize] });
+        }
         self.resident = None;
         self.shared.copies.clear();
         let clock = self.shared.clock.clone();
         if P::WATCHES_CORES
             && let Err(error) = self.launcher.compare_clocks(|| clock.present())
         {
-            return Run { result: Err(error.into()), report: RunReport::default() };
+            return refused(error);
         }
         let table = &self.shared.table;
         let chip = CudaChip::new(table, probe, &mut self.launcher, &self.shared);

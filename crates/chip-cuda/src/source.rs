@@ -4,7 +4,8 @@
 //! platform.h  memory operations, threads, time       ┐
 //! tensors.h   what a body sees of its arguments      ├─ the same for a GPU and for this machine's threads (RL_HOST)
 //! body.h      what else it can use                   │
-//! worker.h    the lists of entries                   ┘
+//! worker.h    the lists of entries                   │
+//! node.h      a launch for each task, to compare     ┘
 //! bodies      one function for each kernel, with #line back to the Rust file
 //! rl_dispatch a switch over their numbers
 //! ```
@@ -17,11 +18,12 @@ use ringlane_engine::api::kernel::{CudaBody, Kernel, ParamCount, ParamKind, Para
 use ringlane_task::DType;
 
 /// The files of the device runtime, in the order in which they include each other.
-const RUNTIME: [(&str, &str); 4] = [
+const RUNTIME: [(&str, &str); 5] = [
     ("platform.h", include_str!("../device/platform.h")),
     ("tensors.h", include_str!("../device/tensors.h")),
     ("body.h", include_str!("../device/body.h")),
     ("worker.h", include_str!("../device/worker.h")),
+    ("node.h", include_str!("../device/node.h")),
 ];
 
 /// What a program is compiled for.

@@ -37,11 +37,17 @@ static WRONG: Kernel =
 
 /// The runtime, if this machine has a C++ compiler. `RINGLANE_TEST_PLATFORM=cuda` tests a GPU instead, which must be there.
 fn runtime(config: &CallConfig) -> Option<CudaRuntime> {
+    runtime_with(config, None)
+}
+
+/// The same with a policy for captured graphs.
+fn runtime_with(config: &CallConfig, policy: Option<&'static str>) -> Option<CudaRuntime> {
     let wanted = std::env::var("RINGLANE_TEST_PLATFORM");
     let name = wanted.as_deref().unwrap_or("cuda-host");
     let platform = CudaRuntime::PLATFORMS.iter().find(|platform| platform.name == name).unwrap();
+    let options = ChipOptions { policy, ..ChipOptions::default() };
     match (platform.availability)() {
-        Ok(()) => Some(CudaRuntime::new(platform, config, &ChipOptions::default()).unwrap()),
+        Ok(()) => Some(CudaRuntime::new(platform, config, &options).unwrap()),
         Err(why) if wanted.is_ok() => panic!("{why}"),
         Err(why) => {
             eprintln!("not tested: {why}");
@@ -209,5 +215,36 @@ fn a_scalar_of_a_graph_can_be_changed_between_replays() {
         let after = data.get::<u32>(id).unwrap();
         let place = LEN as usize;
         assert_eq!(after[place], before[place] * 3 + before[0] + by);
+    }
+}
+
+#[test]
+fn a_launch_for_each_task_gives_the_same_bytes_and_ends_the_run_if_a_task_fails() {
+    for policy in ["cuda-graph", "launches"] {
+        let Some(mut runtime) = runtime_with(&CallConfig::default(), Some(policy)) else { return };
+        for seed in (0..60).step_by(2) {
+            let (mut data, id) = buffers();
+            oracle::run(&mut data, |o| program(o, id, seed, 0)).unwrap();
+            let expected = data.get::<u32>(id).unwrap().to_vec();
+            let (data, id) = buffers();
+            let captured = runtime.capture_at(Location::caller(), &data, None, |o| program(o, id, seed, 0));
+            let (_, mut graph) = captured.unwrap();
+            for _ in 0..2 {
+                let (mut data, id) = buffers();
+                runtime.replay_at(&mut graph, &mut data, &()).result.unwrap();
+                assert_eq!(data.get::<u32>(id).unwrap(), expected, "seed {seed}, {policy}");
+            }
+        }
+        let (mut data, id) = buffers();
+        let fails = |o: &mut Orch<'_, '_>| {
+            let tile = o.external(id)?.tile(&[0], &[LEN])?;
+            o.submit(&FAIL_IF, [tile.inout(), scalar(0u32)]).map(drop)
+        };
+        let (_, mut graph) = runtime.capture_at(Location::caller(), &data, None, fails).unwrap();
+        let error = runtime.replay_at(&mut graph, &mut data, &()).result.unwrap_err();
+        assert_eq!(error.name(), "TaskFailedInGraph");
+        assert!(error.detail().contains("on purpose"), "{error}");
+        let streamed = runtime.run_at(Location::caller(), &mut data, &(), |_| Ok(()));
+        assert_eq!(streamed.result.unwrap_err().name(), "OnlyCaptured");
     }
 }

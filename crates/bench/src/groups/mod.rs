@@ -1,6 +1,7 @@
 //! The benchmarks, one file each.
 
 pub mod alloc;
+pub mod cuda;
 pub mod dfx;
 pub mod mailbox;
 pub mod memory;

@@ -6,6 +6,7 @@ use crate::errors::{CliError, Exit, print};
 use crate::options;
 use crate::output;
 use crate::progress::{Bar, Progress};
+use ringlane::Platform;
 use ringlane_bench::limits::SECONDS_MAX;
 use ringlane_bench::{Bench, Group, Mode, Spin, Workload};
 
@@ -17,6 +18,7 @@ Example:
   $ ringlane bench dfx --threads 2 --spin 1
   $ ringlane bench sim
   $ ringlane bench mailbox
+  $ ringlane bench cuda --workload cholesky --spin 0,1
   $ ringlane bench what-if --threads 1,2,4
 Times are nanoseconds per task, from the first submit to the last completion, including submission, dependency inference
 and scopes. Compare medians; `cargo xtask peers` compares them with other runtimes.";
@@ -35,7 +37,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "N,N", value_delimiter = ',', allow_negative_numbers = true)]
     #[arg(value_parser = options::threads)]
     threads: Vec<i32>,
-    /// Microseconds of work per task: 0, 1, 10, 100 [default: 0; for dfx: 1,10; for what-if: 10,100]
+    /// Microseconds of work per task: 0, 1, 10, 100 [default: 0; for dfx: 1,10; for what-if: 10,100; for cuda: 0,1,10]
     #[arg(long, value_name = "US,US", value_delimiter = ',', allow_negative_numbers = true)]
     #[arg(value_parser = spin)]
     spin: Vec<Spin>,
@@ -46,6 +48,9 @@ pub struct BenchArgs {
     /// Run small sizes whose tasks check that all their predecessors have run; for sim, check the computed values
     #[arg(long)]
     verify: bool,
+    /// The platform of the group cuda: `cuda-host` tests it without a GPU
+    #[arg(short, long, value_name = "NAME", value_parser = options::platform(), hide = true)]
+    platform: Option<Platform>,
     /// Print the results as JSON, and nothing else, on standard output
     #[arg(long)]
     json: bool,
@@ -77,6 +82,7 @@ impl BenchArgs {
         let usual_spins = match self.group {
             Group::Dfx => vec![Spin::Us1, Spin::Us10],
             Group::WhatIf => vec![Spin::Us10, Spin::Us100],
+            Group::Cuda => vec![Spin::Empty, Spin::Us1, Spin::Us10],
             _ => vec![Spin::Empty],
         };
         let usual_threads: &[i32] = match self.group {
@@ -92,6 +98,7 @@ impl BenchArgs {
             threads: threads.iter().map(|&threads| threads as u32).collect(),
             spins: if self.spin.is_empty() { usual_spins } else { self.spin.clone() },
             time: self.seconds,
+            device: self.platform.unwrap_or_else(|| Platform::named("cuda").unwrap_or(Platform::Cpu)),
         })
     }
 
@@ -103,6 +110,7 @@ impl BenchArgs {
             ("--workload", !self.workloads.is_empty() && !group.takes_workloads()),
             ("--threads", self.threads.iter().any(|&threads| threads != 1) && !group.takes_threads()),
             ("--spin", works && (self.verify || !group.takes_spins())),
+            ("--platform", self.platform.is_some() && group != Group::Cuda),
             ("--verify", self.verify && !group.takes_verify()),
         ];
         let refused = refused.iter().find(|(_, is_refused)| *is_refused);
