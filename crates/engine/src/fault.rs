@@ -8,6 +8,7 @@ mod graphs;
 use ringlane_task::{DType, Explain, Reader, TaskId, ViewError};
 
 use crate::api::annotations::kernel_and_label;
+use crate::api::dynamic::DynamicError;
 pub use crate::error::{Error, Result};
 use crate::live_runs::RunNumber;
 use crate::memory::MemoryOp;
@@ -134,6 +135,8 @@ pub enum Fault {
         since_ticks: u64,
         waited_ticks: u64,
     },
+    /// A program that is known only at run time did what does not compile in Rust.
+    Dynamic(DynamicError),
     /// The orchestration returned an error.
     User(String),
     /// A configuration is not valid.
@@ -175,6 +178,7 @@ impl Explain for Fault {
     fn name(&self) -> &'static str {
         match self {
             Fault::View(error) => error.name(),
+            Fault::Dynamic(error) => error.name(),
             Fault::ArgCount { .. } => "ArgCount",
             Fault::TooManyArgs { .. } => "TooManyArgs",
             Fault::ArgDType { .. } => "ArgDType",
@@ -227,6 +231,7 @@ impl Explain for Fault {
     fn summary(&self) -> String {
         match self {
             Fault::View(_) => "a tensor view cannot be created",
+            Fault::Dynamic(error) => return error.summary(),
             Fault::ArgCount { .. } => "a submit has the wrong number of arguments",
             Fault::TooManyArgs { .. } => "a submit has too many arguments or predecessors",
             Fault::ArgDType { .. } => "an argument has the wrong data type",
@@ -282,6 +287,7 @@ impl Explain for Fault {
     fn detail(&self) -> String {
         match self {
             Fault::View(error) => error.detail(),
+            Fault::Dynamic(error) => error.detail(),
             Fault::ArgCount { .. }
             | Fault::TooManyArgs { .. }
             | Fault::ArgDType { .. }
@@ -348,6 +354,7 @@ impl Explain for Fault {
     fn hint(&self) -> String {
         let text = match self {
             Fault::View(error) => return error.hint(),
+            Fault::Dynamic(error) => return error.hint(),
             Fault::Config(error) => return error.hint(),
             Fault::CannotRecord { hint, .. }
             | Fault::CannotModel { hint, .. }

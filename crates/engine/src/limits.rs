@@ -64,5 +64,12 @@ const _: () = assert!(SOFT_RING_BYTES.is_power_of_two() && ALIGNMENT.is_power_of
 /// Kernels of one run; 8 bytes each. Beyond it a submit answers `BadLaunch`.
 pub const KERNELS_MAX: usize = if cfg!(any(loom, shuttle)) { 64 } else { 4096 };
 
+/// Kernels made at run time in one process; some 200 bytes each, which are never freed. Room for programs that make some for
+/// each of thousands of shapes; a program that makes one for each run is stopped with `TooManyKernels` before it takes much.
+pub const DYNAMIC_KERNELS_MAX: usize = 1 << 16;
+
+/// Different names of kernels and scalars made at run time in one process, never freed. Beyond it `TooManyKernels`.
+pub const DYNAMIC_NAMES_MAX: usize = 2 * DYNAMIC_KERNELS_MAX;
+
 /// Source sites of one run; 8 bytes each. Sites beyond it are reported as `unknown:0`.
 pub const SITES_MAX: usize = if cfg!(any(loom, shuttle)) { 64 } else { 1 << 16 };

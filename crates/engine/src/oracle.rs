@@ -84,7 +84,7 @@ impl<'e, 'd> Oracle<'e, 'd> {
     fn new(buffers: &'e mut Buffers<'d>) -> Result<Self> {
         let tensors = (0..buffers.len()).map(|i| {
             let (view, permission) = buffers.entry(i);
-            OracleTensor { view, permission, poisoned: vec![false; view.bytes() as usize] }
+            OracleTensor { view, permission, poisoned: vec![false; view.span_bytes() as usize] }
         });
         Ok(Oracle {
             run: LiveRun::begin()?,

@@ -89,6 +89,7 @@ pub use ringlane_chip_sim as chip_sim;
 #[cfg(feature = "sim")]
 pub use ringlane_chip_sim::{SimOptions, Totals, cost::CostTable, policy::PolicyName};
 pub use ringlane_engine as engine;
+pub use ringlane_engine::api::dynamic;
 pub use ringlane_engine::chip_runtime::{ChipOptions, Costs};
 pub use ringlane_engine::remote::{Remote, Thread};
 pub use ringlane_engine::report::{Run, RunReport, Status};

@@ -21,6 +21,7 @@ mod table_error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use ringlane_engine::api::dynamic::CostValue;
 use ringlane_engine::observe::BlockWork;
 use ringlane_engine::prelude::{Args, Cost, Kernel};
 use ringlane_engine::slowdown::{Slowdown, factor_of};
@@ -222,18 +223,28 @@ impl CostModel {
         Some(factor_of(&self.slowdowns, kernel.name()).map_or(usual, |factor| scaled(usual, factor)))
     }
 
+    /// What a cost model computed.
+    fn result(&self, value: CostValue) -> ModelResult {
+        match value {
+            CostValue::Ticks(ticks) => ModelResult::Time(ticks.saturating_mul(self.tick)),
+            CostValue::Time(time) => {
+                let picoseconds = time.as_nanos().saturating_mul(u128::from(NANOSECOND));
+                ModelResult::Time(Ps::try_from(picoseconds).unwrap_or(Ps::MAX))
+            }
+            CostValue::Roofline { flops, bytes } => ModelResult::Work(Work { flops, bytes }),
+        }
+    }
+
     /// Evaluates the kernel's own cost model.
     fn evaluate(&self, kernel: &Kernel, args: &Args<'_>) -> ModelResult {
         let result = || match kernel.cost() {
             None => ModelResult::Nothing,
-            Some(Cost::Ticks(ticks)) => ModelResult::Time(ticks(args).saturating_mul(self.tick)),
-            Some(Cost::Time(time)) => {
-                let picoseconds = time(args).as_nanos().saturating_mul(u128::from(NANOSECOND));
-                ModelResult::Time(Ps::try_from(picoseconds).unwrap_or(Ps::MAX))
-            }
+            Some(Cost::Ticks(ticks)) => self.result(CostValue::Ticks(ticks(args))),
+            Some(Cost::Time(time)) => self.result(CostValue::Time(time(args))),
             Some(Cost::Roofline { flops, bytes }) => {
-                ModelResult::Work(Work { flops: flops(args), bytes: bytes(args) })
+                self.result(CostValue::Roofline { flops: flops(args), bytes: bytes(args) })
             }
+            Some(Cost::Computed(model)) => self.result(model(args)),
         };
         match catch_unwind(AssertUnwindSafe(result)) {
             Ok(ModelResult::Work(work)) if !is_amount(work.flops) || !is_amount(work.bytes) => {

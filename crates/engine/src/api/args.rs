@@ -62,6 +62,11 @@ impl TensorRecord<'_> {
         DType::from_code((self.head >> DTYPE_SHIFT) as u8).expect("records are written from a DType")
     }
 
+    /// Whether the kernel may only read it, although the access does not say so.
+    pub(crate) fn is_read_only(&self) -> bool {
+        self.head & FLAG_READ_ONLY != 0
+    }
+
     pub(crate) fn is_whole(&self) -> bool {
         self.head & FLAG_WHOLE != 0
     }
@@ -318,6 +323,12 @@ impl<'a> Args<'a> {
     /// Number of arguments not yet taken.
     pub(crate) fn count(&self) -> usize {
         all_records(self.words).count()
+    }
+
+    /// Takes the first `used` words.
+    #[inline(always)]
+    pub(crate) fn advance(&mut self, used: usize) {
+        self.words = &self.words[used..];
     }
 
     /// The records not yet taken.

@@ -8,8 +8,9 @@ use core::marker::PhantomData;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use ringlane_task::{DType, Element, TensorView};
+use ringlane_task::{DType, Dim, Element, TensorView, ViewError};
 
+use super::dynamic::DynamicError;
 use crate::fault::{Fault, Result};
 use crate::limits::ALIGNMENT;
 use crate::memory::Space;
@@ -131,6 +132,65 @@ impl<'d> Buffers<'d> {
         Ok(self.push(base, view, permission, Owner::Lender))
     }
 
+    /// Lends memory with gaps, or in another order, that is known by its address: element `i` of axis `a` is `strides[a]`
+    /// elements after element `i - 1`. Nothing is copied. Refused if it shares bytes with another buffer of this set and either
+    /// may be written: tasks on one would not be ordered against tasks on the other. Buffers whose elements interleave count as
+    /// sharing bytes.
+    ///
+    /// ```
+    /// use ringlane_engine::api::buffers::{Buffers, Permission};
+    /// use ringlane_engine::prelude::DType;
+    /// let mut rows = [1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0];
+    /// let mut data = Buffers::new();
+    /// let base = rows.as_mut_ptr().cast();
+    /// // The transpose of two rows of three.
+    /// // SAFETY: the bytes are those of `rows`, which nobody else uses meanwhile.
+    /// let x = unsafe { data.lend_strided(base, DType::Float32, &[3, 2], &[1, 3], Permission::Read) }?;
+    /// let error = unsafe { data.lend_strided(base, DType::Float32, &[6], &[1], Permission::ReadWrite) }.unwrap_err();
+    /// # use ringlane_engine::prelude::Explain;
+    /// assert_eq!(error.name(), "BufferOverlap");
+    /// # let _ = x;
+    /// # Ok::<(), ringlane_engine::Error>(())
+    /// ```
+    ///
+    /// # Safety
+    /// For `'d` the bytes of the view, from the first element to the last, are there, aligned for the type and valid for what
+    /// is permitted, and nobody else touches them in a way that conflicts with that. (On a chip whose memory the host does not
+    /// see, bytes between the elements are copied too.)
+    pub unsafe fn lend_strided(
+        &mut self,
+        base: *mut u8,
+        dtype: DType,
+        shape: &[u32],
+        strides: &[u32],
+        permission: Permission,
+    ) -> Result<BufferId> {
+        if strides.len() != shape.len() {
+            return Err(ViewError::RankMismatch { given: strides.len(), rank: shape.len() }.into());
+        }
+        let address = base.addr() as u64;
+        if !address.is_multiple_of(dtype.size_bytes() as u64) {
+            let element_bytes = dtype.size_bytes();
+            return Err(ViewError::Misaligned { offset_bytes: address, element_bytes }.into());
+        }
+        let dims: Vec<Dim> = shape.iter().zip(strides).map(|(&len, &stride)| Dim { len, stride }).collect();
+        // Its own last byte is the end of the buffer, once the shape is known to be possible.
+        let span = TensorView::from_parts(dtype, 0, &dims, u64::MAX)?.span_bytes();
+        let view = TensorView::from_parts(dtype, 0, &dims, span)?;
+        let end = address
+            .checked_add(span)
+            .ok_or(ViewError::PastEnd { end_bytes: u64::MAX, buffer_bytes: span })?;
+        let shares = |other: &Buffer| {
+            let first = other.space.base.addr() as u64;
+            let writes = permission == Permission::ReadWrite || other.permission == Permission::ReadWrite;
+            writes && address < first + other.space.bytes && first < end
+        };
+        if let Some(other) = self.list.iter().position(shares) {
+            return Err(Fault::Dynamic(DynamicError::BufferOverlap { buffer: self.list.len(), other }).into());
+        }
+        Ok(self.push(base, view, permission, Owner::Lender))
+    }
+
     /// As [`lend_at`](Self::lend_at), of memory that lives as long as `owner`, which is dropped with the buffer.
     ///
     /// # Safety
@@ -149,7 +209,7 @@ impl<'d> Buffers<'d> {
 
     fn push(&mut self, base: *mut u8, view: TensorView, permission: Permission, owner: Owner) -> BufferId {
         let index = self.list.len() as u32;
-        self.list.push(Buffer { space: Space { base, bytes: view.bytes() }, view, permission, owner });
+        self.list.push(Buffer { space: Space { base, bytes: view.span_bytes() }, view, permission, owner });
         BufferId { set: self.set, index }
     }
 
@@ -160,6 +220,7 @@ impl<'d> Buffers<'d> {
         if view.dtype() != T::DTYPE {
             return Err(Fault::ReadDType { tensor: view.dtype(), asked: T::DTYPE }.into());
         }
+        in_one_piece(view)?;
         // SAFETY: the buffer holds `elements()` values of `T`, aligned; no run borrows it while `&self` lives.
         Ok(unsafe { core::slice::from_raw_parts(space.base.cast(), view.elements() as usize) })
     }
@@ -167,6 +228,7 @@ impl<'d> Buffers<'d> {
     /// What a buffer is, and its bytes.
     pub fn bytes(&self, id: BufferId) -> Result<(TensorView, &[u8])> {
         let Buffer { space, view, .. } = &self.list[self.index_of(id)?];
+        in_one_piece(view)?;
         // SAFETY: the buffer has this many bytes, all of them written; no run borrows it while `&self` lives.
         Ok((*view, unsafe { core::slice::from_raw_parts(space.base, view.bytes() as usize) }))
     }
@@ -229,6 +291,12 @@ impl Drop for Buffers<'_> {
             unsafe { dealloc(buffer.space.base, layout) };
         }
     }
+}
+
+/// Refuses the values of a buffer with gaps as a slice.
+fn in_one_piece(view: &TensorView) -> Result<()> {
+    let refused = || Fault::NotInOnePiece { bytes: view.bytes() }.into();
+    if view.is_contiguous() { Ok(()) } else { Err(refused()) }
 }
 
 fn layout_of(bytes: u64) -> Result<Layout> {

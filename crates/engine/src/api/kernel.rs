@@ -8,6 +8,7 @@ use core::time::Duration;
 use ringlane_task::{Access, DType, TensorView};
 
 use super::args::Args;
+use super::dynamic::{DynBody, DynCost};
 use super::launch::Launch;
 use crate::limits::{SCALARS_MAX, TENSORS_MAX};
 
@@ -208,6 +209,8 @@ pub enum Cost {
         /// Bytes moved.
         bytes: fn(&Args<'_>) -> f64,
     },
+    /// Any of these, computed at run time.
+    Computed(&'static DynCost),
 }
 
 /// The body of a kernel in CUDA C++, which all threads of a GPU's block run. `docs/cuda.md` describes what it can use.
@@ -244,10 +247,19 @@ pub struct Kernel {
     arity: usize,
     /// What the arguments beyond `arity` are, if there may be more.
     more: Option<MoreArgs>,
-    call: for<'a> fn(&mut Args<'a>) -> KernelResult,
+    body: Body,
     cost: Option<Cost>,
     cuda: Option<CudaBody>,
     takes_anything: bool,
+}
+
+/// What a kernel runs.
+#[derive(Clone, Copy)]
+enum Body {
+    /// A function.
+    Function(for<'a> fn(&mut Args<'a>) -> KernelResult),
+    /// A closure that was made at run time.
+    Closure(&'static DynBody),
 }
 
 /// Arguments beyond those that every submit of a kernel gives.
@@ -268,6 +280,20 @@ impl Kernel {
         params: &'static [ParamSpec],
         call: for<'a> fn(&mut Args<'a>) -> KernelResult,
     ) -> Self {
+        Kernel::with_body(name, core, params, Body::Function(call))
+    }
+
+    /// A kernel from a closure.
+    pub(crate) const fn from_closure(
+        name: &'static str,
+        core: CoreType,
+        params: &'static [ParamSpec],
+        body: &'static DynBody,
+    ) -> Self {
+        Kernel::with_body(name, core, params, Body::Closure(body))
+    }
+
+    const fn with_body(name: &'static str, core: CoreType, params: &'static [ParamSpec], body: Body) -> Self {
         let (mut arity, mut more, mut i) = (0, None, 0);
         while i < params.len() {
             let takes = !matches!(params[i].kind, ParamKind::Context);
@@ -279,7 +305,7 @@ impl Kernel {
             }
             i += 1;
         }
-        Kernel { name, core, params, arity, more, call, cost: None, cuda: None, takes_anything: false }
+        Kernel { name, core, params, arity, more, body, cost: None, cuda: None, takes_anything: false }
     }
 
     /// A kernel that does nothing and takes any arguments, also in a mixed task: it replaces one of a recorded program
@@ -370,7 +396,10 @@ impl Kernel {
 
     #[inline]
     pub(crate) fn call(&self, args: &mut Args<'_>) -> KernelResult {
-        (self.call)(args)
+        match self.body {
+            Body::Function(call) => call(args),
+            Body::Closure(body) => body(args),
+        }
     }
 
     /// This kernel, run `count` times with block index `0..count`.

@@ -9,6 +9,7 @@ pub mod args;
 pub mod backend;
 pub mod block_view;
 pub mod buffers;
+pub mod dynamic;
 pub mod kernel;
 pub mod launch;
 pub mod orch;

@@ -111,6 +111,12 @@ pub(crate) fn bytes_of<T: Element>(values: &[T]) -> &[u8] {
     unsafe { core::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }
 
+/// The bytes of values, to be overwritten with those of others of the type.
+pub(crate) fn bytes_of_mut<T: Element>(values: &mut [T]) -> &mut [u8] {
+    // SAFETY: the bytes of a slice; an `Element` has no padding, and a backend writes valid ones.
+    unsafe { core::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values)) }
+}
+
 /// Refuses to read a tensor as another type than its own.
 fn check_type<T: Element>(tensor: &Tensor<'_>, site: Site) -> Result<()> {
     if tensor.dtype() == T::DTYPE {

@@ -10,6 +10,7 @@ use ringlane_task::Access;
 
 use super::arg::{Arg, ArgKind};
 use super::backend::{Backend, Inference};
+use super::dynamic::{DynOrch, DynTensor, Submission};
 use super::orch::Orch;
 use super::tensor::Tensor;
 use crate::fault::Result;
@@ -35,6 +36,27 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
     /// that it begins, and no other.
     pub unsafe fn backend(&mut self) -> &mut (dyn Backend + 's) {
         &mut *self.backend
+    }
+}
+
+impl DynOrch<'_> {
+    /// As [`begin_scope`](Self::begin_scope), without dependency inference inside: only explicit edges order its tasks.
+    ///
+    /// # Safety
+    /// The caller vouches that the tasks inside do not race with each other or with tasks before them.
+    #[track_caller]
+    pub unsafe fn begin_manual_scope(&mut self, label: Option<&str>) -> Result<()> {
+        self.begin(label, Inference::Off, Location::caller())
+    }
+}
+
+impl Submission<'_, '_, '_> {
+    /// The next argument: a tensor that the dependency inference does not follow.
+    ///
+    /// # Safety
+    /// As for [`Tensor::no_dep`].
+    pub unsafe fn no_dep(&mut self, tensor: &DynTensor) -> Result<()> {
+        self.push_tensor(tensor, Access::NoDep, None)
     }
 }
 
