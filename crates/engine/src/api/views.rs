@@ -119,6 +119,11 @@ impl<T: Element, const R: usize> ViewMut<'_, T, R> {
         self.layout.shape()
     }
 
+    /// The same elements, to read.
+    pub fn as_view(&self) -> View<'_, T, R> {
+        View { layout: self.layout, life: PhantomData }
+    }
+
     /// One contiguous row: the elements under all leading indices. Panics if rows are strided.
     #[track_caller]
     pub fn row(&mut self, outer: &[usize]) -> &mut [T] {
