@@ -4,6 +4,8 @@
 //! platform.h  memory operations, threads, time       ┐
 //! tensors.h   what a body sees of its arguments      ├─ the same for a GPU and for this machine's threads (RL_HOST)
 //! body.h      what else it can use                   │
+//! rows.h      products with rows of bf16 weights
+//! attention.h attention over pages of keys and values
 //! worker.h    the lists of entries                   │
 //! node.h      a launch for each task, to compare     ┘
 //! bodies      one function for each kernel, with #line back to the Rust file
@@ -18,10 +20,12 @@ use ringlane_engine::api::kernel::{CudaBody, Kernel, ParamCount, ParamKind, Para
 use ringlane_task::DType;
 
 /// The files of the device runtime, in the order in which they include each other.
-const RUNTIME: [(&str, &str); 5] = [
+const RUNTIME: [(&str, &str); 7] = [
     ("platform.h", include_str!("../device/platform.h")),
     ("tensors.h", include_str!("../device/tensors.h")),
     ("body.h", include_str!("../device/body.h")),
+    ("rows.h", include_str!("../device/rows.h")),
+    ("attention.h", include_str!("../device/attention.h")),
     ("worker.h", include_str!("../device/worker.h")),
     ("node.h", include_str!("../device/node.h")),
 ];

@@ -6,6 +6,8 @@
 
 #[path = "bodies/case.rs"]
 mod case;
+#[path = "bodies/decode.rs"]
+mod decode;
 #[path = "bodies/library.rs"]
 mod library;
 #[path = "bodies/table.rs"]

@@ -110,10 +110,10 @@ fn scenes_of(names: &[String]) -> Result<Vec<&'static Scene>, CliError> {
     Ok(found)
 }
 
-/// The cases with these names, in that order and each once; all of them if none is named.
+/// The cases with these names, in that order and each once; if none is named, all but the large ones.
 fn cases(scene: &'static Scene, names: &[String]) -> Result<Vec<&'static Case>, CliError> {
     if names.is_empty() {
-        return Ok(scene.cases.iter().collect());
+        return Ok(scene.usual_cases().collect());
     }
     let mut found: Vec<&'static Case> = Vec::new();
     for name in names {
@@ -181,17 +181,23 @@ mod tests {
         let expected = ["matmul small", "matmul deep", "vector small"];
         assert_eq!(chosen(&["matmul", "vector", "matmul"], &["small", "deep", "small"]).unwrap(), expected);
         let vector: Vec<_> =
-            scene("vector").unwrap().cases.iter().map(|case| format!("vector {}", case.name)).collect();
+            scene("vector").unwrap().usual_cases().map(|case| format!("vector {}", case.name)).collect();
         assert_eq!(chosen(&["vector"], &[]).unwrap(), vector);
     }
 
     #[test]
     fn all_is_every_scene_and_those_without_the_case_are_left_out() {
         let all = chosen(&["all"], &[]).unwrap();
-        assert_eq!(all.len(), scenes().iter().map(|scene| scene.cases.len()).sum::<usize>());
+        assert_eq!(all.len(), scenes().iter().map(|scene| scene.usual_cases().count()).sum::<usize>());
         assert_eq!(chosen(&["all"], &["one_tile"]).unwrap(), ["cholesky one_tile"]);
         let first = chosen(&["vector", "all"], &["small"]).unwrap();
         assert!(first[0] == "vector small" && first.len() > 4, "{first:?}");
+    }
+
+    #[test]
+    fn a_large_case_runs_only_if_it_is_named() {
+        assert!(!chosen(&["decode"], &[]).unwrap().contains(&"decode qwen3_0.6b".to_string()));
+        assert_eq!(chosen(&["all"], &["qwen3_0.6b"]).unwrap(), ["decode qwen3_0.6b"]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use common::{Sandbox, checked};
 use ringlane_trace::Manifest;
 
 /// Every scene that reads no values back, with its smallest cases.
-const CASES: [(&str, &str); 8] = [
+const CASES: [(&str, &str); 10] = [
     ("vector", "chunked"),
     ("matmul", "ragged"),
     ("wavefront", "ragged"),
@@ -17,6 +17,8 @@ const CASES: [(&str, &str); 8] = [
     ("cholesky", "ragged"),
     ("paged_attention", "ragged"),
     ("stream", "short"),
+    ("decode", "small"),
+    ("decode", "moe"),
 ];
 
 const MACHINES: [&[&str]; 5] = [

@@ -74,7 +74,7 @@ impl Workload {
 }
 
 fn workloads() -> Vec<Workload> {
-    let cases = scenes().into_iter().flat_map(|scene| scene.cases.iter().map(move |case| (scene, case)));
+    let cases = scenes().into_iter().flat_map(|scene| scene.usual_cases().map(move |case| (scene, case)));
     let quick = cases
         .filter(|(scene, case)| ["small", "few", "ragged"].contains(&case.name) && scene.name != "stream");
     let played = quick.map(|(scene, case)| Workload {

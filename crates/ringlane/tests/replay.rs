@@ -12,7 +12,7 @@ use ringlane::{Model, PolicyName, SimOptions};
 
 /// The cases that run quickly.
 fn cases(scene: &Scene) -> impl Iterator<Item = &'static Case> {
-    scene.cases.iter().filter(|case| !["large", "long", "fine", "scopes"].contains(&case.name))
+    scene.usual_cases().filter(|case| !["large", "long", "fine", "scopes"].contains(&case.name))
 }
 
 /// Records a case; the directory is removed with the returned value.

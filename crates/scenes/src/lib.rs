@@ -1,6 +1,6 @@
 //! Programs with known results.
 //!
-//! A [`Scene`] is a program with parameters, cases, seeded inputs and a golden computed by independent code. Nine
+//! A [`Scene`] is a program with parameters, cases, seeded inputs and a golden computed by independent code. Ten
 //! come with Ringlane; any crate registers more with `inventory::submit!`.
 //!
 //! ```
@@ -11,7 +11,7 @@
 //! let mut buffers = program.buffers()?;
 //! ringlane_engine::oracle::run(&mut buffers, |o| program.orchestrate(o))?;
 //! assert!(program.golden(&buffers)?.passed());
-//! assert!(scenes().len() >= 9);
+//! assert!(scenes().len() >= 10);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -26,6 +26,7 @@
 //! | `fanin` | every consumer reads every producer |
 //! | `stream` | millions of tiny tasks through nested scopes |
 //! | `moe` | values computed in the run determine what is submitted |
+//! | `decode` | a language model generates tokens, layer by layer |
 //!
 //! Every task is deterministic, so every schedule produces the same bytes: `output_hash` is equal for equal seeds.
 #![forbid(unsafe_code)]
@@ -33,6 +34,7 @@
 mod arith;
 mod cholesky;
 mod cost;
+mod decode;
 mod error;
 mod fanin;
 mod golden;

@@ -1,16 +1,17 @@
-//! All scenes: these nine, and those that other crates of the program register.
+//! All scenes: these ten, and those that other crates of the program register.
 //!
-//! The nine are registered in the module of the function that every user of scenes calls, so that the linker keeps
+//! The ten are registered in the module of the function that every user of scenes calls, so that the linker keeps
 //! them together with it.
 
 use ringlane_engine::inventory;
 
 use crate::scene::Scene;
-use crate::{cholesky, fanin, heat, matmul, moe, paged_attention, stream, vector, wavefront};
+use crate::{cholesky, decode, fanin, heat, matmul, moe, paged_attention, stream, vector, wavefront};
 
 inventory::collect!(Scene);
 
 inventory::submit! { cholesky::SCENE }
+inventory::submit! { decode::SCENE }
 inventory::submit! { fanin::SCENE }
 inventory::submit! { heat::SCENE }
 inventory::submit! { matmul::SCENE }

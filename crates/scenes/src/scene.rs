@@ -111,6 +111,10 @@ pub trait Program {
     fn outputs(&self) -> Vec<BufferId> {
         Vec::new()
     }
+    /// Whether it takes so much memory that its case runs only if it is named.
+    fn is_large(&self) -> bool {
+        false
+    }
     /// How to divide it into parts for several chips; `None` if that is not possible.
     fn parts(&self) -> Option<&dyn Parts> {
         None
@@ -131,6 +135,23 @@ impl Scene {
     /// The case that runs if none is chosen.
     pub fn default_case(&self) -> &'static Case {
         &self.cases[0]
+    }
+
+    /// The cases that run if none is named: all but those of [large](Program::is_large) programs.
+    ///
+    /// ```
+    /// use ringlane_scenes::Scene;
+    /// let scene = Scene::find("decode")?;
+    /// assert!(scene.usual_cases().all(|case| case.name != "qwen3_0.6b"));
+    /// assert!(scene.case("qwen3_0.6b").is_ok());
+    /// # Ok::<(), ringlane_scenes::SceneError>(())
+    /// ```
+    pub fn usual_cases(&self) -> impl Iterator<Item = &'static Case> + use<'_> {
+        let is_large = |case| {
+            let program = self.settings(case, &[], 0).and_then(|settings| (self.build)(&settings));
+            program.is_ok_and(|program| program.is_large())
+        };
+        self.cases.iter().filter(move |case| !is_large(case))
     }
 
     /// The case of this name, or an error that lists all cases.

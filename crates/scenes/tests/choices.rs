@@ -3,11 +3,21 @@
 use ringlane_engine::prelude::*;
 use ringlane_scenes::{Scene, SceneError, scenes};
 
-const NAMES: [&str; 9] =
-    ["cholesky", "fanin", "heat", "matmul", "moe", "paged_attention", "stream", "vector", "wavefront"];
+const NAMES: [&str; 10] = [
+    "cholesky",
+    "decode",
+    "fanin",
+    "heat",
+    "matmul",
+    "moe",
+    "paged_attention",
+    "stream",
+    "vector",
+    "wavefront",
+];
 
 #[test]
-fn all_nine_scenes_survive_the_linker() {
+fn all_ten_scenes_survive_the_linker() {
     assert_eq!(scenes().iter().map(|scene| scene.name).collect::<Vec<_>>(), NAMES);
 }
 
@@ -75,6 +85,12 @@ fn a_bad_value_is_refused_with_its_name_and_what_is_allowed() {
         ("fanin", "tensors", "64"),
         ("stream", "tasks", "0"),
         ("moe", "experts", "1"),
+        ("decode", "hidden", "65"),
+        ("decode", "heads", "3"),
+        ("decode", "head_dim", "12"),
+        ("decode", "experts", "1"),
+        ("decode", "layers", "0"),
+        ("decode", "context", "65537"),
         ("moe", "hot", "1"),
         ("moe", "hot", "9"),
     ];

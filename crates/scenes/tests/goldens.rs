@@ -13,7 +13,7 @@ use support::{Run, run, run_with};
 /// Runs every case of a scene and prints its result, for `--nocapture`.
 fn every_case_passes(name: &str) {
     let scene = Scene::find(name).unwrap();
-    for case in scene.cases {
+    for case in scene.usual_cases() {
         let start = Instant::now();
         let Run { golden, elapsed, .. } = run(scene, case, 1);
         println!("{name} {}: ran {elapsed:?}, all {:?}, {golden:?}", case.name, start.elapsed());
@@ -24,6 +24,11 @@ fn every_case_passes(name: &str) {
 #[test]
 fn every_case_of_cholesky_passes() {
     every_case_passes("cholesky");
+}
+
+#[test]
+fn every_case_of_decode_passes() {
+    every_case_passes("decode");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use ringlane_engine::alone::{AloneArg, TaskAlone};
 use ringlane_engine::api::kernel::registered_kernels;
-use ringlane_task::{Access, DType, Scalar, TensorView};
+use ringlane_task::{Access, DType, Scalar, TensorView, bf16};
 
 use super::library::{Library, Threads};
 
@@ -73,11 +73,16 @@ impl Tensor {
     }
 
     fn view(&self) -> (u64, TensorView) {
-        let margin = if self.inside { [2, 3] } else { [0, 0] };
-        let larger: Vec<u32> = self.shape.iter().zip(margin).map(|(len, margin)| len + margin).collect();
+        // Of the first two dimensions.
+        let inside = |sizes: [u32; 2]| {
+            let sizes = if self.inside { sizes } else { [0, 0] };
+            sizes.into_iter().chain(core::iter::repeat(0)).take(self.shape.len())
+        };
+        let larger: Vec<u32> =
+            self.shape.iter().zip(inside([2, 3])).map(|(len, margin)| len + margin).collect();
         let whole = TensorView::contiguous(self.dtype, &larger).unwrap();
-        let start = [1, 2].map(|at| if self.inside { at } else { 0 });
-        (whole.bytes(), whole.tile(&start[..self.shape.len()], self.shape).unwrap())
+        let start: Vec<u32> = inside([1, 2]).collect();
+        (whole.bytes(), whole.tile(&start, self.shape).unwrap())
     }
 
     fn bytes(&self, random: &mut u64) -> Vec<u8> {
@@ -88,10 +93,31 @@ impl Tensor {
         });
         match self.dtype {
             DType::Float32 => values.flat_map(|x| (x as f32).to_le_bytes()).collect(),
+            DType::BFloat16 => values.flat_map(|x| bf16::from_f64(x).to_le_bytes()).collect(),
             DType::Int32 => values.flat_map(|x| (x as i32).to_le_bytes()).collect(),
             DType::UInt32 => values.flat_map(|x| ((x * 2e9) as i64 as u32).to_le_bytes()).collect(),
             DType::UInt8 => values.map(|x| x as u8).collect(),
             other => panic!("no case has a tensor of {other}"),
+        }
+    }
+}
+
+/// What a comparison with a tolerance needs.
+trait Floats {
+    /// The values of these bytes, if they are floating-point numbers.
+    fn floats(self, bytes: &[u8]) -> Option<Vec<f32>>;
+}
+
+impl Floats for DType {
+    fn floats(self, bytes: &[u8]) -> Option<Vec<f32>> {
+        match self {
+            DType::Float32 => {
+                Some(bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect())
+            }
+            DType::BFloat16 => {
+                Some(bytes.as_chunks().0.iter().map(|bytes| bf16::from_le_bytes(*bytes).to_f32()).collect())
+            }
+            _ => None,
         }
     }
 }
@@ -209,24 +235,23 @@ impl Case {
             _ => return Some(format!("{:?} instead of {:?}", got.as_ref().err(), want.as_ref().err())),
         };
         for (at, (tensor, (want, got))) in self.tensors().zip(want.iter().zip(got)).enumerate() {
-            let differs = |(want, got): (&[u8; 4], &[u8; 4])| {
-                let (want, got) = (f32::from_le_bytes(*want), f32::from_le_bytes(*got));
+            let (bytes, floats) =
+                (tensor.dtype.size_bytes(), (tensor.dtype.floats(want), tensor.dtype.floats(got)));
+            let differs = |(want, got): (&f32, &f32)| {
                 let close = f64::from(want - got).abs() <= self.tolerance;
                 want.to_bits() != got.to_bits() && !close
             };
-            let position = if tensor.dtype == DType::Float32 {
-                want.as_chunks().0.iter().zip(got.as_chunks().0).position(differs)
-            } else {
-                want.iter()
-                    .zip(got)
-                    .position(|(want, got)| want != got)
-                    .map(|byte| byte / tensor.dtype.size_bytes())
+            let position = match floats {
+                (Some(want), Some(got)) => want.iter().zip(&got).position(differs),
+                _ => want.iter().zip(got).position(|(want, got)| want != got).map(|byte| byte / bytes),
             };
             if let Some(element) = position {
-                let bytes = element * tensor.dtype.size_bytes()..(element + 1) * tensor.dtype.size_bytes();
-                let value = |all: &[u8]| all[bytes.clone()].try_into().map(f32::from_le_bytes);
+                let value = |all: &[u8]| match tensor.dtype.floats(all) {
+                    Some(values) => values[element].to_string(),
+                    None => format!("{:?}", &all[element * bytes..][..bytes]),
+                };
                 return Some(format!(
-                    "tensor {at}, element {element}: {:?} instead of {:?}",
+                    "tensor {at}, element {element}: {} instead of {}",
                     value(got),
                     value(want)
                 ));

@@ -4,6 +4,7 @@
 use ringlane_task::DType::{Int32, UInt8, UInt32};
 
 use super::case::{Case, Fill, Given, inout, read, scalar, write};
+use super::decode;
 
 /// A case of one block.
 macro_rules! case {
@@ -21,8 +22,11 @@ const SCORE: Fill = |_, _, random| ((random + 1.0) * 9.0).floor();
 const ROUTE: Fill = |i, j, _| f64::from((i * 7 + i / 3 + j * 2) % 5);
 
 pub fn cases() -> Vec<Case> {
-    [elementwise(), products(), cholesky(), grids(), attention(), experts(), combined(), gathers()]
+    let scenes =
+        [elementwise(), products(), cholesky(), grids(), attention(), experts(), combined(), gathers()];
+    scenes
         .into_iter()
+        .chain([decode::projections(), decode::attention(), decode::choices()])
         .flatten()
         .collect()
 }

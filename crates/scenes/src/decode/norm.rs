@@ -1,0 +1,65 @@
+//! Arithmetic that the kernels share: products with bf16 weights, and RMSNorm.
+
+use ringlane_engine::prelude::View;
+use ringlane_task::bf16;
+
+/// What a norm adds to the mean square.
+pub(super) const EPSILON: f32 = 1e-6;
+/// Partial sums of [`dot`]: vectors of eight, and enough of them to hide the latency of an addition.
+const LANES: usize = 32;
+
+/// The number that a bf16 is, without the special treatment of NaN that keeps a loop from being vectorised.
+#[inline(always)]
+pub(super) fn wide(x: bf16) -> f32 {
+    f32::from_bits(u32::from(x.to_bits()) << 16)
+}
+
+/// Σ wᵢ·xᵢ over the shorter of the two.
+#[inline]
+pub(super) fn dot(w: &[bf16], x: &[f32]) -> f32 {
+    let len = w.len().min(x.len());
+    let ((w, w_rest), (x, x_rest)) = (w[..len].as_chunks::<LANES>(), x[..len].as_chunks::<LANES>());
+    let mut lanes = [0.0f32; LANES];
+    for (w, x) in w.iter().zip(x) {
+        for i in 0..LANES {
+            lanes[i] += wide(w[i]) * x[i];
+        }
+    }
+    let rest: f32 = w_rest.iter().zip(x_rest).map(|(w, x)| wide(*w) * x).sum();
+    lanes.iter().sum::<f32>() + rest
+}
+
+/// The factor of a norm: 1 / √(mean square + ε).
+pub(super) fn rms(x: &[f32]) -> f32 {
+    (crate::arith::dot(x, x) / x.len() as f32 + EPSILON).sqrt().recip()
+}
+
+/// Each row, normalised and multiplied by the gain, one after another.
+pub(super) fn normalised(x: &View<'_, f32, 2>, gain: &[bf16]) -> Vec<f32> {
+    let rows = (0..x.shape()[0]).map(|i| x.row(&[i]));
+    rows.flat_map(|row| {
+        let factor = rms(row);
+        row.iter().zip(gain).map(move |(x, gain)| x * factor * wide(*gain))
+    })
+    .collect()
+}
+
+/// x / (1 + e⁻ˣ)
+pub(super) fn silu(x: f32) -> f32 {
+    x / (1.0 + (-x).exp())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_product_counts_every_element_once() {
+        for len in [0, 1, 31, 32, 33, 100] {
+            let w: Vec<bf16> = (0..len).map(|i| bf16::from_f32(i as f32)).collect();
+            let x: Vec<f32> = (0..len).map(|i| (len - i) as f32).collect();
+            let want: f32 = (0..len).map(|i| (i * (len - i)) as f32).sum();
+            assert_eq!(dot(&w, &x), want);
+        }
+    }
+}
