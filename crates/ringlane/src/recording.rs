@@ -26,7 +26,7 @@ use ringlane_report::page::{self, PageError, PageOptions};
 use ringlane_task::DfxFlags;
 #[cfg(feature = "report")]
 use ringlane_trace::ArtifactFile;
-use ringlane_trace::{CheckReport, DfxCost, FileEntry, TraceError, check_run};
+use ringlane_trace::{CheckReport, DfxCost, FileEntry, Manifest, TraceError, check_run};
 
 /// What is recorded for a page by default: everything but the data of tasks, which can be large.
 pub const REPORTED: DfxFlags =
@@ -71,6 +71,22 @@ pub struct Recording {
 impl Recording {
     pub(crate) fn new(dir: PathBuf, exported: Exported) -> Self {
         Recording { dir, exported }
+    }
+
+    /// The recording in a run directory, of this program or of another.
+    ///
+    /// ```no_run
+    /// println!("{} segments", ringlane::Recording::open("outputs/cholesky")?.critical_path()?.segments.len());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn open(dir: impl AsRef<Path>) -> Result<Self, TraceError> {
+        let dir = dir.as_ref().to_path_buf();
+        let Manifest { files, dfx_cost: cost, pmu, record_bytes, rings: capacities, .. } =
+            Manifest::read(&dir)?;
+        let (memory_bytes, problems, interrupted) = (0, Vec::new(), false);
+        let exported =
+            Exported { files, cost, pmu, memory_bytes, record_bytes, capacities, problems, interrupted };
+        Ok(Recording { dir, exported })
     }
 
     /// The run's directory.

@@ -193,6 +193,11 @@ impl OnPlatform {
         self
     }
 
+    /// The options of the chip set so far.
+    pub fn chip_options(&self) -> &ChipOptions {
+        &self.request.options
+    }
+
     /// Creates the runtime, with the threads and capacities of `config`.
     ///
     /// ```
