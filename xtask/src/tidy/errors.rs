@@ -1,7 +1,8 @@
 //! Every error's name is on the page of errors, and every name there is an error's.
 //!
 //! A user who sees an error searches the page for its name; one that is missing there, or was renamed in the code alone, leads
-//! nowhere. An error's name is a string like `"RunExists"` in a function `name(&self) -> &'static str`. On the page, the first
+//! nowhere. An error's name is a string like `"RunExists"` in a function `name(&self) -> &'static str`; of the Python package, it is
+//! the first argument of the function that makes the exception. On the page, the first
 //! column of a table holds names of errors only; elsewhere a name may be that of a type, but of one that the code has.
 
 use std::collections::BTreeSet;
@@ -33,6 +34,15 @@ pub fn unlisted(files: &[File]) -> Vec<Finding> {
             names.insert(name);
         }
     }
+    for file in files.iter().filter(|file| is_of_package(&file.path)) {
+        for name in names_of_exceptions(&file.text) {
+            if !on_page.iter().any(|mention| mention.name == name) && names.insert(name.clone()) {
+                let wrong = format!("the error `{name}` is not in {PAGE}");
+                findings.push(Finding::new(file, 1, wrong, "say there when it comes and what to do"));
+            }
+            names.insert(name);
+        }
+    }
     let is_stale = |mention: &&Mention| match mention.place {
         Place::FirstColumn => !names.contains(mention.name),
         Place::Elsewhere => !words.contains(mention.name),
@@ -48,6 +58,22 @@ pub fn unlisted(files: &[File]) -> Vec<Finding> {
 fn is_source(path: &str) -> bool {
     let mut parts = path.split('/');
     parts.next() == Some("crates") && parts.nth(1) == Some("src")
+}
+
+/// Whether a file is a part of the Python package.
+fn is_of_package(path: &str) -> bool {
+    path.starts_with("crates/python/src/") || (path.starts_with("python/ringlane/") && path.ends_with(".py"))
+}
+
+/// The names that calls of `raise` in Rust and of `make` in Python give to exceptions.
+fn names_of_exceptions(text: &str) -> impl Iterator<Item = String> + '_ {
+    let calls = ["raise(", "make("].into_iter().flat_map(|call| text.split(call).skip(1));
+    calls.filter_map(|rest| {
+        let name = rest.trim_start().strip_prefix('"')?.split('"').next()?;
+        let is_name =
+            name.starts_with(|c: char| c.is_ascii_uppercase()) && name.chars().all(char::is_alphanumeric);
+        is_name.then(|| name.to_string())
+    })
 }
 
 /// The names that functions on one level give to errors, with their lines.

@@ -43,6 +43,12 @@ impl Known {
                     add_words(&file.text, &mut known.identifiers);
                     add_words(&file.text, &mut known.words);
                 }
+                // The package, its plugin for pytest with its options, and scripts.
+                Some("py") => {
+                    add_words(&file.text, &mut known.identifiers);
+                    add_words(&file.text, &mut known.words);
+                    known.options.extend(added_options(&file.text));
+                }
                 _ => add_words(&file.text, &mut known.words),
             }
         }
@@ -127,6 +133,11 @@ impl Known {
     pub fn has_command(&self, name: &str) -> bool {
         self.commands.contains(name)
     }
+}
+
+/// The options that a Python file adds to a command: `add("--name", …)`.
+fn added_options(text: &str) -> impl Iterator<Item = String> + '_ {
+    text.split("add(\"--").skip(1).filter_map(|rest| rest.split('"').next()).map(str::to_string)
 }
 
 /// The name of the package that a manifest describes.

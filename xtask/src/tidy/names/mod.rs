@@ -27,14 +27,19 @@ use super::tree::File;
 use known::Known;
 
 /// Names of the world outside that pages mention: of tools, system calls, instructions, other libraries.
-const FOREIGN: [&str; 10] = [
+const FOREIGN: [&str; 15] = [
+    "aicpu_thread_num",
+    "atol",
     "callgrind",
+    "compute_golden",
+    "generate_inputs",
     "memfd",
     "movnti",
     "mpi_yield_when_idle",
     "nohup",
     "PR_SET_PDEATHSIG",
     "rdtsc",
+    "rtol",
     "SHUTTLE_RANDOM_SEED",
     "std",
     "zlib",
@@ -42,7 +47,7 @@ const FOREIGN: [&str; 10] = [
 /// Options that a page names without their tool, and those that every command has.
 const FOREIGN_OPTIONS: [&str; 6] = ["args", "cfg", "features", "help", "oversubscribe", "version"];
 /// Tools whose options are theirs.
-const TOOLS: [&str; 4] = ["git", "mpirun", "rustup", "valgrind"];
+const TOOLS: [&str; 5] = ["git", "mpirun", "mypy", "rustup", "valgrind"];
 
 /// Endings of files that are ours wherever a page names them.
 const ENDINGS: [&str; 8] = ["rs", "md", "toml", "py", "sh", "yml", "mjs", "css"];
