@@ -2,7 +2,7 @@
 //!
 //! A hash table of lists. Each access keeps its own links and the hash of its cell; reads and writes of a cell are apart.
 
-use super::{NONE, TensorMap};
+use super::{Links, NONE, TensorMap};
 
 /// The most buckets that are made at first; more are made as they are needed.
 const BUCKETS_MAX: usize = 1 << 17;
@@ -49,7 +49,7 @@ impl TensorMap {
     /// Puts an access into a cell.
     #[inline]
     pub(super) fn link_bucket(&mut self, index: u32, cell: u32) {
-        self.accesses[index].home = hash(self.accesses[index].root, cell);
+        self.links[index].home = hash(self.accesses[index].root, cell);
         self.push_to_bucket(index);
         self.buckets.filed += 1;
         if self.buckets.filed > self.buckets.heads.len() {
@@ -59,28 +59,28 @@ impl TensorMap {
 
     #[inline]
     fn push_to_bucket(&mut self, index: u32) {
-        let access = &mut self.accesses[index];
-        let at = self.buckets.at(access.home, access.kind());
+        let (access, links) = (&mut self.accesses[index], &mut self.links[index]);
+        let at = self.buckets.at(links.home, access.kind());
         let next = core::mem::replace(&mut self.buckets.heads[at], index);
-        (access.bucket_prev, access.bucket_next) = (NONE, next);
+        (links.bucket_prev, access.bucket_next) = (NONE, next);
         if next != NONE {
-            self.accesses[next].bucket_prev = index;
+            self.links[next].bucket_prev = index;
         }
     }
 
     /// Takes an access out of its cell.
     #[inline]
     pub(super) fn unlink_bucket(&mut self, index: u32) {
-        let access = self.accesses[index];
-        match access.bucket_prev {
+        let (next, Links { home, bucket_prev, .. }) = (self.accesses[index].bucket_next, self.links[index]);
+        match bucket_prev {
             NONE => {
-                let at = self.buckets.at(access.home, access.kind());
-                self.buckets.heads[at] = access.bucket_next;
+                let at = self.buckets.at(home, self.accesses[index].kind());
+                self.buckets.heads[at] = next;
             }
-            prev => self.accesses[prev].bucket_next = access.bucket_next,
+            prev => self.accesses[prev].bucket_next = next,
         }
-        if access.bucket_next != NONE {
-            self.accesses[access.bucket_next].bucket_prev = access.bucket_prev;
+        if next != NONE {
+            self.links[next].bucket_prev = bucket_prev;
         }
         self.buckets.filed -= 1;
     }

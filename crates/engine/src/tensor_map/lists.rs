@@ -1,6 +1,6 @@
 //! The lists of a tensor's accesses: putting accesses on them, and taking them off.
 
-use super::{Access, Bounds, Filed, NONE, Owned, TensorMap};
+use super::{Access, Bounds, Filed, Links, NONE, Owned, TensorMap};
 use crate::slot::SlotIndex;
 
 impl TensorMap {
@@ -17,25 +17,22 @@ impl TensorMap {
         let head = &mut self.roots[root].heads[list];
         let next = *head;
         let index = self.accesses.take(Access {
-            task,
+            bounds: Bounds::EMPTY,
             root,
-            at,
-            next_of_task: owned.first_access,
-            prev: NONE,
-            next,
-            home: NONE,
-            bucket_prev: NONE,
             bucket_next: NONE,
+            task,
+            at,
             list: list as u8,
             filed: Filed::List,
             whole,
             linked: true,
-            bounds: Bounds::EMPTY,
         });
+        let next_of_task = owned.first_access;
+        self.links.set(index, Links { next_of_task, prev: NONE, next, home: NONE, bucket_prev: NONE });
         *head = index;
         owned.first_access = index;
         if next != NONE {
-            self.accesses[next].prev = index;
+            self.links[next].prev = index;
         }
         index
     }
@@ -45,14 +42,14 @@ impl TensorMap {
     pub(super) fn unlink(&mut self, index: u32) {
         let access = &mut self.accesses[index];
         access.linked = false;
-        let (prev, next, root, list, filed) =
-            (access.prev, access.next, access.root, access.list, access.filed);
+        let (root, list, filed) = (access.root, access.list, access.filed);
+        let Links { prev, next, .. } = self.links[index];
         match prev {
             NONE => self.roots[root].heads[list as usize] = next,
-            prev => self.accesses[prev].next = next,
+            prev => self.links[prev].next = next,
         }
         if next != NONE {
-            self.accesses[next].prev = prev;
+            self.links[next].prev = prev;
         }
         if filed != Filed::List {
             self.take_out_part(index);

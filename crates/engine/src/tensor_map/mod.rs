@@ -31,7 +31,7 @@ mod whole_tests;
 pub use axes::Bounds;
 use buckets::Buckets;
 use parts::Parts;
-use pool::Pool;
+use pool::{Beside, Pool};
 use ringlane_task::Resource;
 pub use root::Root;
 use tree::Trees;
@@ -77,27 +77,36 @@ impl Stamp {
     pub(super) const NOBODY: Stamp = Stamp { slot: SlotIndex(0), number: Self::NO_NUMBER };
 }
 
-/// An access of a task that is not reclaimed.
+/// An access of a task that is not reclaimed: what a lookup reads of it, in one cache line.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 struct Access {
-    task: SlotIndex,
+    /// Of a part, along its tensor's axes.
+    bounds: Bounds,
     root: u32,
+    bucket_next: u32,
+    task: SlotIndex,
     /// Where its record is kept.
     at: u32,
-    /// The next access of the same task, or of the free list.
+    list: u8,
+    filed: Filed,
+    whole: bool,
+    linked: bool,
+}
+
+const _: () = assert!(size_of::<Access>() == 64);
+
+/// The other links of an access, at the same index: for inserting it and taking it out.
+#[derive(Clone, Copy, Debug)]
+struct Links {
+    /// The next access of the same task.
     next_of_task: u32,
+    /// Its neighbours on its tensor's list.
     prev: u32,
     next: u32,
     /// The hash of its cell, or its node of a tree.
     home: u32,
     bucket_prev: u32,
-    bucket_next: u32,
-    list: u8,
-    filed: Filed,
-    whole: bool,
-    linked: bool,
-    /// Of a part, along its tensor's axes.
-    bounds: Bounds,
 }
 
 impl Access {
@@ -191,6 +200,7 @@ pub struct TensorMap {
     first_tag: TensorTag,
     roots: Pool<Root>,
     accesses: Pool<Access>,
+    links: Beside<Links>,
     readers: Pool<Reader>,
     parts: Pool<Parts>,
     buckets: Buckets,
@@ -209,6 +219,7 @@ impl TensorMap {
             first_tag: TensorTag::default(),
             roots: Pool::with_capacity(0),
             accesses: Pool::with_capacity(capacity as usize),
+            links: Beside::with_capacity(capacity as usize),
             readers: Pool::with_capacity(capacity as usize),
             parts: Pool::with_capacity(0),
             buckets: Buckets::new(capacity as usize),
@@ -231,6 +242,7 @@ impl TensorMap {
         self.capacity = capacity as u64;
         self.roots.clear();
         self.accesses.clear();
+        self.links.clear();
         self.readers.clear();
         self.parts.clear();
         self.buckets.clear();
@@ -344,7 +356,7 @@ impl TensorMap {
     ) {
         let mut at = head;
         while at != NONE {
-            let next = self.accesses[at].next;
+            let next = self.links[at].next;
             self.meet(at, new, bounds, regions, found);
             at = next;
         }
@@ -412,12 +424,11 @@ impl TensorMap {
     fn free(&mut self, owned: Owned) {
         let mut at = owned.first_access;
         while at != NONE {
-            let access = self.accesses[at];
-            if access.linked {
+            if self.accesses[at].linked {
                 self.unlink(at);
             }
             self.accesses.give(at);
-            at = access.next_of_task;
+            at = self.links[at].next_of_task;
         }
         let mut id = owned.first_root;
         while id != NONE {

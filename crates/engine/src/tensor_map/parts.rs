@@ -234,8 +234,8 @@ impl TensorMap {
                 parts.in_trees += 1;
                 access.filed = Filed::Tree;
                 let tree = &mut parts.trees[access.kind()];
-                let accesses = &mut self.accesses;
-                self.trees.insert(tree, *bounds, index, &mut |access, node| accesses[access].home = node);
+                let links = &mut self.links;
+                self.trees.insert(tree, *bounds, index, &mut |access, node| links[access].home = node);
             }
         }
     }
@@ -254,8 +254,9 @@ impl TensorMap {
             Filed::Tree => {
                 parts.in_trees -= 1;
                 let tree = &mut parts.trees[access.kind()];
-                let accesses = &mut self.accesses;
-                self.trees.remove(tree, access.home, index, &mut |access, node| accesses[access].home = node);
+                let home = self.links[index].home;
+                let links = &mut self.links;
+                self.trees.remove(tree, home, index, &mut |access, node| links[access].home = node);
             }
         }
     }
@@ -269,18 +270,18 @@ impl TensorMap {
             let mut at = self.roots[root].heads[list + PART];
             while at != NONE {
                 self.take_out_part(at);
-                at = self.accesses[at].next;
+                at = self.links[at].next;
             }
         }
         for list in [WRITE, READ] {
             let mut at = self.roots[root].heads[list + PART];
             while at != NONE {
-                let Access { task, at: record, next, .. } = self.accesses[at];
+                let Access { task, at: record, .. } = self.accesses[at];
                 let region = regions.region(task, record);
                 let region = Region { offset: region.offset - base, ..region };
                 let bounds = self.parts[parts].axes.bounds(&region);
                 self.file_in(parts, at, &bounds);
-                at = next;
+                at = self.links[at].next;
             }
         }
     }

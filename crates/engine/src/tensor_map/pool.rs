@@ -84,3 +84,41 @@ impl<T> IndexMut<u32> for Pool<T> {
         unsafe { self.items.get_unchecked_mut(index as usize) }
     }
 }
+
+/// More about the records of a pool, at the same indices, where most uses of a record do not need it.
+#[derive(Debug)]
+pub(super) struct Beside<T>(Vec<T>);
+
+impl<T> Beside<T> {
+    pub(super) fn with_capacity(capacity: usize) -> Self {
+        Beside(Vec::with_capacity(capacity))
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// For the record that the pool has just given this index.
+    #[inline]
+    pub(super) fn set(&mut self, index: u32, item: T) {
+        match self.0.get_mut(index as usize) {
+            Some(place) => *place = item,
+            None => self.0.push(item),
+        }
+    }
+}
+
+impl<T> Index<u32> for Beside<T> {
+    type Output = T;
+    #[inline]
+    fn index(&self, index: u32) -> &T {
+        &self.0[index as usize]
+    }
+}
+
+impl<T> IndexMut<u32> for Beside<T> {
+    #[inline]
+    fn index_mut(&mut self, index: u32) -> &mut T {
+        &mut self.0[index as usize]
+    }
+}

@@ -2,7 +2,7 @@
 //!
 //! Its tasks are never reclaimed, so an access that a write covers is freed at once, and a tensor when it is said to be gone.
 
-use super::{Access, NONE, Root, Superseded, TensorMap};
+use super::{NONE, Root, Superseded, TensorMap};
 use crate::api::buffers::Permission;
 
 /// Accesses that there is room for at first.
@@ -24,8 +24,8 @@ impl TensorMap {
         for list in 0..self.roots[id].heads.len() {
             let mut index = self.roots[id].heads[list];
             while index != NONE {
-                let Access { next, at, .. } = self.accesses[index];
-                gone(at);
+                let next = self.links[index].next;
+                gone(self.accesses[index].at);
                 self.unlink(index);
                 self.accesses.give(index);
                 index = next;

@@ -4,7 +4,7 @@
 //! its task's slot carries its number; nothing has to be undone when the task is reclaimed. So a list also holds stamps of
 //! tasks that are gone: they are dropped when it has grown to three times the length that it had after the last time.
 
-use super::{Access, Hazard, Met, NONE, NewAccess, PART, READ, Root, Stamp, TensorMap, WRITE};
+use super::{Hazard, Met, NONE, NewAccess, PART, READ, Root, Stamp, TensorMap, WRITE};
 use crate::submit::Follow;
 
 /// Stamps on a tensor's list before any is dropped.
@@ -126,8 +126,8 @@ impl TensorMap {
         for list in 0..4 {
             let mut at = self.roots[id].heads[list];
             while at != NONE {
-                let Access { task, next, .. } = self.accesses[at];
-                follow.add(task);
+                follow.add(self.accesses[at].task);
+                let next = self.links[at].next;
                 self.unlink(at);
                 at = next;
             }
@@ -142,7 +142,7 @@ impl TensorMap {
             let mut at = head;
             while at != NONE {
                 follow.add(self.accesses[at].task);
-                at = self.accesses[at].next;
+                at = self.links[at].next;
             }
         }
     }
