@@ -66,6 +66,8 @@ pub(crate) struct CpuThread<'s, P> {
     search: Search,
     sampler: Sampler,
     clock: CpuClock,
+    /// Tasks that the submitter has pushed and not shown.
+    unshown: u32,
 }
 
 impl<P: Probe> ReadySink for CpuThread<'_, P> {
@@ -103,6 +105,7 @@ impl<'s, P: Probe> CpuThread<'s, P> {
             search: Search::new(core, shared.queues.len()),
             sampler: Sampler::default(),
             clock: CpuClock::get(),
+            unshown: 0,
         }
     }
 
@@ -119,6 +122,14 @@ impl<'s, P: Probe> CpuThread<'s, P> {
         self.queue().push(task);
         if self.shared.threading == Threading::Multi {
             self.shared.sleep.pushed();
+        }
+    }
+
+    /// The submitter does something else than submitting: thieves see all that it pushed.
+    #[inline]
+    fn show(&mut self) {
+        if core::mem::take(&mut self.unshown) > 0 {
+            self.queue().show();
         }
     }
 
@@ -145,7 +156,9 @@ impl<'s, P: Probe> CpuThread<'s, P> {
         };
         for victim in self.search.victims(self.core, demand) {
             let queue = &queues[victim];
-            if self.search.accepts(demand, victim, queue.state(), grain) {
+            let believed = self.search.believes(demand, victim);
+            let state = if believed { queue.shown_state() } else { queue.state() };
+            if self.search.accepts(demand, victim, state, grain) {
                 let share = |waiting| search::share(victim, waiting, queues.len(), grain);
                 if let Some(task) = queue.steal_into(self.queue(), share) {
                     self.probe.stole(self.core_id());
@@ -311,6 +324,12 @@ impl<P: Probe> Chip for CpuThread<'_, P> {
     #[inline]
     fn publish(&mut self, task: SlotIndex) {
         self.push(task);
+        if self.shared.threading == Threading::Multi {
+            self.unshown += 1;
+            if self.unshown >= search::shown_pushes(&self.shared.grain) {
+                self.show();
+            }
+        }
     }
 
     #[inline]
@@ -326,6 +345,7 @@ impl<P: Probe> Chip for CpuThread<'_, P> {
 
     /// Helps: runs some tasks, or waits a little.
     fn relax(&mut self) {
+        self.show();
         for _ in 0..HELP_TASKS {
             match self.take() {
                 Some(task) => {

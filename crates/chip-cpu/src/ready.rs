@@ -10,6 +10,8 @@
 //! Who touches what
 //! - `tail` and `entries` are written by the owner only, and so is `seen`, which nobody else reads. A push stores into lines
 //!   that thieves only read, and loads nothing that they write.
+//! - `shown` is a `tail` of a moment ago, which the submitter stores once for several pushes. Thieves that search for a batch read
+//!   it in place of `tail`: each of their reads of `tail` takes the line away from the owner, whose next push waits for it.
 //! - `head` is moved by the owner's pop and by thieves, always by an exchange, always forward. Positions are 64 bits and
 //!   never wrap, so an exchange succeeds only if no task was taken since `head` was loaded.
 //!
@@ -36,6 +38,8 @@ pub(crate) struct ReadyQueue {
     /// The position of the oldest task.
     head: Padded<AtomicU64>,
     owner: Padded<OwnerLine>,
+    /// What `tail` was at the last `show`. A hint.
+    shown: Padded<AtomicU64>,
     entries: Reserved<Entry>,
 }
 
@@ -64,7 +68,8 @@ impl ReadyQueue {
     pub(crate) fn new(tasks: usize) -> Result<Self> {
         let entries = Reserved::new((tasks + STEAL_MAX as usize).next_power_of_two(), "a ready queue")?;
         let owner = OwnerLine { tail: AtomicU64::new(0), seen: AtomicU64::new(0) };
-        Ok(ReadyQueue { head: Padded(AtomicU64::new(0)), owner: Padded(owner), entries })
+        let [head, shown] = [0, 0].map(|position| Padded(AtomicU64::new(position)));
+        Ok(ReadyQueue { head, owner: Padded(owner), shown, entries })
     }
 
     #[inline]
@@ -135,6 +140,21 @@ impl ReadyQueue {
         }
         self.head.store(head + 1, Ordering::Relaxed);
         Some(self.task_at(head))
+    }
+
+    /// Shows to all thieves what was pushed so far. Owner only.
+    #[inline]
+    pub(crate) fn show(&self) {
+        self.shown.store(self.owner.tail.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
+    /// As `state`, with the tasks that were shown.
+    #[inline]
+    pub(crate) fn shown_state(&self) -> QueueState {
+        let head = self.head.load(Ordering::Relaxed);
+        // What was taken since then may be more than what was shown.
+        let waiting = self.shown.load(Ordering::Relaxed).saturating_sub(head);
+        QueueState { head, waiting: waiting as u32 }
     }
 
     /// How many tasks wait here, and the position of the oldest; for any thread, out of date at once.
@@ -208,6 +228,18 @@ mod tests {
         assert_eq!(victim.steal_into(&mine, |_| u32::MAX), Some(SlotIndex(1)));
         assert_eq!((drained(&mine), drained(&victim)), (vec![2], vec![]));
         assert_eq!(victim.steal_into(&mine, |_| 1), None);
+    }
+
+    #[test]
+    fn tasks_that_are_not_shown_are_there_and_can_be_taken() {
+        let (victim, mine) = (queue_of(5), queue_of(0));
+        assert_eq!((victim.shown_state().waiting, victim.state().waiting), (0, 5));
+        victim.show();
+        assert_eq!(victim.shown_state(), victim.state());
+        victim.push(SlotIndex(5));
+        assert_eq!((victim.shown_state().waiting, victim.state().waiting), (5, 6));
+        assert_eq!(victim.steal_into(&mine, |waiting| waiting), Some(SlotIndex(0)));
+        assert_eq!((victim.shown_state().waiting, drained(&mine)), (0, vec![1, 2, 3, 4, 5]));
     }
 
     #[test]

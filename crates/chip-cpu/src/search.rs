@@ -6,6 +6,8 @@
 //! - wants a *batch* that is worth the steal, a larger one of the submitter. Fewer tasks are taken only from a queue that
 //!   has not moved between two polls: where tasks come and go, a thief that takes each as it comes slows down the thread
 //!   that makes them, and all thieves with it;
+//! - reads at first what the submitter *shows* of its queue, which it does once for several pushes, and the queue itself only
+//!   if it found nothing for a while;
 //! - polls the submitter's queue and a few others at first, then all, and less often the more threads search, unless tasks
 //!   are so long that each is a batch.
 //!
@@ -30,6 +32,11 @@ const FINE_BATCH: u32 = 4 * SUBMITS_PER_POLL;
 const FEW: usize = 3;
 /// Polls of that kind, in which nothing but a batch is taken.
 const BATCH_POLLS: u32 = 2;
+/// Polls in which a thread believes what the submitter shows of its queue: 8 to 16 µs.
+const SHOWN_POLLS: u32 = 5;
+/// Pushes of the submitter that it shows at once, and the length of tasks from which on it shows each by itself.
+const SHOWN_PUSHES: u32 = 8;
+const SHOWN_EACH_NS: u32 = 2_000;
 /// The wait after a thread's first poll. It doubles with each, up to the longest: where tasks are short, as much for each
 /// thread that searches, within limits.
 const FIRST_WAIT_NS: u32 = 500;
@@ -103,6 +110,12 @@ impl Search {
         if patient { Demand::Batch } else { Demand::BatchOrUnmoved }
     }
 
+    /// Whether what a queue shows is enough for that; otherwise the thread reads the queue itself.
+    #[inline]
+    pub(crate) fn believes(&self, demand: Demand, victim: usize) -> bool {
+        victim == 0 && demand != Demand::Any && self.polls < SHOWN_POLLS && self.naps == 0
+    }
+
     /// The queues to poll for that; never the one of `core`.
     pub(crate) fn victims(&mut self, core: usize, demand: Demand) -> impl Iterator<Item = usize> + use<> {
         let queues = self.heads.len();
@@ -148,6 +161,12 @@ impl Search {
         self.random ^= self.random << 5;
         self.random
     }
+}
+
+/// How many tasks the submitter pushes before it shows them.
+#[inline]
+pub(crate) fn shown_pushes(grain: &Grain) -> u32 {
+    if grain.task_ns() < SHOWN_EACH_NS { SHOWN_PUSHES } else { 1 }
 }
 
 /// Tasks of a queue that are worth a steal.
@@ -261,6 +280,16 @@ mod tests {
         assert!(search.accepts(demand, 0, at(7, 60), &fine()), "nothing was taken during the nap");
         assert!(!search.accepts(demand, 0, at(8, 60), &fine()), "its owner is there");
         assert!(search.accepts(demand, 0, at(9, FINE_BATCH), &fine()));
+    }
+
+    #[test]
+    fn what_the_submitter_shows_is_believed_for_a_while() {
+        let mut search = Search::new(1, 16);
+        assert!(search.believes(Demand::Batch, 0) && !search.believes(Demand::Batch, 2));
+        assert!(!search.believes(Demand::Any, 0), "the last thread that falls asleep must not miss a task");
+        (0..SHOWN_POLLS).for_each(|_| search.missed());
+        assert!(!search.believes(Demand::BatchOrUnmoved, 0));
+        assert_eq!([coarse(), long()].map(|grain| shown_pushes(&grain)), [SHOWN_PUSHES, 1]);
     }
 
     #[test]

@@ -32,8 +32,9 @@ pub struct Dim {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(C)]
 pub struct TensorView {
-    offset_bytes: u64,
+    // First, so that the pairs of dimensions of an aligned view are the 16-byte pieces that it is copied in (see `Arg`).
     dims: [Dim; MAX_RANK],
+    offset_bytes: u64,
     rank: u8,
     dtype: DType,
     flags: u8,

@@ -13,7 +13,11 @@ use crate::fault::{Error, Fault};
 pub(crate) const NO_SPLIT: u8 = u8::MAX;
 
 /// One argument of a submit.
+// A program writes it in pieces of 16 bytes, and a submit reads it right after that. Aligned, no piece crosses a cache line, and
+// the submit reads each pair of dimensions as it was written. Otherwise an Intel core cannot forward what it has just stored: the
+// read waits until all earlier stores are in the cache, among them those to lines that other cores use (docs/investigations).
 #[derive(Clone, Copy, Debug)]
+#[repr(align(16))]
 pub struct Arg<'s> {
     pub(crate) kind: ArgKind,
     pub(crate) scope: PhantomData<&'s ()>,

@@ -92,9 +92,11 @@ const _: () = assert!(size_of::<TensorRef>() == 8 && size_of::<TaskHandle>() == 
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub struct Tensor<'s> {
-    pub(crate) tensor: TensorRef,
+    // Not in the order of an `Arg`, so that the two are copied apart: the view in pieces that are aligned there.
     pub(crate) view: TensorView,
+    pub(crate) tensor: TensorRef,
     pub(crate) scope: PhantomData<&'s ()>,
 }
 

@@ -29,7 +29,7 @@ pub struct BlobTensor {
     pub access: Access,
 }
 
-/// The record of a tensor argument: a [`TensorView`], field for field, then the buffer and the access.
+/// The record of a tensor argument: the fields of a [`TensorView`], then the buffer and the access.
 ///
 /// Any bytes can be read as one. Codes, rank, dimensions, alignment and size are checked before
 /// [`BlobReader`](super::BlobReader) returns it; only the bounds of the view are not, because [`WireTensor::resolve`]
@@ -50,7 +50,7 @@ pub struct WireTensor {
 
 const _: () = {
     assert!(size_of::<WireTensor>() == 96 && align_of::<WireTensor>() == 8);
-    assert!(offset_of!(WireTensor, buffer) == size_of::<TensorView>());
+    assert!(offset_of!(WireTensor, buffer) == 80);
     assert!(offset_of!(WireTensor, dims) == 8 && size_of::<Dim>() == size_of::<[u32; 2]>());
     assert!(offset_of!(WireTensor, rank) == 72 && offset_of!(WireTensor, dtype) == 73);
     assert!(offset_of!(WireTensor, generation) == 84 && offset_of!(WireTensor, access) == 88);
