@@ -28,7 +28,8 @@ struct rl_board {
     u32 task;       // what it runs, or ran last: the numbers that the entry has for the host
     u32 index;
     u32 text_len;
-    char text[240];
+    u32 epoch;      // of the launch to which task and index belong
+    char text[236];
 };
 
 #ifdef RL_HOST

@@ -77,6 +77,7 @@ template <class T> struct rl_slice {
     RL_MEMBER u64 len() const { return count; }
     RL_MEMBER T *data() const { return at; }
     RL_MEMBER T &operator[](u64 i) const { return at[RL_INDEX(i, count)]; }
+    RL_MEMBER T &nth(u64 i) const { return (*this)[i]; }
 };
 
 // Elements at strides.
@@ -85,6 +86,20 @@ template <class T, int R> struct rl_view {
     u32 lens[R], strides[R];
     RL_MEMBER u32 shape(int d) const { return lens[d]; }
     RL_MEMBER u32 stride(int d) const { return strides[d]; }
+    // All elements: how many there are, and each by its number in row-major order.
+    RL_MEMBER u64 len() const {
+        u64 n = 1;
+        for (int d = 0; d < R; d++) n *= lens[d];
+        return n;
+    }
+    RL_MEMBER T &nth(u64 i) const {
+        u64 rest = RL_INDEX(i, len()), offset = 0;
+        for (int d = R; d-- > 0;) {
+            offset += rest % lens[d] * strides[d];
+            rest /= lens[d];
+        }
+        return at[offset];
+    }
     RL_MEMBER T &operator()(u64 i) const { return at[RL_INDEX(i, lens[0]) * strides[0]]; }
     RL_MEMBER T &operator()(u64 i, u64 j) const {
         return at[RL_INDEX(i, lens[0]) * strides[0] + RL_INDEX(j, lens[1]) * strides[1]];

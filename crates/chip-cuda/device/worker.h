@@ -123,6 +123,7 @@ RL_DEVICE bool rl_run(const rl_grid &g, const rl_entry &e, u32 number) {
         if (rl_board_is_due()) {
             rl_store_host(&g.boards[blockIdx.x].task, e.task);
             rl_store_host(&g.boards[blockIdx.x].index, e.index);
+            rl_store_host(&g.boards[blockIdx.x].epoch, (u32)g.epoch);
         }
     }
     rl_one {
@@ -209,4 +210,6 @@ extern "C" void rl_host_block(const rl_grid *g, u32 index) {
 }
 #else
 extern "C" __global__ void __launch_bounds__(256) rl_main(rl_grid g) { rl_block_main(g); }
+// Ends everything that runs on the device, in the only way there is: the context is lost.
+extern "C" __global__ void rl_stop(u32 now) { if (now) asm volatile("trap;"); }
 #endif

@@ -29,6 +29,7 @@ use crate::batch::{Batch, BatchTask};
 use crate::clock::CudaClock;
 use crate::device::{Address, Answer, Device};
 use crate::entry::Times;
+use crate::error::DeviceError;
 use crate::launcher::{Launcher, Outcome, Started, Timing};
 use crate::lists::{Lists, Upload};
 use crate::memory::{Copies, DeviceMemory};
@@ -235,11 +236,26 @@ impl<'t, P: Probe> CudaChip<'t, P> {
             Ok(outcome) if outcome.times.is_empty() => self.settle_untimed(sent),
             Ok(outcome) => self.settle_all(sent, &outcome, launched),
             Err(error) => {
+                let error = self.explained(error, |task| sent.tasks.get(task as usize).copied().flatten());
                 self.abort(error);
                 sent.tasks.iter().flatten().for_each(|&(slot, _)| self.run_alone(slot));
             }
         }
         self.clock.show_present();
+    }
+
+    /// An error of a device that stopped, with the names of what ran there.
+    fn explained(
+        &mut self,
+        error: DeviceError,
+        task: impl Fn(u32) -> Option<(SlotIndex, TaskRecord)>,
+    ) -> DeviceError {
+        let executor = self.executor(0);
+        let suspects = self.launcher.take_suspects();
+        let named = suspects
+            .iter()
+            .filter_map(|&(number, index)| task(number).map(|(_, record)| executor.describe(&record, index)));
+        error.running(named.collect())
     }
 
     /// Every task ended well, and nobody asks when.
@@ -360,6 +376,7 @@ impl<'t, P: Probe> CudaChip<'t, P> {
     fn run_blocks_alone(&mut self, slot: SlotIndex, record: &TaskRecord, missing: &[u32]) {
         let executor = self.executor(0);
         let result = self.launch_blocks(record, missing);
+        let result = result.map_err(|error| self.explained(error, |_| Some((slot, *record))));
         if let Err(error) = &result {
             self.table.abort_run(error.clone());
         }

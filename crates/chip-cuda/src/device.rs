@@ -32,6 +32,8 @@ pub(crate) struct Mapped {
 pub(crate) trait Device: Send + Sync + Debug {
     /// How many blocks run at the same time.
     fn blocks(&self) -> u32;
+    /// How much of its memory is free.
+    fn free_bytes(&self) -> Answer<u64>;
     /// Reserves memory of the device, aligned to a cache line. What it holds is undefined.
     fn alloc(&self, bytes: u64) -> Answer<Address>;
     /// Gives memory back.
@@ -82,6 +84,8 @@ pub(crate) trait Device: Send + Sync + Debug {
     fn has_ended(&self, launch: Launch) -> bool;
     /// Waits until a launch has ended.
     fn wait_for(&self, launch: Launch) -> Answer<()>;
+    /// Ends by force what runs, after which the device can no longer be used.
+    fn stop(&self);
     /// Waits until all launches have ended.
     fn wait(&self) -> Answer<()>;
 }

@@ -45,6 +45,14 @@ impl Entry {
         2 * (PAYLOAD_WORDS - if words <= INLINE_WORDS { words } else { 0 })
     }
 
+    /// The flags that it waits for.
+    pub(crate) fn flags(&self) -> impl Iterator<Item = u32> {
+        (0..usize::from(self.predecessors)).map(|number| {
+            let word = self.payload[PAYLOAD_WORDS - 1 - number / 2];
+            if number % 2 == 0 { (word >> 32) as u32 } else { word as u32 }
+        })
+    }
+
     /// Sets the flags that it waits for: they are stored from the end of the payload.
     pub(crate) fn wait_for(&mut self, flags: &[u32]) {
         self.predecessors = flags.len() as u8;
@@ -61,14 +69,15 @@ impl Entry {
 const _: () = assert!(size_of::<Entry>() == 256);
 
 /// What a block says on the host's side: memory that both use.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Board {
     pub(crate) failed: u32,
     pub(crate) task: u32,
     pub(crate) index: u32,
     pub(crate) text_len: u32,
-    pub(crate) text: [u8; 240],
+    pub(crate) epoch: u32,
+    pub(crate) text: [u8; 236],
 }
 
 const _: () = assert!(size_of::<Board>() == 256);

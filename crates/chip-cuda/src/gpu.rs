@@ -2,7 +2,8 @@
 
 use core::ffi::c_void;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys;
@@ -18,6 +19,8 @@ use crate::nvrtc;
 const THREADS: u32 = 256;
 /// Bytes of scratch memory of a block: `RL_SCRATCH_BYTES` of `device/body.h`.
 const SCRATCH_BYTES: u32 = 160 * 1024;
+/// How long a device gets to end what runs.
+const STOP: Duration = Duration::from_secs(5);
 /// The oldest architecture whose memory operations the device runtime uses.
 const ARCHITECTURE_MIN: u32 = 80;
 
@@ -35,6 +38,8 @@ pub(crate) struct Gpu {
     program: Mutex<Option<Program>>,
     architecture: u32,
     processors: u32,
+    /// Whether the context can no longer be used.
+    is_lost: AtomicBool,
 }
 
 /// A loaded program.
@@ -44,6 +49,8 @@ struct Program {
     main: sys::CUfunction,
     /// For a launch of each task.
     node: sys::CUfunction,
+    /// Ends everything by a trap.
+    stop: sys::CUfunction,
 }
 
 // SAFETY: handles of the driver may be used from any thread to which the context is current; every method makes it so.
@@ -92,8 +99,9 @@ pub(crate) fn scratch_of(node: &Node) -> u32 {
     if node.scratch == 0 { 0 } else { SCRATCH_BYTES }
 }
 
-fn lost(error: DriverError) -> DeviceError {
-    DeviceError::DeviceLost { running: String::new(), reason: reason(error) }
+/// A stream whose work does not wait for that of others.
+pub(crate) fn stream() -> Answer<sys::CUstream> {
+    result::stream::create(result::stream::StreamKind::NonBlocking).map_err(call("cuStreamCreate"))
 }
 
 impl Gpu {
@@ -123,9 +131,6 @@ impl Gpu {
             unsafe { result::primary_ctx::retain(device) }.map_err(call("cuDevicePrimaryCtxRetain"))?;
         // SAFETY: the context was just retained.
         unsafe { result::ctx::set_current(context) }.map_err(call("cuCtxSetCurrent"))?;
-        let stream = || {
-            result::stream::create(result::stream::StreamKind::NonBlocking).map_err(call("cuStreamCreate"))
-        };
         let (work, copies) = (stream()?, stream()?);
         let untimed = sys::CUevent_flags_enum::CU_EVENT_DISABLE_TIMING;
         let mut ends = [core::ptr::null_mut(); LAUNCHES_MAX];
@@ -133,7 +138,8 @@ impl Gpu {
             *end = result::event::create(untimed).map_err(call("cuEventCreate"))?;
         }
         let (program, launches) = (Mutex::new(None), AtomicU64::new(0));
-        Ok(Gpu { device, context, work, copies, ends, launches, program, architecture, processors })
+        let is_lost = AtomicBool::new(false);
+        Ok(Gpu { device, context, work, copies, ends, launches, program, architecture, processors, is_lost })
     }
 
     /// What is recorded after a launch.
@@ -154,7 +160,17 @@ impl Gpu {
         Ok(launch)
     }
 
+    /// What the driver says when what runs did not end well.
+    fn lose(&self, error: DriverError) -> DeviceError {
+        self.is_lost.store(true, Ordering::Relaxed);
+        DeviceError::DeviceLost { running: String::new(), reason: reason(error) }
+    }
+
     fn bind(&self) -> Answer<()> {
+        if self.is_lost.load(Ordering::Relaxed) {
+            let reason = "it was stopped earlier, and this process cannot use it again".to_string();
+            return Err(DeviceError::DeviceLost { running: String::new(), reason });
+        }
         // SAFETY: the context is retained as long as this exists.
         unsafe { result::ctx::set_current(self.context) }.map_err(call("cuCtxSetCurrent"))
     }
@@ -173,14 +189,19 @@ impl Device for Gpu {
         self.processors
     }
 
+    fn free_bytes(&self) -> Answer<u64> {
+        self.bind()?;
+        result::mem_get_info().map(|(free, _)| free as u64).map_err(call("cuMemGetInfo"))
+    }
+
     fn alloc(&self, bytes: u64) -> Answer<Address> {
         self.bind()?;
         let bytes_usize = usize::try_from(bytes.max(1)).unwrap_or(usize::MAX);
         // SAFETY: any size may be asked for.
         unsafe { result::malloc_sync(bytes_usize) }.map_err(|error| match error.0 {
             sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
-                let free = result::mem_get_info().map_or(0, |(free, _)| free as u64);
-                DeviceError::OutOfDeviceMemory { wanted: bytes, free }
+                let free = self.free_bytes().unwrap_or(0);
+                DeviceError::OutOfDeviceMemory { wanted: bytes, free, ring_heap: None }
             }
             _ => call("cuMemAlloc")(error),
         })
@@ -249,7 +270,11 @@ impl Device for Gpu {
             |name: &core::ffi::CStr| unsafe { result::module::get_function(module, name.to_owned()) };
         let main = function(c"rl_main").map_err(call("cuModuleGetFunction"))?;
         let node = function(c"rl_node").map_err(call("cuModuleGetFunction"))?;
-        self.replace(Some(Program { module, main, node }));
+        let stop = function(c"rl_stop").map_err(call("cuModuleGetFunction"))?;
+        // Later, while a kernel runs that does not return, it could not be loaded.
+        // SAFETY: the function is of that module.
+        unsafe { sys::cuFuncLoad(stop) }.result().map_err(call("cuFuncLoad"))?;
+        self.replace(Some(Program { module, main, node, stop }));
         let scratch = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         for function in [main, node] {
             // SAFETY: the function is of that module.
@@ -319,13 +344,32 @@ impl Device for Gpu {
     fn wait_for(&self, launch: Launch) -> Answer<()> {
         self.bind()?;
         // SAFETY: the event is ours.
-        unsafe { result::event::synchronize(self.end_of(launch)) }.map_err(lost)
+        unsafe { result::event::synchronize(self.end_of(launch)) }.map_err(|error| self.lose(error))
+    }
+
+    fn stop(&self) {
+        let Ok(stream) = self.bind().and_then(|()| stream()) else { return };
+        let mut now = 1u32;
+        let mut params = [(&raw mut now).cast::<c_void>()];
+        let stop = self.program().stop;
+        // SAFETY: the function takes a number. What it ends is given up.
+        let launched = unsafe { result::launch_kernel(stop, (1, 1, 1), (1, 1, 1), 0, stream, &mut params) };
+        let since = Instant::now();
+        // Until the driver says that the context is lost, or there is no room for the kernel that traps.
+        while launched.is_ok() && since.elapsed() < STOP {
+            // SAFETY: the stream is ours.
+            if unsafe { sys::cuStreamQuery(stream) } != sys::CUresult::CUDA_ERROR_NOT_READY {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        self.is_lost.store(true, Ordering::Relaxed);
     }
 
     fn wait(&self) -> Answer<()> {
         self.bind()?;
         // SAFETY: the stream is ours.
-        unsafe { result::stream::synchronize(self.work) }.map_err(lost)
+        unsafe { result::stream::synchronize(self.work) }.map_err(|error| self.lose(error))
     }
 }
 

@@ -1,10 +1,10 @@
 //! A device made of this machine's threads: the same device runtime and the same bodies, compiled by the C++ compiler, one
 //! thread for each block. It shows mistakes of both where there is no GPU, also to a debugger and to sanitizers.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::process::Command;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 
 use libloading::Library;
@@ -18,7 +18,9 @@ use crate::nodes::{DeviceGraph, Node, Nodes};
 
 /// Blocks that run at the same time: more than the cores of most machines that test, so that blocks meet.
 const BLOCKS: u32 = 4;
-const OPTIONS: [&str; 6] = ["-std=c++17", "-O2", "-g1", "-shared", "-fPIC", "-pthread"];
+/// Its memory. Addresses only: a page is reserved when it is first used.
+const MEMORY_BYTES: u64 = 1 << 38;
+const OPTIONS: [&str; 6] = ["-std=c++17", "-O1", "-g1", "-shared", "-fPIC", "-pthread"];
 
 /// Threads that run as blocks.
 #[derive(Debug, Default)]
@@ -26,9 +28,38 @@ pub(crate) struct HostThreads {
     allocations: Mutex<HashMap<Address, Arena>>,
     /// Never unloaded while a thread runs it.
     library: Mutex<Option<Library>>,
-    /// The threads of the last launch.
-    running: Mutex<Vec<JoinHandle<()>>>,
+    /// The launches that were not joined, the first one first.
+    running: Mutex<VecDeque<Running>>,
     launches: AtomicU64,
+    /// Whether a thread did not end, so that nothing can be run any more.
+    stopped: AtomicBool,
+}
+
+/// The threads of a launch.
+#[derive(Debug)]
+struct Running {
+    launch: Launch,
+    threads: Vec<JoinHandle<()>>,
+    ended: Arc<Ended>,
+}
+
+/// How many blocks of a launch have ended.
+#[derive(Debug, Default)]
+struct Ended {
+    blocks: Mutex<u32>,
+    more: Condvar,
+}
+
+impl Ended {
+    fn add(&self) {
+        *self.blocks.lock().expect("no panic while it is held") += 1;
+        self.more.notify_all();
+    }
+
+    fn wait_for(&self, blocks: u32) {
+        let held = self.blocks.lock().expect("no panic while it is held");
+        drop(self.more.wait_while(held, |ended| *ended < blocks).expect("no panic while it is held"));
+    }
 }
 
 /// The C++ compiler, and what it says of itself; none if there is none.
@@ -45,6 +76,14 @@ impl HostThreads {
             hint: "install g++ or clang++",
         })
     }
+
+    fn check_lives(&self) -> Answer<()> {
+        if !self.stopped.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let reason = "a thread that ran a block did not end".to_string();
+        Err(DeviceError::DeviceLost { running: String::new(), reason })
+    }
 }
 
 impl Device for HostThreads {
@@ -52,15 +91,28 @@ impl Device for HostThreads {
         BLOCKS
     }
 
+    fn free_bytes(&self) -> Answer<u64> {
+        Ok(MEMORY_BYTES)
+    }
+
     fn alloc(&self, bytes: u64) -> Answer<Address> {
-        let arena = Arena::new(bytes, "a device")
-            .map_err(|_| DeviceError::OutOfDeviceMemory { wanted: bytes, free: 0 })?;
+        let arena = Arena::new(bytes, "a device").map_err(|_| DeviceError::OutOfDeviceMemory {
+            wanted: bytes,
+            free: 0,
+            ring_heap: None,
+        })?;
         let at = arena.base() as u64;
         self.allocations.lock().expect("no panic while it is held").insert(at, arena);
         Ok(at)
     }
 
     fn free(&self, at: Address) {
+        if self.stopped.load(Ordering::Relaxed) {
+            // A thread may still use it.
+            return core::mem::forget(
+                self.allocations.lock().expect("no panic while it is held").remove(&at),
+            );
+        }
         self.allocations.lock().expect("no panic while it is held").remove(&at);
     }
 
@@ -96,24 +148,34 @@ impl Device for HostThreads {
     }
 
     unsafe fn launch(&self, grid: &Grid, blocks: u32) -> Answer<Launch> {
-        // Launches run one after another.
-        self.wait()?;
+        self.check_lives()?;
         let library = self.library.lock().expect("no panic while it is held");
         let library = library.as_ref().expect("the caller loaded a program");
         let mut running = self.running.lock().expect("no panic while it is held");
         // SAFETY: the function has this type in `device/worker.h`.
         let block = unsafe { library.get::<unsafe extern "C" fn(*const Grid, u32)>(b"rl_host_block\0") };
         let block = *block.map_err(|error| DeviceError::DeviceProgram { log: error.to_string() })?;
+        // Launches run one after another.
+        let before = running.back().map(|before| before.ended.clone());
+        let (mut threads, ended) = (Vec::new(), Arc::new(Ended::default()));
         for index in 0..blocks {
-            let grid = *grid;
-            // SAFETY: the caller vouches for the grid; the library stays until `wait` has joined the thread.
-            let run = move || unsafe { block(&grid, index) };
+            let (grid, before, ended) = (*grid, before.clone(), ended.clone());
+            let run = move || {
+                if let Some(before) = before {
+                    before.wait_for(blocks);
+                }
+                // SAFETY: the caller vouches for the grid; the library stays until `wait` has joined the thread.
+                unsafe { block(&grid, index) };
+                ended.add();
+            };
             let thread = std::thread::Builder::new().name(format!("block {index}")).spawn(run);
             let thread = thread
                 .map_err(|error| DeviceError::DeviceCall { call: "spawn", reason: error.to_string() })?;
-            running.push(thread);
+            threads.push(thread);
         }
-        Ok(self.launches.fetch_add(1, Ordering::Relaxed))
+        let launch = self.launches.fetch_add(1, Ordering::Relaxed);
+        running.push_back(Running { launch, threads, ended });
+        Ok(launch)
     }
 
     unsafe fn launch_nodes(&self, nodes: &[Node]) -> Answer<Launch> {
@@ -145,23 +207,31 @@ impl Device for HostThreads {
     }
 
     fn has_ended(&self, launch: Launch) -> bool {
-        let ended =
-            || self.running.lock().expect("no panic while it is held").iter().all(JoinHandle::is_finished);
-        launch + 1 < self.launches.load(Ordering::Relaxed) || ended()
+        let running = self.running.lock().expect("no panic while it is held");
+        let mut until = running.iter().take_while(|one| one.launch <= launch);
+        until.all(|one| one.threads.iter().all(JoinHandle::is_finished))
     }
 
     fn wait_for(&self, launch: Launch) -> Answer<()> {
-        if launch + 1 < self.launches.load(Ordering::Relaxed) {
-            return Ok(());
+        self.check_lives()?;
+        let mut running = self.running.lock().expect("no panic while it is held");
+        while running.front().is_some_and(|one| one.launch <= launch) {
+            for thread in running.pop_front().into_iter().flat_map(|one| one.threads) {
+                thread.join().expect("code of C++ does not panic");
+            }
         }
-        self.wait()
+        Ok(())
+    }
+
+    fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+        // Nothing ends a thread: those that run keep the program, and are never joined.
+        core::mem::forget(self.library.lock().expect("no panic while it is held").take());
+        self.running.lock().expect("no panic while it is held").clear();
     }
 
     fn wait(&self) -> Answer<()> {
-        for thread in self.running.lock().expect("no panic while it is held").drain(..) {
-            thread.join().expect("code of C++ does not panic");
-        }
-        Ok(())
+        self.wait_for(Launch::MAX)
     }
 }
 

@@ -13,6 +13,7 @@ use crate::lists::{Lists, Upload};
 use crate::nodes::{Nodes, Places};
 use crate::policy::Policy;
 use crate::pool::{Memory, Pool};
+use crate::silence::BlockOf;
 use crate::source::{Bounds, Machine, program};
 
 /// How often the clocks are compared; the shortest comparison counts.
@@ -91,8 +92,12 @@ pub(crate) struct Launcher {
     in_flight: u32,
     pool: Pool,
     flags: Option<Flags>,
+    /// Those of launches that may still run.
+    old_flags: Vec<Flags>,
     /// Where the spaces of the last run began, on the device.
     spaces: Option<(Vec<u64>, Memory)>,
+    /// What ran when the device stopped.
+    pub(crate) suspects: Vec<BlockOf>,
     /// Nanoseconds that the device's clock is ahead of the chip's, once they were compared.
     clock_ahead: Option<i64>,
 }
@@ -123,7 +128,9 @@ impl Launcher {
             in_flight: 0,
             pool,
             flags: None,
+            old_flags: Vec::new(),
             spaces: None,
+            suspects: Vec::new(),
             clock_ahead: None,
         })
     }
@@ -218,7 +225,7 @@ impl Launcher {
             // SAFETY: as above.
             Policy::Launches | Policy::Lists => unsafe { self.device.launch_nodes(nodes.placed()) }?,
         };
-        self.device.wait_for(launch).map_err(|error| self.named(error))?;
+        self.device.wait_for(launch).map_err(|error| self.named(error, 0))?;
         if self.alarm().swap(0, Ordering::Acquire) != 0 {
             let failed: Vec<_> =
                 (0..self.device.blocks()).filter_map(|block| self.failure_of(block)).collect();
@@ -239,12 +246,11 @@ impl Launcher {
         if old >= lists.tasks() {
             return Ok(());
         }
-        // What runs uses the old ones.
-        self.device.wait()?;
         let tasks = lists.tasks().next_power_of_two();
         let bytes = tasks * size_of::<u32>();
-        self.flags =
-            Some(Flags { flags: self.reserve_zeroed(bytes)?, counts: self.reserve_zeroed(bytes)?, tasks });
+        let flags = Flags { flags: self.reserve_zeroed(bytes)?, counts: self.reserve_zeroed(bytes)?, tasks };
+        // What runs uses the old ones.
+        self.old_flags.extend(self.flags.replace(flags));
         Ok(())
     }
 
@@ -293,12 +299,15 @@ impl Launcher {
     /// Waits for the end of the lists that were started first.
     pub(crate) fn finish(&mut self, lists: &Lists, started: Started, timing: Timing) -> Answer<Outcome> {
         self.in_flight -= 1;
-        self.device.wait_for(started.launch).map_err(|error| self.named(error))?;
+        self.await_launch(started.launch, lists, started.epoch)?;
+        if self.in_flight == 0 {
+            self.old_flags.clear();
+        }
         let mut outcome = Outcome::default();
         let failed = self.alarm().load(Ordering::Acquire);
         if failed != 0 && failed <= started.epoch {
             // A launch that follows is halted too, and says what did not run in it.
-            self.device.wait().map_err(|error| self.named(error))?;
+            self.device.wait().map_err(|error| self.named(error, started.epoch))?;
             outcome.failed = (0..self.device.blocks()).filter_map(|block| self.failure_of(block)).collect();
             outcome.progress = vec![0; lists.len()];
             // SAFETY: the memory is as large, and nothing runs.
@@ -357,15 +366,33 @@ impl Launcher {
         Ok(())
     }
 
-    /// What the device ran when it stopped.
-    fn named(&self, error: DeviceError) -> DeviceError {
-        match error {
-            DeviceError::DeviceLost { reason, .. } => {
-                let running = "a kernel accessed memory that is not its own, or did not end".to_string();
-                DeviceError::DeviceLost { running, reason }
-            }
-            other => other,
+    /// Notes what the device ran when it stopped, as far as its blocks said so.
+    pub(crate) fn named(&mut self, error: DeviceError, epoch: u32) -> DeviceError {
+        if let DeviceError::DeviceLost { .. } = error {
+            // SAFETY: the device has stopped, so nobody writes the boards; they are memory of the host.
+            let boards = (0..self.device.blocks()).map(|block| unsafe { *self.board(block) });
+            let ours = boards.filter(|board| epoch != 0 && board.epoch == epoch);
+            self.suspects = ours.map(|board| (board.task, board.index)).collect();
         }
+        error
+    }
+
+    /// The blocks that a stopped device ran, as far as that is known; the caller knows their tasks.
+    pub(crate) fn take_suspects(&mut self) -> Vec<BlockOf> {
+        core::mem::take(&mut self.suspects)
+    }
+
+    pub(crate) fn device(&self) -> &dyn Device {
+        &*self.device
+    }
+
+    pub(crate) fn halt(&self) -> Address {
+        self.halt
+    }
+
+    /// Where the flags of tasks are. Lists were started.
+    pub(crate) fn flags_at(&self) -> Address {
+        self.flags.as_ref().map_or(0, |flags| flags.flags.at)
     }
 
     fn board(&self, block: u32) -> *mut Board {
@@ -402,6 +429,7 @@ impl Drop for Launcher {
     fn drop(&mut self) {
         let _ = self.device.wait();
         (self.flags, self.spaces) = (None, None);
+        self.old_flags.clear();
         self.device.free(self.halt);
         self.device.free_mapped(self.boards);
     }

@@ -24,10 +24,12 @@ mod nodes;
 mod nvrtc;
 mod pending;
 mod plan;
+pub mod planted;
 mod policy;
 mod pool;
 mod replay;
 mod runtime;
+mod silence;
 pub mod source;
 
 pub use clock::CudaClock;

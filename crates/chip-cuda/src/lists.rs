@@ -45,23 +45,25 @@ impl Lists {
         let first_at = entries * size_of::<Entry>();
         let far_at = (first_at + size_of_val(&first[..])).next_multiple_of(ALIGNMENT);
         let progress_at = far_at + size_of_val(batch.far());
-        let memory = pool.reserve((progress_at + size_of_val(&first[..])) as u64)?;
+        let whole = progress_at + size_of_val(&first[..]);
+        let memory = pool.reserve(whole as u64)?;
         let fill = |bytes: &mut [u8]| {
             fill_entries(batch, memory.at + far_at as u64, &mut bytes[..first_at]);
             bytes[first_at..first_at + size_of_val(&first[..])].copy_from_slice(bytes_of(&first));
             bytes[far_at..progress_at].copy_from_slice(bytes_of(batch.far()));
+            bytes[progress_at..whole].copy_from_slice(bytes_of(&first));
         };
         let staging = match upload {
             Upload::Now => {
-                let mut bytes = vec![0; progress_at];
+                let mut bytes = vec![0; whole];
                 fill(&mut bytes);
                 // SAFETY: the memory is new, and as large.
                 unsafe { device.copy_in(&bytes, memory.at) }?;
                 None
             }
             Upload::WithLaunch => {
-                let mut staging = pool.reserve_staging(progress_at as u64)?;
-                let bytes = &mut staging.bytes()[..progress_at];
+                let mut staging = pool.reserve_staging(whole as u64)?;
+                let bytes = &mut staging.bytes()[..whole];
                 fill(bytes);
                 // SAFETY: the memory is new, and as large; the bytes stay with the lists, and nobody changes them.
                 unsafe { device.copy_in_before_launch(bytes, memory.at) }?;

@@ -17,7 +17,7 @@ use ringlane_engine::report::{Run, RunReport, Status};
 use ringlane_engine::seams::Probe;
 use ringlane_engine::session;
 use ringlane_engine::table::{Stop, Table};
-use ringlane_task::{CallConfig, Capacities, Ticks};
+use ringlane_task::{CallConfig, Capacities, RINGS, Ticks};
 
 use crate::chip::CudaChip;
 use crate::clock::CudaClock;
@@ -98,8 +98,21 @@ impl Controlled for Shared {
     }
 }
 
+/// Whether the heap rings fit. The size that is proposed leaves as much for buffers.
+fn rings_fit(capacities: &Capacities, free: u64) -> core::result::Result<(), DeviceError> {
+    let wanted = capacities.heap.iter().fold(0, |sum: u64, &bytes| sum.saturating_add(bytes));
+    if wanted <= free {
+        return Ok(());
+    }
+    let each = (free / 2 / RINGS as u64).max(1);
+    // A power of two, as sizes of rings are.
+    Err(DeviceError::OutOfDeviceMemory { wanted, free, ring_heap: Some(1 << each.ilog2()) })
+}
+
 impl CudaRuntime {
     fn on(device: Arc<dyn Device>, machine: Machine, config: &CallConfig, policy: Policy) -> Result<Self> {
+        let capacities = Capacities::of(config);
+        rings_fit(&capacities, device.free_bytes()?)?;
         let launcher = Launcher::new(device.clone(), machine)?;
         let mut heaps = Vec::new();
         let heap = |bytes| {
@@ -110,7 +123,7 @@ impl CudaRuntime {
         };
         let cores = device.blocks() as usize;
         // SAFETY: fresh memory of the device, which every run has, kept as long as the table.
-        let table = unsafe { Table::in_memory(&Capacities::of(config), cores, heap) }?;
+        let table = unsafe { Table::in_memory(&capacities, cores, heap) }?;
         let state = State::new(&table);
         let clock = CudaClock::new();
         let (copies, replayed) = (Copies::new(clock.clone()), ReplayedTable::default());

@@ -19,6 +19,8 @@ use std::fmt::Write as _;
 use ringlane_engine::api::kernel::{CudaBody, Kernel, ParamCount, ParamKind, ParamSpec};
 use ringlane_task::DType;
 
+use crate::planted;
+
 /// The files of the device runtime, in the order in which they include each other.
 const RUNTIME: [(&str, &str); 7] = [
     ("platform.h", include_str!("../device/platform.h")),
@@ -87,7 +89,7 @@ pub fn program(kernels: &[&Kernel], machine: Machine, bounds: Bounds) -> String 
         let _ = writeln!(text, "    case {number}: rl_kernel_{number}(a); return;  // {}", kernel.name());
     }
     text.push_str("    }\n}\n");
-    text
+    planted::rewritten(text)
 }
 
 /// The function of one kernel: takes its arguments, and runs its body.

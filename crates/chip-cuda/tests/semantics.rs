@@ -1,10 +1,13 @@
 //! Programs on the device code, run by this machine's threads, against the same programs run in submission order on the host.
 
+#[path = "common/mod.rs"]
+mod common;
+
 use std::panic::Location;
 
-use ringlane_chip_cuda::CudaRuntime;
+use common::{runtime, runtime_with};
 use ringlane_engine::api::kernel::CudaBody;
-use ringlane_engine::chip_runtime::{ChipOptions, ChipRuntime};
+use ringlane_engine::chip_runtime::ChipRuntime;
 use ringlane_engine::oracle;
 use ringlane_engine::prelude::*;
 use ringlane_task::{CallConfig, Explain};
@@ -34,27 +37,6 @@ static WRONG: Kernel =
         file: "somewhere/wrong.rs",
         line: 17,
     });
-
-/// The runtime, if this machine has a C++ compiler. `RINGLANE_TEST_PLATFORM=cuda` tests a GPU instead, which must be there.
-fn runtime(config: &CallConfig) -> Option<CudaRuntime> {
-    runtime_with(config, None)
-}
-
-/// The same with a policy for captured graphs.
-fn runtime_with(config: &CallConfig, policy: Option<&'static str>) -> Option<CudaRuntime> {
-    let wanted = std::env::var("RINGLANE_TEST_PLATFORM");
-    let name = wanted.as_deref().unwrap_or("cuda-host");
-    let platform = CudaRuntime::PLATFORMS.iter().find(|platform| platform.name == name).unwrap();
-    let options = ChipOptions { policy, ..ChipOptions::default() };
-    match (platform.availability)() {
-        Ok(()) => Some(CudaRuntime::new(platform, config, &options).unwrap()),
-        Err(why) if wanted.is_ok() => panic!("{why}"),
-        Err(why) => {
-            eprintln!("not tested: {why}");
-            None
-        }
-    }
-}
 
 const TILES: u32 = 8;
 const LEN: u32 = 16;

@@ -48,6 +48,17 @@ impl<P: Probe, M: Memory + Copy> Executor<'_, P, M> {
         (record.kernels[lane], record.shape.lane(lane), block)
     }
 
+    /// For a chip that places blocks itself: a block in words, for an error.
+    pub fn describe(&self, record: &TaskRecord, index: u32) -> String {
+        let (kernel, _, block) = self.place_of(record, index);
+        let (kernel, site) = (self.table.kernel_name(kernel), self.table.site(record.site));
+        format!(
+            "block {block} of {} of task {} ({kernel}, submitted at {site})",
+            record.blocks,
+            task_id(record)
+        )
+    }
+
     /// For a chip that places blocks itself: the task is not finished as it should be.
     #[cold]
     pub fn skip(&self, task: SlotIndex) {
