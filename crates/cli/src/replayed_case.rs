@@ -60,7 +60,7 @@ pub fn case_of(run: PortableRun, more: &[(&str, String)]) -> SelectedCase {
         params: &[],
         cases,
         kernels: &[],
-        build: |_| Err(SceneError::UnknownScene { name: "a replayed graph".to_string(), known: Vec::new() }),
+        build: &|_| Err(SceneError::UnknownScene { name: "a replayed graph".to_string(), known: Vec::new() }),
     }));
     SelectedCase {
         scene,

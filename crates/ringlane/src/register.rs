@@ -53,7 +53,7 @@ macro_rules! scene {
                     set: &[$($(($set, $value)),*)?],
                 }),+],
                 kernels: &[$(&$kernel),*],
-                build: $build,
+                build: &$build,
             }
         }
     };

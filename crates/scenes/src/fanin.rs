@@ -49,7 +49,7 @@ pub(crate) const SCENE: Scene = Scene {
         Case { name: "large", about: "64×64 tasks on large tensors", set: &[("elements", "65536")] },
     ],
     kernels: &[&PRODUCE, &GATHER_4, &GATHER_64, &GATHER_68],
-    build: |settings| {
+    build: &|settings| {
         let tensors = settings.u32_of("tensors", &[5, 65, 69])?;
         let consumers = settings.u32("consumers", 1..=1 << 16)?;
         let elements = settings.u32("elements", 1..=1 << 20)?;

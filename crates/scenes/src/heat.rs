@@ -79,7 +79,7 @@ pub(crate) const SCENE: Scene = Scene {
         },
     ],
     kernels: &[&DIFFUSE],
-    build: |settings| {
+    build: &|settings| {
         // A grid without inner cells has nothing to compute.
         let n = settings.u32("n", 3..=1 << 14)?;
         let steps = settings.u32("steps", 1..=1 << 20)?;

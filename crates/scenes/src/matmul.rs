@@ -46,7 +46,7 @@ pub(crate) const SCENE: Scene = Scene {
         },
     ],
     kernels: &[&MATMUL],
-    build: |settings| {
+    build: &|settings| {
         let side = |name| settings.u32(name, 1..=1 << 14);
         let (m, n, k) = (side("m")?, side("n")?, side("k")?);
         let (tile, k_tile) = (side("tile")?, side("k_tile")?);

@@ -3,6 +3,8 @@
 //! The ten are registered in the module of the function that every user of scenes calls, so that the linker keeps
 //! them together with it.
 
+use std::sync::{Mutex, PoisonError};
+
 use ringlane_engine::inventory;
 
 use crate::scene::Scene;
@@ -21,6 +23,15 @@ inventory::submit! { stream::SCENE }
 inventory::submit! { vector::SCENE }
 inventory::submit! { wavefront::SCENE }
 
+/// Scenes of plugins.
+static LOADED: Mutex<Vec<&'static Scene>> = Mutex::new(Vec::new());
+
+/// Registers a scene that was made at run time.
+pub fn register_scene(scene: &'static Scene) {
+    // Nothing panics between two changes that belong together.
+    LOADED.lock().unwrap_or_else(PoisonError::into_inner).push(scene);
+}
+
 /// Every registered scene, by name.
 ///
 /// ```
@@ -28,6 +39,7 @@ inventory::submit! { wavefront::SCENE }
 /// ```
 pub fn scenes() -> Vec<&'static Scene> {
     let mut all: Vec<_> = inventory::iter::<Scene>.into_iter().collect();
+    all.extend(LOADED.lock().unwrap_or_else(PoisonError::into_inner).iter());
     all.sort_by_key(|scene| scene.name);
     all
 }

@@ -73,11 +73,11 @@ pub struct Case {
 ///     params: &[Param { name: "n", default: "8", about: "how many" }],
 ///     cases: &[Case { name: "small", about: "a few", set: &[] }],
 ///     kernels: &[&SQUARE],
-///     build: |settings| Ok(Box::new(Squares { n: settings.u32("n", 1..=1000)?, x: None })),
+///     build: &|settings| Ok(Box::new(Squares { n: settings.u32("n", 1..=1000)?, x: None })),
 /// } }
 /// assert!(Scene::find("squares").is_ok());
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Scene {
     /// Where it is declared: the name of the root scope of its runs.
     pub site: &'static Location<'static>,
@@ -92,7 +92,16 @@ pub struct Scene {
     /// The kernels that its tasks run, so that they can be listed before a run.
     pub kernels: &'static [&'static Kernel],
     /// Builds the program for some settings; refuses impossible ones.
-    pub build: fn(&Settings) -> SceneResult<Box<dyn Program>>,
+    pub build: &'static BuildProgram,
+}
+
+/// Builds the program of a scene for some settings.
+pub type BuildProgram = dyn Fn(&Settings) -> SceneResult<Box<dyn Program>> + Send + Sync;
+
+impl core::fmt::Debug for Scene {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Scene({})", self.name)
+    }
 }
 
 /// A scene with its settings, ready to run.

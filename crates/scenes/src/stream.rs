@@ -40,7 +40,7 @@ pub(crate) const SCENE: Scene = Scene {
         Case { name: "short", about: "the same with 10,007 tasks", set: &[("tasks", "10007")] },
     ],
     kernels: &[&STEP, &STEP_IN_PLACE],
-    build: |settings| {
+    build: &|settings| {
         let tasks = settings.u64("tasks", 1..=1_000_000_000_000)?;
         let chains = settings.u32("chains", 1..=1 << 16)?;
         Ok(Box::new(Stream { tasks, chains, seed: settings.seed, state: None }))

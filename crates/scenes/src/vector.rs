@@ -42,7 +42,7 @@ pub(crate) const SCENE: Scene = Scene {
         Case { name: "large", about: "memory-bound", set: &[("n", "8000000"), ("chunks", "48")] },
     ],
     kernels: &[&VECTOR_ADD, &VECTOR_SHIFT, &VECTOR_MUL],
-    build: |settings| {
+    build: &|settings| {
         let n = settings.u32("n", 1..=1 << 28)?;
         let chunks = settings.u32("chunks", 1..=n.min(60))?;
         Ok(Box::new(Vector { n, chunks, seed: settings.seed, ids: None }))

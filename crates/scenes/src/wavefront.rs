@@ -58,7 +58,7 @@ pub(crate) const SCENE: Scene = Scene {
         },
     ],
     kernels: &[&ALIGN],
-    build: |settings| {
+    build: &|settings| {
         let side = |name| settings.u32(name, 1..=1 << 14);
         let (rows, cols, tile) = (side("rows")?, side("cols")?, side("tile")?);
         Ok(Box::new(Wavefront { rows, cols, tile, seed: settings.seed, ids: None }))

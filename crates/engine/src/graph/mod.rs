@@ -119,7 +119,11 @@ impl Graph {
 
     /// Changes the value of every scalar that was submitted as `param(name, …)`.
     pub fn set<T: Element>(&mut self, name: &str, value: T) -> Result<()> {
-        let scalar = Scalar::new(value);
+        self.set_scalar(name, Scalar::new(value))
+    }
+
+    /// As [`set`](Self::set), of a value whose type is known only at run time.
+    pub fn set_scalar(&mut self, name: &str, scalar: Scalar) -> Result<()> {
         let known = || self.params.iter().map(|(name, param)| format!("{name} ({})", param.scalar.dtype()));
         let param = self.params.get(name).filter(|param| param.scalar.dtype() == scalar.dtype());
         let Some(param) = param else {

@@ -41,7 +41,7 @@ pub(crate) const SCENE: Scene = Scene {
         Case { name: "large", about: "24×24 tiles", set: &[("n", "1536"), ("tile", "64")] },
     ],
     kernels: &[&POTRF, &TRSM, &SYRK, &GEMM],
-    build: |settings| {
+    build: &|settings| {
         let n = settings.u32("n", 1..=1 << 14)?;
         let tile = settings.u32("tile", 1..=1 << 14)?;
         Ok(Box::new(Cholesky { n, tile, seed: settings.seed, matrix: None }))

@@ -89,7 +89,7 @@ pub(crate) const SCENE: Scene = Scene {
         &tokens::LOGITS,
         &tokens::PICK,
     ],
-    build: |settings| {
+    build: &|settings| {
         let shape = Shape::new(settings)?;
         let table = inputs::page_table(&shape, settings.seed);
         Ok(Box::new(Decode { shape, table, seed: settings.seed, ids: None }) as Box<dyn Program>)

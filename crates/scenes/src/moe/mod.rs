@@ -60,7 +60,7 @@ pub(crate) const SCENE: Scene = Scene {
         },
     ],
     kernels: &[&GATE, &EXPERT, &COMBINE],
-    build: |settings| Ok(Box::new(Moe { shape: shape(settings)?, seed: settings.seed, ids: None })),
+    build: &|settings| Ok(Box::new(Moe { shape: shape(settings)?, seed: settings.seed, ids: None })),
 };
 
 fn shape(settings: &Settings) -> SceneResult<Shape> {

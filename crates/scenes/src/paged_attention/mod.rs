@@ -70,7 +70,7 @@ pub(crate) const SCENE: Scene = Scene {
         Case { name: "scopes", about: "more than 8,469 scopes", set: SCOPES },
     ],
     kernels: &[&QK, &SOFTMAX, &PV, &UPDATE, &NORMALISE],
-    build: |settings| {
+    build: &|settings| {
         let shape = shape(settings)?;
         let table = Table::new(&shape, settings.seed);
         let planted = planted::kernel(settings)?;

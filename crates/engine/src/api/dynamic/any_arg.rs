@@ -41,6 +41,12 @@ impl RawTensor {
         &self.dims[..self.rank]
     }
 
+    /// Number of elements; none in an empty part.
+    #[inline]
+    pub fn elements(&self) -> u64 {
+        self.dims().iter().map(|dim| u64::from(dim.len)).product()
+    }
+
     /// Type of the elements.
     #[inline]
     pub fn dtype(&self) -> DType {
@@ -59,7 +65,25 @@ impl Args<'_> {
     /// submit.
     #[inline]
     pub fn next_any(&mut self) -> Option<AnyArg> {
-        let words = self.words();
+        let (any, used) = self.first_any(self.words())?;
+        self.advance(used);
+        Some(any)
+    }
+
+    /// All arguments not yet taken, in order, as [`next_any`](Self::next_any) gives them: for cost models, which must not use
+    /// the addresses.
+    pub fn each_any(&self) -> impl Iterator<Item = AnyArg> + '_ {
+        let mut words = self.words();
+        core::iter::from_fn(move || {
+            let (any, used) = self.first_any(words)?;
+            words = &words[used..];
+            Some(any)
+        })
+    }
+
+    /// The argument at the front of `words`, and the words it takes.
+    #[inline]
+    fn first_any(&self, words: &[u64]) -> Option<(AnyArg, usize)> {
         if words.is_empty() {
             return None;
         }
@@ -73,7 +97,6 @@ impl Args<'_> {
                 AnyArg::Tensor(RawTensor { data, dims, rank, dtype: record.dtype(), is_writable })
             }
         };
-        self.advance(used);
-        Some(any)
+        Some((any, used))
     }
 }
