@@ -33,18 +33,16 @@ struct alignas(8) rl_quad { u32 pairs[2]; };
 
 // The result of each head after `held` positions: `dim` values, then the maximum of the scores and the sum of
 // exp(score - maximum). Heads are in scratch memory. A page has `page` positions; the key of the next one is `to_next` elements
-// on, its value `to_value`. All threads must call it. A function of its own: kernels share it.
-RL_BODY void rl_attend(float *room, rl_view<float, 2> results, u32 dim, u32 held, u32 page, u32 to_value, u32 to_next) {
+// on, its value `to_value`. All threads must call it. Functions of their own: kernels share them.
+template <int PIECES>
+RL_BODY void rl_attend_of(float *room, rl_view<float, 2> results, u32 dim, u32 held, u32 page, u32 to_value, u32 to_next) {
     const u32 heads = results.shape(0);
-    enum { N = 8, PIECES = RL_ATTEND_DIM_MAX / 4 / RL_LANES };
+    enum { N = 8 };
     const u32 all = blockDim.x / RL_LANES, warps = all < RL_ATTEND_WARPS ? all : RL_ATTEND_WARPS;
     const u32 warp = threadIdx.x / RL_LANES, lane = threadIdx.x % RL_LANES;
     const u32 at_once = heads < warps ? heads : warps, stripes = warps / at_once, stripe = warp / at_once;
     const float scale = 1.0f / sqrtf((float)dim);
     float *const parts = rl_attend_heads(room) + (u64)heads * dim;
-    const auto piece = [&](u32 p, u32 k, u32 skip) {
-        return *(const rl_quad *)(rl_attend_pages(room)[p / page] + (u64)(p % page) * to_next + skip + k);
-    };
     for (u32 top = 0; top < heads; top += at_once) {
         const u32 head = top + warp % at_once;
         if (stripe < stripes && head < heads) {
@@ -54,14 +52,16 @@ RL_BODY void rl_attend(float *room, rl_view<float, 2> results, u32 dim, u32 held
                 rl_quad keys[N][PIECES], values[N][PIECES];
                 RL_UNROLL
                 for (u32 n = 0; n < N; n++) {
-                    const u32 p = first + n * stripes;
+                    // Positions after the last one count as nothing.
+                    const u32 p = (u32)rl_min(first + n * stripes, held - 1);
+                    const rl_bf16 *const key = rl_attend_pages(room)[p / page] + (u64)(p % page) * to_next;
                     RL_UNROLL
                     for (u32 c = 0; c < PIECES; c++) {
                         const u32 k = (c * RL_LANES + lane) * 4;
                         keys[n][c] = values[n][c] = rl_quad{{0, 0}};
-                        if (p < held && k < dim) {
-                            keys[n][c] = piece(p, k, 0);
-                            values[n][c] = piece(p, k, to_value);
+                        if (k < dim) {
+                            keys[n][c] = *(const rl_quad *)(key + k);
+                            values[n][c] = *(const rl_quad *)(key + to_value + k);
                         }
                     }
                 }
@@ -135,4 +135,9 @@ RL_BODY void rl_attend(float *room, rl_view<float, 2> results, u32 dim, u32 held
         }
         rl_sync();
     }
+}
+RL_DEVICE void rl_attend(float *room, rl_view<float, 2> results, u32 dim, u32 held, u32 page, u32 to_value, u32 to_next) {
+    enum { ALL = RL_ATTEND_DIM_MAX / 4 / RL_LANES };
+    if (dim <= ALL / 2 * RL_LANES * 4) rl_attend_of<ALL / 2>(room, results, dim, held, page, to_value, to_next);
+    else rl_attend_of<ALL>(room, results, dim, held, page, to_value, to_next);
 }

@@ -12,12 +12,13 @@ RL_DEVICE float rl_float(u32 bits) {
     memcpy(&value, &bits, 4);
     return value;
 }
-struct rl_eight { u32 pairs[4]; };
-RL_DEVICE rl_eight rl_stream(const rl_bf16 *from) {
-    rl_eight eight;
-    memcpy(&eight, from, sizeof eight);
-    return eight;
+struct alignas(16) rl_eight { u32 pairs[4]; };
+RL_DEVICE void rl_stream(rl_eight *to, const rl_bf16 *from, bool there) {
+    *to = rl_eight{{0, 0, 0, 0}};
+    if (there) memcpy(to, from, sizeof *to);
 }
+RL_DEVICE void rl_stream_end() {}
+template <int N> RL_DEVICE void rl_streamed() {}
 RL_DEVICE void rl_prefetch(const void *, u64) {}
 #else
 enum { RL_LANES = 32 };
@@ -26,14 +27,14 @@ RL_DEVICE float rl_lanes_sum(float x) {
     return x;
 }
 RL_DEVICE float rl_float(u32 bits) { return __uint_as_float(bits); }
-struct rl_eight { u32 pairs[4]; };
-// Loads what is read once.
-RL_DEVICE rl_eight rl_stream(const rl_bf16 *from) {
-    rl_eight eight;
-    asm("ld.global.L1::no_allocate.v4.u32 {%0,%1,%2,%3},[%4];"
-        : "=r"(eight.pairs[0]), "=r"(eight.pairs[1]), "=r"(eight.pairs[2]), "=r"(eight.pairs[3]) : "l"(from));
-    return eight;
+struct alignas(16) rl_eight { u32 pairs[4]; };
+// Asks for eight weights in memory of the block, or for zeros; rl_stream_end ends a group of these, and rl_streamed waits for all
+// but the last N groups of the thread.
+RL_DEVICE void rl_stream(rl_eight *to, const rl_bf16 *from, bool there) {
+    asm volatile("cp.async.cg.shared.global [%0],[%1],16,%2;" ::"r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(there ? 16 : 0) : "memory");
 }
+RL_DEVICE void rl_stream_end() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int N> RL_DEVICE void rl_streamed() { asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory"); }
 // Begins to bring memory into the cache that all processors share; the first 128 KiB of it. The thread does not wait.
 RL_DEVICE void rl_prefetch(const void *from, u64 bytes) {
     const u64 most = 128 * 1024;
@@ -50,9 +51,11 @@ RL_DEVICE void rl_prefetch(const void *from, u64 bytes) {
 RL_DEVICE float rl_low(u32 pair) { return rl_float(pair << 16); }
 RL_DEVICE float rl_high(u32 pair) { return rl_float(pair & 0xffff0000u); }
 
-// Scratch memory of rl_rows: vectors, and sums of some rows. RL_ROWS_FLOATS numbers.
-enum { RL_ROWS_VECTORS = 32 * 1024, RL_ROWS_BATCH = 8, RL_ROWS_SOME = 512, RL_ROWS_WIDE = 8 * RL_LANES };
-enum { RL_ROWS_FLOATS = RL_ROWS_VECTORS + RL_ROWS_SOME * RL_ROWS_BATCH };
+// Scratch memory of rl_rows: vectors, sums of some rows, and weights on their way. RL_ROWS_FLOATS numbers.
+enum { RL_ROWS_VECTORS = 26 * 1024, RL_ROWS_BATCH = 8, RL_ROWS_SUMS = 1024, RL_ROWS_WIDE = 8 * RL_LANES };
+// Pieces of a row that each warp has on their way, and chunks of RL_ROWS_WIDE weights in a piece.
+enum { RL_ROWS_AHEAD = 5, RL_ROWS_ROOMS = RL_ROWS_AHEAD + 1, RL_ROWS_CHUNKS = 2 };
+enum { RL_ROWS_FLOATS = RL_ROWS_VECTORS + RL_ROWS_SUMS + RL_ROWS_ROOMS * RL_ROWS_CHUNKS * 256 * 4 };
 
 // Rows of weights, in pairs: row r begins at of + r / 2 · pair + r % 2 · odd.
 struct rl_rows_at {
@@ -70,75 +73,85 @@ RL_DEVICE u32 rl_rows_place(u32 k) {
     return k - in + j / 4 * (RL_ROWS_WIDE / 2) + lane * 4 + j % 4;
 }
 
-// sums[row · B + b] for rows from `first`: products with B vectors. Each warp has R rows at a time; 8 loads of each thread are
-// on their way while it computes with the 8 before them. A function of its own: all kernels share it.
-template <int R, int B>
-RL_BODY void rl_rows_some(const float *vectors, float *sums, rl_rows_at weights, u32 first, u32 rows, u32 inputs) {
-    enum { U = 8 / R };
-    const u32 warps = blockDim.x / RL_LANES, warp = threadIdx.x / RL_LANES, lane = threadIdx.x % RL_LANES;
-    const u32 chunks = (inputs + RL_ROWS_WIDE - 1) / RL_ROWS_WIDE, pitch = chunks * RL_ROWS_WIDE;
-    for (u32 top = warp * R; top < rows; top += warps * R) {
-        const rl_bf16 *at[R];
+// The pieces of the rows of a warp, in order: which row, and where it begins.
+struct rl_rows_piece {
+    u32 row, from;
+    RL_MEMBER void advance(u32 inputs) {
+        from += RL_ROWS_CHUNKS * RL_ROWS_WIDE;
+        if (from < inputs) return;
+        from = 0;
+        row += blockDim.x / RL_LANES;
+    }
+};
+
+// Asks for the weights of one piece. A thread reads only what it asked for itself, so nobody waits for others.
+RL_DEVICE void rl_rows_ask(float *room, u32 turn, const rl_rows_piece &piece, rl_rows_at weights, u32 first, u32 rows, u32 inputs) {
+    rl_eight *const rooms = (rl_eight *)(room + RL_ROWS_VECTORS + RL_ROWS_SUMS) + threadIdx.x;
+    if (piece.row < rows) {
+        const u32 from = piece.from + threadIdx.x % RL_LANES * 8;
+        const rl_bf16 *const row = weights[first + piece.row];
         RL_UNROLL
-        for (int r = 0; r < R; r++) at[r] = weights[first + (u32)rl_min(top + r, rows - 1)] + lane * 8;
-        rl_eight next[U][R], now[U][R];
-        float total[R][B] = {};
-        // The round before the first one only loads.
-        for (u32 chunk = 0; chunk < chunks + U; chunk += U) {
-            RL_UNROLL
-            for (int u = 0; u < U; u++) {
-                const u32 from = (chunk + u) * RL_ROWS_WIDE;
-                RL_UNROLL
-                for (int r = 0; r < R; r++) {
-                    now[u][r] = next[u][r];
-                    next[u][r] = rl_eight{{0, 0, 0, 0}};
-                    if (from + lane * 8 < inputs) next[u][r] = rl_stream(at[r] + from);
-                }
-            }
-            if (chunk == 0) continue;
-            RL_UNROLL
-            for (int u = 0; u < U; u++) {
-                const u32 own = chunk - U + u;
-                if (own >= chunks) continue;
-                RL_UNROLL
-                for (int b = 0; b < B; b++) {
-                    const float *x = vectors + b * pitch + own * RL_ROWS_WIDE + lane * 4;
-                    const rl_four low = *(const rl_four *)x, high = *(const rl_four *)(x + RL_ROWS_WIDE / 2);
-                    RL_UNROLL
-                    for (int r = 0; r < R; r++) {
-                        const rl_eight &w = now[u][r];
-                        total[r][b] += rl_low(w.pairs[0]) * low.of[0] + rl_high(w.pairs[0]) * low.of[1] +
-                                       rl_low(w.pairs[1]) * low.of[2] + rl_high(w.pairs[1]) * low.of[3] +
-                                       rl_low(w.pairs[2]) * high.of[0] + rl_high(w.pairs[2]) * high.of[1] +
-                                       rl_low(w.pairs[3]) * high.of[2] + rl_high(w.pairs[3]) * high.of[3];
-                    }
-                }
-            }
+        for (u32 c = 0; c < RL_ROWS_CHUNKS; c++) {
+            const u32 at = from + c * RL_ROWS_WIDE;
+            rl_stream(rooms + (turn * RL_ROWS_CHUNKS + c) * blockDim.x, row + (at < inputs ? at : 0), at < inputs);
         }
-        RL_UNROLL
-        for (int r = 0; r < R; r++) {
-            RL_UNROLL
-            for (int b = 0; b < B; b++) {
-                const float sum = rl_lanes_sum(total[r][b]);
-                if (lane == 0 && top + r < rows) sums[(top + r) * B + b] = sum;
-            }
-        }
+    }
+    rl_stream_end();
+}
+RL_DEVICE u32 rl_rows_next(u32 turn) { return turn + 1 == RL_ROWS_ROOMS ? 0 : turn + 1; }
+
+// Asks for the first pieces of rows from `first`: before the vectors are known.
+RL_DEVICE void rl_rows_begin(float *room, rl_rows_at weights, u32 first, u32 rows, u32 inputs) {
+    rl_rows_piece piece = {threadIdx.x / RL_LANES, 0};
+    for (u32 turn = 0; turn < RL_ROWS_AHEAD; turn++) {
+        rl_rows_ask(room, turn, piece, weights, first, rows, inputs);
+        piece.advance(inputs);
     }
 }
 
-// As few rows for a warp as possible, then as many at a time as possible.
-template <int B>
-RL_DEVICE void rl_rows_some(const float *vectors, float *sums, rl_rows_at weights, u32 first, u32 rows, u32 inputs) {
-    const u32 warps = blockDim.x / RL_LANES, by_one = (rows + warps - 1) / warps;
-    const u32 by_two = (rows + 2 * warps - 1) / (2 * warps) * 2, by_four = (rows + 4 * warps - 1) / (4 * warps) * 4;
-    if (by_four <= by_two && by_four <= by_one) rl_rows_some<4, B>(vectors, sums, weights, first, rows, inputs);
-    else if (by_two <= by_one) rl_rows_some<2, B>(vectors, sums, weights, first, rows, inputs);
-    else rl_rows_some<1, B>(vectors, sums, weights, first, rows, inputs);
+// Sums of rows from `first`, of which the first pieces were asked for: row · B + b for vector b. The loops are short, because a
+// block runs this code once: most of the time of unrolled code would go to fetching instructions. All kernels share it.
+template <int B> RL_BODY void rl_rows_some(float *room, rl_rows_at weights, u32 first, u32 rows, u32 inputs) {
+    const u32 lane = threadIdx.x % RL_LANES, pitch = (inputs + RL_ROWS_WIDE - 1) / RL_ROWS_WIDE * RL_ROWS_WIDE;
+    float *const sums = room + RL_ROWS_VECTORS;
+    const rl_eight *const rooms = (const rl_eight *)(sums + RL_ROWS_SUMS) + threadIdx.x;
+    rl_rows_piece piece = {threadIdx.x / RL_LANES, 0}, ahead = piece;
+    for (u32 n = 0; n < RL_ROWS_AHEAD; n++) ahead.advance(inputs);
+    float total[B] = {};
+    for (u32 turn = 0, later = RL_ROWS_AHEAD; piece.row < rows; turn = rl_rows_next(turn), later = rl_rows_next(later)) {
+        rl_rows_ask(room, later, ahead, weights, first, rows, inputs);
+        ahead.advance(inputs);
+        rl_streamed<RL_ROWS_AHEAD>();
+        for (u32 c = 0; c < RL_ROWS_CHUNKS; c++) {
+            const u32 from = piece.from + c * RL_ROWS_WIDE;
+            if (from >= inputs) break;
+            const rl_eight w = rooms[(turn * RL_ROWS_CHUNKS + c) * blockDim.x];
+            RL_UNROLL
+            for (int b = 0; b < B; b++) {
+                const float *x = room + b * pitch + from + lane * 4;
+                const rl_four low = *(const rl_four *)x, high = *(const rl_four *)(x + RL_ROWS_WIDE / 2);
+                total[b] += rl_low(w.pairs[0]) * low.of[0] + rl_high(w.pairs[0]) * low.of[1] +
+                            rl_low(w.pairs[1]) * low.of[2] + rl_high(w.pairs[1]) * low.of[3] +
+                            rl_low(w.pairs[2]) * high.of[0] + rl_high(w.pairs[2]) * high.of[1] +
+                            rl_low(w.pairs[3]) * high.of[2] + rl_high(w.pairs[3]) * high.of[3];
+            }
+        }
+        const u32 row = piece.row;
+        piece.advance(inputs);
+        if (piece.row == row) continue;
+        RL_UNROLL
+        for (int b = 0; b < B; b++) {
+            const float sum = rl_lanes_sum(total[b]);
+            if (lane == 0) sums[row * B + b] = sum;
+            total[b] = 0.0f;
+        }
+    }
+    rl_streamed<0>();
 }
 
 // Puts B vectors, of which `there` exist, where rl_rows_some reads them.
 template <int B, class X> RL_DEVICE void rl_rows_fill(float *vectors, u32 inputs, u32 there, X input) {
-    enum { K = 8 / B };
+    enum { K = B == 1 ? 4 : 1 };
     const u32 pitch = (inputs + RL_ROWS_WIDE - 1) / RL_ROWS_WIDE * RL_ROWS_WIDE;
     for (u32 k = threadIdx.x; k < pitch; k += K * blockDim.x) {
         float values[K][B];
@@ -152,11 +165,10 @@ template <int B, class X> RL_DEVICE void rl_rows_fill(float *vectors, u32 inputs
         }
         RL_UNROLL
         for (int n = 0; n < K; n++) {
+            const u32 at = k + n * blockDim.x;
+            if (at >= pitch) break;
             RL_UNROLL
-            for (int b = 0; b < B; b++) {
-                const u32 at = k + n * blockDim.x;
-                if (at < pitch) vectors[b * pitch + rl_rows_place(at)] = values[n][b];
-            }
+            for (int b = 0; b < B; b++) vectors[b * pitch + rl_rows_place(at)] = values[n][b];
         }
     }
 }
@@ -167,30 +179,33 @@ template <int B, class X> RL_DEVICE void rl_rows_fill(float *vectors, u32 inputs
 // and rows begin at multiples of 16 bytes. All threads must call it.
 template <class X, class D, class A>
 RL_DEVICE void rl_rows(float *room, rl_rows_at weights, u32 rows, u32 inputs, u32 batch, u32 step, X input, D done, A also) {
-    float *const sums = room + RL_ROWS_VECTORS;
+    const float *const sums = room + RL_ROWS_VECTORS;
     const u32 pitch = (inputs + RL_ROWS_WIDE - 1) / RL_ROWS_WIDE * RL_ROWS_WIDE;
     const bool many = batch > 1 && pitch <= RL_ROWS_VECTORS / RL_ROWS_BATCH;
-    const u32 wide = many ? RL_ROWS_BATCH : 1;
+    const u32 wide = many ? RL_ROWS_BATCH : 1, most = RL_ROWS_SUMS / wide;
     for (u32 top = 0; top < batch; top += wide) {
         const u32 there = (u32)rl_min(batch - top, wide);
         const auto from = [&](u32 b, u32 k) { return input(top + b, k); };
-        rl_sync();
-        if (many) rl_rows_fill<RL_ROWS_BATCH>(room, inputs, there, from);
-        else rl_rows_fill<1>(room, inputs, there, from);
-        if (top == 0) also();
-        rl_sync();
-        for (u32 first = 0; first < rows; first += RL_ROWS_SOME) {
-            const u32 some = (u32)rl_min(rows - first, RL_ROWS_SOME);
-            if (many) rl_rows_some<RL_ROWS_BATCH>(room, sums, weights, first, some, inputs);
-            else rl_rows_some<1>(room, sums, weights, first, some, inputs);
+        for (u32 first = 0; first < rows; first += most) {
+            const u32 some = (u32)rl_min(rows - first, most);
+            rl_rows_begin(room, weights, first, some, inputs);
+            rl_sync();
+            if (first == 0) {
+                if (many) rl_rows_fill<RL_ROWS_BATCH>(room, inputs, there, from);
+                else rl_rows_fill<1>(room, inputs, there, from);
+                if (top == 0) also();
+            }
+            rl_sync();
+            if (many) rl_rows_some<RL_ROWS_BATCH>(room, weights, first, some, inputs);
+            else rl_rows_some<1>(room, weights, first, some, inputs);
             rl_sync();
             rl_each(e, some / step * there) {
                 const u32 row = (u32)e / there * step, b = (u32)e % there;
                 done(first + row, top + b, sums[row * wide + b], sums[(row + step - 1) * wide + b]);
             }
-            rl_sync();
         }
     }
+    rl_sync();
 }
 
 // The factors of RMSNorm, 1 / √(mean square + ε), of `count` vectors, each by one warp, in scratch memory.

@@ -12,7 +12,9 @@ const WEIGHTS_MAX: u64 = 1 << 32;
 /// Elements of the cache of keys and values, at most: 8 GiB.
 const CACHE_MAX: u64 = 1 << 32;
 /// The longest row of weights: the inputs of one sequence then fit into the scratch memory of a GPU's block.
-const WIDTH_MAX: u32 = 1 << 15;
+const WIDTH_MAX: u32 = 1 << 14;
+/// Parts of a context, at most: one task reads all of them.
+const PARTS_MAX: u32 = 100;
 /// Weights above this are too many to be generated and checked in passing: 512 MiB.
 const USUAL_WEIGHTS_MAX: u64 = 1 << 28;
 
@@ -75,6 +77,12 @@ impl Shape {
         }
         if shape.width() > WIDTH_MAX {
             return Err(settings.refuse("heads", format!("heads · head_dim of at most {WIDTH_MAX}")));
+        }
+        if shape.pages().div_ceil(shape.span) > PARTS_MAX {
+            let span = shape.pages().div_ceil(PARTS_MAX);
+            return Err(
+                settings.refuse("span", format!("at least {span}, so that a context has {PARTS_MAX} parts"))
+            );
         }
         if shape.experts != 0 && shape.experts < CHOICES {
             return Err(settings.refuse("experts", format!("0, or at least the {CHOICES} of each token")));
