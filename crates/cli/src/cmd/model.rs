@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use ringlane_chip_sim::policy::PolicyName;
+use clap::builder::PossibleValuesParser;
 use ringlane_chip_sim::spec;
 use ringlane_engine::chip_runtime::{ChipOptions, Costs};
 use ringlane_scenes::Scene;
@@ -20,9 +19,9 @@ pub struct ModelArgs {
     /// Use the chip described in FILE instead of the platform's own; `ringlane chips show` prints one to start from
     #[arg(long, value_name = "FILE")]
     chip: Option<PathBuf>,
-    /// Which ready task runs next [default: fifo]
-    #[arg(long, value_name = "NAME", value_parser = policy())]
-    policy: Option<PolicyName>,
+    /// Which ready task runs next [default: fifo]; on cuda, how a captured graph runs [default: lists]
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(policies()))]
+    policy: Option<String>,
     /// Inject faults derived from SEED: varying costs, late completions, slow and hanging cores
     #[arg(long, value_name = "SEED", allow_negative_numbers = true, value_parser = options::chaos)]
     chaos: Option<u64>,
@@ -31,28 +30,46 @@ pub struct ModelArgs {
     costs: Option<PathBuf>,
 }
 
-fn policy() -> impl TypedValueParser<Value = PolicyName> {
-    let names = PossibleValuesParser::new(PolicyName::ALL.map(PolicyName::as_str));
-    names.map(|name| PolicyName::from_name(&name).expect("one of the names"))
+/// The policies of all platforms, each once.
+fn policies() -> Vec<&'static str> {
+    let mut names: Vec<&str> = Vec::new();
+    for name in Platform::all().iter().flat_map(|platform| platform.capabilities().policies) {
+        if !names.contains(name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// The policy of this name, if a platform has it.
+fn policy(name: &str, platform: Platform) -> Result<&'static str, CliError> {
+    let known = platform.capabilities().policies;
+    let found = known.iter().copied().find(|known| *known == name);
+    let refused = || {
+        let hint =
+            known.first().map_or("leave --policy out".to_string(), |first| format!("--policy {first}"));
+        CliError::bad_value("--policy", name, known.join(", "), hint)
+    };
+    found.ok_or_else(refused)
 }
 
 impl ModelArgs {
     /// What they say, for a platform.
     pub fn options(&self, platform: Platform) -> Result<ChipOptions, CliError> {
+        let (is_model, has_policies) =
+            (platform.capabilities().spec.is_some(), !platform.capabilities().policies.is_empty());
         let given = [
-            ("--chip", self.chip.is_some()),
-            ("--policy", self.policy.is_some()),
-            ("--chaos", self.chaos.is_some()),
-            ("--costs", self.costs.is_some()),
+            ("--chip", self.chip.is_some() && !is_model),
+            ("--policy", self.policy.is_some() && !has_policies),
+            ("--chaos", self.chaos.is_some() && !is_model),
+            ("--costs", self.costs.is_some() && !is_model),
         ];
-        if let Some((option, _)) =
-            given.into_iter().find(|(_, given)| *given && platform.capabilities().spec.is_none())
-        {
+        if let Some((option, _)) = given.into_iter().find(|(_, is_refused)| *is_refused) {
             return Err(CliError::OnlyOnSimulators { option, platform });
         }
         let costs = self.costs.as_deref().map(costs::given).transpose()?;
         let spec = self.chip.as_deref().map(spec::load).transpose()?;
-        let policy = self.policy.map(PolicyName::as_str);
+        let policy = self.policy.as_deref().map(|name| policy(name, platform)).transpose()?;
         let costs = costs.map(Costs::new);
         Ok(ChipOptions { spec, policy, chaos: self.chaos, costs, ..ChipOptions::default() })
     }
