@@ -5,7 +5,8 @@
 //! recording 2 ──▶ prediction 2 ─┼─▶ each compared with the median of the real runs ──▶ median and worst error
 //! …                             ┘   beside it: how far the real runs are from their own median
 //! ```
-//! An unchanged replay is compared with its own recording instead.
+//! An unchanged replay is compared with its own recording instead. The targets are judged for all programs together, and
+//! for the scenes alone: tasks that spin do not compete for memory, so they are easier to predict.
 
 use ringlane_insight::text_table::{Side, Table};
 use ringlane_insight::units::{percent_text, time_text};
@@ -47,6 +48,16 @@ impl Changed {
     }
 }
 
+/// What a program is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Made {
+    /// Tasks that spin.
+    Workload,
+    /// Kernels that compute.
+    Scene,
+}
+
 /// One prediction with its real runs.
 #[derive(Clone, Debug)]
 pub struct Pair {
@@ -60,6 +71,7 @@ pub struct Pair {
 #[derive(Clone, Debug, Serialize)]
 pub struct Accuracy {
     name: String,
+    made: Made,
     /// Threads of the recording.
     threads: u32,
     changed: Changed,
@@ -89,6 +101,8 @@ pub struct Accuracy {
 pub struct Predicted {
     /// The program.
     pub name: String,
+    /// What it is made of.
+    pub made: Made,
     /// Threads of the recording.
     pub threads: u32,
     /// What was changed.
@@ -106,7 +120,7 @@ pub struct Predicted {
 impl Accuracy {
     /// The accuracy of a prediction, from at least one recording and one real run.
     pub fn of(predicted: Predicted, pair: &Pair) -> Self {
-        let Predicted { name, threads, changed, experiment, tasks, task_us, delay_share } = predicted;
+        let Predicted { name, made, threads, changed, experiment, tasks, task_us, delay_share } = predicted;
         let real_us = median(&pair.real_us);
         let against = |place: usize| if changed == Changed::Nothing { pair.real_us[place] } else { real_us };
         let error = |(place, us): (usize, &f64)| us / against(place).max(f64::MIN_POSITIVE) - 1.0;
@@ -115,6 +129,7 @@ impl Accuracy {
         let distances: Vec<f64> = pair.real_us.iter().map(|us| (us / real_us - 1.0).abs()).collect();
         Accuracy {
             name,
+            made,
             threads,
             changed,
             experiment,
@@ -148,20 +163,30 @@ impl Accuracy {
 /// The shortest mean task of a program whose predictions are judged, in microseconds.
 const TASK_US_MIN: f64 = 10.0;
 
+/// The targets of all programs, and those of the scenes alone if there are others too.
+pub fn targets(rows: &[Accuracy]) -> Vec<Target> {
+    let scenes: Vec<&Accuracy> = rows.iter().filter(|row| row.made == Made::Scene).collect();
+    let mut targets = targets_among("", &rows.iter().collect::<Vec<_>>());
+    if scenes.len() < rows.len() {
+        targets.extend(targets_among("scenes alone, ", &scenes));
+    }
+    targets
+}
+
 /// The targets: of each kind of change, on each number of threads, over all recordings of the predictions that were not
 /// disturbed.
-pub fn targets(rows: &[Accuracy]) -> Vec<Target> {
+fn targets_among(which: &str, rows: &[&Accuracy]) -> Vec<Target> {
     let mut threads: Vec<u32> = rows.iter().map(|row| row.threads).collect();
     threads.sort_unstable();
     threads.dedup();
     let kinds = Changed::ALL.into_iter().flat_map(|changed| threads.iter().map(move |&t| (changed, t)));
-    kinds.flat_map(|(changed, threads)| targets_of(rows, changed, threads)).collect()
+    kinds.flat_map(|(changed, threads)| targets_of(which, rows, changed, threads)).collect()
 }
 
-fn targets_of(rows: &[Accuracy], changed: Changed, threads: u32) -> Vec<Target> {
+fn targets_of(which: &str, rows: &[&Accuracy], changed: Changed, threads: u32) -> Vec<Target> {
     let judged =
         |row: &&Accuracy| row.changed == changed && row.threads == threads && row.task_us >= TASK_US_MIN;
-    let all: Vec<&Accuracy> = rows.iter().filter(judged).collect();
+    let all: Vec<&Accuracy> = rows.iter().copied().filter(judged).collect();
     let (disturbed, quiet): (Vec<&Accuracy>, _) =
         all.iter().partition(|row| row.delay_share > DISTURBED_SHARE);
     let is_open = disturbed.len() > quiet.len();
@@ -171,7 +196,7 @@ fn targets_of(rows: &[Accuracy], changed: Changed, threads: u32) -> Vec<Target> 
         return Vec::new();
     }
     let (about, programs) = (changed.about(), counted.len());
-    let what = format!("what-if: {about}, recorded with --threads {threads}, {programs} predictions");
+    let what = format!("what-if: {which}{about}, recorded with --threads {threads}, {programs} predictions");
     let (median_max, worst_max) = changed.limits();
     let mut targets = vec![Target::at_most(format!("{what}, median error"), median(&errors), median_max)];
     let worst = errors.iter().copied().fold(0.0, f64::max);
@@ -213,6 +238,7 @@ mod tests {
     fn accuracy(changed: Changed, predicted_us: &[f64], real_us: &[f64]) -> Accuracy {
         let predicted = Predicted {
             name: "chain".to_string(),
+            made: Made::Workload,
             threads: 2,
             changed,
             experiment: String::new(),
@@ -243,5 +269,15 @@ mod tests {
         let disturbed = Accuracy { delay_share: 0.5, ..wrong };
         assert_eq!(of(&[disturbed]), [None; 2]);
         assert_eq!(of(&[]), []);
+    }
+
+    #[test]
+    fn scenes_are_judged_alone_too() {
+        let exact = accuracy(Changed::Nothing, &[100.0], &[100.0]);
+        let wrong = Accuracy { made: Made::Scene, ..accuracy(Changed::Nothing, &[110.0], &[100.0]) };
+        let of = |rows: &[Accuracy]| targets(rows).iter().map(Target::is_reached).collect::<Vec<_>>();
+        let all = [exact.clone(), exact.clone(), exact, wrong.clone()];
+        assert_eq!(of(&all), [Some(true), Some(true), Some(false), Some(true)]);
+        assert_eq!(of(&[wrong]), [Some(false), Some(true)], "once, if there is nothing else");
     }
 }

@@ -110,7 +110,7 @@ fn check(
             all[place].round(&mut subject, scratch, pool, threads, &facts.kernel)?;
         }
     }
-    let rows = rows_of(&subject.name, &facts, threads, &all);
+    let rows = rows_of(&subject, &facts, threads, &all);
     session.progress.end();
     session.results.predictions.extend(rows);
     Ok(())
@@ -211,12 +211,13 @@ fn predicted_us(laboratory: &dyn Laboratory, change: Change) -> Result<f64, Benc
 }
 
 /// The rows of a program: for each number of threads, the unchanged replay, the slower kernel, the other numbers.
-fn rows_of(name: &str, facts: &Facts, threads: &[u32], all: &[OnThreads]) -> Vec<Accuracy> {
+fn rows_of(subject: &Subject, facts: &Facts, threads: &[u32], all: &[OnThreads]) -> Vec<Accuracy> {
     let mut rows = Vec::new();
     for (place, (&count, on)) in threads.iter().zip(all).enumerate() {
         let mut add = |changed, experiment: String, predicted_us: &[f64], real: &[Timed]| {
             let predicted = Predicted {
-                name: name.to_string(),
+                name: subject.name.clone(),
+                made: subject.made(),
                 threads: count,
                 changed,
                 experiment,

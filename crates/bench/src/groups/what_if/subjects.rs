@@ -4,6 +4,7 @@ use ringlane::Runtime;
 use ringlane_engine::report::RunReport;
 use ringlane_scenes::{Program, Scene, SceneError};
 
+use crate::accuracy::Made;
 use crate::error::BenchError;
 use crate::graph::Graph;
 use crate::spin::{self, Calibration};
@@ -56,6 +57,14 @@ impl Subject {
         let name =
             set.iter().fold(format!("{scene} {case}"), |name, (key, value)| format!("{name} {key}={value}"));
         Ok(Subject { name, kind: Kind::Scene(make().map_err(BenchError::Scene)?) })
+    }
+
+    /// What it is made of.
+    pub fn made(&self) -> Made {
+        match &self.kind {
+            Kind::Workload { .. } => Made::Workload,
+            Kind::Scene(_) => Made::Scene,
+        }
     }
 
     /// Runs it, on new buffers where it has contents.
