@@ -6,6 +6,7 @@ use ringlane_trace::Manifest;
 use ringlane_trace::swimlane::{self, BlockRow, Swimlane, SwimlaneLevel};
 
 use super::delays::Delays;
+use super::slowness::Slowness;
 use crate::error::ReplayError;
 use crate::recorded::{GraphBuild, Program, ProgramTask, TaskIds, check_blocks};
 
@@ -23,6 +24,8 @@ pub struct BlockTime {
     pub kernel: u64,
     /// From the kernel's end until the thread was free: the task's successors were notified meanwhile.
     pub after: u64,
+    /// The thread that ran it.
+    pub thread: u32,
 }
 
 /// A block of a task: the task's place in submission order, and which of its blocks.
@@ -39,6 +42,8 @@ pub struct Measured {
     pub blocks: Vec<Vec<BlockTime>>,
     /// What each thread ran, in order.
     pub placed: Vec<Vec<PlacedBlock>>,
+    /// How much longer the same work took on each thread than on the fastest.
+    pub slowness: Slowness,
     /// How long threads without work took to find some.
     pub delays: Delays,
     /// Ticks in a second.
@@ -84,8 +89,14 @@ impl Measured {
         let last = recorded.blocks.iter().map(|block| block.finish.0);
         let last = last.chain(recorded.submits.iter().map(|submit| submit.end.0)).max().unwrap_or(0);
         let rest = manifest.makespan_ticks.saturating_sub(last);
+        let slowness = Slowness::of(program, &blocks, &placed);
         let (delays, clock_freq_hz) = (Delays::read(&recorded), manifest.clock_freq_hz);
-        Ok(Measured { own, submits, blocks, placed, delays, clock_freq_hz, rest, is_captured })
+        Ok(Measured { own, submits, blocks, placed, slowness, delays, clock_freq_hz, rest, is_captured })
+    }
+
+    /// Makes it that of a captured graph, whose tasks are all there from the start.
+    pub fn capture(&mut self) {
+        (self.own, self.submits, self.is_captured) = (Vec::new(), Vec::new(), true);
     }
 
     /// How long a task takes, as far as the chip distinguishes that.
@@ -136,6 +147,7 @@ fn time_of(row: &BlockRow) -> BlockTime {
         before: row.start.0.saturating_sub(row.dispatch.0),
         kernel: row.duration().0,
         after: row.finish.0.saturating_sub(row.end.0),
+        thread: row.core.0,
     }
 }
 

@@ -6,10 +6,12 @@
 //! swimlane, level 3 ──▶ Measured: what submits, blocks and hand-overs took ──▶ Threads: who runs what, when ──▶ makespan
 //! deps.json         ──▶ Program:  which task waits for which, reads     ──┘
 //! ```
-//! What it leaves out: caches, other processes, and rings that are full. A block takes as long as it took.
+//! What it leaves out: caches, and rings that are full. A block takes as long as it took; on another thread, longer or shorter
+//! by as much as that thread was slower or faster ([`Slowness`]).
 
 mod delays;
 mod measured;
+mod slowness;
 mod submitter;
 #[cfg(test)]
 mod tests;
@@ -21,6 +23,7 @@ use ringlane_trace::{Manifest, RunStatus};
 
 pub use delays::Delays;
 pub use measured::{BlockTime, Measured, PlacedBlock};
+pub use slowness::Slowness;
 
 use crate::error::ReplayError;
 use crate::recorded::{Program, read_program};

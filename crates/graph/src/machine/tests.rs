@@ -1,7 +1,7 @@
 //! Programs whose schedule is known.
 
 use super::submitter::makespan;
-use super::{BlockTime, Delays, Measured};
+use super::{BlockTime, Delays, Measured, Slowness};
 use crate::recorded::{Program, ProgramEdge, ProgramTask, TaskKind};
 
 const SUBMIT: u64 = 10;
@@ -34,12 +34,13 @@ fn program(blocks: &[u32], edges: &[(u32, u32)]) -> (Program, Measured) {
         edges: edges.iter().map(edge).collect(),
         ..Program::default()
     };
-    let block = BlockTime { before: 0, kernel: BLOCK, after: 0 };
+    let block = BlockTime { kernel: BLOCK, ..BlockTime::default() };
     let measured = Measured {
         own: vec![0; blocks.len()],
         submits: vec![SUBMIT; blocks.len()],
         blocks: blocks.iter().map(|&blocks| vec![block; blocks as usize]).collect(),
         placed: Vec::new(),
+        slowness: Slowness::default(),
         delays: Delays::usual(CLOCK_FREQ_HZ),
         clock_freq_hz: CLOCK_FREQ_HZ,
         rest: REST,
@@ -110,4 +111,17 @@ fn a_thread_prefers_what_it_ran_in_the_recording() {
     assert_eq!(makespan(&program, &measured, 2), other);
     measured.placed.push(Vec::new());
     assert_eq!(makespan(&program, &measured, 2), usual, "of another number of threads");
+}
+
+#[test]
+fn a_block_on_a_faster_thread_is_shorter() {
+    let (program, mut measured) = program(&[1; 2], &[]);
+    measured.blocks.iter_mut().flatten().for_each(|block| block.thread = 1);
+    measured.slowness = Slowness(vec![1.0, 2.0]);
+    assert_eq!(makespan(&program, &measured, 1), 2 * (SUBMIT + BLOCK / 2) + REST);
+    assert_eq!(
+        makespan(&program, &measured, 2),
+        SUBMIT + POLL + BLOCK + REST,
+        "the second thread is as slow as it was"
+    );
 }

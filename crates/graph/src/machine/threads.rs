@@ -58,6 +58,8 @@ pub(super) struct Threads<'p> {
     measured: &'p Measured,
     /// What each thread ran in the recording, if the threads are as many.
     placed: &'p [Vec<Block>],
+    /// How much slower each thread is than the fastest of the recording.
+    slowness: Vec<f64>,
     successors: Vec<Vec<u32>>,
     tasks: Vec<Task>,
     threads: Vec<Thread>,
@@ -96,6 +98,7 @@ impl<'p> Threads<'p> {
         let mut all = Threads {
             measured,
             placed: if measured.placed.len() == threads { &measured.placed } else { &[] },
+            slowness: measured.slowness.of_threads(threads),
             successors,
             tasks: waits_for.into_iter().enumerate().map(task).collect(),
             threads: (0..threads).map(|_| Thread::default()).collect(),
@@ -290,7 +293,7 @@ impl<'p> Threads<'p> {
             self.push(thread, (task, block + 1));
         }
         let time = self.measured.blocks[task as usize][block as usize];
-        time.before + time.kernel + time.after
+        time.before + self.measured.slowness.on(self.slowness[thread], time) + time.after
     }
 
     /// The first thread runs a block, while the others work.

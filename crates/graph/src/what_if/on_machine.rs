@@ -61,6 +61,19 @@ impl Laboratory for MachineLaboratory<'_> {
     fn bound_us(&self) -> Result<f64, ReplayError> {
         bound_of(&self.recorded.dir)
     }
+
+    /// Threads that were slower than others: their cores were busy with something else too.
+    fn notes(&self) -> Vec<String> {
+        let slower: Vec<f64> = self.recorded.measured.slowness.slower().map(|(_, times)| times).collect();
+        let most = slower.iter().copied().fold(1.0, f64::max);
+        let note = format!(
+            "{} of {} threads took up to {most:.1} times as long as the fastest for the same work: something else used \
+             their cores too. Of fewer threads the fastest are assumed to remain, and further threads to be as fast as those",
+            slower.len(),
+            self.recorded.threads
+        );
+        if slower.is_empty() { Vec::new() } else { vec![note] }
+    }
 }
 
 impl MachineLaboratory<'_> {
