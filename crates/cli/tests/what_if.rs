@@ -107,11 +107,12 @@ fn an_experiment_can_be_kept_as_a_run_that_check_compare_and_report_accept() {
 #[test]
 fn what_an_experiment_cannot_be_about_is_refused_with_what_there_is() {
     let sandbox = exact();
-    let cases: [(&[&str], &str, &str); 12] = [
+    let cases: [(&[&str], &str, &str); 13] = [
         (&["--kernel", "GEM=0.5x"], "UnknownInExperiment", "GEMM"),
         (&["--kernel", "GEMM"], "BadValue", "NAME=0.5x"),
         (&["--kernel", "GEMM=-1x"], "BadValue", "NAME=0.5x"),
         (&["--cores", "gpu=4"], "BadValue", "aic and aiv"),
+        (&["--cores", "threads=0"], "BadValue", "1 to 1024"),
         (&["--cores", "aic=7,aiv=15"], "ImpossibleExperiment", "aic=7,aiv=14"),
         (&["--policy", "random"], "BadValue", "critical-path"),
         (&["--schedulers", "0"], "BadValue", "1 to 64"),
@@ -287,6 +288,53 @@ fn a_run_over_workers_takes_as_long_as_its_busiest_worker() {
     }
 }
 
+/// The calls of a run over workers, by their tasks: the directory of each, and how long it took.
+fn calls(sandbox: &Sandbox, run: &str) -> std::collections::BTreeMap<u64, (String, f64)> {
+    let manifest = |dir: &str| -> serde_json::Value {
+        serde_json::from_slice(&std::fs::read(sandbox.path().join(dir).join("run.json")).unwrap()).unwrap()
+    };
+    let call = |child: &serde_json::Value| {
+        let dir = format!("{run}/{}", child["dir"].as_str().unwrap());
+        let ran = manifest(&dir);
+        let number = |key: &str| ran[key].as_f64().unwrap();
+        let us = number("makespan_ticks") * 1e6 / number("clock_freq_hz");
+        (child["task_id"].as_u64().unwrap(), (dir, us))
+    };
+    manifest(run)["children"].as_array().unwrap().iter().map(call).collect()
+}
+
+#[test]
+// Which worker takes a call depends on the time of this machine, so calls are compared, not workers.
+fn predictions_for_each_call_of_a_run_over_workers_are_the_times_of_a_real_run_with_the_change() {
+    let sandbox = Sandbox::new();
+    let run = |name: &str, options: &[&str]| {
+        let scene = ["run", "paged_attention", "--case", "small", "-p", "a2a3sim", "--workers", "2"];
+        let recording = ["--chip-swimlane=3", "--dep-gen", "-o", name];
+        let run = sandbox.ringlane(&[&scene[..], &recording, options].concat());
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        calls(&sandbox, name)
+    };
+    let usual = run("usual", &[]);
+    let chip = sandbox.ringlane(&["chips", "show", "a2a3sim"]).stdout;
+    let few = chip.replace("clusters = 24", "clusters = 2").replace("schedulers = 3", "schedulers = 2");
+    std::fs::write(sandbox.path().join("few.toml"), few).unwrap();
+    let changes: [(&str, &[&str], &[&str]); 3] = [
+        ("slow", &["--slow", "QK=2x"], &["--kernel", "QK=2x"]),
+        ("captured", &["--runtime", "host_build_graph"], &["--runtime", "host_build_graph"]),
+        ("few", &["--chip", "few.toml"], &["--cores", "aic=2,aiv=4"]),
+    ];
+    for (name, real, predicted) in changes {
+        let real = run(name, real);
+        assert_eq!((usual.len(), real.len()), (4, 4));
+        for (task, (dir, usual_us)) in &usual {
+            let answer = sandbox.ringlane(&[&["what-if", dir, "--json"], predicted].concat()).json();
+            let (predicted, real) = (answer["experiments"][0]["makespan_us"].as_f64().unwrap(), real[task].1);
+            assert!((predicted - real).abs() < 1e-9 * real, "{name}, task {task}: {predicted} {real}");
+            assert!((predicted - usual_us).abs() > 1e-3 * usual_us, "{name} changes something");
+        }
+    }
+}
+
 #[test]
 fn a_run_with_many_tasks_has_no_gains_unasked_and_says_why() {
     let sandbox = Sandbox::new();
@@ -318,4 +366,30 @@ fn a_captured_graph_on_cpu_is_replayed_on_the_model_of_the_machine() {
         let answer = what_if(&sandbox, refused);
         assert!(answer.line("error: ").starts_with("ImpossibleExperiment"), "{}", answer.stderr);
     }
+}
+
+#[test]
+fn on_cpu_a_streamed_run_predicts_the_captured_one_unless_it_reads_values() {
+    let streamed = ["--threads", "1", "--chip-swimlane=3", "--dep-gen"];
+    let sandbox = recorded("cpu", &streamed);
+    let predicted = |options: &[&str]| {
+        let answer = what_if(&sandbox, &[&["--json"], options].concat()).json();
+        answer["experiments"][0]["makespan_us"].as_f64().unwrap()
+    };
+    let captured = predicted(&["--runtime", "host_build_graph"]);
+    assert!(captured < predicted(&["--submit", "1x"]), "it has no submits");
+    let refused = what_if(&sandbox, &["--runtime", "host_build_graph", "--submit", "0x"]);
+    assert!(refused.line("error: ").starts_with("ImpossibleExperiment"), "{}", refused.stderr);
+    let run = sandbox.ringlane(&[&["run", "moe", "--case", "small", "-o", "reads"], &streamed[..]].concat());
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let refused = sandbox.ringlane(&["what-if", "reads", "--runtime", "host_build_graph"]);
+    assert!(refused.line("detail: ").contains("reads values"), "{}", refused.stderr);
+    let table = sandbox.ringlane(&["what-if", "reads", "--json"]).json();
+    assert!(
+        table["notes"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|note| note.as_str().unwrap().contains("host_build_graph"))
+    );
 }

@@ -7,6 +7,7 @@ use ringlane_chip_sim::policy::PolicyName;
 use ringlane_chip_sim::spec;
 use ringlane_graph::ReplayError;
 use ringlane_graph::recorded::GraphBuild;
+use ringlane_graph::what_if::limits::{CORES_MAX, THREADS_MAX};
 use ringlane_graph::what_if::{
     Change, Experiment, Laboratory, Outcome, Subject, WhatIf, parse, what_if, what_if_one,
 };
@@ -208,9 +209,11 @@ fn schedulers(text: &str) -> Result<Change, CliError> {
 
 fn cores(text: &str) -> Result<Change, CliError> {
     parse::cores(text).map(Change::Cores).map_err(|part| {
-        let allowed =
-            format!("kinds of cores, aic and aiv (on cpu: threads), with their numbers; {part:?} is not one");
-        CliError::bad_value("--cores", text, allowed, "--cores aic=36,aiv=72")
+        let allowed = format!(
+            "aic and aiv with numbers from 1 to {CORES_MAX}, or on cpu threads with one from 1 to {THREADS_MAX}; {part:?} is not that"
+        );
+        let hint = if text.starts_with("threads") { "--cores threads=16" } else { "--cores aic=36,aiv=72" };
+        CliError::bad_value("--cores", text, allowed, hint)
     })
 }
 

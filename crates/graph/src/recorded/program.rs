@@ -153,3 +153,10 @@ pub struct Program {
     /// Bytes of the largest upload.
     pub upload_bytes_max: u64,
 }
+
+impl Program {
+    /// Whether the orchestration reads values while it submits tasks.
+    pub fn reads_values(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Read { .. } | Step::ReadBuffer { .. }))
+    }
+}

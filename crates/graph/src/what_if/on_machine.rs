@@ -6,12 +6,11 @@ use ringlane_insight::units::microseconds;
 
 use super::change::{Change, Cores, KernelTime};
 use super::experiment::{DroppedEdges, check_kernel, drop_between, drop_cause};
+use super::limits::THREADS_MAX;
 use super::{Baseline, Experiment, Laboratory, baseline_of, bound_of};
 use crate::error::ReplayError;
 use crate::machine::{Measured, RecordedMachine};
-
-/// Threads that are more than there is work for.
-const THREADS_UNLIMITED: u32 = 1024;
+use crate::recorded::GraphBuild;
 
 /// A recorded run on the machine's own cores, ready for experiments.
 #[derive(Debug)]
@@ -44,7 +43,12 @@ impl Laboratory for MachineLaboratory<'_> {
     fn makespan_us(&self, experiment: &Experiment) -> Result<f64, ReplayError> {
         let (measured, threads) = (self.recorded.measured.clone(), self.recorded.threads);
         let mut changed = Changed { measured, threads, dropped: Arc::default() };
-        experiment.changes.iter().try_for_each(|change| self.apply(change, &mut changed))?;
+        // Another runtime first: a captured graph has no submits to change.
+        let is_build = |change: &&Change| matches!(change, Change::Build(_));
+        let changes = experiment.changes.iter();
+        for change in changes.clone().filter(is_build).chain(changes.filter(|change| !is_build(change))) {
+            self.apply(change, &mut changed)?;
+        }
         let ticks = match changed.dropped.is_empty() {
             true => self.recorded.replay(&changed.measured, changed.threads),
             false => {
@@ -94,10 +98,11 @@ impl MachineLaboratory<'_> {
                     .iter_mut()
                     .for_each(|ticks| *ticks = (*ticks as f64 * factor) as u64);
             }
+            Change::Build(build) => self.apply_build(*build, &mut changed.measured)?,
             Change::Cores(Cores::Threads(count)) => changed.threads = *count,
             Change::Cores(Cores::OneMoreCluster) => changed.threads += 1,
             Change::Cores(Cores::Twice) => changed.threads *= 2,
-            Change::Cores(Cores::Unlimited) => changed.threads = THREADS_UNLIMITED,
+            Change::Cores(Cores::Unlimited) => changed.threads = THREADS_MAX,
             Change::DropCause(cause) => drop_cause(program, &mut changed.dropped, cause)?,
             Change::DropBetween(before, after) => drop_between(program, &mut changed.dropped, before, after)?,
             Change::Cores(Cores::Of { .. }) => {
@@ -109,11 +114,33 @@ impl MachineLaboratory<'_> {
             other => {
                 return Err(ReplayError::Impossible {
                     what: format!("{other}: the model of a run of cpu does not know this change"),
-                    hint: "on cpu: --kernel, --submit, --cores threads=N, --drop-edges".to_string(),
+                    hint: "on cpu: --kernel, --submit, --runtime host_build_graph, --cores threads=N, --drop-edges"
+                        .to_string(),
                 });
             }
         }
         Ok(())
+    }
+
+    /// A captured graph is there before it runs. What submits of a streamed run take is not known from a captured one.
+    fn apply_build(&self, build: GraphBuild, measured: &mut Measured) -> Result<(), ReplayError> {
+        let impossible =
+            |what: &str, hint: &str| ReplayError::Impossible { what: what.into(), hint: hint.into() };
+        match (build, measured.is_captured) {
+            (GraphBuild::Captured { .. }, true) | (GraphBuild::Streamed, false) => Ok(()),
+            (GraphBuild::Streamed, true) => Err(impossible(
+                "the run is of a captured graph: it shows no times of submits, which streaming has",
+                "record the run again with --runtime tensormap_and_ringbuffer",
+            )),
+            (GraphBuild::Captured { .. }, false) if self.recorded.program.reads_values() => Err(impossible(
+                "the program reads values while it submits tasks, so it cannot be captured",
+                "on cpu: --kernel, --submit, --cores threads=N, --drop-edges",
+            )),
+            (GraphBuild::Captured { .. }, false) => {
+                measured.capture();
+                Ok(())
+            }
+        }
     }
 
     fn apply_kernel(&self, name: &str, time: KernelTime, measured: &mut Measured) -> Result<(), ReplayError> {

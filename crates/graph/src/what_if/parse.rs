@@ -1,6 +1,7 @@
 //! What people write for a change: `0.5x`, `3us`, `NAME=0.5x`, `aic=36,aiv=72`.
 
 use super::change::{Cores, KernelTime};
+use super::limits::{CORES_MAX, THREADS_MAX};
 
 /// A factor: `0.5x`, `0x`, `2x`.
 ///
@@ -55,12 +56,12 @@ pub fn kernel(text: &str) -> Option<(String, KernelTime)> {
 pub fn cores(text: &str) -> Result<Cores, String> {
     let (mut aic, mut aiv) = (None, None);
     if let Some(count) = text.strip_prefix("threads=") {
-        let count = count.parse().ok().filter(|count| (1..=1024).contains(count)).ok_or(text)?;
+        let count = count.parse().ok().filter(|count| (1..=THREADS_MAX).contains(count)).ok_or(text)?;
         return Ok(Cores::Threads(count));
     }
     for part in text.split(',') {
         let (kind, count) = part.split_once('=').ok_or(part)?;
-        let count = count.parse().ok().filter(|count| (1..=65_535).contains(count)).ok_or(part)?;
+        let count = count.parse().ok().filter(|count| (1..=CORES_MAX).contains(count)).ok_or(part)?;
         let place = match kind {
             "aic" => &mut aic,
             "aiv" => &mut aiv,

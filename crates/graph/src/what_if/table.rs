@@ -14,6 +14,7 @@ pub(super) fn of_machine(recorded: &RecordedMachine) -> Vec<Experiment> {
     let mut changes = faster(&recorded.program, of_task);
     if !recorded.measured.is_captured {
         changes.extend([0.5, 0.0].map(Change::Submit));
+        changes.push(Change::Build(GraphBuild::Captured { memory_limit: None }));
     }
     let more = [recorded.threads + 1, 2 * recorded.threads].map(Cores::Threads);
     changes.extend(more.into_iter().chain([Cores::Unlimited]).map(Change::Cores));
