@@ -11,8 +11,6 @@ import ringlane as rl
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 sys.path.insert(0, str(EXAMPLES))
 
-pytest_plugins = ["pytester"]
-
 
 @pytest.fixture(params=["cpu", "a2a3sim", "a5sim"])
 def rt(request: pytest.FixtureRequest):
