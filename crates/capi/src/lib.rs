@@ -3,7 +3,7 @@
 //! ```text
 //! C, C++ ──▶ rl_… (checked here) ──▶ ringlane::dynamic, ringlane::Runtime
 //! ```
-//! The header is generated from this crate by the test `header`, and the layouts of its structs are asserted on both sides. All
+//! The header is generated from this crate (`tests/c/header`), and the layouts of its structs are asserted on both sides. All
 //! functions catch panics, check pointers and sizes, and return a status; the last error of a thread has a name, a detail and a
 //! hint. `docs/from-c.md` shows how to use it.
 //!

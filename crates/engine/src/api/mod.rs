@@ -11,6 +11,7 @@ pub mod block_view;
 pub mod buffers;
 pub mod dynamic;
 pub mod kernel;
+pub mod kernel_result;
 pub mod launch;
 pub mod orch;
 pub mod params;

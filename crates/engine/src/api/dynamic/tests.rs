@@ -1,3 +1,5 @@
+//! Programs that are known only at run time, against the oracle: handles, scopes, kernels, lent memory.
+
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
