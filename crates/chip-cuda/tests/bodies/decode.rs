@@ -152,9 +152,13 @@ const fn part(shape: &'static [u32]) -> Tensor {
     read(shape).filled(|_, _, random| 1.5 + random)
 }
 
-pub fn choices() -> Vec<Case> {
+/// The experts of each token: two of five.
+const fn route(shape: &'static [u32]) -> Tensor {
+    read(shape).of(Int32).filled(|i, j, _| ((i * 3 + j) % 5) as f64)
+}
+
+pub fn tokens() -> Vec<Case> {
     let token = |shape: &'static [u32]| read(shape).of(Int32).filled(|_, at, _| f64::from(at * 3 % 7));
-    let route = |shape: &'static [u32]| read(shape).of(Int32).filled(|i, j, _| f64::from((i * 3 + j) % 5));
     let logits = |batch: &'static [u32; 2], best: &'static [u32; 2]| {
         [write(batch).into(), write(best).into(), write(best).of(Int32).into(), scalar(40u32)]
     };
@@ -179,6 +183,11 @@ pub fn choices() -> Vec<Case> {
                 write(&[3]).of(Int32)
             ],
         ),
+    ]
+}
+
+pub fn experts() -> Vec<Case> {
+    vec![
         case(
             "ROUTE",
             1,

@@ -26,7 +26,7 @@ pub fn cases() -> Vec<Case> {
         [elementwise(), products(), cholesky(), grids(), attention(), experts(), combined(), gathers()];
     scenes
         .into_iter()
-        .chain([decode::projections(), decode::attention(), decode::choices()])
+        .chain([decode::projections(), decode::attention(), decode::tokens(), decode::experts()])
         .flatten()
         .collect()
 }
