@@ -18,6 +18,9 @@ pub(crate) const ROOMY: Capacity = Capacity {
     tensormap: 1 << 14,
 };
 
+/// The same on a device, where memory is reserved and not only its addresses.
+pub(crate) const DEVICE_ROOMY: Capacity = Capacity { heap: [1 << 24; RINGS], ..ROOMY };
+
 /// A run that was refused for want of capacity.
 #[derive(Clone, Debug)]
 pub(crate) struct Attempt {

@@ -9,7 +9,7 @@ use ringlane_task::{CallConfig, Explain};
 
 use super::check::{Failure, compare};
 use super::modelled;
-use super::outcome::{Outcome, Verdict, on_graph};
+use super::outcome::{Counts, Engine as _, OnDevice, Outcome, Verdict, on_graph};
 use super::program::Program;
 
 /// Replays of each graph.
@@ -17,27 +17,49 @@ const REPLAYS: usize = 2;
 
 /// Captures and replays a program on `cpu` and on its modelled chip, if it has one.
 pub(crate) fn check(program: &Program, expected: &(Outcome, Vec<Fate>)) -> Result<(), Failure> {
-    let fails = matches!(expected.0.verdict, Verdict::Panicked(_));
-    if fails || expected.0.log.iter().any(|line| line.starts_with("read")) {
+    if cannot_be_captured(expected) {
         return Ok(());
     }
     let config = CallConfig::default().with_threads(program.threads);
-    let cpu = Runtime::on(Platform::Cpu).with(&config).map_err(|error| format!("{error:?}"))?;
-    replays(cpu, program, expected)?;
+    let mut cpu = Runtime::on(Platform::Cpu).with(&config).map_err(|error| format!("{error:?}"))?;
+    replays(&mut cpu, program, expected, Counts::Blocks)?;
     match &program.modelled {
         Some(plan) => {
             let chip = modelled::platform(plan, None).with(&modelled::config_of(plan, CallConfig::default()));
-            replays(chip.map_err(|error| format!("{error:?}"))?, program, expected)
+            let mut chip = chip.map_err(|error| format!("{error:?}"))?;
+            replays(&mut chip, program, expected, Counts::Blocks)
         }
         None => Ok(()),
     }
 }
 
-fn replays(mut runtime: Runtime, program: &Program, expected: &(Outcome, Vec<Fate>)) -> Result<(), Failure> {
+/// Captures and replays a program on a device.
+pub(crate) fn check_device(
+    device: &mut OnDevice,
+    program: &Program,
+    expected: &(Outcome, Vec<Fate>),
+) -> Result<(), Failure> {
+    if cannot_be_captured(expected) {
+        return Ok(());
+    }
+    replays(&mut device.0, program, expected, OnDevice::COUNTS)
+}
+
+fn cannot_be_captured(expected: &(Outcome, Vec<Fate>)) -> bool {
+    let fails = matches!(expected.0.verdict, Verdict::Panicked(_));
+    fails || expected.0.log.iter().any(|line| line.starts_with("read"))
+}
+
+fn replays(
+    runtime: &mut Runtime,
+    program: &Program,
+    expected: &(Outcome, Vec<Fate>),
+    counts: Counts,
+) -> Result<(), Failure> {
     let (mut limit, on) = (None, format!("{runtime:?}"));
     loop {
         let named = |failure| format!("{on}, limit {limit:?}: {failure}");
-        let (runs, plan) = match on_graph(&mut runtime, program, limit, REPLAYS) {
+        let (runs, plan) = match on_graph(runtime, program, limit, REPLAYS, counts) {
             Ok(replayed) => replayed,
             // The orchestration itself ends with an error.
             Err(_) if matches!(expected.0.verdict, Verdict::Failed(_)) => return Ok(()),

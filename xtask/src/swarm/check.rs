@@ -12,7 +12,9 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
+use ringlane::{Platform, Runtime};
 use ringlane_chip_cpu::CpuRuntime;
+use ringlane_engine::api::kernel::{CudaBody, Registered};
 use ringlane_engine::fault::TaskFailure;
 use ringlane_engine::oracle::Fate;
 use ringlane_engine::prelude::*;
@@ -20,9 +22,9 @@ use ringlane_engine::report::RunReport;
 use ringlane_task::{RINGS, Resource};
 use toy_chip::ToyRuntime;
 
-use super::capacity::{self, Attempt, ROOMY};
+use super::capacity::{self, Attempt, DEVICE_ROOMY, ROOMY};
 use super::ledger::Needs;
-use super::outcome::{Engine, Outcome, Verdict, on_engine, on_oracle};
+use super::outcome::{Engine, OnDevice, Outcome, Verdict, on_engine, on_oracle};
 use super::program::{Capacity, Program, Rings};
 use super::{captured, modelled, record};
 
@@ -60,6 +62,27 @@ pub(crate) fn check(program: &Program) -> Result<(), Failure> {
     captured::check(program, &expected).map_err(|failure| format!("captured: {failure}"))?;
     record::check(program, &expected, [first, last]).map_err(|failure| format!("recorded: {failure}"))?;
     modelled::check(program, &expected, first).map_err(|failure| format!("modelled: {failure}"))
+}
+
+/// Checks a program on a device, streamed and captured. Its runtime with default rings runs the captured graphs of all
+/// programs.
+pub(crate) fn check_device(
+    program: &Program,
+    platform: Platform,
+    graphs: &mut OnDevice,
+) -> Result<(), Failure> {
+    let _alone = alone();
+    let expected = on_oracle(program, &BTreeSet::new());
+    let first = match &program.rings {
+        Rings::Roomy => DEVICE_ROOMY,
+        Rings::Fitted => expected.0.needs.fitted(),
+        Rings::Tiny(capacity) => *capacity,
+    };
+    settle(program, &expected, first, |rings| {
+        let made = Runtime::on(platform).with(&capacity::config(rings, 0));
+        made.map(OnDevice).map_err(|error| format!("{error:?}"))
+    })?;
+    captured::check_device(graphs, program, &expected).map_err(|failure| format!("captured: {failure}"))
 }
 
 /// Runs a program, with larger rings as hints say, until it ends as it should; gives the rings that suffice.
@@ -218,7 +241,14 @@ fn probe(runtime: &mut impl Engine) -> Result<(), Failure> {
     static STEP: Kernel = Kernel::new("STEP", CoreType::Any, &[<&mut [u32]>::SPEC], |args| {
         args.take::<&mut [u32]>()?.iter_mut().for_each(|v| *v = *v * 3 + 1);
         Ok(())
+    })
+    .with_cuda(CudaBody {
+        source: "rl_each(i, x.len()) x[i] = x[i] * 3u + 1u;",
+        params: &["x"],
+        file: file!(),
+        line: line!(),
     });
+    ringlane_engine::inventory::submit! { Registered(&STEP) }
     let mut data = Buffers::new();
     let x = data.add(&[2], &[1u32, 2]).map_err(|e| format!("{e:?}"))?;
     let run = runtime.run(&mut data, |o| {
@@ -253,12 +283,14 @@ pub(super) fn compare(
         // The panic stops tasks in flight; what they would have written is open.
         return Ok(());
     }
-    differ("blocks that ran, by task", &want.ran, &got.ran)?;
+    if let (Some(want), Some(got)) = (&want.ran, &got.ran) {
+        differ("blocks that ran, by task", want, got)?;
+    }
     for (i, (want, got)) in want.buffers.iter().zip(&got.buffers).enumerate() {
         differ(&format!("buffer {i}"), want, got)?;
     }
     let count = |f: fn(&Fate) -> bool| fates.iter().filter(|fate| f(fate)).count() as u64;
-    let blocks = want.ran.iter().map(|&n| n as u64).sum();
+    let blocks = want.ran.iter().flatten().map(|&n| n as u64).sum();
     let totals =
         (fates.len() as u64, blocks, count(|f| matches!(f, Fate::Failed(_))), count(|f| *f == Fate::Skipped));
     let report = report.ok_or("no report of a run that ended")?;
@@ -280,7 +312,11 @@ fn verdicts(want: &Outcome, fates: &[Fate], got: &Outcome) -> Result<(), Failure
         (Verdict::Panicked(a), Verdict::Panicked(b)) => a == b,
         (Verdict::Failed(a), Verdict::Failed(b)) => match (first, b.fault()) {
             // A failed task outranks an error that the orchestration returns.
-            (Some(cause), Fault::TaskFailed(failure)) => failure.cause == cause && labels_agree(a, failure),
+            (Some(cause), Fault::TaskFailed(failure)) => {
+                // A body on a device cannot panic: it fails with the same text.
+                let text = if got.ran.is_none() { cause.rsplit(": ").next().unwrap_or(cause) } else { cause };
+                failure.cause == text && labels_agree(a, failure)
+            }
             (Some(_), _) => false,
             (None, _) => a.name() == b.name(),
         },

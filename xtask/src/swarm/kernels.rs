@@ -8,8 +8,10 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use ringlane_engine::api::kernel::{CudaBody, Registered};
 use ringlane_engine::prelude::*;
 
+use super::cuda::{body, turn};
 use super::program::{Fail, Meta, TASK_BITS};
 use super::rng::scramble;
 
@@ -203,8 +205,11 @@ macro_rules! kernels {
                 $(<$wt as KernelParam<'_>>::SPEC,)*
                 <u64 as KernelParam<'_>>::SPEC,
             ];
-            Kernel::new(stringify!($name), CoreType::$core, PARAMS, call)
-        };)*
+            const BODY: CudaBody = body!(["block", $(stringify!($r),)* $(stringify!($w),)* "meta"];
+                $("rl_read(", stringify!($r), "); ",)* turn!(), $("rl_write(", stringify!($w), "); ",)*);
+            Kernel::new(stringify!($name), CoreType::$core, PARAMS, call).with_cuda(BODY)
+        };
+        ringlane_engine::inventory::submit! { Registered(&$name) })*
         /// Kernels of one to three tensors.
         pub(crate) static PLAIN: &[&Kernel] = &[$(&$name),*];
     };
@@ -282,11 +287,58 @@ const fn many_params<const N: usize>(
     params
 }
 
+/// The body of such a kernel takes its arguments itself, without names.
+macro_rules! many_body {
+    ($element:literal, $reads:literal, $writes:literal, $scalars:literal) => {{
+        const BODY: CudaBody = CudaBody {
+            source: concat!(
+                "rl_args rl_at = rl_given, rl_last = rl_given; typedef rl_rest<u64> rl_all; ",
+                "for (u32 k = 0; k < ",
+                $reads,
+                " + ",
+                $writes,
+                " + ",
+                $scalars,
+                "; k++) rl_all::rl_skip(rl_last); ",
+                "const rl_block block = rl_take<rl_block>::from(rl_given); ",
+                "const u64 meta = rl_take<uint64_t>::from(rl_last); ",
+                super::cuda::begin!(),
+                "for (u32 k = 0; k < ",
+                $reads,
+                "; k++) rl_read(rl_take<rl_slice<const ",
+                $element,
+                ">>::from(rl_at)); ",
+                "rl_args rl_to = rl_at; for (u32 k = 0; k < ",
+                $writes,
+                "; k++) rl_all::rl_skip(rl_at); ",
+                "for (u32 k = 0; k < ",
+                $scalars,
+                "; k++) rl_read(rl_take<uint16_t>::from(rl_at)); ",
+                turn!(),
+                "for (u32 k = 0; k < ",
+                $writes,
+                "; k++) rl_write(rl_take<rl_slice<",
+                $element,
+                ">>::from(rl_to)); ",
+                super::cuda::end!(),
+            ),
+            params: &[],
+            file: file!(),
+            line: line!(),
+        };
+        BODY
+    }};
+}
+
 static SOME_PARAMS: [ParamSpec; 21] = many_params(<&[u32]>::SPEC, <&mut [u32]>::SPEC, SOME);
 static MOST_PARAMS: [ParamSpec; 135] = many_params(<&[u8]>::SPEC, <&mut [u8]>::SPEC, MOST);
 static SOME_U32: Kernel =
-    Kernel::new("SOME_U32", CoreType::Any, &SOME_PARAMS, |args| many::<u32>(args, SOME));
-static MOST_U8: Kernel = Kernel::new("MOST_U8", CoreType::Any, &MOST_PARAMS, |args| many::<u8>(args, MOST));
+    Kernel::new("SOME_U32", CoreType::Any, &SOME_PARAMS, |args| many::<u32>(args, SOME))
+        .with_cuda(many_body!("uint32_t", "12", "4", "3"));
+static MOST_U8: Kernel = Kernel::new("MOST_U8", CoreType::Any, &MOST_PARAMS, |args| many::<u8>(args, MOST))
+    .with_cuda(many_body!("uint8_t", "64", "6", "63"));
+ringlane_engine::inventory::submit! { Registered(&SOME_U32) }
+ringlane_engine::inventory::submit! { Registered(&MOST_U8) }
 
 /// Declares kernels that take any number of tensors: name, core, what they write, and what each of the others is.
 macro_rules! rest_kernels {
@@ -307,8 +359,11 @@ macro_rules! rest_kernels {
                 <u64 as KernelParam<'_>>::SPEC,
                 <Rest<'_, $rt> as KernelParam<'_>>::SPEC,
             ];
-            Kernel::new(stringify!($name), CoreType::$core, PARAMS, call)
+            const BODY: CudaBody = body!(["block", "to", "meta", "all"];
+                "for (u32 k = 0; k < all.len(); k++) rl_read(all[k]); ", turn!(), "rl_write(to); ",);
+            Kernel::new(stringify!($name), CoreType::$core, PARAMS, call).with_cuda(BODY)
         };
+        ringlane_engine::inventory::submit! { Registered(&$name) }
     )*};
 }
 

@@ -9,6 +9,7 @@
 mod capacity;
 mod captured;
 mod check;
+mod cuda;
 mod dispatch;
 mod draw;
 mod draw_args;
@@ -37,12 +38,16 @@ use crate::error::{Error, Result};
 
 /// Time without output after which a program counts as hanging; shorter when the search is for a hang.
 const SILENCE: Duration = Duration::from_secs(20);
+/// The first program on a device waits until the bodies are compiled.
+const SILENCE_DEVICE: Duration = Duration::from_secs(120);
 const SILENCE_PLANTED: Duration = Duration::from_secs(6);
+
+const DEVICES: [&str; 2] = ["cuda", "cuda-host"];
 
 /// The options of `cargo xtask swarm`.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Example: cargo xtask swarm --seconds 60\n         cargo xtask swarm --plant no-war-edge"
+    after_help = "Example: cargo xtask swarm --seconds 60\n         cargo xtask swarm --plant no-war-edge\n         cargo xtask swarm --device cuda-host --count 1000"
 )]
 pub struct Args {
     /// How long to draw programs
@@ -64,6 +69,9 @@ pub struct Args {
     /// Processes side by side
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=64))]
     jobs: u64,
+    /// Check the programs on this device instead: `cuda`, or `cuda-host`, which needs no GPU
+    #[arg(long, value_name = "P", value_parser = clap::builder::PossibleValuesParser::new(DEVICES), conflicts_with = "plant")]
+    device: Option<String>,
     /// Only show the program of the seed
     #[arg(long)]
     show: bool,
@@ -89,7 +97,11 @@ pub(crate) fn run(args: &Args, root: &Path) -> Result<ExitCode> {
     }
     let begun = Instant::now();
     let jobs = args.count.map_or(args.jobs, |count| args.jobs.min(count.max(1)));
-    let silence = if args.plant.is_some() { SILENCE_PLANTED } else { SILENCE };
+    let silence = match (&args.plant, &args.device) {
+        (Some(_), _) => SILENCE_PLANTED,
+        (_, Some(_)) => SILENCE_DEVICE,
+        _ => SILENCE,
+    };
     eprintln!("programs from seed {first}");
     let tally = watch::watch(args, first, jobs, silence)?;
     Ok(match (&tally.found, &args.plant) {
@@ -125,7 +137,8 @@ pub(crate) fn run(args: &Args, root: &Path) -> Result<ExitCode> {
 /// The command that runs one program again.
 fn again(args: &Args, seed: u64) -> String {
     let threads = args.threads.map_or(String::new(), |n| format!(" --threads {n}"));
-    format!("cargo xtask swarm --seed {seed} --count 1{threads}")
+    let device = args.device.as_ref().map_or(String::new(), |device| format!(" --device {device}"));
+    format!("cargo xtask swarm --seed {seed} --count 1{threads}{device}")
 }
 
 fn from_clock() -> u64 {

@@ -32,8 +32,8 @@ pub(crate) struct Outcome {
     pub(crate) verdict: Verdict,
     /// Every buffer, element by element, as bits.
     pub(crate) buffers: Vec<Vec<u64>>,
-    /// How many blocks of each task ran.
-    pub(crate) ran: Vec<u32>,
+    /// How many blocks of each task ran; none on a device, whose bodies do not count.
+    pub(crate) ran: Option<Vec<u32>>,
     pub(crate) log: Vec<String>,
     pub(crate) attempts: u32,
     pub(crate) refused: BTreeSet<u32>,
@@ -130,7 +130,7 @@ fn gather(
     Outcome {
         verdict,
         buffers: data.bits(program),
-        ran: kernels::ran(program.tasks),
+        ran: Some(kernels::ran(program.tasks)),
         log: interpreter.log,
         attempts: interpreter.attempts,
         refused: interpreter.refused,
@@ -154,8 +154,23 @@ pub(crate) fn on_oracle(program: &Program, leave_out: &BTreeSet<u32>) -> (Outcom
     (gather(program, &data, interpreter, result), fates)
 }
 
+/// What kernels count while they run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counts {
+    Blocks,
+    Nothing,
+}
+
+impl Counts {
+    fn of(self, outcome: Outcome) -> Outcome {
+        Outcome { ran: outcome.ran.filter(|_| self == Counts::Blocks), ..outcome }
+    }
+}
+
 /// What runs programs: the chip itself, or the facade that records what it does.
 pub(crate) trait Engine {
+    /// Whether its kernels count the blocks that run.
+    const COUNTS: Counts = Counts::Blocks;
     /// Runs an orchestration on these buffers.
     fn run<'e>(
         &mut self,
@@ -211,6 +226,25 @@ impl Engine for Runtime {
     }
 }
 
+/// A device, which does not run the Rust bodies.
+pub(crate) struct OnDevice(pub(crate) Runtime);
+
+impl Engine for OnDevice {
+    const COUNTS: Counts = Counts::Nothing;
+
+    fn run<'e>(
+        &mut self,
+        buffers: &'e mut Buffers<'_>,
+        f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<()>,
+    ) -> Run<()> {
+        self.0.run(buffers, f)
+    }
+
+    fn interrupt(&self) -> Box<dyn Fn()> {
+        Engine::interrupt(&self.0)
+    }
+}
+
 /// Runs a program on the engine, interrupted at this submit; gives also the engine's own totals, unless the
 /// orchestration panicked.
 pub(crate) fn on_engine(
@@ -231,7 +265,11 @@ pub(crate) fn on_engine(
         report = Some(run.report);
         run.result
     }));
-    (gather(program, &data, interpreter, result), report)
+    (counts_of(runtime).of(gather(program, &data, interpreter, result)), report)
+}
+
+fn counts_of<E: Engine>(_: &E) -> Counts {
+    E::COUNTS
 }
 
 /// Captures a program, with a limit on the memory of its tensors, and replays it this many times on fresh buffers.
@@ -240,6 +278,7 @@ pub(crate) fn on_graph(
     program: &Program,
     limit: Option<u64>,
     replays: usize,
+    counts: Counts,
 ) -> Result<(Vec<(Outcome, RunReport)>, MemoryPlan)> {
     let (values, nothing) = (values(program), BTreeSet::new());
     let data = Data::new(program, &values);
@@ -254,7 +293,7 @@ pub(crate) fn on_graph(
         let run = runtime.replay(&mut graph, &mut data.buffers);
         let mut interpreter = Interpreter::new(program.tolerant, &nothing);
         interpreter.log.clone_from(&log);
-        (gather(program, &data, interpreter, Ok(run.result)), run.report)
+        (counts.of(gather(program, &data, interpreter, Ok(run.result))), run.report)
     });
     Ok((runs.collect(), graph.memory()))
 }

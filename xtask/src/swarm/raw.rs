@@ -1,8 +1,10 @@
 //! Everything of the swarm that needs `unsafe`: scopes without inference, arguments that are not followed, and
 //! kernels whose blocks share what they write. The generator answers for each; see `draw`.
 
+use ringlane_engine::api::kernel::{CudaBody, Registered};
 use ringlane_engine::prelude::*;
 
+use super::cuda::{body, turn};
 use super::kernels::{Job, Value};
 
 /// Runs `f` in a scope without inference.
@@ -46,14 +48,20 @@ where
 const BLOCK: ParamSpec = <Block as KernelParam<'_>>::SPEC;
 const META: ParamSpec = <u64 as KernelParam<'_>>::SPEC;
 
+const SHARES: CudaBody = body!(["block", "from", "to", "meta"];
+    "rl_read(from); ", turn!(),
+    "for (u64 i = block.index; i < to.len(); i += block.count) rl_change(to[i], i); ",);
+
 static SHARED_U8: Kernel = {
     const PARAMS: &[ParamSpec] = &[BLOCK, <&[u8]>::SPEC, <SharedMut<'_, u8>>::SPEC, META];
-    Kernel::new("SHARED_U8", CoreType::Any, PARAMS, shared::<u8>)
+    Kernel::new("SHARED_U8", CoreType::Any, PARAMS, shared::<u8>).with_cuda(SHARES)
 };
 static SHARED_F32: Kernel = {
     const PARAMS: &[ParamSpec] = &[BLOCK, <&[f32]>::SPEC, <SharedMut<'_, f32>>::SPEC, META];
-    Kernel::new("SHARED_F32", CoreType::Any, PARAMS, shared::<f32>)
+    Kernel::new("SHARED_F32", CoreType::Any, PARAMS, shared::<f32>).with_cuda(SHARES)
 };
+ringlane_engine::inventory::submit! { Registered(&SHARED_U8) }
+ringlane_engine::inventory::submit! { Registered(&SHARED_F32) }
 
 /// Kernels whose blocks share what they write.
 pub(crate) static SHARED: &[&Kernel] = &[&SHARED_U8, &SHARED_F32];

@@ -13,7 +13,11 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use super::check::check;
+use ringlane::{Platform, Runtime};
+
+use super::capacity::{self, DEVICE_ROOMY};
+use super::check::{check, check_device};
+use super::outcome::OnDevice;
 use super::program::Program;
 use super::shrink::{describe, shrink};
 use super::{Args, draw};
@@ -25,6 +29,38 @@ fn program(args: &Args, seed: u64) -> Program {
         program.threads = threads;
     }
     program
+}
+
+/// What programs are checked on.
+enum Checks {
+    /// This machine and the modelled chips.
+    Here,
+    /// A device, and its runtime for captured graphs, which also keeps the device open.
+    Device(Platform, Box<OnDevice>),
+}
+
+impl Checks {
+    fn of(args: &Args) -> Result<Self, String> {
+        let Some(name) = &args.device else { return Ok(Checks::Here) };
+        let platform = Platform::named(name).ok_or_else(|| format!("there is no platform {name}"))?;
+        let runtime = Runtime::on(platform).with(&capacity::config(&DEVICE_ROOMY, 0));
+        let runtime = runtime.map_err(|error| format!("{error:?}"))?;
+        Ok(Checks::Device(platform, Box::new(OnDevice(runtime))))
+    }
+
+    fn check(&mut self, program: &Program) -> Result<(), String> {
+        match self {
+            Checks::Here => check(program),
+            Checks::Device(platform, graphs) => check_device(program, *platform, graphs),
+        }
+    }
+
+    fn kinds(&self, program: &Program) -> Vec<String> {
+        match self {
+            Checks::Here => kinds(program).collect(),
+            Checks::Device(..) => Vec::new(),
+        }
+    }
 }
 
 /// What is done with a program beside the plain run.
@@ -48,15 +84,24 @@ pub(crate) fn work(args: &Args, first: u64, stride: u64) -> ExitCode {
     let end = Instant::now() + Duration::from_secs(args.seconds);
     let mut seed = first;
     let mut left = args.count.unwrap_or(u64::MAX);
+    let mut checks = match Checks::of(args) {
+        Ok(checks) => checks,
+        Err(failure) => {
+            report(&format!("failed {seed}"));
+            report(&format!("| {failure}"));
+            report("end");
+            return ExitCode::from(1);
+        }
+    };
     while left > 0 && (args.count.is_some() || Instant::now() < end) {
         report(&format!("at {seed}"));
         let drawn = program(args, seed);
-        kinds(&drawn).for_each(|kind| report(&format!("as {kind}")));
-        if let Err(failure) = check(&drawn) {
+        checks.kinds(&drawn).into_iter().for_each(|kind| report(&format!("as {kind}")));
+        if let Err(failure) = checks.check(&drawn) {
             report(&format!("failed {seed}"));
             let show = |text: &str| text.lines().for_each(|line| report(&format!("| {line}")));
             show(&failure);
-            if args.plant.is_none() {
+            if args.plant.is_none() && args.device.is_none() {
                 let small = shrink(&drawn);
                 show(&describe(&small));
                 show(&check(&small).err().unwrap_or_else(|| "(it does not fail every time)".to_string()));
