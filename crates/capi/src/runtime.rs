@@ -146,6 +146,7 @@ pub(crate) unsafe fn buffers_of<'d>(
     // SAFETY: the caller's promise; so below.
     let given = unsafe { read::array(first, count) }?;
     let mut buffers = Buffers::new();
+    // SAFETY: as above.
     let add = |buffer: &rl_buffer| unsafe { lend(&mut buffers, buffer) };
     let ids = given.iter().map(add).collect::<Result<Vec<_>, _>>()?;
     Ok((buffers, ids))

@@ -148,8 +148,8 @@ unsafe fn push(submission: &mut Submission<'_, 'static, '_>, at: *const rl_arg) 
                 RL_ACCESS_READ => Access::Input,
                 RL_ACCESS_WRITE => Access::OutputExisting,
                 RL_ACCESS_INOUT => Access::InOut,
-                // SAFETY: the header says that the program answers for the order.
                 RL_ACCESS_NO_DEP => {
+                    // SAFETY: the header says that the program answers for the order.
                     return unsafe { submission.no_dep(tensor) }.map(|()| 0).map_err(Failure::from);
                 }
                 other => return Err(bad("access", other, "RL_ACCESS_READ to RL_ACCESS_NO_DEP")),
