@@ -899,6 +899,9 @@ void rl_graph_free(rl_graph *graph);
 #endif  /* RINGLANE_H */
 
 
+#ifndef RINGLANE_HELPERS_H
+#define RINGLANE_HELPERS_H
+
 /* What a plugin exports. */
 #ifdef __cplusplus
 extern "C"
@@ -1145,3 +1148,5 @@ RL_LAYOUT(offsetof(rl_report, skipped) == 40);
 RL_LAYOUT(offsetof(rl_report, peak_heap_bytes) == 48);
 RL_LAYOUT(offsetof(rl_report, makespan_ticks) == 56);
 RL_LAYOUT(offsetof(rl_report, clock_freq_hz) == 64);
+
+#endif /* RINGLANE_HELPERS_H */

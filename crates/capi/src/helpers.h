@@ -1,4 +1,7 @@
 
+#ifndef RINGLANE_HELPERS_H
+#define RINGLANE_HELPERS_H
+
 /* What a plugin exports. */
 #ifdef __cplusplus
 extern "C"

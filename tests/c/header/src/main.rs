@@ -39,7 +39,8 @@ fn generated() -> String {
     config.sys_includes = vec!["stddef.h".to_string(), "stdint.h".to_string()];
     config.trailer = Some(
         include_str!("../../../../crates/capi/src/helpers.h").to_string()
-            + include_str!("../../../../crates/capi/src/layouts.h"),
+            + include_str!("../../../../crates/capi/src/layouts.h")
+            + "\n#endif /* RINGLANE_HELPERS_H */\n",
     );
     // No function mentions them: a plugin exports the one, and is given the other.
     config.export.include = ["rl_plugin", "rl_api"].map(str::to_string).to_vec();
