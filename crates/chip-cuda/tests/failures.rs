@@ -64,7 +64,7 @@ fn a_kernel_that_does_not_return_is_named_and_the_run_ends() {
             assert_eq!(error.name(), "KernelSilent");
             assert!(error.detail().contains("FOREVER") && error.detail().contains("failures.rs"), "{error}");
             assert!(!error.detail().contains("NEXT"), "{error}");
-            assert_eq!(again.unwrap_err().name(), "DeviceLost");
+            assert!(["DeviceLost", "DeviceMemory"].contains(&again.unwrap_err().name()));
         },
     );
 }
@@ -80,7 +80,7 @@ fn a_trap_and_an_illegal_access_lose_the_device_and_name_what_ran() {
         println!("{error}");
         assert_eq!(error.name(), "DeviceLost");
         assert!(error.detail().contains("NEXT") || error.detail().contains("TRAP"), "{error}");
-        assert_eq!(again.unwrap_err().name(), "DeviceLost");
+        assert!(["DeviceLost", "DeviceMemory"].contains(&again.unwrap_err().name()));
     });
 }
 
@@ -93,7 +93,7 @@ fn an_illegal_access_loses_the_device() {
         let (error, again) = error_of(&WILD).unwrap();
         println!("{error}");
         assert_eq!(error.name(), "DeviceLost");
-        assert_eq!(again.unwrap_err().name(), "DeviceLost");
+        assert!(["DeviceLost", "DeviceMemory"].contains(&again.unwrap_err().name()));
     });
 }
 
