@@ -66,8 +66,9 @@ pub(crate) struct CpuThread<'s, P> {
     search: Search,
     sampler: Sampler,
     clock: CpuClock,
-    /// Tasks that the submitter has pushed and not shown.
-    unshown: u32,
+    /// Submits since the submitter showed its tasks, and whether it has pushed any since then.
+    unshown_submits: u32,
+    has_unshown: bool,
 }
 
 impl<P: Probe> ReadySink for CpuThread<'_, P> {
@@ -105,7 +106,8 @@ impl<'s, P: Probe> CpuThread<'s, P> {
             search: Search::new(core, shared.queues.len()),
             sampler: Sampler::default(),
             clock: CpuClock::get(),
-            unshown: 0,
+            unshown_submits: 0,
+            has_unshown: false,
         }
     }
 
@@ -128,7 +130,8 @@ impl<'s, P: Probe> CpuThread<'s, P> {
     /// The submitter does something else than submitting: thieves see all that it pushed.
     #[inline]
     fn show(&mut self) {
-        if core::mem::take(&mut self.unshown) > 0 {
+        self.unshown_submits = 0;
+        if core::mem::take(&mut self.has_unshown) {
             self.queue().show();
         }
     }
@@ -324,19 +327,19 @@ impl<P: Probe> Chip for CpuThread<'_, P> {
     #[inline]
     fn publish(&mut self, task: SlotIndex) {
         self.push(task);
-        if self.shared.threading == Threading::Multi {
-            self.unshown += 1;
-            if self.unshown >= search::shown_pushes(&self.shared.grain) {
-                self.show();
-            }
-        }
+        self.has_unshown = true;
     }
 
     #[inline]
     fn submitted(&mut self, outstanding: u64) {
         if self.shared.threading == Threading::Single {
-            self.work_off_alone();
-        } else if self.shared.grain.is_fine() {
+            return self.work_off_alone();
+        }
+        self.unshown_submits += 1;
+        if self.unshown_submits >= search::shown_submits(&self.shared.grain) {
+            self.show();
+        }
+        if self.shared.grain.is_fine() {
             self.work_off(u32::MAX);
         } else if outstanding > OUTSTANDING {
             self.work_off(self.shared.grain.tasks_in(WORK_OFF_NS).min(self.fair_share(outstanding)));

@@ -10,7 +10,7 @@
 //! Who touches what
 //! - `tail` and `entries` are written by the owner only, and so is `seen`, which nobody else reads. A push stores into lines
 //!   that thieves only read, and loads nothing that they write.
-//! - `shown` is a `tail` of a moment ago, which the submitter stores once for several pushes. Thieves that search for a batch read
+//! - `shown` is a `tail` of a moment ago, which the submitter stores once for several submits. Thieves that search for a batch read
 //!   it in place of `tail`: each of their reads of `tail` takes the line away from the owner, whose next push waits for it.
 //! - `head` is moved by the owner's pop and by thieves, always by an exchange, always forward. Positions are 64 bits and
 //!   never wrap, so an exchange succeeds only if no task was taken since `head` was loaded.

@@ -6,7 +6,7 @@
 //! - wants a *batch* that is worth the steal, a larger one of the submitter. Fewer tasks are taken only from a queue that
 //!   has not moved between two polls: where tasks come and go, a thief that takes each as it comes slows down the thread
 //!   that makes them, and all thieves with it;
-//! - reads at first what the submitter *shows* of its queue, which it does once for several pushes, and the queue itself only
+//! - reads at first what the submitter *shows* of its queue, which it does once for several submits, and the queue itself only
 //!   if it found nothing for a while;
 //! - polls the submitter's queue and a few others at first, then all, and less often the more threads search, unless tasks
 //!   are so long that each is a batch.
@@ -32,10 +32,11 @@ const FINE_BATCH: u32 = 4 * SUBMITS_PER_POLL;
 const FEW: usize = 3;
 /// Polls of that kind, in which nothing but a batch is taken.
 const BATCH_POLLS: u32 = 2;
-/// Polls in which a thread believes what the submitter shows of its queue: 8 to 16 µs.
-const SHOWN_POLLS: u32 = 5;
-/// Pushes of the submitter that it shows at once, and the length of tasks from which on it shows each by itself.
-const SHOWN_PUSHES: u32 = 8;
+/// Polls in which a thread believes what the submitter shows of its queue: 30 to 100 µs. Only where the program does something
+/// else between two submits does a task have to wait for the poll after them.
+const SHOWN_POLLS: u32 = 16;
+/// The submitter shows its tasks once in this many submits, and at every submit where tasks take this long.
+const SHOWN_SUBMITS: u32 = 8;
 const SHOWN_EACH_NS: u32 = 2_000;
 /// The wait after a thread's first poll. It doubles with each, up to the longest: where tasks are short, as much for each
 /// thread that searches, within limits.
@@ -163,10 +164,10 @@ impl Search {
     }
 }
 
-/// How many tasks the submitter pushes before it shows them.
+/// After how many submits the submitter shows what became ready.
 #[inline]
-pub(crate) fn shown_pushes(grain: &Grain) -> u32 {
-    if grain.task_ns() < SHOWN_EACH_NS { SHOWN_PUSHES } else { 1 }
+pub(crate) fn shown_submits(grain: &Grain) -> u32 {
+    if grain.task_ns() < SHOWN_EACH_NS { SHOWN_SUBMITS } else { 1 }
 }
 
 /// Tasks of a queue that are worth a steal.
@@ -289,7 +290,7 @@ mod tests {
         assert!(!search.believes(Demand::Any, 0), "the last thread that falls asleep must not miss a task");
         (0..SHOWN_POLLS).for_each(|_| search.missed());
         assert!(!search.believes(Demand::BatchOrUnmoved, 0));
-        assert_eq!([coarse(), long()].map(|grain| shown_pushes(&grain)), [SHOWN_PUSHES, 1]);
+        assert_eq!([coarse(), long()].map(|grain| shown_submits(&grain)), [SHOWN_SUBMITS, 1]);
     }
 
     #[test]
