@@ -60,9 +60,10 @@ fn request() -> impl Strategy<Value = RunRequest> {
     let platform = prop::sample::select(Platform::all());
     (platform, config(), dump(), model()).prop_map(|(platform, config, dump, model)| {
         let mut request = RunRequest::on(platform).with_config(config).with_dump(dump).with_options(model);
-        // One is of no account where there are none.
+        // Of the platform's own; one is of no account where there are none.
+        let policies = platform.capabilities().policies;
         request.options.policy =
-            request.options.policy.filter(|_| !platform.capabilities().policies.is_empty());
+            request.options.policy.and_then(|name| policies.get(name.len() % policies.len().max(1)).copied());
         request
     })
 }
