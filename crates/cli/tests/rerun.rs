@@ -150,7 +150,7 @@ fn a_kernel_that_fails_again_fails_the_command_and_another_program_lacks_it() {
     let answer = sandbox.ringlane(&["rerun", "run", "--task", "1:0"]);
     assert_eq!(answer.status, 2);
     assert!(answer.line("error: ").starts_with("KernelNotHere"), "{}", answer.stderr);
-    assert!(answer.line("detail: ").starts_with("\"ODD\"; known: ALIGN, COMBINE, "), "{}", answer.stderr);
+    assert!(answer.line("detail: ").starts_with("\"ODD\"; known: ALIGN, ATTEND, "), "{}", answer.stderr);
     // The task after it was skipped: nothing was captured of it.
     let answer = sandbox.odd(&["rerun", "run", "--task", "1:1"]);
     assert!(answer.line("error: ").starts_with("TaskNotCaptured"), "{}", answer.stderr);

@@ -91,7 +91,7 @@ fn a_bad_value_is_refused_with_its_name_and_what_is_allowed() {
         ("decode", "experts", "1"),
         ("decode", "layers", "0"),
         ("decode", "context", "65537"),
-        ("decode", "tokens", "3000"),
+        ("decode", "tokens", "16385"),
         ("moe", "hot", "1"),
         ("moe", "hot", "9"),
     ];
