@@ -63,14 +63,14 @@ const CUDA_HOST: Capabilities = Capabilities {
 
 /// Runs orchestrations on a device.
 pub struct CudaRuntime {
+    /// The graph that was replayed last, or is about to be. The first field, because it is dropped before the device.
+    pub(crate) resident: Option<Resident>,
     pub(crate) shared: Arc<Shared>,
     pub(crate) state: State,
     pub(crate) launcher: Launcher,
     pub(crate) config: CallConfig,
     /// How captured graphs are run.
     pub(crate) policy: Policy,
-    /// The graph that was replayed last, or is about to be.
-    pub(crate) resident: Option<Resident>,
 }
 
 pub(crate) struct Shared {
