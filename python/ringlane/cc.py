@@ -189,7 +189,7 @@ def load(path: str | os.PathLike[str]) -> Library:
 
 
 class _Source:
-    """Stands in for the Python function of a kernel that has none."""
+    """Takes the place of the Python function of a kernel that has none."""
 
     def __init__(self, declaration: str) -> None:
         self.declaration = declaration

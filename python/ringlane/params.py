@@ -78,7 +78,7 @@ _PYTHON = {"float": f64, "int": i64, "bool": bool_, float: f64, int: i64, bool: 
 
 
 def param_of(annotation: Any) -> Param | None:
-    """The parameter that an annotation stands for: ``rl.In``, ``rl.In("f32")``, ``rl.f32``, ``float``, ``int`` or ``bool``."""
+    """The parameter that an annotation describes: ``rl.In``, ``rl.In("f32")``, ``rl.f32``, ``float``, ``int`` or ``bool``."""
     if isinstance(annotation, Param):
         return annotation
     if isinstance(annotation, type) and issubclass(annotation, Param) and annotation is not Scalar:

@@ -254,7 +254,7 @@ def _close_all() -> None:
 
 
 class _Lent:
-    """Stands in for an array among the arguments of a program."""
+    """Takes the place of an array among the arguments of a program."""
 
     __slots__ = ("index",)
 

@@ -17,7 +17,7 @@ pub enum Bug {
     SettledEarly,
 }
 
-/// For each bug in the device code: what stands there, for a GPU and for this machine's threads, and what the bug makes of it.
+/// For each bug in the device code: the correct code, for a GPU and for this machine's threads, and what the bug replaces it with.
 #[cfg(feature = "planted-bugs")]
 const REWRITES: [(Bug, &str, &str); 8] = [
     (Bug::NoRelease, r#"asm volatile("fence.release.gpu;" ::: "memory");"#, ""),

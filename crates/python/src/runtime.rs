@@ -285,7 +285,7 @@ impl Drop for Ending<'_> {
     }
 }
 
-/// What Python is told of a run.
+/// What Python gets to know about a run.
 fn ended<'py>(
     py: Python<'py>,
     made: &mut Made,

@@ -23,7 +23,7 @@ pub fn is_gpu() -> bool {
     wanted().as_deref() == Some("cuda")
 }
 
-/// Whether the C++ compiler is told to look for data races.
+/// Whether the C++ compiler checks for data races.
 pub fn has_thread_sanitizer() -> bool {
     std::env::var_os("RINGLANE_TEST_TSAN").is_some()
 }

@@ -143,7 +143,7 @@ fn rotary(shape: &Shape) -> Vec<f32> {
     (0..shape.tokens).flat_map(of_step).collect()
 }
 
-/// The cache before the first step. Positions that come later hold numbers too: whoever reads them gets a wrong result.
+/// The cache before the first step. Positions that come later hold numbers too: a kernel that reads them computes a wrong result.
 pub(super) fn cache(shape: &Shape, seed: u64) -> Vec<bf16> {
     let page = [shape.layers * shape.pool(), shape.kv_heads, 2, shape.page, shape.head_dim];
     random(&mut Rng::new(!seed), &page, |x| 1.7 * x)

@@ -130,7 +130,7 @@ impl Shape {
         u64::from(self.layers) * u64::from(self.pool()) * page
     }
 
-    /// Whether it has so many weights that it is only run if somebody asks for it.
+    /// Whether it has so many weights that it runs only when it is selected by name.
     pub(super) fn is_large(&self) -> bool {
         self.weights() > USUAL_WEIGHTS_MAX
     }
