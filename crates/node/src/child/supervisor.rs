@@ -85,7 +85,14 @@ impl Supervisor {
         let thread = thread.spawn(move || theirs.keep(&sender)).map_err(cannot("a thread to keep it"))?;
         // A supervisor that ends without a word has panicked; there is no child then.
         let ended = || Err(io::Error::other("its supervisor ended"));
-        let (pid, pidfd) = started.recv().unwrap_or_else(|_| ended()).map_err(cannot("a new process"))?;
+        let (pid, pidfd) = match started.recv().unwrap_or_else(|_| ended()) {
+            Ok(started) => started,
+            Err(error) => {
+                // Whatever it holds of the owner's is let go before the owner hears of the error.
+                let _ = thread.join();
+                return Err(cannot("a new process")(error));
+            }
+        };
         info!(target: topics::WORKERS, name, pid, "a process started");
         Ok(Supervisor { kept, pid, pidfd, thread: Some(thread) })
     }
