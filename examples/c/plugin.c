@@ -1,7 +1,8 @@
 // A plugin: a kernel and a scene in a shared library.
 //
-//   gcc -std=c11 -shared -fPIC plugin.c -I crates/capi/include -o libmine.so
-//   docs/from-c.md shows how a program loads it.
+//   gcc -std=c11 -shared -fPIC examples/c/plugin.c -I crates/capi/include -o libmine.so
+//   ringlane run --load ./libmine.so squares
+//   ringlane run --load ./libmine.so squares --case large --workers 2
 #include <stdlib.h>
 
 #include "ringlane.h"
@@ -49,20 +50,56 @@ static int32_t inputs(void *user, const rl_settings *settings, rl_inputs *inputs
     return RL_OK;
 }
 
-static int32_t orchestrate(void *user, const rl_settings *settings, const rl_kernel *const *kernels, rl_orch *o) {
-    struct shape shape;
+// The first tiles of what `external` gives: of the whole, or of a part.
+static int32_t submit_tiles(const rl_kernel *const *kernels, rl_orch *o, uint32_t tiles, uint32_t tile) {
     rl_tensor x, y, x_tile, y_tile;
     int32_t status;
-    (void)user;
-    if ((status = shape_of(settings, &shape))) return status;
     if ((status = rl->external(o, 0, &x)) || (status = rl->external(o, 1, &y))) return status;
-    for (uint32_t i = 0; i < shape.tiles; i++) {
-        if ((status = rl->slice(&x, 0, i * shape.tile, shape.tile, &x_tile))) return status;
-        if ((status = rl->slice(&y, 0, i * shape.tile, shape.tile, &y_tile))) return status;
+    for (uint32_t i = 0; i < tiles; i++) {
+        if ((status = rl->slice(&x, 0, i * tile, tile, &x_tile))) return status;
+        if ((status = rl->slice(&y, 0, i * tile, tile, &y_tile))) return status;
         rl_arg args[] = {rl_in(&x_tile), rl_out(&y_tile)};
         if ((status = rl->submit(o, kernels[0], args, 2, NULL, 0))) return status;
     }
     return RL_OK;
+}
+
+static int32_t orchestrate(void *user, const rl_settings *settings, const rl_kernel *const *kernels, rl_orch *o) {
+    struct shape shape;
+    int32_t status;
+    (void)user;
+    if ((status = shape_of(settings, &shape))) return status;
+    return submit_tiles(kernels, o, shape.tiles, shape.tile);
+}
+
+// With `--workers N` each worker gets some tiles.
+static int32_t units(void *user, const rl_settings *settings, uint32_t *count) {
+    struct shape shape;
+    int32_t status;
+    (void)user;
+    if ((status = shape_of(settings, &shape))) return status;
+    *count = shape.tiles;
+    return RL_OK;
+}
+
+static int32_t rows(void *user, const rl_settings *settings, uint32_t first, uint32_t end, size_t buffer, rl_rows *rows) {
+    struct shape shape;
+    int32_t status;
+    (void)user;
+    if ((status = shape_of(settings, &shape))) return status;
+    rows->access = buffer == 0 ? RL_ACCESS_READ : RL_ACCESS_WRITE;
+    rows->first = first * shape.tile;
+    rows->count = (end - first) * shape.tile;
+    return RL_OK;
+}
+
+static int32_t orchestrate_part(void *user, const rl_settings *settings, const rl_kernel *const *kernels, uint32_t first,
+                                uint32_t end, rl_orch *o) {
+    struct shape shape;
+    int32_t status;
+    (void)user;
+    if ((status = shape_of(settings, &shape))) return status;
+    return submit_tiles(kernels, o, end - first, shape.tile);
 }
 
 static int32_t golden(void *user, const rl_settings *settings, rl_golden *golden) {
@@ -94,9 +131,10 @@ static const rl_scene_case cases[] = {
     {sizeof(rl_scene_case), 0, "small", "16 tiles", NULL, 0},
     {sizeof(rl_scene_case), 0, "large", "256 tiles", large, 2},
 };
+static const rl_parts parts = {sizeof(rl_parts), 0, 2, units, rows, orchestrate_part};
 static const rl_scene scenes[] = {
     {sizeof(rl_scene), 0, "squares", "squares of numbers, tile by tile", scene_params, 2, cases, 2, NULL, inputs,
-     orchestrate, golden},
+     orchestrate, golden, &parts},
 };
 static const rl_plugin plugin = {sizeof(rl_plugin), RL_ABI_VERSION, kernels, 1, scenes, 1};
 

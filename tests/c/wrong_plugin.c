@@ -13,13 +13,26 @@
 #ifndef ORCHESTRATE
 #define ORCHESTRATE orchestrate
 #endif
+#ifndef PARTS
+#define PARTS NULL
+#endif
+#ifndef UNITS
+#define UNITS 1
+#endif
+#ifndef BUFFERS
+#define BUFFERS 1
+#endif
 #ifndef CASES
 #define CASES 1
 #endif
 
+static const rl_api *rl;
+
 static int32_t inputs(void *user, const rl_settings *settings, rl_inputs *inputs) {
-    (void)user, (void)settings, (void)inputs;
-    return RL_OK;
+    uint32_t elements = 4;
+    void *data;
+    (void)user, (void)settings;
+    return rl->add_buffer(inputs, RL_F32, 1, &elements, 1, &data);
 }
 
 int32_t orchestrate(void *user, const rl_settings *settings, const rl_kernel *const *kernels, rl_orch *o);
@@ -34,9 +47,29 @@ static int32_t golden(void *user, const rl_settings *settings, rl_golden *golden
     return RL_OK;
 }
 
+static int32_t units(void *user, const rl_settings *settings, uint32_t *count) {
+    (void)user, (void)settings;
+    *count = UNITS;
+    return RL_OK;
+}
+
+static int32_t rows(void *user, const rl_settings *settings, uint32_t first, uint32_t end, size_t buffer, rl_rows *rows) {
+    (void)user, (void)settings, (void)first, (void)end, (void)buffer, (void)rows;
+    return RL_OK;
+}
+
+static int32_t orchestrate_part(void *user, const rl_settings *settings, const rl_kernel *const *kernels, uint32_t first,
+                                uint32_t end, rl_orch *o) {
+    (void)first, (void)end;
+    return orchestrate(user, settings, kernels, o);
+}
+
+extern const rl_parts parts;
+const rl_parts parts = {sizeof(rl_parts), 0, BUFFERS, units, rows, orchestrate_part};
 static const rl_scene_case cases[] = {{sizeof(rl_scene_case), 0, "small", "crashes", NULL, 0}};
 static const rl_scene scenes[] = {
-    {sizeof(rl_scene), 0, NAME, "writes to address 0", NULL, 0, cases, CASES, NULL, inputs, ORCHESTRATE, golden},
+    {sizeof(rl_scene), 0, NAME, "writes to address 0", NULL, 0, cases, CASES, NULL, inputs, ORCHESTRATE, golden,
+     PARTS},
 };
 const rl_plugin wrong_plugin;
 const rl_plugin wrong_plugin = {SIZE, VERSION, NULL, 0, scenes, 1};
@@ -44,7 +77,7 @@ const rl_plugin wrong_plugin = {SIZE, VERSION, NULL, 0, scenes, 1};
 #ifndef NO_SYMBOL
 const rl_plugin *ringlane_plugin_v1(const rl_api *api);
 const rl_plugin *ringlane_plugin_v1(const rl_api *api) {
-    (void)api;
+    rl = api;
 #ifdef NULL_TABLE
     return NULL;
 #else

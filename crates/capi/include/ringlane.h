@@ -143,6 +143,9 @@
 // The cost is work against the chip's rates: `flops` and `bytes`.
 #define RL_COST_ROOFLINE 2
 
+// All rows of a buffer, for `count` of `rl_rows`.
+#define RL_ALL_ROWS UINT32_MAX
+
 // The comparison of a scene's results, while it is made.
 typedef struct rl_golden rl_golden;
 
@@ -493,6 +496,55 @@ typedef int32_t (*rl_orchestrate_fn)(void *user,
 // Compares the results of a run, with `expect`. 0, or the status of a call that failed.
 typedef int32_t (*rl_golden_fn)(void *user, const rl_settings *settings, rl_golden *golden);
 
+// Gives the number of indivisible units of a run, at least 1: sequences, rows of tiles. 0, or the status of a call that failed.
+typedef int32_t (*rl_units_fn)(void *user, const rl_settings *settings, uint32_t *units);
+
+// What a part of a scene uses of a buffer.
+typedef struct {
+  // `sizeof(rl_rows)`, set by the library.
+  uint32_t struct_size;
+  // `RL_ACCESS_READ`, `RL_ACCESS_WRITE` or `RL_ACCESS_INOUT`
+  uint32_t access;
+  // The first row, along the first dimension.
+  uint32_t first;
+  // How many, or `RL_ALL_ROWS`: then they are read only.
+  uint32_t count;
+} rl_rows;
+
+// Says what the units from `first` to before `end` use of a buffer; `rows` is all of it, for reading, if nothing is written there.
+// 0, or the status of a call that failed.
+typedef int32_t (*rl_rows_fn)(void *user,
+                              const rl_settings *settings,
+                              uint32_t first,
+                              uint32_t end,
+                              uintptr_t buffer,
+                              rl_rows *rows);
+
+// Submits the tasks of the units from `first` to before `end`. There `external` gives the rows of a buffer that were asked for. 0, or
+// the status of a call that failed.
+typedef int32_t (*rl_orchestrate_part_fn)(void *user,
+                                          const rl_settings *settings,
+                                          const rl_kernel *const *kernels,
+                                          uint32_t first,
+                                          uint32_t end,
+                                          rl_orch *o);
+
+// How a scene is divided among workers.
+typedef struct {
+  // `sizeof(rl_parts)`
+  uint32_t struct_size;
+  // Zero.
+  uint32_t reserved;
+  // How many buffers the tasks use: the first of the run.
+  uintptr_t buffer_count;
+  // Gives the number of units.
+  rl_units_fn units;
+  // Says what units use of a buffer.
+  rl_rows_fn rows;
+  // Submits the tasks of units.
+  rl_orchestrate_part_fn orchestrate;
+} rl_parts;
+
 // A scene: a program with cases and known results.
 typedef struct {
   // `sizeof(rl_scene)`
@@ -519,6 +571,8 @@ typedef struct {
   rl_orchestrate_fn orchestrate;
   // Compares the results.
   rl_golden_fn golden;
+  // How it is divided among workers, or null if it cannot be.
+  const rl_parts *parts;
 } rl_scene;
 
 // What a plugin has. It lives as long as the process.
@@ -1114,7 +1168,16 @@ RL_LAYOUT(offsetof(rl_scene_case, name) == 8);
 RL_LAYOUT(offsetof(rl_scene_case, about) == 16);
 RL_LAYOUT(offsetof(rl_scene_case, set) == 24);
 RL_LAYOUT(offsetof(rl_scene_case, set_count) == 32);
-RL_LAYOUT(sizeof(rl_scene) == 88);
+RL_LAYOUT(sizeof(rl_rows) == 16);
+RL_LAYOUT(offsetof(rl_rows, access) == 4);
+RL_LAYOUT(offsetof(rl_rows, first) == 8);
+RL_LAYOUT(offsetof(rl_rows, count) == 12);
+RL_LAYOUT(sizeof(rl_parts) == 40);
+RL_LAYOUT(offsetof(rl_parts, buffer_count) == 8);
+RL_LAYOUT(offsetof(rl_parts, units) == 16);
+RL_LAYOUT(offsetof(rl_parts, rows) == 24);
+RL_LAYOUT(offsetof(rl_parts, orchestrate) == 32);
+RL_LAYOUT(sizeof(rl_scene) == 96);
 RL_LAYOUT(offsetof(rl_scene, name) == 8);
 RL_LAYOUT(offsetof(rl_scene, params) == 24);
 RL_LAYOUT(offsetof(rl_scene, cases) == 40);
@@ -1123,6 +1186,7 @@ RL_LAYOUT(offsetof(rl_scene, user) == 56);
 RL_LAYOUT(offsetof(rl_scene, inputs) == 64);
 RL_LAYOUT(offsetof(rl_scene, orchestrate) == 72);
 RL_LAYOUT(offsetof(rl_scene, golden) == 80);
+RL_LAYOUT(offsetof(rl_scene, parts) == 88);
 RL_LAYOUT(sizeof(rl_plugin) == 40);
 RL_LAYOUT(offsetof(rl_plugin, abi_version) == 4);
 RL_LAYOUT(offsetof(rl_plugin, kernels) == 8);

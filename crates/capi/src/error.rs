@@ -8,6 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use ringlane::SetupError;
 use ringlane::engine::{Error, Fault, describe_panic, drop_panic};
 use ringlane::insight::InsightError;
+use ringlane::scenes::SceneError;
 use ringlane::task::Explain;
 
 use crate::abi::{RL_BAD_CALL, RL_ERROR, RL_INTERRUPTED, RL_OK, RL_STALE_HANDLE, RL_TASK_FAILED};
@@ -145,6 +146,8 @@ pub(crate) struct Failure {
     pub(crate) status: i32,
     /// As the engine has it, if it is the engine's.
     pub(crate) error: Option<Error>,
+    /// What is wrong with the parameters of a scene.
+    pub(crate) settings: Option<Box<SceneError>>,
     texts: [CString; 3],
 }
 
@@ -156,7 +159,7 @@ impl Failure {
             detail => format!("{}: {detail}", error.summary()),
         };
         let texts = [error.name().to_string(), detail, error.hint()];
-        Failure { status, error: None, texts: texts.map(text) }
+        Failure { status, error: None, settings: None, texts: texts.map(text) }
     }
 
     /// As an error that ends a run.
@@ -199,6 +202,14 @@ impl From<Error> for Failure {
             _ => RL_ERROR,
         };
         Failure { error: Some(error.clone()), ..Failure::new(status, &error) }
+    }
+}
+
+impl From<SceneError> for Failure {
+    #[cold]
+    fn from(error: SceneError) -> Self {
+        let failure = Failure::new(RL_ERROR, &error);
+        Failure { settings: Some(Box::new(error)), ..failure }
     }
 }
 

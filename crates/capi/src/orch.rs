@@ -5,7 +5,7 @@ use core::ffi::{c_char, c_void};
 
 use ringlane::dynamic::{DynOrch, DynTensor};
 use ringlane::engine::api::buffers::BufferId;
-use ringlane::engine::prelude::{Error, Orch};
+use ringlane::engine::prelude::{Error, Orch, Tensor};
 use ringlane::task::DType;
 
 use crate::abi::{RL_OK, rl_orch, rl_task, rl_tensor};
@@ -19,9 +19,35 @@ pub(crate) struct Program {
     running: Cell<Option<*mut DynOrch<'static>>>,
     /// The thread that it runs on.
     thread: Cell<usize>,
-    buffers: Vec<BufferId>,
+    externals: Externals,
     /// The last call of the program that failed.
     failure: Option<Failure>,
+}
+
+/// What `rl_external` gives.
+pub(crate) enum Externals {
+    /// The tensors of buffers.
+    Buffers(Vec<BufferId>),
+    /// Tensors of a part of a scene.
+    Parts(Vec<DynTensor>),
+}
+
+impl Externals {
+    fn count(&self) -> usize {
+        match self {
+            Externals::Buffers(buffers) => buffers.len(),
+            Externals::Parts(tensors) => tensors.len(),
+        }
+    }
+
+    fn get(&self, index: usize, d: &mut DynOrch<'_>) -> Result<DynTensor, Failure> {
+        let (given, needed) = (self.count(), index.saturating_add(1));
+        let missing = || CapiError::WrongCount { what: "buffers of the run", given, needed };
+        match self {
+            Externals::Buffers(buffers) => Ok(d.external(*buffers.get(index).ok_or_else(missing)?)?),
+            Externals::Parts(tensors) => Ok(*tensors.get(index).ok_or_else(missing)?),
+        }
+    }
 }
 
 thread_local! {
@@ -45,12 +71,13 @@ impl Drop for Running<'_> {
 
 impl Program {
     pub(crate) fn new() -> Self {
-        Program { running: Cell::new(None), thread: Cell::new(0), buffers: Vec::new(), failure: None }
+        let externals = Externals::Buffers(Vec::new());
+        Program { running: Cell::new(None), thread: Cell::new(0), externals, failure: None }
     }
 
     /// Prepares a run on these buffers.
     pub(crate) fn prepare(&mut self, buffers: Vec<BufferId>) {
-        (self.buffers, self.failure) = (buffers, None);
+        (self.externals, self.failure) = (Externals::Buffers(buffers), None);
     }
 
     /// The failure that the last program returned.
@@ -68,26 +95,52 @@ pub(crate) unsafe fn run(
     o: &mut Orch<'_, '_>,
     call: impl FnOnce(*mut rl_orch) -> i32,
 ) -> Result<(), Error> {
-    o.dynamic(|d| {
-        // SAFETY: the caller's promise; the borrow ends before the program is called.
-        let program = unsafe { &*at };
-        program.running.set(Some(core::ptr::from_mut(d).cast()));
-        program.thread.set(this_thread());
-        let running = Running(&program.running);
-        // What the function does with the handle goes through `with`, which finds the orchestrator above.
-        let status = call(at.cast());
-        drop(running);
-        if status == RL_OK {
-            return Ok(());
+    // SAFETY: the caller's promise.
+    o.dynamic(|d| unsafe { run_on(at, d, call) })
+}
+
+/// The same on tensors, which take the place of the buffers.
+///
+/// # Safety
+/// As for [`run`].
+pub(crate) unsafe fn run_part<'s>(
+    at: *mut Program,
+    o: &mut Orch<'s, '_>,
+    tensors: &[Tensor<'s>],
+    call: impl FnOnce(*mut rl_orch) -> i32,
+) -> Result<(), Error> {
+    o.dynamic_on(tensors, |d, tensors| {
+        // SAFETY: the caller's promise.
+        unsafe {
+            (*at).externals = Externals::Parts(tensors);
+            run_on(at, d, call)
         }
-        // SAFETY: the program has returned, so nobody borrows it.
-        let failure = unsafe { &mut (*at).failure };
-        let failure = match failure.take() {
-            Some(failed) if failed.status == status => failure.insert(failed),
-            _ => failure.insert(CapiError::ProgramFailed { status }.into()),
-        };
-        Err(failure.ends_run())
     })
+}
+
+unsafe fn run_on(
+    at: *mut Program,
+    d: &mut DynOrch<'_>,
+    call: impl FnOnce(*mut rl_orch) -> i32,
+) -> Result<(), Error> {
+    // SAFETY: the caller's promise; the borrow ends before the program is called.
+    let program = unsafe { &*at };
+    program.running.set(Some(core::ptr::from_mut(d).cast()));
+    program.thread.set(this_thread());
+    let running = Running(&program.running);
+    // What the function does with the handle goes through `with`, which finds the orchestrator above.
+    let status = call(at.cast());
+    drop(running);
+    if status == RL_OK {
+        return Ok(());
+    }
+    // SAFETY: the program has returned, so nobody borrows it.
+    let failure = unsafe { &mut (*at).failure };
+    let failure = match failure.take() {
+        Some(failed) if failed.status == status => failure.insert(failed),
+        _ => failure.insert(CapiError::ProgramFailed { status }.into()),
+    };
+    Err(failure.ends_run())
 }
 
 /// Does a call of a program, which remembers its failure.
@@ -97,11 +150,11 @@ pub(crate) unsafe fn run(
 #[inline]
 pub(crate) unsafe fn with(
     o: *mut rl_orch,
-    f: impl FnOnce(&mut DynOrch<'static>, &[BufferId]) -> Result<(), Failure>,
+    f: impl FnOnce(&mut DynOrch<'static>, &Externals) -> Result<(), Failure>,
 ) -> i32 {
     guarded(|| {
         let at = o.cast::<Program>();
-        // SAFETY: the caller's promise. Cells and buffers do not change while a program runs.
+        // SAFETY: the caller's promise. Cells and externals do not change while a program runs.
         let Some(program) = (unsafe { at.as_ref() }) else {
             return Err(CapiError::NullPointer { what: "o" }.into());
         };
@@ -111,7 +164,7 @@ pub(crate) unsafe fn with(
         }
         // SAFETY: the orchestrator lives while the program runs, on this thread, and no call of it is in progress: none calls
         // back.
-        let result = f(unsafe { &mut *running }, &program.buffers);
+        let result = f(unsafe { &mut *running }, &program.externals);
         if let Err(failure) = &result {
             // SAFETY: only this thread has it, and the borrow above is not used again.
             unsafe { (*at).failure = Some(failure.clone()) };
@@ -164,14 +217,7 @@ pub(crate) unsafe fn shape<'a>(ndim: u32, shape: *const u32) -> Result<&'a [u32]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rl_external(o: *mut rl_orch, index: usize, out: *mut rl_tensor) -> i32 {
     // SAFETY: the caller passes the program's handle, and where the result goes; so in all functions below.
-    unsafe {
-        with(o, |d, buffers| {
-            let needed = index.saturating_add(1);
-            let missing = CapiError::WrongCount { what: "buffers of the run", given: buffers.len(), needed };
-            let buffer = *buffers.get(index).ok_or(missing)?;
-            put(out, d.external(buffer)?)
-        })
-    }
+    unsafe { with(o, |d, externals| put(out, externals.get(index, d)?)) }
 }
 
 /// Makes a tensor, all zero, that lives as long as the innermost scope.

@@ -5,7 +5,7 @@ use core::mem::MaybeUninit;
 
 use crate::abi::{rl_arg, rl_buffer, rl_kernel_info, rl_launch, rl_param, rl_runtime_options};
 use crate::error::CapiError;
-use crate::plugin::abi::{rl_plugin, rl_scene, rl_scene_case, rl_scene_param};
+use crate::plugin::abi::{rl_parts, rl_plugin, rl_scene, rl_scene_case, rl_scene_param};
 
 type Result<T> = core::result::Result<T, CapiError>;
 
@@ -28,7 +28,7 @@ macro_rules! sized {
 }
 
 sized!(rl_runtime_options, rl_buffer, rl_param, rl_kernel_info, rl_launch, rl_arg);
-sized!(rl_plugin, rl_scene, rl_scene_param, rl_scene_case);
+sized!(rl_plugin, rl_scene, rl_scene_param, rl_scene_case, rl_parts);
 
 /// Copies a struct. Every field of the first version must be there; what this library does not know must be zero.
 ///

@@ -37,7 +37,9 @@ fn asserts() -> String {
         rl_launch: blocks, kernel, aiv, label, after, after_count, duration_ns, marks, mark_count;
         rl_scene_param: name, default_value, about;
         rl_scene_case: name, about, set, set_count;
-        rl_scene: name, params, cases, case_count, user, inputs, orchestrate, golden;
+        rl_rows: access, first, count;
+        rl_parts: buffer_count, units, rows, orchestrate;
+        rl_scene: name, params, cases, case_count, user, inputs, orchestrate, golden, parts;
         rl_plugin: abi_version, kernels, kernel_count, scenes, scene_count;
         rl_api: abi_version, error_name, param_u32, expect, external, submit, tile, broadcast;
         rl_report: cores, tasks, blocks, scopes, failed, skipped, peak_heap_bytes, makespan_ticks, clock_freq_hz;

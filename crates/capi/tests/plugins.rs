@@ -42,8 +42,8 @@ fn a_scene_of_a_plugin_runs_on_every_chip_and_is_checked() {
     }
     let user = [("tiles".to_string(), "0".to_string())];
     let settings = scene.settings(scene.default_case(), &user, 7).unwrap();
-    let error = (scene.build)(&settings).unwrap().buffers().unwrap_err();
-    assert!(error.to_string().contains("tiles"), "{error}");
+    let error = (scene.build)(&settings).err().expect("the plugin refuses it");
+    assert!(error.name() == "BadParam" && error.detail().contains("tiles=0"), "{}", error.detail());
 }
 
 #[test]

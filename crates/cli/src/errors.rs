@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use ringlane_capi::plugin::PluginError;
 use ringlane_chip_sim::spec::SpecError;
 use ringlane_graph::ReplayError;
 use ringlane_graph::import::ImportError;
@@ -80,6 +81,8 @@ pub enum CliError {
     MissingArgument { what: String, usage: String },
     /// Any other error of the command line parser.
     BadUsage { detail: String, usage: String },
+    /// A plugin cannot be loaded.
+    Plugin(#[from] PluginError),
     /// No scene is named.
     MissingScene { known: Vec<&'static str> },
     /// A scene, case or parameter does not exist, or a parameter cannot have its value.
@@ -205,6 +208,7 @@ impl Explain for CliError {
             CliError::Import(error) => error.name(),
             CliError::Replay(error) => error.name(),
             CliError::Rerun(error) => error.name(),
+            CliError::Plugin(error) => error.name(),
             CliError::Dump(error) => error.name(),
             CliError::Node(error) => error.name(),
             CliError::Remote(error) => error.name(),
@@ -249,6 +253,7 @@ impl Explain for CliError {
             CliError::Import(error) => return error.summary(),
             CliError::Replay(error) => return error.summary(),
             CliError::Rerun(error) => return error.summary(),
+            CliError::Plugin(error) => return error.summary(),
             CliError::Dump(error) => return error.summary(),
             CliError::Node(error) => return error.summary(),
             CliError::Remote(error) => return error.summary(),
@@ -312,6 +317,7 @@ impl Explain for CliError {
             CliError::Import(error) => error.detail(),
             CliError::Replay(error) => error.detail(),
             CliError::Rerun(error) => error.detail(),
+            CliError::Plugin(error) => error.detail(),
             CliError::Dump(error) => error.detail(),
             CliError::Node(error) => error.detail(),
             CliError::Remote(error) => error.detail(),
@@ -370,19 +376,19 @@ impl Explain for CliError {
             CliError::NoRecordedRun { option, .. } => {
                 format!("record one with `ringlane run SCENE {option}`, or name a run's directory")
             }
-            CliError::OverwritesRun { .. } => "name another file with -o; recorded files are never overwritten".to_string(),
+            CliError::OverwritesRun { .. } => {
+                "name another file with -o; recorded files are never overwritten".to_string()
+            }
             CliError::Insight(error) => error.hint(),
             CliError::Import(error) => error.hint(),
             CliError::Replay(error) => error.hint(),
             CliError::Rerun(error) => error.hint(),
+            CliError::Plugin(error) => error.hint(),
             CliError::Dump(error) => error.hint(),
             CliError::Node(error) => error.hint(),
             CliError::Remote(error) => error.hint(),
             CliError::NoRanks { .. } => START_RANKS.to_string(),
-            CliError::NoMpi => {
-                "build it with `cargo build --release -p ringlane-cli --features mpi`; on one machine, use `ringlane run SCENE --workers N`"
-                    .to_string()
-            }
+            CliError::NoMpi => BUILD_WITH_MPI.to_string(),
             CliError::NotWithRanks { option: "--workers" } => {
                 "put it before the `--`, where it sets the number of chips of each rank".to_string()
             }
@@ -398,6 +404,9 @@ impl Explain for CliError {
 /// How ranks are started.
 const START_RANKS: &str =
     "a node starts its workers itself; start ranks with `mpirun -n 4 ringlane worker -- run SCENE`";
+
+/// How the command gets MPI.
+const BUILD_WITH_MPI: &str = "build it with `cargo build --release -p ringlane-cli --features mpi`; on one machine, use `ringlane run SCENE --workers N`";
 
 /// The name that was probably meant, as an option.
 fn meant(error: &SceneError) -> Option<String> {
@@ -417,6 +426,7 @@ fn meant(error: &SceneError) -> Option<String> {
         }
         SceneError::BadParam { .. }
         | SceneError::ParamsDisagree { .. }
+        | SceneError::Refused { .. }
         | SceneError::UnreadableFile { .. } => None,
     }
 }

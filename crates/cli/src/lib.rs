@@ -33,6 +33,7 @@ mod options;
 mod output;
 mod output_path;
 mod panics;
+mod plugins;
 mod pmu;
 mod progress;
 mod recorded;

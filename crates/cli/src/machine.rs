@@ -172,7 +172,7 @@ fn run_in_parts(
         let tensors = ids.iter().map(|&id| o.external(id)).collect::<Result<Vec<_>>>()?;
         spread(o, parts, units.clone(), &tensors, config)
     });
-    let written = parts.arguments(units).into_iter().map(|argument| argument.access != PartAccess::Read);
+    let written = parts.arguments(units)?.into_iter().map(|argument| argument.access != PartAccess::Read);
     for ((id, copy), _) in own.iter().zip(&ids[1..]).zip(written).filter(|(_, written)| *written) {
         buffers.copy_from(*id, shared.buffers(), *copy)?;
     }

@@ -1,5 +1,6 @@
 //! The errors between a node and its children.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use ringlane_task::{BlobError, ConfigError, Explain, Reader};
@@ -47,8 +48,9 @@ pub enum NodeError {
         digest: Digest,
         known: Vec<&'static str>,
     },
-    /// The executable cannot be identified.
+    /// The executable, or a plugin, cannot be identified.
     NoBuildId {
+        path: PathBuf,
         error: String,
     },
     /// A worker cannot be started.
@@ -185,7 +187,7 @@ impl Explain for NodeError {
             NodeError::Arguments(error) => return error.summary(),
             NodeError::WrongArguments { .. } => "the arguments are not what the callable takes",
             NodeError::UnknownCallable { .. } => "a worker does not have the callable",
-            NodeError::NoBuildId { .. } => "the executable cannot be identified",
+            NodeError::NoBuildId { .. } => "the executable or a plugin cannot be identified",
             NodeError::CannotStart { .. } => "a worker cannot be started",
             NodeError::StartFailed { .. } => "a worker failed during startup",
             NodeError::StartTimedOut { .. } => "a worker was not ready in time",
@@ -220,7 +222,7 @@ impl Explain for NodeError {
             NodeError::UnknownCallable { digest, known } => {
                 format!("digest {digest}; the worker has: {}", known.join(", "))
             }
-            NodeError::NoBuildId { error } => format!("/proc/self/exe: {error}"),
+            NodeError::NoBuildId { path, error } => format!("{}: {error}", path.display()),
             NodeError::CannotStart { worker, doing, error } => format!("{worker}: {doing}: {error}"),
             NodeError::StartFailed { worker, error } => format!("{worker}: {}", error.without_hint()),
             NodeError::StartTimedOut { worker, after, captured_output } => {
@@ -271,9 +273,9 @@ impl Explain for NodeError {
             NodeError::NoMailbox { .. } => "do not start a worker by hand: a node starts its workers itself",
             NodeError::WrongArguments { .. } => "pass the arguments of its signature, in order",
             NodeError::UnknownCallable { .. } => {
-                "declare it with callable! in a crate that the worker's executable is built from"
+                "declare it with callable! in a crate that the worker's executable is built from; node and worker must have the same build and the same plugins"
             }
-            NodeError::NoBuildId { .. } => "check that /proc is mounted and that the executable can be read",
+            NodeError::NoBuildId { .. } => "check that /proc is mounted and that the file can be read",
             NodeError::CannotStart { .. } => {
                 "check the limits of processes (`ulimit -u`) and descriptors (`ulimit -n`)"
             }

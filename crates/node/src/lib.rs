@@ -34,6 +34,7 @@ mod worker;
 mod worker_backend;
 
 pub use call_error::CallError;
+pub use callable::build_id::note_plugin;
 pub use callable::{
     Call, Callable, CallableFn, Digest, Registered, Signature, Tensors, WorkerKind, registered_callables,
 };

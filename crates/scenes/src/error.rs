@@ -73,6 +73,13 @@ pub enum SceneError {
         /// The values that the given parameters allow.
         allowed: String,
     },
+    /// The scene refuses its settings for a reason of its own.
+    Refused {
+        /// The scene.
+        scene: &'static str,
+        /// Its reason.
+        reason: String,
+    },
     /// The file that a parameter names cannot be read.
     UnreadableFile {
         /// The parameter.
@@ -109,6 +116,7 @@ impl Explain for SceneError {
             SceneError::UnknownParam { .. } => "UnknownParam",
             SceneError::UnknownKernel { .. } => "UnknownKernel",
             SceneError::BadParam { .. } | SceneError::ParamsDisagree { .. } => "BadParam",
+            SceneError::Refused { .. } => "SceneRefused",
             SceneError::UnreadableFile { .. } => "UnreadableFile",
         }
     }
@@ -129,6 +137,7 @@ impl Explain for SceneError {
             SceneError::ParamsDisagree { case, given, .. } => {
                 format!("the case `{case}` cannot have `{}`", given.join("`, `"))
             }
+            SceneError::Refused { scene, .. } => format!("the scene `{scene}` refuses its settings"),
             SceneError::UnreadableFile { name, .. } => {
                 format!("the file that the parameter `{name}` names cannot be read")
             }
@@ -148,6 +157,7 @@ impl Explain for SceneError {
                 "{} with {name}={value}, the value in the case {case}; allowed with it: {allowed}",
                 given.join(", ")
             ),
+            SceneError::Refused { reason, .. } => reason.clone(),
             SceneError::UnreadableFile { name, path, reason } => format!("{name}={path}: {reason}"),
         }
     }
@@ -166,6 +176,7 @@ impl Explain for SceneError {
                 assignment(name),
                 given.join(", ")
             ),
+            SceneError::Refused { .. } => format!("choose other parameters: {}", assignment("NAME")),
             SceneError::UnreadableFile { name, .. } => {
                 format!("set {} to an existing, readable file", assignment(name))
             }

@@ -146,9 +146,9 @@ impl Parts for Matmul {
         made(&self.ids).map(|ids| vec![ids.a, ids.b, ids.c])
     }
 
-    fn arguments(&self, tiles: Range<u32>) -> Vec<PartArgument> {
+    fn arguments(&self, tiles: Range<u32>) -> Result<Vec<PartArgument>> {
         let rows = &self.rows(&tiles);
-        vec![PartArgument::rows(rows), PartArgument::WHOLE, PartArgument::rows(rows).updated()]
+        Ok(vec![PartArgument::rows(rows), PartArgument::WHOLE, PartArgument::rows(rows).updated()])
     }
 
     fn orchestrate_part<'s>(

@@ -57,7 +57,7 @@ pub trait Parts {
     /// The buffers that it uses, once they exist.
     fn part_buffers(&self) -> Result<Vec<BufferId>>;
     /// The part of each of these buffers that a range of units uses, in the same order.
-    fn arguments(&self, units: Range<u32>) -> Vec<PartArgument>;
+    fn arguments(&self, units: Range<u32>) -> Result<Vec<PartArgument>>;
     /// Submits the tasks of these units; `tensors` correspond to [`arguments`](Self::arguments).
     fn orchestrate_part<'s>(
         &self,

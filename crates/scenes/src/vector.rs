@@ -151,9 +151,9 @@ impl Parts for Vector {
         made(&self.ids).map(|ids| vec![ids.a, ids.b, ids.out])
     }
 
-    fn arguments(&self, chunks: Range<u32>) -> Vec<PartArgument> {
+    fn arguments(&self, chunks: Range<u32>) -> Result<Vec<PartArgument>> {
         let rows = &self.rows(&chunks);
-        vec![PartArgument::rows(rows), PartArgument::rows(rows), PartArgument::rows(rows).written()]
+        Ok(vec![PartArgument::rows(rows), PartArgument::rows(rows), PartArgument::rows(rows).written()])
     }
 
     fn orchestrate_part<'s>(

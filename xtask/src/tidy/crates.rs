@@ -11,7 +11,7 @@ use super::metadata::{Metadata, Package};
 use super::tree::File;
 
 /// What each crate may depend on, directly; what those depend on is allowed too.
-const UPSTREAM: [(&str, &[&str]); 17] = [
+const UPSTREAM: [(&str, &[&str]); 18] = [
     ("ringlane-task", &[]),
     ("ringlane-engine", &["ringlane-task"]),
     ("ringlane-chip-cpu", &["ringlane-engine"]),
@@ -40,6 +40,7 @@ const UPSTREAM: [(&str, &[&str]); 17] = [
     ("ringlane-bench", &["ringlane"]),
     ("ringlane-python", &["ringlane"]),
     ("ringlane-capi", &["ringlane"]),
+    ("libringlane", &["ringlane-capi"]),
 ];
 /// The last crates of the data flow, which may use everything.
 const LAST: [&str; 3] = ["ringlane-cli", "toy-chip", "xtask"];

@@ -81,6 +81,72 @@ pub type rl_golden_fn = Option<
     ) -> i32,
 >;
 
+/// All rows of a buffer, for `count` of `rl_rows`.
+pub const RL_ALL_ROWS: u32 = u32::MAX;
+
+/// What a part of a scene uses of a buffer.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct rl_rows {
+    /// `sizeof(rl_rows)`, set by the library.
+    pub struct_size: u32,
+    /// `RL_ACCESS_READ`, `RL_ACCESS_WRITE` or `RL_ACCESS_INOUT`
+    pub access: u32,
+    /// The first row, along the first dimension.
+    pub first: u32,
+    /// How many, or `RL_ALL_ROWS`: then they are read only.
+    pub count: u32,
+}
+
+/// Gives the number of indivisible units of a run, at least 1: sequences, rows of tiles. 0, or the status of a call that failed.
+pub type rl_units_fn = Option<
+    unsafe extern "C-unwind" fn(user: *mut c_void, settings: *const rl_settings, units: *mut u32) -> i32,
+>;
+
+/// Says what the units from `first` to before `end` use of a buffer; `rows` is all of it, for reading, if nothing is written there.
+/// 0, or the status of a call that failed.
+pub type rl_rows_fn = Option<
+    unsafe extern "C-unwind" fn(
+        user: *mut c_void,
+        settings: *const rl_settings,
+        first: u32,
+        end: u32,
+        buffer: usize,
+        rows: *mut rl_rows,
+    ) -> i32,
+>;
+
+/// Submits the tasks of the units from `first` to before `end`. There `external` gives the rows of a buffer that were asked for. 0, or
+/// the status of a call that failed.
+pub type rl_orchestrate_part_fn = Option<
+    unsafe extern "C-unwind" fn(
+        user: *mut c_void,
+        settings: *const rl_settings,
+        kernels: *const *const rl_kernel,
+        first: u32,
+        end: u32,
+        o: *mut rl_orch,
+    ) -> i32,
+>;
+
+/// How a scene is divided among workers.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct rl_parts {
+    /// `sizeof(rl_parts)`
+    pub struct_size: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// How many buffers the tasks use: the first of the run.
+    pub buffer_count: usize,
+    /// Gives the number of units.
+    pub units: rl_units_fn,
+    /// Says what units use of a buffer.
+    pub rows: rl_rows_fn,
+    /// Submits the tasks of units.
+    pub orchestrate: rl_orchestrate_part_fn,
+}
+
 /// A scene: a program with cases and known results.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -109,6 +175,8 @@ pub struct rl_scene {
     pub orchestrate: rl_orchestrate_fn,
     /// Compares the results.
     pub golden: rl_golden_fn,
+    /// How it is divided among workers, or null if it cannot be.
+    pub parts: *const rl_parts,
 }
 
 /// What a plugin has. It lives as long as the process.

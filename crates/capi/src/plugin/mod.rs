@@ -8,6 +8,7 @@
 
 pub mod abi;
 mod error;
+mod parts;
 mod scene;
 
 use std::collections::BTreeSet;
@@ -22,7 +23,7 @@ use ringlane::scenes::{Case, Param, Program, Scene, SceneResult, Settings, regis
 use crate::abi::{RL_ABI_VERSION, rl_kernel_info};
 use crate::error::{CapiError, Failure};
 use crate::{error as errors, kernel, orch, read, submit, view};
-use abi::{rl_api, rl_plugin, rl_scene, rl_scene_case, rl_scene_param};
+use abi::{rl_api, rl_parts, rl_plugin, rl_scene, rl_scene_case, rl_scene_param};
 pub use error::PluginError;
 use scene::{LoadedProgram, LoadedScene};
 
@@ -120,14 +121,20 @@ unsafe fn scene_of(
     scene.orchestrate.ok_or(none("orchestrate"))?;
     scene.golden.ok_or(none("golden"))?;
     // SAFETY: the caller's promise; so below.
-    let (name, about, params, cases) = unsafe {
+    let (name, about, params, cases, parts) = unsafe {
         (
             read::text("name of a scene", scene.name)?,
             read::text("about of a scene", scene.about)?,
             read::array(scene.params, scene.param_count)?,
             read::array(scene.cases, scene.case_count)?,
+            (!scene.parts.is_null()).then(|| read::sized(scene.parts)).transpose()?,
         )
     };
+    parts.iter().try_for_each(|parts: &rl_parts| {
+        parts.units.ok_or(none("units"))?;
+        parts.rows.ok_or(none("rows"))?;
+        parts.orchestrate.ok_or(none("orchestrate of parts")).map(drop)
+    })?;
     if name.is_empty() || cases.is_empty() {
         return Err(CapiError::WrongCount { what: "cases, or letters of its name", given: 0, needed: 1 });
     }
@@ -135,9 +142,10 @@ unsafe fn scene_of(
     let params = params.iter().map(|param| unsafe { param_of(param) }).collect::<Result<Vec<_>, _>>()?;
     // SAFETY: as above.
     let cases = cases.iter().map(|case| unsafe { case_of(case) }).collect::<Result<Vec<_>, _>>()?;
-    let loaded: &'static LoadedScene = Box::leak(Box::new(LoadedScene { scene: *scene, kernels }));
+    let loaded: &'static LoadedScene =
+        Box::leak(Box::new(LoadedScene { name, scene: *scene, parts, kernels }));
     let build = move |settings: &Settings| -> SceneResult<Box<dyn Program>> {
-        Ok(Box::new(LoadedProgram::new(loaded, settings)))
+        Ok(Box::new(LoadedProgram::new(loaded, settings)?))
     };
     Ok(Box::leak(Box::new(Scene {
         site: Location::caller(),

@@ -4,11 +4,11 @@ use core::cell::RefCell;
 use core::ffi::{c_char, c_void};
 
 use ringlane::engine::api::buffers::{BufferId, Buffers};
-use ringlane::engine::prelude::{Error, Kernel, Orch, Result};
-use ringlane::scenes::{Check, Golden, Program, Settings, Tolerance, Value};
-use ringlane::task::{DType, Explain};
+use ringlane::engine::prelude::{Kernel, Orch, Result};
+use ringlane::scenes::{Check, Golden, Parts, Program, SceneResult, Settings, Tolerance, Value};
+use ringlane::task::DType;
 
-use super::abi::{rl_golden, rl_inputs, rl_scene, rl_settings};
+use super::abi::{rl_golden, rl_inputs, rl_parts, rl_scene, rl_settings};
 use crate::abi::{RL_OK, rl_kernel};
 use crate::dtype::dtype;
 use crate::error::{CapiError, Failure, guarded, last_failure};
@@ -17,7 +17,9 @@ use crate::read;
 
 /// A scene, with the kernels of its plugin.
 pub(super) struct LoadedScene {
+    pub(super) name: &'static str,
     pub(super) scene: rl_scene,
+    pub(super) parts: Option<rl_parts>,
     pub(super) kernels: &'static [&'static Kernel],
 }
 
@@ -28,20 +30,29 @@ unsafe impl Sync for LoadedScene {}
 
 /// A run of a scene.
 pub(super) struct LoadedProgram {
-    of: &'static LoadedScene,
+    pub(super) of: &'static LoadedScene,
     settings: Settings,
-    ids: Vec<BufferId>,
+    pub(super) ids: Vec<BufferId>,
     outputs: Vec<BufferId>,
-    state: RefCell<Box<orch::Program>>,
+    /// How many units it has, if it can be divided.
+    pub(super) units: Option<u32>,
+    pub(super) state: RefCell<Box<orch::Program>>,
 }
 
 impl LoadedProgram {
-    pub(super) fn new(of: &'static LoadedScene, settings: &Settings) -> Self {
+    pub(super) fn new(of: &'static LoadedScene, settings: &Settings) -> SceneResult<Self> {
         let state = RefCell::new(Box::new(orch::Program::new()));
-        LoadedProgram { of, settings: settings.clone(), ids: Vec::new(), outputs: Vec::new(), state }
+        let (ids, outputs) = (Vec::new(), Vec::new());
+        let mut made = LoadedProgram { of, settings: settings.clone(), ids, outputs, units: None, state };
+        made.units = made.count_units()?;
+        Ok(made)
     }
 
-    fn settings(&self) -> *const rl_settings {
+    pub(super) fn kernels(&self) -> *const *const rl_kernel {
+        self.of.kernels.as_ptr().cast()
+    }
+
+    pub(super) fn settings(&self) -> *const rl_settings {
         core::ptr::from_ref(&self.settings).cast()
     }
 }
@@ -61,7 +72,7 @@ struct Comparison<'b> {
 }
 
 /// What a function of a plugin answered.
-fn answer(status: i32) -> Result<()> {
+pub(super) fn answer(status: i32) -> Result<()> {
     match status {
         RL_OK => Ok(()),
         status => Err(last_failure(status).ends_run()),
@@ -82,10 +93,9 @@ impl Program for LoadedProgram {
         let mut state = self.state.borrow_mut();
         state.prepare(self.ids.clone());
         let function = self.of.scene.orchestrate.expect("checked when it was loaded");
-        let kernels: *const *const rl_kernel = self.of.kernels.as_ptr().cast();
         let call = |handle| {
             // SAFETY: the plugin's function with its data; settings and kernels live until it returns.
-            unsafe { function(self.of.scene.user, self.settings(), kernels, handle) }
+            unsafe { function(self.of.scene.user, self.settings(), self.kernels(), handle) }
         };
         // SAFETY: the state was prepared, and is borrowed here alone.
         unsafe { orch::run(&raw mut **state, o, call) }
@@ -101,6 +111,10 @@ impl Program for LoadedProgram {
 
     fn outputs(&self) -> Vec<BufferId> {
         self.outputs.clone()
+    }
+
+    fn parts(&self) -> Option<&dyn Parts> {
+        self.units.map(|_| self as &dyn Parts)
     }
 }
 
@@ -118,7 +132,7 @@ pub(super) unsafe extern "C" fn param_u32(
         let settings = settings.ok_or(CapiError::NullPointer { what: "settings" })?;
         let result = read::result("value", value)?;
         let found = settings.u32(read::text("name", name)?, least..=most);
-        result.write(found.map_err(|error| Failure::from(Error::user(error.detail())))?);
+        result.write(found?);
         Ok(())
     })
 }

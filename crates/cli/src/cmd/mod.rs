@@ -33,11 +33,13 @@ pub use dump::DumpError;
 pub use report::write_pages;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{ArgAction, CommandFactory, Parser, Subcommand};
 
 use crate::errors::{CliError, Exit, print};
 use crate::log::{self, LogFilter};
+use crate::plugins;
 use crate::signals;
 use crate::suggest::OptionNames;
 use crate::usage;
@@ -57,6 +59,9 @@ struct Cli {
     /// Log to standard error: off, error, warn, info, debug, trace, or TOPIC=LEVEL,… [default: RINGLANE_LOG]
     #[arg(long, global = true, display_order = 900, value_name = "LEVEL", value_parser = LogFilter::parse)]
     log: Option<LogFilter>,
+    /// Load a plugin: kernels and scenes from a shared library (repeatable)
+    #[arg(long, global = true, display_order = 901, value_name = "FILE", action = ArgAction::Append)]
+    load: Vec<PathBuf>,
     #[command(subcommand)]
     command: Command,
 }
@@ -94,8 +99,8 @@ pub fn run_from(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     };
     // Without handlers, signals have their default effect; a run installs handlers again and reports the failure.
     let _ = signals::catch();
-    let logged = log::start(cli.log.as_ref());
-    logged.and_then(|()| cli.command.execute()).unwrap_or_else(|error| {
+    let ready = cli.prepare();
+    ready.and_then(|()| cli.command.execute()).unwrap_or_else(|error| {
         print(&error);
         error.exit()
     })
@@ -129,7 +134,18 @@ impl Command {
     }
 }
 
+/// The options of every command again, for a process that is started with arguments of its own.
+pub fn common_arguments() -> impl Iterator<Item = OsString> {
+    log::arguments().into_iter().chain(plugins::arguments())
+}
+
 impl Cli {
+    /// Does what the options of every command say.
+    fn prepare(&self) -> Result<(), CliError> {
+        log::start(self.log.as_ref())?;
+        plugins::load(&self.load)
+    }
+
     /// Reads a command line, the program's name included.
     fn parse_words(words: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         Cli::try_parse_from(spaced::joined(words))

@@ -51,7 +51,6 @@ mod over_mpi {
     use super::super::{Cli, Command};
     use crate::errors::{CliError, Exit, print};
     use crate::execute::Audience;
-    use crate::log;
     use crate::monitor::Monitor;
     use crate::panics;
     use crate::usage;
@@ -80,7 +79,7 @@ mod over_mpi {
         let words = std::iter::once(OsString::from("ringlane")).chain(command.iter().cloned());
         let parsed = Cli::parse_words(words);
         if let Ok(cli) = &parsed {
-            log::start(cli.log.as_ref())?;
+            cli.prepare()?;
         }
         // All ranks come to the same conclusion, and the first reports it.
         let wrong = match parsed {

@@ -52,6 +52,7 @@ Example:
   $ ringlane run stream --log info,stalls=debug
   $ ringlane run cholesky matmul vector --jobs 4 --dfx
   $ ringlane run all --case small --jobs 2 --platform a5sim
+  $ ringlane run squares --load ./libmine.so
 Aliases: --enable-chip-swimlane, --enable-l2-swimlane and --enable-profiling (for --chip-swimlane), --enable-pmu,
 --enable-dep-gen, --enable-scope-stats, --enable-dump-tensor and --dump-args (for --dump-tensor), with the same values.
 Each run's directory is printed on standard error; run.json in it has the run's result and the list of its files.

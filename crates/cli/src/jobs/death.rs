@@ -7,6 +7,8 @@ use std::time::Duration;
 use ringlane_node::Exit;
 use ringlane_task::Explain;
 
+use crate::plugins;
+
 /// What `kill -9` sends, and the kernel when memory runs out.
 const SIGKILL: i32 = 9;
 
@@ -75,7 +77,10 @@ impl Explain for CaseEnd {
                 "did the machine run out of memory? A smaller --jobs needs less".to_string()
             }
             CaseEnd::Died { scene, case, .. } => {
-                format!("run it alone, if necessary in a debugger: `ringlane run {scene} --case {case}`")
+                let plugins = plugins::option_text();
+                format!(
+                    "run it alone, if necessary in a debugger: `ringlane run{plugins} {scene} --case {case}`"
+                )
             }
             CaseEnd::Killed { .. } => {
                 "with --jobs 1 the command waits until the task ends, and keeps what was recorded".to_string()

@@ -26,10 +26,10 @@ use super::message::{JobMessage, JobSpec};
 use super::screen::{Printed, Screen};
 use super::{Ended, Plan};
 use crate::case_report::{Answer, CaseReport, Note, Refusal, Voice};
+use crate::cmd::common_arguments;
 use crate::errors::CliError;
 use crate::execute::Setup;
 use crate::limits::{CASE_EVENTS, CTRL_C_GRACE, TICK};
-use crate::log;
 use crate::output::say;
 use crate::progress::Progress;
 use crate::signals::{Inbox, SignalRequest, StopSignal, is_stop_asked, stop_signal};
@@ -292,5 +292,5 @@ fn label(case: &Manifest) -> String {
 /// The command line of a case's process; what it runs is in the message.
 fn arguments(message: &OwnedFd) -> Vec<OsString> {
     let own = ["worker".into(), "--job-fd".into(), message.as_raw_fd().to_string().into()];
-    own.into_iter().chain(log::arguments()).collect()
+    own.into_iter().chain(common_arguments()).collect()
 }

@@ -22,6 +22,7 @@ use ringlane_node::{
 use ringlane_task::{CallConfig, DfxFlags};
 use ringlane_trace::{ChildRun, RunDir};
 
+use crate::cmd::common_arguments;
 use crate::log;
 use crate::signals::is_stop_asked;
 use dist::RunFacts;
@@ -54,7 +55,7 @@ impl Plan {
         let start_of_a_node = START * (u32::from(self.shape.level()) - 2);
         let worker = |kind: WorkerKind, name: String, more: &[OsString]| {
             let kind_of = ["worker".into(), "--kind".into(), kind.as_str().into()];
-            let arguments = kind_of.into_iter().chain(log::arguments()).chain(more.iter().cloned());
+            let arguments = kind_of.into_iter().chain(common_arguments()).chain(more.iter().cloned());
             let relay = log::relay(&name);
             let launch = ChildLaunch::new(name).with_arguments(arguments).with_run_request(request.clone());
             let launch = match relay {

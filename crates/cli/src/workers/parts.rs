@@ -137,13 +137,13 @@ pub fn spread<'s>(
 ) -> Result<()> {
     let (scene, tensors) =
         tensors.split_first().ok_or_else(|| Error::user("a scene without its settings"))?;
-    let whole = parts.arguments(units.clone());
+    let whole = parts.arguments(units.clone())?;
     let (callable, count, config): (&'static Callable, u32, CallConfig) = match o.count(WorkerKind::Chip) {
         0 => (&SCENE_PARTS, o.count(WorkerKind::Node), *config),
         chips => (&SCENE_PART, chips.saturating_mul(PARTS_A_CHIP), chip_config(config)),
     };
     for part in share_out(units, count) {
-        let touched = parts.arguments(part.clone());
+        let touched = parts.arguments(part.clone())?;
         let views = views(tensors, &whole, &touched)?;
         let ends = [scalar(part.start), scalar(part.end)];
         let args = core::iter::once(scene.read()).chain(views.iter().map(|(_, arg)| *arg)).chain(ends);
@@ -185,7 +185,12 @@ fn views<'s>(
     }
     let each = tensors.iter().zip(whole).zip(part).map(|((tensor, whole), part)| {
         let view = match (&whole.rows, &part.rows) {
-            (Some(whole), Some(part)) => tensor.slice(0, part.start - whole.start, part.len() as u32)?,
+            (Some(whole), Some(part)) => {
+                let outside =
+                    || Error::user("a part of the scene uses rows that the whole does not".to_string());
+                let start = part.start.checked_sub(whole.start).ok_or_else(outside)?;
+                tensor.slice(0, start, part.len() as u32)?
+            }
             _ => *tensor,
         };
         let arg = match part.access {

@@ -1,13 +1,14 @@
-//! What identifies the build of this executable: the note that the linker left in it or, if it left none, a hash of all
-//! of it.
+//! What identifies the build of this program: of the executable and of each plugin the note that the linker left in it or, if
+//! it left none, a hash of all of it.
 //!
-//! A child that runs the same file reads the same. The executable is read through `/proc/self/exe`, which is what runs
+//! A child that runs the same files reads the same. The executable is read through `/proc/self/exe`, which is what runs
 //! even if another build has taken its place on disk since.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
-use std::sync::OnceLock;
+use std::path::Path;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use sha2::{Digest, Sha256};
 
@@ -17,14 +18,42 @@ use crate::limits::NOTES_BYTES;
 const PT_NOTE: u32 = 4;
 const NT_GNU_BUILD_ID: u32 = 3;
 
-/// The identity of the running executable.
+const EXECUTABLE: &str = "/proc/self/exe";
+
+/// The identities of the plugins.
+static PLUGINS: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
+
+/// Makes a shared library that was loaded a part of what identifies this program, so that a worker that has loaded another build
+/// of it is refused. Call it before the first node or worker starts.
+///
+/// ```
+/// let this = std::env::current_exe()?;
+/// ringlane_node::note_plugin(&this)?;
+/// assert_eq!(ringlane_node::note_plugin("no/such/file.so".as_ref()).unwrap_err().name(), "NoBuildId");
+/// # use ringlane_task::Explain;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn note_plugin(library: &Path) -> Result<(), NodeError> {
+    let id = identity_of(library)?;
+    PLUGINS.lock().unwrap_or_else(PoisonError::into_inner).push(id);
+    Ok(())
+}
+
+/// The identity of the running executable with its plugins.
 pub(crate) fn get() -> Result<&'static [u8], NodeError> {
     static ID: OnceLock<Result<Vec<u8>, NodeError>> = OnceLock::new();
     let id = ID.get_or_init(|| {
-        let id = File::open("/proc/self/exe").and_then(|file| identity(&file));
-        id.map_err(|error| NodeError::NoBuildId { error: error.to_string() })
+        let mut ids = vec![identity_of(Path::new(EXECUTABLE))?];
+        ids.extend(PLUGINS.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned());
+        let parts: Vec<&[u8]> = ids.iter().map(Vec::as_slice).collect();
+        Ok(super::Digest::of(&parts).0.to_vec())
     });
     id.as_deref().map_err(Clone::clone)
+}
+
+fn identity_of(path: &Path) -> Result<Vec<u8>, NodeError> {
+    let id = File::open(path).and_then(|file| identity(&file));
+    id.map_err(|error| NodeError::NoBuildId { path: path.to_path_buf(), error: error.to_string() })
 }
 
 fn identity(file: &File) -> io::Result<Vec<u8>> {

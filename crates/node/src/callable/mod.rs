@@ -3,7 +3,7 @@
 //! Both are the same executable, so both have the same table. The digest covers the build: a child of another build
 //! does not have the callable, whatever its name, and says so.
 
-mod build_id;
+pub(crate) mod build_id;
 mod call;
 mod digest;
 mod signature;

@@ -287,10 +287,10 @@ impl Parts for PagedAttention {
         made(&self.ids).map(|ids| vec![ids.queries, ids.keys, ids.values, ids.out])
     }
 
-    fn arguments(&self, sequences: Range<u32>) -> Vec<PartArgument> {
+    fn arguments(&self, sequences: Range<u32>) -> Result<Vec<PartArgument>> {
         let rows = &(sequences.start * self.shape.heads..sequences.end * self.shape.heads);
         let (queries, out) = (PartArgument::rows(rows), PartArgument::rows(rows).written());
-        vec![queries, PartArgument::WHOLE, PartArgument::WHOLE, out]
+        Ok(vec![queries, PartArgument::WHOLE, PartArgument::WHOLE, out])
     }
 
     fn orchestrate_part<'s>(

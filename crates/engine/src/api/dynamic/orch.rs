@@ -14,7 +14,7 @@ use crate::api::backend::{Backend, Contents, Inference, Reading, Site};
 use crate::api::buffers::BufferId;
 use crate::api::launch::Launch;
 use crate::api::orch::Orch;
-use crate::api::tensor::{TaskHandle, TensorRef};
+use crate::api::tensor::{TaskHandle, Tensor, TensorRef};
 use crate::fault::{Error, Fault, Result};
 use crate::limits::LABEL_BYTES_MAX;
 
@@ -31,11 +31,21 @@ pub struct DynOrch<'o> {
 impl<'s, 'p: 's> Orch<'s, 'p> {
     /// Runs a program whose handles and scopes are values. The scope that is open here is its root.
     pub fn dynamic<R>(&mut self, f: impl FnOnce(&mut DynOrch<'_>) -> Result<R>) -> Result<R> {
+        self.dynamic_on(&[], |o, _| f(o))
+    }
+
+    /// The same with tensors of this scope, as values.
+    pub fn dynamic_on<R>(
+        &mut self,
+        tensors: &[Tensor<'s>],
+        f: impl FnOnce(&mut DynOrch<'_>, Vec<DynTensor>) -> Result<R>,
+    ) -> Result<R> {
         let mut open = OpenScopes::new();
         open.push();
         let (args, after, outs) = (Vec::new(), Vec::new(), Vec::new());
         let mut o = DynOrch { backend: &mut *self.backend, open, args, after, outs };
-        let result = f(&mut o);
+        let tensors = tensors.iter().map(|given| o.made(given.tensor, given.view)).collect();
+        let result = f(&mut o, tensors);
         let left = o.open.count - 1;
         o.end_all()?;
         let not_ended = || Err(Fault::Dynamic(DynamicError::ScopeNotEnded { open: left }).into());
