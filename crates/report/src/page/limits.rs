@@ -19,6 +19,9 @@ pub const PATH_MAX: usize = 200_000;
 /// Scopes in the band below the lanes; above, the longest are kept.
 pub const SCOPES_MAX: usize = 60_000;
 
+/// Lanes for labelled scopes of one level that run at the same time; above, they share the lanes.
+pub const ABREAST_MAX: usize = 4;
+
 /// Captured arguments that are listed; above, the first are.
 pub const DUMPED_MAX: usize = 20_000;
 

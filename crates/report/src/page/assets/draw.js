@@ -121,7 +121,7 @@ function label(context, row, thing, x, width) {
   if (!text) return;
   const room = Math.floor((width - 8) / 6.1);
   if (room < 3) return;
-  context.fillStyle = row.group.key === "scopes" ? theme.color("ink-2") : theme.name === "dark" ? "#0d1013" : "#ffffff";
+  context.fillStyle = ["scopes", "labels"].includes(row.group.key) ? theme.color("ink-2") : theme.name === "dark" ? "#0d1013" : "#ffffff";
   context.font = "500 10.5px system-ui, sans-serif";
   context.textBaseline = "middle";
   context.fillText(text.length > room ? text.slice(0, room - 1) + "\u2026" : text, Math.max(x, GUTTER) + 4, row.y + row.height / 2);
@@ -132,6 +132,7 @@ function nameOf(row, thing) {
   switch (row.group.colors) {
     case "cores": return kernelName(model.blocks.kernel[thing]);
     case "schedulers": return phaseName(thing);
+    case "labels": return run.names.bands[thing];
     case "scopes": return run.scopes.site_names[model.scopes.site[thing]] ?? "";
     case "copies": return row.lane.copies[thing].what;
     case "path": return run.time.path[model.path.cause[thing]]?.cause ?? "";

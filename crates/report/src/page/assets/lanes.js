@@ -21,6 +21,7 @@ const groupColor = {
   orchestrator: (kind) => (kind === 1 ? theme.color("red") : theme.colors.lanes.submit),
   schedulers: (kind) => theme.phase(run.names.phases[kind]),
   cores: (kind) => kernelColor(kind),
+  labels: (kind) => theme.colors.scopes[kind % 2],
   scopes: (kind) => theme.colors.scopes[kind % 2],
   workers: (kind) => callColor(kind),
   chips: (kind) => chipColor(kind),
@@ -44,6 +45,7 @@ function buildLanes() {
   addCopies();
   addSchedulers();
   addWorkers();
+  addLabels();
   addCores();
   addScopeBand();
   addChips();
@@ -118,17 +120,27 @@ function addCores() {
   }
 }
 
+/** Neighbours in a table that belong to one lane, as lanes. */
+function lanesBy(of, { start, end }, group, name) {
+  const lanes = [];
+  for (let first = 0; first < of.length;) {
+    let last = first;
+    while (last < of.length && of[last] === of[first]) last += 1;
+    const kinds = Uint8Array.from({ length: last - first }, (_, at) => at % 2);
+    lanes.push(new Lane(group, name(of[first]), start.subarray(first, last), end.subarray(first, last), kinds, first));
+    first = last;
+  }
+  return lanes;
+}
+
+function addLabels() {
+  const { labels } = model;
+  if (!labels) return;
+  addGroup("labels", "labels", "labelled scopes", "", lanesBy(labels.lane, labels, "labels", () => ""));
+  groups.at(-1).laneHeight = 15;
+}
+
 function addScopeBand() {
   const { scopes } = model;
-  if (!scopes) return;
-  const lanes = [];
-  for (let first = 0; first < scopes.depth.length;) {
-    const depth = scopes.depth[first];
-    let end = first;
-    while (end < scopes.depth.length && scopes.depth[end] === depth) end += 1;
-    const kinds = Uint8Array.from({ length: end - first }, (_, at) => at % 2);
-    lanes.push(new Lane("scopes", `depth ${depth}`, scopes.start.subarray(first, end), scopes.end.subarray(first, end), kinds, first));
-    first = end;
-  }
-  addGroup("scopes", "scopes", "scopes", "", lanes);
+  if (scopes) addGroup("scopes", "scopes", "open scopes", "", lanesBy(scopes.depth, scopes, "scopes", (depth) => `depth ${depth}`));
 }

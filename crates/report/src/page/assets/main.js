@@ -26,7 +26,7 @@ function drawSections() {
 }
 
 async function load() {
-  const steps = [loadBlocks, loadTasks, loadPath, loadCalls, showLanes, loadPhases, loadScopes, loadChips, showLanes, loadTaskDetails, loadBlockDetails];
+  const steps = [loadBlocks, loadTasks, loadPath, loadCalls, showLanes, loadPhases, loadScopes, loadLabels, loadChips, showLanes, loadTaskDetails, loadBlockDetails];
   for (const [at, step] of steps.entries()) {
     await step();
     // What was just read belongs on the card of a task that was selected before.

@@ -1,6 +1,6 @@
 // The run's tables, as the page's data gives them: columns of blocks, tasks, phases, scopes, edges and arguments.
 
-const model = { span: 1, loading: true, blocks: null, tasks: null, phases: null, scopes: null, path: null, edges: null };
+const model = { span: 1, loading: true, blocks: null, tasks: null, phases: null, scopes: null, labels: null, path: null, edges: null };
 
 /** Blocks, core by core in the order of time. A start is stored as its distance from the end before. */
 async function loadBlocks() {
@@ -132,6 +132,16 @@ async function loadScopes() {
   for (let row = 0; row < end.length; row += 1) end[row] = Number.isNaN(end[row]) ? model.span : start[row] + end[row];
   model.scopes = { id, start, end, depth: await columns.read("scopes.depth", Uint32Array), site: await columns.read("scopes.site", Uint32Array),
     tasks: await columns.read("scopes.tasks"), ring: await columns.read("scopes.ring", Uint8Array) };
+}
+
+/** When the tasks of labelled scopes ran, lane by lane. */
+async function loadLabels() {
+  const lane = await columns.read("labels.lane", Uint32Array);
+  if (!lane) return;
+  const start = await columns.read("labels.start");
+  const end = await columns.read("labels.took");
+  for (let row = 0; row < end.length; row += 1) end[row] += start[row];
+  model.labels = { lane, start, end };
 }
 
 /** The critical path: segments that follow each other without a gap. */

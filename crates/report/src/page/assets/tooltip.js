@@ -48,6 +48,7 @@ function describe(found, at) {
       return [h("b", "submit"), h("dl", fact("task", taskName(task)), start, took, model.tasks.parts.stall[task] > 0 && fact("waited for a ring", time(model.tasks.parts.stall[task])))];
     }
     case "schedulers": return [h("b", phaseName(thing)), h("dl", start, took, others(model.phases.row, thing, ["phase"]))];
+    case "labels": return [h("b", nameOf(row, thing)), h("dl", start, took)];
     case "scopes": return [h("b", nameOf(row, thing)), h("dl", fact("scope", String(model.scopes.id[thing])), fact("ring", String(model.scopes.ring[thing])), start, took, fact("tasks", count(model.scopes.tasks[thing])))];
     case "path": return pathWords(thing, start, took);
     case "copies": return [h("b", row.lane.copies[found.place].what), h("dl", fact("bytes", bytes(row.lane.copies[found.place].bytes)), start, took)];

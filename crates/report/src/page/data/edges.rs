@@ -12,6 +12,7 @@ use ringlane_trace::deps::{
     Deps, DepsArg, DepsEdge, DepsTask, EdgeSource, Hazard, Inference, Origin, Overlap,
 };
 use ringlane_trace::rows::ViewRow;
+use ringlane_trace::scopes::Scopes;
 use serde::Serialize;
 
 use super::{Detail, NoteKind, Page, exact, grouped};
@@ -27,6 +28,9 @@ pub struct Names {
     /// Names that submits gave to tasks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     labels: Vec<String>,
+    /// Labels of scopes, one for each band.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) bands: Vec<String>,
     /// Types, shapes and strides of arguments.
     forms: Vec<Form>,
     accesses: Vec<&'static str>,
@@ -68,7 +72,13 @@ impl<K: Hash + Eq> Places<K> {
 
 impl Page {
     /// Adds what is known of submits and edges, unless there are too many tasks.
-    pub(super) fn add_edges(&mut self, run: &Run, timeline: &Timeline, detail: Detail) {
+    pub(super) fn add_edges(
+        &mut self,
+        run: &Run,
+        timeline: &Timeline,
+        scopes: Option<&Scopes>,
+        detail: Detail,
+    ) {
         if detail == Detail::Lean {
             return;
         }
@@ -76,6 +86,9 @@ impl Page {
             Some(deps) => {
                 self.add_submits(timeline, &deps);
                 self.add_reasons(timeline, &deps.edges);
+                if let Some(scopes) = scopes {
+                    self.add_labels(timeline, &deps.tasks, scopes);
+                }
             }
             None => self.add_pairs(timeline),
         }

@@ -10,6 +10,7 @@ mod chips;
 mod dump;
 mod edges;
 mod kernels;
+mod labels;
 mod node;
 mod overview;
 mod phases;
@@ -26,6 +27,7 @@ use ringlane_insight::timeline::Timeline;
 use ringlane_insight::{InsightError, Instrument, Run};
 use ringlane_task::{Explain, Ticks};
 use ringlane_trace::Manifest;
+use ringlane_trace::scopes::Scopes;
 use serde::Serialize;
 
 use super::PageOptions;
@@ -116,7 +118,7 @@ impl Page {
         page.add_answers(run, timeline.as_ref(), scopes.as_ref());
         page.add_counters(run, timeline.as_ref());
         if let Some(timeline) = timeline {
-            page.add_timeline(run, &timeline);
+            page.add_timeline(run, &timeline, scopes.as_ref());
         }
         if let Some(scopes) = scopes {
             page.add_scopes(&scopes);
@@ -164,7 +166,7 @@ impl Page {
         self.run.notes.iter().map(|note| note.text.clone()).collect()
     }
 
-    fn add_timeline(&mut self, run: &Run, timeline: &Timeline) {
+    fn add_timeline(&mut self, run: &Run, timeline: &Timeline, scopes: Option<&Scopes>) {
         let detail = self.detail_of(timeline);
         self.run.kernels = kernels::of(timeline);
         self.run.overview = overview::of(timeline);
@@ -172,7 +174,7 @@ impl Page {
         self.columns.extend(blocks::columns(timeline));
         self.columns.extend(tasks::columns(timeline, detail));
         self.add_phases(timeline);
-        self.add_edges(run, timeline, detail);
+        self.add_edges(run, timeline, scopes, detail);
     }
 
     /// Takes a table, or notes why there is none.
