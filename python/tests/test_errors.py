@@ -371,9 +371,12 @@ def in_child(text, *, after):
 
 
 PROGRAM = """
-import sys, time
+import signal, sys, time
 import numpy as np
 import ringlane as rl
+
+# A parent that runs in the background of a shell, as on some CI machines, ignores Ctrl-C, and so do its children.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 {kernel}
 
