@@ -2,35 +2,56 @@
 //!
 //! A hash table of lists. Each access keeps its own links and the hash of its cell; reads and writes of a cell are apart.
 
+use super::reach::Reach;
 use super::{Links, NONE, TensorMap};
 
 /// The most buckets that are made at first; more are made as they are needed.
 const BUCKETS_MAX: usize = 1 << 17;
 
-/// The first access of each list.
+/// More filed accesses than this have heads that are not in the first cache.
+const LARGE: usize = 1 << 11;
+
+/// The lists.
 #[derive(Debug)]
 pub(super) struct Buckets {
     /// Two of each bucket: of writes, of reads.
-    heads: Vec<u32>,
+    heads: Vec<Head>,
     filed: usize,
 }
+
+/// Of one list.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Head {
+    /// Its first access. Others of the list may be of other cells.
+    pub(super) first: u32,
+    /// Of all its accesses.
+    pub(super) reach: Reach,
+}
+
+const EMPTY: Head = Head { first: NONE, reach: Reach::ALL };
 
 impl Buckets {
     /// Buckets for about this many accesses.
     pub(super) fn new(accesses: usize) -> Self {
-        Buckets { heads: vec![NONE; 2 * accesses.next_power_of_two().clamp(64, BUCKETS_MAX)], filed: 0 }
+        Buckets { heads: vec![EMPTY; 2 * accesses.next_power_of_two().clamp(64, BUCKETS_MAX)], filed: 0 }
     }
 
     /// Forgets everything.
     pub(super) fn clear(&mut self) {
-        self.heads.fill(NONE);
+        self.heads.fill(EMPTY);
         self.filed = 0;
     }
 
-    /// The first access on a list of a tensor's cell. Others of the list may be of other cells.
+    /// A list of a tensor's cell.
     #[inline]
-    pub(super) fn first(&self, root: u32, cell: u32, list: usize) -> u32 {
-        self.heads[self.at(hash(root, cell), list)]
+    pub(super) fn head(&self, root: u32, cell: u32, list: usize) -> &Head {
+        &self.heads[self.at(hash(root, cell), list)]
+    }
+
+    /// Whether the heads take more memory than the first cache has.
+    #[inline]
+    pub(super) fn is_large(&self) -> bool {
+        self.filed > LARGE
     }
 
     #[inline]
@@ -48,8 +69,9 @@ fn hash(root: u32, cell: u32) -> u32 {
 impl TensorMap {
     /// Puts an access into a cell.
     #[inline]
-    pub(super) fn link_bucket(&mut self, index: u32, cell: u32) {
-        self.links[index].home = hash(self.accesses[index].root, cell);
+    pub(super) fn link_bucket(&mut self, index: u32, cell: u32, reach: Reach) {
+        let links = &mut self.links[index];
+        (links.home, links.reach) = (hash(self.accesses[index].root, cell), reach);
         self.push_to_bucket(index);
         self.buckets.filed += 1;
         if self.buckets.filed > self.buckets.heads.len() {
@@ -61,7 +83,9 @@ impl TensorMap {
     fn push_to_bucket(&mut self, index: u32) {
         let (access, links) = (&mut self.accesses[index], &mut self.links[index]);
         let at = self.buckets.at(links.home, access.kind());
-        let next = core::mem::replace(&mut self.buckets.heads[at], index);
+        let head = &mut self.buckets.heads[at];
+        let next = core::mem::replace(&mut head.first, index);
+        head.reach = if next == NONE { links.reach } else { head.reach.union(links.reach) };
         (links.bucket_prev, access.bucket_next) = (NONE, next);
         if next != NONE {
             self.links[next].bucket_prev = index;
@@ -75,7 +99,7 @@ impl TensorMap {
         match bucket_prev {
             NONE => {
                 let at = self.buckets.at(home, self.accesses[index].kind());
-                self.buckets.heads[at] = next;
+                self.buckets.heads[at].first = next;
             }
             prev => self.accesses[prev].bucket_next = next,
         }
@@ -88,9 +112,9 @@ impl TensorMap {
     /// Makes twice as many buckets.
     #[cold]
     fn grow_buckets(&mut self) {
-        let doubled = vec![NONE; 2 * self.buckets.heads.len()];
+        let doubled = vec![EMPTY; 2 * self.buckets.heads.len()];
         for head in core::mem::replace(&mut self.buckets.heads, doubled) {
-            let mut at = head;
+            let mut at = head.first;
             while at != NONE {
                 let next = self.accesses[at].bucket_next;
                 self.push_to_bucket(at);

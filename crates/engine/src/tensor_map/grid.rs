@@ -4,7 +4,10 @@
 //! an admitted part spans along each axis. A lookup visits the cells that its own box touches, and before them as many as the
 //! widest part could reach back. Regular tilings (every tile is one cell) visit exactly one.
 
+use core::ops::BitOr;
+
 use super::axes::{AXES_MAX, Bounds};
+use super::reach::{Probe, Reach, shift_for};
 
 /// Cells that an admitted part may span along one axis: a tile with its halo spans three.
 const SPAN_MAX: i32 = 3;
@@ -25,6 +28,8 @@ pub(super) struct Grid {
     rank: usize,
     /// Coordinates of one cell along each axis.
     cell: [i32; AXES_MAX],
+    /// From coordinates to steps of a reach.
+    shift: [u8; AXES_MAX],
     /// Cells that the widest part filed so far spans.
     span: [i32; AXES_MAX],
     volume: f32,
@@ -33,8 +38,10 @@ pub(super) struct Grid {
 impl Grid {
     /// A grid of `rank` axes whose cells have the size of this part.
     pub(super) fn for_part(bounds: &Bounds, rank: usize) -> Grid {
-        let cell = core::array::from_fn(|axis| (bounds.high[axis] - bounds.low[axis]).saturating_add(1));
-        Grid { rank, cell, span: [1; AXES_MAX], volume: bounds.volume() }
+        let cell: [i32; AXES_MAX] =
+            core::array::from_fn(|axis| (bounds.high[axis] - bounds.low[axis]).saturating_add(1));
+        let shift = cell.map(|cell| shift_for(SPAN_MAX as u64 * cell as u64));
+        Grid { rank, cell, shift, span: [1; AXES_MAX], volume: bounds.volume() }
     }
 
     /// The cells that a box touches.
@@ -52,9 +59,10 @@ impl Grid {
         cells
     }
 
-    /// The name of the cell to file a part under; `None` if the part is too large or too small for the grid.
+    /// The name of the cell to file a part under, and how far the part reaches from there; `None` if the part is too large or
+    /// too small for the grid.
     #[inline]
-    pub(super) fn admit(&mut self, bounds: &Bounds) -> Option<u32> {
+    pub(super) fn admit(&mut self, bounds: &Bounds) -> Option<(u32, Reach)> {
         let cells = self.cells(bounds);
         let span = |axis: usize| cells.last[axis] - cells.first[axis] + 1;
         if (0..self.rank).any(|axis| span(axis) > SPAN_MAX) || bounds.volume() * CELL_PARTS_MAX < self.volume
@@ -64,7 +72,9 @@ impl Grid {
         for axis in 0..self.rank {
             self.span[axis] = self.span[axis].max(span(axis));
         }
-        Some(name(&cells.first[..self.rank]))
+        let corner = &cells.first[..self.rank];
+        let ends = corner.iter().enumerate().map(|(axis, &at)| self.steps(bounds, axis, at));
+        Some((name(corner), Reach::of(ends)))
     }
 
     /// The cells whose parts could meet a box, and their number.
@@ -77,18 +87,68 @@ impl Grid {
         }
         (cells, count)
     }
+
+    /// What the reach of cells must have for their parts to meet a box, as far as one axis says it: for cells at this place along
+    /// it, which the box reaches into or beyond.
+    #[inline]
+    pub(super) fn probe(&self, bounds: &Bounds, axis: usize, at: i32) -> Probe {
+        Probe::along(axis, self.steps(bounds, axis, at))
+    }
+
+    /// The near and far end of a box along an axis, in steps from the corner of cells at this place.
+    #[inline]
+    fn steps(&self, bounds: &Bounds, axis: usize, at: i32) -> (u32, u32) {
+        let corner = (at * self.cell[axis]) as u32;
+        let steps = |coordinate: i32| (coordinate as u32).saturating_sub(corner) >> self.shift[axis];
+        (steps(bounds.low[axis]), steps(bounds.high[axis]))
+    }
 }
 
 impl Cells {
-    /// Calls `visit` with the name of each cell.
+    /// The name of the first one.
     #[inline]
-    pub(super) fn for_each(&self, mut visit: impl FnMut(u32)) {
-        let mut at = self.first;
+    pub(super) fn first(&self) -> u32 {
+        name(&self.first[..self.rank])
+    }
+
+    /// Calls `visit` with each row of cells along the last axis.
+    #[inline]
+    pub(super) fn for_each_row(&self, mut visit: impl FnMut(&Row<'_>)) {
+        let (mut at, outer) = (self.first, self.rank - 1);
         loop {
-            visit(name(&at[..self.rank]));
-            let Some(axis) = (0..self.rank).rev().find(|&axis| at[axis] < self.last[axis]) else { return };
+            visit(&Row {
+                name: name(&at[..self.rank]),
+                outer: &at[..outer],
+                first: at[outer],
+                last: self.last[outer],
+            });
+            let Some(axis) = (0..outer).rev().find(|&axis| at[axis] < self.last[axis]) else { return };
             at[axis] += 1;
             at[axis + 1..].copy_from_slice(&self.first[axis + 1..]);
+        }
+    }
+}
+
+/// Some cells that follow each other along the last axis.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row<'a> {
+    /// The name of the first. Those of the others follow it.
+    pub(super) name: u32,
+    /// Where they are along the other axes.
+    outer: &'a [i32],
+    first: i32,
+    last: i32,
+}
+
+impl Row<'_> {
+    /// Calls `visit` with the name of each cell, and what its reach must have for its parts to meet the box.
+    #[inline]
+    pub(super) fn for_each(&self, grid: &Grid, bounds: &Bounds, mut visit: impl FnMut(u32, Probe)) {
+        let along = self.outer.iter().enumerate().map(|(axis, &at)| grid.probe(bounds, axis, at));
+        let outer = along.fold(Probe::default(), Probe::bitor);
+        for at in self.first..=self.last {
+            let name = self.name.wrapping_add((at - self.first) as u32);
+            visit(name, outer | grid.probe(bounds, self.outer.len(), at));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The lists of a tensor's accesses: putting accesses on them, and taking them off.
 
-use super::{Access, Bounds, Filed, Links, NONE, Owned, TensorMap};
+use super::{Access, Bounds, Filed, Links, NONE, Owned, Reach, TensorMap};
 use crate::slot::SlotIndex;
 
 impl TensorMap {
@@ -28,7 +28,10 @@ impl TensorMap {
             linked: true,
         });
         let next_of_task = owned.first_access;
-        self.links.set(index, Links { next_of_task, prev: NONE, next, home: NONE, bucket_prev: NONE });
+        self.links.set(
+            index,
+            Links { next_of_task, prev: NONE, next, home: NONE, bucket_prev: NONE, reach: Reach::ALL },
+        );
         *head = index;
         owned.first_access = index;
         if next != NONE {

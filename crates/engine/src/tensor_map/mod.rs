@@ -19,6 +19,7 @@ mod grid;
 mod lists;
 mod parts;
 mod pool;
+mod reach;
 mod root;
 #[cfg(all(test, not(any(loom, shuttle))))]
 mod tests;
@@ -32,6 +33,7 @@ pub use axes::Bounds;
 use buckets::Buckets;
 use parts::Parts;
 use pool::{Beside, Pool};
+use reach::Reach;
 use ringlane_task::Resource;
 pub use root::Root;
 use tree::Trees;
@@ -107,6 +109,8 @@ struct Links {
     /// The hash of its cell, or its node of a tree.
     home: u32,
     bucket_prev: u32,
+    /// From its cell's corner.
+    reach: Reach,
 }
 
 impl Access {

@@ -14,8 +14,10 @@
 
 use super::axes::{Axes, Bounds};
 use super::grid::{Cells, Grid};
+use super::reach::Probe;
 use super::{Access, Filed, Hazard, MetAccess, NONE, NewAccess, PART, READ, Regions, TensorMap, WRITE};
 use crate::overlap::{Region, Relation};
+use crate::sync::prefetch;
 
 /// Lookups before the cells are judged by what they met in vain.
 const LOOKUPS_MIN: u32 = 16;
@@ -128,7 +130,13 @@ impl TensorMap {
             if count > VISIT_MIN.max(parts.in_cells as u64 + parts.in_trees as u64) {
                 return self.walk_parts(new, Some(bounds), regions, found);
             }
-            self.walk_cells(&cells, bounds, new, regions, found);
+            let in_vain = match count {
+                1 => self.walk_cell(cells.first(), None, bounds, new, regions, found),
+                _ => self.walk_cells(&grid, &cells, bounds, new, regions, found),
+            };
+            let parts = &mut self.parts[self.roots[new.root].parts];
+            parts.lookups = parts.lookups.saturating_add(1);
+            parts.in_vain = parts.in_vain.saturating_add(in_vain);
         }
         if self.parts[self.roots[new.root].parts].in_trees > 0 {
             self.walk_trees(bounds, new, regions, found);
@@ -147,34 +155,57 @@ impl TensorMap {
         }
     }
 
+    /// Gives the number of parts that were met in vain.
     fn walk_cells(
         &mut self,
+        grid: &Grid,
         cells: &Cells,
         bounds: &Bounds,
         new: &NewAccess<'_>,
         regions: &impl Regions,
         found: &mut impl FnMut(MetAccess),
-    ) {
+    ) -> u32 {
+        // A table that is not in the cache: all of the lines that the cells are in are asked for at once.
+        if self.buckets.is_large() {
+            cells.for_each_row(|row| prefetch(self.buckets.head(new.root, row.name, WRITE)));
+        }
+        let mut in_vain = 0;
+        cells.for_each_row(|row| {
+            row.for_each(grid, bounds, |name, probe| {
+                in_vain += self.walk_cell(name, Some(probe), bounds, new, regions, found);
+            });
+        });
+        in_vain
+    }
+
+    /// As [`walk_cells`](Self::walk_cells), for one; its lists are passed over if they do not reach what is probed.
+    #[inline]
+    fn walk_cell(
+        &mut self,
+        name: u32,
+        probe: Option<Probe>,
+        bounds: &Bounds,
+        new: &NewAccess<'_>,
+        regions: &impl Regions,
+        found: &mut impl FnMut(MetAccess),
+    ) -> u32 {
         let mut in_vain = 0;
         for &list in new.hazard.lists() {
-            if self.roots[new.root].heads[list + PART] == NONE {
+            let head = self.buckets.head(new.root, name, list);
+            if head.first == NONE || probe.is_some_and(|probe| !head.reach.meets(probe)) {
                 continue;
             }
-            cells.for_each(|name| {
-                let mut at = self.buckets.first(new.root, name, list);
-                while at != NONE {
-                    let next = self.accesses[at].bucket_next;
-                    if self.accesses[at].root == new.root {
-                        in_vain +=
-                            (self.meet(at, new, Some(bounds), regions, found) == Relation::Disjoint) as u32;
-                    }
-                    at = next;
+            let mut at = head.first;
+            while at != NONE {
+                let next = self.accesses[at].bucket_next;
+                if self.accesses[at].root == new.root {
+                    let how = self.meet(at, new, Some(bounds), regions, found);
+                    in_vain += (how == Relation::Disjoint) as u32;
                 }
-            });
+                at = next;
+            }
         }
-        let parts = &mut self.parts[self.roots[new.root].parts];
-        parts.lookups = parts.lookups.saturating_add(1);
-        parts.in_vain = parts.in_vain.saturating_add(in_vain);
+        in_vain
     }
 
     fn walk_trees(
@@ -225,10 +256,10 @@ impl TensorMap {
         let access = &mut self.accesses[index];
         access.bounds = *bounds;
         match parts.grid.as_mut().and_then(|grid| grid.admit(bounds)) {
-            Some(cell) => {
+            Some((cell, reach)) => {
                 parts.in_cells += 1;
                 access.filed = Filed::Cell;
-                self.link_bucket(index, cell);
+                self.link_bucket(index, cell, reach);
             }
             None => {
                 parts.in_trees += 1;
