@@ -3,7 +3,7 @@
 use ringlane_engine::prelude::*;
 use ringlane_task::bf16;
 
-use super::norm::{dot, normalised, silu};
+use super::norm::{dot, normalised, silu, vectorised};
 use super::shape::CHOICES;
 use crate::cost;
 
@@ -49,10 +49,12 @@ kernel! {
         let rows = weight.shape()[1];
         for (b, x) in normalised(&x, gain).chunks_exact(gain.len()).enumerate() {
             for (choice, &expert) in route.row(&[b]).iter().enumerate() {
-                for row in 0..rows {
-                    let [gate, up] = [0, 1].map(|which| weight.row(&[expert as usize, row, which]));
-                    inner[[b, choice, row]] = silu(dot(gate, x)) * dot(up, x);
-                }
+                vectorised(|| {
+                    for row in 0..rows {
+                        let [gate, up] = [0, 1].map(|which| weight.row(&[expert as usize, row, which]));
+                        inner[[b, choice, row]] = silu(dot(gate, x)) * dot(up, x);
+                    }
+                });
             }
         }
     }
@@ -72,10 +74,12 @@ kernel! {
         let mut x = x;
         for b in 0..inner.shape()[0] {
             for (choice, &expert) in route.row(&[b]).iter().enumerate() {
-                for row in 0..down.shape()[1] {
-                    let weight = down.row(&[expert as usize, row]);
-                    x[[b, row]] += share[[b, choice]] * dot(weight, inner.row(&[b, choice]));
-                }
+                vectorised(|| {
+                    for row in 0..down.shape()[1] {
+                        let weight = down.row(&[expert as usize, row]);
+                        x[[b, row]] += share[[b, choice]] * dot(weight, inner.row(&[b, choice]));
+                    }
+                });
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Arithmetic that the kernels share: products with bf16 weights, and RMSNorm.
 
+use pulp::Arch;
 use ringlane_engine::prelude::View;
 use ringlane_task::bf16;
 
@@ -15,7 +16,7 @@ pub(super) fn wide(x: bf16) -> f32 {
 }
 
 /// Σ wᵢ·xᵢ over the shorter of the two.
-#[inline]
+#[inline(always)]
 pub(super) fn dot(w: &[bf16], x: &[f32]) -> f32 {
     let len = w.len().min(x.len());
     let ((w, w_rest), (x, x_rest)) = (w[..len].as_chunks::<LANES>(), x[..len].as_chunks::<LANES>());
@@ -27,6 +28,13 @@ pub(super) fn dot(w: &[bf16], x: &[f32]) -> f32 {
     }
     let rest: f32 = w_rest.iter().zip(x_rest).map(|(w, x)| wide(*w) * x).sum();
     lanes.iter().sum::<f32>() + rest
+}
+
+/// Runs a loop with the widest vectors of this processor. The result is the same with any: the order of additions is fixed, and a
+/// product and a sum are never rounded as one.
+#[inline(always)]
+pub(super) fn vectorised<R>(f: impl FnOnce() -> R) -> R {
+    Arch::new().dispatch(f)
 }
 
 /// The factor of a norm: 1 / √(mean square + ε).

@@ -6,7 +6,7 @@
 use ringlane_engine::prelude::*;
 use ringlane_task::bf16;
 
-use super::norm::{dot, normalised, silu};
+use super::norm::{dot, normalised, silu, vectorised};
 
 /// Two operations for each weight and each sequence; every weight is read once.
 pub(super) const PROJECTION: Cost = Cost::Roofline { flops: projection_flops, bytes: projection_bytes };
@@ -38,10 +38,14 @@ kernel! {
     ) {
         let (mut qkv, _) = (qkv, later);
         let (x, hidden) = (normalised(&x, gain), gain.len());
-        for row in 0..weight.shape()[0] {
-            let weight = weight.row(&[row]);
-            x.chunks_exact(hidden).enumerate().for_each(|(b, x)| qkv[[b, row]] = dot(weight, x));
-        }
+        vectorised(|| {
+            for row in 0..weight.shape()[0] {
+                let weight = weight.row(&[row]);
+                for (b, x) in x.chunks_exact(hidden).enumerate() {
+                    qkv[[b, row]] = dot(weight, x);
+                }
+            }
+        });
     }
     cuda include_str!("qkv.cuh")
     cost PROJECTION
@@ -57,13 +61,18 @@ kernel! {
     ) {
         let (mut x, _) = (x, later);
         let [batch, count, dim] = heads.shape();
-        for row in 0..weight.shape()[0] {
-            let weight = weight.row(&[row]);
-            for b in 0..batch {
-                let of_head = |head| dot(&weight[head * dim..][..dim], heads.row(&[b, head]));
-                x[[b, row]] += (0..count).map(of_head).sum::<f32>();
+        vectorised(|| {
+            for row in 0..weight.shape()[0] {
+                let weight = weight.row(&[row]);
+                for b in 0..batch {
+                    let mut sum = 0.0;
+                    for head in 0..count {
+                        sum += dot(&weight[head * dim..][..dim], heads.row(&[b, head]));
+                    }
+                    x[[b, row]] += sum;
+                }
             }
-        }
+        });
     }
     cuda include_str!("out.cuh")
     cost PROJECTION
@@ -80,12 +89,14 @@ kernel! {
     ) {
         let (mut inner, _) = (inner, later);
         let (x, hidden) = (normalised(&x, gain), gain.len());
-        for row in 0..weight.shape()[0] {
-            let (gate, up) = (weight.row(&[row, 0]), weight.row(&[row, 1]));
-            for (b, x) in x.chunks_exact(hidden).enumerate() {
-                inner[[b, row]] = silu(dot(gate, x)) * dot(up, x);
+        vectorised(|| {
+            for row in 0..weight.shape()[0] {
+                let (gate, up) = (weight.row(&[row, 0]), weight.row(&[row, 1]));
+                for (b, x) in x.chunks_exact(hidden).enumerate() {
+                    inner[[b, row]] = silu(dot(gate, x)) * dot(up, x);
+                }
             }
-        }
+        });
     }
     cuda include_str!("gate_up.cuh")
     cost PROJECTION
@@ -95,10 +106,14 @@ kernel! {
     /// Adds the projection of the inner values to x.
     pub(super) static DOWN = aic fn(x: ViewMut<f32, 2>, weight: View<bf16, 2>, inner: View<f32, 2>) {
         let mut x = x;
-        for row in 0..weight.shape()[0] {
-            let weight = weight.row(&[row]);
-            (0..inner.shape()[0]).for_each(|b| x[[b, row]] += dot(weight, inner.row(&[b])));
-        }
+        vectorised(|| {
+            for row in 0..weight.shape()[0] {
+                let weight = weight.row(&[row]);
+                for b in 0..inner.shape()[0] {
+                    x[[b, row]] += dot(weight, inner.row(&[b]));
+                }
+            }
+        });
     }
     cuda include_str!("down.cuh")
     cost PROJECTION
