@@ -23,6 +23,7 @@ use crate::output::{printable, say};
 use crate::select::Choice;
 use crate::signals::{StopSignal, stop_signal};
 use crate::suggest::nearest;
+use crate::workers::shape::Shape;
 use ringlane::{Platform, RequestError, SetupError};
 
 /// How the command ends.
@@ -105,6 +106,8 @@ pub enum CliError {
     OnlyWithWorkers { option: &'static str },
     /// An option of captured graphs is given for a streamed run.
     OnlyWithGraphs { option: &'static str },
+    /// A scene that the chips of one node share, and nodes of nodes.
+    OneLevelOnly { scene: &'static str, workers: Shape },
     /// A scene cannot be divided among workers.
     NotDivisible { scene: &'static str, known: Vec<&'static str> },
     /// A chip's file cannot be used.
@@ -197,6 +200,7 @@ impl Explain for CliError {
             CliError::NotOnSimulators { .. } => "NotOnSimulators",
             CliError::OnlyWithWorkers { .. } => "OnlyWithWorkers",
             CliError::OnlyWithGraphs { .. } => "OnlyWithGraphs",
+            CliError::OneLevelOnly { .. } => "OneLevelOnly",
             CliError::NotDivisible { .. } => "NotDivisible",
             CliError::Chip(error) => error.name(),
             CliError::Request(error) => error.name(),
@@ -242,6 +246,7 @@ impl Explain for CliError {
             CliError::NotOnSimulators { .. } => "an option does not apply to simulators",
             CliError::OnlyWithWorkers { .. } => "an option applies only to runs over workers",
             CliError::OnlyWithGraphs { .. } => "an option applies only to captured graphs",
+            CliError::OneLevelOnly { .. } => "a scene cannot be divided among nodes of nodes",
             CliError::NotDivisible { .. } => "a scene cannot be divided among workers",
             CliError::Chip(error) => return error.summary(),
             CliError::Request(error) => return error.summary(),
@@ -298,6 +303,9 @@ impl Explain for CliError {
             }
             CliError::OnlyWithWorkers { option } => format!("{option} without --workers"),
             CliError::OnlyWithGraphs { option } => format!("{option} without --runtime host_build_graph"),
+            CliError::OneLevelOnly { scene, workers } => {
+                format!("--workers {workers} with {scene}, every step of which needs results of all chips")
+            }
             CliError::NotDivisible { scene, known } => {
                 format!("--workers with {scene}; scenes that can be divided: {}", known.join(", "))
             }
@@ -337,10 +345,7 @@ impl Explain for CliError {
             | CliError::UnknownCommand { similar: Some(similar), .. } => format!("did you mean {similar}?"),
             CliError::UnknownOption { usage, .. }
             | CliError::MissingArgument { usage, .. }
-            | CliError::BadUsage { usage, .. } => match usage.as_str() {
-                "" => "see --help".to_string(),
-                usage => format!("{usage}; see --help"),
-            },
+            | CliError::BadUsage { usage, .. } => see_help(usage),
             CliError::UnknownCommand { .. } => "--help describes each of them".to_string(),
             CliError::MissingScene { known } => {
                 format!("name one, for example `ringlane run {}`", known.first().unwrap_or(&"SCENE"))
@@ -365,6 +370,7 @@ impl Explain for CliError {
             CliError::OnlyWithGraphs { option } => {
                 format!("add --runtime host_build_graph, or leave out {option}")
             }
+            CliError::OneLevelOnly { workers, .. } => format!("--workers {}", workers.chips()),
             CliError::NotDivisible { .. } => "leave out --workers, or implement `Program::parts`".to_string(),
             CliError::Chip(error) => error.hint(),
             CliError::Request(error) => error.hint(),
@@ -399,6 +405,11 @@ impl Explain for CliError {
             }
         }
     }
+}
+
+/// Where to read how a command is used.
+fn see_help(usage: &str) -> String {
+    if usage.is_empty() { "see --help".to_string() } else { format!("{usage}; see --help") }
 }
 
 /// How ranks are started.

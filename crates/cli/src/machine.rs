@@ -12,7 +12,7 @@ use crate::execute::Setup;
 use crate::select::SelectedCase;
 use crate::signals::is_stop_asked;
 use crate::workers::parts::{SceneSpec, parts_of, spread};
-use crate::workers::{NodeRun, NodeRuntime};
+use crate::workers::{NodeRun, NodeRuntime, shares};
 use ringlane::observe::ObservedRun;
 use ringlane::{Graph, GraphRuntime, Remote, RunRequest, Runtime, SetupError};
 
@@ -143,7 +143,11 @@ impl Machine {
                     Some(_) => *config,
                     None => config.with_dfx_flags(CallConfig::DEFAULT.dfx_flags),
                 };
-                match run_in_parts(runtime, &config, dir, job, buffers) {
+                let run = match job.program.shares() {
+                    Some(program) => shares::run(runtime, program, &config, dir, job, buffers),
+                    None => run_in_parts(runtime, &config, dir, job, buffers),
+                };
+                match run {
                     Ok(NodeRun { watched, children }) => (watched, children),
                     Err(error) => (ObservedRun::refused(error), Vec::new()),
                 }

@@ -10,6 +10,7 @@ use ringlane_scenes::{Case, Program, Scene, Settings, scenes};
 use crate::errors::CliError;
 use crate::options::Assignment;
 use crate::suggest::nearest;
+use crate::workers::shape::{Below, Shape};
 
 /// One case, ready to run.
 pub struct SelectedCase {
@@ -151,15 +152,23 @@ pub fn check_slow(scene: &Scene, slow: &[Slowdown]) -> Result<(), CliError> {
     }
 }
 
-/// Refuses a case that cannot be run in parts.
-pub fn check_divisible(job: &SelectedCase) -> Result<(), CliError> {
+/// Refuses a case that cannot be divided among workers, or not among these.
+pub fn check_divisible(job: &SelectedCase, workers: &Shape) -> Result<(), CliError> {
+    if let Some(shares) = job.program.shares() {
+        return match workers.below() {
+            Below::Chips(chips) => Ok(shares.check(chips)?),
+            Below::Nodes(..) => {
+                Err(CliError::OneLevelOnly { scene: job.scene.name, workers: workers.clone() })
+            }
+        };
+    }
     if job.program.parts().is_some() {
         return Ok(());
     }
     let divisible = |scene: &&'static Scene| {
         let settings = scene.settings(scene.default_case(), &[], 0).ok();
         let program = settings.and_then(|settings| (scene.build)(&settings).ok());
-        program.is_some_and(|program| program.parts().is_some())
+        program.is_some_and(|program| program.parts().is_some() || program.shares().is_some())
     };
     let known = scenes().iter().copied().filter(divisible).map(|scene| scene.name).collect();
     Err(CliError::NotDivisible { scene: job.scene.name, known })

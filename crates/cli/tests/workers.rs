@@ -58,6 +58,74 @@ fn every_scene_that_has_parts_gives_the_values_of_one_chip() {
 }
 
 #[test]
+fn chips_that_share_every_step_agree_with_one_chip() {
+    let sandbox = Sandbox::new();
+    let decode = |options: &[&str]| {
+        let answer = sandbox.ringlane(&[&["run", "decode", "--json"], options].concat());
+        assert_eq!(answer.status, 0, "{options:?}: {}", answer.stderr);
+        answer.output_hash()
+    };
+    // One share is everything, and its sums are added in the same order.
+    let small = ["--case", "small"];
+    assert_eq!(decode(&[&small[..], &["--workers", "1"]].concat()), decode(&small));
+    for case in ["small", "moe"] {
+        let of = |platform: &str| decode(&["--case", case, "--workers", "2", "-p", platform]);
+        let hashes = ["cpu", "cpu", "a2a3sim", "a5sim"].map(of);
+        assert!(hashes.iter().all(|hash| *hash == hashes[0]), "{case}: {hashes:?}");
+    }
+    let captured = ["--runtime", "host_build_graph", "--rounds", "2", "--workers", "2"];
+    assert_eq!(decode(&[&small[..], &captured].concat()), decode(&[&small[..], &captured[4..]].concat()));
+    let four = ["--case", "medium", "--workers", "4", "--param", "batch=3"];
+    assert_eq!(decode(&four), decode(&four));
+}
+
+#[test]
+fn shares_are_recorded_call_by_call_with_the_sums_between_them() {
+    let sandbox = Sandbox::new();
+    let answer = sandbox.ringlane(&[
+        "run",
+        "decode",
+        "--case",
+        "small",
+        "--param",
+        "tokens=1",
+        "--workers",
+        "2",
+        "--dfx",
+        "-o",
+        "out",
+        "--report",
+    ]);
+    assert_eq!(answer.status, 0, "{}", answer.stderr);
+    let runs = checked_with_children(&sandbox.path().join("out"));
+    // Two layers, each with two steps on both chips and two sums; the embedding, the logits on both, the choice.
+    assert_eq!((runs[0].1.tasks, runs.len()), (2 * (4 + 2) + 1 + 2 + 1, 1 + 2 * 4 + 1 + 2 + 1));
+    let page = std::fs::read_to_string(sandbox.path().join("out/report.html")).unwrap();
+    for text in ["ALL_REDUCE", "token 0 layer 1: attention"] {
+        assert!(page.contains(text), "{text}");
+    }
+}
+
+#[test]
+fn chips_that_cannot_share_a_model_are_refused_before_anything_runs() {
+    let sandbox = Sandbox::new();
+    for (options, name, detail) in [
+        (&["--workers", "3"][..], "SceneRefused", "kv_heads=2 cannot be divided evenly among 3 chips"),
+        (
+            &["--workers", "2", "--param", "ffn=24"],
+            "SceneRefused",
+            "ffn=24 cannot be divided evenly among 2 chips",
+        ),
+        (&["--workers", "2", "--param", "vocab=255"], "SceneRefused", "vocab=255 cannot"),
+        (&["--workers", "2x2"], "OneLevelOnly", "--workers 2x2 with decode"),
+    ] {
+        let answer = sandbox.ringlane(&[&["run", "decode", "--case", "small"], options].concat());
+        assert_eq!(answer.status, 2, "{options:?}");
+        assert!(answer.stderr.contains(name) && answer.stderr.contains(detail), "{}", answer.stderr);
+    }
+}
+
+#[test]
 fn a_run_of_level_3_leaves_its_own_directory_and_one_for_each_call_on_a_chip() {
     for platform in ["cpu", "a2a3sim"] {
         let sandbox = Sandbox::new();

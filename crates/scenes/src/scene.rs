@@ -9,6 +9,7 @@ use crate::golden::Golden;
 use crate::parts::Parts;
 use crate::registry::scenes;
 use crate::settings::Settings;
+use crate::shares::Shares;
 
 /// A parameter of a scene.
 #[derive(Clone, Copy, Debug)]
@@ -126,6 +127,10 @@ pub trait Program {
     }
     /// How to divide it into parts for several chips; `None` if that is not possible.
     fn parts(&self) -> Option<&dyn Parts> {
+        None
+    }
+    /// How several chips run it together; `None` if they cannot.
+    fn shares(&self) -> Option<&dyn Shares> {
         None
     }
 }

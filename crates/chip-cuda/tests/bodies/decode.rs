@@ -159,13 +159,13 @@ const fn route(shape: &'static [u32]) -> Tensor {
 
 pub fn tokens() -> Vec<Case> {
     let token = |shape: &'static [u32]| read(shape).of(Int32).filled(|_, at, _| f64::from(at * 3 % 7));
-    let logits = |batch: &'static [u32; 2], best: &'static [u32; 2]| {
-        [write(batch).into(), write(best).into(), write(best).of(Int32).into(), scalar(40u32)]
+    let logits = |batch: &'static [u32; 2], best: &'static [u32; 2], first: u32| {
+        [write(batch).into(), write(best).into(), write(best).of(Int32).into(), scalar(40u32), scalar(first)]
     };
     let mut first = args![read(&[1, 24]), weights(&[24]), weights(&[40, 24])];
-    first.extend(logits(&[1, 40], &[1, 1]));
+    first.extend(logits(&[1, 40], &[1, 1], 0));
     let mut second = args![read(&[9, 264]).inside(), weights(&[264]), weights(&[40, 264])];
-    second.extend(logits(&[9, 40], &[1, 9]));
+    second.extend(logits(&[9, 40], &[1, 9], 80));
     vec![
         case("EMBED", 1, 0.0, args![token(&[3]), weights(&[7, 24]), write(&[3, 24])]),
         case("EMBED", 1, 0.0, args![token(&[1]), weights(&[7, 999]), write(&[1, 999]).inside()]),

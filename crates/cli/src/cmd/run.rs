@@ -214,8 +214,8 @@ impl RunArgs {
     fn plans(&self, choices: &[Choice]) -> Result<Vec<Plan>, CliError> {
         let jobs = choices.iter().map(|choice| select::job(*choice, &self.params, self.seed));
         let jobs = jobs.collect::<Result<Vec<_>, _>>()?;
-        if self.shape().is_some() {
-            jobs.iter().try_for_each(select::check_divisible)?;
+        if let Some(shape) = self.shape() {
+            jobs.iter().try_for_each(|job| select::check_divisible(job, &shape))?;
         }
         let request = self.request(choices.len())?;
         let mut plans: Vec<Plan> = Vec::new();

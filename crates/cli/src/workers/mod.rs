@@ -4,6 +4,7 @@ pub mod backends;
 mod dist;
 pub mod parts;
 pub mod shape;
+pub mod shares;
 
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -125,6 +126,11 @@ impl NodeRuntime {
     /// How many workers it has.
     pub fn workers(&self) -> u32 {
         self.node.workers().len() as u32
+    }
+
+    /// How many of them have chips.
+    pub fn chips(&self) -> u32 {
+        self.node.workers().iter().filter(|worker| worker.kind == WorkerKind::Chip).count() as u32
     }
 
     /// Buffers that its workers see.

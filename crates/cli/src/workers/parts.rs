@@ -95,7 +95,7 @@ impl SceneSpec {
         serde_json::to_vec(self).expect("strings and numbers")
     }
 
-    fn read(bytes: &[u8]) -> core::result::Result<Self, CallError> {
+    pub(super) fn read(bytes: &[u8]) -> core::result::Result<Self, CallError> {
         serde_json::from_slice(bytes).map_err(|error| {
             CallError::new(
                 "BadSettings",
@@ -105,12 +105,12 @@ impl SceneSpec {
         })
     }
 
-    fn title(&self) -> Title<'_> {
+    pub(super) fn title(&self) -> Title<'_> {
         Title { scene: &self.scene, case: &self.case, part: None }
     }
 
     /// Makes the program again.
-    fn program(&self) -> core::result::Result<Box<dyn Program>, CallError> {
+    pub(super) fn program(&self) -> core::result::Result<Box<dyn Program>, CallError> {
         let make =
             || -> core::result::Result<_, SceneError> { (Scene::find(&self.scene)?.build)(&self.settings()) };
         make().map_err(|error| CallError::of(&error))
@@ -163,7 +163,7 @@ pub fn spread<'s>(
 }
 
 /// What a call on a chip is asked for: a chip has no workers to report.
-fn chip_config(config: &CallConfig) -> CallConfig {
+pub(super) fn chip_config(config: &CallConfig) -> CallConfig {
     config.with_dfx_flags(config.dfx_flags.without(DfxFlags::NODE_SWIMLANE))
 }
 

@@ -120,6 +120,17 @@ impl<'s, 'p: 's> NodeOrch<'_, 's, 'p> {
         let context = self.context;
         self.orch.scope(|orch| f(&mut NodeOrch { orch, context }))
     }
+
+    /// As [`Orch::scope_named`].
+    #[track_caller]
+    pub fn scope_named<R>(
+        &mut self,
+        label: &str,
+        f: impl for<'c, 'o> FnOnce(&mut NodeOrch<'o, 'c, 's>) -> Result<R>,
+    ) -> Result<R> {
+        let context = self.context;
+        self.orch.scope_named(label, |orch| f(&mut NodeOrch { orch, context }))
+    }
 }
 
 impl NodeContext {

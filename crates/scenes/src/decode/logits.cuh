@@ -1,6 +1,6 @@
 // The logits of some tokens: the norm of x, times their rows of the table; and the best of them for each sequence, the first
 // of several that are equal.
-const u32 batch = x.shape(0), rows = table.shape(0), first = block.index * ((vocab + block.count - 1) / block.count);
+const u32 batch = x.shape(0), rows = table.shape(0), own = first + block.index * ((vocab + block.count - 1) / block.count);
 if (best.shape(0) == 0) return;
 rl_scratch(float, room, RL_ROWS_FLOATS + batch);
 rl_normed_rows(room, rl_rows_of(table.at, table.stride(0)), rows, table.shape(1), batch, 1,
@@ -35,7 +35,7 @@ for (u32 b = 0; b < batch; b++) {
     }
     rl_one {
         best(0, b) = highest[0];
-        which(0, b) = where[0] == (u32)-1 ? -1 : (int32_t)(first + where[0]);
+        which(0, b) = where[0] == (u32)-1 ? -1 : (int32_t)(own + where[0]);
     }
     rl_sync();
 }

@@ -27,6 +27,7 @@ mod norm;
 mod orchestrate;
 mod project;
 mod shape;
+mod shares;
 mod tokens;
 
 use ringlane_engine::prelude::*;
@@ -35,6 +36,7 @@ use self::inputs::Ids;
 use self::shape::Shape;
 use crate::golden::Golden;
 use crate::scene::{Case, Param, Program, Scene, made};
+use crate::shares::Shares;
 
 pub(crate) const SCENE: Scene = Scene {
     site: core::panic::Location::caller(),
@@ -156,5 +158,9 @@ impl Program for Decode {
 
     fn is_large(&self) -> bool {
         self.shape.is_large()
+    }
+
+    fn shares(&self) -> Option<&dyn Shares> {
+        Some(self)
     }
 }

@@ -19,18 +19,21 @@ const SEQUENCES_PER_SCOPE: usize = 8;
 /// Submits all steps.
 pub(super) fn all_steps(o: &mut Orch<'_, '_>, shape: &Shape, table: &[Vec<u32>], ids: &Ids) -> Result<()> {
     let model = Model::new(o, shape, table, ids)?;
-    let (tokens, between) = (o.external(ids.tokens)?, Between::new(o, shape)?);
+    let x = o.alloc(f32, [shape.batch, shape.hidden])?;
+    let (tokens, between) = (o.external(ids.tokens)?, Between::new(o, shape, x, x)?);
+    let best = (o.alloc(f32, [shape.tiles, shape.batch])?, o.alloc(i32, [shape.tiles, shape.batch])?);
     for step in 0..shape.tokens {
         o.scope_named(&format!("token {step}"), |o| {
             let [token, next] = [tokens.select(0, step)?, tokens.select(0, step + 1)?];
-            o.submit(&EMBED, [token.read(), model.table.read(), between.x.write()])?;
+            o.submit(&EMBED, [token.read(), model.table.read(), x.write()])?;
             for layer in 0..shape.layers {
                 o.scope_named(&format!("layer {layer}"), |o| {
                     model.attention(o, &between, layer, step)?;
                     model.feed_forward(o, &between, layer, step)
                 })?;
             }
-            model.pick(o, &between, next)
+            model.logits(o, x, best, 0)?;
+            o.submit(&PICK, [best.0.read(), best.1.read(), next.write()]).map(drop)
         })?;
     }
     Ok(())
@@ -38,9 +41,11 @@ pub(super) fn all_steps(o: &mut Orch<'_, '_>, shape: &Shape, table: &[Vec<u32>],
 
 /// What tasks pass to each other, one row for each sequence.
 #[derive(Clone, Copy)]
-struct Between<'s> {
+pub(super) struct Between<'s> {
     /// The vectors of the tokens.
     x: Tensor<'s>,
+    /// What attention and the feed-forward network are added to: x, or a sum of its own.
+    sums: Tensor<'s>,
     /// Queries, keys and values.
     qkv: Tensor<'s>,
     /// Results of the heads.
@@ -49,43 +54,39 @@ struct Between<'s> {
     inner: Tensor<'s>,
     /// The shares of the chosen experts.
     share: Tensor<'s>,
-    /// The best logit of each block, and its token.
-    best: Tensor<'s>,
-    which: Tensor<'s>,
 }
 
 impl<'s> Between<'s> {
-    fn new(o: &mut Orch<'s, '_>, shape: &Shape) -> Result<Self> {
-        let Shape { batch, head_dim, ffn, tiles, .. } = *shape;
+    pub(super) fn new(o: &mut Orch<'s, '_>, shape: &Shape, x: Tensor<'s>, sums: Tensor<'s>) -> Result<Self> {
+        let Shape { batch, head_dim, ffn, .. } = *shape;
         let inner = if shape.experts == 0 { vec![batch, ffn] } else { vec![batch, CHOICES, ffn] };
         Ok(Between {
-            x: o.alloc(f32, [batch, shape.hidden])?,
+            x,
+            sums,
             qkv: o.alloc(f32, [batch, shape.all_heads() * head_dim])?,
             heads: o.alloc(f32, [batch, shape.heads, head_dim + EXTRA])?,
             inner: o.alloc(f32, inner)?,
             share: o.alloc(f32, [batch, CHOICES])?,
-            best: o.alloc(f32, [tiles, batch])?,
-            which: o.alloc(i32, [tiles, batch])?,
         })
     }
 }
 
 /// The buffers of a run as tensors.
-struct Model<'s, 'm> {
-    shape: &'m Shape,
+pub(super) struct Model<'s, 'm> {
+    pub(super) shape: &'m Shape,
     /// The pages of each sequence.
-    pages: &'m [Vec<u32>],
-    table: Tensor<'s>,
-    gains: [Tensor<'s>; 4],
-    last_gain: Tensor<'s>,
-    qkv: Tensor<'s>,
-    out: Tensor<'s>,
-    gate_up: Tensor<'s>,
-    down: Tensor<'s>,
-    experts: Option<(Tensor<'s>, Tensor<'s>)>,
-    rotary: Tensor<'s>,
-    cache: Tensor<'s>,
-    logits: Tensor<'s>,
+    pub(super) pages: &'m [Vec<u32>],
+    pub(super) table: Tensor<'s>,
+    pub(super) gains: [Tensor<'s>; 4],
+    pub(super) last_gain: Tensor<'s>,
+    pub(super) qkv: Tensor<'s>,
+    pub(super) out: Tensor<'s>,
+    pub(super) gate_up: Tensor<'s>,
+    pub(super) down: Tensor<'s>,
+    pub(super) experts: Option<(Tensor<'s>, Tensor<'s>)>,
+    pub(super) rotary: Tensor<'s>,
+    pub(super) cache: Tensor<'s>,
+    pub(super) logits: Tensor<'s>,
 }
 
 impl<'s, 'm> Model<'s, 'm> {
@@ -112,7 +113,13 @@ impl<'s, 'm> Model<'s, 'm> {
     }
 
     /// The attention of a layer, up to the sum with x.
-    fn attention<'c>(&self, o: &mut Orch<'c, '_>, t: &Between<'c>, layer: u32, step: u32) -> Result<()>
+    pub(super) fn attention<'c>(
+        &self,
+        o: &mut Orch<'c, '_>,
+        t: &Between<'c>,
+        layer: u32,
+        step: u32,
+    ) -> Result<()>
     where
         's: 'c,
     {
@@ -126,7 +133,7 @@ impl<'s, 'm> Model<'s, 'm> {
         })?;
         let heads = t.heads.slice(2, 0, shape.head_dim)?.read();
         let [_, down] = self.feed_forward_rows(layer)?;
-        o.submit(OUT.blocks(tiles), [t.x.inout().split(1), out, heads, down]).map(drop)
+        o.submit(OUT.blocks(tiles), [t.sums.inout().split(1), out, heads, down]).map(drop)
     }
 
     /// The attention of one sequence: to all pages in one task if they are few, otherwise in parts.
@@ -180,11 +187,17 @@ impl<'s, 'm> Model<'s, 'm> {
     }
 
     /// The feed-forward network of a layer, up to the sum with x.
-    fn feed_forward<'c>(&self, o: &mut Orch<'c, '_>, t: &Between<'c>, layer: u32, step: u32) -> Result<()>
+    pub(super) fn feed_forward<'c>(
+        &self,
+        o: &mut Orch<'c, '_>,
+        t: &Between<'c>,
+        layer: u32,
+        step: u32,
+    ) -> Result<()>
     where
         's: 'c,
     {
-        let (x, tiles) = (t.x.inout().split(1), self.shape.tiles);
+        let (sums, tiles) = (t.sums.inout().split(1), self.shape.tiles);
         let gain = self.gains[1].select(0, layer)?.read();
         let (gate_up, down) = (self.gate_up.select(0, layer)?.read(), self.down.select(0, layer)?.read());
         let Some((router, routes)) = self.experts else {
@@ -192,13 +205,13 @@ impl<'s, 'm> Model<'s, 'm> {
             let later = if is_last { self.table } else { self.qkv.select(0, layer + 1)? }.read().split(0);
             let inner = t.inner.write().split(1);
             o.submit(GATE_UP.blocks(tiles), [t.x.read(), gain, gate_up.split(0), inner, later])?;
-            return o.submit(DOWN.blocks(tiles), [x, down.split(0), t.inner.read()]).map(drop);
+            return o.submit(DOWN.blocks(tiles), [sums, down.split(0), t.inner.read()]).map(drop);
         };
         let (router, route) = (router.select(0, layer)?, routes.select(0, step * self.shape.layers + layer)?);
         o.submit(&ROUTE, [t.x.read(), gain, router.read(), route.write(), t.share.write()])?;
         let (gate_up, inner) = (gate_up.split(1), t.inner.write().split(2));
         o.submit(EXPERT_UP.blocks(tiles), [t.x.read(), gain, route.read(), gate_up, inner])?;
-        let args = [x, down.split(1), t.inner.read(), route.read(), t.share.read()];
+        let args = [sums, down.split(1), t.inner.read(), route.read(), t.share.read()];
         o.submit(EXPERT_DOWN.blocks(tiles), args).map(drop)
     }
 
@@ -212,16 +225,21 @@ impl<'s, 'm> Model<'s, 'm> {
         Ok([rows(self.gate_up, hidden, 2 * ffn)?, rows(self.down, ffn, hidden)?])
     }
 
-    /// The logits, and the token of each sequence.
-    fn pick<'c>(&self, o: &mut Orch<'c, '_>, t: &Between<'c>, token: Tensor<'c>) -> Result<()>
+    /// The logits of the model's tokens, the first of which is `first`; and the best one of each block, with its token.
+    pub(super) fn logits<'c>(
+        &self,
+        o: &mut Orch<'c, '_>,
+        x: Tensor<'c>,
+        (best, which): (Tensor<'c>, Tensor<'c>),
+        first: u32,
+    ) -> Result<()>
     where
         's: 'c,
     {
         let (logits, table) = (self.logits.write().split(1), self.table.read().split(0));
-        let (best, which) = (t.best.write().split(0), t.which.write().split(0));
-        let vocab = scalar(self.shape.vocab);
-        let args = [t.x.read(), self.last_gain.read(), table, logits, best, which, vocab];
-        o.submit(LOGITS.blocks(self.shape.tiles), args)?;
-        o.submit(&PICK, [t.best.read(), t.which.read(), token.write()]).map(drop)
+        let (best, which) = (best.write().split(0), which.write().split(0));
+        let (vocab, first) = (scalar(self.shape.vocab), scalar(first));
+        let args = [x.read(), self.last_gain.read(), table, logits, best, which, vocab, first];
+        o.submit(LOGITS.blocks(self.shape.tiles), args).map(drop)
     }
 }

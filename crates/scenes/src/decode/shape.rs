@@ -6,7 +6,7 @@ use crate::settings::Settings;
 /// Experts that each token goes to.
 pub(super) const CHOICES: u32 = 2;
 /// Elements that a GPU loads at once: rows of weights have a multiple of them.
-const LANES: u32 = 8;
+pub(super) const LANES: u32 = 8;
 /// Elements of all weights, at most: 8 GiB.
 const WEIGHTS_MAX: u64 = 1 << 32;
 /// Elements of the cache of keys and values, at most: 8 GiB.

@@ -4,7 +4,7 @@
 use ringlane_engine::prelude::*;
 use ringlane_task::bf16;
 
-use super::norm::{dot, normalised, wide};
+use super::norm::{dot, normalised, vectorised, wide};
 use super::project::PROJECTION;
 use crate::cost;
 
@@ -35,8 +35,8 @@ fn embed_bytes(args: &Args<'_>) -> f64 {
 }
 
 kernel! {
-    /// The logits of some tokens: the norm of x, times their rows of the table; and the best of them for each sequence, the
-    /// first of several that are equal.
+    /// The logits of `vocab` tokens from `first` on: the norm of x, times their rows of the table; and the best of them for each
+    /// sequence, the first of several that are equal.
     pub(super) static LOGITS = aic fn(
         x: View<f32, 2>,
         gain: &[bf16],
@@ -45,26 +45,29 @@ kernel! {
         best: ViewMut<f32, 2>,
         which: ViewMut<i32, 2>,
         vocab: u32,
+        first: u32,
         block: Block,
     ) {
         let (mut logits, mut best, mut which) = (logits, best, which);
-        let first = block.index.0 * vocab.div_ceil(block.count);
+        let first = first + block.index.0 * vocab.div_ceil(block.count);
         let (x, hidden) = (normalised(&x, gain), gain.len());
         if best.shape()[0] == 0 {
             return;
         }
         best.row(&[0]).fill(f32::NEG_INFINITY);
         which.row(&[0]).fill(-1);
-        for row in 0..table.shape()[0] {
-            let weight = table.row(&[row]);
-            for (b, x) in x.chunks_exact(hidden).enumerate() {
-                let logit = dot(weight, x);
-                logits[[b, row]] = logit;
-                if logit > best[[0, b]] {
-                    (best[[0, b]], which[[0, b]]) = (logit, (first + row as u32) as i32);
+        vectorised(|| {
+            for row in 0..table.shape()[0] {
+                let weight = table.row(&[row]);
+                for (b, x) in x.chunks_exact(hidden).enumerate() {
+                    let logit = dot(weight, x);
+                    logits[[b, row]] = logit;
+                    if logit > best[[0, b]] {
+                        (best[[0, b]], which[[0, b]]) = (logit, (first + row as u32) as i32);
+                    }
                 }
             }
-        }
+        });
     }
     cuda include_str!("logits.cuh")
     cost PROJECTION
