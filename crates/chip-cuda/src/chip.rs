@@ -11,16 +11,15 @@
 //! A block that fails halts the device. What did not run then is run one task at a time, in submission order, by the rules of the
 //! engine: a task that reads what a failed one would have written is skipped.
 
+use core::ops::Range;
 use std::collections::VecDeque;
 
 use ringlane_engine::Result;
-use ringlane_engine::api::buffers::Permission;
 use ringlane_engine::api::kernel::KernelError;
 use ringlane_engine::completion::Executor;
 use ringlane_engine::memory::{Memory as EngineMemory, Space};
 use ringlane_engine::observe::PlacedBlock;
-use ringlane_engine::placed::EncodedBlock;
-use ringlane_engine::seams::{Chip, Probe, Threading};
+use ringlane_engine::seams::{Chip, External, Probe, Threading};
 use ringlane_engine::slot::{SlotIndex, TaskRecord};
 use ringlane_engine::table::Table;
 use ringlane_task::{CoreId, Ticks};
@@ -28,13 +27,14 @@ use ringlane_task::{CoreId, Ticks};
 use crate::batch::{Batch, BatchTask};
 use crate::clock::CudaClock;
 use crate::device::{Address, Answer, Device};
+use crate::encode::push;
 use crate::entry::Times;
 use crate::error::DeviceError;
+use crate::externals::Externals;
 use crate::launcher::{Launcher, Outcome, Started, Timing};
 use crate::lists::{Lists, Upload};
 use crate::memory::{Copies, DeviceMemory};
 use crate::pending::{Numbers, Pending};
-use crate::pool::Memory;
 use crate::runtime::Shared;
 
 /// Tasks of the first batch, at least: few, so that the device begins soon.
@@ -70,7 +70,7 @@ pub(crate) struct CudaChip<'t, P> {
     pub(crate) device: &'t dyn Device,
     copies: &'t Copies,
     pub(crate) clock: CudaClock,
-    pub(crate) externals: Vec<Memory>,
+    pub(crate) externals: &'t mut Externals,
     spaces: Option<Address>,
     pending: Pending,
     numbers: Numbers,
@@ -86,6 +86,7 @@ impl<'t, P: Probe> CudaChip<'t, P> {
         table: &'t Table,
         probe: &'t P,
         launcher: &'t mut Launcher,
+        externals: &'t mut Externals,
         shared: &'t Shared,
     ) -> Self {
         CudaChip {
@@ -95,7 +96,7 @@ impl<'t, P: Probe> CudaChip<'t, P> {
             device: &*shared.device,
             copies: &shared.copies,
             clock: shared.clock.clone(),
-            externals: Vec::new(),
+            externals,
             spaces: None,
             pending: Pending::default(),
             numbers: Numbers::default(),
@@ -189,6 +190,8 @@ impl<'t, P: Probe> CudaChip<'t, P> {
             let record = unsafe { executor.record(slot) };
             predecessors.clear();
             predecessors.extend(before.iter().filter_map(|&before| self.numbers.get(before)));
+            // SAFETY: as above.
+            unsafe { self.externals.note_writes(&executor, &record) };
             push(&mut batch, self.launcher, &executor, &record, &predecessors)?;
             self.numbers.set(slot, tasks.len() as u32);
             tasks.push(Some((slot, record)));
@@ -408,6 +411,8 @@ impl<'t, P: Probe> CudaChip<'t, P> {
     fn launch_blocks(&mut self, record: &TaskRecord, blocks: &[u32]) -> Answer<(Sent, Outcome, u64)> {
         let spaces = self.spaces()?;
         let executor = self.executor(0);
+        // SAFETY: the caller holds the task.
+        unsafe { self.externals.note_writes(&executor, record) };
         let mut batch = Batch::new(self.device.blocks());
         let mut encoded = Vec::with_capacity(blocks.len());
         for &index in blocks {
@@ -425,40 +430,6 @@ impl<'t, P: Probe> CudaChip<'t, P> {
     }
 }
 
-/// Adds a task of the table to a batch.
-pub(crate) fn push<P: Probe>(
-    batch: &mut Batch,
-    launcher: &mut Launcher,
-    executor: &Executor<'_, P, DeviceMemory<'_>>,
-    record: &TaskRecord,
-    predecessors: &[u32],
-) -> Answer<()> {
-    let task = BatchTask { predecessors, makes_outputs: record.flags.has_outputs() };
-    if record.total_blocks() == 1 {
-        // SAFETY: as below.
-        let block = unsafe { executor.encoded(record, 0) };
-        batch.push_one(&task, launcher.number_of(block.kernel)?, &block);
-        return Ok(());
-    }
-    batch.push(&task, &encode_blocks(launcher, executor, record)?);
-    Ok(())
-}
-
-/// The blocks of a task of the table, each with the number of its kernel in the program.
-pub(crate) fn encode_blocks<'a, P: Probe>(
-    launcher: &mut Launcher,
-    executor: &'a Executor<'_, P, DeviceMemory<'_>>,
-    record: &TaskRecord,
-) -> Answer<Vec<(u16, EncodedBlock<'a>)>> {
-    let mut blocks = Vec::with_capacity(record.total_blocks() as usize);
-    for index in 0..record.total_blocks() {
-        // SAFETY: the submitter's own task, whose records stay until it is settled.
-        let block = unsafe { executor.encoded(record, index) };
-        blocks.push((launcher.number_of(block.kernel)?, block));
-    }
-    Ok(blocks)
-}
-
 impl<'t, P: Probe> Chip for CudaChip<'t, P> {
     // So that it hears which tasks a task follows.
     const TIMED: bool = true;
@@ -467,11 +438,16 @@ impl<'t, P: Probe> Chip for CudaChip<'t, P> {
         self.device_memory()
     }
 
-    fn external(&mut self, host: Space, _permission: Permission) -> Result<Space> {
-        let memory = self.launcher.reserve(host.bytes)?;
-        let space = Space { base: memory.at as *mut u8, bytes: host.bytes };
-        self.externals.push(memory);
-        Ok(space)
+    fn external(&mut self, buffer: &External) -> Result<Space> {
+        self.externals.place(self.launcher, buffer)
+    }
+
+    fn holds(&self, external: usize) -> bool {
+        self.externals.holds(external)
+    }
+
+    fn written(&self, external: usize) -> Range<u64> {
+        self.externals.written(external)
     }
 
     fn publish(&mut self, task: SlotIndex) {

@@ -3,25 +3,28 @@
 //! Nothing is done for each task on the host, unless somebody observes the replay or a block fails: then tasks are settled as
 //! those of a batch are.
 
+use core::ops::Range;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use ringlane_engine::Result;
 use ringlane_engine::api::backend::Site;
-use ringlane_engine::api::buffers::{Buffers, Permission};
+use ringlane_engine::api::buffers::Buffers;
 use ringlane_engine::api::orch::Orch;
 use ringlane_engine::graph::{self, CaptureOptions, Graph};
 use ringlane_engine::memory::{Memory as EngineMemory, Space};
 use ringlane_engine::report::{Run, RunReport};
-use ringlane_engine::seams::{Chip, Probe, Threading};
+use ringlane_engine::seams::{Chip, External, Probe, Threading};
 use ringlane_engine::slot::SlotIndex;
 use ringlane_engine::table::Table;
 use ringlane_task::Ticks;
 
 use crate::batch::{Batch, Initialized};
-use crate::chip::{CudaChip, Sent, encode_blocks, push};
+use crate::chip::{CudaChip, Sent};
 use crate::device::{Address, Answer};
+use crate::encode::{encode_blocks, push};
 use crate::entry::Times;
+use crate::externals::{NOTHING, hull};
 use crate::launcher::Outcome;
 use crate::lists::Upload;
 use crate::memory::DeviceMemory;
@@ -34,6 +37,8 @@ pub(crate) struct Resident {
     pub(crate) table: Arc<Table>,
     revision: u64,
     blocks: u64,
+    /// What its tasks may write in external buffers.
+    writes: HashMap<usize, Range<u64>>,
     /// None until its first replay.
     sent: Option<Sent>,
     /// Its tasks as launches of their own, if the policy asks for that.
@@ -69,8 +74,14 @@ impl CudaRuntime {
         };
         if !self.resident.as_ref().is_some_and(same) {
             let (table, revision) = (graph.table().clone(), graph.revision());
-            self.resident =
-                Some(Resident { table, revision, blocks: 0, sent: None, nodes: Nodes::default() });
+            self.resident = Some(Resident {
+                table,
+                revision,
+                blocks: 0,
+                writes: HashMap::new(),
+                sent: None,
+                nodes: Nodes::default(),
+            });
         }
     }
 
@@ -96,7 +107,8 @@ impl CudaRuntime {
         self.shared.replayed.set(Some(graph.table().clone()));
         let resident = self.resident.as_mut().expect("bound above");
         let table = graph.table().clone();
-        let chip = CudaChip::new(&table, probe, &mut self.launcher, &self.shared);
+        self.externals.begin();
+        let chip = CudaChip::new(&table, probe, &mut self.launcher, &mut self.externals, &self.shared);
         let mut chip = ReplayChip { chip, resident, policy: self.policy, state: Progress::Waiting };
         let run = if P::WATCHES {
             chip.prepare(graph);
@@ -112,6 +124,7 @@ impl CudaRuntime {
                 })
             }
         };
+        self.externals.end(run.result.is_ok());
         self.shared.replayed.set(None);
         let report = self.complete(run.report);
         self.state.set_last_report(report.clone());
@@ -176,6 +189,11 @@ impl<P: Probe> ReplayChip<'_, '_, P> {
                 self.resident.nodes.push(&predecessors, record.flags.has_outputs(), &encoded);
             }
             tasks.push(Some((slot, record)));
+            // SAFETY: as above.
+            for (external, bytes) in unsafe { executor.external_writes(&record) } {
+                let all = self.resident.writes.entry(external).or_insert(NOTHING);
+                *all = hull(all, &bytes);
+            }
             self.resident.blocks += u64::from(record.total_blocks());
             for successor in graph.successors(slot) {
                 before.entry(successor).or_default().push(number);
@@ -238,8 +256,16 @@ impl<P: Probe> Chip for ReplayChip<'_, '_, P> {
         self.chip.memory()
     }
 
-    fn external(&mut self, host: Space, permission: Permission) -> Result<Space> {
-        self.chip.external(host, permission)
+    fn external(&mut self, buffer: &External) -> Result<Space> {
+        self.chip.external(buffer)
+    }
+
+    fn holds(&self, external: usize) -> bool {
+        self.chip.holds(external)
+    }
+
+    fn written(&self, external: usize) -> Range<u64> {
+        self.resident.writes.get(&external).cloned().unwrap_or(NOTHING)
     }
 
     fn publish(&mut self, _: SlotIndex) {}

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use ringlane_engine::Result;
 use ringlane_engine::api::backend::Site;
 use ringlane_engine::chip_runtime::{
-    Capabilities, ChipFacts, ChipOptions, ChipRuntime, ClockSource, CoreLayout, CounterColumns, CounterGroup,
-    Counters, HookThreads, Observable,
+    Capabilities, ChipFacts, ChipOptions, ChipRuntime, ClockSource, CopyLog, CoreLayout, CounterColumns,
+    CounterGroup, Counters, HookThreads, Observable,
 };
 use ringlane_engine::graph::Graph;
 use ringlane_engine::memory::Space;
@@ -23,6 +23,7 @@ use crate::chip::CudaChip;
 use crate::clock::CudaClock;
 use crate::device::Device;
 use crate::error::DeviceError;
+use crate::externals::Externals;
 use crate::gpu::{self, Gpu};
 use crate::host_threads::HostThreads;
 use crate::launcher::Launcher;
@@ -68,6 +69,7 @@ pub struct CudaRuntime {
     pub(crate) shared: Arc<Shared>,
     pub(crate) state: State,
     pub(crate) launcher: Launcher,
+    pub(crate) externals: Externals,
     pub(crate) config: CallConfig,
     /// How captured graphs are run.
     pub(crate) policy: Policy,
@@ -128,7 +130,13 @@ impl CudaRuntime {
         let clock = CudaClock::new();
         let (copies, replayed) = (Copies::new(clock.clone()), ReplayedTable::default());
         let shared = Arc::new(Shared { table, device, clock, copies, replayed, _heaps: heaps });
-        Ok(CudaRuntime { shared, state, launcher, config: *config, policy, resident: None })
+        let externals = Externals::default();
+        Ok(CudaRuntime { shared, state, launcher, externals, config: *config, policy, resident: None })
+    }
+
+    /// The copies of the last run, also those to the device before it began, which no recording has.
+    pub fn copies(&self) -> CopyLog {
+        self.shared.copies.since(Ticks(0))
     }
 
     pub(crate) fn device(&self) -> &dyn Device {
@@ -211,10 +219,12 @@ impl ChipRuntime for CudaRuntime {
             return refused(error);
         }
         let table = &self.shared.table;
-        let chip = CudaChip::new(table, probe, &mut self.launcher, &self.shared);
+        self.externals.begin();
+        let chip = CudaChip::new(table, probe, &mut self.launcher, &mut self.externals, &self.shared);
         // SAFETY: `&mut self`: no other run uses the table, and the last one left no task. The chip runs each task once; the
         // heap rings are in its memory.
         let run = unsafe { session::run(table, &mut self.state, chip, probe, site, buffers, f) };
+        self.externals.end(run.result.is_ok());
         Run { report: self.complete(run.report), ..run }
     }
 

@@ -7,7 +7,7 @@ use ringlane_engine::arena::Arena;
 use ringlane_engine::memory::Memory;
 use ringlane_engine::memory::Space;
 use ringlane_engine::observe::ThreadPhase;
-use ringlane_engine::seams::{Chip, Probe, Threading, Work};
+use ringlane_engine::seams::{Chip, External, Probe, Threading, Work};
 use ringlane_engine::slot::SlotIndex;
 use ringlane_engine::{Fault, Result};
 use ringlane_task::Ticks;
@@ -83,7 +83,8 @@ impl<P: Probe> Chip for SimChip<'_, P> {
         self.machine.memory()
     }
 
-    fn external(&mut self, host: Space, permission: Permission) -> Result<Space> {
+    fn external(&mut self, buffer: &External) -> Result<Space> {
+        let External { host, permission, .. } = *buffer;
         if self.memory().host_sees() {
             return Ok(host);
         }

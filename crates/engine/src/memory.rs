@@ -16,6 +16,7 @@
 //! running finish, no other starts, and recordings are written.
 
 use core::fmt;
+use core::ops::Range;
 
 use ringlane_task::TensorView;
 
@@ -23,6 +24,7 @@ use crate::api::buffers::{Buffers, Permission};
 use crate::fault::{Error, Fault, Result};
 use crate::limits::{RINGS, STAGING_BYTES};
 use crate::observe::{TensorArgument, space_name};
+use crate::seams::Chip;
 
 /// An address range that argument records point into: a heap ring or an external buffer. The addresses are those of the chip's
 /// [`Memory`], which alone says whether the host may dereference them.
@@ -80,7 +82,7 @@ pub enum MemoryOp {
 /// The memory of a chip.
 ///
 /// Addresses are those of the run's spaces: the heap rings that the chip gave to
-/// [`Table::in_memory`](crate::table::Table::in_memory) and what [`Chip::external`](crate::seams::Chip::external) gave. Only
+/// [`Table::in_memory`](crate::table::Table::in_memory) and what [`Chip::external`] gave. Only
 /// the chip gives them a meaning. Operations are called by the submitter and by the cores that hold a task, at the same time
 /// where there are several threads, and have taken effect when they return.
 ///
@@ -207,9 +209,9 @@ impl<M: Memory> RunMemory<'_, M> {
         done.map_err(|error| error.of(MemoryOp::CopyOut, space, into.len() as u64))
     }
 
-    /// Copies the external buffers of a run to where the chip keeps them.
-    pub(crate) unsafe fn copy_buffers_in(&self, buffers: &Buffers<'_>) -> Result<()> {
-        for (buffer, host) in buffers.spaces().enumerate() {
+    /// Copies the external buffers of a run to where the chip keeps them, unless it has what they hold.
+    pub(crate) unsafe fn copy_buffers_in(&self, buffers: &Buffers<'_>, chip: &impl Chip) -> Result<()> {
+        for (buffer, host) in buffers.spaces().enumerate().filter(|(buffer, _)| !chip.holds(*buffer)) {
             // SAFETY: the run borrows the buffer, and the caller says that no task writes it.
             let from = unsafe { core::slice::from_raw_parts(host.base, host.bytes as usize) };
             // SAFETY: the chip's copy is as large; the caller's promise.
@@ -218,14 +220,21 @@ impl<M: Memory> RunMemory<'_, M> {
         Ok(())
     }
 
-    /// Copies those back that tasks may have written.
-    pub(crate) unsafe fn copy_buffers_out(&self, buffers: &Buffers<'_>) -> Result<()> {
-        let written = |buffer: &(usize, Space)| buffers.entry(buffer.0).1 == Permission::ReadWrite;
-        for (buffer, host) in buffers.spaces().enumerate().filter(written) {
+    /// Copies back what tasks may have written.
+    pub(crate) unsafe fn copy_buffers_out(&self, buffers: &Buffers<'_>, chip: &impl Chip) -> Result<()> {
+        let may_be_written = |buffer: &(usize, Space)| buffers.entry(buffer.0).1 == Permission::ReadWrite;
+        for (buffer, host) in buffers.spaces().enumerate().filter(may_be_written) {
+            let Range { start, end } = chip.written(buffer);
+            let end = end.min(host.bytes);
+            if start >= end {
+                continue;
+            }
             // SAFETY: the run borrows the buffer mutably, and the caller says that nobody uses it.
             let into = unsafe { core::slice::from_raw_parts_mut(host.base, host.bytes as usize) };
             // SAFETY: the chip's copy is as large; the caller's promise.
-            unsafe { self.copy_out((RINGS + buffer) as u32, 0, into) }?;
+            unsafe {
+                self.copy_out((RINGS + buffer) as u32, start, &mut into[start as usize..end as usize])
+            }?;
         }
         Ok(())
     }

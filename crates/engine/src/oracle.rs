@@ -82,6 +82,7 @@ struct Oracle<'e, 'd> {
 
 impl<'e, 'd> Oracle<'e, 'd> {
     fn new(buffers: &'e mut Buffers<'d>) -> Result<Self> {
+        buffers.begin_run();
         let tensors = (0..buffers.len()).map(|i| {
             let (view, permission) = buffers.entry(i);
             OracleTensor { view, permission, poisoned: vec![false; view.span_bytes() as usize] }

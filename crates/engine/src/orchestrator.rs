@@ -187,11 +187,11 @@ impl<'t, C: Chip, P: Probe> Orchestrator<'t, C, P> {
     ) -> Self {
         state.reset(run.number(), &table, buffers);
         let mut refused = None;
-        let externals = buffers.spaces().enumerate().map(|(i, host)| {
+        let externals = buffers.externals().map(|buffer| {
             // Of a run that is refused nothing is touched.
-            chip.external(host, buffers.entry(i).1).unwrap_or_else(|error| {
+            chip.external(&buffer).unwrap_or_else(|error| {
                 refused.get_or_insert(error);
-                host
+                buffer.host
             })
         });
         let table = table.begin(externals);

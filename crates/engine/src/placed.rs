@@ -8,12 +8,15 @@
 //! are elsewhere, in another process say, has the block's arguments from [`arguments`](Executor::arguments) and says with
 //! [`begin_block`](Executor::begin_block) and [`end_block`](Executor::end_block) what it does with it, instead of `compute`.
 
+use core::ops::Range;
+
 use ringlane_task::{Access, DType, Dim, Scalar};
 
 use crate::api::annotations::Annotations;
-use crate::api::args::{Args, Record, decode};
+use crate::api::args::{Args, Record, TensorRecord, decode, tensor_records};
 use crate::api::kernel::{Kernel, KernelResult};
 use crate::completion::Executor;
+use crate::limits::RINGS;
 use crate::memory::Memory;
 use crate::seams::Probe;
 use crate::slot::{SKIPPED, SlotIndex, TaskRecord};
@@ -175,6 +178,24 @@ impl<P: Probe, M: Memory + Copy> Executor<'_, P, M> {
         // SAFETY: the caller's promise.
         let run = unsafe { self.block(record, lane, block) };
         EncodedBlock { kernel: run.kernel, words: run.own_words(), block, blocks: record.blocks }
+    }
+
+    /// For a chip whose cores are elsewhere: the external buffers that a task may write, by their numbers, and the bytes between
+    /// the first and the last that it may write there.
+    ///
+    /// # Safety
+    /// The caller holds the task, or is the submitter.
+    pub unsafe fn external_writes(&self, record: &TaskRecord) -> impl Iterator<Item = (usize, Range<u64>)> {
+        // SAFETY: the caller's promise.
+        let words = unsafe { self.table.words(record) };
+        let writes = |tensor: &TensorRecord<'_>| {
+            tensor.access().writes() || tensor.access() == Access::NoDep && !tensor.is_read_only()
+        };
+        let external = |tensor: &TensorRecord<'_>| (tensor.space as usize).checked_sub(RINGS);
+        tensor_records(words).filter(writes).filter_map(move |tensor| {
+            let end = tensor.offset + tensor.view().span_bytes();
+            external(&tensor).map(|number| (number, tensor.offset..end))
+        })
     }
 
     /// For a chip whose cores are elsewhere: the addresses of the run's spaces, by number.

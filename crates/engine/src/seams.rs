@@ -4,9 +4,11 @@
 
 #![forbid(unsafe_code)]
 
+use core::ops::Range;
+
 use ringlane_task::{CoreId, Resource, RingIndex, TaskId, Ticks};
 
-use crate::api::buffers::Permission;
+use crate::api::buffers::{Contents, Permission};
 use crate::fault::Result;
 use crate::memory::{DirectMemory, Memory, Space};
 use crate::observe::{EndedScope, Fill, ObservedTask, PlacedBlock, ProgramStep, Submission, ThreadPhase};
@@ -41,6 +43,17 @@ pub enum Work {
     CopyOut(u64),
 }
 
+/// An external buffer of a run that is about to begin.
+#[derive(Clone, Copy, Debug)]
+pub struct External {
+    /// Where the host has it.
+    pub host: Space,
+    /// Whether tasks may write it.
+    pub permission: Permission,
+    /// What it holds, if nobody else can change it between runs.
+    pub contents: Option<Contents>,
+}
+
 /// What the submitter needs of a chip.
 pub trait Chip {
     /// Whether the submitter's own work takes time of the chip's clock: the chip hears of it only where it does.
@@ -57,8 +70,18 @@ pub trait Chip {
     /// memory; else in that memory, as large and there until the run has ended. What it holds is copied in before
     /// [`begin`](Self::begin) and, if tasks may write it, out before [`end`](Self::end).
     #[inline]
-    fn external(&mut self, host: Space, _permission: Permission) -> Result<Space> {
-        Ok(host)
+    fn external(&mut self, buffer: &External) -> Result<Space> {
+        Ok(buffer.host)
+    }
+    /// Whether the chip's memory already has what an external buffer holds, by its number in the run: it is not copied in.
+    #[inline]
+    fn holds(&self, _external: usize) -> bool {
+        false
+    }
+    /// The bytes of an external buffer outside of which no task of this run may have written: only they are copied out.
+    #[inline]
+    fn written(&self, _external: usize) -> Range<u64> {
+        0..u64::MAX
     }
     /// The run begins.
     #[inline]

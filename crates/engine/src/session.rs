@@ -31,6 +31,7 @@ pub unsafe fn run<'e, R, C: Chip, P: Probe>(
     f: impl for<'r> FnOnce(&mut Orch<'r, 'e>) -> Result<R>,
 ) -> Run<R> {
     crate::panics::note_panics();
+    buffers.begin_run();
     let live = match LiveRun::begin() {
         Ok(live) => live,
         Err(error) => return Run { result: Err(error), report: RunReport::default() },

@@ -171,7 +171,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     pub(crate) fn copy_in(&mut self) -> Result<()> {
         if !self.chip.memory().host_sees() {
             // SAFETY: the run borrows the buffers, and no task uses them yet.
-            unsafe { self.memory().copy_buffers_in(self.buffers) }?;
+            unsafe { self.memory().copy_buffers_in(self.buffers, &self.chip) }?;
             self.copies_out = true;
         }
         Ok(())
@@ -181,7 +181,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     pub(crate) fn copy_out(&mut self) {
         if self.copies_out
             // SAFETY: the run borrows the buffers mutably; every task is done, and the orchestration has ended.
-            && let Err(error) = unsafe { self.memory().copy_buffers_out(self.buffers) }
+            && let Err(error) = unsafe { self.memory().copy_buffers_out(self.buffers, &self.chip) }
         {
             self.fatal.get_or_insert(error);
         }

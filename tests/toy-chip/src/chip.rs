@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use ringlane_engine::Result;
-use ringlane_engine::api::buffers::Permission;
 use ringlane_engine::arena::Arena;
 use ringlane_engine::completion::{Executor, ReadySink};
 use ringlane_engine::memory::{Memory, Space};
-use ringlane_engine::seams::{Chip, Clock, Probe, Threading};
+use ringlane_engine::seams::{Chip, Clock, External, Probe, Threading};
 use ringlane_engine::slot::SlotIndex;
 use ringlane_engine::table::Table;
 use ringlane_task::{CoreId, Ticks};
@@ -59,8 +58,8 @@ impl<P: Probe> Chip for ToyChip<'_, P> {
         self.memory
     }
 
-    fn external(&mut self, host: Space, _permission: Permission) -> Result<Space> {
-        let arena = Arena::new(host.bytes, "a buffer of the chip")?;
+    fn external(&mut self, buffer: &External) -> Result<Space> {
+        let arena = Arena::new(buffer.host.bytes, "a buffer of the chip")?;
         let space = far(&arena);
         self.externals.push(arena);
         Ok(space)

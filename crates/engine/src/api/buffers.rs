@@ -6,7 +6,7 @@
 use core::any::Any;
 use core::marker::PhantomData;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use ringlane_task::{DType, Dim, Element, TensorView, ViewError};
 
@@ -14,6 +14,7 @@ use super::dynamic::DynamicError;
 use crate::fault::{Fault, Result};
 use crate::limits::ALIGNMENT;
 use crate::memory::Space;
+use crate::seams::External;
 
 /// Names an external buffer of one [`Buffers`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,13 +38,23 @@ struct Buffer {
     view: TensorView,
     permission: Permission,
     owner: Owner,
+    contents: Contents,
+}
+
+/// What a buffer holds, as numbers: a chip that kept a copy of the buffer may use it if the number is the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Contents {
+    /// When the run begins.
+    pub before: u64,
+    /// When it has ended: another number if its tasks may write the buffer.
+    pub after: u64,
 }
 
 /// Who a buffer's memory belongs to.
 #[derive(Debug)]
 enum Owner {
-    /// Its lender.
-    Lender,
+    /// Its lender, who may have borrowed it from Rust, so that nobody else changes it.
+    Lender { is_borrowed: bool },
     /// The buffer: it is freed with it.
     Buffer,
     /// This, which goes with the buffer and gives the memory back then.
@@ -107,13 +118,23 @@ impl<'d> Buffers<'d> {
     /// Lends a slice that tasks may read and write in place.
     pub fn lend_mut<T: Element>(&mut self, shape: &[u32], values: &'d mut [T]) -> Result<BufferId> {
         let view = checked_view::<T>(shape, values.len())?;
-        Ok(self.push(values.as_mut_ptr().cast(), view, Permission::ReadWrite, Owner::Lender))
+        Ok(self.push(
+            values.as_mut_ptr().cast(),
+            view,
+            Permission::ReadWrite,
+            Owner::Lender { is_borrowed: true },
+        ))
     }
 
     /// Lends a slice that tasks may only read; a submit that writes it is refused.
     pub fn lend<T: Element>(&mut self, shape: &[u32], values: &'d [T]) -> Result<BufferId> {
         let view = checked_view::<T>(shape, values.len())?;
-        Ok(self.push(values.as_ptr().cast_mut().cast(), view, Permission::Read, Owner::Lender))
+        Ok(self.push(
+            values.as_ptr().cast_mut().cast(),
+            view,
+            Permission::Read,
+            Owner::Lender { is_borrowed: true },
+        ))
     }
 
     /// Lends memory that is known by its address: what another process shares, say.
@@ -129,7 +150,7 @@ impl<'d> Buffers<'d> {
         permission: Permission,
     ) -> Result<BufferId> {
         let view = TensorView::contiguous(dtype, shape)?;
-        Ok(self.push(base, view, permission, Owner::Lender))
+        Ok(self.push(base, view, permission, Owner::Lender { is_borrowed: false }))
     }
 
     /// Lends memory with gaps, or in another order, that is known by its address: element `i` of axis `a` is `strides[a]`
@@ -188,7 +209,7 @@ impl<'d> Buffers<'d> {
         if let Some(other) = self.list.iter().position(shares) {
             return Err(Fault::Dynamic(DynamicError::BufferOverlap { buffer: self.list.len(), other }).into());
         }
-        Ok(self.push(base, view, permission, Owner::Lender))
+        Ok(self.push(base, view, permission, Owner::Lender { is_borrowed: false }))
     }
 
     /// As [`lend_at`](Self::lend_at), of memory that lives as long as `owner`, which is dropped with the buffer.
@@ -209,7 +230,8 @@ impl<'d> Buffers<'d> {
 
     fn push(&mut self, base: *mut u8, view: TensorView, permission: Permission, owner: Owner) -> BufferId {
         let index = self.list.len() as u32;
-        self.list.push(Buffer { space: Space { base, bytes: view.span_bytes() }, view, permission, owner });
+        let (space, contents) = (Space { base, bytes: view.span_bytes() }, Contents::new());
+        self.list.push(Buffer { space, view, permission, owner, contents });
         BufferId { set: self.set, index }
     }
 
@@ -235,13 +257,16 @@ impl<'d> Buffers<'d> {
 
     /// What a buffer is, where it is, and what may be done to it there.
     pub fn place(&mut self, id: BufferId) -> Result<(TensorView, Space, Permission)> {
-        let Buffer { space, view, permission, .. } = &self.list[self.index_of(id)?];
+        let index = self.index_of(id)?;
+        let Buffer { space, view, permission, contents, .. } = &mut self.list[index];
+        *contents = Contents::new();
         Ok((*view, *space, *permission))
     }
 
     /// Overwrites a buffer with another of the same type and shape.
     pub fn copy_from(&mut self, id: BufferId, from: &Buffers<'_>, other: BufferId) -> Result<()> {
-        let Buffer { space, view, permission, .. } = &self.list[self.index_of(id)?];
+        let index = self.index_of(id)?;
+        let Buffer { space, view, permission, contents, .. } = &mut self.list[index];
         let (given, bytes) = from.bytes(other)?;
         if given != *view {
             return Err(Fault::BufferLength { elements: view.elements(), given: given.elements() }.into());
@@ -251,6 +276,7 @@ impl<'d> Buffers<'d> {
         }
         // SAFETY: the buffer has this many bytes, `&mut self` is all there is of it, and values of one type are copied.
         unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), space.base, bytes.len()) };
+        *contents = Contents::new();
         Ok(())
     }
 
@@ -278,6 +304,29 @@ impl<'d> Buffers<'d> {
         self.list.iter().map(|b| b.space)
     }
 
+    /// The buffers, for a chip that is about to run tasks on them.
+    pub(crate) fn externals(&self) -> impl Iterator<Item = External> + '_ {
+        self.list.iter().map(|buffer| External {
+            host: buffer.space,
+            permission: buffer.permission,
+            // Memory that was lent by its address may change between runs without a trace.
+            contents: match buffer.owner {
+                Owner::Buffer | Owner::Lender { is_borrowed: true } => Some(buffer.contents),
+                Owner::Lender { is_borrowed: false } | Owner::Kept { .. } => None,
+            },
+        })
+    }
+
+    /// A run begins, whose tasks may write the buffers.
+    pub(crate) fn begin_run(&mut self) {
+        for Buffer { permission, contents, .. } in &mut self.list {
+            contents.before = contents.after;
+            if *permission == Permission::ReadWrite {
+                contents.after = Contents::new().after;
+            }
+        }
+    }
+
     pub(crate) fn entry(&self, index: usize) -> (TensorView, Permission) {
         (self.list[index].view, self.list[index].permission)
     }
@@ -290,6 +339,15 @@ impl Drop for Buffers<'_> {
             // SAFETY: allocated by `add_zeroed` with this layout, and freed only here.
             unsafe { dealloc(buffer.space.base, layout) };
         }
+    }
+}
+
+impl Contents {
+    /// Contents that no buffer had before.
+    fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        Contents { before: number, after: number }
     }
 }
 

@@ -26,6 +26,7 @@ pub unsafe fn replay<C: Chip, P: Probe>(
     probe: &P,
     buffers: &mut Buffers<'_>,
 ) -> Run<()> {
+    buffers.begin_run();
     let run = |chip: &mut C| {
         // SAFETY: the caller's promise.
         unsafe { begin(graph, chip, buffers) }?;
@@ -56,6 +57,7 @@ pub unsafe fn replay_at_once<C: Chip>(
     buffers: &mut Buffers<'_>,
     run: impl FnOnce(&Graph, &mut C) -> Result<()>,
 ) -> Run<()> {
+    buffers.begin_run();
     let run = |chip: &mut C| {
         // SAFETY: the caller's promise.
         unsafe { begin(graph, chip, buffers) }?;
@@ -84,6 +86,7 @@ impl<'g, C: Chip> InOrder<'g, C> {
     /// As for [`replay`]; kernels may use the chip's memory on this thread.
     pub unsafe fn replay(self, buffers: &mut Buffers<'_>) -> Run<()> {
         let InOrder { graph, mut chip } = self;
+        buffers.begin_run();
         let run = |chip: &mut C| {
             // SAFETY: the caller's promise.
             unsafe { begin(graph, chip, buffers) }?;
@@ -150,13 +153,13 @@ unsafe fn framed<C: Chip>(
 /// As for [`replay`].
 unsafe fn begin<C: Chip>(graph: &Graph, chip: &mut C, buffers: &Buffers<'_>) -> Result<()> {
     graph.check_buffers(buffers)?;
-    let mut place = |(buffer, host): (usize, Space)| chip.external(host, buffers.entry(buffer).1);
-    let externals = buffers.spaces().enumerate().map(&mut place).collect::<Result<Vec<Space>>>()?;
+    let externals =
+        buffers.externals().map(|buffer| chip.external(&buffer)).collect::<Result<Vec<Space>>>()?;
     // SAFETY: nobody else replays the graph, so no task of it is in use.
     unsafe { graph.table.begin_replay(externals.into_iter()) };
     if !chip.memory().host_sees() {
         // SAFETY: the run borrows the buffers, and no task uses them yet.
-        unsafe { memory(&graph.table, chip).copy_buffers_in(buffers) }?;
+        unsafe { memory(&graph.table, chip).copy_buffers_in(buffers, chip) }?;
     }
     chip.begin();
     Ok(())
@@ -169,7 +172,7 @@ unsafe fn copy_out(table: &Table, chip: &impl Chip, buffers: &Buffers<'_>) -> Re
         return Ok(());
     }
     // SAFETY: the run borrows the buffers mutably, and the caller says that no task uses them.
-    unsafe { memory(table, chip).copy_buffers_out(buffers) }
+    unsafe { memory(table, chip).copy_buffers_out(buffers, chip) }
 }
 
 /// # Safety
