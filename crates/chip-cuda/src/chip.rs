@@ -196,6 +196,16 @@ impl<'t, P: Probe> CudaChip<'t, P> {
             self.numbers.set(slot, tasks.len() as u32);
             tasks.push(Some((slot, record)));
         }
+        if self.launcher.needs_another_program() {
+            // Nothing may run while it is loaded.
+            while !self.running.is_empty() {
+                self.settle();
+            }
+            if self.runs_alone() {
+                self.send();
+                return Ok(());
+            }
+        }
         let mut lists = self.launcher.upload(&batch, Upload::WithLaunch)?;
         let at = self.clock.present();
         let timing = self.timing();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use ringlane_engine::api::kernel::{Kernel, registered_kernels};
+use ringlane_engine::api::kernel::Kernel;
 
 use crate::batch::Batch;
 use crate::device::{Address, Answer, Device, Launch, Mapped, bytes_of, bytes_of_mut};
@@ -78,12 +78,10 @@ pub(crate) enum Timing {
 pub(crate) struct Launcher {
     device: Arc<dyn Device>,
     machine: Machine,
-    /// The kernels of the loaded program, by their numbers.
+    /// Kernels that were used, by their numbers.
     kernels: Vec<&'static Kernel>,
-    /// How many of them are declared in the program that uses this; the others were met later.
-    declared: usize,
-    /// How many of them are in the program that is loaded; 0 before the first one is.
-    loaded: usize,
+    /// How many of them are in the program that is loaded; none before the first one is.
+    loaded: Option<usize>,
     /// Of each block, and then the alarm.
     boards: Mapped,
     halt: Address,
@@ -112,16 +110,11 @@ impl Launcher {
         // SAFETY: the word is new.
         unsafe { device.copy_in(bytes_of(&[0u32]), halt) }?;
         let pool = Pool::new(device.clone());
-        // Kernels that are declared in the program are known; others are added when they are first used.
-        let has_body = |kernel: &&'static Kernel| kernel.cuda().is_some();
-        let kernels: Vec<_> = registered_kernels().into_iter().filter(has_body).collect();
-        let declared = kernels.len();
         Ok(Launcher {
             device,
             machine,
-            kernels,
-            declared,
-            loaded: 0,
+            kernels: Vec::new(),
+            loaded: None,
             boards,
             halt,
             epoch: 0,
@@ -135,7 +128,7 @@ impl Launcher {
         })
     }
 
-    /// The number of a kernel in the program; loads another program first if it is not in this one. Nothing runs meanwhile.
+    /// The number of a kernel in the program that the next launch needs.
     pub(crate) fn number_of(&mut self, kernel: &'static Kernel) -> Answer<u16> {
         let found = self.kernels.iter().position(|known| core::ptr::eq(*known, kernel));
         let number = match found {
@@ -151,17 +144,30 @@ impl Launcher {
         Ok(number as u16)
     }
 
-    fn load(&mut self) -> Answer<()> {
-        if self.loaded == 0 || self.loaded < self.kernels.len() {
-            let source = program(&self.kernels, self.machine, Bounds::from_environment());
-            if let Err(error) = self.device.load(&source) {
-                // A body that does not compile stays out of the next program.
-                self.kernels.truncate(self.loaded.max(self.declared));
-                return Err(error);
-            }
-            self.loaded = self.kernels.len();
+    /// Whether the next launch loads another program, because it needs kernels that are not in this one.
+    pub(crate) fn needs_another_program(&self) -> bool {
+        self.loaded.is_some_and(|loaded| loaded < self.kernels.len())
+    }
+
+    /// Loads a program with all kernels that were used. Nothing runs meanwhile.
+    pub(crate) fn load(&mut self) -> Answer<()> {
+        if self.loaded == Some(self.kernels.len()) {
+            return Ok(());
         }
+        debug_assert_eq!(self.in_flight, 0);
+        let source = program(&self.kernels, self.machine, Bounds::from_environment());
+        if let Err(error) = self.device.load(&source) {
+            // A body that does not compile stays out of the next program.
+            self.kernels.truncate(self.loaded.unwrap_or(0));
+            return Err(error);
+        }
+        self.loaded = Some(self.kernels.len());
         Ok(())
+    }
+
+    /// The kernels of the programs so far.
+    pub(crate) fn kernels(&self) -> &[&'static Kernel] {
+        &self.kernels
     }
 
     /// Reserves memory of the device. What it holds is undefined.
@@ -214,7 +220,7 @@ impl Launcher {
         nodes.place(
             &*self.device,
             &self.pool,
-            Places { spaces, boards, alarm, timed, kernels: self.loaded },
+            Places { spaces, boards, alarm, timed, kernels: self.kernels.len() },
         )?;
         let launch = match policy {
             Policy::CudaGraph => {

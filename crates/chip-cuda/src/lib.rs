@@ -15,6 +15,7 @@ mod device;
 mod encode;
 mod entry;
 pub mod error;
+mod expected;
 mod externals;
 mod gpu;
 mod gpu_graph;

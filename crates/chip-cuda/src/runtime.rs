@@ -23,6 +23,7 @@ use crate::chip::CudaChip;
 use crate::clock::CudaClock;
 use crate::device::Device;
 use crate::error::DeviceError;
+use crate::expected::Expected;
 use crate::externals::Externals;
 use crate::gpu::{self, Gpu};
 use crate::host_threads::HostThreads;
@@ -212,6 +213,8 @@ impl ChipRuntime for CudaRuntime {
         }
         self.resident = None;
         self.shared.copies.clear();
+        let expected = Expected::at(site);
+        expected.load(&mut self.launcher);
         let clock = self.shared.clock.clone();
         if P::WATCHES_CORES
             && let Err(error) = self.launcher.compare_clocks(|| clock.present())
@@ -225,6 +228,7 @@ impl ChipRuntime for CudaRuntime {
         // heap rings are in its memory.
         let run = unsafe { session::run(table, &mut self.state, chip, probe, site, buffers, f) };
         self.externals.end(run.result.is_ok());
+        expected.update(self.launcher.kernels());
         Run { report: self.complete(run.report), ..run }
     }
 

@@ -28,6 +28,8 @@ kernel! { static FAIL_IF = any fn(y: &mut [u32], at: u32) -> KernelResult {
     y[0] += 1;
     Ok(())
 } cuda "if (y[0] % 16u == at) { rl_fail(\"on purpose\"); return; } rl_sync(); rl_one y[0] += 1u;" }
+// No run uses it, so that nobody hears of its mistake.
+kernel! { static UNUSED = any fn(y: &mut [u32]) { y[0] = 1; } cuda "y[0] = no_such_name_either;" }
 kernel! { static HOST_ONLY = any fn(y: &mut [u32]) { y[0] = 1; } }
 /// Not declared with `kernel!`: the programs of all others would contain it.
 static WRONG: Kernel =
@@ -177,6 +179,34 @@ fn a_kernel_without_a_body_and_a_body_that_does_not_compile_end_the_run_with_err
     let places = ["somewhere/wrong.rs:17", "somewhere/wrong.rs(17)"];
     assert!(places.iter().any(|place| error.detail().contains(place)), "{error}");
     assert_eq!(run(&HOST_ONLY).name(), "NoDeviceKernel", "the program without the wrong body is used again");
+}
+
+#[test]
+fn kernels_that_a_run_meets_while_tasks_run_join_the_program() {
+    for _ in 0..2 {
+        let Some(mut runtime) = runtime(&CallConfig::default()) else { return };
+        let program = |o: &mut Orch<'_, '_>, data: BufferId| {
+            let all = o.external(data)?;
+            let tile = |number: u32| all.tile(&[number % TILES * LEN], &[LEN]);
+            // Of each more than a batch, so that the next kernel comes while it runs.
+            for number in 0..4500 {
+                let (from, to) = (tile(number)?.read(), tile(number + 1)?.inout());
+                match number / 1500 {
+                    0 => o.submit(&ADD, [from, to, scalar(number)]).map(drop)?,
+                    1 => o.submit(&MAKE, [from, to]).map(drop)?,
+                    _ => o.submit(&SUM, [to, from]).map(drop)?,
+                };
+            }
+            Ok(())
+        };
+        let (mut data, id) = buffers();
+        oracle::run(&mut data, |o| program(o, id)).unwrap();
+        let expected = data.get::<u32>(id).unwrap().to_vec();
+        let (mut data, id) = buffers();
+        runtime.run_at(Location::caller(), &mut data, &(), |o| program(o, id)).result.unwrap();
+        assert_eq!(data.get::<u32>(id).unwrap(), expected);
+    }
+    assert!(UNUSED.cuda().is_some());
 }
 
 #[test]
