@@ -205,6 +205,7 @@ class Run:
         scheduler: float | None = None,
         schedulers: int | None = None,
         cores: Mapping[str, int] | None = None,
+        memory: float | None = None,
         policy: str | None = None,
         runtime: str | None = None,
         drop_edges: Sequence[str] = (),
@@ -212,13 +213,14 @@ class Run:
         """Replays the run in virtual time with these changes, made together; without a change, ranks about thirty of them.
 
         ``kernel={"scale": 0.5}`` makes the blocks of a kernel take half of their time, ``{"scale": "3us"}`` this time;
-        ``submit`` and ``scheduler`` are factors; ``cores={"aic": 36, "aiv": 72}`` or ``{"threads": 16}``.
+        ``submit``, ``scheduler`` and ``memory`` (its bandwidth) are factors; ``cores={"aic": 36, "aiv": 72}`` or ``{"threads": 16}``.
         Needs the swimlane at level 3 and the dependencies.
         """
         changes: list[tuple[str, str]] = []
         for name, time in (kernel or {}).items():
             changes.append(("kernel", f"{name}={time if isinstance(time, str) else _factor(time)}"))
-        changes += [(key, _factor(value)) for key, value in (("submit", submit), ("scheduler", scheduler)) if value is not None]
+        factors = (("submit", submit), ("scheduler", scheduler), ("memory", memory))
+        changes += [(key, _factor(value)) for key, value in factors if value is not None]
         if schedulers is not None:
             changes.append(("schedulers", str(schedulers)))
         if cores is not None:

@@ -57,6 +57,7 @@ fn the_table_ranks_about_thirty_experiments_and_its_baseline_is_exact() {
         "one more cluster",
         "twice the cores",
         "unlimited cores",
+        "memory 2x",
         "policy critical-path",
         "policy locality",
         "unlimited rings",

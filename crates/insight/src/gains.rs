@@ -159,13 +159,16 @@ fn remedies(ranked: &[Outcome]) -> Vec<(&Remedy, f64)> {
     best
 }
 
-/// What limits a run. Faster kernels help a run that has too few cores, and one that has too few tasks to run at once: it has too
-/// few cores if more of them would help half as much.
+/// What limits a run. Faster kernels and more cores also help a run that waits for memory, because more cores bring their share of
+/// its bandwidth; so memory limits it if twice the bandwidth would help half as much. Faster kernels help a run that has too few cores,
+/// and one that has too few tasks to run at once: it has too few cores if more of them would help half as much.
 fn limit_of(remedies: &[(&Remedy, f64)]) -> Option<Limit> {
     let &(first, gain) = remedies.first().filter(|(_, gain)| *gain >= GAIN_MIN)?;
-    let cores = remedies.iter().find(|(remedy, _)| remedy.lifts == Limit::Cores);
+    let helps_half =
+        |limit| remedies.iter().any(|&(remedy, more)| remedy.lifts == limit && 2.0 * more >= gain);
     match first.lifts {
-        Limit::Dependencies if cores.is_some_and(|&(_, more)| 2.0 * more >= gain) => Some(Limit::Cores),
+        Limit::Cores | Limit::Dependencies if helps_half(Limit::Memory) => Some(Limit::Memory),
+        Limit::Dependencies if helps_half(Limit::Cores) => Some(Limit::Cores),
         limit => Some(limit),
     }
 }

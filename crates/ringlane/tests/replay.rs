@@ -152,6 +152,7 @@ fn validated(platform: Platform) -> Vec<Validated> {
             }),
         ),
         (Change::Schedulers(1), with(|chip| chip.schedulers = 1)),
+        (Change::Memory(2.0), with(|chip| chip.rates.memory_bytes *= 2.0)),
     ]
 }
 

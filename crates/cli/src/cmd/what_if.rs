@@ -65,6 +65,9 @@ struct ChangeArgs {
     /// Numbers of cores
     #[arg(long, value_name = "aic=36,aiv=72|threads=16", value_parser = cores)]
     cores: Option<Change>,
+    /// The memory's bandwidth is this multiple of the chip's
+    #[arg(long, value_name = "2x", value_parser = memory)]
+    memory: Option<Change>,
     /// Which ready task runs next
     #[arg(long, value_name = "NAME")]
     policy: Option<String>,
@@ -144,7 +147,7 @@ impl ChangeArgs {
     /// All changes that were asked for.
     fn all(&self) -> Result<Vec<Change>, CliError> {
         let mut changes = self.kernel.clone();
-        let options = [&self.submit, &self.scheduler, &self.schedulers, &self.cores];
+        let options = [&self.submit, &self.scheduler, &self.schedulers, &self.cores, &self.memory];
         changes.extend(options.into_iter().flatten().cloned());
         if let Some(name) = &self.policy {
             let known = PolicyName::ALL.map(PolicyName::as_str).join(", ");
@@ -185,6 +188,11 @@ fn submit(text: &str) -> Result<Change, CliError> {
 
 fn scheduler(text: &str) -> Result<Change, CliError> {
     factor("--scheduler", text).map(Change::Scheduler)
+}
+
+fn memory(text: &str) -> Result<Change, CliError> {
+    let refused = || CliError::bad_value("--memory", text, "a factor above 0 such as 2x", "--memory 2x");
+    parse::rate(text).map(Change::Memory).ok_or_else(refused)
 }
 
 fn factor(option: &str, text: &str) -> Result<f64, CliError> {

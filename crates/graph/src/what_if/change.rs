@@ -58,6 +58,8 @@ pub enum Change {
     Schedulers(u32),
     /// The number of cores.
     Cores(Cores),
+    /// The memory's bandwidth is this multiple of the chip's.
+    Memory(f64),
     /// The policy.
     Policy(PolicyName),
     /// Another chip.
@@ -124,6 +126,7 @@ impl fmt::Display for Change {
             Change::Scheduler(factor) => write!(f, "scheduler {factor}x"),
             Change::Schedulers(count) => write!(f, "schedulers {count}"),
             Change::Cores(cores) => write!(f, "{cores}"),
+            Change::Memory(factor) => write!(f, "memory {factor}x"),
             Change::Policy(policy) => write!(f, "policy {policy}"),
             Change::Chip(chip) => write!(f, "chip {}", chip.name),
             Change::Ring(RingChange { resource, capacities: [first, rest @ ..] }) => {

@@ -96,6 +96,7 @@ fn apply(
         }
         Change::Schedulers(count) => apply_schedulers(chip, *count)?,
         Change::Cores(cores) => apply_cores(chip, *cores)?,
+        Change::Memory(factor) => chip.rates.memory_bytes *= factor,
         Change::Policy(policy) => setup.policy = *policy,
         Change::Chip(other) => *chip = (**other).clone(),
         Change::Ring(ring) => ring.apply(&mut setup.rings),

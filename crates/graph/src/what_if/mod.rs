@@ -19,6 +19,7 @@ mod table;
 use std::path::Path;
 
 use ringlane_insight::units::microseconds;
+use ringlane_insight::verdict::Limit;
 use ringlane_insight::{Run, bound};
 use ringlane_trace::RunStatus;
 
@@ -34,6 +35,10 @@ pub use ringlane_insight::gains::{Baseline, Outcome, WhatIf};
 use crate::error::ReplayError;
 use crate::machine::RecordedMachine;
 use crate::recorded::Recorded;
+
+/// Why more cores do not help a run that waits for memory.
+const MEMORY_IS_SHARED: &str = "cores share the memory's bandwidth, so each of more cores moves data more slowly; only with unlimited cores \
+     does the bandwidth grow with them";
 
 /// A recorded run of either kind.
 #[derive(Debug)]
@@ -118,7 +123,11 @@ pub fn what_if(
         }
         done(number + 1);
     }
-    Ok(WhatIf::new(laboratory.baseline(), laboratory.bound_us()?, outcomes, notes))
+    let mut answer = WhatIf::new(laboratory.baseline(), laboratory.bound_us()?, outcomes, notes);
+    if answer.limit == Some(Limit::Memory) {
+        answer.notes.push(MEMORY_IS_SHARED.to_string());
+    }
+    Ok(answer)
 }
 
 /// Makes one experiment. What is wrong with it is an error.

@@ -14,6 +14,16 @@ pub fn factor(text: &str) -> Option<f64> {
     (number.is_finite() && (0.0..=1e6).contains(&number)).then_some(number)
 }
 
+/// The multiple of a rate: `2x`, `0.5x`. Nothing moves at 0x.
+///
+/// ```
+/// use ringlane_graph::what_if::parse::rate;
+/// assert_eq!((rate("2x"), rate("0.5x"), rate("0x"), rate("2")), (Some(2.0), Some(0.5), None, None));
+/// ```
+pub fn rate(text: &str) -> Option<f64> {
+    factor(text).filter(|factor| *factor >= 1e-6)
+}
+
 /// A time with its unit, in picoseconds: `3us`, `120ns`, `1.5ms`.
 ///
 /// ```

@@ -18,6 +18,7 @@ pub(super) fn of(experiment: &Experiment) -> Option<Remedy> {
             ("schedulers".to_string(), format!("{count} scheduler threads"), Limit::Scheduler)
         }
         Change::Cores(cores) => ("cores".to_string(), more(*cores), Limit::Cores),
+        Change::Memory(factor) => ("memory".to_string(), memory(*factor), Limit::Memory),
         Change::Policy(policy) => ("policy".to_string(), format!("the policy {policy}"), Limit::Scheduler),
         Change::UnlimitedRings | Change::Ring(_) => ("rings".to_string(), change.to_string(), Limit::Rings),
         Change::Build(build) => {
@@ -44,6 +45,10 @@ fn cost(what: &str, factor: f64) -> String {
         0.5 => format!("{what} at half the cost"),
         factor => format!("{what} at {factor} times the cost"),
     }
+}
+
+fn memory(factor: f64) -> String {
+    if factor == 2.0 { "memory twice as fast".to_string() } else { format!("memory {factor} times as fast") }
 }
 
 fn more(cores: Cores) -> String {

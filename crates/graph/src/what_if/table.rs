@@ -27,6 +27,8 @@ pub(super) fn of_chip(recorded: &Recorded) -> Vec<Experiment> {
     let mut changes = faster(&recorded.program, of_task);
     changes.extend([0.5, 0.0].map(Change::Scheduler));
     changes.extend([Cores::OneMoreCluster, Cores::Twice, Cores::Unlimited].map(Change::Cores));
+    let moves_data = |place| recorded.costs.of_task(place).iter().any(|block| block.work.bytes > 0);
+    changes.extend((0..recorded.program.tasks.len()).any(moves_data).then_some(Change::Memory(2.0)));
     let others = PolicyName::ALL.into_iter().filter(|policy| *policy != recorded.setup.policy);
     changes.extend(others.map(Change::Policy));
     match recorded.setup.build {

@@ -23,7 +23,9 @@ pub(super) fn of(limit: Option<Limit>, remedies: &[(&Remedy, f64)], most: f64) -
     let mut kernels = 0;
     let is_shown = |(remedy, gain): &&(&Remedy, f64)| {
         kernels += usize::from(remedy.lifts == Limit::Dependencies);
-        *gain >= GAIN_MIN && (remedy.lifts != Limit::Dependencies || kernels <= KERNELS_MAX)
+        // What more cores gain where memory is the limit is the bandwidth that they bring.
+        let is_memory = limit == Limit::Memory && remedy.lifts == Limit::Cores;
+        *gain >= GAIN_MIN && !is_memory && (remedy.lifts != Limit::Dependencies || kernels <= KERNELS_MAX)
     };
     let shown = remedies.iter().filter(is_shown).take(REMEDIES_MAX);
     let text = |(at, (remedy, gain)): (usize, &(&Remedy, f64))| match at {

@@ -50,6 +50,23 @@ fn faster_kernels_help_most_where_cores_or_parallel_tasks_are_too_few() {
 }
 
 #[test]
+fn memory_is_the_limit_where_twice_its_bandwidth_helps_half_as_much_as_more_cores() {
+    let with_memory = |gain| {
+        answer(vec![
+            outcome("cores", "unlimited cores", Limit::Cores, 0.7),
+            outcome("A", "A twice as fast", Limit::Dependencies, 0.4),
+            outcome("memory", "memory twice as fast", Limit::Memory, gain),
+        ])
+    };
+    assert_eq!((with_memory(0.35).limit, with_memory(0.3).limit), (Some(Limit::Memory), Some(Limit::Cores)));
+    assert_eq!(
+        with_memory(0.35).sentence,
+        "Memory-bound: A twice as fast would make the run 40.0 % shorter, memory twice as fast 35.0 %; \
+         no order of these blocks on these cores gains more than 20.0 %."
+    );
+}
+
+#[test]
 fn a_run_that_no_change_helps_has_no_limit() {
     let found = answer(vec![outcome("submit", "free submits", Limit::Orchestrator, 0.004)]);
     assert_eq!(found.limit, None);

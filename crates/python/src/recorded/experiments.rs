@@ -28,6 +28,7 @@ fn change_of(option: &str, value: &str) -> PyResult<Change> {
         "kernel" => parse::kernel(value).map(|(name, time)| Change::Kernel(name, time)),
         "submit" => parse::factor(value).map(Change::Submit),
         "scheduler" => parse::factor(value).map(Change::Scheduler),
+        "memory" => parse::rate(value).map(Change::Memory),
         "schedulers" => count().map(Change::Schedulers),
         "cores" => parse::cores(value).ok().map(Change::Cores),
         "policy" => PolicyName::from_name(value).map(Change::Policy),
