@@ -18,7 +18,7 @@ struct Need {
 }
 
 const NEEDS: [Need; 5] = [
-    Need { peers: &["calib", "serial"], probe: "g++ --version", packages: "g++" },
+    Need { peers: &["calib", "serial", "taskflow"], probe: "g++ --version", packages: "g++" },
     Need { peers: &["omp-gcc"], probe: "g++ -fopenmp -E -include omp.h -x c++ /dev/null", packages: "g++" },
     Need {
         peers: &["omp-clang"],

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::bars::Verdict;
-use super::board::{Board, Key, RINGLANE, Sample};
+use super::board::{Board, Graph, Key, RINGLANE, Sample};
 use crate::error::{Error, Result};
 
 #[derive(Deserialize)]
@@ -24,6 +24,9 @@ struct PeerRow {
     n: Option<f64>,
     min: Option<f64>,
     median: Option<f64>,
+    /// Of a graph that was built once and ran again.
+    rerun_min: Option<f64>,
+    rerun_median: Option<f64>,
 }
 
 /// One row of `ringlane bench --json`.
@@ -46,30 +49,31 @@ fn cpu() -> String {
 /// The samples in what the peers' `run.py --json` wrote.
 pub fn of_peers(text: &str) -> Result<Vec<Sample>> {
     let rows: Vec<PeerRow> = results(text, "the output of the peers' run.py")?;
-    let samples = rows.into_iter().filter_map(|row| {
-        let tasks = row.n.filter(|&tasks| tasks > 0.0)?;
-        Some(Sample {
-            ns_per_task_min: row.min? / tasks,
-            ns_per_task_median: row.median? / tasks,
-            key: Key {
-                runtime: row.peer,
-                workload: row.workload,
-                spin_us: row.spin_us,
-                threads: row.threads,
-            },
-        })
-    });
-    Ok(samples.collect())
+    Ok(rows.iter().flat_map(samples_of_peer).collect())
+}
+
+/// One row's samples: of a graph that is submitted, and of one that runs again.
+fn samples_of_peer(row: &PeerRow) -> Vec<Sample> {
+    let Some(tasks) = row.n.filter(|&tasks| tasks > 0.0) else { return Vec::new() };
+    let of = |graph, min: Option<f64>, median: Option<f64>| {
+        let PeerRow { peer, workload, spin_us, threads, .. } = row;
+        let (runtime, workload) = (peer.clone(), workload.clone());
+        let key = Key { runtime, workload, graph, spin_us: *spin_us, threads: *threads };
+        Some(Sample { key, ns_per_task_min: min? / tasks, ns_per_task_median: median? / tasks })
+    };
+    let submitted = of(Graph::Submitted, row.min, row.median);
+    submitted.into_iter().chain(of(Graph::Built, row.rerun_min, row.rerun_median)).collect()
 }
 
 /// The samples in what `ringlane bench --json` printed: those on the cpu with every diagnostic off.
-pub fn of_ringlane(text: &str) -> Result<Vec<Sample>> {
+pub fn of_ringlane(text: &str, graph: Graph) -> Result<Vec<Sample>> {
     let rows: Vec<RinglaneRow> = results(text, "the output of `ringlane bench --json`")?;
     let plain = rows.into_iter().filter(|row| row.platform == "cpu" && row.dfx == "off");
     let samples = plain.map(|row| Sample {
         key: Key {
             runtime: RINGLANE.into(),
             workload: row.name,
+            graph,
             spin_us: row.spin_us.round() as u32,
             threads: row.threads,
         },
@@ -87,10 +91,8 @@ fn results<T: DeserializeOwned>(text: &str, what: &str) -> Result<Vec<T>> {
 /// One measurement as `--json` writes it.
 #[derive(Serialize)]
 struct Row<'a> {
-    runtime: &'a str,
-    workload: &'a str,
-    spin_us: u32,
-    threads: u32,
+    #[serde(flatten)]
+    key: &'a Key,
     ns_per_task_min: f64,
     ns_per_task_median: f64,
     rounds: usize,
@@ -105,10 +107,7 @@ struct Comparison<'a> {
 /// Measurements and bars, for other programs.
 pub fn to_json(board: &Board, verdicts: &[Verdict]) -> String {
     let results = board.rows().map(|(key, ns_per_task_min, ns_per_task_median, rounds)| Row {
-        runtime: &key.runtime,
-        workload: &key.workload,
-        spin_us: key.spin_us,
-        threads: key.threads,
+        key,
         ns_per_task_min,
         ns_per_task_median,
         rounds,
@@ -120,7 +119,7 @@ pub fn to_json(board: &Board, verdicts: &[Verdict]) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::bars;
-    use super::super::board::tests::board;
+    use super::super::board::tests::{board, key};
     use super::*;
 
     const PEERS: &str = r#"{
@@ -131,6 +130,8 @@ mod tests {
        "rerun_min": null, "ideal_tasks": 100000.0, "foreign": 0.08, "median": 9291611.5, "build": 5456603,
        "run": 3300014, "teardown": 0, "rerun_median": null, "peer": "omp-gcc", "workload": "chain", "spin_us": 0,
        "threads": 1},
+      {"n": 1000, "min": 190000, "median": 200000, "rerun_min": 40000, "rerun_median": 42000, "peer": "taskflow",
+       "workload": "chain", "spin_us": 0, "threads": 1},
       {"unsupported": true, "peer": "tokio", "workload": "forkjoin", "spin_us": 0, "threads": 1}
      ], "memory": {}}"#;
 
@@ -145,20 +146,28 @@ mod tests {
     #[test]
     fn what_run_py_writes_becomes_nanoseconds_per_task() {
         let samples = of_peers(PEERS).unwrap();
-        let key = Key { runtime: "omp-gcc".into(), workload: "chain".into(), spin_us: 0, threads: 1 };
-        assert_eq!(samples, [Sample { key, ns_per_task_min: 87.56667, ns_per_task_median: 92.916115 }]);
+        let sample = |runtime, graph, ns_per_task_min, ns_per_task_median| {
+            let key = Key { graph, ..key(runtime, "chain", 0, 1) };
+            Sample { key, ns_per_task_min, ns_per_task_median }
+        };
+        let expected = [
+            sample("omp-gcc", Graph::Submitted, 87.56667, 92.916115),
+            sample("taskflow", Graph::Submitted, 190.0, 200.0),
+            sample("taskflow", Graph::Built, 40.0, 42.0),
+        ];
+        assert_eq!(samples, expected);
     }
 
     #[test]
     fn what_ringlane_bench_prints_is_taken_for_the_cpu_without_diagnostics() {
-        let samples = of_ringlane(RINGLANE_BENCH).unwrap();
-        let key = Key { runtime: "ringlane".into(), workload: "random".into(), spin_us: 0, threads: 2 };
+        let samples = of_ringlane(RINGLANE_BENCH, Graph::Submitted).unwrap();
+        let key = key(RINGLANE, "random", 0, 2);
         assert_eq!(samples, [Sample { key, ns_per_task_min: 81.0, ns_per_task_median: 86.5 }]);
     }
 
     #[test]
     fn output_of_another_form_is_an_error_that_says_whose() {
-        let report = of_ringlane("usage: ringlane").unwrap_err().report();
+        let report = of_ringlane("usage: ringlane", Graph::Submitted).unwrap_err().report();
         assert!(
             report.starts_with("error: the output of `ringlane bench --json` is not the JSON it should be")
         );
@@ -167,8 +176,8 @@ mod tests {
 
     #[test]
     fn the_comparison_can_be_read_by_other_programs() {
-        let board = board(&[("rayon", "random", 1, 2, 550.0), (RINGLANE, "random", 1, 2, 560.0)]);
-        let json = to_json(&board, &bars::judge(&board));
+        let board = board(&[("rayon", "random", 1, 8, 550.0), (RINGLANE, "random", 1, 8, 560.0)]);
+        let json = to_json(&board, &bars::judge(&board, &["random"]));
         let read: serde_json::Value = serde_json::from_str(&json).unwrap();
         assert_eq!(read["results"][0]["runtime"], "rayon");
         assert_eq!(read["results"][1]["ns_per_task_median"], 560.0);

@@ -4,12 +4,13 @@ use std::fmt::Write;
 
 use super::WORKLOADS;
 use super::bars::Verdict;
-use super::board::{Board, RINGLANE};
+use super::board::{Board, Graph, Key, RINGLANE};
 
 /// The placeholder for a missing number.
 const MISSING: &str = "–";
-/// The peers of the published tables and what readers call them; a row each, measured or not.
-const NAMED: [(&str, &str); 6] = [
+/// Peers and what readers call them, in the order of their rows.
+const NAMED: [(&str, &str); 7] = [
+    ("taskflow", "Taskflow, edges given"),
     ("omp-gcc", "OpenMP tasks `depend`, gcc"),
     ("omp-clang", "OpenMP tasks `depend`, clang"),
     ("tbb-flow", "oneTBB flow graph"),
@@ -17,30 +18,38 @@ const NAMED: [(&str, &str); 6] = [
     ("starpu", "StarPU"),
     ("rayon", "rayon, by hand"),
 ];
-/// Which measurements get a table: title, microseconds of work, threads.
-const TABLES: [(&str, u32, u32); 3] =
-    [("empty tasks, 1 thread", 0, 1), ("empty tasks, 2 threads", 0, 2), ("1 µs tasks, 2 threads", 1, 2)];
-
 /// A table of every runtime on every workload, for each kind of measurement.
 pub fn of_board(board: &Board) -> String {
     let mut text = String::new();
-    for (title, spin_us, threads) in TABLES {
+    for (graph, spin_us, threads) in board.settings() {
+        let title = title(graph, spin_us, threads);
         let _ = writeln!(text, "\n### ns per task, {title} (median)\n");
         let _ = writeln!(text, "| | {} |\n|---|{}", WORKLOADS.join(" | "), "---:|".repeat(WORKLOADS.len()));
-        for (runtime, label) in rows(board) {
-            let ns = WORKLOADS.map(|workload| shown(board.ns_per_task(runtime, workload, spin_us, threads)));
+        for (runtime, label) in rows(board, graph) {
+            let ns = WORKLOADS.map(|workload| {
+                let (runtime, workload) = (runtime.to_string(), workload.to_string());
+                shown(board.ns_per_task(&Key { runtime, workload, graph, spin_us, threads }))
+            });
             let _ = writeln!(text, "| {label} | {} |", ns.join(" | "));
         }
     }
     text
 }
 
-/// The runtimes in the order of their rows: those with a name, the other peers, and ours last.
-fn rows(board: &Board) -> Vec<(&str, String)> {
-    let named = NAMED.map(|(runtime, label)| (runtime, label.to_string()));
-    let others = board.peers().into_iter().filter(|peer| NAMED.iter().all(|(named, _)| named != peer));
-    let others = others.map(|peer| (peer, peer.to_string()));
-    named.into_iter().chain(others).chain([(RINGLANE, "**ringlane**".to_string())]).collect()
+fn title(graph: Graph, spin_us: u32, threads: u32) -> String {
+    let tasks = if spin_us == 0 { "empty tasks".to_string() } else { format!("{spin_us} µs tasks") };
+    let again = if graph == Graph::Built { "a built graph, run again, " } else { "" };
+    format!("{again}{tasks}, {threads} thread{}", if threads == 1 { "" } else { "s" })
+}
+
+/// The runtimes in the order of their rows: the peers with a name, the others, and ours last.
+fn rows(board: &Board, graph: Graph) -> Vec<(&str, String)> {
+    let peers = board.peers(graph);
+    let named = NAMED.iter().filter(|(runtime, _)| peers.contains(runtime));
+    let named = named.map(|&(runtime, label)| (runtime, label.to_string()));
+    let others = peers.iter().filter(|peer| NAMED.iter().all(|(named, _)| named != *peer));
+    let others = others.map(|&peer| (peer, peer.to_string()));
+    named.chain(others).chain([(RINGLANE, "**ringlane**".to_string())]).collect()
 }
 
 /// A table of every target, and a line that counts them.
@@ -50,14 +59,15 @@ pub fn of_verdicts(verdicts: &[Verdict]) -> String {
     );
     text.push_str("|---|---|---:|---|---:|---:|---:|---|\n");
     for v in verdicts {
-        let (value, limit) = match v.against {
+        let (value, limit) = match &v.against {
             Some(_) => (
                 v.value.map_or(MISSING.into(), |ratio| format!("{ratio:.3} ×")),
                 format!("≤ {:.2} ×", v.limit),
             ),
             None => (v.value.map_or(MISSING.into(), |ns| format!("{ns:.1} ns")), format!("≤ {} ns", v.limit)),
         };
-        let (ours, theirs, against) = (shown(v.ringlane_ns), shown(v.peer_ns), v.against.unwrap_or(MISSING));
+        let (ours, theirs) = (shown(v.ringlane_ns), shown(v.peer_ns));
+        let against = v.against.as_deref().unwrap_or(MISSING);
         let Verdict { what, workload, reached, .. } = v;
         let verdict = word(*reached);
         let _ = writeln!(
@@ -95,31 +105,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_missing_peer_is_a_dash_and_ringlane_is_last() {
-        let text = of_board(&board(&[("omp-gcc", "chain", 0, 1, 92.91), ("dagx", "chain", 0, 1, 1234.5)]));
-        let first: Vec<_> = text.lines().skip(3).take(11).collect();
-        assert_eq!(
-            first[0],
-            "| | independent | chain | forkjoin | wavefront | cholesky | random |"[..].trim()
-        );
-        assert_eq!(first[2], "| OpenMP tasks `depend`, gcc | – | 92.9 | – | – | – | – |");
-        assert_eq!(first[6], "| StarPU | – | – | – | – | – | – |");
-        assert_eq!(first[8], "| dagx | – | 1234 | – | – | – | – |");
-        assert_eq!(first[9], "| **ringlane** | – | – | – | – | – | – |");
+    fn every_setting_has_a_table_in_which_ringlane_is_last() {
+        let samples =
+            [("omp-gcc", "chain", 0, 1, 92.91), ("dagx", "chain", 0, 1, 1234.5), (RINGLANE, "chain", 1, 8, 1050.0)];
+        let text = of_board(&board(&samples));
+        let first: Vec<_> = text.lines().skip(1).take(7).collect();
+        assert_eq!(first[0], "### ns per task, empty tasks, 1 thread (median)");
+        assert_eq!(first[2], "| | independent | chain | forkjoin | wavefront | cholesky | random |");
+        assert_eq!(first[4], "| OpenMP tasks `depend`, gcc | – | 92.9 | – | – | – | – |");
+        assert_eq!(first[5], "| dagx | – | 1234 | – | – | – | – |");
+        assert_eq!(first[6], "| **ringlane** | – | – | – | – | – | – |");
+        assert!(text.contains("### ns per task, 1 µs tasks, 8 threads (median)"), "{text}");
+        assert_eq!(title(Graph::Built, 0, 16), "a built graph, run again, empty tasks, 16 threads");
     }
 
     #[test]
-    fn every_bar_says_whether_it_is_reached_and_all_are_counted() {
+    fn every_target_says_whether_it_is_reached_and_all_are_counted() {
         let samples = [
-            ("starpu", "chain", 0, 2, 2000.0),
+            ("taskflow", "chain", 0, 2, 200.0),
             (RINGLANE, "chain", 0, 2, 80.0),
-            (RINGLANE, "chain", 0, 1, 95.0),
+            (RINGLANE, "chain", 0, 1, 105.0),
         ];
-        let text = of_verdicts(&judge(&board(&samples)));
+        let text = of_verdicts(&judge(&board(&samples), &WORKLOADS));
         let ratio =
-            "| empty tasks, 2 threads | chain | 80.0 | starpu | 2000 | 0.040 × | ≤ 0.05 × | reached |";
-        let time = "| empty tasks, 1 thread | chain | 95.0 | – | – | 95.0 ns | ≤ 90 ns | not reached |";
+            "| empty tasks, 2 threads | chain | 80.0 | taskflow | 200 | 0.400 × | ≤ 0.60 × | reached |";
+        let time = "| empty tasks, 1 thread | chain | 105 | – | – | 105.0 ns | ≤ 100 ns | not reached |";
         assert!(text.contains(ratio) && text.contains(time), "{text}");
-        assert!(text.ends_with("\n1 targets reached, 1 not reached, 23 not measured\n"));
+        assert!(text.ends_with("\n2 targets reached, 1 not reached, 15 not measured\n"), "{text}");
     }
 }
