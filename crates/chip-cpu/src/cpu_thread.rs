@@ -66,9 +66,10 @@ pub(crate) struct CpuThread<'s, P> {
     search: Search,
     sampler: Sampler,
     clock: CpuClock,
-    /// Submits since the submitter showed its tasks, and whether it has pushed any since then.
-    unshown_submits: u32,
+    /// Whether the thread has pushed tasks that it has not shown, and how many submits have ended since then. Only the
+    /// submitter shows any.
     has_unshown: bool,
+    unshown_submits: u32,
 }
 
 impl<P: Probe> ReadySink for CpuThread<'_, P> {
@@ -106,8 +107,8 @@ impl<'s, P: Probe> CpuThread<'s, P> {
             search: Search::new(core, shared.queues.len()),
             sampler: Sampler::default(),
             clock: CpuClock::get(),
-            unshown_submits: 0,
             has_unshown: false,
+            unshown_submits: 0,
         }
     }
 
@@ -123,15 +124,16 @@ impl<'s, P: Probe> CpuThread<'s, P> {
     fn push(&mut self, task: SlotIndex) {
         self.queue().push(task);
         if self.shared.threading == Threading::Multi {
+            self.has_unshown = true;
             self.shared.sleep.pushed();
         }
     }
 
-    /// The submitter does something else than submitting: thieves see all that it pushed.
+    /// Thieves see all that the submitter pushed.
     #[inline]
     fn show(&mut self) {
-        self.unshown_submits = 0;
         if core::mem::take(&mut self.has_unshown) {
+            self.unshown_submits = 0;
             self.queue().show();
         }
     }
@@ -159,8 +161,8 @@ impl<'s, P: Probe> CpuThread<'s, P> {
         };
         for victim in self.search.victims(self.core, demand) {
             let queue = &queues[victim];
-            let believed = self.search.believes(demand, victim);
-            let state = if believed { queue.shown_state() } else { queue.state() };
+            let is_shown = self.search.reads_shown(demand, victim);
+            let state = if is_shown { queue.shown_state() } else { queue.state() };
             if self.search.accepts(demand, victim, state, grain) {
                 let share = |waiting| search::share(victim, waiting, queues.len(), grain);
                 if let Some(task) = queue.steal_into(self.queue(), share) {
@@ -327,7 +329,16 @@ impl<P: Probe> Chip for CpuThread<'_, P> {
     #[inline]
     fn publish(&mut self, task: SlotIndex) {
         self.push(task);
-        self.has_unshown = true;
+    }
+
+    #[inline]
+    fn submit_ended(&mut self) {
+        if self.has_unshown {
+            self.unshown_submits += 1;
+            if self.unshown_submits >= search::shown_submits(&self.shared.grain) {
+                self.show();
+            }
+        }
     }
 
     #[inline]
@@ -335,13 +346,10 @@ impl<P: Probe> Chip for CpuThread<'_, P> {
         if self.shared.threading == Threading::Single {
             return self.work_off_alone();
         }
-        self.unshown_submits += 1;
-        if self.unshown_submits >= search::shown_submits(&self.shared.grain) {
-            self.show();
-        }
         if self.shared.grain.is_fine() {
             self.work_off(u32::MAX);
         } else if outstanding > OUTSTANDING {
+            self.show();
             self.work_off(self.shared.grain.tasks_in(WORK_OFF_NS).min(self.fair_share(outstanding)));
         }
     }
@@ -362,6 +370,7 @@ impl<P: Probe> Chip for CpuThread<'_, P> {
             }
         }
         self.share_kept();
+        self.show();
     }
 
     fn now(&self) -> Ticks {
@@ -381,5 +390,51 @@ impl<P> Drop for CpuThread<'_, P> {
         if self.phase != Phase::Busy {
             self.shared.sleep.stop_searching(self.core);
         }
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use ringlane_engine::seams::Chip as _;
+    use ringlane_task::Capacities;
+
+    use super::*;
+
+    fn shared(ns: u32) -> Shared {
+        let table = Table::new(&Capacities::default(), 2).unwrap();
+        let queues = (0..2).map(|_| ReadyQueue::new(64).unwrap()).collect();
+        let (sleep, modes, grain) = (Sleep::new(2), Modes::new(), Grain::of_ns(ns));
+        let (polls, threading, replayed) = (1, Threading::Multi, ReplayedTable::default());
+        Shared { table, queues, sleep, modes, polls, threading, grain, replayed }
+    }
+
+    /// How many tasks the submitter shows after each of ten submits, of which the first makes a task ready.
+    fn shown(shared: &Shared) -> Vec<u32> {
+        let mut submitter = CpuThread::new(shared, &(), 0);
+        submitter.publish(SlotIndex(0));
+        let submit = |_| {
+            submitter.submit_ended();
+            shared.queues[0].shown_state().waiting
+        };
+        (0..10).map(submit).collect()
+    }
+
+    #[test]
+    fn a_task_is_shown_after_eight_submits_or_at_once_if_tasks_are_long() {
+        assert_eq!(shown(&shared(1_000)), [0, 0, 0, 0, 0, 0, 0, 1, 1, 1]);
+        assert_eq!(shown(&shared(20_000)), [1; 10]);
+    }
+
+    #[test]
+    fn what_became_ready_while_the_submitter_waited_is_shown() {
+        let shared = shared(1_000);
+        let mut submitter = CpuThread::new(&shared, &(), 0);
+        // The successor that it keeps, and one more.
+        submitter.ready(SlotIndex(0));
+        submitter.ready(SlotIndex(1));
+        assert_eq!(shared.queues[0].shown_state().waiting, 0);
+        submitter.share_kept();
+        submitter.show();
+        assert_eq!(shared.queues[0].shown_state().waiting, 2);
     }
 }

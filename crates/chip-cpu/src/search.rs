@@ -32,7 +32,7 @@ const FINE_BATCH: u32 = 4 * SUBMITS_PER_POLL;
 const FEW: usize = 3;
 /// Polls of that kind, in which nothing but a batch is taken.
 const BATCH_POLLS: u32 = 2;
-/// Polls in which a thread believes what the submitter shows of its queue: 30 to 100 µs. Only where the program does something
+/// Polls in which a thread reads what the submitter shows of its queue: 30 to 100 µs. Only where the program does something
 /// else between two submits does a task have to wait for the poll after them.
 const SHOWN_POLLS: u32 = 16;
 /// The submitter shows its tasks once in this many submits, and at every submit where tasks take this long.
@@ -111,9 +111,9 @@ impl Search {
         if patient { Demand::Batch } else { Demand::BatchOrUnmoved }
     }
 
-    /// Whether what a queue shows is enough for that; otherwise the thread reads the queue itself.
+    /// Whether the thread reads what a queue shows; otherwise it reads the queue itself.
     #[inline]
-    pub(crate) fn believes(&self, demand: Demand, victim: usize) -> bool {
+    pub(crate) fn reads_shown(&self, demand: Demand, victim: usize) -> bool {
         victim == 0 && demand != Demand::Any && self.polls < SHOWN_POLLS && self.naps == 0
     }
 
@@ -284,12 +284,12 @@ mod tests {
     }
 
     #[test]
-    fn what_the_submitter_shows_is_believed_for_a_while() {
+    fn what_the_submitter_shows_is_read_for_a_while() {
         let mut search = Search::new(1, 16);
-        assert!(search.believes(Demand::Batch, 0) && !search.believes(Demand::Batch, 2));
-        assert!(!search.believes(Demand::Any, 0), "the last thread that falls asleep must not miss a task");
+        assert!(search.reads_shown(Demand::Batch, 0) && !search.reads_shown(Demand::Batch, 2));
+        assert!(!search.reads_shown(Demand::Any, 0), "the last thread that falls asleep must not miss a task");
         (0..SHOWN_POLLS).for_each(|_| search.missed());
-        assert!(!search.believes(Demand::BatchOrUnmoved, 0));
+        assert!(!search.reads_shown(Demand::BatchOrUnmoved, 0));
         assert_eq!([coarse(), long()].map(|grain| shown_submits(&grain)), [SHOWN_SUBMITS, 1]);
     }
 

@@ -91,6 +91,9 @@ pub trait Chip {
     fn end(&mut self) {}
     /// Takes a task that became ready while it was submitted.
     fn publish(&mut self, task: SlotIndex);
+    /// Called at the end of every submit of a task that runs kernels.
+    #[inline]
+    fn submit_ended(&mut self) {}
     /// Called every [`SUBMITS_PER_POLL`](crate::limits::SUBMITS_PER_POLL) submits with the number of tasks of the current ring
     /// that are not known to be done: a chip whose submitter is one of its cores may run tasks now, before more wait than fit
     /// the caches. It must not wait for anything.

@@ -89,6 +89,7 @@ impl<C: Chip, P: Probe> Orchestrator<'_, C, P> {
     /// The handle of the task that was submitted last; now and then the chip is asked to run some.
     #[inline(always)]
     fn submitted(&mut self, ring: usize, local: u32) -> TaskHandle {
+        self.chip.submit_ended();
         self.since_poll += 1;
         if self.since_poll >= SUBMITS_PER_POLL {
             self.poll_progress(ring);
