@@ -25,6 +25,7 @@ use crate::api::orch::Orch;
 use crate::api::tensor::{RunNumber, TaskHandle, TensorRef, TensorTag};
 use crate::block::BlockRun;
 use crate::fault::{Fault, Result, TaskFailure};
+use crate::limits::SCOPE_DEPTH_MAX;
 use crate::live_runs::LiveRun;
 use crate::memory::{DirectMemory, RunMemory, Space, Spaces};
 use crate::submit::check::{check_call, writes};
@@ -272,6 +273,10 @@ impl Backend for Oracle<'_, '_> {
     }
 
     fn enter_scope(&mut self, site: Site, _inference: Inference) -> Result<()> {
+        // The root scope counts, and is not among them.
+        if self.sites.len() + 1 == SCOPE_DEPTH_MAX {
+            return Err(Fault::TooDeep { limit: SCOPE_DEPTH_MAX, site: site.to_string() }.into());
+        }
         self.sites.push(site);
         Ok(())
     }

@@ -255,7 +255,8 @@ impl<'d> Buffers<'d> {
         Ok((*view, unsafe { core::slice::from_raw_parts(space.base, view.bytes() as usize) }))
     }
 
-    /// What a buffer is, where it is, and what may be done to it there.
+    /// What a buffer is, where it is, and what may be done to it there. Before each run that follows it must be called again, if
+    /// the memory was written since: a chip may keep a copy of what it has seen.
     pub fn place(&mut self, id: BufferId) -> Result<(TensorView, Space, Permission)> {
         let index = self.index_of(id)?;
         let Buffer { space, view, permission, contents, .. } = &mut self.list[index];

@@ -4,6 +4,8 @@
 
 use ringlane_task::Explain;
 
+use crate::limits::{SCALARS_MAX, TENSORS_MAX};
+
 /// An error of a program that is known only at run time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
@@ -98,7 +100,9 @@ impl Explain for DynamicError {
                 "end each scope that you begin, also on the way of an error"
             }
             DynamicError::BadKernel { .. } => {
-                "give it a name, at most 69 tensors and 64 scalars, and a variable number only at the end"
+                return format!(
+                    "give it a name, at most {TENSORS_MAX} tensors and {SCALARS_MAX} scalars, and a variable number only at the end"
+                );
             }
             DynamicError::TooManyKernels { .. } => {
                 "make each kernel once, not once a run: a kernel is never freed"

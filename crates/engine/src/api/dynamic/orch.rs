@@ -25,6 +25,7 @@ pub struct DynOrch<'o> {
     // Of the submission that is being made: kept, so that no submit allocates.
     pub(super) args: Vec<Arg<'static>>,
     pub(super) after: Vec<TaskHandle>,
+    pub(super) marked: Vec<u16>,
     pub(super) outs: Vec<TensorRef>,
 }
 
@@ -42,8 +43,8 @@ impl<'s, 'p: 's> Orch<'s, 'p> {
     ) -> Result<R> {
         let mut open = OpenScopes::new();
         open.push();
-        let (args, after, outs) = (Vec::new(), Vec::new(), Vec::new());
-        let mut o = DynOrch { backend: &mut *self.backend, open, args, after, outs };
+        let (args, after, marked, outs) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut o = DynOrch { backend: &mut *self.backend, open, args, after, marked, outs };
         let tensors = tensors.iter().map(|given| o.made(given.tensor, given.view)).collect();
         let result = f(&mut o, tensors);
         let left = o.open.count - 1;

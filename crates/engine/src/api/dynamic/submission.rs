@@ -29,6 +29,7 @@ impl<'d, 'o, 'l> Submission<'d, 'o, 'l> {
     pub(super) fn new(o: &'d mut DynOrch<'o>, launch: Launch<'l>, site: Site) -> Self {
         o.args.clear();
         o.after.clear();
+        o.marked.clear();
         Submission { o, launch, site }
     }
 
@@ -130,7 +131,7 @@ impl<'d, 'o, 'l> Submission<'d, 'o, 'l> {
 
     /// Marks arguments, by index, to be captured where arguments are captured.
     pub fn mark(&mut self, args: &[u16]) {
-        self.o.backend.mark(args);
+        self.o.marked.extend_from_slice(args);
     }
 
     /// The task takes this long on a modelled chip; see [`Launch::taking`].
@@ -151,9 +152,12 @@ impl<'d, 'o, 'l> Submission<'d, 'o, 'l> {
     /// Submits the task. Its arguments are checked against the kernel's parameters, as in Rust.
     #[inline]
     pub fn send(self) -> Result<DynSubmitted<'d>> {
-        let DynOrch { backend, open, args, after, outs } = self.o;
+        let DynOrch { backend, open, args, after, marked, outs } = self.o;
         if outs.len() < args.len() {
             outs.resize(args.len(), TensorRef::default());
+        }
+        if !marked.is_empty() {
+            backend.mark(marked);
         }
         let call = Call { launch: &self.launch, args, after, site: self.site };
         let task = backend.submit(&call, outs).map_err(|error| error.at(self.site))?;

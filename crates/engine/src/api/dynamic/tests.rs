@@ -7,6 +7,7 @@ use ringlane_task::{Access, Scalar};
 
 use super::*;
 use crate::api::buffers::Permission;
+use crate::limits::SCOPE_DEPTH_MAX;
 use crate::oracle;
 use crate::prelude::*;
 
@@ -77,6 +78,17 @@ fn scopes_end_once_and_those_left_open_are_ended_with_an_error() {
         let before = o.alloc(u32, [1])?;
         o.dynamic(open).unwrap_err();
         o.read::<u32>(before).map(drop)
+    })
+    .unwrap();
+}
+
+#[test]
+fn scopes_that_are_nested_too_deeply_are_refused() {
+    let error = dynamic(|d| (0..SCOPE_DEPTH_MAX).try_for_each(|_| d.begin_scope(None))).unwrap_err();
+    assert_eq!(error.name(), "TooDeep");
+    dynamic(|d| {
+        (1..SCOPE_DEPTH_MAX).try_for_each(|_| d.begin_scope(None))?;
+        (1..SCOPE_DEPTH_MAX).try_for_each(|_| d.end_scope())
     })
     .unwrap();
 }
