@@ -53,6 +53,10 @@ pub enum NodeError {
         path: PathBuf,
         error: String,
     },
+    /// A plugin is noted after the program was identified.
+    LatePlugin {
+        path: PathBuf,
+    },
     /// A worker cannot be started.
     CannotStart {
         worker: String,
@@ -158,6 +162,7 @@ impl Explain for NodeError {
             NodeError::WrongArguments { .. } => "WrongArguments",
             NodeError::UnknownCallable { .. } => "UnknownCallable",
             NodeError::NoBuildId { .. } => "NoBuildId",
+            NodeError::LatePlugin { .. } => "LatePlugin",
             NodeError::CannotStart { .. } => "CannotStart",
             NodeError::StartFailed { .. } => "StartFailed",
             NodeError::StartTimedOut { .. } => "StartTimedOut",
@@ -188,6 +193,7 @@ impl Explain for NodeError {
             NodeError::WrongArguments { .. } => "the arguments are not what the callable takes",
             NodeError::UnknownCallable { .. } => "a worker does not have the callable",
             NodeError::NoBuildId { .. } => "the executable or a plugin cannot be identified",
+            NodeError::LatePlugin { .. } => "a plugin was loaded too late",
             NodeError::CannotStart { .. } => "a worker cannot be started",
             NodeError::StartFailed { .. } => "a worker failed during startup",
             NodeError::StartTimedOut { .. } => "a worker was not ready in time",
@@ -223,6 +229,9 @@ impl Explain for NodeError {
                 format!("digest {digest}; the worker has: {}", known.join(", "))
             }
             NodeError::NoBuildId { path, error } => format!("{}: {error}", path.display()),
+            NodeError::LatePlugin { path } => {
+                format!("{}: workers were started, or the program identified, before", path.display())
+            }
             NodeError::CannotStart { worker, doing, error } => format!("{worker}: {doing}: {error}"),
             NodeError::StartFailed { worker, error } => format!("{worker}: {}", error.without_hint()),
             NodeError::StartTimedOut { worker, after, captured_output } => {
@@ -276,6 +285,7 @@ impl Explain for NodeError {
                 "declare it with callable! in a crate that the worker's executable is built from; node and worker must have the same build and the same plugins"
             }
             NodeError::NoBuildId { .. } => "check that /proc is mounted and that the file can be read",
+            NodeError::LatePlugin { .. } => "load plugins before the first node or worker starts",
             NodeError::CannotStart { .. } => {
                 "check the limits of processes (`ulimit -u`) and descriptors (`ulimit -n`)"
             }

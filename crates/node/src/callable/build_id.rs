@@ -20,11 +20,13 @@ const NT_GNU_BUILD_ID: u32 = 3;
 
 const EXECUTABLE: &str = "/proc/self/exe";
 
+/// The identity of this program, once it was asked for.
+static ID: OnceLock<Result<Vec<u8>, NodeError>> = OnceLock::new();
 /// The identities of the plugins.
 static PLUGINS: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
 
 /// Makes a shared library that was loaded a part of what identifies this program, so that a worker that has loaded another build
-/// of it is refused. Call it before the first node or worker starts.
+/// of it is refused. Call it before the first node or worker starts: afterwards it is the error `LatePlugin`.
 ///
 /// ```
 /// let this = std::env::current_exe()?;
@@ -35,13 +37,15 @@ static PLUGINS: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
 /// ```
 pub fn note_plugin(library: &Path) -> Result<(), NodeError> {
     let id = identity_of(library)?;
+    if ID.get().is_some() {
+        return Err(NodeError::LatePlugin { path: library.to_path_buf() });
+    }
     PLUGINS.lock().unwrap_or_else(PoisonError::into_inner).push(id);
     Ok(())
 }
 
 /// The identity of the running executable with its plugins.
 pub(crate) fn get() -> Result<&'static [u8], NodeError> {
-    static ID: OnceLock<Result<Vec<u8>, NodeError>> = OnceLock::new();
     let id = ID.get_or_init(|| {
         let mut ids = vec![identity_of(Path::new(EXECUTABLE))?];
         ids.extend(PLUGINS.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned());
