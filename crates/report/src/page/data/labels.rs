@@ -6,12 +6,13 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
+use ringlane_insight::Instrument;
 use ringlane_insight::timeline::Timeline;
 use ringlane_task::{ScopeId, Ticks};
 use ringlane_trace::deps::DepsTask;
 use ringlane_trace::scopes::{ScopeRow, Scopes};
 
-use super::{Page, tick};
+use super::{NoteKind, Page, grouped, tick};
 use crate::page::columns::Coding::{Delta, Plain};
 use crate::page::columns::Column;
 use crate::page::limits::{ABREAST_MAX, SCOPES_MAX};
@@ -39,8 +40,13 @@ impl Page {
             }
         }
         let mut bands = bands(times, &scopes.scopes);
-        bands.sort_by_key(|band| Reverse(band.end.0 - band.start.0));
-        bands.truncate(SCOPES_MAX);
+        if bands.len() > SCOPES_MAX {
+            let (all, shown) = (grouped(bands.len()), grouped(SCOPES_MAX));
+            let text = format!("Of {all} labelled scopes, the swimlane shows the {shown} longest.");
+            self.note(Instrument::Scopes, NoteKind::LeftOut, text);
+            bands.sort_by_key(|band| Reverse(band.end.0 - band.start.0));
+            bands.truncate(SCOPES_MAX);
+        }
         bands.sort_by_key(|band| (band.level, band.start));
         let mut placed: Vec<_> = lanes(&bands).into_iter().zip(&bands).collect();
         placed.sort_by_key(|(lane, band)| (*lane, band.start));
