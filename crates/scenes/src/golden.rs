@@ -135,10 +135,16 @@ impl Check {
         Check { golden: Golden::default(), hash: 0xcbf2_9ce4_8422_2325 }
     }
 
+    /// Adds a value to the hash without comparing it: it has been compared in another way.
+    #[inline]
+    pub fn hash<T: Value>(&mut self, got: T) {
+        self.hash = (self.hash ^ got.bits()).wrapping_mul(0x0000_0100_0000_01b3);
+    }
+
     /// Compares one value.
     #[inline]
     pub fn value<T: Value>(&mut self, got: T, want: f64, tolerance: Tolerance) {
-        self.hash = (self.hash ^ got.bits()).wrapping_mul(0x0000_0100_0000_01b3);
+        self.hash(got);
         let (got, golden) = (got.as_f64(), &mut self.golden);
         golden.checked += 1;
         golden.failed += !tolerance.allows(got, want) as u64;
@@ -200,6 +206,14 @@ mod tests {
     #[test]
     fn an_empty_comparison_does_not_pass() {
         assert!(!Golden::compare::<f32>(&[], &[], Tolerance::EXACT).passed());
+    }
+
+    #[test]
+    fn what_is_only_hashed_is_not_counted_as_compared() {
+        let mut check = Check::new();
+        check.hash(7i32);
+        let golden = check.finish();
+        assert!(!golden.passed() && golden.output_hash != Check::new().finish().output_hash);
     }
 
     #[test]
