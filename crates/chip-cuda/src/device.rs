@@ -8,6 +8,7 @@ use core::fmt::Debug;
 use crate::entry::{Grid, Plain};
 use crate::error::DeviceError;
 use crate::nodes::{DeviceGraph, Node, Nodes};
+use crate::source::Entries;
 
 /// The address of memory on the device.
 pub(crate) type Address = u64;
@@ -58,8 +59,8 @@ pub(crate) trait Device: Send + Sync + Debug {
     /// As for `copy_in`, until that launch has begun. The bytes are in memory of [`alloc_mapped`](Self::alloc_mapped), and stay
     /// as they are until then.
     unsafe fn copy_in_before_launch(&self, from: &[u8], at: Address) -> Answer<()>;
-    /// Replaces the program. Nothing runs meanwhile.
-    fn load(&self, source: &str) -> Answer<()>;
+    /// Replaces the program, whose source has these entries. Nothing runs meanwhile.
+    fn load(&self, source: &str, entries: Entries) -> Answer<()>;
     /// Starts the program on this many blocks, once all earlier launches have ended. At most [`LAUNCHES_MAX`] are unfinished.
     ///
     /// # Safety
@@ -68,12 +69,12 @@ pub(crate) trait Device: Send + Sync + Debug {
     /// Launches each of these tasks, one after another.
     ///
     /// # Safety
-    /// A program is loaded, and the addresses of the nodes are what `device/node.h` says until the launch has ended.
+    /// A program with nodes is loaded, and the addresses of the nodes are what `device/node.h` says until the launch has ended.
     unsafe fn launch_nodes(&self, nodes: &[Node]) -> Answer<Launch>;
     /// Makes a graph of launches, one for each of these placed nodes.
     ///
     /// # Safety
-    /// A program is loaded, which stays; the addresses are what `device/node.h` says as long as the graph exists.
+    /// A program with nodes is loaded, which stays; the addresses are what `device/node.h` says as long as the graph exists.
     unsafe fn make_graph(&self, nodes: &Nodes) -> Answer<DeviceGraph>;
     /// Launches a graph that this device made, once all earlier launches have ended.
     ///

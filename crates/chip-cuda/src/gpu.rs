@@ -14,6 +14,7 @@ use crate::error::DeviceError;
 use crate::gpu_graph::GpuGraph;
 use crate::nodes::{DeviceGraph, Node, Nodes};
 use crate::nvrtc;
+use crate::source::Entries;
 
 /// Threads of a block; `rl_main` is compiled for them.
 const THREADS: u32 = 256;
@@ -47,8 +48,8 @@ pub(crate) struct Gpu {
 struct Program {
     module: sys::CUmodule,
     main: sys::CUfunction,
-    /// For a launch of each task.
-    node: sys::CUfunction,
+    /// For a launch of each task; none in programs that only have lists.
+    node: Option<sys::CUfunction>,
     /// Ends everything by a trap.
     stop: sys::CUfunction,
 }
@@ -259,7 +260,7 @@ impl Device for Gpu {
         unsafe { result::memcpy_htod_async(at, from, self.work) }.map_err(call("cuMemcpyHtoDAsync"))
     }
 
-    fn load(&self, source: &str) -> Answer<()> {
+    fn load(&self, source: &str, entries: Entries) -> Answer<()> {
         self.bind()?;
         let code = nvrtc::compile(source, self.architecture)?;
         // SAFETY: NVRTC made the code for this device.
@@ -269,14 +270,17 @@ impl Device for Gpu {
         let function =
             |name: &core::ffi::CStr| unsafe { result::module::get_function(module, name.to_owned()) };
         let main = function(c"rl_main").map_err(call("cuModuleGetFunction"))?;
-        let node = function(c"rl_node").map_err(call("cuModuleGetFunction"))?;
+        let node = match entries {
+            Entries::Lists => None,
+            Entries::ListsAndNodes => Some(function(c"rl_node").map_err(call("cuModuleGetFunction"))?),
+        };
         let stop = function(c"rl_stop").map_err(call("cuModuleGetFunction"))?;
         // Later, while a kernel runs that does not return, it could not be loaded.
         // SAFETY: the function is of that module.
         unsafe { sys::cuFuncLoad(stop) }.result().map_err(call("cuFuncLoad"))?;
         self.replace(Some(Program { module, main, node, stop }));
         let scratch = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-        for function in [main, node] {
+        for function in [Some(main), node].into_iter().flatten() {
             // SAFETY: the function is of that module.
             unsafe { result::function::set_function_attribute(function, scratch, SCRATCH_BYTES as i32) }
                 .map_err(call("cuFuncSetAttribute"))?;
@@ -307,13 +311,13 @@ impl Device for Gpu {
 
     unsafe fn launch_nodes(&self, nodes: &[Node]) -> Answer<Launch> {
         self.bind()?;
-        let program = self.program();
+        let function = self.program().node.expect("the caller loaded a program with nodes");
         for node in nodes {
             let mut node = *node;
             let mut params = [(&raw mut node).cast::<c_void>()];
             let (grid, block, scratch) = ((node.blocks, 1, 1), (THREADS, 1, 1), scratch_of(&node));
             // SAFETY: the caller vouches for the node; the driver copies it before the call returns.
-            unsafe { result::launch_kernel(program.node, grid, block, scratch, self.work, &mut params) }
+            unsafe { result::launch_kernel(function, grid, block, scratch, self.work, &mut params) }
                 .map_err(call("cuLaunchKernel"))?;
         }
         self.launched()
@@ -321,9 +325,9 @@ impl Device for Gpu {
 
     unsafe fn make_graph(&self, nodes: &Nodes) -> Answer<DeviceGraph> {
         self.bind()?;
-        let program = self.program();
+        let function = self.program().node.expect("the caller loaded a program with nodes");
         // SAFETY: the caller's promise.
-        let graph = unsafe { GpuGraph::new(program.node, THREADS, nodes) }?;
+        let graph = unsafe { GpuGraph::new(function, THREADS, nodes) }?;
         Ok(Box::new(graph))
     }
 

@@ -15,6 +15,7 @@ use crate::device::{Address, Answer, Device, Launch, Mapped};
 use crate::entry::Grid;
 use crate::error::DeviceError;
 use crate::nodes::{DeviceGraph, Node, Nodes};
+use crate::source::Entries;
 
 /// Blocks that run at the same time: more than the cores of most machines that test, so that blocks meet.
 const BLOCKS: u32 = 4;
@@ -141,7 +142,7 @@ impl Device for HostThreads {
         unsafe { self.copy_in(from, at) }
     }
 
-    fn load(&self, source: &str) -> Answer<()> {
+    fn load(&self, source: &str, _: Entries) -> Answer<()> {
         let library = compile(source)?;
         *self.library.lock().expect("no panic while it is held") = Some(library);
         Ok(())

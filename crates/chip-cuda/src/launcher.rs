@@ -14,7 +14,7 @@ use crate::nodes::{Nodes, Places};
 use crate::policy::Policy;
 use crate::pool::{Memory, Pool};
 use crate::silence::BlockOf;
-use crate::source::{Bounds, Machine, program};
+use crate::source::{Bounds, Entries, Machine, program};
 
 /// How often the clocks are compared; the shortest comparison counts.
 const COMPARISONS: u32 = 5;
@@ -78,6 +78,7 @@ pub(crate) enum Timing {
 pub(crate) struct Launcher {
     device: Arc<dyn Device>,
     machine: Machine,
+    entries: Entries,
     /// Kernels that were used, by their numbers.
     kernels: Vec<&'static Kernel>,
     /// How many of them are in the program that is loaded; none before the first one is.
@@ -104,7 +105,7 @@ pub(crate) struct Launcher {
 unsafe impl Send for Launcher {}
 
 impl Launcher {
-    pub(crate) fn new(device: Arc<dyn Device>, machine: Machine) -> Answer<Self> {
+    pub(crate) fn new(device: Arc<dyn Device>, machine: Machine, entries: Entries) -> Answer<Self> {
         let boards = device.alloc_mapped((u64::from(device.blocks()) + 1) * size_of::<Board>() as u64)?;
         let halt = device.alloc(size_of::<u32>() as u64)?;
         // SAFETY: the word is new.
@@ -113,6 +114,7 @@ impl Launcher {
         Ok(Launcher {
             device,
             machine,
+            entries,
             kernels: Vec::new(),
             loaded: None,
             boards,
@@ -155,8 +157,8 @@ impl Launcher {
             return Ok(());
         }
         debug_assert_eq!(self.in_flight, 0);
-        let source = program(&self.kernels, self.machine, Bounds::from_environment());
-        if let Err(error) = self.device.load(&source) {
+        let source = program(&self.kernels, self.machine, Bounds::from_environment(), self.entries);
+        if let Err(error) = self.device.load(&source, self.entries) {
             // A body that does not compile stays out of the next program.
             self.kernels.truncate(self.loaded.unwrap_or(0));
             return Err(error);

@@ -2,6 +2,8 @@
 
 #![forbid(unsafe_code)]
 
+use crate::source::Entries;
+
 /// The policies by name; the first is the default.
 pub(crate) const NAMES: &[&str] = &["lists", "cuda-graph", "launches"];
 
@@ -24,6 +26,14 @@ impl Policy {
             Some("cuda-graph") => Policy::CudaGraph,
             Some("launches") => Policy::Launches,
             _ => Policy::Lists,
+        }
+    }
+
+    /// What it launches. Also with a launch for each task, lists are used to compare clocks, and where tasks run one at a time.
+    pub(crate) fn entries(self) -> Entries {
+        match self {
+            Policy::Lists => Entries::Lists,
+            Policy::CudaGraph | Policy::Launches => Entries::ListsAndNodes,
         }
     }
 }

@@ -116,7 +116,7 @@ impl CudaRuntime {
     fn on(device: Arc<dyn Device>, machine: Machine, config: &CallConfig, policy: Policy) -> Result<Self> {
         let capacities = Capacities::of(config);
         rings_fit(&capacities, device.free_bytes()?)?;
-        let launcher = Launcher::new(device.clone(), machine)?;
+        let launcher = Launcher::new(device.clone(), machine, policy.entries())?;
         let mut heaps = Vec::new();
         let heap = |bytes| {
             let memory = launcher.reserve(bytes)?;

@@ -7,7 +7,7 @@
 //! rows.h      products with rows of bf16 weights
 //! attention.h attention over pages of keys and values
 //! worker.h    the lists of entries                   │
-//! node.h      a launch for each task, to compare     ┘
+//! node.h      a launch for each task, to compare     ┘ only if asked for
 //! bodies      one function for each kernel, with #line back to the Rust file
 //! rl_dispatch a switch over their numbers
 //! ```
@@ -22,15 +22,16 @@ use ringlane_task::DType;
 use crate::planted;
 
 /// The files of the device runtime, in the order in which they include each other.
-const RUNTIME: [(&str, &str); 7] = [
+const RUNTIME: [(&str, &str); 6] = [
     ("platform.h", include_str!("../device/platform.h")),
     ("tensors.h", include_str!("../device/tensors.h")),
     ("body.h", include_str!("../device/body.h")),
     ("rows.h", include_str!("../device/rows.h")),
     ("attention.h", include_str!("../device/attention.h")),
     ("worker.h", include_str!("../device/worker.h")),
-    ("node.h", include_str!("../device/node.h")),
 ];
+/// What a launch for each task needs besides.
+const NODE: (&str, &str) = ("node.h", include_str!("../device/node.h"));
 
 /// What a program is compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +40,15 @@ pub enum Machine {
     Gpu,
     /// Threads of this machine, each of which is a block.
     HostThreads,
+}
+
+/// What can be launched. The compiler for GPUs compiles every body once for each of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entries {
+    /// `rl_main`, which works off lists.
+    Lists,
+    /// `rl_node` as well, which runs one task: only comparisons use it.
+    ListsAndNodes,
 }
 
 /// Whether indices of views are checked.
@@ -60,7 +70,7 @@ impl Bounds {
 
 /// The source of a program with these kernels; the number of a kernel in it is its place. A kernel without a body for GPUs
 /// has no case: nothing is sent to the device for it.
-pub fn program(kernels: &[&Kernel], machine: Machine, bounds: Bounds) -> String {
+pub fn program(kernels: &[&Kernel], machine: Machine, bounds: Bounds, entries: Entries) -> String {
     let mut text = String::new();
     if machine == Machine::HostThreads {
         text.push_str("#define RL_HOST 1\n");
@@ -68,7 +78,8 @@ pub fn program(kernels: &[&Kernel], machine: Machine, bounds: Bounds) -> String 
     if bounds == Bounds::Checked {
         text.push_str("#define RL_CHECK 1\n");
     }
-    for (name, file) in RUNTIME {
+    let node = (entries == Entries::ListsAndNodes).then_some(NODE);
+    for (name, file) in RUNTIME.into_iter().chain(node) {
         let lines =
             file.lines().filter(|line| !line.starts_with("#pragma once") && !line.starts_with("#include \""));
         // A line that is left out keeps its number.
@@ -157,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_body_becomes_a_function_with_the_parameters_of_its_kernel_at_its_own_line() {
-        let text = program(&[&WITHOUT, &MIX], Machine::Gpu, Bounds::Unchecked);
+        let text = program(&[&WITHOUT, &MIX], Machine::Gpu, Bounds::Unchecked, Entries::Lists);
         for part in [
             "rl_slice<const float> x = rl_take<rl_slice<const float>>::from(rl_given);",
             "rl_view<const int32_t, 2> m =",
@@ -172,8 +183,11 @@ mod tests {
         }
         assert!(!text.contains("rl_kernel_0") && !text.contains("RL_HOST 1") && !text.contains("RL_CHECK 1"));
         assert!(!text.contains("#include \""), "one translation unit, without files");
+        assert!(!text.contains("rl_node"), "nothing that only comparisons use");
+        let compared = program(&[&MIX], Machine::Gpu, Bounds::Unchecked, Entries::ListsAndNodes);
+        assert!(compared.contains("void __launch_bounds__(256) rl_node("));
         assert!(
-            program(&[], Machine::HostThreads, Bounds::Checked)
+            program(&[], Machine::HostThreads, Bounds::Checked, Entries::Lists)
                 .starts_with("#define RL_HOST 1\n#define RL_CHECK 1\n")
         );
     }

@@ -6,7 +6,7 @@
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use ringlane_chip_cuda::source::{Bounds, Machine, program};
+use ringlane_chip_cuda::source::{Bounds, Entries, Machine, program};
 use ringlane_engine::api::kernel::registered_kernels;
 use ringlane_scenes as _;
 
@@ -23,7 +23,7 @@ pub enum Threads {
 
 /// The source for this machine's threads; the number of a kernel is its place among the registered ones.
 pub fn host_source(bounds: Bounds) -> String {
-    program(&registered_kernels(), Machine::HostThreads, bounds)
+    program(&registered_kernels(), Machine::HostThreads, bounds, Entries::ListsAndNodes)
 }
 
 /// The C++ compiler, if there is one.
