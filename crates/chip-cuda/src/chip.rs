@@ -24,7 +24,8 @@ use ringlane_engine::slot::{SlotIndex, TaskRecord};
 use ringlane_engine::table::Table;
 use ringlane_task::{CoreId, Ticks};
 
-use crate::batch::{Batch, BatchTask};
+use crate::alone::LaunchedBlocks;
+use crate::batch::Batch;
 use crate::clock::CudaClock;
 use crate::device::{Address, Answer, Device};
 use crate::encode::push;
@@ -258,7 +259,7 @@ impl<'t, P: Probe> CudaChip<'t, P> {
     }
 
     /// An error of a device that stopped, with the names of what ran there.
-    fn explained(
+    pub(crate) fn explained(
         &mut self,
         error: DeviceError,
         task: impl Fn(u32) -> Option<(SlotIndex, TaskRecord)>,
@@ -305,23 +306,19 @@ impl<'t, P: Probe> CudaChip<'t, P> {
         self.alone = true;
         for task in 0..sent.tasks.len() as u32 {
             let Some((slot, record)) = sent.tasks[task as usize] else { continue };
-            let places = sent.batch.places_of(task);
-            let ended = |place: (u32, u32)| outcome.ended(&sent.lists, place);
-            let failed = outcome.failed.iter().any(|block| block.task == task);
-            if failed || places.clone().all(ended) {
-                self.settle_task(sent, outcome, task, launched);
-            } else if !places.clone().any(ended) {
-                self.run_alone(slot);
-            } else {
-                let missing = (0u32..).zip(places).filter(|&(_, place)| !ended(place));
-                let missing: Vec<u32> = missing.map(|(index, _)| index).collect();
-                self.run_blocks_alone(slot, &record, &missing);
+            let failed =
+                |index| outcome.failed.iter().any(|block| (block.task, block.index) == (task, index));
+            let is_through = |(index, place)| failed(index) || outcome.ended(&sent.lists, place);
+            let mut blocks = (0u32..).zip(sent.batch.places_of(task)).map(is_through);
+            match (blocks.clone().any(|through| through), blocks.all(|through| through)) {
+                (_, true) => self.settle_task(sent, outcome, task, launched),
+                (false, _) => self.run_alone(slot),
+                _ => self.run_rest(slot, &record, &LaunchedBlocks { sent, outcome, task, launched }),
             }
         }
     }
 
-    /// Completes a task whose blocks ran on the device. Blocks that neither ended nor failed did not run because another one
-    /// of their task failed.
+    /// Completes a task all of whose blocks ran on the device.
     fn settle_task(&mut self, sent: &Sent, outcome: &Outcome, task: u32, launched: u64) {
         let Some((slot, record)) = sent.tasks[task as usize] else { return };
         // The device did that, and tasks that follow may have written the memory since.
@@ -330,12 +327,10 @@ impl<'t, P: Probe> CudaChip<'t, P> {
         // A task without blocks has a place too.
         for (index, place) in (0..record.total_blocks()).zip(sent.batch.places_of(task)) {
             let failure = outcome.failed.iter().find(|block| block.task == task && block.index == index);
-            if failure.is_some() || outcome.ended(&sent.lists, place) {
-                let result = failure.map_or(Ok(()), |block| Err(KernelError::new(&block.text)));
-                executor.end_block(slot, &record, index, result);
-                if let Some(times) = outcome.times.get(sent.lists.number_of(place) as usize) {
-                    self.show(&record, index, times, launched);
-                }
+            let result = failure.map_or(Ok(()), |block| Err(KernelError::new(&block.text)));
+            executor.end_block(slot, &record, index, result);
+            if let Some(times) = outcome.times.get(sent.lists.number_of(place) as usize) {
+                self.show(&record, index, times, launched);
             }
             executor.finish_block(slot);
         }
@@ -344,7 +339,7 @@ impl<'t, P: Probe> CudaChip<'t, P> {
     }
 
     /// Shows a block to the probe, and when it ended on the clock.
-    fn show(&self, record: &TaskRecord, index: u32, times: &Times, launched: u64) {
+    pub(crate) fn show(&self, record: &TaskRecord, index: u32, times: &Times, launched: u64) {
         if !P::WATCHES_CORES {
             return;
         }
@@ -369,74 +364,6 @@ impl<'t, P: Probe> CudaChip<'t, P> {
             counters: &[times.cycles, end - start, u64::from(times.processor)],
             work: None,
         });
-    }
-
-    /// Runs one task whose predecessors are complete, by the rules for tasks after a failure.
-    pub(crate) fn run_alone(&mut self, slot: SlotIndex) {
-        let executor = self.executor(0);
-        // SAFETY: everything that it follows is complete, and nobody else runs it.
-        let record = unsafe { executor.record(slot) };
-        // SAFETY: as above; called once.
-        if unsafe { executor.open(slot, &record) } {
-            let all: Vec<u32> = (0..record.total_blocks()).collect();
-            return self.run_blocks_alone(slot, &record, &all);
-        }
-        // SAFETY: it is marked as skipped.
-        unsafe { executor.complete(slot, &record, |_| {}) };
-    }
-
-    /// Runs the missing blocks of a task, and completes it.
-    fn run_blocks_alone(&mut self, slot: SlotIndex, record: &TaskRecord, missing: &[u32]) {
-        let executor = self.executor(0);
-        let result = self.launch_blocks(record, missing);
-        let result = result.map_err(|error| self.explained(error, |_| Some((slot, *record))));
-        if let Err(error) = &result {
-            self.table.abort_run(error.clone());
-        }
-        for index in 0..record.total_blocks() {
-            let failure = result.as_ref().ok().and_then(|(_, outcome, _)| {
-                outcome.failed.iter().find(|block| missing.get(block.index as usize) == Some(&index))
-            });
-            let result_of = match (&result, failure) {
-                (Err(error), _) => Err(KernelError::new(error)),
-                (_, Some(block)) => Err(KernelError::new(&block.text)),
-                _ => Ok(()),
-            };
-            executor.end_block(slot, record, index, result_of);
-            if let Ok((sent, outcome, launched)) = &result
-                && let Some(number) = missing.iter().position(|&one| one == index)
-                && let Some(place) = sent.batch.places_of(0).nth(number)
-                && (failure.is_some() || outcome.ended(&sent.lists, place))
-                && let Some(times) = outcome.times.get(sent.lists.number_of(place) as usize)
-            {
-                self.show(record, index, times, *launched);
-            }
-            executor.finish_block(slot);
-        }
-        self.clock.show_present();
-        // SAFETY: all its blocks ran, and it is completed once.
-        unsafe { executor.complete(slot, record, |_| {}) };
-    }
-
-    fn launch_blocks(&mut self, record: &TaskRecord, blocks: &[u32]) -> Answer<(Sent, Outcome, u64)> {
-        let spaces = self.spaces()?;
-        let executor = self.executor(0);
-        // SAFETY: the caller holds the task.
-        unsafe { self.externals.note_writes(&executor, record) };
-        let mut batch = Batch::new(self.device.blocks());
-        let mut encoded = Vec::with_capacity(blocks.len());
-        for &index in blocks {
-            // SAFETY: the caller holds the task.
-            let block = unsafe { executor.encoded(record, index) };
-            encoded.push((self.launcher.number_of(block.kernel)?, block));
-        }
-        batch.push(&BatchTask { predecessors: &[], makes_outputs: record.flags.has_outputs() }, &encoded);
-        let mut lists = self.launcher.upload(&batch, Upload::WithLaunch)?;
-        let (launched, timing) = (self.clock.present(), self.timing());
-        // SAFETY: nothing else runs; the memory stays until the task is complete.
-        let started = unsafe { self.launcher.start(&mut lists, spaces, timing) }?;
-        let outcome = self.launcher.finish(&lists, started, timing)?;
-        Ok((Sent { tasks: Vec::new(), batch, lists }, outcome, launched))
     }
 }
 

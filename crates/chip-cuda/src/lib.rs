@@ -7,6 +7,7 @@
 //! The engine infers the dependencies; the device resolves them: each of its blocks works off a list of entries and waits for the
 //! flags of what an entry follows. `docs/cuda.md` describes how to write a body, and what the limits are.
 
+mod alone;
 mod batch;
 mod cache;
 mod chip;

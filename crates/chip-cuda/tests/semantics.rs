@@ -28,6 +28,14 @@ kernel! { static FAIL_IF = any fn(y: &mut [u32], at: u32) -> KernelResult {
     y[0] += 1;
     Ok(())
 } cuda "if (y[0] % 16u == at) { rl_fail(\"on purpose\"); return; } rl_sync(); rl_one y[0] += 1u;" }
+kernel! { static FAIL_SOME = any fn(y: &mut [u32], block: Block) -> KernelResult {
+    y.fill(block.index.0 + 1);
+    if block.index.0 % 3 == 1 { return Err(KernelError::new(format!("block {} fails", block.index.0))); }
+    Ok(())
+} cuda "rl_each(i, y.len()) y[i] = block.index + 1u;
+    rl_sync();
+    if (block.index == 1) { rl_fail(\"block 1 fails\"); return; }
+    if (block.index % 3u == 1u) rl_fail(\"a later block fails\");" }
 // No run uses it, so that nobody hears of its mistake.
 kernel! { static UNUSED = any fn(y: &mut [u32]) { y[0] = 1; } cuda "y[0] = no_such_name_either;" }
 kernel! { static HOST_ONLY = any fn(y: &mut [u32]) { y[0] = 1; } }
@@ -155,6 +163,25 @@ fn a_task_that_fails_is_named_with_its_cause_and_only_what_reads_its_bytes_is_sk
     });
     again.result.unwrap();
     assert_eq!(data.get::<u32>(id).unwrap()[..2], [100, 100]);
+}
+
+#[test]
+fn all_blocks_of_a_failed_task_run_and_the_first_one_that_fails_is_named() {
+    let Some(mut runtime) = runtime(&CallConfig::default()) else { return };
+    let blocks = 8 * TILES;
+    // Which of the blocks had begun when one failed is chance.
+    for _ in 0..40 {
+        let (mut data, id) = buffers();
+        let run = runtime.run_at(Location::caller(), &mut data, &(), |o| {
+            let all = o.external(id)?;
+            o.submit(FAIL_SOME.blocks(blocks), [all.write().split(0)]).map(drop)
+        });
+        let error = run.result.unwrap_err();
+        assert!(error.detail().contains("block 1 fails"), "{error}");
+        assert_eq!((run.report.blocks, run.report.failed), (u64::from(blocks), 1));
+        let expected: Vec<u32> = (0..TILES * LEN).map(|i| i / (TILES * LEN / blocks) + 1).collect();
+        assert_eq!(data.get::<u32>(id).unwrap(), expected);
+    }
 }
 
 #[test]
