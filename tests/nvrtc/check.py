@@ -5,14 +5,13 @@
     tests/nvrtc/check.py program.cu
 
 NVRTC comes from PyPI. The check fails if the program does not compile, or if its PTX has a non-coherent load
-(ld.global.nc): such a load can be stale in a kernel that does not end. It reports the registers, the stack and the
-spills of each function.
+(ld.global.nc): such a load can be stale in a kernel that does not end. `ringlane kernels -p cuda` reports the registers
+and the spills of each kernel.
 """
 
 import argparse
 import ctypes
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
@@ -68,34 +67,6 @@ class Nvrtc:
         return output, log
 
 
-def with_entries(source, kernels):
-    """The program with an entry for each kernel: the assembler reports the registers of entries only."""
-    entry = 'extern "C" __global__ void rl_entry_{0}(rl_args a) {{ rl_kernel_{0}(a); }}\n'
-    return source + "".join(entry.format(number) for number in kernels)
-
-
-def report(log, kernels):
-    """Prints a table of the kernels from the log of the assembler, and the lines that say something else."""
-    registers, frames, rest, function = {}, {}, [], None
-    for line in log.splitlines():
-        if start := re.search(r"(?:Compiling entry function|Function properties for) '?(\w+)", line):
-            number = re.search(r"rl_(?:kernel|entry)_(\d+)", start[1])
-            function = kernels[number[1]] if number else start[1]
-        elif frame := re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", line):
-            # Of a kernel, its entry comes first.
-            frames[function] = frame.groups()
-        elif used := re.search(r"Used (\d+) registers", line):
-            registers[function] = used[1]
-        elif line.strip() and not re.search(r"Compile time|bytes gmem", line):
-            rest.append(line)
-    print(f"  {'kernel':16}{'registers':>10}{'stack':>8}{'spill stores':>14}{'spill loads':>13}")
-    for name in [*kernels.values(), "rl_main"]:
-        stack, stores, loads = frames[name]
-        print(f"  {name:16}{registers[name]:>10}{stack:>8}{stores:>14}{loads:>13}")
-    for line in rest:
-        print(line)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("source", type=pathlib.Path, help="the program")
@@ -114,14 +85,11 @@ def main():
         args.ptx.write_bytes(ptx.rstrip(b"\0"))
     stale = [line.strip() for line in ptx.decode().splitlines() if "ld.global.nc" in line]
 
-    kernels = dict(re.findall(r"case (\d+): .*// (.*)", source))
-    options = [*OPTIONS, "--gpu-architecture=sm_90", "--ptxas-options=-v"]
-    whole = with_entries(source, kernels).encode()
-    cubin, log = nvrtc.compile(whole, args.source.name, options, "CUBIN")
+    options = [*OPTIONS, "--gpu-architecture=sm_90"]
+    cubin, log = nvrtc.compile(source.encode(), args.source.name, options, "CUBIN")
     if cubin is None:
         sys.exit(f"{log}\nerror: {args.source} does not assemble for sm_90")
-    print(f"{args.source}: {len(ptx):,} bytes of PTX; assembles for sm_90")
-    report(log, kernels)
+    print(f"{args.source}: {len(ptx):,} bytes of PTX, {len(cubin):,} bytes for sm_90")
     if stale:
         sys.exit("\n".join(stale) + f"\nerror: {len(stale)} non-coherent loads, which can be stale")
 

@@ -209,7 +209,8 @@ extern "C" void rl_host_block(const rl_grid *g, u32 index) {
     rl_block_main(*g);
 }
 #else
-extern "C" __global__ void __launch_bounds__(256) rl_main(rl_grid g) { rl_block_main(g); }
+// One block fits on a processor, because of its scratch memory. Without the 1, the compiler leaves registers for a second one.
+extern "C" __global__ void __launch_bounds__(256, 1) rl_main(rl_grid g) { rl_block_main(g); }
 // Ends everything that runs on the device, in the only way there is: the context is lost.
 extern "C" __global__ void rl_stop(u32 now) { if (now) asm volatile("trap;"); }
 #endif

@@ -23,7 +23,7 @@ const SCRATCH_BYTES: u32 = 160 * 1024;
 /// How long a device gets to end what runs.
 const STOP: Duration = Duration::from_secs(5);
 /// The oldest architecture whose memory operations the device runtime uses.
-const ARCHITECTURE_MIN: u32 = 80;
+pub(crate) const ARCHITECTURE_MIN: u32 = 80;
 
 /// A GPU.
 #[derive(Debug)]
@@ -86,6 +86,28 @@ pub(crate) fn unavailable() -> Option<DeviceError> {
     }
 }
 
+/// The architecture of the first device, if there is one.
+pub(crate) fn architecture() -> Option<u32> {
+    // SAFETY: it tries to load a library of NVIDIA's, whose initializers are trusted.
+    if !unsafe { sys::is_culib_present() } || result::init().is_err() {
+        return None;
+    }
+    architecture_of(result::device::get(0).ok()?).ok()
+}
+
+fn architecture_of(device: sys::CUdevice) -> Answer<u32> {
+    use sys::CUdevice_attribute_enum as A;
+    let major = attribute(device, A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
+    let minor = attribute(device, A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
+    Ok(major * 10 + minor)
+}
+
+fn attribute(device: sys::CUdevice, attribute: sys::CUdevice_attribute) -> Answer<u32> {
+    // SAFETY: the device was given out by the driver.
+    let value = unsafe { result::device::get_attribute(device, attribute) };
+    value.map(|value| value as u32).map_err(call("cuDeviceGetAttribute"))
+}
+
 fn reason(error: DriverError) -> String {
     let text = error.error_string().map(|text| text.to_string_lossy().into_owned());
     text.unwrap_or_else(|_| format!("{:?}", error.0))
@@ -112,16 +134,11 @@ impl Gpu {
             return Err(error);
         }
         let device = result::device::get(0).map_err(call("cuDeviceGet"))?;
-        let attribute = |attribute| {
-            // SAFETY: the device was just given out by the driver.
-            unsafe { result::device::get_attribute(device, attribute) }.map_err(call("cuDeviceGetAttribute"))
-        };
-        use sys::CUdevice_attribute_enum as A;
-        let major = attribute(A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)? as u32;
-        let minor = attribute(A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)? as u32;
-        let processors = attribute(A::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)? as u32;
-        let architecture = major * 10 + minor;
+        let processors =
+            attribute(device, sys::CUdevice_attribute_enum::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
+        let architecture = architecture_of(device)?;
         if architecture < ARCHITECTURE_MIN {
+            let (major, minor) = (architecture / 10, architecture % 10);
             return Err(DeviceError::DeviceUnavailable {
                 detail: format!("the device has compute capability {major}.{minor}, at least 8.0 is needed"),
                 hint: "run on another device or platform",

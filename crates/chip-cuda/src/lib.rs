@@ -32,6 +32,7 @@ pub mod planted;
 mod policy;
 mod pool;
 mod replay;
+pub mod resources;
 mod runtime;
 mod silence;
 pub mod source;

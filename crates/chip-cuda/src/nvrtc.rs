@@ -14,49 +14,81 @@ pub(crate) fn is_present() -> bool {
     unsafe { sys::is_culib_present() }
 }
 
+/// An error without the library.
+pub(crate) fn require() -> Answer<()> {
+    if is_present() {
+        return Ok(());
+    }
+    Err(DeviceError::DeviceUnavailable {
+        detail: "NVRTC is not installed (libnvrtc.so not found)".to_string(),
+        hint: "install NVRTC of CUDA 13, and let LD_LIBRARY_PATH name its directory",
+    })
+}
+
 /// The program's machine code for an architecture such as `90`.
 pub(crate) fn compile(source: &str, architecture: u32) -> Answer<Vec<u8>> {
-    if !is_present() {
-        return Err(DeviceError::DeviceUnavailable {
-            detail: "NVRTC is not installed (libnvrtc.so not found)".to_string(),
-            hint: "install NVRTC of CUDA 13, and let LD_LIBRARY_PATH name its directory",
-        });
-    }
-    let options = [
-        format!("--gpu-architecture=sm_{architecture}"),
-        "--std=c++17".to_string(),
-        "--fmad=true".to_string(),
-        "-default-device".to_string(),
-    ];
+    require()?;
+    let options = options(architecture);
     let cached = Cached::of(&[source, &options.join(" "), &version()], "cubin");
     if let Some(code) = cached.read() {
         return Ok(code);
     }
-    let code = build(source, &options)?;
+    let code = build(source, &options)?.code;
     cached.write(&code);
     Ok(code)
 }
 
-fn version() -> String {
+/// What the assembler reports of a program.
+pub(crate) fn assembler_report(source: &str, architecture: u32) -> Answer<String> {
+    require()?;
+    let mut options = options(architecture).to_vec();
+    options.push("--ptxas-options=-v".to_string());
+    let cached = Cached::of(&[source, &options.join(" "), &version()], "report");
+    if let Some(log) = cached.read().and_then(|bytes| String::from_utf8(bytes).ok()) {
+        return Ok(log);
+    }
+    let log = build(source, &options)?.log;
+    cached.write(log.as_bytes());
+    Ok(log)
+}
+
+fn options(architecture: u32) -> [String; 4] {
+    [
+        format!("--gpu-architecture=sm_{architecture}"),
+        "--std=c++17".to_string(),
+        "--fmad=true".to_string(),
+        "-default-device".to_string(),
+    ]
+}
+
+/// The version of the library, which is there.
+pub(crate) fn version() -> String {
     let (mut major, mut minor) = (0, 0);
     // SAFETY: both places are valid; the library is present.
     let _ = unsafe { sys::nvrtcVersion(&mut major, &mut minor) };
     format!("{major}.{minor}")
 }
 
-fn build(source: &str, options: &[String]) -> Answer<Vec<u8>> {
+/// What a compilation gives.
+struct Built {
+    code: Vec<u8>,
+    log: String,
+}
+
+fn build(source: &str, options: &[String]) -> Answer<Built> {
     let failed = |log: String| DeviceError::DeviceProgram { log };
     let text = CString::new(source).map_err(|_| failed("a body contains a NUL byte".to_string()))?;
     let program = result::create_program(&text, None).map_err(|error| failed(format!("{error:?}")))?;
     // SAFETY: the program was just made, and is destroyed below, once.
     let compiled = unsafe { result::compile_program(program, options) };
-    let code = match compiled {
-        Ok(()) => code_of(program).map_err(failed),
-        Err(error) => Err(failed(log_of(program).unwrap_or_else(|| format!("{error:?}")))),
+    let log = log_of(program);
+    let built = match compiled {
+        Ok(()) => code_of(program).map_err(failed).map(|code| Built { code, log: log.unwrap_or_default() }),
+        Err(error) => Err(failed(log.unwrap_or_else(|| format!("{error:?}")))),
     };
     // SAFETY: as above.
     let _ = unsafe { result::destroy_program(program) };
-    code
+    built
 }
 
 fn log_of(program: sys::nvrtcProgram) -> Option<String> {

@@ -21,15 +21,16 @@ use ringlane_task::DType;
 
 use crate::planted;
 
-/// The files of the device runtime, in the order in which they include each other.
-const RUNTIME: [(&str, &str); 6] = [
+/// The files that bodies use, in the order in which they include each other.
+const BODIES: [(&str, &str); 5] = [
     ("platform.h", include_str!("../device/platform.h")),
     ("tensors.h", include_str!("../device/tensors.h")),
     ("body.h", include_str!("../device/body.h")),
     ("rows.h", include_str!("../device/rows.h")),
     ("attention.h", include_str!("../device/attention.h")),
-    ("worker.h", include_str!("../device/worker.h")),
 ];
+/// What lists need besides.
+const WORKER: (&str, &str) = ("worker.h", include_str!("../device/worker.h"));
 /// What a launch for each task needs besides.
 const NODE: (&str, &str) = ("node.h", include_str!("../device/node.h"));
 
@@ -78,15 +79,9 @@ pub fn program(kernels: &[&Kernel], machine: Machine, bounds: Bounds, entries: E
     if bounds == Bounds::Checked {
         text.push_str("#define RL_CHECK 1\n");
     }
-    let node = (entries == Entries::ListsAndNodes).then_some(NODE);
-    for (name, file) in RUNTIME.into_iter().chain(node) {
-        let lines =
-            file.lines().filter(|line| !line.starts_with("#pragma once") && !line.starts_with("#include \""));
-        // A line that is left out keeps its number.
-        let _ = writeln!(text, "#line 1 \"{name}\"");
-        let kept: Vec<&str> = lines.collect();
-        text.push_str(&kept.join("\n"));
-        text.push('\n');
+    BODIES.into_iter().chain([WORKER]).for_each(|file| include(&mut text, file));
+    if entries == Entries::ListsAndNodes {
+        include(&mut text, NODE);
     }
     for (number, kernel) in kernels.iter().enumerate() {
         if let Some(body) = kernel.cuda() {
@@ -101,6 +96,33 @@ pub fn program(kernels: &[&Kernel], machine: Machine, bounds: Bounds, entries: E
     }
     text.push_str("    }\n}\n");
     planted::rewritten(text)
+}
+
+/// The source of a program for a GPU whose only entry runs the body of this kernel; none without a body. It is compiled, and never run.
+pub(crate) fn alone(kernel: &Kernel, bounds: Bounds) -> Option<String> {
+    let body = kernel.cuda()?;
+    let mut text = String::new();
+    if bounds == Bounds::Checked {
+        text.push_str("#define RL_CHECK 1\n");
+    }
+    BODIES.into_iter().for_each(|file| include(&mut text, file));
+    text.push_str(&function(0, kernel, body));
+    // The threads of a block are those of `rl_main`: they limit the registers.
+    text.push_str(
+        "extern \"C\" __global__ void __launch_bounds__(256, 1) rl_entry(rl_args a) { rl_kernel_0(a); }\n",
+    );
+    Some(text)
+}
+
+/// Adds a file of the device runtime, without what it says of other files.
+fn include(text: &mut String, (name, file): (&str, &str)) {
+    let lines =
+        file.lines().filter(|line| !line.starts_with("#pragma once") && !line.starts_with("#include \""));
+    // A line that is left out keeps its number.
+    let _ = writeln!(text, "#line 1 \"{name}\"");
+    let kept: Vec<&str> = lines.collect();
+    text.push_str(&kept.join("\n"));
+    text.push('\n');
 }
 
 /// The function of one kernel: takes its arguments, and runs its body.

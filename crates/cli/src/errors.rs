@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use ringlane_capi::plugin::PluginError;
+use ringlane_chip_cuda::error::DeviceError;
 use ringlane_chip_sim::spec::SpecError;
 use ringlane_graph::ReplayError;
 use ringlane_graph::import::ImportError;
@@ -82,6 +83,8 @@ pub enum CliError {
     MissingArgument { what: String, usage: String },
     /// Any other error of the command line parser.
     BadUsage { detail: String, usage: String },
+    /// A device cannot be used.
+    Device(DeviceError),
     /// A plugin cannot be loaded.
     Plugin(#[from] PluginError),
     /// No scene is named.
@@ -212,6 +215,7 @@ impl Explain for CliError {
             CliError::Import(error) => error.name(),
             CliError::Replay(error) => error.name(),
             CliError::Rerun(error) => error.name(),
+            CliError::Device(error) => error.name(),
             CliError::Plugin(error) => error.name(),
             CliError::Dump(error) => error.name(),
             CliError::Node(error) => error.name(),
@@ -258,6 +262,7 @@ impl Explain for CliError {
             CliError::Import(error) => return error.summary(),
             CliError::Replay(error) => return error.summary(),
             CliError::Rerun(error) => return error.summary(),
+            CliError::Device(error) => return error.summary(),
             CliError::Plugin(error) => return error.summary(),
             CliError::Dump(error) => return error.summary(),
             CliError::Node(error) => return error.summary(),
@@ -325,6 +330,7 @@ impl Explain for CliError {
             CliError::Import(error) => error.detail(),
             CliError::Replay(error) => error.detail(),
             CliError::Rerun(error) => error.detail(),
+            CliError::Device(error) => error.detail(),
             CliError::Plugin(error) => error.detail(),
             CliError::Dump(error) => error.detail(),
             CliError::Node(error) => error.detail(),
@@ -389,6 +395,7 @@ impl Explain for CliError {
             CliError::Import(error) => error.hint(),
             CliError::Replay(error) => error.hint(),
             CliError::Rerun(error) => error.hint(),
+            CliError::Device(error) => error.hint(),
             CliError::Plugin(error) => error.hint(),
             CliError::Dump(error) => error.hint(),
             CliError::Node(error) => error.hint(),

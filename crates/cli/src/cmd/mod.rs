@@ -10,6 +10,7 @@ mod deps;
 mod dfx;
 mod dump;
 mod import;
+mod kernels;
 mod list;
 mod model;
 mod overhead;
@@ -69,6 +70,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     List(list::ListArgs),
+    Kernels(kernels::KernelsArgs),
     Run(Box<run::RunArgs>),
     Swimlane(swimlane::SwimlaneArgs),
     Overhead(overhead::OverheadArgs),
@@ -110,6 +112,7 @@ impl Command {
     fn execute(&self) -> Result<Exit, CliError> {
         match self {
             Command::List(args) => args.execute(),
+            Command::Kernels(args) => args.execute(),
             Command::Run(args) => args.execute(),
             Command::Swimlane(args) => args.execute(),
             Command::Overhead(args) => args.execute(),
