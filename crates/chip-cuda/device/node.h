@@ -8,20 +8,21 @@ struct rl_node_task {
     const u64 *words;       // the arguments
     const u64 *spaces;
     const char *contents;   // of memory that is initialized, or null for zeros
-    rl_board *boards;       // one for each processor; memory of the host
+    rl_board *boards;       // `board_count` of them, which processors share; memory of the host
     rl_times *times;        // of the first block, if somebody wants them
     u32 *alarm;             // memory of the host: set if a block fails
     u32 kernel, kind;
     u32 count;              // words
     u32 blocks;             // of the kernel in this task; the launch has as many
     u32 task, index;        // for the host: the task's number, and the number of the first block in it
-    u32 scratch, unused;    // for the host: whether the body uses scratch memory
+    u32 scratch;            // for the host: whether the body uses scratch memory
+    u32 board_count;
 };
 
 RL_DEVICE void rl_node_main(const rl_node_task &t) {
     rl_one {
         rl_failed = 0;
-        rl_own_board = &t.boards[rl_processor()];
+        rl_own_board = &t.boards[rl_processor() % t.board_count];
         if (t.times) {
             t.times[blockIdx.x].start = rl_nanoseconds();
             t.times[blockIdx.x].cycles = rl_cycles();

@@ -168,6 +168,7 @@ RL_DEVICE u32 rl_work(const rl_grid &g) {
     const u32 first = g.first[blockIdx.x], end = g.first[blockIdx.x + 1];
     for (u32 n = first; n < first + RL_AHEAD; n++) rl_fetch(&rooms.of[n % RL_ROOMS], &g.entries[n], n < end);
     rl_one {
+        rl_store(&g.progress[blockIdx.x], first);
         // A batch before this one may have failed: what it would have written is missing.
         held = rl_load(g.halt);
         rl_failed = 0;
@@ -189,6 +190,7 @@ RL_DEVICE u32 rl_work(const rl_grid &g) {
             rl_acquire();
         }
         if (e.kind & RL_ONLY_WAITS) {
+            rl_one rl_store(&g.progress[blockIdx.x], n);
             rl_fetched();
             rl_sync();
         } else if (!rl_run(g, e, n)) {

@@ -125,7 +125,9 @@ impl<P: Probe> CudaChip<'_, P> {
         let mut lists = self.launcher.upload(&batch, Upload::WithLaunch)?;
         let (launched, timing) = (self.clock.present(), self.timing());
         // SAFETY: nothing else runs; the memory stays until the task is complete.
-        let started = unsafe { self.launcher.start(&mut lists, spaces, timing) }?;
+        let started = unsafe { self.launcher.start(&mut lists, spaces, timing) };
+        // The lists may still be on their way, from memory that is used again when they are dropped.
+        let started = started.inspect_err(|_| drop(self.device.wait()))?;
         let outcome = self.launcher.finish(&lists, started, timing)?;
         Ok((Sent { tasks: Vec::new(), batch, lists }, outcome, launched))
     }

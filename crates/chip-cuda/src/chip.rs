@@ -212,7 +212,9 @@ impl<'t, P: Probe> CudaChip<'t, P> {
         let timing = self.timing();
         // SAFETY: the spaces stay until the run has ended, and what tasks name in them until they are settled. Conflicting
         // tasks are ordered: by flags in the batch, by their batches otherwise.
-        let started = unsafe { self.launcher.start(&mut lists, spaces, timing) }?;
+        let started = unsafe { self.launcher.start(&mut lists, spaces, timing) };
+        // The lists may still be on their way, from memory that is used again when they are dropped.
+        let started = started.inspect_err(|_| drop(self.device.wait()))?;
         self.pending.clear();
         self.running.push_back(Launched { sent: Sent { tasks, batch, lists }, started, at });
         Ok(())

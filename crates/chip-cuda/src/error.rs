@@ -104,7 +104,7 @@ impl Explain for DeviceError {
             DeviceError::NoDeviceKernel { kernel } => format!("the kernel is {kernel}"),
             DeviceError::DeviceLost { running, reason } => format!("{reason}; {running}"),
             DeviceError::KernelSilent { running, seconds } => {
-                format!("after {seconds} s: {running}; the device was stopped, and what it held is lost")
+                format!("after {seconds} s: {running}; the device was halted, and what it held is lost")
             }
             DeviceError::DeviceStalled { tasks } => format!("{tasks} tasks of the batch did not end"),
             DeviceError::OnlyCaptured { policy } => format!("the policy is {policy}"),

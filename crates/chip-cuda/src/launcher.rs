@@ -307,7 +307,13 @@ impl Launcher {
     /// Waits for the end of the lists that were started first.
     pub(crate) fn finish(&mut self, lists: &Lists, started: Started, timing: Timing) -> Answer<Outcome> {
         self.in_flight -= 1;
-        self.await_launch(started.launch, lists, started.epoch)?;
+        if let Err(error) = self.await_launch(started.launch, lists, started.epoch) {
+            if self.in_flight == 0 {
+                // A device that was lost refuses it, and everything after it.
+                let _ = self.forget_failures();
+            }
+            return Err(error);
+        }
         if self.in_flight == 0 {
             self.old_flags.clear();
         }
@@ -408,7 +414,7 @@ impl Launcher {
     }
 
     /// The epoch of the launch in which a block failed, or 0.
-    fn alarm(&self) -> &AtomicU32 {
+    pub(crate) fn alarm(&self) -> &AtomicU32 {
         self.failed_word(self.device.blocks())
     }
 

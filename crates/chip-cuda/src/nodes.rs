@@ -29,7 +29,7 @@ pub(crate) struct Node {
     pub(crate) index: u32,
     /// Not 0 if the body uses scratch memory.
     pub(crate) scratch: u32,
-    pub(crate) unused: u32,
+    pub(crate) board_count: u32,
 }
 
 /// A graph of launches that the device keeps.
@@ -160,6 +160,7 @@ impl Nodes {
             contents: place(node.contents),
             spaces: at.spaces,
             boards: at.boards,
+            board_count: device.blocks(),
             alarm: at.alarm,
             times: if at.timed { times.at + node.times * size_of::<Times>() as u64 } else { 0 },
             ..*node

@@ -9,15 +9,48 @@ const SMALLEST_BYTES: u64 = 4096;
 /// Sizes up to this are rounded up to powers of two: sizes repeat.
 const ROUNDED_BYTES_MAX: u64 = 64 << 20;
 
-/// Pieces that nobody uses, with their sizes.
-type Kept<T> = Arc<Mutex<Vec<(u64, T)>>>;
+/// Pieces that nobody uses, with their sizes. The pool and everything that it has given out share it: the last of them frees the
+/// pieces.
+#[derive(Debug)]
+struct Shelf<T: Copy> {
+    device: Arc<dyn Device>,
+    pieces: Mutex<Vec<(u64, T)>>,
+    free: fn(&dyn Device, T),
+}
+
+impl<T: Copy> Shelf<T> {
+    fn new(device: &Arc<dyn Device>, free: fn(&dyn Device, T)) -> Arc<Self> {
+        Arc::new(Shelf { device: device.clone(), pieces: Mutex::default(), free })
+    }
+
+    fn put(&self, bytes: u64, piece: T) {
+        self.pieces.lock().expect("no panic while it is held").push((bytes, piece));
+    }
+
+    fn take(&self, bytes: u64) -> Option<T> {
+        let mut pieces = self.pieces.lock().expect("no panic while it is held");
+        pieces.iter().position(|(size, _)| *size == bytes).map(|place| pieces.swap_remove(place).1)
+    }
+
+    /// Frees all pieces.
+    fn clear(&self) {
+        let pieces = core::mem::take(&mut *self.pieces.lock().expect("no panic while it is held"));
+        pieces.into_iter().for_each(|(_, piece)| (self.free)(&*self.device, piece));
+    }
+}
+
+impl<T: Copy> Drop for Shelf<T> {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
 
 /// Memory of the device that is kept for later when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Memory {
     pub(crate) at: Address,
     bytes: u64,
-    kept: Kept<Address>,
+    shelf: Arc<Shelf<Address>>,
 }
 
 /// Memory of the host from which the device copies while other work goes on. Kept for later when this is dropped.
@@ -25,18 +58,18 @@ pub(crate) struct Memory {
 pub(crate) struct Staging {
     memory: Mapped,
     bytes: u64,
-    kept: Kept<Mapped>,
+    shelf: Arc<Shelf<Mapped>>,
 }
 
 /// Gives out memory of a device, and of the host for it.
 #[derive(Debug)]
 pub(crate) struct Pool {
     device: Arc<dyn Device>,
-    kept: Kept<Address>,
-    kept_staging: Kept<Mapped>,
+    shelf: Arc<Shelf<Address>>,
+    staging: Arc<Shelf<Mapped>>,
 }
 
-// SAFETY: the addresses are plain numbers; who uses what they name is settled by `Memory` and `Staging`, which own it.
+// SAFETY: the addresses are plain numbers; what uses the memory that they name is settled by `Memory` and `Staging`, which own it.
 unsafe impl Send for Pool {}
 // SAFETY: as above.
 unsafe impl Send for Staging {}
@@ -45,13 +78,13 @@ unsafe impl Sync for Staging {}
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        self.kept.lock().expect("no panic while it is held").push((self.bytes, self.at));
+        self.shelf.put(self.bytes, self.at);
     }
 }
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        self.kept.lock().expect("no panic while it is held").push((self.bytes, self.memory));
+        self.shelf.put(self.bytes, self.memory);
     }
 }
 
@@ -65,56 +98,38 @@ impl Staging {
 
 impl Pool {
     pub(crate) fn new(device: Arc<dyn Device>) -> Self {
-        Pool { device, kept: Kept::default(), kept_staging: Kept::default() }
+        let shelf = Shelf::new(&device, |device, at| device.free(at));
+        let staging = Shelf::new(&device, |device, memory| device.free_mapped(memory));
+        Pool { device, shelf, staging }
     }
 
     /// Reserves memory of the device. What it holds is undefined.
     pub(crate) fn reserve(&self, bytes: u64) -> Answer<Memory> {
         let bytes = rounded(bytes);
-        let at = match take(&self.kept, bytes) {
+        let at = match self.shelf.take(bytes) {
             Some(at) => at,
             None => self.device.alloc(bytes).or_else(|_| {
                 // What is kept for later may be in the way.
-                self.give_back();
+                self.shelf.clear();
+                self.staging.clear();
                 self.device.alloc(bytes)
             })?,
         };
-        Ok(Memory { at, bytes, kept: self.kept.clone() })
+        Ok(Memory { at, bytes, shelf: self.shelf.clone() })
     }
 
     /// Reserves memory of the host.
     pub(crate) fn reserve_staging(&self, bytes: u64) -> Answer<Staging> {
         let bytes = rounded(bytes);
-        let memory = match take(&self.kept_staging, bytes) {
+        let memory = match self.staging.take(bytes) {
             Some(memory) => memory,
             None => self.device.alloc_mapped(bytes)?,
         };
-        Ok(Staging { memory, bytes, kept: self.kept_staging.clone() })
-    }
-
-    /// Gives back what nobody uses. Nothing runs.
-    fn give_back(&self) {
-        for (_, at) in self.kept.lock().expect("no panic while it is held").drain(..) {
-            self.device.free(at);
-        }
-        for (_, memory) in self.kept_staging.lock().expect("no panic while it is held").drain(..) {
-            self.device.free_mapped(memory);
-        }
-    }
-}
-
-impl Drop for Pool {
-    fn drop(&mut self) {
-        self.give_back();
+        Ok(Staging { memory, bytes, shelf: self.staging.clone() })
     }
 }
 
 fn rounded(bytes: u64) -> u64 {
     let bytes = bytes.max(SMALLEST_BYTES);
     if bytes <= ROUNDED_BYTES_MAX { bytes.next_power_of_two() } else { bytes }
-}
-
-fn take<T: Copy>(kept: &Kept<T>, bytes: u64) -> Option<T> {
-    let mut kept = kept.lock().expect("no panic while it is held");
-    kept.iter().position(|(size, _)| *size == bytes).map(|place| kept.swap_remove(place).1)
 }

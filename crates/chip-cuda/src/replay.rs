@@ -110,15 +110,16 @@ impl CudaRuntime {
         self.externals.begin();
         let chip = CudaChip::new(&table, probe, &mut self.launcher, &mut self.externals, &self.shared);
         let mut chip = ReplayChip { chip, resident, policy: self.policy, state: Progress::Waiting };
-        let run = if P::WATCHES {
-            chip.prepare(graph);
+        let prepared = chip.prepare(graph);
+        let run = if let Err(error) = prepared {
+            refused(error.into())
+        } else if P::WATCHES {
             // SAFETY: `&mut self` and `&mut Graph`: nobody else replays it. Its memory is the device's.
             unsafe { graph::replay(graph, chip, probe, buffers) }
         } else {
             // SAFETY: as above.
             unsafe {
-                graph::replay_at_once(graph, chip, buffers, |graph, chip| {
-                    chip.prepare(graph);
+                graph::replay_at_once(graph, chip, buffers, |_, chip| {
                     chip.run();
                     Ok(())
                 })
@@ -153,12 +154,8 @@ struct ReplayChip<'t, 'r, P> {
 
 impl<P: Probe> ReplayChip<'_, '_, P> {
     /// Lays out the lists of the graph, if they are not on the device.
-    fn prepare(&mut self, graph: &Graph) {
-        if self.resident.sent.is_none()
-            && let Err(error) = self.send(graph)
-        {
-            self.chip.abort(error);
-        }
+    fn prepare(&mut self, graph: &Graph) -> Answer<()> {
+        if self.resident.sent.is_some() { Ok(()) } else { self.send(graph) }
     }
 
     fn send(&mut self, graph: &Graph) -> Answer<()> {
@@ -167,6 +164,8 @@ impl<P: Probe> ReplayChip<'_, '_, P> {
         let mut tasks = Vec::new();
         let executor = self.chip.executor(0);
         self.resident.blocks = 0;
+        self.resident.writes.clear();
+        self.resident.nodes = Nodes::default();
         for &slot in graph.order() {
             // SAFETY: a graph's records never change.
             let record = unsafe { executor.record(slot) };
@@ -218,13 +217,15 @@ impl<P: Probe> ReplayChip<'_, '_, P> {
             let started = unsafe { self.chip.launcher.start(&mut sent.lists, spaces, timing) }?;
             self.chip.launcher.finish(&sent.lists, started, timing)
         });
+        let is_ok = outcome.is_ok();
         match outcome {
             Ok(outcome) if !outcome.is_halted() && !P::WATCHES => {
                 self.chip.executor(0).pass_blocks(self.resident.blocks);
             }
             outcome => self.chip.settle_outcome(&sent, outcome, launched),
         }
-        self.resident.sent = Some(sent);
+        // After an error the next replay lays it out again: its kernels may not be in the program.
+        self.resident.sent = is_ok.then_some(sent);
     }
 
     /// Runs the graph with a launch for each task.

@@ -6,6 +6,7 @@
 //! ```
 //! A halted block leaves its list; one inside a body has to be stopped with the device.
 
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use crate::device::{Answer, Device, Launch, bytes_of, bytes_of_mut};
@@ -19,8 +20,10 @@ use crate::planted::{self, Bug};
 const KERNEL_SECONDS: u64 = 60;
 /// How long blocks that are not inside a body get to leave.
 const LEAVE: Duration = Duration::from_millis(500);
-/// For so long a wait only asks; then it lets other threads run.
+/// For so long a wait only asks. Then it lets other threads run, and later it sleeps between two questions.
 const EAGER: Duration = Duration::from_millis(2);
+const YIELDING: Duration = Duration::from_millis(20);
+const NAP: Duration = Duration::from_micros(50);
 
 /// A block of a task: the task's number in its batch, and the block's number in it.
 pub(crate) type BlockOf = (u32, u32);
@@ -39,6 +42,7 @@ fn ends_within(device: &dyn Device, launch: Launch, time: Duration) -> bool {
         }
         match start.elapsed() {
             passed if passed > time => return false,
+            passed if passed > YIELDING => std::thread::sleep(NAP),
             passed if passed > EAGER => std::thread::yield_now(),
             _ => core::hint::spin_loop(),
         }
@@ -60,7 +64,7 @@ impl Launcher {
                 continue;
             }
             let silent = self.running(lists, &now, epoch)?;
-            self.end_by_force(launch);
+            self.end_by_force(launch, epoch);
             return Err(match silent.is_empty() {
                 true => DeviceError::DeviceStalled { tasks: self.unfinished(lists, &now)? },
                 false => {
@@ -120,8 +124,10 @@ impl Launcher {
         Ok(running)
     }
 
-    /// Ends what runs: blocks that wait leave at once, and the others with the device.
-    fn end_by_force(&self, launch: Launch) {
+    /// Ends what runs: blocks that wait leave at once, and the others with the device. If the device is not stopped, what was
+    /// launched after this is halted too, as after a block that failed.
+    fn end_by_force(&self, launch: Launch, epoch: u32) {
+        self.alarm().store(epoch, Ordering::Release);
         // SAFETY: the word is ours.
         let halted = unsafe { self.device().copy_in(bytes_of(&[1u32]), self.halt()) };
         if halted.is_err() || !ends_within(self.device(), launch, LEAVE) {
