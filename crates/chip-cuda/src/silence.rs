@@ -1,7 +1,7 @@
 //! A launch that does not end: what runs in it too long, and how it is stopped.
 //!
 //! ```text
-//! wait ──limit──▶ which entry is each list at? ──limit──▶ the same: those whose predecessors ended do not return
+//! wait ──▶ which entry is each list at? ──limit──▶ the same: those whose predecessors ended do not return
 //!                                                                   └─ none: the lists wait for each other
 //! ```
 //! A halted block leaves its list; one inside a body has to be stopped with the device.
@@ -18,6 +18,8 @@ use crate::planted::{self, Bug};
 
 /// How long a kernel may run, unless `RL_KERNEL_SECONDS` says otherwise.
 const KERNEL_SECONDS: u64 = 60;
+/// How often the progress of the lists is read in that time.
+const LOOKS: u32 = 8;
 /// How long blocks that are not inside a body get to leave.
 const LEAVE: Duration = Duration::from_millis(500);
 /// For so long a wait only asks. Then it lets other threads run, and later it sleeps between two questions.
@@ -56,17 +58,19 @@ impl Launcher {
             return Ok(());
         }
         let limit = limit();
-        let mut before = Vec::new();
-        while !ends_within(self.device(), launch, limit) {
+        let (mut before, mut since) = (Vec::new(), Instant::now());
+        while !ends_within(self.device(), launch, limit / LOOKS) {
             let now = self.progress_of(lists)?;
             if now != before {
-                before = now;
+                (before, since) = (now, Instant::now());
+            }
+            if since.elapsed() < limit {
                 continue;
             }
-            let silent = self.running(lists, &now, epoch)?;
+            let silent = self.running(lists, &before, epoch)?;
             self.end_by_force(launch, epoch);
             return Err(match silent.is_empty() {
-                true => DeviceError::DeviceStalled { tasks: self.unfinished(lists, &now)? },
+                true => DeviceError::DeviceStalled { tasks: self.unfinished(lists, &before)? },
                 false => {
                     self.suspects = silent;
                     DeviceError::KernelSilent { running: String::new(), seconds: limit.as_secs() }
