@@ -245,7 +245,7 @@ impl Listing {
         let name = self.most_registers.unwrap_or_default();
         let of_block = taken.registers.next_multiple_of(REGISTERS_STEP).max(REGISTERS_STEP) * BLOCK_THREADS;
         format!(
-            "\nAll kernels of a run have the registers of the one that needs the most; of these, {name}: {} of 255\n\
+            "\nAll kernels of a run have the registers of the one that needs the most, and a few for the lists; of these, {name}: {} of 255\n\
              One block of {BLOCK_THREADS} threads runs on a processor: each has 160 KiB of scratch memory. \
              The registers would allow {}\n",
             taken.registers,
