@@ -802,150 +802,6 @@ int32_t rl_describe(const rl_tensor *of,
                     uint32_t *lengths,
                     uintptr_t room);
 
-// The name of the last error of this thread, as on the page of errors; empty if there was none. Valid until the next error.
-const char *rl_error_name(void);
-
-// What happened, with its numbers.
-const char *rl_error_detail(void);
-
-// What to do about it.
-const char *rl_error_hint(void);
-
-// In a kernel: says why its task fails. Returns -1, for `return rl_fail("…")`.
-int32_t rl_fail(const char *text);
-
-// Makes a kernel, which lives as long as the process: make it once, not once a run.
-int32_t rl_kernel_new(const rl_kernel_info *info, const rl_kernel **kernel);
-
-// Makes a runtime. Null options: the platform `cpu` with every default.
-int32_t rl_runtime_new(const rl_runtime_options *options, rl_runtime **runtime);
-
-// Frees a runtime; null does nothing. No run of it may be in progress.
-void rl_runtime_free(rl_runtime *runtime);
-
-// Runs a program on buffers, which are lent to it and used where they are. `report` may be null.
-int32_t rl_run(rl_runtime *runtime,
-               const rl_buffer *buffers,
-               uintptr_t buffer_count,
-               rl_program_fn program,
-               void *user,
-               rl_report *report);
-
-// Ends the run that is in progress, from any thread or a signal handler: tasks that run finish, no other starts.
-int32_t rl_interrupt(rl_runtime *runtime);
-
-// Records the next run into this directory, which must not contain a run.
-int32_t rl_record(rl_runtime *runtime, const char *dir);
-
-// Sets the names of the program and the case in the recordings of the following runs.
-int32_t rl_set_title(rl_runtime *runtime, const char *program, const char *case_name);
-
-// Writes the page of the last recording, `report.html` in its directory.
-int32_t rl_write_report(rl_runtime *runtime);
-
-// The tensor of buffer `index` of the run.
-int32_t rl_external(rl_orch *o, uintptr_t index, rl_tensor *out);
-
-// Makes a tensor, all zero, that lives as long as the innermost scope.
-int32_t rl_alloc(rl_orch *o, uint32_t dtype_code, uint32_t ndim, const uint32_t *lengths, rl_tensor *out);
-
-// Makes a tensor of `size` bytes of values, which are copied.
-int32_t rl_upload(rl_orch *o,
-                  uint32_t dtype_code,
-                  uint32_t ndim,
-                  const uint32_t *lengths,
-                  const void *values,
-                  uintptr_t size,
-                  rl_tensor *out);
-
-// Waits for the writers of a tensor and copies its `size` bytes out.
-int32_t rl_read(rl_orch *o, const rl_tensor *from, void *values, uintptr_t size);
-
-// Begins a scope, with a label or null. What is made in it may be reclaimed once it has ended and its tasks are done.
-int32_t rl_begin_scope(rl_orch *o,
-                       const char *label);
-
-// Begins a scope whose tasks are ordered by explicit edges only: the program answers for races.
-int32_t rl_begin_manual_scope(rl_orch *o, const char *label);
-
-// Ends the innermost scope: handles made in it are stale from now on.
-int32_t rl_end_scope(rl_orch *o);
-
-// A task between everything submitted so far in this scope and everything after it. `task` may be null.
-int32_t rl_barrier(rl_orch *o, rl_task *task);
-
-// The program's own work takes `ticks` ticks of a modelled chip.
-int32_t rl_advance_time(rl_orch *o, uint64_t ticks);
-
-// The window of `len[i]` elements from `start[i]` along each of the tensor's dimensions.
-int32_t rl_tile(const rl_tensor *of,
-                uint32_t ndim,
-                const uint32_t *start,
-                const uint32_t *len,
-                rl_tensor *out);
-
-// The window of `len` elements from `start` along one dimension.
-int32_t rl_slice(const rl_tensor *of, uint32_t axis, uint32_t start, uint32_t len, rl_tensor *out);
-
-// The elements at one index of a dimension, which is dropped.
-int32_t rl_select(const rl_tensor *of, uint32_t axis, uint32_t index, rl_tensor *out);
-
-// The same elements with two dimensions exchanged.
-int32_t rl_transpose(const rl_tensor *of, uint32_t a, uint32_t b, rl_tensor *out);
-
-// The same elements under another shape; only for contiguous views.
-int32_t rl_reshape(const rl_tensor *of, uint32_t ndim, const uint32_t *lengths, rl_tensor *out);
-
-// The view repeated `len` times along a new leading dimension; only for reads.
-int32_t rl_broadcast(const rl_tensor *of, uint32_t len, rl_tensor *out);
-
-// What a tensor is: its type's code, its number of dimensions, and the first of their lengths, as many as `shape` has room
-// for. Any result may be null.
-int32_t rl_describe(const rl_tensor *of,
-                    uint32_t *dtype,
-                    uint32_t *ndim,
-                    uint32_t *lengths,
-                    uintptr_t room);
-
-// Submits one block of a kernel. `outs` receives the tensors that the task makes, in order: exactly `out_count` of them.
-int32_t rl_submit(rl_orch *o,
-                  const rl_kernel *kernel,
-                  const rl_arg *args,
-                  uintptr_t arg_count,
-                  rl_tensor *outs,
-                  uintptr_t out_count);
-
-// Submits a task in full. `task` may be null.
-int32_t rl_submit_launch(rl_orch *o,
-                         const rl_launch *launch,
-                         const rl_arg *args,
-                         uintptr_t arg_count,
-                         rl_tensor *outs,
-                         uintptr_t out_count,
-                         rl_task *task);
-
-// Captures a program as a graph: everything is checked and planned, and nothing runs. Replays take buffers of the same types,
-// shapes, strides and permissions.
-int32_t rl_capture(rl_runtime *runtime,
-                   const rl_buffer *buffers,
-                   uintptr_t buffer_count,
-                   rl_program_fn program,
-                   void *user,
-                   rl_graph **graph);
-
-// Runs a captured graph. `report` may be null.
-int32_t rl_replay(rl_runtime *runtime,
-                  rl_graph *graph,
-                  const rl_buffer *buffers,
-                  uintptr_t buffer_count,
-                  rl_report *report);
-
-// Sets a scalar that was submitted with a name, for the following replays.
-int32_t rl_graph_set(rl_graph *graph, const char *name, uint32_t dtype_code, rl_scalar value);
-
-// Frees a graph; null does nothing.
-void rl_graph_free(rl_graph *graph);
-
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus
@@ -1023,9 +879,17 @@ static inline rl_arg rl_f64(double value) {
     arg.value.f64 = value;
     return arg;
 }
-static inline rl_arg rl_i32(int32_t value) { return rl_scalar_arg(RL_I32, (uint32_t)value); }
+static inline rl_arg rl_i32(int32_t value) {
+    rl_arg arg = rl_scalar_arg(RL_I32, 0);
+    arg.value.i32 = value;
+    return arg;
+}
 static inline rl_arg rl_u32(uint32_t value) { return rl_scalar_arg(RL_U32, value); }
-static inline rl_arg rl_i64(int64_t value) { return rl_scalar_arg(RL_I64, (uint64_t)value); }
+static inline rl_arg rl_i64(int64_t value) {
+    rl_arg arg = rl_scalar_arg(RL_I64, 0);
+    arg.value.i64 = value;
+    return arg;
+}
 static inline rl_arg rl_u64(uint64_t value) { return rl_scalar_arg(RL_U64, value); }
 
 /* The same scalar, with a name by which rl_graph_set changes it. */

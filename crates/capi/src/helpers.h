@@ -69,9 +69,17 @@ static inline rl_arg rl_f64(double value) {
     arg.value.f64 = value;
     return arg;
 }
-static inline rl_arg rl_i32(int32_t value) { return rl_scalar_arg(RL_I32, (uint32_t)value); }
+static inline rl_arg rl_i32(int32_t value) {
+    rl_arg arg = rl_scalar_arg(RL_I32, 0);
+    arg.value.i32 = value;
+    return arg;
+}
 static inline rl_arg rl_u32(uint32_t value) { return rl_scalar_arg(RL_U32, value); }
-static inline rl_arg rl_i64(int64_t value) { return rl_scalar_arg(RL_I64, (uint64_t)value); }
+static inline rl_arg rl_i64(int64_t value) {
+    rl_arg arg = rl_scalar_arg(RL_I64, 0);
+    arg.value.i64 = value;
+    return arg;
+}
 static inline rl_arg rl_u64(uint64_t value) { return rl_scalar_arg(RL_U64, value); }
 
 /* The same scalar, with a name by which rl_graph_set changes it. */
