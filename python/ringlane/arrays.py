@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import array
+import ctypes
 import math
+import mmap
 from typing import Any
 
 import numpy as np
@@ -33,15 +36,33 @@ def _bad(value: Any, why: str, hint: str) -> Exception:
     return make("BadArray", "an array cannot be used where it is", f"{type(value).__name__}: {why}", hint)
 
 
+#: Before 2.1, NumPy makes every array of DLPack read-only. The DLPack that it understands has no read-only arrays.
+_KEEPS_WRITABLE = np.from_dlpack(np.zeros(1)).flags.writeable
+
+
+class _Interface:
+    """The memory of an array, to be written. It keeps the array."""
+
+    def __init__(self, array: np.ndarray[Any, Any]) -> None:
+        self._array = array
+        self.__array_interface__ = {**array.__array_interface__, "data": (array.ctypes.data, False)}
+
+
+def _writable(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    return np.asarray(_Interface(array))
+
+
 def as_array(value: Any) -> np.ndarray[Any, Any] | None:
     """The value as an array on the same memory; ``None`` if it is no array."""
     if isinstance(value, np.ndarray):
         return value
     if hasattr(value, "__dlpack__"):
         try:
-            return np.from_dlpack(value)
+            array = np.from_dlpack(value)
+            return array if _KEEPS_WRITABLE else _writable(array)
         except (BufferError, RuntimeError, TypeError, ValueError) as error:
-            raise _bad(value, str(error), "an array in the memory of the host; detach a tensor that needs gradients") from None
+            hint = "an array in the memory of the host; tensor.detach() if it needs gradients; 16-bit floats of another kind by their bits:"
+            raise _bad(value, str(error), hint + ' rl.typed(tensor.view(torch.uint16), "bf16")') from None
     if isinstance(value, (str, bytes, int, float, complex)):
         return None
     try:
@@ -55,13 +76,15 @@ def is_array(value: Any) -> bool:
     """Whether a value is lent to a run as an array."""
     if isinstance(value, (np.ndarray, Typed)) or hasattr(value, "__dlpack__"):
         return True
-    return isinstance(value, (bytearray, memoryview)) or type(value).__module__ == "array"
+    return isinstance(value, (bytearray, memoryview, array.array, ctypes.Array, mmap.mmap))
 
 
 def lend(value: Any) -> tuple[np.ndarray[Any, Any], Lent]:
     """An array, and its description for the engine."""
     array = value.array if isinstance(value, Typed) else as_array(value)
     assert array is not None
+    if isinstance(array, np.ma.MaskedArray):
+        raise _bad(value, "kernels would not see its mask", "its values, array.data, or array.filled(value)")
     if array.dtype.hasobject or array.dtype.fields is not None or array.dtype.kind not in "biuf":
         raise _bad(value, f"its elements are {array.dtype}", "numbers: bool, integers, or floats of 16 to 64 bits")
     if not array.dtype.isnative:
@@ -90,6 +113,6 @@ def _strides(value: Any, array: np.ndarray[Any, Any]) -> list[int]:
         if odd or elements < 0:
             raise _bad(value, f"a stride of {stride} bytes", "strides that are multiples of the element's size, not negative: array.copy()")
         if elements == 0 and array.flags.writeable:
-            raise _bad(value, "elements repeat, and it is writable", "a broadcast array is read only")
+            raise _bad(value, "elements repeat, and it is writable", "array.copy(); or, if it is only read, np.broadcast_to, which is read only")
         strides.append(elements)
     return strides

@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 
 from . import _ringlane
 from ._ringlane import Kernel
+from .elements import elements_differ
 from .errors import make
 from .kernels import Cost, bad_kernel
 from .params import Param, Scalar, param_of
@@ -136,7 +137,7 @@ def function(
     of :func:`cc`. The function is kept, and so is ``keep``.
     """
     value = _address(address)
-    signature = _signature(declaration.rstrip().rstrip(";") + ";", None)
+    signature = _declared(declaration)
     roles = _roles(signature.name, params)
     wrapper, declared = _wrapper(signature, roles, signature.name, call="((rl_function)rl_target)")
     types = ", ".join(f"{kind} {one}" for one, kind in signature.parameters) or "void"
@@ -167,7 +168,7 @@ class Library:
 
     def kernel(self, declaration: str, params: Sequence[Any], *, core: str = "aiv", cost: Cost | None = None) -> Kernel:
         """A kernel of one of its functions; see :func:`function`."""
-        signature = _signature(declaration.rstrip().rstrip(";") + ";", None)
+        signature = _declared(declaration)
         roles = _roles(signature.name, params)
         key = (str(self.path.resolve()), declaration, tuple(role.declared() for role in roles), core, cost)
         return _made(key, lambda: function(self._symbol(signature.name), declaration, params, core=core, cost=cost, keep=self))
@@ -199,6 +200,8 @@ class _Source:
 
 
 def _roles(name: str, params: Sequence[Any]) -> list[Param]:
+    if not isinstance(params, Sequence) or isinstance(params, (str, bytes)):
+        raise bad_kernel(name, f"`params` is {params!r}", 'a list: [rl.In("f32"), rl.f32]')
     roles = [param_of(param) for param in params]
     for role in roles:
         if role is None or (role.dtype is None and role.role != "block"):
@@ -210,6 +213,8 @@ _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 
 
 def _signature(source: str, name: str | None) -> _Signature:
+    if not isinstance(source, str):
+        raise bad_kernel(name or "function", f"its source is {type(source).__name__}", "a str")
     text = _COMMENT.sub(" ", source)
     pattern = r"([A-Za-z_][\w\s\*]*?)\b" + (re.escape(name) if name else r"([A-Za-z_]\w*)") + r"\s*\(([^()]*)\)\s*[{;]"
     found = re.search(pattern, text)
@@ -228,6 +233,10 @@ def _signature(source: str, name: str | None) -> _Signature:
         kind = re.sub(r"\s+", " ", parts.group(1)).strip() + (" *" if parts.group(3) else "")
         parameters.append((parts.group(2), kind))
     return _Signature(f"{returns} {own}({inside})", returns, own, parameters)
+
+
+def _declared(declaration: str) -> _Signature:
+    return _signature(f"{declaration.rstrip().rstrip(';')};" if isinstance(declaration, str) else declaration, None)
 
 
 _SIZE = re.compile(r"(?:(?P<of>\w+?)_)?(?:(?P<n>n)|dim(?P<dim>[0-7])|stride(?P<stride>[0-7]))")
@@ -257,6 +266,9 @@ def _wrapper(signature: _Signature, roles: list[Param], name: str, call: str | N
         role, is_pointer = takers[at], "*" in kind
         if is_pointer == isinstance(role, Scalar):
             raise bad_kernel(name, f"{own} is declared as {kind!r}, and as {role!r} in `params`", "a pointer for each tensor")
+        wrong = elements_differ(kind, role.dtype) if is_pointer else None
+        if wrong:
+            raise bad_kernel(name, f"{own} is declared as {kind!r}, and as {role.dtype} in `params`", f"{wrong} for {role.dtype}")
         if is_pointer and role.role != "in" and re.search(r"\bconst\b", kind):
             raise bad_kernel(name, f"{own} is written, but declared as {kind!r}", "without const")
         places[own] = at
@@ -369,7 +381,11 @@ def _library(text: str, name: str, options: Sequence[str], copy: bool = False) -
             return ctypes.CDLL(os.fspath(own))
     found = _LIBRARIES.get(key)
     if found is None:
-        found = _LIBRARIES[key] = ctypes.CDLL(os.fspath(path))
+        try:
+            found = _LIBRARIES[key] = ctypes.CDLL(os.fspath(path))
+        except OSError as error:
+            hint = "define every function that it calls, or name its library: options=[\"-lNAME\"]"
+            raise make("CannotLoad", "a shared library cannot be loaded", f"{name}: {error}", hint) from None
     return found
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .hints import in_python, without_sites
+
 __all__ = ["Error"]
 
 
@@ -52,7 +54,7 @@ def _class_of(name: str) -> type[Error]:
 
 def make(name: str, summary: str, detail: str, hint: str) -> Error:
     """The exception for an error with these parts."""
-    return _class_of(name)(name, summary, detail, hint)
+    return _class_of(name)(name, summary, without_sites(detail), in_python(name, hint))
 
 
 def __getattr__(name: str) -> type[Error]:

@@ -53,7 +53,10 @@ def kernel(
 
     def make_one(function: Callable[..., None]) -> Kernel:
         own = str(name or getattr(function, "__name__", "kernel"))
-        found = inspect.signature(function).parameters
+        try:
+            found = inspect.signature(function).parameters
+        except (TypeError, ValueError) as error:
+            raise bad_kernel(own, str(error), "a Python function; for others, one that calls it") from None
         annotations = list(params) if params is not None else list(_annotations(function, found))
         if len(annotations) != len(found):
             raise bad_kernel(own, f"{len(found)} parameters, but `params` has {len(annotations)}", "one for each parameter")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .dtypes import _LONG, name_of
+from .errors import make
 
 _SHORT_TO_LONG = {short: long for long, short in _LONG.items()}
 
@@ -25,6 +26,8 @@ class Param:
         self.dtype = None if dtype is None else long_name(dtype)
         #: The number of dimensions; ``None`` accepts any.
         self.ndim = ndim
+        if ndim is not None and not (isinstance(ndim, int) and 0 < ndim <= 8):
+            raise make("BadKernel", "a kernel's declaration is not valid", f"a tensor of {ndim!r} dimensions", "ndim=1 to 8, or none for any")
         #: Whether the elements must be contiguous.
         self.contiguous = contiguous
 

@@ -25,7 +25,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds the options."""
     group = parser.getgroup("ringlane")
     add = group.addoption
-    add("--platform", action="append", metavar="NAME", help="the platform (repeatable): cpu (default), a2a3sim, a5sim, cuda, or all")
+    add("--platform", action="append", metavar="NAME", help="the platform (repeatable): cpu (default), a2a3sim, a5sim, cuda; all: the first three")
     add("--case", action="append", metavar="NAME", help="only the cases of this name (repeatable)")
     add("--rounds", type=int, default=1, metavar="N", help="run each case N times; the last round is recorded")
     add("--rl-dfx", action="store_true", help="record with all instruments")

@@ -17,7 +17,7 @@ import numpy as np
 from . import _ringlane, arrays
 from ._ringlane import Graph, Output, Parameter, Task, Tensor
 from .arrays import Lent
-from .errors import make
+from .errors import Error, make
 from .params import long_name
 from .runs import Run, open
 
@@ -37,6 +37,10 @@ Record = bool | str | Sequence[str] | Mapping[str, Any] | None
 def out(dtype: Any, shape: int | Sequence[int]) -> Output:
     """A tensor that the task makes: it is ``o.submit(…).out(0)`` afterwards, and its kernel overwrites it."""
     return Output(long_name(dtype), shape)
+
+
+def _bad_value(detail: str, hint: str) -> Exception:
+    return make("BadValue", "an option has a value that is not allowed", detail, hint)
 
 
 def param(name: str, value: float) -> Parameter:
@@ -81,12 +85,17 @@ class Orch:
 
     def upload(self, array: Any) -> Tensor:
         """A tensor with the values of an array, which are copied. It lives as long as this scope."""
-        values = np.ascontiguousarray(array)
+        try:
+            values = np.ascontiguousarray(array)
+        except ValueError as error:
+            raise make("BadArray", "an array cannot be used where it is", str(error), "rows of the same length") from None
         _, (_, dtype, shape, _, _) = arrays.lend(values)
         return self._orch.upload_bytes(dtype, shape, values.tobytes())
 
     def read(self, tensor: Tensor) -> np.ndarray[Any, Any]:
         """Waits for the tasks that write a tensor, and returns a copy of its values."""
+        if not isinstance(tensor, Tensor):
+            raise make("NotATensor", "a tensor is needed", f"o.read({tensor!r})", "a tensor of this run; of a task: task.out(0)")
         return self._orch.read(tensor)
 
 
@@ -127,13 +136,19 @@ class Runtime:
             "tensormap": tensormap,
             "overflow": overflow,
         }
+        if not isinstance(platform, str):
+            raise _bad_value(f"platform: {platform!r}", "the name of a platform, such as cpu or a2a3sim")
         chip = None if chip_file is None else os.fspath(chip_file)
         options = {"policy": policy, "chip_file": chip, "chaos": chaos}
         chosen = {name: value for name, value in options.items() if value is not None}
+        if chosen and platform in ("cpu", "cuda"):
+            detail = f"{', '.join(chosen)} with the platform {platform}, which is not a modelled chip"
+            hint = "use a2a3sim or a5sim, or leave it out"
+            raise make("OnlyOnSimulators", "an option applies only to simulators", detail, hint)
         try:
             self._runtime = _ringlane.Runtime(platform, config, chosen)
-        except (OverflowError, TypeError) as error:
-            raise make("BadValue", "an option has a value that is not allowed", str(error), "whole numbers, not negative") from None
+        except (OverflowError, TypeError, ValueError) as error:
+            raise _bad_value(str(error), "whole numbers, not negative; four of them where rings have their own") from None
         self._platform = platform
         _LIVE.add(self)
         #: The last run, also if it failed or was interrupted.
@@ -250,7 +265,10 @@ _LIVE: weakref.WeakSet[Runtime] = weakref.WeakSet()
 @atexit.register
 def _close_all() -> None:
     for runtime in list(_LIVE):
-        runtime.close()
+        try:
+            runtime.close()
+        except Error:  # A thread of the program, which ends with the interpreter, is in a run.
+            pass
 
 
 class _Lent:
@@ -317,19 +335,23 @@ def _recorded(record: Record, output: str | os.PathLike[str] | None, title: tupl
         wanted = {record: None}
     elif isinstance(record, Mapping):
         wanted = dict(record)
-    else:
+    elif isinstance(record, (list, tuple, set, frozenset)):
         wanted = dict.fromkeys(record)
+    else:
+        raise _bad_value(f"record: {record!r}", f"all, a name, a list of names, or a dict; names: {', '.join(_FLAGS)}")
     flags, group, kernels = 0, 0, None
     for name, value in wanted.items():
         if name not in _FLAGS:
-            raise make("BadValue", "an option has a value that is not allowed", f"record: {name!r}", f"all, {', '.join(_FLAGS)}")
+            raise _bad_value(f"record: {name!r}", f"all, {', '.join(_FLAGS)}")
         flags |= _FLAGS[name]
         if name == "swimlane" and value is not None:
             if value not in (1, 2, 3):
-                raise make("BadValue", "an option has a value that is not allowed", f"record: swimlane level {value!r}", "1, 2 or 3")
+                raise _bad_value(f"record: swimlane level {value!r}", "1, 2 or 3")
             flags = flags & ~0b111 | (1 << value) - 1
         elif name == "pmu" and value is not None:
-            group = int(value)
+            if not isinstance(value, int):
+                raise _bad_value(f"record: pmu group {value!r}", "the number of a group of counters: 1 to 5")
+            group = value
         elif name == "dump" and value is not None:
             kernels = [value] if isinstance(value, str) else list(value)
             kernels = [] if kernels == ["@marked"] else kernels

@@ -50,3 +50,13 @@ def test_the_programs_of_the_guide_run(tmp_path):
     text = "\n".join(programs)
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("page, which", [("docs/from-python.md", 0), ("docs/from-python.md", -1), ("README.md", 0)])
+def test_a_program_that_a_page_says_to_paste_runs_alone(tmp_path, page, which):
+    program = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.S)[which]
+    (tmp_path / "test_pasted.py").write_text(program)
+    pytest_too = ["-m", "pytest", "-q", "-p", "ringlane.pytest", "-p", "no:cacheprovider"] if "SceneTest" in program else []
+    command = [sys.executable, *pytest_too, "test_pasted.py"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr

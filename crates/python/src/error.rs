@@ -24,6 +24,12 @@ impl<T, E: Explain> OrRaise<T> for Result<T, E> {
     }
 }
 
+/// The exception for a use in a child of the process that the runtime is in.
+pub fn forked(detail: &str) -> PyErr {
+    let summary = "a runtime is used in a child of the process that created it";
+    raise("ForkedRuntime", summary, detail, "create a runtime in the child")
+}
+
 /// The exception for an error of this package itself.
 pub fn raise(name: &'static str, summary: &str, detail: &str, hint: &str) -> PyErr {
     Python::attach(|py| {

@@ -51,7 +51,8 @@ fn param_of(declared: &Declared) -> PyResult<(Param, ParamSpec)> {
     let dtype = dtype.as_deref().map(dtype_of).transpose()?;
     let tensor = |access, kind| match dtype {
         Some(dtype) => (Role::Tensor(access), ParamSpec::new(kind, dtype, *rank, *contiguous)),
-        None => (Role::Tensor(access), ParamSpec::TENSOR),
+        // Of any type, which the name of a type here does not say.
+        None => (Role::Tensor(access), ParamSpec::new(ParamKind::Tensor, DType::UInt8, *rank, *contiguous)),
     };
     let (role, spec) = match role.as_str() {
         "in" => tensor(Access::Input, ParamKind::Read),
@@ -105,15 +106,7 @@ impl Kernel {
             "aic" => CoreType::Aic,
             "aiv" => CoreType::Aiv,
             "any" => CoreType::Any,
-            _ => {
-                let detail = format!("{core:?} of kernel {name:?}");
-                return Err(raise(
-                    "BadKernel",
-                    "a kernel's declaration is not valid",
-                    &detail,
-                    "aic, aiv or any",
-                ));
-            }
+            _ => return Err(bad_kernel(&format!("{core:?} of kernel {name:?}"), "aic, aiv or any")),
         };
         let params = params.iter().map(param_of).collect::<PyResult<Vec<_>>>()?;
         let (params, specs): (Vec<_>, Vec<_>) = params.into_iter().unzip();
@@ -173,17 +166,20 @@ impl Kernel {
     }
 }
 
+fn bad_kernel(detail: &str, hint: &str) -> PyErr {
+    raise("BadKernel", "a kernel's declaration is not valid", detail, hint)
+}
+
 /// A cost model: seconds of a block, or a function of shapes and values that returns them.
 fn cost_of(cost: Py<PyAny>) -> PyResult<impl Fn(&Args<'_>) -> CostValue + Send + Sync + 'static> {
-    let constant = Python::attach(|py| cost.extract::<f64>(py).ok());
+    let (constant, callable) =
+        Python::attach(|py| (cost.extract::<f64>(py).ok(), cost.bind(py).is_callable()));
     if let Some(seconds) = constant.filter(|seconds| !(0.0..=1.0).contains(seconds)) {
-        let detail = format!("a cost of {seconds} s");
-        return Err(raise(
-            "BadKernel",
-            "a kernel's declaration is not valid",
-            &detail,
-            "from 0 to 1 second a block",
-        ));
+        return Err(bad_kernel(&format!("a cost of {seconds} s"), "from 0 to 1 second a block"));
+    }
+    if constant.is_none() && !callable {
+        let hint = "seconds of a block, or a function of shapes and values that returns them";
+        return Err(bad_kernel("a cost that is neither a number nor a function", hint));
     }
     Ok(move |args: &Args<'_>| match constant {
         Some(seconds) => CostValue::Time(Duration::from_secs_f64(seconds)),

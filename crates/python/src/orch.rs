@@ -2,7 +2,8 @@
 
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::Once;
+use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -13,7 +14,7 @@ use ringlane::engine::{Error, Fault};
 
 use crate::attach::without_lock;
 use crate::dtype::{descriptor, dtype_of};
-use crate::error::{OrRaise, exception, raise};
+use crate::error::{OrRaise, exception, forked, raise};
 use crate::kernel::{Kernel, Param, Role};
 use crate::submit::{Given, given, push};
 use crate::tensor::{Sizes, Task, Tensor};
@@ -25,6 +26,25 @@ pub struct Orch {
     orch: AtomicPtr<DynOrch<'static>>,
     /// The thread of the orchestration.
     thread: usize,
+    /// How often its process had been forked: a child has this object, but not the threads of the run.
+    forks: u32,
+}
+
+/// How many forks lie between this process and the one that made the first orchestrator. Its own thread writes it, in `fork`.
+static FORKS: AtomicU32 = AtomicU32::new(0);
+
+extern "C" fn in_child() {
+    FORKS.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Counts the forks from now on.
+fn forks() -> u32 {
+    static COUNTING: Once = Once::new();
+    // SAFETY: the handler only adds to a number, which is allowed in a child of fork. If it cannot be installed, forks are not seen.
+    COUNTING.call_once(|| unsafe {
+        libc::pthread_atfork(None, None, Some(in_child));
+    });
+    FORKS.load(Ordering::Relaxed)
 }
 
 /// The orchestrator, while a call uses it.
@@ -56,7 +76,7 @@ impl Orch {
     /// For a run whose orchestration runs on this thread. [`end`](Self::end) must be called before the orchestrator goes.
     pub fn of_run(orch: &mut DynOrch<'_>) -> Self {
         let pointer = ptr::from_mut(orch).cast::<DynOrch<'static>>();
-        Orch { orch: AtomicPtr::new(pointer), thread: this_thread() }
+        Orch { orch: AtomicPtr::new(pointer), thread: this_thread(), forks: forks() }
     }
 
     /// The orchestration is over: every later use is refused.
@@ -65,6 +85,9 @@ impl Orch {
     }
 
     fn using(&self) -> PyResult<Used<'_>> {
+        if self.forks != FORKS.load(Ordering::Relaxed) {
+            return Err(forked("the run is one of the process that forked"));
+        }
         let own = if self.thread == this_thread() {
             self.orch.swap(ptr::null_mut(), Ordering::Relaxed)
         } else {
@@ -92,17 +115,15 @@ fn launch_of<'k>(
     if let Ok(kernel) = kernel.cast::<Kernel>() {
         return Ok((Launch::from(kernel.get().kernel), Vec::new(), Some(kernel.clone())));
     }
-    let Ok(kernels) = kernel.cast::<PyTuple>() else {
-        let detail = format!("{}", kernel.repr()?);
-        let hint = "a function with @rl.kernel, rl.cc(…), or a tuple of an AIC kernel and AIV kernels";
-        return Err(raise("BadLaunch", "a launch is not valid", &detail, hint));
+    let Some(kernels) = kernel.cast::<PyTuple>().ok().filter(|kernels| !kernels.is_empty()) else {
+        return Err(no_kernel(kernel));
     };
     let (mut aic, mut aiv, mut params) = (None, Vec::new(), Vec::new());
     for (lane, kernel) in kernels.iter().enumerate() {
         if lane == 0 && kernel.is_none() {
             continue;
         }
-        let kernel = kernel.cast::<Kernel>()?.get();
+        let kernel = kernel.cast::<Kernel>().map_err(|_| no_kernel(&kernel))?.get();
         params.extend_from_slice(&kernel.params);
         if lane == 0 {
             aic = Some(kernel.kernel);
@@ -123,16 +144,20 @@ impl Orch {
         py: Python<'_>,
         kernel: &Bound<'_, PyAny>,
         args: &Bound<'_, PyTuple>,
-        after: Option<Vec<Bound<'_, Task>>>,
-        blocks: Option<u32>,
+        after: Option<&Bound<'_, PyAny>>,
+        blocks: Option<&Bound<'_, PyAny>>,
         label: Option<&str>,
-        dump: Option<Vec<u16>>,
+        dump: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Task> {
         let (launch, mixed, single) = launch_of(kernel)?;
         let params = single.as_ref().map_or(&mixed[..], |kernel| &kernel.get().params);
         check_count(&launch, params, args.len())?;
         let name = launch.kernels().next().map_or("", |kernel| kernel.name());
-        let launch = blocks.map_or(launch, |blocks| launch.blocks(blocks));
+        let launch = match blocks {
+            Some(blocks) => launch.blocks(option("blocks", blocks, "a number from 1 to 16777216")?),
+            None => launch,
+        };
+        let after = after.map(tasks_of).transpose()?;
         let launch = label.map_or(launch, |label| launch.labelled(label));
         let mut used = self.using()?;
         let mut submission = used.get().submit(launch);
@@ -144,7 +169,11 @@ impl Orch {
             submission.after(&task.get().task).or_raise()?;
         }
         if let Some(dump) = dump {
-            submission.mark(&dump);
+            submission.mark(&option::<Vec<u16>>(
+                "dump",
+                dump,
+                "a list of indices of arguments, counted from 0",
+            )?);
         }
         let made = without_lock(py, || submission.send());
         let made = made.or_raise()?;
@@ -155,14 +184,18 @@ impl Orch {
     fn submit_many<'py>(
         &self,
         py: Python<'py>,
-        kernel: &Bound<'py, Kernel>,
+        kernel: &Bound<'py, PyAny>,
         calls: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let kernel = kernel.get();
+        let kernel = kernel.cast::<Kernel>().map_err(|_| no_kernel(kernel))?.get();
         let mut all = Vec::new();
         for call in calls.try_iter()? {
             let call = call?;
-            let args = call.cast::<PyTuple>()?;
+            let list = call.cast::<PyList>().map(|list| list.to_tuple());
+            let args = match &list {
+                Ok(args) => args,
+                Err(_) => call.cast::<PyTuple>().map_err(|_| no_arguments(&call))?,
+            };
             check_count(&Launch::from(kernel.kernel), &kernel.params, args.len())?;
             let mut takers = Takers::of(&kernel.params);
             let own = args
@@ -253,6 +286,42 @@ impl Orch {
     fn advance_time(&self, ticks: u64) -> PyResult<()> {
         self.using()?.get().advance_time(ticks);
         Ok(())
+    }
+}
+
+/// The error of something that is submitted and is no kernel.
+#[cold]
+fn no_kernel(given: &Bound<'_, PyAny>) -> PyErr {
+    let hint = "a function with @rl.kernel, rl.cc(…), or a tuple of an AIC kernel and AIV kernels";
+    bad_launch(shown(given), hint)
+}
+
+/// The error of something that is not the arguments of a task.
+#[cold]
+fn no_arguments(given: &Bound<'_, PyAny>) -> PyErr {
+    bad_launch(format!("arguments {}", shown(given)), "a tuple for each task; of one argument: (x,)")
+}
+
+fn shown(given: &Bound<'_, PyAny>) -> String {
+    given.repr().map_or_else(|_| "an object".to_string(), |text| text.to_string())
+}
+
+fn bad_launch(detail: String, hint: &str) -> PyErr {
+    raise("BadLaunch", "a launch is not valid", &detail, hint)
+}
+
+/// An option of a submit, of the type that it must have.
+fn option<'py, T: FromPyObjectOwned<'py>>(name: &str, given: &Bound<'py, PyAny>, hint: &str) -> PyResult<T> {
+    given.extract().map_err(|_| bad_launch(format!("{name}={}", shown(given)), hint))
+}
+
+/// The tasks that a task follows: one, or several.
+fn tasks_of<'py>(given: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, Task>>> {
+    match given.cast::<Task>() {
+        Ok(one) => Ok(vec![one.clone()]),
+        Err(_) => {
+            option("after", given, "a task that `o.submit` or `o.barrier` returned, or a list of tasks")
+        }
     }
 }
 

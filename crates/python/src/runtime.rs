@@ -17,7 +17,8 @@ use crate::attach::without_lock;
 use crate::body::{array, python};
 use crate::buffers::{Lent, lend};
 use crate::config::{configuration, make};
-use crate::error::{OrRaise, exception, raise};
+use crate::dtype::scalar_of;
+use crate::error::{OrRaise, exception, forked, raise};
 use crate::interrupt::Watch;
 use crate::orch::Orch;
 use crate::scene;
@@ -71,9 +72,10 @@ impl Runtime {
     }
 
     /// Ends its threads and gives its memory back. Closing it twice is no error.
-    fn close(&self, py: Python<'_>) {
-        let made = self.made.try_lock().ok().and_then(|mut made| made.take());
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        let made = self.made.try_lock().map_err(|_| in_use("runtime"))?.take();
         without_lock(py, || give_back(made, self.process));
+        Ok(())
     }
 
     /// Runs an orchestration: `program` is called with the orchestrator and the list of tensors that the arrays are.
@@ -181,8 +183,7 @@ impl Runtime {
     fn with<R>(&self, f: impl FnOnce(&mut Made) -> PyResult<R>) -> PyResult<R> {
         if self.process != std::process::id() {
             let detail = format!("it was created in process {}", self.process);
-            let summary = "a runtime is used in a child of the process that created it";
-            return Err(raise("ForkedRuntime", summary, &detail, "create a runtime in the child"));
+            return Err(forked(&detail));
         }
         let mut made = self.made.try_lock().map_err(|_| in_use("runtime"))?;
         let closed =
@@ -370,18 +371,19 @@ impl Graph {
     fn set(&self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
         self.with(|graph| {
             let known = graph.params().find(|(known, _)| *known == name).map(|(_, scalar)| scalar.dtype());
+            // Of a name that the graph does not have, the graph says so.
+            let Some(dtype) = known else { return graph.set(name, 0u8).or_raise() };
+            let scalar = scalar_of(value, dtype)?;
             macro_rules! set {
                 ($($variant:ident: $number:ty),*) => {
-                    match known {
-                        $(Some(DType::$variant) => graph.set::<$number>(name, value.extract()?),)*
-                        Some(DType::Float16) => graph.set(name, half::f16::from_f64(value.extract()?)),
-                        Some(DType::BFloat16) => graph.set(name, half::bf16::from_f64(value.extract()?)),
+                    match dtype {
+                        $(DType::$variant => graph.set(name, scalar.get::<$number>().unwrap_or_default()),)*
                         _ => graph.set(name, 0u8),
                     }
                 };
             }
             set!(Bool: bool, Int8: i8, UInt8: u8, Int16: i16, UInt16: u16, Int32: i32, UInt32: u32, Int64: i64,
-                UInt64: u64, Float32: f32, Float64: f64)
+                UInt64: u64, Float16: half::f16, BFloat16: half::bf16, Float32: f32, Float64: f64)
             .or_raise()
         })
     }

@@ -41,14 +41,36 @@ impl<'py> FromPyObject<'_, 'py> for Sizes {
     }
 }
 
+/// A length, a start, an index or an axis.
+pub struct Size(u32);
+
+impl<'py> FromPyObject<'_, 'py> for Size {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let hint = "a whole number from 0 to 2^32 - 1; axes count from 0";
+        value.extract::<u32>().map(Size).map_err(|_| bad_size(&value, hint))
+    }
+}
+
+impl Size {
+    /// An axis for [`split`](Tensor::split); one that no tensor has if the number is larger.
+    fn split(&self) -> Option<u8> {
+        Some(self.0.min(u8::MAX as u32 - 1) as u8)
+    }
+}
+
+#[cold]
+fn bad_size(value: &Bound<'_, PyAny>, hint: &str) -> PyErr {
+    let shown = value.repr().map_or_else(|_| "a value".to_string(), |text| text.to_string());
+    raise("BadSize", "a length, a start or an index is not a size", &shown, hint)
+}
+
 impl Sizes {
     /// One more than a view can have is kept, for the engine to refuse.
     fn push(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let number = value.extract::<u32>().map_err(|_| {
-            let shown = value.repr().map_or_else(|_| "a value".to_string(), |text| text.to_string());
-            let hint = "a whole number from 0 to 2^32 - 1, or one for each dimension";
-            raise("BadSize", "a length, a start or an index is not a size", &shown, hint)
-        })?;
+        let hint = "a whole number from 0 to 2^32 - 1, or one for each dimension";
+        let number = value.extract::<u32>().map_err(|_| bad_size(value, hint))?;
         if self.count <= MAX_RANK {
             self.sizes[self.count] = number;
             self.count += 1;
@@ -101,18 +123,18 @@ impl Tensor {
     }
 
     /// The window of `len` elements from `start` along one dimension.
-    fn slice(&self, axis: usize, start: u32, len: u32) -> PyResult<Tensor> {
-        self.with(self.tensor.slice(axis, start, len))
+    fn slice(&self, axis: Size, start: Size, len: Size) -> PyResult<Tensor> {
+        self.with(self.tensor.slice(axis.0 as usize, start.0, len.0))
     }
 
     /// The elements at one index of a dimension, which is dropped.
-    fn select(&self, axis: usize, index: u32) -> PyResult<Tensor> {
-        self.with(self.tensor.select(axis, index))
+    fn select(&self, axis: Size, index: Size) -> PyResult<Tensor> {
+        self.with(self.tensor.select(axis.0 as usize, index.0))
     }
 
     /// The same elements with two dimensions exchanged.
-    fn transpose(&self, a: usize, b: usize) -> PyResult<Tensor> {
-        self.with(self.tensor.transpose(a, b))
+    fn transpose(&self, a: Size, b: Size) -> PyResult<Tensor> {
+        self.with(self.tensor.transpose(a.0 as usize, b.0 as usize))
     }
 
     /// The same elements under another shape; only for contiguous views.
@@ -121,13 +143,13 @@ impl Tensor {
     }
 
     /// The view repeated along a new leading dimension; only for reads.
-    fn broadcast(&self, len: u32) -> PyResult<Tensor> {
-        self.with(self.tensor.broadcast(len))
+    fn broadcast(&self, len: Size) -> PyResult<Tensor> {
+        self.with(self.tensor.broadcast(len.0))
     }
 
     /// The same as an argument that blocks share out along an axis.
-    fn split(&self, axis: u8) -> Tensor {
-        Tensor { tensor: self.tensor, split: Some(axis) }
+    fn split(&self, axis: Size) -> Tensor {
+        Tensor { tensor: self.tensor, split: axis.split() }
     }
 
     fn __repr__(&self) -> String {
@@ -186,8 +208,8 @@ impl Output {
     }
 
     /// The same as an argument that blocks share out along an axis.
-    fn split(&self, axis: u8) -> Output {
-        Output { dtype: self.dtype, shape: self.shape.clone(), split: Some(axis) }
+    fn split(&self, axis: Size) -> Output {
+        Output { dtype: self.dtype, shape: self.shape.clone(), split: axis.split() }
     }
 
     fn __repr__(&self) -> String {
