@@ -14,8 +14,17 @@ static int32_t fails(void *user, const rl_call *call) {
     return user ? rl_fail((const char *)user) : 7;
 }
 
-static const rl_kernel *SET, *FAILS_WITH_TEXT, *FAILS_WITH_NUMBER;
 static rl_orch *kept_orch;
+
+// The program waits on this thread of a modelled chip, so a call of the kernel would be inside of the program's own.
+static int32_t calls_back(void *user, const rl_call *call) {
+    (void)user, (void)call;
+    FAILS(rl_barrier(kept_orch, NULL), "NotInOrchestration");
+    FAILS(rl_begin_scope(kept_orch, NULL), "NotInOrchestration");
+    return rl_fail(rl_error_name());
+}
+
+static const rl_kernel *SET, *FAILS_WITH_TEXT, *FAILS_WITH_NUMBER, *CALLS_BACK;
 static rl_tensor kept_tensor;
 static rl_task kept_task;
 
@@ -28,6 +37,9 @@ static void kernels(void) {
     OK(rl_kernel_new(&failing, &FAILS_WITH_NUMBER));
     failing.user = (void *)"the table is empty";
     OK(rl_kernel_new(&failing, &FAILS_WITH_TEXT));
+
+    failing.function = calls_back;
+    OK(rl_kernel_new(&failing, &CALLS_BACK));
 
     FAILS(rl_kernel_new(NULL, &kernel), "NullPointer");
     FAILS(rl_kernel_new(&info, NULL), "NullPointer");
@@ -249,6 +261,20 @@ static int32_t failing_task(void *user, rl_orch *o) {
     return rl_read(o, &x, values, sizeof values);
 }
 
+static int32_t waits_for_a_kernel_that_calls_back(void *user, rl_orch *o) {
+    (void)user;
+    rl_tensor x;
+    uint32_t values[4];
+    OK(rl_external(o, 0, &x));
+    rl_arg args[] = {rl_out(&x), rl_u32(1)};
+    kept_orch = o;
+    OK(rl_submit(o, CALLS_BACK, args, 2, NULL, 0));
+    int32_t status = rl_read(o, &x, values, sizeof values);
+    CHECK(status == RL_TASK_FAILED);
+    OK(rl_barrier(o, NULL));
+    return status;
+}
+
 static int32_t leaves_a_scope(void *user, rl_orch *o) {
     (void)user;
     return rl_begin_scope(o, "left open");
@@ -270,6 +296,10 @@ int main(void) {
     CHECK(rl_run(runtime, &buffer, 1, failing_task, &FAILS_WITH_NUMBER, NULL) == RL_TASK_FAILED);
     CHECK(strstr(rl_error_detail(), "the kernel returned 7"));
     FAILS(rl_run(runtime, &buffer, 1, leaves_a_scope, NULL, NULL), "ScopeNotEnded");
+    rl_runtime *modelled = runtime_on("a2a3sim");
+    FAILS(rl_run(modelled, &buffer, 1, waits_for_a_kernel_that_calls_back, NULL, NULL), "TaskFailed");
+    CHECK(strstr(rl_error_detail(), "NotInOrchestration"));
+    rl_runtime_free(modelled);
     buffer.permission = RL_BUFFER_READ;
     FAILS(rl_run(runtime, &buffer, 1, failing_task, &SET, NULL), "ReadOnly");
     OK(rl_run(runtime, &buffer, 1, nothing, NULL, NULL));

@@ -28,7 +28,7 @@
                     rl_error_name(), rl_error_detail(), name);                                             \
             exit(1);                                                                                       \
         }                                                                                                  \
-        CHECK(strlen(rl_error_hint()) > 0);                                                                \
+        CHECK(strlen(rl_error_hint()) > 0 && !strstr(rl_error_hint(), "::") && !strstr(rl_error_hint(), "`.")); \
     } while (0)
 
 static inline rl_kernel_info kernel_info(const char *name, rl_kernel_fn function, const rl_param *params,

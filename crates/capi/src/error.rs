@@ -12,6 +12,7 @@ use ringlane::scenes::SceneError;
 use ringlane::task::Explain;
 
 use crate::abi::{RL_BAD_CALL, RL_ERROR, RL_INTERRUPTED, RL_OK, RL_STALE_HANDLE, RL_TASK_FAILED};
+use crate::hints::in_c;
 
 /// What only a caller in C can do wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +38,8 @@ pub enum CapiError {
     RuntimeBusy,
     /// A program's handle is used on another thread.
     WrongThread,
+    /// A kernel uses the handle of the program that waits for it.
+    CallsBack,
     /// The bytes of a tensor are none that a call wrote.
     NotATensor,
     /// A program's handle is used when its program does not run.
@@ -63,6 +66,7 @@ impl Explain for CapiError {
             CapiError::UnknownPlatform { .. } => "UnknownPlatform",
             CapiError::RuntimeBusy => "RuntimeBusy",
             CapiError::WrongThread => "WrongThread",
+            CapiError::CallsBack => "NotInOrchestration",
             CapiError::NotATensor => "NotATensor",
             CapiError::NotRunning => "StaleHandle",
             CapiError::ProgramFailed { .. } => "ProgramFailed",
@@ -82,6 +86,7 @@ impl Explain for CapiError {
             CapiError::UnknownPlatform { .. } => "there is no such platform",
             CapiError::RuntimeBusy => "the runtime is used while a run of it is in progress",
             CapiError::WrongThread => "a program submits from another thread than its own",
+            CapiError::CallsBack => "the orchestrator is used outside of its orchestration",
             CapiError::NotATensor => "the bytes of a tensor are none that a call wrote",
             CapiError::NotRunning => "a program's handle is used when the program does not run",
             CapiError::ProgramFailed { .. } => "the program returned an error of its own",
@@ -109,6 +114,7 @@ impl Explain for CapiError {
             CapiError::UnknownPlatform { name, known } => format!("`{name}`; there are {}", known.join(", ")),
             CapiError::ProgramFailed { status } => format!("status {status}"),
             CapiError::LibraryPanicked { message } => message.clone(),
+            CapiError::CallsBack => "a kernel calls back into the program that waits for it".to_string(),
             CapiError::RuntimeBusy
             | CapiError::WrongThread
             | CapiError::NotATensor
@@ -122,12 +128,18 @@ impl Explain for CapiError {
             CapiError::NullPointer { .. } => "pass a pointer to it",
             CapiError::BadStruct { .. } => "set struct_size to sizeof, and use the header of this library",
             CapiError::AbiVersion { .. } => "compile with the header of the library that is loaded",
-            CapiError::BadNumber { .. } | CapiError::BadType { .. } => "use the constants of ringlane.h",
+            CapiError::BadNumber { .. } => {
+                "pass one of those; ringlane.h has constants for kinds, types and flags"
+            }
+            CapiError::BadType { .. } => {
+                "fill it in with `rl_dltype_of`; one lane, and types that tensors have"
+            }
             CapiError::NotText { .. } => "pass UTF-8, ended by a zero byte",
             CapiError::WrongCount { .. } => "pass as many as are needed",
             CapiError::UnknownPlatform { .. } => "pass one of them, or null for cpu",
             CapiError::RuntimeBusy => "wait for the run, or make a second runtime",
             CapiError::WrongThread => "submit on the thread that calls the program",
+            CapiError::CallsBack => "submit in the program, not in a kernel",
             CapiError::NotATensor => {
                 "copy tensors as a whole, and use only those that a call returned RL_OK for"
             }
@@ -158,7 +170,7 @@ impl Failure {
             detail if detail.is_empty() => error.summary(),
             detail => format!("{}: {detail}", error.summary()),
         };
-        let texts = [error.name().to_string(), detail, error.hint()];
+        let texts = [error.name().to_string(), detail, in_c(error)];
         Failure { status, error: None, settings: None, texts: texts.map(text) }
     }
 

@@ -18,6 +18,7 @@ pub mod call;
 mod dtype;
 pub mod error;
 pub mod graph;
+mod hints;
 pub mod kernel;
 pub mod orch;
 pub mod plugin;

@@ -17,6 +17,8 @@ use crate::read;
 pub(crate) struct Program {
     /// The orchestrator, while the program runs.
     running: Cell<Option<*mut DynOrch<'static>>>,
+    /// Whether a call uses it. A call that waits may run kernels on this thread, and these must not call back.
+    in_call: Cell<bool>,
     /// The thread that it runs on.
     thread: Cell<usize>,
     externals: Externals,
@@ -69,10 +71,28 @@ impl Drop for Running<'_> {
     }
 }
 
+/// A call that uses the orchestrator, until it ends or unwinds.
+struct InCall<'p>(&'p Cell<bool>);
+
+impl<'p> InCall<'p> {
+    /// Begins a call; none while another one is in progress.
+    #[inline]
+    fn begin(in_call: &'p Cell<bool>) -> Option<Self> {
+        (!in_call.replace(true)).then(|| InCall(in_call))
+    }
+}
+
+impl Drop for InCall<'_> {
+    fn drop(&mut self) {
+        self.0.set(false);
+    }
+}
+
 impl Program {
     pub(crate) fn new() -> Self {
         let externals = Externals::Buffers(Vec::new());
-        Program { running: Cell::new(None), thread: Cell::new(0), externals, failure: None }
+        let (running, in_call) = (Cell::new(None), Cell::new(false));
+        Program { running, in_call, thread: Cell::new(0), externals, failure: None }
     }
 
     /// Prepares a run on these buffers.
@@ -162,9 +182,10 @@ pub(crate) unsafe fn with(
         if program.thread.get() != this_thread() {
             return Err(CapiError::WrongThread.into());
         }
-        // SAFETY: the orchestrator lives while the program runs, on this thread, and no call of it is in progress: none calls
-        // back.
+        let call = InCall::begin(&program.in_call).ok_or(CapiError::CallsBack)?;
+        // SAFETY: the orchestrator lives while the program runs, on this thread, and no other call of it is in progress.
         let result = f(unsafe { &mut *running }, &program.externals);
+        drop(call);
         if let Err(failure) = &result {
             // SAFETY: only this thread has it, and the borrow above is not used again.
             unsafe { (*at).failure = Some(failure.clone()) };
