@@ -49,12 +49,15 @@ kernel! {
         let rows = weight.shape()[1];
         for (b, x) in normalised(&x, gain).chunks_exact(gain.len()).enumerate() {
             for (choice, &expert) in route.row(&[b]).iter().enumerate() {
-                vectorised(|| {
-                    for row in 0..rows {
-                        let [gate, up] = [0, 1].map(|which| weight.row(&[expert as usize, row, which]));
-                        inner[[b, choice, row]] = silu(dot(gate, x)) * dot(up, x);
+                let mut sums = vec![[0.0; 2]; rows];
+                vectorised(#[inline(always)] || {
+                    for i in 0..2 * rows {
+                        sums[i / 2][i % 2] = dot(weight.row(&[expert as usize, i / 2, i % 2]), x);
                     }
                 });
+                for (row, [gate, up]) in sums.into_iter().enumerate() {
+                    inner[[b, choice, row]] = silu(gate) * up;
+                }
             }
         }
     }
@@ -74,7 +77,7 @@ kernel! {
         let mut x = x;
         for b in 0..inner.shape()[0] {
             for (choice, &expert) in route.row(&[b]).iter().enumerate() {
-                vectorised(|| {
+                vectorised(#[inline(always)] || {
                     for row in 0..down.shape()[1] {
                         let weight = down.row(&[expert as usize, row]);
                         x[[b, row]] += share[[b, choice]] * dot(weight, inner.row(&[b, choice]));

@@ -38,7 +38,7 @@ kernel! {
     ) {
         let (mut qkv, _) = (qkv, later);
         let (x, hidden) = (normalised(&x, gain), gain.len());
-        vectorised(|| {
+        vectorised(#[inline(always)] || {
             for row in 0..weight.shape()[0] {
                 let weight = weight.row(&[row]);
                 for (b, x) in x.chunks_exact(hidden).enumerate() {
@@ -61,15 +61,15 @@ kernel! {
     ) {
         let (mut x, _) = (x, later);
         let [batch, count, dim] = heads.shape();
-        vectorised(|| {
+        // The rows of the heads have gaps between them: dense, they are one product with a row of the weights.
+        let of = (0..batch).flat_map(|b| (0..count).map(move |head| [b, head]));
+        let results: Vec<&[f32]> = of.map(|at| heads.row(&at)).collect();
+        let results = results.concat();
+        vectorised(#[inline(always)] || {
             for row in 0..weight.shape()[0] {
                 let weight = weight.row(&[row]);
-                for b in 0..batch {
-                    let mut sum = 0.0;
-                    for head in 0..count {
-                        sum += dot(&weight[head * dim..][..dim], heads.row(&[b, head]));
-                    }
-                    x[[b, row]] += sum;
+                for (b, results) in results.chunks_exact(count * dim).enumerate() {
+                    x[[b, row]] += dot(weight, results);
                 }
             }
         });
@@ -89,14 +89,20 @@ kernel! {
     ) {
         let (mut inner, _) = (inner, later);
         let (x, hidden) = (normalised(&x, gain), gain.len());
-        vectorised(|| {
-            for row in 0..weight.shape()[0] {
-                let (gate, up) = (weight.row(&[row, 0]), weight.row(&[row, 1]));
+        let [rows, ..] = weight.shape();
+        let mut sums = vec![[0.0; 2]; rows * x.len() / hidden];
+        vectorised(#[inline(always)] || {
+            // One loop over both: the processor prefetches weights that one loop reads in order, four times as fast.
+            for i in 0..2 * rows {
+                let weight = weight.row(&[i / 2, i % 2]);
                 for (b, x) in x.chunks_exact(hidden).enumerate() {
-                    inner[[b, row]] = silu(dot(gate, x)) * dot(up, x);
+                    sums[b * rows + i / 2][i % 2] = dot(weight, x);
                 }
             }
         });
+        for (i, [gate, up]) in sums.into_iter().enumerate() {
+            inner[[i / rows, i % rows]] = silu(gate) * up;
+        }
     }
     cuda include_str!("gate_up.cuh")
     cost PROJECTION
@@ -106,7 +112,7 @@ kernel! {
     /// Adds the projection of the inner values to x.
     pub(super) static DOWN = aic fn(x: ViewMut<f32, 2>, weight: View<bf16, 2>, inner: View<f32, 2>) {
         let mut x = x;
-        vectorised(|| {
+        vectorised(#[inline(always)] || {
             for row in 0..weight.shape()[0] {
                 let weight = weight.row(&[row]);
                 for b in 0..inner.shape()[0] {

@@ -56,7 +56,7 @@ kernel! {
         }
         best.row(&[0]).fill(f32::NEG_INFINITY);
         which.row(&[0]).fill(-1);
-        vectorised(|| {
+        vectorised(#[inline(always)] || {
             for row in 0..table.shape()[0] {
                 let weight = table.row(&[row]);
                 for (b, x) in x.chunks_exact(hidden).enumerate() {
