@@ -105,6 +105,15 @@ fn a_bad_value_is_refused_with_its_name_and_what_is_allowed() {
 }
 
 #[test]
+fn a_context_for_which_no_span_is_large_enough_asks_for_larger_pages() {
+    let error = build("decode", "context", "65536").unwrap();
+    assert!(matches!(&error, SceneError::BadParam { name, .. } if name == "page"), "{error:?}");
+    assert!(error.detail().contains("at least 11, with span=64"), "{}", error.detail());
+    let error = build("decode", "context", "1600").unwrap();
+    assert!(error.detail().contains("at least 3, so that"), "{}", error.detail());
+}
+
+#[test]
 fn the_user_overrides_the_case_which_overrides_the_default() {
     let scene = Scene::find("stream").unwrap();
     let case = scene.case("short").unwrap();

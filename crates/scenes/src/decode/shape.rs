@@ -15,6 +15,8 @@ const CACHE_MAX: u64 = 1 << 32;
 const WIDTH_MAX: u32 = 1 << 14;
 /// Parts of a context, at most: one task reads all of them.
 const PARTS_MAX: u32 = 100;
+/// Pages that one attention task reads, at most.
+const SPAN_MAX: u32 = 1 << 6;
 /// Weights above this are too many to be generated and checked in passing: 512 MiB.
 const USUAL_WEIGHTS_MAX: u64 = 1 << 28;
 
@@ -65,7 +67,7 @@ impl Shape {
             tokens: settings.u32("tokens", 1..=1 << 14)?,
             tiles: settings.u32("tiles", 1..=1 << 10)?,
             page: settings.u32("page", 1..=1 << 8)?,
-            span: settings.u32("span", 1..=1 << 6)?,
+            span: settings.u32("span", 1..=SPAN_MAX)?,
         };
         for (name, value) in [("hidden", shape.hidden), ("head_dim", shape.head_dim), ("ffn", shape.ffn)] {
             if !value.is_multiple_of(LANES) {
@@ -78,12 +80,7 @@ impl Shape {
         if shape.width() > WIDTH_MAX {
             return Err(settings.refuse("heads", format!("heads · head_dim of at most {WIDTH_MAX}")));
         }
-        if shape.pages().div_ceil(shape.span) > PARTS_MAX {
-            let span = shape.pages().div_ceil(PARTS_MAX);
-            return Err(
-                settings.refuse("span", format!("at least {span}, so that a context has {PARTS_MAX} parts"))
-            );
-        }
+        shape.check_parts(settings)?;
         if shape.experts != 0 && shape.experts < CHOICES {
             return Err(settings.refuse("experts", format!("0, or at least the {CHOICES} of each token")));
         }
@@ -94,6 +91,20 @@ impl Shape {
             return Err(settings.refuse("context", "a cache of keys and values of at most 8 GiB"));
         }
         Ok(shape)
+    }
+
+    /// A context of too many parts needs a larger span, or larger pages where no span is large enough.
+    fn check_parts(&self, settings: &Settings) -> SceneResult<()> {
+        let span = self.pages().div_ceil(PARTS_MAX);
+        if span <= self.span {
+            return Ok(());
+        }
+        let why = format!("so that a context has at most {PARTS_MAX} parts");
+        if span <= SPAN_MAX {
+            return Err(settings.refuse("span", format!("at least {span}, {why}")));
+        }
+        let page = (self.context + self.tokens).div_ceil(PARTS_MAX * SPAN_MAX);
+        Err(settings.refuse("page", format!("at least {page}, with span={SPAN_MAX}, {why}")))
     }
 
     /// Length of the queries of a token, and of the result of its attention.
