@@ -21,11 +21,56 @@ static thread_local rl_dim3 threadIdx = {0}, blockIdx = {0};
 static const rl_dim3 blockDim = {1};
 using std::exp; using std::fabs; using std::fmax; using std::fmin; using std::sqrt; using std::log;
 RL_DEVICE void rl_sync() {}
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define RL_THREAD_SANITIZER
+#endif
+#endif
+#ifdef RL_THREAD_SANITIZER
+// ThreadSanitizer does not know fences. Here, the operations next to a fence do what it does: the first store after a release
+// fence releases, and an acquire fence loads again what was loaded before it, and acquires. Without a fence, they order nothing.
+enum { RL_LOADED_MAX = 128 };
+static thread_local const u32 *rl_loaded[RL_LOADED_MAX];
+static thread_local u32 rl_loaded_count;
+static thread_local bool rl_releases;
+RL_DEVICE void rl_fence(int order) {
+    if (order == __ATOMIC_RELEASE) {
+        rl_releases = true;
+        return;
+    }
+    for (u32 i = 0; i < rl_loaded_count; i++) (void)__atomic_load_n(rl_loaded[i], __ATOMIC_ACQUIRE);
+    rl_loaded_count = 0;
+}
+#define __atomic_thread_fence rl_fence
+RL_DEVICE void rl_note_loaded(const u32 *p) {
+    for (u32 i = 0; i < rl_loaded_count; i++) if (rl_loaded[i] == p) return;
+    if (rl_loaded_count < RL_LOADED_MAX) rl_loaded[rl_loaded_count++] = p;
+}
+RL_DEVICE bool rl_take_release() {
+    const bool releases = rl_releases;
+    rl_releases = false;
+    return releases;
+}
+RL_DEVICE u32 rl_load(const u32 *p) {
+    rl_note_loaded(p);
+    return __atomic_load_n(p, __ATOMIC_RELAXED);
+}
+RL_DEVICE void rl_store(u32 *p, u32 v) {
+    if (rl_take_release()) __atomic_store_n(p, v, __ATOMIC_RELEASE);
+    else __atomic_store_n(p, v, __ATOMIC_RELAXED);
+}
+RL_DEVICE u32 rl_add(u32 *p, u32 d) {
+    rl_note_loaded(p);
+    if (rl_take_release()) return __atomic_fetch_add(p, d, __ATOMIC_RELEASE);
+    return __atomic_fetch_add(p, d, __ATOMIC_RELAXED);
+}
+#else
 RL_DEVICE u32 rl_load(const u32 *p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }
-RL_DEVICE u64 rl_load(const u64 *p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }
 RL_DEVICE void rl_store(u32 *p, u32 v) { __atomic_store_n(p, v, __ATOMIC_RELAXED); }
-RL_DEVICE void rl_store_host(u32 *p, u32 v) { __atomic_store_n(p, v, __ATOMIC_RELEASE); }
 RL_DEVICE u32 rl_add(u32 *p, u32 d) { return __atomic_fetch_add(p, d, __ATOMIC_RELAXED); }
+#endif
+RL_DEVICE u64 rl_load(const u64 *p) { return __atomic_load_n(p, __ATOMIC_RELAXED); }
+RL_DEVICE void rl_store_host(u32 *p, u32 v) { __atomic_store_n(p, v, __ATOMIC_RELEASE); }
 RL_DEVICE void rl_release() { __atomic_thread_fence(__ATOMIC_RELEASE); }
 RL_DEVICE void rl_acquire() { __atomic_thread_fence(__ATOMIC_ACQUIRE); }
 // More blocks than cores may wait: let the others run.

@@ -1,7 +1,7 @@
 //! A device made of this machine's threads: the same device runtime and the same bodies, compiled by the C++ compiler, one
 //! thread for each block. It shows mistakes of both where there is no GPU, also to a debugger and to sanitizers.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -27,8 +27,7 @@ const OPTIONS: [&str; 6] = ["-std=c++17", "-O1", "-g1", "-shared", "-fPIC", "-pt
 #[derive(Debug, Default)]
 pub(crate) struct HostThreads {
     allocations: Mutex<HashMap<Address, Arena>>,
-    /// Never unloaded while a thread runs it.
-    library: Mutex<Option<Library>>,
+    library: Mutex<Option<Arc<Library>>>,
     /// The launches that were not joined, the first one first.
     running: Mutex<VecDeque<Running>>,
     launches: AtomicU64,
@@ -63,16 +62,43 @@ impl Ended {
     }
 }
 
-/// The C++ compiler, and what it says of itself; none if there is none.
-pub(crate) fn compiler() -> Option<(String, String)> {
-    let name = std::env::var("CXX").unwrap_or_else(|_| "c++".to_string());
-    let version = Command::new(&name).arg("--version").output().ok()?;
-    Some((name, String::from_utf8_lossy(&version.stdout).into_owned()))
+/// A C++ compiler.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Compiler {
+    name: String,
+    /// Flags that its user adds.
+    flags: Vec<String>,
+    /// What it says of itself.
+    version: String,
+}
+
+impl Compiler {
+    /// The one that the environment names, if it is there.
+    fn find() -> Option<Self> {
+        let words = |name| std::env::var(name).unwrap_or_default();
+        let name = Some(words("CXX")).filter(|name| !name.is_empty()).unwrap_or_else(|| "c++".to_string());
+        let flags = words("CXXFLAGS").split_whitespace().map(str::to_string).collect();
+        let version = version_of(&name)?;
+        Some(Compiler { name, flags, version })
+    }
+}
+
+/// What a compiler says of itself; each is asked once.
+fn version_of(name: &str) -> Option<String> {
+    static KNOWN: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
+    let mut known = KNOWN.lock().expect("no panic while it is held");
+    if let Some(version) = known.get(name) {
+        return Some(version.clone());
+    }
+    let answer = Command::new(name).arg("--version").output().ok()?;
+    let version = String::from_utf8_lossy(&answer.stdout).into_owned();
+    known.insert(name.to_string(), version.clone());
+    Some(version)
 }
 
 impl HostThreads {
     pub(crate) fn open() -> Answer<Self> {
-        compiler().map(|_| HostThreads::default()).ok_or_else(|| DeviceError::DeviceUnavailable {
+        Compiler::find().map(|_| HostThreads::default()).ok_or_else(|| DeviceError::DeviceUnavailable {
             detail: "there is no C++ compiler (c++, or CXX)".to_string(),
             hint: "install g++ or clang++",
         })
@@ -143,7 +169,7 @@ impl Device for HostThreads {
     }
 
     fn load(&self, source: &str, _: Entries) -> Answer<()> {
-        let library = compile(source)?;
+        let library = loaded(source)?;
         *self.library.lock().expect("no panic while it is held") = Some(library);
         Ok(())
     }
@@ -226,8 +252,7 @@ impl Device for HostThreads {
 
     fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
-        // Nothing ends a thread: those that run keep the program, and are never joined.
-        core::mem::forget(self.library.lock().expect("no panic while it is held").take());
+        // Nothing ends a thread: those that run are never joined. Their program stays.
         self.running.lock().expect("no panic while it is held").clear();
     }
 
@@ -236,19 +261,35 @@ impl Device for HostThreads {
     }
 }
 
+/// The library of a program. It stays: a thread may run it, and the next runtime of the process may need it.
+fn loaded(source: &str) -> Answer<Arc<Library>> {
+    static LOADED: Mutex<BTreeMap<(String, Compiler), Arc<Library>>> = Mutex::new(BTreeMap::new());
+    let missing = || DeviceError::DeviceProgram { log: "there is no C++ compiler".to_string() };
+    let compiler = Compiler::find().ok_or_else(missing)?;
+    let key = (source.to_string(), compiler);
+    let mut all = LOADED.lock().expect("no panic while it is held");
+    if let Some(library) = all.get(&key) {
+        return Ok(library.clone());
+    }
+    let library = Arc::new(compile(source, &key.1)?);
+    all.insert(key, library.clone());
+    Ok(library)
+}
+
 /// Compiles a program, or finds it in the cache, and loads it.
-fn compile(source: &str) -> Answer<Library> {
+fn compile(source: &str, compiler: &Compiler) -> Answer<Library> {
     let failed = |log: String| DeviceError::DeviceProgram { log };
-    let (compiler, version) = compiler().ok_or_else(|| failed("there is no C++ compiler".to_string()))?;
-    let cached = Cached::of(&[source, &OPTIONS.join(" "), &version], "so");
+    let flags = compiler.flags.join(" ");
+    let cached = Cached::of(&[source, &OPTIONS.join(" "), &flags, &compiler.version], "so");
     let directory = tempdir().map_err(|error| failed(error.to_string()))?;
     let (file, library) = (directory.0.join("program.cpp"), directory.0.join("program.so"));
     match cached.read() {
         Some(bytes) => std::fs::write(&library, bytes).map_err(|error| failed(error.to_string()))?,
         None => {
             std::fs::write(&file, source).map_err(|error| failed(error.to_string()))?;
-            let done = Command::new(compiler).args(OPTIONS).arg(&file).arg("-o").arg(&library).output();
-            let done = done.map_err(|error| failed(error.to_string()))?;
+            let mut command = Command::new(&compiler.name);
+            command.args(OPTIONS).args(&compiler.flags).arg(&file).arg("-o").arg(&library);
+            let done = command.output().map_err(|error| failed(error.to_string()))?;
             if !done.status.success() {
                 return Err(failed(String::from_utf8_lossy(&done.stderr).into_owned()));
             }

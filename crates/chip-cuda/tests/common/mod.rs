@@ -1,7 +1,7 @@
 //! What tests of a device share.
 #![allow(dead_code)]
 
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use ringlane_chip_cuda::CudaRuntime;
@@ -56,17 +56,25 @@ pub fn runtime_with(config: &CallConfig, policy: Option<&'static str>) -> Option
 /// Runs the body of the test with this name in a process of its own, with these variables: a device that is lost, a thread
 /// that does not end and a hang are that process's alone.
 pub fn in_child(name: &str, variables: &[(&str, &str)], body: impl FnOnce()) {
+    if let Some(status) = status_of_child(name, variables, body) {
+        assert!(status.success(), "{name}: {status}");
+    }
+}
+
+/// The same; how the process ended. None in that process, once the body has returned.
+pub fn status_of_child(name: &str, variables: &[(&str, &str)], body: impl FnOnce()) -> Option<ExitStatus> {
     if std::env::var_os(CHILD).is_some() {
-        return body();
+        body();
+        return None;
     }
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([name, "--exact", "--nocapture", "--test-threads=1"]).env(CHILD, "1");
     command.envs(variables.iter().copied()).stdin(Stdio::null());
     let mut child = command.spawn().unwrap();
     let begun = Instant::now();
-    let status = loop {
+    loop {
         if let Some(status) = child.try_wait().unwrap() {
-            break status;
+            return Some(status);
         }
         if begun.elapsed() > Duration::from_secs(CHILD_SECONDS) {
             child.kill().unwrap();
@@ -74,6 +82,5 @@ pub fn in_child(name: &str, variables: &[(&str, &str)], body: impl FnOnce()) {
             panic!("{name} did not end in {CHILD_SECONDS} s");
         }
         std::thread::sleep(Duration::from_millis(10));
-    };
-    assert!(status.success(), "{name}: {status}");
+    }
 }
