@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use ringlane_engine::api::kernel::Kernel;
+use ringlane_engine::api::kernel::{Kernel, registered_kernels};
 
 use crate::batch::Batch;
 use crate::device::{Address, Answer, Device, Launch, Mapped, bytes_of, bytes_of_mut};
@@ -18,6 +18,11 @@ use crate::source::{Bounds, Entries, Machine, program};
 
 /// How often the clocks are compared; the shortest comparison counts.
 const COMPARISONS: u32 = 5;
+
+/// Whether the first program has all kernels that are declared, as the environment variable `RL_KERNELS` asks for.
+fn wants_all_kernels() -> bool {
+    std::env::var_os("RL_KERNELS").is_some_and(|value| value == "all")
+}
 
 /// A block that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -157,6 +162,10 @@ impl Launcher {
             return Ok(());
         }
         debug_assert_eq!(self.in_flight, 0);
+        if self.loaded.is_none() && wants_all_kernels() {
+            let all = registered_kernels().into_iter().filter(|kernel| kernel.cuda().is_some());
+            all.for_each(|kernel| drop(self.number_of(kernel)));
+        }
         let source = program(&self.kernels, self.machine, Bounds::from_environment(), self.entries);
         if let Err(error) = self.device.load(&source, self.entries) {
             // A body that does not compile stays out of the next program.

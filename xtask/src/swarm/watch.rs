@@ -78,6 +78,8 @@ fn start(args: &Args, first: u64, job: u64, jobs: u64, sender: &Sender<(usize, N
     for (option, value) in [("--count", share.map(|n| n.to_string())), ("--plant", args.plant.clone())] {
         command.args(value.iter().flat_map(|value| [option, value.as_str()]));
     }
+    // One compilation for all programs.
+    command.envs(args.device.iter().map(|_| ("RL_KERNELS", "all")));
     command.args(args.device.iter().flat_map(|device| ["--device", device.as_str()]));
     command.args(args.threads.iter().flat_map(|n| ["--threads".to_string(), n.to_string()]));
     let spawned = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
