@@ -14,6 +14,7 @@ mod on_machine;
 mod on_node;
 pub mod parse;
 mod remedy;
+mod rounds;
 mod table;
 
 use std::path::Path;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ringlane_insight::units::microseconds;
 
-use super::{Baseline, Experiment, Laboratory, baseline_of, bound_of};
+use super::{Baseline, Experiment, Laboratory, baseline_of, bound_of, rounds};
 use crate::error::ReplayError;
 use crate::recorded::Recorded;
 use crate::replay::{Replayable, Replayed};
@@ -40,5 +40,10 @@ impl Laboratory for ChipLaboratory<'_> {
 
     fn bound_us(&self) -> Result<f64, ReplayError> {
         bound_of(&self.recorded.dir)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let Recorded { program, costs, setup, .. } = self.recorded;
+        rounds::note(program, costs, &setup.chip, self.baseline().recorded_us).into_iter().collect()
     }
 }
