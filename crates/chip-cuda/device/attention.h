@@ -14,6 +14,7 @@ RL_DEVICE float *rl_attend_heads(float *room) { return room + RL_PAGES_FLOATS; }
 // cosines, then their sines. One warp for each head.
 template <class X, class G> RL_DEVICE void rl_turn(float *to, u32 heads, u32 dim, const float *rotary, X input, G gain) {
     const u32 warps = blockDim.x / RL_LANES, warp = threadIdx.x / RL_LANES, lane = threadIdx.x % RL_LANES, half = dim / 2;
+    RL_ROLL
     for (u32 i = warp; i < heads; i += warps) {
         float sum = 0.0f;
         for (u32 k = lane; k < dim; k += RL_LANES) {
@@ -21,6 +22,7 @@ template <class X, class G> RL_DEVICE void rl_turn(float *to, u32 heads, u32 dim
             sum += x * x;
         }
         const float factor = 1.0f / sqrtf(rl_lanes_sum(sum) / (float)dim + 1e-6f);
+        RL_ROLL
         for (u32 k = lane; k < half; k += RL_LANES) {
             const float low = input(i, k) * factor * gain(i, k), high = input(i, k + half) * factor * gain(i, k + half);
             to[i * dim + k] = low * rotary[k] - high * rotary[k + half];
@@ -48,13 +50,19 @@ RL_BODY void rl_attend_of(float *room, rl_view<float, 2> results, u32 dim, u32 h
         if (stripe < stripes && head < heads) {
             const float *const query = rl_attend_heads(room) + (u64)head * dim;
             float max = -RL_INFINITY, total = 0.0f, sums[PIECES][4] = {};
+            // The page of a position, and which one of the page it is: without a division for each.
+            u32 of = stripe / page, slot = stripe % page;
+            const u32 pages = stripes / page, slots = stripes % page, newest = (held - 1) / page, last = (held - 1) % page;
             for (u32 first = stripe; first < held; first += N * stripes) {
                 rl_quad keys[N][PIECES], values[N][PIECES];
                 RL_UNROLL
                 for (u32 n = 0; n < N; n++) {
                     // Positions after the last one count as nothing.
-                    const u32 p = (u32)rl_min(first + n * stripes, held - 1);
-                    const rl_bf16 *const key = rl_attend_pages(room)[p / page] + (u64)(p % page) * to_next;
+                    const bool there = first + n * stripes < held;
+                    const rl_bf16 *const key = rl_attend_pages(room)[there ? of : newest] + (there ? slot : last) * to_next;
+                    slot += slots;
+                    of += pages + (slot >= page);
+                    slot -= slot >= page ? page : 0;
                     RL_UNROLL
                     for (u32 c = 0; c < PIECES; c++) {
                         const u32 k = (c * RL_LANES + lane) * 4;
@@ -113,15 +121,20 @@ RL_BODY void rl_attend_of(float *room, rl_view<float, 2> results, u32 dim, u32 h
             }
         }
         rl_sync();
+        RL_ROLL
         for (u32 h = 0; h < at_once && top + h < heads; h++) {
             float max = -RL_INFINITY, total = 0.0f;
+            RL_ROLL
             for (u32 s = 0; s < stripes; s++) max = fmaxf(max, parts[(s * at_once + h) * (dim + 2) + dim]);
+            RL_ROLL
             for (u32 s = 0; s < stripes; s++) {
                 const float *const part = parts + (s * at_once + h) * (dim + 2);
                 total += expf(part[dim] - max) * part[dim + 1];
             }
+            RL_ROLL
             rl_each(k, dim) {
                 float sum = 0.0f;
+                RL_ROLL
                 for (u32 s = 0; s < stripes; s++) {
                     const float *const part = parts + (s * at_once + h) * (dim + 2);
                     sum += expf(part[dim] - max) * part[k];

@@ -166,6 +166,13 @@ template <class T, int N> struct alignas(16) rl_rooms { T of[N]; };
 #define RL_INFINITY __int_as_float(0x7f800000)
 #define RL_UNROLL _Pragma("unroll")
 #endif
+// RL_ROLL: before a loop that the compiler is not to unroll. A block runs the code of its task once, so code that it does not
+// have in its instruction cache costs more than the counting of a loop.
+#ifdef RL_HOST
+#define RL_ROLL
+#else
+#define RL_ROLL _Pragma("unroll 1")
+#endif
 // A loop whose rounds are shared among the threads of the block.
 #define rl_each(i, n) for (u64 i = threadIdx.x, rl_end_##i = (n); i < rl_end_##i; i += blockDim.x)
 // One thread of the block, and another one (where a block is one thread, the same).

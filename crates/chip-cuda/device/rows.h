@@ -100,9 +100,10 @@ RL_DEVICE void rl_rows_ask(float *room, u32 turn, const rl_rows_piece &piece, rl
 }
 RL_DEVICE u32 rl_rows_next(u32 turn) { return turn + 1 == RL_ROWS_ROOMS ? 0 : turn + 1; }
 
-// Asks for the first pieces of rows from `first`: before the vectors are known.
-RL_DEVICE void rl_rows_begin(float *room, rl_rows_at weights, u32 first, u32 rows, u32 inputs) {
+// Asks for the first pieces of rows from `first`: before the vectors are known. All kernels share it.
+RL_BODY void rl_rows_begin(float *room, rl_rows_at weights, u32 first, u32 rows, u32 inputs) {
     rl_rows_piece piece = {threadIdx.x / RL_LANES, 0};
+    RL_ROLL
     for (u32 turn = 0; turn < RL_ROWS_AHEAD; turn++) {
         rl_rows_ask(room, turn, piece, weights, first, rows, inputs);
         piece.advance(inputs);
@@ -153,6 +154,7 @@ template <int B> RL_BODY void rl_rows_some(float *room, rl_rows_at weights, u32 
 template <int B, class X> RL_DEVICE void rl_rows_fill(float *vectors, u32 inputs, u32 there, X input) {
     enum { K = B == 1 ? 4 : 1 };
     const u32 pitch = (inputs + RL_ROWS_WIDE - 1) / RL_ROWS_WIDE * RL_ROWS_WIDE;
+    RL_ROLL
     for (u32 k = threadIdx.x; k < pitch; k += K * blockDim.x) {
         float values[K][B];
         RL_UNROLL
@@ -199,6 +201,7 @@ RL_DEVICE void rl_rows(float *room, rl_rows_at weights, u32 rows, u32 inputs, u3
             if (many) rl_rows_some<RL_ROWS_BATCH>(room, weights, first, some, inputs);
             else rl_rows_some<1>(room, weights, first, some, inputs);
             rl_sync();
+            RL_ROLL
             rl_each(e, some / step * there) {
                 const u32 row = (u32)e / there * step, b = (u32)e % there;
                 done(first + row, top + b, sums[row * wide + b], sums[(row + step - 1) * wide + b]);

@@ -33,25 +33,33 @@ RL_DEVICE u32 rl_element_bytes(u32 dtype) {
 
 enum { RL_NO_SPLIT = 255, RL_SCALAR = 2 };
 
-RL_DEVICE rl_part rl_take_part(rl_args &a) {
-    const u64 head = a.words[0], place = a.words[1];
-    rl_part part = {nullptr, a.words + 3, (u32)head & 255, (u32)(head >> 32) & 255, 0};
-    u64 offset = a.words[2];
+// The tensor whose words these are. A function of its own, which all kernels share: inlined for each argument, this code was
+// half of the code of a short kernel.
+RL_BODY rl_part rl_part_at(const u64 *words, const u64 *spaces, u32 block, u32 blocks) {
+    const u64 head = words[0], place = words[1];
+    rl_part part = {nullptr, words + 3, (u32)head & 255, (u32)(head >> 32) & 255, 0};
+    u64 offset = words[2];
     if (part.split != RL_NO_SPLIT) {
-        const u32 len = (u32)part.dims[part.split], each = (len + a.blocks - 1) / a.blocks;
-        const u64 from = (u64)each * a.block;
+        const u32 len = (u32)part.dims[part.split], each = (len + blocks - 1) / blocks;
+        const u64 from = (u64)each * block;
         const u32 start = from < len ? (u32)from : len;
         part.own = each < len - start ? each : len - start;
         if (part.own) offset += (u64)start * part.stride(part.split) * rl_element_bytes((u32)(head >> 8) & 255);
     }
-    part.data = (char *)(a.spaces[place & 0xfffffff] + offset);
+    part.data = (char *)(spaces[place & 0xfffffff] + offset);
+    return part;
+}
+
+RL_DEVICE rl_part rl_take_part(rl_args &a) {
+    const rl_part part = rl_part_at(a.words, a.spaces, a.block, a.blocks);
     a.words += 3 + part.rank;
     a.left -= 3 + part.rank;
     return part;
 }
 
-RL_DEVICE u64 rl_elements(const rl_part &part) {
+RL_BODY u64 rl_elements(rl_part part) {
     u64 n = 1;
+    RL_ROLL
     for (u32 d = 0; d < part.rank; d++) n *= part.len(d);
     return n;
 }
@@ -141,29 +149,39 @@ template <> struct rl_take<rl_block> {
     RL_MEMBER static rl_block from(rl_args &a) { return rl_block{a.block, a.blocks}; }
 };
 
-// All arguments that are left, of one type: rest.len(), rest[i].
+// The words of the argument after the one whose words these are.
+RL_DEVICE const u64 *rl_after(const u64 *words) {
+    return words + ((words[0] >> 40 & 255) == RL_SCALAR ? 2 : 3 + ((u32)words[0] & 255));
+}
+// The words of the i-th argument from here.
+RL_BODY const u64 *rl_nth(const u64 *words, u32 i) {
+    RL_ROLL
+    for (; i; i--) words = rl_after(words);
+    return words;
+}
+
+// All arguments that are left, of one type: rest.len(), rest[i], which walks over those before it.
 template <class P> struct rl_rest {
     rl_args all;
     u32 count;
     RL_MEMBER u32 len() const { return count; }
     RL_MEMBER P operator[](u32 i) const {
         rl_args a = all;
-        for (u32 k = 0; k < i; k++) rl_skip(a);
+        a.words = rl_nth(a.words, i);
         return rl_take<P>::from(a);
     }
     RL_MEMBER static void rl_skip(rl_args &a) {
-        const u32 words = (a.words[0] >> 40 & 255) == RL_SCALAR ? 2 : 3 + ((u32)a.words[0] & 255);
-        a.words += words;
-        a.left -= words;
+        const u64 *const after = rl_after(a.words);
+        a.left -= (u32)(after - a.words);
+        a.words = after;
     }
 };
 template <class P> struct rl_take<rl_rest<P>> {
     RL_MEMBER static rl_rest<P> from(rl_args &a) {
         rl_rest<P> rest = {a, 0};
-        while (a.left) {
-            rl_rest<P>::rl_skip(a);
-            rest.count++;
-        }
+        const u64 *const end = a.words + a.left;
+        RL_ROLL
+        for (const u64 *words = a.words; words < end; words = rl_after(words)) rest.count++;
         return rest;
     }
 };
