@@ -6,7 +6,7 @@
 
 #![forbid(unsafe_code)]
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::order::Order;
@@ -53,6 +53,37 @@ pub(super) struct Planned {
 struct Free {
     bytes: u64,
     users: Rc<[u32]>,
+    /// When it was freed: its key in [`FreeRanges::recent`].
+    freed: u64,
+}
+
+/// The free ranges, by offset and by the time at which they were freed: a graph can have as many as it has tensors.
+#[derive(Debug, Default)]
+struct FreeRanges {
+    by_offset: BTreeMap<u64, Free>,
+    /// The offset of each, by when it was freed.
+    recent: BTreeMap<u64, u64>,
+    next_freed: u64,
+}
+
+impl FreeRanges {
+    fn add(&mut self, offset: u64, bytes: u64, users: Rc<[u32]>) {
+        let freed = self.next_freed;
+        self.next_freed += 1;
+        self.by_offset.insert(offset, Free { bytes, users, freed });
+        self.recent.insert(freed, offset);
+    }
+
+    fn remove(&mut self, offset: u64) -> Free {
+        let range = self.by_offset.remove(&offset).expect("a free range");
+        self.recent.remove(&range.freed);
+        range
+    }
+
+    /// Offsets and ranges, the last freed first.
+    fn last_freed(&self) -> impl Iterator<Item = (u64, &Free)> {
+        self.recent.values().rev().map(|&offset| (offset, &self.by_offset[&offset]))
+    }
 }
 
 /// The tasks of a graph, as a plan needs them.
@@ -75,8 +106,7 @@ struct Planner<'a> {
     order: Order,
     /// For each tensor, users of which no other user is known to follow.
     frontiers: Vec<Vec<u32>>,
-    free: BTreeMap<u64, Free>,
-    recent: VecDeque<u64>,
+    free: FreeRanges,
     end: u64,
     limit: u64,
     planned: Planned,
@@ -96,8 +126,7 @@ pub(super) fn plan(
         tensors,
         order: Order::new(successors),
         frontiers: vec![Vec::new(); tensors.len()],
-        free: BTreeMap::new(),
-        recent: VecDeque::new(),
+        free: FreeRanges::default(),
         end: 0,
         limit: limit.unwrap_or(u64::MAX),
         planned: Planned { offsets: vec![0; tensors.len()], plan, edges: Vec::new() },
@@ -147,23 +176,19 @@ impl Planner<'_> {
     }
 
     /// The smallest of the last freed ranges that is large enough and whose users precede the task added last.
-    fn best_free(&mut self, bytes: u64) -> Option<u64> {
-        let (free, order) = (&self.free, &self.order);
-        self.recent.retain(|offset| free.contains_key(offset));
-        let fits = |offset: &&u64| {
-            let range = &free[*offset];
-            range.bytes >= bytes && range.users.iter().all(|&user| order.precedes_last(user))
+    fn best_free(&self, bytes: u64) -> Option<u64> {
+        let fits = |(_, range): &(u64, &Free)| {
+            range.bytes >= bytes && range.users.iter().all(|&user| self.order.precedes_last(user))
         };
-        let tried = self.recent.iter().take(RANGES_TRIED).filter(fits);
-        tried.min_by_key(|offset| free[*offset].bytes).copied()
+        let tried = self.free.last_freed().take(RANGES_TRIED).filter(fits);
+        tried.min_by_key(|(_, range)| range.bytes).map(|(offset, _)| offset)
     }
 
     /// Takes the front of a free range.
     fn take(&mut self, offset: u64, bytes: u64) -> u64 {
-        let range = self.free.remove(&offset).expect("a free range");
+        let range = self.free.remove(offset);
         if range.bytes > bytes {
-            self.free.insert(offset + bytes, Free { bytes: range.bytes - bytes, users: range.users });
-            self.recent.push_front(offset + bytes);
+            self.free.add(offset + bytes, range.bytes - bytes, range.users);
         }
         offset
     }
@@ -173,10 +198,10 @@ impl Planner<'_> {
         let Some((offset, count)) = self.adjacent(bytes) else {
             return Err(DoesNotFit { task, bytes: self.end + bytes });
         };
-        let taken: Vec<u64> = self.free.range(offset..).take(count).map(|(&at, _)| at).collect();
+        let taken: Vec<u64> = self.free.by_offset.range(offset..).take(count).map(|(&at, _)| at).collect();
         let (mut users, mut length) = (Vec::new(), 0);
         for at in taken {
-            let range = self.free.remove(&at).expect("a free range");
+            let range = self.free.remove(at);
             users.extend_from_slice(&range.users);
             length += range.bytes;
         }
@@ -189,8 +214,7 @@ impl Planner<'_> {
         // The last range may end at the end of the memory, which then grows.
         self.end = self.end.max(offset + bytes);
         if length > bytes {
-            self.free.insert(offset + bytes, Free { bytes: length - bytes, users: users.into() });
-            self.recent.push_front(offset + bytes);
+            self.free.add(offset + bytes, length - bytes, users.into());
         }
         Ok(offset)
     }
@@ -198,7 +222,7 @@ impl Planner<'_> {
     /// The first free ranges, one after another in memory, that are large enough together: the first, and how many.
     fn adjacent(&self, bytes: u64) -> Option<(u64, usize)> {
         let (mut start, mut end, mut count) = (0, 0, 0);
-        for (&offset, range) in &self.free {
+        for (&offset, range) in &self.free.by_offset {
             if count == 0 || offset != end {
                 (start, count) = (offset, 0);
             }
@@ -215,8 +239,7 @@ impl Planner<'_> {
         let users = core::mem::take(&mut self.frontiers[tensor as usize]).into();
         let (offset, bytes) = (self.planned.offsets[tensor as usize], self.tensors[tensor as usize].bytes);
         if bytes > 0 {
-            self.free.insert(offset, Free { bytes, users });
-            self.recent.push_front(offset);
+            self.free.add(offset, bytes, users);
         }
     }
 }
@@ -312,6 +335,19 @@ mod tests {
         let fitted = (0..200).filter(|&seed| assert_sound(seed, between)).count();
         // Not every plan fits: free memory may be in pieces.
         assert!(fitted > 100, "only {fitted} plans fitted");
+    }
+
+    /// Each placement tries some of the free ranges: if it walked all of them, this would take minutes.
+    #[test]
+    fn a_hundred_thousand_free_ranges_are_planned_too() {
+        let tasks = 100_000u32;
+        let (predecessors, uses) =
+            (vec![Vec::new(); tasks as usize], (0..tasks).map(|task| vec![task]).collect::<Vec<_>>());
+        let tensors: Vec<_> =
+            (0..tasks).map(|task| PlannedTensor { bytes: 64, creator: task, last_user: task }).collect();
+        let tasks = Tasks { predecessors: &predecessors, uses: &uses };
+        let plan = plan(&tasks, &tensors, None).unwrap().plan;
+        assert_eq!((plan.bytes, plan.sum, plan.lower_bound), (6_400_000, 6_400_000, 64));
     }
 
     #[test]
