@@ -8,6 +8,7 @@
 //! flags of what an entry follows. `docs/cuda.md` describes how to write a body, and what the limits are.
 
 mod alone;
+mod bare;
 mod batch;
 mod cache;
 mod chip;
@@ -37,5 +38,6 @@ mod runtime;
 mod silence;
 pub mod source;
 
+pub use bare::BareDevice;
 pub use clock::CudaClock;
 pub use runtime::CudaRuntime;

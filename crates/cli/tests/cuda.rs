@@ -119,3 +119,28 @@ fn a_recording_of_a_device_is_replayed_on_a_model_and_devices_replay_nothing() {
     assert_eq!(overhead.status, 0, "{}", overhead.stderr);
     assert!(overhead.stdout.lines().any(|line| line.starts_with("sm ")), "{}", overhead.stdout);
 }
+
+#[test]
+fn the_benchmark_of_a_gpu_can_be_tried_on_threads() {
+    if !is_available() {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    let arguments =
+        ["bench", "cuda", "-p", "cuda-host", "--workload", "wavefront", "--spin", "0", "--seconds", "0"];
+    let answer = sandbox.ringlane(&[&arguments[..], &["--json"]].concat());
+    let results = answer.json();
+    let names: Vec<&str> =
+        results["results"].as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();
+    let copies = ["copy in, KiB", "copy in from pinned memory, KiB", "copy in and out, KiB"];
+    let expected = ["wavefront", "submit and read", "read"].into_iter().chain(copies);
+    for name in expected {
+        assert!(names.contains(&name), "{name} is missing: {names:?}");
+    }
+    assert!(names.iter().any(|name| name.starts_with("compile ")), "{names:?}");
+    let rows = results["results"].as_array().unwrap();
+    assert!(
+        rows.iter()
+            .all(|row| row["platform"] == "cuda-host" && row["ns_per_task_median"].as_f64() > Some(0.0))
+    );
+}

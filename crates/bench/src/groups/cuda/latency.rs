@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use ringlane_engine::prelude::{Buffers, DType};
+use ringlane_chip_cuda::BareDevice;
+use ringlane_engine::prelude::{BufferId, Buffers, DType, Orch};
 
 use super::{POLICIES, runtime};
 use crate::error::BenchError;
@@ -13,8 +14,11 @@ use crate::{Bench, Session};
 
 /// Values that are read in one repetition.
 const READS: u32 = 200;
-/// Bytes of a large buffer.
+/// Bytes of a large buffer on a GPU, and where the measurement is only tried.
 const COPIED_BYTES: u32 = 256 << 20;
+const COPIED_BYTES_TRIED: u32 = 1 << 20;
+/// The largest time of a copy, compared with pinned memory: 80 % of its bandwidth.
+const COPY_TIME_MAX: f64 = 1.25;
 
 /// Measures them.
 pub fn measure(bench: &Bench, session: &mut Session<'_>) -> Result<(), BenchError> {
@@ -45,42 +49,61 @@ pub fn measure(bench: &Bench, session: &mut Session<'_>) -> Result<(), BenchErro
     copies(session, bench, &mut runtime, time)
 }
 
-/// Copies of a buffer that the program has in ordinary memory: to the GPU, and there and back.
+/// Copies of a buffer that the program has in ordinary memory: to the GPU, and there and back. Compared with copies of the driver
+/// from and to pinned memory.
 fn copies(
     session: &mut Session<'_>,
     bench: &Bench,
     runtime: &mut ringlane::Runtime,
     time: Duration,
 ) -> Result<(), BenchError> {
-    let values = vec![1.0f32; COPIED_BYTES as usize / size_of::<f32>()];
+    let bytes = if bench.device.as_str() == "cuda" { COPIED_BYTES } else { COPIED_BYTES_TRIED };
+    let values = vec![1.0f32; bytes as usize / size_of::<f32>()];
     let mut results = values.clone();
     let shape = [values.len() as u32];
-    for name in ["copy in, KiB", "copy in and out, KiB"] {
+    let bare = BareDevice::open(bench.device.as_str())?;
+    for (name, bare_name, writes) in [
+        ("copy in, KiB", "copy in from pinned memory, KiB", false),
+        ("copy in and out, KiB", "copy in and out, pinned memory, KiB", true),
+    ] {
         session.begin(name, 1);
         let samples = Samples::take(time, || {
             let mut buffers = Buffers::new();
-            let writes = name != "copy in, KiB";
             let id = if writes {
                 buffers.lend_mut(&shape, &mut results)?
             } else {
                 buffers.lend(&shape, &values)?
             };
             let start = Instant::now();
-            let run = runtime.run(&mut buffers, |o| {
-                let x = o.external(id)?;
-                let one = x.tile(&[0], &[1])?;
-                if writes {
-                    o.submit(&Plain::current().updates, [one.inout()])?;
-                } else {
-                    o.submit(&Plain::current().reads, [one.read()])?;
-                }
-                Ok(())
-            });
+            let run = runtime.run(&mut buffers, |o| ends(o, id, values.len() as u32, writes));
             run.result?;
             Ok(start.elapsed())
         })?;
-        let row = Row::new(name, 1, 0, u64::from(COPIED_BYTES / 1024), &samples);
-        session.done(row.on(bench.device));
+        let pinned = Samples::take(time, || {
+            let (copied_in, copied_out) = bare.copy_pinned(bytes)?;
+            Ok(if writes { copied_in + copied_out } else { copied_in })
+        })?;
+        let row = |name, samples| Row::new(name, 1, 0, u64::from(bytes / 1024), samples);
+        session.done(row(name, &samples).on(bench.device));
+        session.done(row(bare_name, &pinned).on(bench.device));
+        let ratio = samples.quantile_ns(0.5) / pinned.quantile_ns(0.5);
+        let what = format!("cuda: {name}, time compared with pinned memory");
+        session.judge(Target::at_most(what, ratio, COPY_TIME_MAX), 2);
+    }
+    Ok(())
+}
+
+/// Tasks on the first and on the last element of a buffer: if they write, what comes back is everything between them.
+fn ends(o: &mut Orch<'_, '_>, id: BufferId, len: u32, writes: bool) -> ringlane_engine::Result<()> {
+    let all = o.external(id)?;
+    for at in [0, len - 1] {
+        let one = all.tile(&[at], &[1])?;
+        let kernels = Plain::current();
+        if writes {
+            o.submit(&kernels.updates, [one.inout()])?;
+        } else {
+            o.submit(&kernels.reads, [one.read()])?;
+        }
     }
     Ok(())
 }

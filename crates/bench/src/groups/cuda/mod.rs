@@ -5,8 +5,11 @@
 //! lists        captured and replayed: from the call to its return
 //! cuda-graph   the same captured graph as a CUDA graph, the same bodies and arguments; alternating with `lists`
 //! ```
-//! The tensor that tasks access is made in the run, and stays on the GPU: no copies are measured.
+//! The tensor that tasks access is made in the run, and stays on the GPU: no copies are measured. Then come single tasks, values
+//! and copies (`latency`), instruments (`instruments`) and the compilation of the scenes' kernels (`compile`).
 
+mod compile;
+mod instruments;
 mod latency;
 
 use std::time::{Duration, Instant};
@@ -76,8 +79,12 @@ pub fn measure(bench: &Bench, session: &mut Session<'_>) -> core::result::Result
             replayed(bench, session, workload, spin, time)?;
         }
     }
+    if bench.spins.contains(&Spin::Us1) {
+        instruments::measure(bench, session)?;
+    }
     spin::set_iterations(0);
-    latency::measure(bench, session)
+    latency::measure(bench, session)?;
+    compile::measure(bench, session)
 }
 
 fn runtime(bench: &Bench, policy: &'static str) -> core::result::Result<Runtime, BenchError> {

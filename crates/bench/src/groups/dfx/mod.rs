@@ -167,7 +167,7 @@ fn fixed(session: &mut Session<'_>, scratch: &Scratch, threads: u32) -> Result<(
 impl Scratch {
     /// Runs an orchestration, recorded into a new directory if any instrument is on.
     #[track_caller]
-    fn watch<'e>(
+    pub fn watch<'e>(
         &self,
         runtime: &mut Runtime,
         flags: DfxFlags,
