@@ -22,7 +22,7 @@ function overviewNode() {
 
 function chartWords(chart) {
   const most = peakOf(chart);
-  return chart.top ? chart.series.map((s) => `mean ${percent(s.values.reduce((a, b) => a + b, 0) / s.values.length)}`).join(" \u00b7 ") : `peak ${count(Math.round(most))}`;
+  return chart.top ? chart.series.map((s) => `mean ${percent(s.values.reduce((a, b) => a + b, 0) / s.values.length)}`).join(" \u00b7 ") : `peak ${count(Math.ceil(most - 1e-9))}`;
 }
 
 function peakOf(chart) {
