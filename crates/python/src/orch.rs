@@ -188,34 +188,23 @@ impl Orch {
         calls: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyList>> {
         let kernel = kernel.cast::<Kernel>().map_err(|_| no_kernel(kernel))?.get();
-        let mut all = Vec::new();
-        for call in calls.try_iter()? {
-            let call = call?;
-            let list = call.cast::<PyList>().map(|list| list.to_tuple());
-            let args = match &list {
-                Ok(args) => args,
-                Err(_) => call.cast::<PyTuple>().map_err(|_| no_arguments(&call))?,
-            };
-            check_count(&Launch::from(kernel.kernel), &kernel.params, args.len())?;
-            let mut takers = Takers::of(&kernel.params);
-            let own = args
-                .iter_borrowed()
-                .enumerate()
-                .map(|(index, argument)| given(takers.next(), kernel.kernel.name(), index, &argument));
-            all.push(own.collect::<PyResult<Vec<Given>>>()?);
+        let made = PyList::empty(py);
+        let (mut args, mut ends) = (Vec::new(), Vec::with_capacity(AT_ONCE));
+        let mut calls = calls.try_iter()?.peekable();
+        while calls.peek().is_some() {
+            for call in calls.by_ref().take(AT_ONCE) {
+                arguments(kernel, &call?, &mut args)?;
+                ends.push(args.len());
+            }
+            let mut used = self.using()?;
+            let orch = used.get();
+            let sent = without_lock(py, || send_all(orch, kernel.kernel, &args, &ends)).or_raise()?;
+            drop(used);
+            sent.into_iter().try_for_each(|task| made.append(task))?;
+            args.clear();
+            ends.clear();
         }
-        let mut used = self.using()?;
-        let orch = used.get();
-        let made = without_lock(py, || {
-            let send = |args: &Vec<Given>| -> ringlane::engine::Result<Task> {
-                let mut submission = orch.submit(kernel.kernel);
-                args.iter().try_for_each(|argument| argument.push(&mut submission))?;
-                let made = submission.send()?;
-                Ok(Task { task: made.task(), outs: made.outs().collect() })
-            };
-            all.iter().map(send).collect::<ringlane::engine::Result<Vec<_>>>()
-        });
-        PyList::new(py, made.or_raise()?)
+        Ok(made)
     }
 
     /// Makes a tensor, all zero, that lives as long as this scope.
@@ -287,6 +276,42 @@ impl Orch {
         self.using()?.get().advance_time(ticks);
         Ok(())
     }
+}
+
+/// How many tasks `submit_many` sends at a time: the lock is given up once for all of them, and their arguments stay in the cache.
+const AT_ONCE: usize = 64;
+
+/// Adds the arguments of one task, a tuple or a list.
+fn arguments(kernel: &Kernel, call: &Bound<'_, PyAny>, to: &mut Vec<Given>) -> PyResult<()> {
+    let list = call.cast::<PyList>().map(|list| list.to_tuple());
+    let args = match &list {
+        Ok(args) => args,
+        Err(_) => call.cast::<PyTuple>().map_err(|_| no_arguments(call))?,
+    };
+    check_count(&Launch::from(kernel.kernel), &kernel.params, args.len())?;
+    let mut takers = Takers::of(&kernel.params);
+    for (index, argument) in args.iter_borrowed().enumerate() {
+        to.push(given(takers.next(), kernel.kernel.name(), index, &argument)?);
+    }
+    Ok(())
+}
+
+/// Submits tasks of a kernel, whose arguments follow each other and end there.
+fn send_all(
+    orch: &mut DynOrch<'static>,
+    kernel: &'static ringlane::engine::prelude::Kernel,
+    args: &[Given],
+    ends: &[usize],
+) -> ringlane::engine::Result<Vec<Task>> {
+    let mut start = 0;
+    let send = |&end: &usize| {
+        let mut submission = orch.submit(kernel);
+        args[start..end].iter().try_for_each(|argument| argument.push(&mut submission))?;
+        start = end;
+        let made = submission.send()?;
+        Ok(Task { task: made.task(), outs: made.outs().collect() })
+    };
+    ends.iter().map(send).collect()
 }
 
 /// The error of something that is submitted and is no kernel.
