@@ -25,8 +25,8 @@ mod tensor;
 
 use pyo3::prelude::*;
 
-/// The extension module.
-#[pymodule]
+/// The extension module. An interpreter without the GIL turns it on: nothing here has been tested without.
+#[pymodule(gil_used = true)]
 mod _ringlane {
     #[pymodule_export]
     use crate::kernel::Kernel;
