@@ -26,32 +26,33 @@ pub(crate) enum Addresses {
     Withheld,
 }
 
-/// Calls `f` with the arguments of a block.
+/// Calls `f` with the arguments of a block, which are taken one after another: they are counted on the way.
 #[inline]
 pub(crate) fn with_call<R>(
-    args: impl Iterator<Item = AnyArg>,
-    count: usize,
+    mut args: impl Iterator<Item = AnyArg>,
     [block, block_count]: [u32; 2],
     addresses: Addresses,
     f: impl FnOnce(&rl_call) -> R,
 ) -> R {
     let mut values = [const { MaybeUninit::<rl_value>::uninit() }; INLINE];
     let mut dims = [const { MaybeUninit::<Dims>::uninit() }; INLINE];
-    let (mut more_values, mut more_dims);
-    let (values, dims) = if count <= INLINE {
-        (&mut values[..], &mut dims[..])
-    } else {
-        more_values = vec![const { MaybeUninit::<rl_value>::uninit() }; count];
-        more_dims = vec![const { MaybeUninit::<Dims>::uninit() }; count];
-        (&mut more_values[..], &mut more_dims[..])
-    };
     let mut arg_count = 0;
-    for ((arg, value), dims) in args.zip(values.iter_mut()).zip(dims.iter_mut()) {
+    for (value, dims) in values.iter_mut().zip(&mut dims) {
+        let Some(arg) = args.next() else { break };
         value.write(value_of(&arg, dims, addresses));
         arg_count += 1;
     }
     let (struct_size, value_size) = (size_of::<rl_call>() as u32, size_of::<rl_value>() as u32);
-    f(&rl_call { struct_size, value_size, block, block_count, args: values.as_ptr().cast(), arg_count })
+    let call = |args, arg_count| rl_call { struct_size, value_size, block, block_count, args, arg_count };
+    let rest: Vec<AnyArg> = if arg_count == INLINE { args.collect() } else { Vec::new() };
+    if rest.is_empty() {
+        return f(&call(values.as_ptr().cast(), arg_count));
+    }
+    // SAFETY: `rest` has what follows the last value, so all of them were written above.
+    let mut all: Vec<rl_value> = values.iter().map(|value| unsafe { value.assume_init() }).collect();
+    let mut more_dims = vec![const { MaybeUninit::<Dims>::uninit() }; rest.len()];
+    all.extend(rest.iter().zip(&mut more_dims).map(|(arg, dims)| value_of(arg, dims, addresses)));
+    f(&call(all.as_ptr(), all.len()))
 }
 
 #[inline]
@@ -89,4 +90,24 @@ fn value_of(arg: &AnyArg, dims: &mut MaybeUninit<Dims>, addresses: Addresses) ->
 fn view(data: *mut u8, dtype: rl_dltype) -> rl_view {
     let none = ptr::null_mut();
     rl_view { data: data.cast(), device: HOST, ndim: 0, dtype, shape: none, strides: none, byte_offset: 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ringlane::task::Scalar;
+
+    #[test]
+    fn few_and_many_arguments_arrive_in_order() {
+        for count in [0, 1, INLINE, INLINE + 1, 3 * INLINE] {
+            let args = (0..count as u32).map(|i| AnyArg::Scalar(Scalar::new(i)));
+            let seen = with_call(args, [2, 3], Addresses::Given, |call| {
+                assert_eq!((call.block, call.block_count, call.arg_count), (2, 3, count));
+                // SAFETY: the call has as many arguments, each of which is a scalar.
+                let number = |i| unsafe { (*call.args.add(i)).scalar.u32 };
+                (0..call.arg_count).map(number).collect::<Vec<_>>()
+            });
+            assert_eq!(seen, (0..count as u32).collect::<Vec<_>>());
+        }
+    }
 }

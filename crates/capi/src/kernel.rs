@@ -34,9 +34,9 @@ type Cost = unsafe extern "C-unwind" fn(*mut c_void, *const rl_call, *mut rl_cos
 
 impl UserFn<Body> {
     fn run(&self, args: &mut Args<'_>) -> KernelResult {
-        let (count, place) = (args.each_any().count(), [args.block().0, args.block_count()]);
+        let place = [args.block().0, args.block_count()];
         let taken = core::iter::from_fn(|| args.next_any());
-        let status = with_call(taken, count, place, Addresses::Given, |call| {
+        let status = with_call(taken, place, Addresses::Given, |call| {
             // SAFETY: the user's function, with its data and a call that lives until it returns.
             unsafe { (self.function)(self.user, call) }
         });
@@ -54,8 +54,8 @@ impl UserFn<Cost> {
     fn evaluate(&self, args: &Args<'_>) -> CostValue {
         let struct_size = size_of::<rl_cost>() as u32;
         let mut cost = rl_cost { struct_size, kind: RL_COST_TICKS, amount: 0, flops: 0.0, bytes: 0.0 };
-        let (count, place) = (args.each_any().count(), [args.block().0, args.block_count()]);
-        let status = with_call(args.each_any(), count, place, Addresses::Withheld, |call| {
+        let place = [args.block().0, args.block_count()];
+        let status = with_call(args.each_any(), place, Addresses::Withheld, |call| {
             // SAFETY: as for a body.
             unsafe { (self.function)(self.user, call, &mut cost) }
         });
