@@ -197,7 +197,7 @@ fn unknown_options_commands_and_words_are_refused_in_the_same_form() {
         refused(&["run", "vector", "--thread", "1"], "UnknownOption").line("hint: "),
         "did you mean --threads?"
     );
-    assert!(refused(&["rnu"], "UnknownCommand").line("detail: ").contains("list, run"));
+    assert!(refused(&["rnu"], "UnknownCommand").line("detail: ").contains("list, kernels, run"));
     let answer = refused(&["run", "vector", "small"], "UnknownScene");
     assert!(answer.line("hint: ").starts_with("did you mean --case small? "), "{}", answer.stderr);
     refused(&["list", "vector"], "BadUsage");
