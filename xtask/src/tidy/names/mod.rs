@@ -27,7 +27,7 @@ use super::tree::File;
 use known::Known;
 
 /// Names of the world outside that pages mention: of tools, system calls, instructions, other libraries.
-const FOREIGN: [&str; 15] = [
+const FOREIGN: [&str; 16] = [
     "aicpu_thread_num",
     "atol",
     "callgrind",
@@ -36,6 +36,7 @@ const FOREIGN: [&str; 15] = [
     "memfd",
     "movnti",
     "mpi_yield_when_idle",
+    "multiprocessing",
     "nohup",
     "PR_SET_PDEATHSIG",
     "rdtsc",
