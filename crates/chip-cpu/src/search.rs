@@ -287,7 +287,10 @@ mod tests {
     fn what_the_submitter_shows_is_read_for_a_while() {
         let mut search = Search::new(1, 16);
         assert!(search.reads_shown(Demand::Batch, 0) && !search.reads_shown(Demand::Batch, 2));
-        assert!(!search.reads_shown(Demand::Any, 0), "the last thread that falls asleep must not miss a task");
+        assert!(
+            !search.reads_shown(Demand::Any, 0),
+            "the last thread that falls asleep must not miss a task"
+        );
         (0..SHOWN_POLLS).for_each(|_| search.missed());
         assert!(!search.reads_shown(Demand::BatchOrUnmoved, 0));
         assert_eq!([coarse(), long()].map(|grain| shown_submits(&grain)), [SHOWN_SUBMITS, 1]);

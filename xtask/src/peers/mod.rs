@@ -105,7 +105,8 @@ impl Args {
     }
 
     fn measure_peers(&self, peers: &Path, workloads: &[&str], at: Setting) -> Result<Vec<Sample>> {
-        let out = tempfile::NamedTempFile::new().map_err(Error::file("create", Path::new("a file in TMPDIR")))?;
+        let out =
+            tempfile::NamedTempFile::new().map_err(Error::file("create", Path::new("a file in TMPDIR")))?;
         let mut command = Command::new("python3");
         command.arg(peers.join("run.py")).arg("--json").arg(out.path());
         command.args(["--workloads", &workloads.join(","), "--rounds", "1"]);
@@ -118,7 +119,13 @@ impl Args {
         sides::of_peers(&std::fs::read_to_string(out.path()).map_err(Error::file("read", out.path()))?)
     }
 
-    fn measure_ringlane(&self, ringlane: &Path, workloads: &[&str], at: Setting, graph: Graph) -> Result<Vec<Sample>> {
+    fn measure_ringlane(
+        &self,
+        ringlane: &Path,
+        workloads: &[&str],
+        at: Setting,
+        graph: Graph,
+    ) -> Result<Vec<Sample>> {
         let mut command = Command::new(ringlane);
         command.arg("bench").args((graph == Graph::Built).then_some("replay"));
         workloads.iter().for_each(|workload| _ = command.args(["--workload", workload]));
@@ -139,7 +146,12 @@ pub fn run(args: &Args, root: &Path) -> Result<ExitCode> {
     let mut failures = 0;
     for round in 1..=args.rounds() {
         for at in args.settings() {
-            eprintln!("round {round} of {}: tasks of {} µs, {} threads", args.rounds(), at.spin_us, at.threads);
+            eprintln!(
+                "round {round} of {}: tasks of {} µs, {} threads",
+                args.rounds(),
+                at.spin_us,
+                at.threads
+            );
             // What was measured before is still useful; the exit status reports the failure.
             match args.measure(&peers, &ringlane, &workloads, at) {
                 Ok(samples) => board.extend(samples),

@@ -106,8 +106,11 @@ mod tests {
 
     #[test]
     fn every_setting_has_a_table_in_which_ringlane_is_last() {
-        let samples =
-            [("omp-gcc", "chain", 0, 1, 92.91), ("dagx", "chain", 0, 1, 1234.5), (RINGLANE, "chain", 1, 8, 1050.0)];
+        let samples = [
+            ("omp-gcc", "chain", 0, 1, 92.91),
+            ("dagx", "chain", 0, 1, 1234.5),
+            (RINGLANE, "chain", 1, 8, 1050.0),
+        ];
         let text = of_board(&board(&samples));
         let first: Vec<_> = text.lines().skip(1).take(7).collect();
         assert_eq!(first[0], "### ns per task, empty tasks, 1 thread (median)");
