@@ -17,7 +17,8 @@ const HELP_TASKS: usize = 16;
 /// How long the program takes on this number of threads.
 pub(super) fn makespan(program: &Program, measured: &Measured, threads: usize) -> u64 {
     let threads = Threads::new(program, measured, threads);
-    let mut submitter = Submitter { threads, writers: Writers::new(program), measured };
+    let (work_off, is_fine) = (measured.tasks_in(WORK_OFF_NS), measured.is_fine());
+    let mut submitter = Submitter { threads, writers: Writers::new(program), measured, work_off, is_fine };
     for (place, task) in program.tasks.iter().enumerate() {
         submitter.steps(&program.steps[task.before.clone()], place);
         submitter.submit(place);
@@ -31,6 +32,10 @@ struct Submitter<'p> {
     threads: Threads<'p>,
     writers: Writers,
     measured: &'p Measured,
+    /// How many tasks it runs when many wait.
+    work_off: usize,
+    /// Whether tasks are too short to move.
+    is_fine: bool,
 }
 
 impl Submitter<'_> {
@@ -48,8 +53,8 @@ impl Submitter<'_> {
     fn help(&mut self) {
         let most = match self.threads.count() {
             1 => usize::MAX,
-            _ if self.measured.is_fine() => usize::MAX,
-            _ if self.threads.outstanding > OUTSTANDING => self.measured.tasks_in(WORK_OFF_NS),
+            _ if self.is_fine => usize::MAX,
+            _ if self.threads.outstanding > OUTSTANDING => self.work_off,
             _ => 0,
         };
         for _ in 0..most {

@@ -84,12 +84,11 @@ impl<'p> Threads<'p> {
     pub(super) fn new(program: &Program, measured: &'p Measured, threads: usize) -> Self {
         let mut successors = vec![Vec::new(); program.tasks.len()];
         let mut waits_for = vec![1; program.tasks.len()];
-        let mut pairs: Vec<_> = program.edges.iter().map(|edge| (edge.before, edge.after)).collect();
-        pairs.sort_unstable();
-        pairs.dedup();
-        for (before, after) in pairs {
-            successors[before as usize].push(after);
-            waits_for[after as usize] += 1;
+        program.edges.iter().for_each(|edge| successors[edge.before as usize].push(edge.after));
+        for after in &mut successors {
+            after.sort_unstable();
+            after.dedup();
+            after.iter().for_each(|&task| waits_for[task as usize] += 1);
         }
         let task = |(place, waits_for): (usize, u32)| {
             let blocks = measured.blocks[place].len() as u32;
