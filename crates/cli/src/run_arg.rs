@@ -32,6 +32,8 @@ pub enum Needs {
     Table(Instrument),
     /// What says which task waits for which: the dependencies, or a swimlane, from level 2 on.
     Graph,
+    /// What experiments are made on: the dependencies, and when everything ran.
+    Experiments,
 }
 
 impl Needs {
@@ -40,6 +42,7 @@ impl Needs {
         match self {
             Needs::Manifest | Needs::Recording => vec!["run.json"],
             Needs::Table(instrument) => vec![instrument.file_name()],
+            Needs::Experiments => vec![Instrument::Deps.file_name()],
             Needs::Graph => vec![Instrument::Deps.file_name(), Instrument::Swimlane.file_name()],
         }
     }
@@ -49,6 +52,7 @@ impl Needs {
             Needs::Manifest | Needs::Recording => "--dfx",
             Needs::Table(instrument) => instrument.option(),
             Needs::Graph => Instrument::Deps.option(),
+            Needs::Experiments => "--chip-swimlane=3 --dep-gen",
         }
     }
 }

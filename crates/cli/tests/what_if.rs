@@ -108,7 +108,7 @@ fn an_experiment_can_be_kept_as_a_run_that_check_compare_and_report_accept() {
 #[test]
 fn what_an_experiment_cannot_be_about_is_refused_with_what_there_is() {
     let sandbox = exact();
-    let cases: [(&[&str], &str, &str); 13] = [
+    let cases: [(&[&str], &str, &str); 14] = [
         (&["--kernel", "GEM=0.5x"], "UnknownInExperiment", "GEMM"),
         (&["--kernel", "GEMM"], "BadValue", "NAME=0.5x"),
         (&["--kernel", "GEMM=-1x"], "BadValue", "NAME=0.5x"),
@@ -122,17 +122,22 @@ fn what_an_experiment_cannot_be_about_is_refused_with_what_there_is() {
         (&["--drop-edges", "GEMM->NONE"], "UnknownInExperiment", "POTRF"),
         (&["--submit", "fast"], "BadValue", "0.5x"),
         (&["--ring-task-window", "100"], "CapacityNotPowerOfTwo", "--ring-task-window"),
+        (&["--ring-task-window", "4"], "FlowControlDeadlock", "hint: try --ring-task-window 8"),
     ];
     for (options, name, says) in cases {
         let answer = what_if(&sandbox, options);
         assert_eq!(answer.status, 2, "{options:?}: {}", answer.stderr);
         assert!(answer.line("error: ").starts_with(name), "{options:?}: {}", answer.stderr);
         assert!(answer.stderr.contains(says), "{options:?}: {}", answer.stderr);
+        assert!(!answer.stderr.contains(".rs:"), "a source line of ringlane: {}", answer.stderr);
     }
 }
 
 #[test]
 fn a_recording_that_lacks_something_is_refused_with_the_options_to_record_with() {
+    let answer = Sandbox::new().ringlane(&["what-if"]);
+    assert!(answer.line("error: ").starts_with("NoRecordedRun"), "{}", answer.stderr);
+    assert!(answer.line("hint: ").contains("--chip-swimlane=3 --dep-gen"), "{}", answer.stderr);
     for options in [&["--chip-swimlane=1", "--dep-gen"][..], &["--dep-gen"]] {
         let sandbox = recorded("a2a3sim", options);
         let answer = what_if(&sandbox, &[]);

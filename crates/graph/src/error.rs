@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use ringlane_engine::Fault;
 use ringlane_engine::limits::KERNELS_MAX;
+use ringlane_engine::stall::Deadlock;
 use ringlane_insight::InsightError;
 use ringlane_task::{Explain, Reader, Resource};
 use ringlane_trace::TraceError;
@@ -175,6 +177,17 @@ impl Explain for ReplayError {
 
 impl From<ringlane_engine::Error> for ReplayError {
     fn from(error: ringlane_engine::Error) -> Self {
-        ReplayError::Refused { name: error.name(), detail: error.detail(), hint: error.hint() }
+        // The source lines of a replay are not those of the program.
+        let (detail, hint) = match error.fault() {
+            Fault::FlowControlDeadlock(deadlock) => {
+                let Deadlock { ring, resource, capacity, need, option, .. } = deadlock;
+                let detail = format!(
+                    "scopes that are open together need {need} of {resource} on ring {ring}, which has {capacity}"
+                );
+                (detail, format!("try {}, or smaller scopes in the program", resource.setting(option)))
+            }
+            _ => (error.detail(), error.hint()),
+        };
+        ReplayError::Refused { name: error.name(), detail, hint }
     }
 }

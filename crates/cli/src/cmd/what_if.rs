@@ -11,7 +11,6 @@ use ringlane_graph::what_if::limits::{CORES_MAX, THREADS_MAX};
 use ringlane_graph::what_if::{
     Change, Experiment, Laboratory, Outcome, Subject, WhatIf, parse, what_if, what_if_one,
 };
-use ringlane_insight::Instrument;
 use ringlane_insight::text_table::{Side, Table};
 use ringlane_insight::units::{percent_text, time_text};
 use ringlane_trace::RunDir;
@@ -92,7 +91,7 @@ impl WhatIfArgs {
             let hint = "add a change, for example --kernel NAME=0.5x";
             return Err(CliError::bad_value("--keep", "without a change", "one experiment to keep", hint));
         }
-        let subject = Subject::read(self.run.dir(Needs::Table(Instrument::Deps))?)?;
+        let subject = Subject::read(self.run.dir(Needs::Experiments)?)?;
         let laboratory = subject.laboratory()?;
         let answer = if changes.is_empty() {
             self.table(&subject, &*laboratory)?

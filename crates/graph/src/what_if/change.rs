@@ -66,7 +66,7 @@ pub enum Change {
     Chip(Box<ChipSpec>),
     /// A capacity.
     Ring(RingChange),
-    /// The largest capacities that there are.
+    /// Rings that never fill.
     UnlimitedRings,
     /// The other way to build the graph.
     Build(GraphBuild),
@@ -75,10 +75,6 @@ pub enum Change {
     /// Edges from tasks of one kernel to tasks of another are left out.
     DropBetween(String, String),
 }
-
-/// Resources of one ring.
-pub(super) const OF_RINGS: [Resource; 4] =
-    [Resource::TaskWindow, Resource::Heap, Resource::DepPool, Resource::Args];
 
 impl RingChange {
     /// Sets the capacity.

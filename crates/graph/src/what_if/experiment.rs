@@ -6,17 +6,18 @@ use std::sync::Arc;
 use ringlane_chip_sim::cost::BlockCosts;
 use ringlane_chip_sim::spec::SCHEDULERS_MAX;
 use ringlane_engine::observe::BlockWork;
-use ringlane_task::{Capacities, ChipSpec};
+use ringlane_task::limits::{ARGS, DEP_POOL, TASK_WINDOW};
+use ringlane_task::{Capacities, ChipSpec, RINGS};
 
-use super::change::{Change, Cores, KernelTime, OF_RINGS};
+use super::change::{Change, Cores, KernelTime};
 use crate::error::ReplayError;
 use crate::recorded::{GraphBuild, Program, ProgramEdge, Recorded, Setup};
 
 /// Clusters of a chip whose cores are more than there is work for. A chip has at most 1,024; the model gets slower with each.
 const CLUSTERS_UNLIMITED: u32 = 512;
 
-/// Slots, and entries of the tensor map, that are more than any recorded run of some 10⁵ tasks fills.
-const RINGS_UNLIMITED: u64 = 1 << 18;
+/// Slots, edges, and entries of the tensor map, that rings without a limit have at least. Rings hold all tasks and edges of the run.
+const RINGS_UNLIMITED: u32 = 1 << 18;
 
 /// Bytes of rings that are more than any run fills: as large as a ring can be that this machine can reserve four of.
 const HEAP_UNLIMITED: u64 = 1 << 34;
@@ -101,20 +102,21 @@ fn apply(
         Change::Chip(other) => *chip = (**other).clone(),
         Change::Ring(ring) => ring.apply(&mut setup.rings),
         Change::UnlimitedRings => {
-            for resource in OF_RINGS {
-                let wanted = if resource.unit() == "bytes" { HEAP_UNLIMITED } else { RINGS_UNLIMITED };
-                let most = wanted.min(resource.range().max);
-                super::RingChange { resource, capacities: [most; ringlane_task::RINGS] }
-                    .apply(&mut setup.rings);
-            }
-            let map = ringlane_task::Resource::TensorMap;
-            let most = RINGS_UNLIMITED.min(map.range().max);
-            super::RingChange { resource: map, capacities: [most; ringlane_task::RINGS] }
-                .apply(&mut setup.rings);
+            let rings = never_full(program, &setup.rings);
+            setup.rings = Capacities {
+                heap: [HEAP_UNLIMITED; RINGS],
+                args: [ARGS.max as u32; RINGS],
+                tensormap: rings.tensormap.max(RINGS_UNLIMITED),
+                ..rings
+            };
         }
         Change::Build(build) => {
             // Rings that suffice for streaming say nothing of a graph.
-            (setup.build, setup.rings) = (*build, Capacities::default());
+            setup.rings = match build {
+                GraphBuild::Captured { .. } => never_full(program, &Capacities::default()),
+                GraphBuild::Streamed => Capacities::default(),
+            };
+            setup.build = *build;
         }
         Change::DropCause(cause) => return drop_cause(program, &mut setup.dropped_edges, cause),
         Change::DropBetween(before, after) => {
@@ -122,6 +124,18 @@ fn apply(
         }
     }
     Ok(())
+}
+
+/// Rings with a slot for each task and an entry for each edge.
+fn never_full(program: &Program, rings: &Capacities) -> Capacities {
+    let holds = |count: usize, most: u64| {
+        (count as u64 + 1).next_power_of_two().clamp(RINGS_UNLIMITED.into(), most) as u32
+    };
+    Capacities {
+        task_window: [holds(program.tasks.len(), TASK_WINDOW.max); RINGS],
+        dep_pool: [holds(program.edges.len(), DEP_POOL.max); RINGS],
+        ..*rings
+    }
 }
 
 fn apply_kernel(
@@ -248,4 +262,33 @@ fn drop_edges(program: &Program, dropped: &mut DroppedEdges, is_dropped: impl Fn
         now.remove(&pair(edge));
     });
     Arc::make_mut(dropped).extend(now);
+}
+
+#[cfg(test)]
+mod tests {
+    use ringlane_chip_sim::{policy::PolicyName, spec};
+
+    use super::*;
+
+    #[test]
+    fn rings_without_a_limit_and_captured_graphs_hold_every_edge() {
+        let edge = ProgramEdge { before: 0, after: 1, cause: "raw" };
+        let program = Program { edges: vec![edge; 300_000], ..Program::default() };
+        for change in [Change::UnlimitedRings, Change::Build(GraphBuild::Captured { memory_limit: None })] {
+            let mut setup = Setup {
+                build: GraphBuild::Streamed,
+                chip: spec::builtin("a2a3sim").unwrap(),
+                rings: Capacities::default(),
+                policy: PolicyName::Fifo,
+                chaos: None,
+                records: Default::default(),
+                records_scopes: false,
+                captured: Arc::default(),
+                dropped_edges: Arc::default(),
+            };
+            apply(&change, &program, &mut setup, &mut BlockCosts::default()).unwrap();
+            assert_eq!(setup.rings.dep_pool, [524_288; RINGS], "{change}");
+            assert!(setup.rings.task_window.iter().all(|&slots| slots >= RINGS_UNLIMITED), "{change}");
+        }
+    }
 }

@@ -120,7 +120,7 @@ impl Laboratory for NodeLaboratory<'_> {
     fn notes(&self) -> Vec<String> {
         let workers: HashSet<&str> = self.runs.iter().map(|(worker, _)| *worker).collect();
         vec![format!(
-            "the times are those of the busiest of {} on its chip; calls between processes are not part of them",
+            "the times are those of the busiest of {} on its chip: calls stay on their workers, and time between calls is left out",
             counted(workers.len() as u64, "worker")
         )]
     }
