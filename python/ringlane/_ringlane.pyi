@@ -5,7 +5,7 @@ import numpy as np
 
 _Sizes = int | Sequence[int]
 _Declared = tuple[str, str | None, int | None, bool, bool]
-_Lent = tuple[int, str, list[int], list[int], bool]
+_Lent = tuple[int, str, list[int], list[int], bool, np.ndarray[Any, Any]]
 _Recorded = tuple[str, int, int, list[str] | None, tuple[str, str]]
 _Ended = tuple[Any, BaseException | None, dict[str, Any], str | None]
 

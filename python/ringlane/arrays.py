@@ -14,8 +14,8 @@ from .dtypes import name_of
 from .errors import make
 from .params import long_name
 
-#: Address, data type, lengths, strides in elements, whether tasks may write it.
-Lent = tuple[int, str, list[int], list[int], bool]
+#: Address, data type, lengths, strides in elements, whether tasks may write it, the array.
+Lent = tuple[int, str, list[int], list[int], bool, np.ndarray[Any, Any]]
 
 
 class Typed:
@@ -79,8 +79,8 @@ def is_array(value: Any) -> bool:
     return isinstance(value, (bytearray, memoryview, array.array, ctypes.Array, mmap.mmap))
 
 
-def lend(value: Any) -> tuple[np.ndarray[Any, Any], Lent]:
-    """An array, and its description for the engine."""
+def lend(value: Any) -> Lent:
+    """The description of an array for the engine."""
     array = value.array if isinstance(value, Typed) else as_array(value)
     assert array is not None
     if isinstance(array, np.ma.MaskedArray):
@@ -100,7 +100,7 @@ def lend(value: Any) -> tuple[np.ndarray[Any, Any], Lent]:
         shape, strides = list(array.shape), _strides(value, array)
     if any(length > 0xFFFFFFFF for length in shape) or any(stride > 0xFFFFFFFF for stride in strides):
         raise _bad(value, f"its shape is {array.shape}", "at most 2^32 - 1 elements along a dimension")
-    return array, (array.ctypes.data, dtype, shape, strides, bool(array.flags.writeable))
+    return array.ctypes.data, dtype, shape, strides, bool(array.flags.writeable), array
 
 
 def _strides(value: Any, array: np.ndarray[Any, Any]) -> list[int]:

@@ -89,7 +89,7 @@ class Orch:
             values = np.ascontiguousarray(array)
         except ValueError as error:
             raise make("BadArray", "an array cannot be used where it is", str(error), "rows of the same length") from None
-        _, (_, dtype, shape, _, _) = arrays.lend(values)
+        _, dtype, shape, *_ = arrays.lend(values)
         return self._orch.upload_bytes(dtype, shape, values.tobytes())
 
     def read(self, tensor: Tensor) -> np.ndarray[Any, Any]:
@@ -285,18 +285,15 @@ class _Lender:
 
     def __init__(self) -> None:
         self.lent: list[Lent] = []
-        #: Keeps the arrays while the run goes on.
-        self._arrays: list[Any] = []
         self._known: dict[Any, int] = {}
 
     def replace(self, value: Any) -> Any:
         if arrays.is_array(value):
-            array, lent = arrays.lend(value)
+            lent = arrays.lend(value)
             key = (lent[0], lent[1], tuple(lent[2]), tuple(lent[3]))
             index = self._known.setdefault(key, len(self.lent))
             if index == len(self.lent):
                 self.lent.append(lent)
-                self._arrays.append((value, array))
             return _Lent(index)
         if isinstance(value, tuple) and hasattr(value, "_fields"):
             return type(value)(*[self.replace(one) for one in value])

@@ -6,6 +6,7 @@ import gc
 import os
 
 import numpy as np
+import pytest
 import ringlane as rl
 
 #: `RINGLANE_SOAK_RUNS=10000` for the long form.
@@ -67,7 +68,16 @@ def test_memory_does_not_grow_with_the_runs():
     assert grown < 2 << 20, f"{grown} bytes more after {RUNS} runs"
 
 
-def test_runtimes_that_come_and_go_leave_nothing():
+def test_runtimes_that_come_and_go_leave_nothing_also_after_a_kernel_that_kept_its_array():
+    kept = []
+
+    @rl.kernel
+    def keep(x: rl.InOut):
+        kept.append(x)
+
+    with rl.Runtime("cpu", threads=2) as rt, pytest.raises(rl.errors.TaskFailed, match="kept an array"):
+        rt.run(lambda o, y: o.submit(keep, y) and None, np.ones(8))
+
     def make():
         with rl.Runtime("cpu", threads=2) as rt:
             rt.run(lambda o, y: o.submit(axpy, y.slice(0, 0, 4), y.slice(0, 4, 4), 1.0) and None, np.ones(8))

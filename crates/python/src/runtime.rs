@@ -14,7 +14,8 @@ use ringlane::task::{CallConfig, DType, DfxFlags};
 use ringlane::{DumpSelection, Graph as CapturedGraph, SelectedKernel, manifest};
 
 use crate::attach::without_lock;
-use crate::body::{array, python};
+use crate::body::python;
+use crate::body::shown::Shown;
 use crate::buffers::{Lent, lend};
 use crate::config::{configuration, make};
 use crate::dtype::scalar_of;
@@ -31,7 +32,7 @@ type Recorded = (String, u64, i32, Option<Vec<String>>, (String, String));
 #[pyclass(frozen, module = "ringlane._ringlane")]
 pub struct Runtime {
     /// `None` after it was closed.
-    made: Mutex<Option<Made>>,
+    made: Mutex<Option<Shown<Made>>>,
     /// The process that its threads are in.
     process: u32,
 }
@@ -44,7 +45,7 @@ struct Made {
 /// A captured graph.
 #[pyclass(frozen, module = "ringlane")]
 pub struct Graph {
-    graph: Mutex<CapturedGraph>,
+    graph: Mutex<Shown<CapturedGraph>>,
 }
 
 /// How a run ended: what the orchestration returned, or the exception to raise; its totals; and its directory if it was recorded.
@@ -61,7 +62,7 @@ impl Runtime {
     ) -> PyResult<Self> {
         let config = configuration(config)?;
         let runtime = make(py, platform, &config, options)?;
-        let made = Mutex::new(Some(Made { runtime, config }));
+        let made = Mutex::new(Some(Shown::new(Made { runtime, config })));
         Ok(Runtime { made, process: std::process::id() })
     }
 
@@ -74,7 +75,7 @@ impl Runtime {
     /// Ends its threads and gives its memory back. Closing it twice is no error.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let made = self.made.try_lock().map_err(|_| in_use("runtime"))?.take();
-        without_lock(py, || give_back(made, self.process));
+        without_lock(py, || drop(made));
         Ok(())
     }
 
@@ -87,6 +88,7 @@ impl Runtime {
         recorded: Option<Recorded>,
     ) -> PyResult<Ended<'py>> {
         self.with(|made| {
+            let arrays = Shown::new(arrays);
             let (mut buffers, ids) = lend(&arrays)?;
             let recorded = observe(made, recorded)?;
             let mut returned = None;
@@ -152,7 +154,7 @@ impl Runtime {
             });
             match (captured, returned) {
                 (_, Some(Err(error))) => Err(error),
-                (Ok((_, graph)), _) => Ok(Graph { graph: Mutex::new(graph) }),
+                (Ok((_, graph)), _) => Ok(Graph { graph: Mutex::new(Shown::new(graph)) }),
                 (Err(error), _) => Err(exception(&error)),
             }
         })
@@ -168,6 +170,7 @@ impl Runtime {
     ) -> PyResult<Ended<'py>> {
         self.with(|made| {
             let mut graph = graph.graph.try_lock().map_err(|_| in_use("graph"))?;
+            let arrays = Shown::new(arrays);
             let (mut buffers, _) = lend(&arrays)?;
             let recorded = observe(made, recorded)?;
             let watch = Watch::start(py, made.runtime.remote())?;
@@ -195,16 +198,7 @@ impl Runtime {
 impl Drop for Runtime {
     fn drop(&mut self) {
         let made = self.made.get_mut().ok().and_then(Option::take);
-        let process = self.process;
-        Python::attach(|py| without_lock(py, || give_back(made, process)));
-    }
-}
-
-/// Drops what a runtime consists of, unless threads or arrays may still need it.
-fn give_back(made: Option<Made>, process: u32) {
-    if array::any_kept() || process != std::process::id() {
-        // Its memory may be shown by an array; or its threads are in another process, and cannot be waited for.
-        std::mem::forget(made);
+        Python::attach(|py| without_lock(py, || drop(made)));
     }
 }
 

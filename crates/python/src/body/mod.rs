@@ -5,3 +5,4 @@ pub mod cost;
 pub mod native;
 pub mod python;
 pub mod running;
+pub mod shown;

@@ -10,6 +10,7 @@ use ringlane::engine::prelude::{KernelError, KernelResult};
 
 use super::array;
 use super::running::InKernel;
+use super::shown::note_kept;
 use crate::attach::with_lock;
 use crate::dtype::number_of;
 use crate::interrupt;
@@ -29,7 +30,7 @@ pub fn call(function: &Py<PyAny>, params: &[Param], args: &mut Args<'_>) -> Kern
             collected.is_err() || given.iter().any(is_shared)
         };
         if kept {
-            array::set_kept();
+            note_kept();
             outcome?;
             return Err(KernelError::new(KEPT));
         }
