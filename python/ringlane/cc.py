@@ -209,13 +209,14 @@ def _roles(name: str, params: Sequence[Any]) -> list[Param]:
     return [role for role in roles if role is not None]
 
 
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+#: What a definition does not consist of: comments, and lines of the preprocessor, which a backslash continues.
+_NO_CODE = re.compile(r"//[^\n]*|/\*.*?\*/|^[ \t]*#(?:\\\n|[^\n])*", re.S | re.M)
 
 
 def _signature(source: str, name: str | None) -> _Signature:
     if not isinstance(source, str):
         raise bad_kernel(name or "function", f"its source is {type(source).__name__}", "a str")
-    text = _COMMENT.sub(" ", source)
+    text = _NO_CODE.sub(" ", source)
     pattern = r"([A-Za-z_][\w\s\*]*?)\b" + (re.escape(name) if name else r"([A-Za-z_]\w*)") + r"\s*\(([^()]*)\)\s*[{;]"
     found = re.search(pattern, text)
     if found is None:

@@ -93,6 +93,14 @@ def test_a_pointer_to_elements_of_another_type_is_refused():
         declares(c, dtype)
 
 
+@pytest.mark.parametrize("before", ["#define N 4\n", "#define DO(x) \\\n  x\n", "#include <math.h>\n", "// f(int)\n", "#if 1\n#endif\nstatic "])
+def test_lines_before_a_function_are_not_part_of_it(before, cpu):
+    kernel = rl.cc(f"{before}void f(float *x, size_t n) {{ for (size_t i = 0; i < n; i++) x[i] = 1; }}", "f", [rl.Out("f32")])
+    x = np.zeros(2, np.float32)
+    cpu.run(lambda o, x: o.submit(kernel, x) and None, x)
+    assert x.tolist() == [1, 1]
+
+
 def test_more_declarations_of_kernels_are_refused():
     cases = [
         lambda: rl.kernel(5),
