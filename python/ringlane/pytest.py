@@ -6,6 +6,7 @@ collide with nothing. Each recorded case has its own directory, also under pytes
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from collections.abc import Iterator
@@ -77,6 +78,8 @@ class _SceneCase(pytest.Item):
         super().__init__(**rest)
         self.case, self.platform = case, platform
         self.dir: Path | None = None
+        #: The name of its directory, before a number that makes it another one.
+        self.base = ""
 
     def runtest(self) -> None:
         cases = self.parent
@@ -100,7 +103,8 @@ class _SceneCase(pytest.Item):
         what: Record = _wanted(self.config) if recorded else None
         output = None
         if what:
-            self.dir = Path(output := _fresh(self.config, f"{type(scene).__name__}_{self.case}_{self.platform}"))
+            self.base = re.sub(r"[^\w.-]", "_", f"{type(scene).__name__}_{self.case}_{self.platform}")
+            self.dir = output = _fresh(Path(self.config.getoption("--rl-output")), self.base)
         title = (type(scene).__name__, self.case)
         if self.config.getoption("--runtime") == "host_build_graph":
             rt.replay(rt.capture(program, arrays), arrays, record=what, output=output, title=title)
@@ -120,7 +124,7 @@ class _SceneCase(pytest.Item):
         lines = [str(error)]
         if self.dir is not None and self.dir.exists():
             lines.append(f"run directory: {self.dir}")
-            lines += _first_difference(self.config.getoption("--rl-reference"), self.dir)
+            lines += _first_difference(self.config.getoption("--rl-reference"), self.base, self.dir)
         return "\n".join(lines)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
@@ -147,26 +151,31 @@ def _wanted(config: pytest.Config) -> dict[str, Any]:
     return wanted
 
 
-def _fresh(config: pytest.Config, name: str) -> str:
-    """A directory that no other case and no other process has: creating its parent decides who has it."""
-    base = Path(config.getoption("--rl-output"))
-    base.mkdir(parents=True, exist_ok=True)
-    name = re.sub(r"[^\w.-]", "_", name)
-    for number in range(1, 100_000):
-        path = base / (name if number == 1 else f"{name}_{number}")
+def _numbered(outputs: Path, base: str) -> Iterator[Path]:
+    """The directories of a case, in the order in which its runs create them."""
+    return (outputs / (base if number == 1 else f"{base}_{number}") for number in itertools.count(1))
+
+
+def _fresh(outputs: Path, base: str) -> Path:
+    """A directory that no other case and no other process has: creating it decides who has it."""
+    outputs.mkdir(parents=True, exist_ok=True)
+    for path in _numbered(outputs, base):
         try:
             os.mkdir(path)
         except FileExistsError:
             continue
-        return str(path)
-    raise RuntimeError(f"{base} has too many directories of {name}")
+        return path
+    raise AssertionError("there is always another number")
 
 
-def _first_difference(reference: str | None, dir: Path) -> list[str]:
+def _first_difference(reference: str | None, base: str, dir: Path) -> list[str]:
+    """The first task that differs from the last other run of the case among the outputs `reference`."""
     if reference is None:
         return []
+    numbered = itertools.takewhile(Path.exists, _numbered(Path(reference), base))
+    there = [path for path in numbered if path.resolve() != dir.resolve()]
+    other = there[-1] if there else Path(reference) / base
     try:
-        other = Path(reference) / dir.name
         found = _open(dir).first_difference(other)
     except Error as error:
         return [f"no comparison with {reference}: {error.name}: {error.detail}"]
