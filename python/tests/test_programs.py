@@ -171,16 +171,37 @@ def test_a_mixed_task_runs_two_kernels(rt):
     assert rt.run(program, x).result == [(x**3).tolist(), (2 * x).tolist()]
 
 
-def test_functions_by_their_address(rt, tmp_path):
-    declaration = "void axpy(const double *x, double *y, size_t n, double a)"
-    kind = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_double), ctypes.POINTER(ctypes.c_double), ctypes.c_size_t, ctypes.c_double)
+def of_ctypes():
+    doubles = ctypes.POINTER(ctypes.c_double)
+    return ctypes.CFUNCTYPE(None, doubles, doubles, ctypes.c_size_t, ctypes.c_double)
 
-    @kind
-    def in_python(x, y, n, a):
+
+def of_cffi():
+    return pytest.importorskip("cffi").FFI().callback("void(double *, double *, size_t, double)")
+
+
+def of_numba():
+    return pytest.importorskip("numba").cfunc("void(CPointer(double), CPointer(double), uintp, double)")
+
+
+def an_address():
+    made = of_ctypes()
+    return lambda function: KEPT.append(made(function)) or ctypes.cast(KEPT[-1], ctypes.c_void_p).value
+
+
+KEPT: list[object] = []
+
+
+@pytest.mark.parametrize("made", [of_ctypes, of_cffi, of_numba, an_address])
+def test_functions_by_their_address(rt, made):
+    declaration = "void axpy(const double *x, double *y, size_t n, double a)"
+
+    @made()
+    def compiled(x, y, n, a):
         for i in range(n):
             y[i] += a * x[i]
 
-    kernel = rl.function(in_python, declaration, [rl.In("f64"), rl.InOut("f64"), rl.f64])
+    kernel = rl.function(compiled, declaration, [rl.In("f64"), rl.InOut("f64"), rl.f64])
     x, y = np.arange(5.0), np.ones(5)
     rt.run(lambda o, x, y: o.submit(kernel, x, y, 2.0) and None, x, y)
     assert np.array_equal(y, 1 + 2 * x)
