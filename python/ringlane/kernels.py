@@ -67,7 +67,8 @@ def kernel(
             role = param_of(annotation)
             if role is None:
                 hint = "annotate it: rl.In, rl.Out, rl.InOut for tensors; float, int, bool, rl.f32, … for values; rl.Block"
-                raise bad_kernel(own, f"parameter {parameter.name} is annotated as {annotation!r}", hint)
+                given = "has no annotation" if annotation is parameter.empty else f"is annotated as {annotation!r}"
+                raise bad_kernel(own, f"parameter {parameter.name} {given}", hint)
             declared.append(role.declared(parameter.kind == parameter.VAR_POSITIONAL))
         source = getattr(function, "__code__", None)
         place = (getattr(source, "co_filename", "<python>"), getattr(source, "co_firstlineno", 0))

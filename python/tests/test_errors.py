@@ -299,6 +299,8 @@ def test_kernels_whose_declaration_is_wrong_are_refused():
     for declare in cases:
         with pytest.raises(rl.errors.BadKernel):
             declare()
+    with pytest.raises(rl.errors.BadKernel, match="'without': parameter x has no annotation"):
+        rl.kernel(without)
 
 
 def test_c_that_does_not_compile_is_refused_with_its_line(monkeypatch, tmp_path):
