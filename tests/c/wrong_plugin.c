@@ -1,4 +1,6 @@
 // A plugin that is wrong in the way that the macros say; without any its scene crashes.
+#include <stdio.h>
+
 #include "ringlane.h"
 
 #ifndef VERSION
@@ -50,6 +52,9 @@ static int32_t golden(void *user, const rl_settings *settings, rl_golden *golden
 static int32_t units(void *user, const rl_settings *settings, uint32_t *count) {
     (void)user, (void)settings;
     *count = UNITS;
+#ifdef REPLACED_BY
+    rename(REPLACED_BY, "libwrong.so"); // Another build takes the place of the one that runs.
+#endif
     return RL_OK;
 }
 

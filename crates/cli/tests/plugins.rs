@@ -111,6 +111,16 @@ fn a_crash_of_a_plugin_ends_its_own_process_only() {
 }
 
 #[test]
+fn a_worker_with_another_build_of_a_plugin_is_refused() {
+    let sandbox = with_wrong(&["-DPARTS=&parts", "-DREPLACED_BY=\"libother.so\""]);
+    built(&sandbox, "tests/c/wrong_plugin.c", "libother.so", &["-DPARTS=&parts"]);
+    let answer = sandbox.ringlane(&["run", "crash", "--load", "libwrong.so", "--workers", "2"]);
+    assert_eq!((answer.status, sandbox.files().contains(&"libother.so".to_string())), (1, false));
+    assert!(answer.stderr.contains("UnknownCallable"), "{}", answer.stderr);
+    assert!(!answer.stderr.contains("SIGSEGV"), "{}", answer.stderr);
+}
+
+#[test]
 fn files_that_are_no_plugins_and_wrong_plugins_are_refused() {
     let sandbox = Sandbox::new();
     std::fs::write(sandbox.path().join("text.so"), "no library").unwrap();
