@@ -2,6 +2,7 @@
 
 use core::cell::RefCell;
 use core::ffi::{CStr, c_char};
+use core::ops::Deref;
 use std::ffi::CString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -152,15 +153,26 @@ impl Explain for CapiError {
     }
 }
 
-/// An error with the status that the call returns.
+/// An error with the status that the call returns. One pointer, so that calls which succeed return in registers.
 #[derive(Clone, Debug)]
-pub(crate) struct Failure {
+pub(crate) struct Failure(Box<Failed>);
+
+#[derive(Clone, Debug)]
+pub(crate) struct Failed {
     pub(crate) status: i32,
     /// As the engine has it, if it is the engine's.
-    pub(crate) error: Option<Error>,
+    error: Option<Error>,
     /// What is wrong with the parameters of a scene.
-    pub(crate) settings: Option<Box<SceneError>>,
+    settings: Option<SceneError>,
     texts: [CString; 3],
+}
+
+impl Deref for Failure {
+    type Target = Failed;
+
+    fn deref(&self) -> &Failed {
+        &self.0
+    }
 }
 
 impl Failure {
@@ -171,7 +183,12 @@ impl Failure {
             detail => format!("{}: {detail}", error.summary()),
         };
         let texts = [error.name().to_string(), detail, in_c(error)];
-        Failure { status, error: None, settings: None, texts: texts.map(text) }
+        Failure(Box::new(Failed { status, error: None, settings: None, texts: texts.map(text) }))
+    }
+
+    /// What is wrong with the parameters of a scene, if that is the error.
+    pub(crate) fn into_settings(self) -> Option<SceneError> {
+        self.0.settings
     }
 
     /// As an error that ends a run.
@@ -213,15 +230,18 @@ impl From<Error> for Failure {
             _ if error.name() == "StaleHandle" => RL_STALE_HANDLE,
             _ => RL_ERROR,
         };
-        Failure { error: Some(error.clone()), ..Failure::new(status, &error) }
+        let mut failure = Failure::new(status, &error);
+        failure.0.error = Some(error);
+        failure
     }
 }
 
 impl From<SceneError> for Failure {
     #[cold]
     fn from(error: SceneError) -> Self {
-        let failure = Failure::new(RL_ERROR, &error);
-        Failure { settings: Some(Box::new(error)), ..failure }
+        let mut failure = Failure::new(RL_ERROR, &error);
+        failure.0.settings = Some(error);
+        failure
     }
 }
 

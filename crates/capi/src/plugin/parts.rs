@@ -23,7 +23,7 @@ impl LoadedProgram {
         let status = unsafe { function(self.of.scene.user, self.settings(), &raw mut units) };
         let refused = |failure: Failure| {
             let reason = failure.text();
-            failure.settings.map_or(SceneError::Refused { scene: self.of.name, reason }, |error| *error)
+            failure.into_settings().unwrap_or(SceneError::Refused { scene: self.of.name, reason })
         };
         match (status, units) {
             (RL_OK, 0) => Err(refused(bad("units", 0, "1 or more"))),
