@@ -55,7 +55,7 @@ pub(crate) fn with_call<R>(
     f(&call(all.as_ptr(), all.len()))
 }
 
-#[inline]
+#[inline(always)]
 fn value_of(arg: &AnyArg, dims: &mut MaybeUninit<Dims>, addresses: Addresses) -> rl_value {
     match arg {
         AnyArg::Scalar(scalar) => rl_value {

@@ -131,7 +131,7 @@ unsafe fn send(
 }
 
 /// Adds one argument; returns how many outputs it is.
-#[inline]
+#[inline(always)]
 unsafe fn push(submission: &mut Submission<'_, 'static, '_>, at: *const rl_arg) -> Result<usize, Failure> {
     // SAFETY: the caller passes an argument with its size, and true pointers in it; so below.
     let arg = unsafe { read::sized(at) }?;

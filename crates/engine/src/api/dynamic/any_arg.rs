@@ -63,7 +63,7 @@ impl RawTensor {
 impl Args<'_> {
     /// The next argument, whatever it is; `None` after the last. What it is was checked against the kernel's parameters at
     /// submit.
-    #[inline]
+    #[inline(always)]
     pub fn next_any(&mut self) -> Option<AnyArg> {
         let (any, used) = self.first_any(self.words())?;
         self.advance(used);
@@ -82,7 +82,8 @@ impl Args<'_> {
     }
 
     /// The argument at the front of `words`, and the words it takes.
-    #[inline]
+    // As a function of its own it would write the argument in small parts, which callers copy in large ones: these wait.
+    #[inline(always)]
     fn first_any(&self, words: &[u64]) -> Option<(AnyArg, usize)> {
         if words.is_empty() {
             return None;
