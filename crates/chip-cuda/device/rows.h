@@ -13,9 +13,9 @@ RL_DEVICE float rl_float(u32 bits) {
     return value;
 }
 struct alignas(16) rl_eight { u32 pairs[4]; };
-RL_DEVICE void rl_stream(rl_eight *to, const rl_bf16 *from, bool there) {
-    *to = rl_eight{{0, 0, 0, 0}};
-    if (there) memcpy(to, from, sizeof *to);
+RL_DEVICE void rl_stream(rl_eight *to, const rl_bf16 *from, u32 there) {
+    *to = rl_eight{};
+    memcpy(to, from, there * sizeof *from);
 }
 RL_DEVICE void rl_stream_end() {}
 template <int N> RL_DEVICE void rl_streamed() {}
@@ -28,10 +28,10 @@ RL_DEVICE float rl_lanes_sum(float x) {
 }
 RL_DEVICE float rl_float(u32 bits) { return __uint_as_float(bits); }
 struct alignas(16) rl_eight { u32 pairs[4]; };
-// Asks for eight weights in memory of the block, or for zeros; rl_stream_end ends a group of these, and rl_streamed waits for all
-// but the last N groups of the thread.
-RL_DEVICE void rl_stream(rl_eight *to, const rl_bf16 *from, bool there) {
-    asm volatile("cp.async.cg.shared.global [%0],[%1],16,%2;" ::"r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(there ? 16 : 0) : "memory");
+// Asks for eight weights in memory of the block, the first `there` of them and zeros; rl_stream_end ends a group of these, and
+// rl_streamed waits for all but the last N groups of the thread.
+RL_DEVICE void rl_stream(rl_eight *to, const rl_bf16 *from, u32 there) {
+    asm volatile("cp.async.cg.shared.global [%0],[%1],16,%2;" ::"r"((u32)__cvta_generic_to_shared(to)), "l"(from), "r"(there * 2) : "memory");
 }
 RL_DEVICE void rl_stream_end() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int N> RL_DEVICE void rl_streamed() { asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory"); }
@@ -93,7 +93,7 @@ RL_DEVICE void rl_rows_ask(float *room, u32 turn, const rl_rows_piece &piece, rl
         RL_UNROLL
         for (u32 c = 0; c < RL_ROWS_CHUNKS; c++) {
             const u32 at = from + c * RL_ROWS_WIDE;
-            rl_stream(rooms + (turn * RL_ROWS_CHUNKS + c) * blockDim.x, row + (at < inputs ? at : 0), at < inputs);
+            rl_stream(rooms + (turn * RL_ROWS_CHUNKS + c) * blockDim.x, row + (at < inputs ? at : 0), at < inputs ? 8 : 0);
         }
     }
     rl_stream_end();

@@ -49,7 +49,8 @@ fn all_bodies_compile_without_warnings() {
     let Some(compiler) = compiler_or_skip() else { return };
     let folder = tempfile::tempdir().unwrap();
     for bounds in [Bounds::Checked, Bounds::Unchecked] {
-        compile(&compiler, &host_source(bounds), &folder.path().join("bodies.so")).unwrap();
+        compile(&compiler, &host_source(&registered_kernels(), bounds), &folder.path().join("bodies.so"))
+            .unwrap();
     }
 }
 
@@ -61,6 +62,26 @@ fn a_block_of_one_thread_computes_what_the_rust_body_computes() {
 #[test]
 fn a_block_of_256_threads_computes_what_the_rust_body_computes_in_any_order_of_the_threads() {
     compare(&[Threads::Forwards, Threads::Backwards]);
+}
+
+/// Mistakes in device code: a kernel that uses it, the code, and what is there instead.
+const MISTAKES: [(&str, &str, &str); 1] = [
+    // Weights are read before they have arrived.
+    ("QKV", "rl_streamed<RL_ROWS_AHEAD>();", "rl_streamed<RL_ROWS_AHEAD + 1>();"),
+];
+
+#[test]
+fn a_mistake_in_device_code_is_found() {
+    let Some(compiler) = compiler_or_skip() else { return };
+    for (kernel, code, mistake) in MISTAKES {
+        let library = Library::with_mistake(&compiler, kernel, (code, mistake));
+        let differs = |case: Case| {
+            let (want, mut orders) = (case.rust(), [Threads::Forwards, Threads::Backwards].into_iter());
+            orders.any(|threads| case.difference(&want, &case.cuda(&library, threads)).is_some())
+        };
+        let mut cases = table::cases().into_iter().filter(|case| case.kernel == kernel);
+        assert!(cases.any(differs), "not found: {mistake}");
+    }
 }
 
 #[test]

@@ -19,7 +19,14 @@ pub struct Tensor {
     shape: &'static [u32],
     fill: Fill,
     split: Option<u8>,
-    inside: bool,
+    margin: Option<Margin>,
+}
+
+/// What is around a tile in the larger tensor, in its first two dimensions: before it, and in all.
+#[derive(Clone, Copy)]
+struct Margin {
+    before: [u32; 2],
+    all: [u32; 2],
 }
 
 /// An argument.
@@ -33,7 +40,7 @@ const RANDOM: Fill = |_, _, random| random;
 
 const fn tensor(access: Access, shape: &'static [u32], dtype: DType) -> Tensor {
     // Outputs are filled, too: a body must not count on zeros.
-    Tensor { access, dtype, shape, fill: RANDOM, split: None, inside: false }
+    Tensor { access, dtype, shape, fill: RANDOM, split: None, margin: None }
 }
 
 /// Random numbers to read.
@@ -69,19 +76,15 @@ impl Tensor {
     }
     /// A tile inside of a larger tensor.
     pub const fn inside(self) -> Self {
-        Tensor { inside: true, ..self }
+        Tensor { margin: Some(Margin { before: [1, 2], all: [2, 3] }), ..self }
     }
 
     fn view(&self) -> (u64, TensorView) {
-        // Of the first two dimensions.
-        let inside = |sizes: [u32; 2]| {
-            let sizes = if self.inside { sizes } else { [0, 0] };
-            sizes.into_iter().chain(core::iter::repeat(0)).take(self.shape.len())
-        };
-        let larger: Vec<u32> =
-            self.shape.iter().zip(inside([2, 3])).map(|(len, margin)| len + margin).collect();
+        let Margin { before, all } = self.margin.unwrap_or(Margin { before: [0, 0], all: [0, 0] });
+        let of_all = |sizes: [u32; 2]| sizes.into_iter().chain(core::iter::repeat(0)).take(self.shape.len());
+        let larger: Vec<u32> = self.shape.iter().zip(of_all(all)).map(|(len, margin)| len + margin).collect();
         let whole = TensorView::contiguous(self.dtype, &larger).unwrap();
-        let start: Vec<u32> = inside([1, 2]).collect();
+        let start: Vec<u32> = of_all(before).collect();
         (whole.bytes(), whole.tile(&start, self.shape).unwrap())
     }
 
@@ -144,10 +147,6 @@ impl Case {
         self.args.iter().filter_map(|arg| if let Given::T(tensor) = arg { Some(*tensor) } else { None })
     }
 
-    fn number(&self) -> usize {
-        registered_kernels().iter().position(|kernel| kernel.name() == self.kernel).unwrap()
-    }
-
     /// What the Rust body computes.
     pub fn rust(&self) -> Outcome {
         let sizes: Vec<u64> = self.tensors().map(|tensor| tensor.view().0).collect();
@@ -161,7 +160,7 @@ impl Case {
             }
         });
         let args: Vec<AloneArg> = args.collect();
-        let kernel = registered_kernels()[self.number()];
+        let kernel = registered_kernels().into_iter().find(|kernel| kernel.name() == self.kernel).unwrap();
         let mut task = TaskAlone::new(&kernel.blocks(self.blocks), &sizes, &args).unwrap();
         let mut random = 1;
         let places: Vec<usize> = (0..args.len()).filter(|&at| matches!(self.args[at], Given::T(_))).collect();
@@ -190,7 +189,7 @@ impl Case {
                 (all.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect(), view)
             })
             .unzip();
-        library.run(self.number(), &self.words(), &mut memory, self.blocks, threads)?;
+        library.run(self.kernel, &self.words(), &mut memory, self.blocks, threads)?;
         let mut outcome = Vec::new();
         for (words, view) in memory.iter().zip(views) {
             let mut all: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
