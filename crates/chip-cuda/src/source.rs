@@ -6,6 +6,7 @@
 //! body.h      what else it can use                   │
 //! rows.h      products with rows of bf16 weights
 //! attention.h attention over pages of keys and values
+//! tensor_cores.h  products of bf16 matrices
 //! worker.h    the lists of entries                   │
 //! node.h      a launch for each task, to compare     ┘ only if asked for
 //! bodies      one function for each kernel, with #line back to the Rust file
@@ -22,12 +23,13 @@ use ringlane_task::DType;
 use crate::planted;
 
 /// The files that bodies use, in the order in which they include each other.
-const BODIES: [(&str, &str); 5] = [
+const BODIES: [(&str, &str); 6] = [
     ("platform.h", include_str!("../device/platform.h")),
     ("tensors.h", include_str!("../device/tensors.h")),
     ("body.h", include_str!("../device/body.h")),
     ("rows.h", include_str!("../device/rows.h")),
     ("attention.h", include_str!("../device/attention.h")),
+    ("tensor_cores.h", include_str!("../device/tensor_cores.h")),
 ];
 /// What lists need besides.
 const WORKER: (&str, &str) = ("worker.h", include_str!("../device/worker.h"));

@@ -65,9 +65,24 @@ fn a_block_of_256_threads_computes_what_the_rust_body_computes_in_any_order_of_t
 }
 
 /// Mistakes in device code: a kernel that uses it, the code, and what is there instead.
-const MISTAKES: [(&str, &str, &str); 1] = [
+const MISTAKES: [(&str, &str, &str); 9] = [
     // Weights are read before they have arrived.
     ("QKV", "rl_streamed<RL_ROWS_AHEAD>();", "rl_streamed<RL_ROWS_AHEAD + 1>();"),
+    // What the lanes of a warp have and address for tensor cores.
+    ("MATMUL_BF16", "return lane % 16; }", "return lane % 8; }"),
+    ("MATMUL_BF16", "{ return lane / 16; }", "{ return lane / 8 % 2; }"),
+    ("MATMUL_BF16", "return lane / 4 + 8 * half; }", "return lane / 4 + 8 * (half ^ 1); }"),
+    ("MATMUL_BF16", "return lane % 4 * 2; }", "return lane % 4 * 2 ^ 2; }"),
+    // Rows are in the same bank.
+    ("MATMUL_BF16", "row * wide + (chunk ^ row % 8); }", "row * wide + chunk; }"),
+    // A stage is read before all threads have brought it, before it has arrived, and overwritten while it is used.
+    (
+        "MATMUL_BF16",
+        "        rl_sync();\n        rl_each_warp(warp, own) {",
+        "        rl_each_warp(warp, own) {",
+    ),
+    ("MATMUL_BF16", "rl_streamed<RL_STAGES - 2>();", "rl_streamed<RL_STAGES - 1>();"),
+    ("MATMUL_BF16", "bring(turn == 0 ? RL_STAGES - 1 : turn - 1,", "bring(turn,"),
 ];
 
 #[test]

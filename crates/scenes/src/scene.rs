@@ -121,7 +121,7 @@ pub trait Program {
     fn outputs(&self) -> Vec<BufferId> {
         Vec::new()
     }
-    /// Whether it takes so much memory that its case runs only if it is named.
+    /// Whether it takes so much memory or time that its case runs only if it is named.
     fn is_large(&self) -> bool {
         false
     }

@@ -51,6 +51,21 @@ impl Settings {
         })
     }
 
+    /// A parameter as one of several words.
+    ///
+    /// ```
+    /// use ringlane_engine::prelude::Explain;
+    /// use ringlane_scenes::Settings;
+    /// let settings = Settings { seed: 0, params: [("dtype".to_string(), "bf16".to_string())].into() };
+    /// assert_eq!(settings.one_of("dtype", &["f32", "bf16"])?, "bf16");
+    /// assert_eq!(settings.one_of("dtype", &["f32", "f64"]).unwrap_err().detail(), "dtype=bf16; allowed: one of f32, f64");
+    /// # Ok::<(), ringlane_scenes::SceneError>(())
+    /// ```
+    pub fn one_of<'a>(&self, name: &str, allowed: &[&'a str]) -> SceneResult<&'a str> {
+        let found = allowed.iter().find(|word| **word == self.text(name)).copied();
+        found.ok_or_else(|| self.refuse(name, format!("one of {}", allowed.join(", "))))
+    }
+
     /// The bytes of the file that a parameter names; the error contains the reason if it cannot be read.
     ///
     /// ```

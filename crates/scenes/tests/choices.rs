@@ -51,7 +51,10 @@ fn an_unknown_name_is_refused_with_the_known_ones() {
     let unknown = scene.case("huge").unwrap_err();
     assert_eq!((unknown.name(), unknown.hint().contains("ragged")), ("UnknownCase", true));
     let unknown = scene.kernel("GEMM").unwrap_err();
-    assert_eq!((unknown.name(), unknown.hint().as_str()), ("UnknownKernel", "its kernels: MATMUL"));
+    assert_eq!(
+        (unknown.name(), unknown.hint().as_str()),
+        ("UnknownKernel", "its kernels: MATMUL, MATMUL_BF16")
+    );
     let user = [("tiles".to_string(), "4".to_string())];
     let unknown = scene.settings(scene.default_case(), &user, 0).unwrap_err();
     assert_eq!((unknown.name(), unknown.hint().contains("k_tile")), ("UnknownParam", true));
@@ -73,6 +76,8 @@ fn a_bad_value_is_refused_with_its_name_and_what_is_allowed() {
         ("vector", "chunks", "61"),
         ("matmul", "tile", "-3"),
         ("matmul", "k", "1.5"),
+        ("matmul", "n_tile", "16385"),
+        ("matmul", "dtype", "f16"),
         ("cholesky", "n", ""),
         ("wavefront", "rows", "many"),
         ("heat", "n", "2"),

@@ -78,6 +78,10 @@ impl Tensor {
     pub const fn inside(self) -> Self {
         Tensor { margin: Some(Margin { before: [1, 2], all: [2, 3] }), ..self }
     }
+    /// The left columns of a wider tensor.
+    pub const fn left_of(self, cols: u32) -> Self {
+        Tensor { margin: Some(Margin { before: [0, 0], all: [0, cols] }), ..self }
+    }
 
     fn view(&self) -> (u64, TensorView) {
         let Margin { before, all } = self.margin.unwrap_or(Margin { before: [0, 0], all: [0, 0] });

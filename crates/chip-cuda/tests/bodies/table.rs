@@ -1,7 +1,7 @@
 //! The cases: each kernel with shapes that use each of its paths, with odd sizes and with tiles inside of larger tensors.
 #![forbid(unsafe_code)]
 
-use ringlane_task::DType::{Int32, UInt8, UInt32};
+use ringlane_task::DType::{BFloat16, Int32, UInt8, UInt32};
 
 use super::case::{Case, Fill, Given, inout, read, scalar, write};
 use super::decode;
@@ -22,8 +22,17 @@ const SCORE: Fill = |_, _, random| ((random + 1.0) * 9.0).floor();
 const ROUTE: Fill = |i, j, _| f64::from((i * 7 + i / 3 + j * 2) % 5);
 
 pub fn cases() -> Vec<Case> {
-    let scenes =
-        [elementwise(), products(), cholesky(), grids(), attention(), experts(), combined(), gathers()];
+    let scenes = [
+        elementwise(),
+        products(),
+        tensor_products(),
+        cholesky(),
+        grids(),
+        attention(),
+        experts(),
+        combined(),
+        gathers(),
+    ];
     scenes
         .into_iter()
         .chain([decode::projections(), decode::attention(), decode::tokens(), decode::experts()])
@@ -63,6 +72,26 @@ fn products() -> Vec<Case> {
         case!("GEMM", 5e-5, read(&[64, 64]).inside(), read(&[66, 64]).inside(), inout(&[64, 66]).inside()),
         case!("SYRK", 2e-5, read(&[32, 32]), inout(&[32, 32])),
         case!("SYRK", 5e-5, read(&[67, 65]).inside(), inout(&[67, 67]).inside()),
+    ]
+}
+
+/// Pieces of 128 × 256 and of 128 × 128; rows of 16 bytes that are whole, that end inside of the matrix, and none; an odd C.
+fn tensor_products() -> Vec<Case> {
+    let matrix = |shape: &'static [u32]| read(shape).of(BFloat16);
+    let product = |a, b, c: &'static [u32]| case!("MATMUL_BF16", 2e-4, a, b, inout(c));
+    vec![
+        product(matrix(&[1, 1]), matrix(&[1, 1]), &[1, 1]),
+        product(matrix(&[32, 32]), matrix(&[32, 32]), &[32, 32]),
+        product(matrix(&[128, 328]), matrix(&[328, 256]), &[128, 256]),
+        product(matrix(&[130, 200]), matrix(&[200, 392]), &[130, 392]),
+        product(matrix(&[70, 76]).left_of(4), matrix(&[76, 109]).left_of(3), &[70, 109]),
+        case!(
+            "MATMUL_BF16",
+            2e-4,
+            matrix(&[65, 131]).inside(),
+            matrix(&[131, 267]).inside(),
+            inout(&[65, 267]).inside()
+        ),
     ]
 }
 

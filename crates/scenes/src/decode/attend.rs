@@ -7,8 +7,9 @@
 use ringlane_engine::prelude::*;
 use ringlane_task::bf16;
 
-use super::norm::{dot, rms, wide};
+use super::norm::{dot, rms};
 use crate::arith;
+use crate::arith::wide;
 use crate::cost;
 
 /// Numbers after the values of a head: the maximum and the sum.

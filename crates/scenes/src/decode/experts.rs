@@ -3,8 +3,9 @@
 use ringlane_engine::prelude::*;
 use ringlane_task::bf16;
 
-use super::norm::{dot, normalised, silu, vectorised};
+use super::norm::{dot, normalised, silu};
 use super::shape::CHOICES;
+use crate::arith::vectorised;
 use crate::cost;
 
 kernel! {

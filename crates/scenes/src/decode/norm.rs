@@ -1,19 +1,14 @@
 //! Arithmetic that the kernels share: products with bf16 weights, and RMSNorm.
 
-use pulp::Arch;
 use ringlane_engine::prelude::View;
 use ringlane_task::bf16;
+
+use crate::arith::{vectorised, wide};
 
 /// What a norm adds to the mean square.
 pub(super) const EPSILON: f32 = 1e-6;
 /// Partial sums of [`dot`]: enough vectors of them to hide the latency of an addition. A power of two.
 const LANES: usize = 32;
-
-/// The number that a bf16 is, without the special treatment of NaN that keeps a loop from being vectorised.
-#[inline(always)]
-pub(super) fn wide(x: bf16) -> f32 {
-    f32::from_bits(u32::from(x.to_bits()) << 16)
-}
 
 /// Σ wᵢ·xᵢ over the shorter of the two.
 #[inline(always)]
@@ -39,16 +34,6 @@ fn sum_of_halves(mut lanes: [f32; LANES]) -> f32 {
         half /= 2;
     }
     lanes[0]
-}
-
-/// Runs a loop with the widest vectors of this processor. The result is the same with any: the order of additions is fixed, and a
-/// product and a sum are never rounded as one.
-///
-/// Pass a closure with `#[inline(always)]`. Without it the compiler makes the closure a function of its own, for any processor,
-/// and left the loop of [`dot`] there without vectors: six times slower.
-#[inline(always)]
-pub(super) fn vectorised<R>(f: impl FnOnce() -> R) -> R {
-    Arch::new().dispatch(f)
 }
 
 /// The factor of a norm: 1 / √(mean square + ε).

@@ -6,7 +6,8 @@
 use ringlane_engine::prelude::*;
 use ringlane_task::bf16;
 
-use super::norm::{dot, normalised, silu, vectorised};
+use super::norm::{dot, normalised, silu};
+use crate::arith::vectorised;
 
 /// Two operations for each weight and each sequence; every weight is read once.
 pub(super) const PROJECTION: Cost = Cost::Roofline { flops: projection_flops, bytes: projection_bytes };

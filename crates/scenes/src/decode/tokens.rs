@@ -4,8 +4,9 @@
 use ringlane_engine::prelude::*;
 use ringlane_task::bf16;
 
-use super::norm::{dot, normalised, vectorised, wide};
+use super::norm::{dot, normalised};
 use super::project::PROJECTION;
+use crate::arith::{vectorised, wide};
 use crate::cost;
 
 kernel! {
