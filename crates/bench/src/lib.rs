@@ -64,7 +64,7 @@ pub enum Group {
     Sim,
     /// A call to a child process through its mailbox, compared with a pipe and a Unix socket.
     Mailbox,
-    /// The six task graphs on a GPU, streamed and replayed, compared with a CUDA graph of the same tasks.
+    /// The six task graphs on a GPU, streamed and replayed, and a product on tensor cores, compared with CUDA graphs of the same tasks.
     Cuda,
     /// Predictions of `what-if` from recordings on this machine, compared with real runs.
     WhatIf,

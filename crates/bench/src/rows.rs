@@ -68,6 +68,12 @@ pub struct Extra {
     /// Time per task divided by that of the first of the variants that were measured alternately with this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<Ratio>,
+    /// 10¹² floating-point operations per second, at the median.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tflops: Option<f64>,
+    /// That divided by what the device can do at most, if that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peak_share: Option<f64>,
     /// Time to write the artifacts after the run, median.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub export_ns_per_task: Option<f64>,
@@ -155,7 +161,7 @@ impl Row {
 
     fn note(&self) -> String {
         let Extra { efficiency, edges, violations, allocations, bytes_per_task, .. } = &self.extra;
-        let Extra { ratio, export_ns_per_task, peak_memory_bytes, .. } = &self.extra;
+        let Extra { ratio, export_ns_per_task, peak_memory_bytes, tflops, peak_share, .. } = &self.extra;
         let disturbed = self.is_disturbed().then(|| {
             format!("disturbed: threads without a core for {:.0} % of the time", self.delay_share * 100.0)
         });
@@ -167,6 +173,8 @@ impl Row {
             allocations.map(|count| format!("{count} allocations")),
             bytes_per_task.map(|bytes| format!("{bytes} bytes a task")),
             ratio.map(|Ratio { p25, median, p75 }| format!("{median:.3} × ({p25:.3}–{p75:.3})")),
+            tflops.map(|tflops| format!("{tflops:.3} TFLOP/s")),
+            peak_share.map(|share| format!("{:.1} % of the peak", share * 100.0)),
             export_ns_per_task.map(|ns| format!("export {ns:.0} ns a task")),
             peak_memory_bytes.map(|bytes| format!("peak memory {:.1} MiB", bytes as f64 / MIB)),
             disturbed,
@@ -273,4 +281,20 @@ const MIB: f64 = 1024.0 * 1024.0;
 /// Rounds to one decimal, the precision of a measurement at best.
 fn tenths(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
+}
+
+#[cfg(test)]
+mod tests {
+    use core::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_product_shows_its_operations_per_second_and_its_share_of_the_peak() {
+        let mut row = Row::new("matmul", 1, 0, 10, &Samples::one(Duration::from_micros(5)));
+        row.extra.tflops = Some(494.7);
+        assert_eq!(row.note(), "494.700 TFLOP/s");
+        row.extra.peak_share = Some(0.5);
+        assert_eq!(row.note(), "494.700 TFLOP/s; 50.0 % of the peak");
+    }
 }

@@ -47,6 +47,20 @@ impl BareDevice {
         Ok(BareDevice { device, machine })
     }
 
+    /// The operations per second that it can do at most in products of bf16 matrices with f32 sums: what its tensor cores do in
+    /// each cycle, at the highest clock that its driver names. None for threads, and for GPUs other than those of compute
+    /// capability 8.0 and 9.0.
+    ///
+    /// ```
+    /// // Without a C++ compiler, there is no such device.
+    /// if let Ok(threads) = ringlane_chip_cuda::BareDevice::open("cuda-host") {
+    ///     assert_eq!(threads.matrix_operations_max(), None);
+    /// }
+    /// ```
+    pub fn matrix_operations_max(&self) -> Option<f64> {
+        self.device.matrix_operations_max()
+    }
+
     /// What copies of this many bytes take: from pinned memory to the device, and back.
     ///
     /// # Errors

@@ -33,6 +33,10 @@ pub(crate) struct Mapped {
 pub(crate) trait Device: Send + Sync + Debug {
     /// How many blocks run at the same time.
     fn blocks(&self) -> u32;
+    /// The operations per second that it can do at most in products of bf16 matrices, if that is known.
+    fn matrix_operations_max(&self) -> Option<f64> {
+        None
+    }
     /// How much of its memory is free.
     fn free_bytes(&self) -> Answer<u64>;
     /// Reserves memory of the device, aligned to a cache line. What it holds is undefined.

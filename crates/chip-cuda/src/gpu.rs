@@ -14,6 +14,7 @@ use crate::error::DeviceError;
 use crate::gpu_graph::GpuGraph;
 use crate::nodes::{DeviceGraph, Node, Nodes};
 use crate::nvrtc;
+use crate::peak;
 use crate::source::Entries;
 
 /// Threads of a block; `rl_main` is compiled for them.
@@ -205,6 +206,12 @@ impl Gpu {
 impl Device for Gpu {
     fn blocks(&self) -> u32 {
         self.processors
+    }
+
+    fn matrix_operations_max(&self) -> Option<f64> {
+        let clock = sys::CUdevice_attribute_enum::CU_DEVICE_ATTRIBUTE_CLOCK_RATE;
+        let clock_khz = attribute(self.device, clock).ok()?;
+        peak::matrix_operations_max(self.architecture, self.processors, clock_khz)
     }
 
     fn free_bytes(&self) -> Answer<u64> {

@@ -27,6 +27,7 @@ mod lists;
 mod memory;
 mod nodes;
 mod nvrtc;
+mod peak;
 mod pending;
 mod plan;
 pub mod planted;

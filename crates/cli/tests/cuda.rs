@@ -14,9 +14,10 @@ const DEVICE: [&str; 2] = ["--platform", "cuda-host"];
 const GRAPH: [&str; 2] = ["--runtime", "host_build_graph"];
 
 /// Every scene, with a small case; the last one reads values, so it cannot be captured.
-const CASES: [(&str, &str); 9] = [
+const CASES: [(&str, &str); 10] = [
     ("vector", "chunked"),
     ("matmul", "ragged"),
+    ("matmul", "bf16"),
     ("wavefront", "ragged"),
     ("heat", "ragged"),
     ("fanin", "few"),
@@ -48,24 +49,25 @@ fn every_scene_is_right_and_its_files_are_consistent_and_dependencies_are_those_
     }
     let sandbox = Sandbox::new();
     for (scene, case) in CASES {
-        let cpu = format!("{scene}_cpu");
+        let name = format!("{scene}_{case}");
+        let cpu = format!("{name}_cpu");
         assert_eq!(sandbox.ringlane(&words(scene, case, &[&["--dep-gen", "-o", &cpu]])).status, 0);
         let deps = |dir: &str| fs::read(sandbox.path().join(dir).join("deps.json")).unwrap();
         let timeline = ["--chip-swimlane=3", "--dep-gen", "--scope-stats"];
-        let streamed = sandbox.ringlane(&words(scene, case, &[&DEVICE, &timeline, &["-o", scene]]));
-        assert_eq!(streamed.status, 0, "{scene}: {}", streamed.stderr);
-        let manifest: Manifest = checked(&sandbox.path().join(scene));
+        let streamed = sandbox.ringlane(&words(scene, case, &[&DEVICE, &timeline, &["-o", &name]]));
+        assert_eq!(streamed.status, 0, "{name}: {}", streamed.stderr);
+        let manifest: Manifest = checked(&sandbox.path().join(&name));
         assert_eq!(&*manifest.platform, "cuda-host");
-        assert_eq!(manifest.golden.map(|golden| golden.failed), Some(0), "{scene}");
-        assert!(deps(&cpu) == deps(scene), "{scene}: other dependencies");
+        assert_eq!(manifest.golden.map(|golden| golden.failed), Some(0), "{name}");
+        assert!(deps(&cpu) == deps(&name), "{name}: other dependencies");
         if scene == "moe" {
             continue;
         }
-        let dir = format!("{scene}_graph");
+        let dir = format!("{name}_graph");
         let captured = words(scene, case, &[&DEVICE, &GRAPH, &["--rounds", "3", "--dfx", "-o", &dir]]);
-        assert_eq!(sandbox.ringlane(&captured).output_hash(), streamed.output_hash(), "{scene}");
+        assert_eq!(sandbox.ringlane(&captured).output_hash(), streamed.output_hash(), "{name}");
         checked(&sandbox.path().join(&dir));
-        assert!(deps(&cpu) == deps(&dir), "{scene}: other dependencies of the graph");
+        assert!(deps(&cpu) == deps(&dir), "{name}: other dependencies of the graph");
     }
 }
 
@@ -133,7 +135,7 @@ fn the_benchmark_of_a_gpu_can_be_tried_on_threads() {
     let names: Vec<&str> =
         results["results"].as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();
     let copies = ["copy in, KiB", "copy in from pinned memory, KiB", "copy in and out, KiB"];
-    let expected = ["wavefront", "submit and read", "read"].into_iter().chain(copies);
+    let expected = ["wavefront", "submit and read", "read", "matmul bf16"].into_iter().chain(copies);
     for name in expected {
         assert!(names.contains(&name), "{name} is missing: {names:?}");
     }

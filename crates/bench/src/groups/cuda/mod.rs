@@ -6,11 +6,13 @@
 //! cuda-graph   the same captured graph as a CUDA graph, the same bodies and arguments; alternating with `lists`
 //! ```
 //! The tensor that tasks access is made in the run, and stays on the GPU: no copies are measured. Then come single tasks, values
-//! and copies (`latency`), instruments (`instruments`) and the compilation of the scenes' kernels (`compile`).
+//! and copies (`latency`), instruments (`instruments`), products of matrices (`matmul`) and the compilation of the scenes'
+//! kernels (`compile`).
 
 mod compile;
 mod instruments;
 mod latency;
+mod matmul;
 
 use std::time::{Duration, Instant};
 
@@ -84,6 +86,7 @@ pub fn measure(bench: &Bench, session: &mut Session<'_>) -> core::result::Result
     }
     spin::set_iterations(0);
     latency::measure(bench, session)?;
+    matmul::measure(bench, session)?;
     compile::measure(bench, session)
 }
 
@@ -127,24 +130,34 @@ fn streamed(
     Ok(())
 }
 
-/// A captured graph, with the runtime that replays it.
+/// A captured graph, with the runtime that replays it and what it reads.
 struct Replayed {
     runtime: Runtime,
     graph: Captured,
+    data: Buffers<'static>,
     /// Of the GPU, after the first replay.
     processors: u32,
 }
 
 impl Replayed {
     fn new(bench: &Bench, policy: &'static str, graph: &Graph) -> core::result::Result<Self, BenchError> {
+        Self::of(bench, policy, Buffers::new(), |o| program(o, graph).map(drop))
+    }
+
+    fn of(
+        bench: &Bench,
+        policy: &'static str,
+        data: Buffers<'static>,
+        orchestrate: impl FnOnce(&mut Orch<'_, '_>) -> Result<()>,
+    ) -> core::result::Result<Self, BenchError> {
         let mut runtime = runtime(bench, policy)?;
-        let graph = runtime.capture(&Buffers::new(), |o| program(o, graph).map(drop))?;
-        Ok(Replayed { runtime, graph, processors: 1 })
+        let graph = runtime.capture(&data, |o| orchestrate(o))?;
+        Ok(Replayed { runtime, graph, data, processors: 1 })
     }
 
     fn once(&mut self) -> core::result::Result<Duration, BenchError> {
         let start = Instant::now();
-        let run = self.runtime.replay(&mut self.graph, &mut Buffers::new());
+        let run = self.runtime.replay(&mut self.graph, &mut self.data);
         let took = start.elapsed();
         run.result?;
         self.processors = run.report.cores;
