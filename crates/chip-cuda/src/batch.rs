@@ -2,15 +2,13 @@
 
 #![forbid(unsafe_code)]
 
+use ringlane_engine::lists::{Placed, Planner};
 use ringlane_engine::placed::EncodedBlock;
 
 use crate::entry::{Entry, INLINE_WORDS, kind};
-use crate::plan::{Placed, Planner};
 
 /// The kernel of an entry that runs none.
 pub(crate) const NOTHING: u16 = u16::MAX;
-/// Predecessors that decide where a block goes, at most: those that are expected to end last.
-const DECIDING_MAX: usize = 8;
 
 /// Lists of entries. Tasks are added in submission order; their numbers count from 0. Used again, it needs no new memory.
 #[derive(Debug)]
@@ -22,8 +20,7 @@ pub(crate) struct Batch {
     places: Vec<Place>,
     /// Words that are not in entries; `far_words` of entries counts words of it, plus one.
     far: Vec<u64>,
-    /// Of the task that is added: the predecessors that decide where it goes, and the flags that it waits for.
-    deciding: Vec<Placed>,
+    /// The flags that the task that is added waits for.
     awaited: Vec<u32>,
 }
 
@@ -63,7 +60,6 @@ impl Batch {
             tasks: Vec::new(),
             places: Vec::new(),
             far: Vec::new(),
-            deciding: Vec::new(),
             awaited: Vec::new(),
         }
     }
@@ -121,15 +117,13 @@ impl Batch {
         number
     }
 
-    /// Begins a task: finds the predecessors that decide where it goes.
+    /// Begins a task.
     fn begin(&mut self, task: &BatchTask<'_>) {
-        self.deciding.clear();
-        for &before in task.predecessors {
+        let places = task.predecessors.iter().flat_map(|&before| {
             let (first, count) = self.tasks[before as usize];
-            for place in &self.places[first as usize..(first + count) as usize] {
-                note_latest(&mut self.deciding, place.placed);
-            }
-        }
+            &self.places[first as usize..(first + count) as usize]
+        });
+        self.planner.begin(places.map(|place| place.placed));
         self.tasks.push((self.places.len() as u32, 0));
     }
 
@@ -155,7 +149,7 @@ impl Batch {
         words: &[u64],
     ) {
         let number = self.tasks.len() as u32 - 1;
-        let placed = self.planner.place(&self.deciding);
+        let placed = self.planner.place();
         let list = placed.list as usize;
         entry.task = number;
         entry.flag = number;
@@ -242,16 +236,4 @@ pub(crate) fn words_of(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {
         word[..chunk.len()].copy_from_slice(chunk);
         u64::from_le_bytes(word)
     })
-}
-
-/// Adds a block to the few that decide where a task goes: the latest one of each list.
-fn note_latest(deciding: &mut Vec<Placed>, one: Placed) {
-    if let Some(known) = deciding.iter_mut().find(|known| known.list == one.list) {
-        known.end = known.end.max(one.end);
-    } else if deciding.len() < DECIDING_MAX {
-        deciding.push(one);
-    } else if let Some(least) = deciding.iter_mut().min_by_key(|known| known.end).filter(|l| l.end < one.end)
-    {
-        *least = one;
-    }
 }

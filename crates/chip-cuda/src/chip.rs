@@ -17,6 +17,7 @@ use std::collections::VecDeque;
 use ringlane_engine::Result;
 use ringlane_engine::api::kernel::KernelError;
 use ringlane_engine::completion::Executor;
+use ringlane_engine::lists::{BATCHES_MAX, is_worth_a_launch};
 use ringlane_engine::memory::{Memory as EngineMemory, Space};
 use ringlane_engine::observe::PlacedBlock;
 use ringlane_engine::seams::{Chip, External, Probe, Threading};
@@ -37,13 +38,6 @@ use crate::lists::{Lists, Upload};
 use crate::memory::{Copies, DeviceMemory};
 use crate::pending::{Numbers, Pending};
 use crate::runtime::Shared;
-
-/// Tasks of the first batch, at least: few, so that the device begins soon.
-const FIRST_BATCH_TASKS: usize = 128;
-/// Tasks of a batch that is launched while another one runs, at least: enough that the launch costs little for each.
-const BATCH_TASKS: usize = 1024;
-/// Batches on the device: one runs, and the next one begins as soon as it ends.
-const BATCHES_MAX: usize = 2;
 
 /// Tasks on the device.
 pub(crate) struct Sent {
@@ -148,8 +142,7 @@ impl<'t, P: Probe> CudaChip<'t, P> {
         while self.running.front().is_some_and(|first| self.launcher.has_ended(first.started)) {
             self.settle();
         }
-        let least = if self.running.is_empty() { FIRST_BATCH_TASKS } else { BATCH_TASKS };
-        if self.running.len() < BATCHES_MAX && self.pending.len() >= least {
+        if is_worth_a_launch(self.pending.len(), self.running.len()) {
             self.send();
         }
     }

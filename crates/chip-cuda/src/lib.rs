@@ -1,7 +1,7 @@
 //! The cuda chip: tasks on an NVIDIA GPU.
 //!
 //! ```text
-//! engine ──tasks──▶ chip ──batches──▶ batch, plan ──lists of entries──▶ launcher ──▶ device: a GPU, or threads of this machine
+//! engine ──tasks──▶ chip ──batches──▶ batch ──lists of entries──▶ launcher ──▶ device: a GPU, or threads of this machine
 //! kernels ──bodies──▶ source ──▶ NVRTC, or the C++ compiler ──────────────────────────▶ device/worker.h runs the lists
 //! ```
 //! The engine infers the dependencies; the device resolves them: each of its blocks works off a list of entries and waits for the
@@ -29,7 +29,6 @@ mod nodes;
 mod nvrtc;
 mod peak;
 mod pending;
-mod plan;
 pub mod planted;
 mod policy;
 mod pool;

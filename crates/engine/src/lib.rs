@@ -25,6 +25,7 @@ pub mod fault;
 pub mod graph;
 pub mod intern;
 pub mod limits;
+pub mod lists;
 mod live_runs;
 #[cfg(all(test, loom))]
 mod loom_tests;
