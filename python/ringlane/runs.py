@@ -137,6 +137,11 @@ class Run:
         return self._swimlane["copies"]
 
     @property
+    def launches(self) -> Table:
+        """Batches of tasks, on chips that take tasks in batches."""
+        return self._swimlane["launches"]
+
+    @property
     def kernels(self) -> Table:
         """The kernels of the run."""
         return self._swimlane["kernels"]

@@ -49,7 +49,7 @@ def test_every_table_is_a_dict_of_columns(run):
 
 
 def _tables(run):
-    names = ["blocks", "tasks", "edges", "phases", "submits", "copies", "kernels", "scopes", "stalls", "pmu", "dump"]
+    names = ["blocks", "tasks", "edges", "phases", "submits", "copies", "launches", "kernels", "scopes", "stalls", "pmu", "dump"]
     return {name: getattr(run, name) for name in names}
 
 

@@ -34,6 +34,7 @@ use crate::entry::Times;
 use crate::error::DeviceError;
 use crate::externals::Externals;
 use crate::launcher::{Launcher, Outcome, Started, Timing};
+use crate::launches::{Launches, NotedLaunch};
 use crate::lists::{Lists, Upload};
 use crate::memory::{Copies, DeviceMemory};
 use crate::pending::{Numbers, Pending};
@@ -52,6 +53,7 @@ struct Launched {
     sent: Sent,
     started: Started,
     at: u64,
+    noted: NotedLaunch,
 }
 
 /// What the next batch is made in: memory of one that was settled.
@@ -64,6 +66,7 @@ pub(crate) struct CudaChip<'t, P> {
     pub(crate) launcher: &'t mut Launcher,
     pub(crate) device: &'t dyn Device,
     copies: &'t Copies,
+    pub(crate) launches: &'t Launches,
     pub(crate) clock: CudaClock,
     pub(crate) externals: &'t mut Externals,
     spaces: Option<Address>,
@@ -90,6 +93,7 @@ impl<'t, P: Probe> CudaChip<'t, P> {
             launcher,
             device: &*shared.device,
             copies: &shared.copies,
+            launches: &shared.launches,
             clock: shared.clock.clone(),
             externals,
             spaces: None,
@@ -173,6 +177,7 @@ impl<'t, P: Probe> CudaChip<'t, P> {
         if self.pending.is_empty() {
             return Ok(());
         }
+        let begun = self.clock.present();
         let spaces = self.spaces()?;
         let executor = self.executor(0);
         let new = || (Vec::new(), Batch::new(self.device.blocks()));
@@ -209,13 +214,15 @@ impl<'t, P: Probe> CudaChip<'t, P> {
         // The lists may still be on their way, from memory that is used again when they are dropped.
         let started = started.inspect_err(|_| drop(self.device.wait()))?;
         self.pending.clear();
-        self.running.push_back(Launched { sent: Sent { tasks, batch, lists }, started, at });
+        let noted = self.launches.launched(tasks.len(), begun, self.clock.present());
+        self.running.push_back(Launched { sent: Sent { tasks, batch, lists }, started, at, noted });
         Ok(())
     }
 
     /// Waits for the first batch, and completes its tasks.
     fn settle(&mut self) {
         let Some(first) = self.running.pop_front() else { return };
+        let waits_from = self.clock.present();
         let outcome = self.finish(&first);
         let mut ended = vec![(first, outcome)];
         if !matches!(&ended[0].1, Ok(outcome) if !outcome.is_halted()) {
@@ -225,8 +232,9 @@ impl<'t, P: Probe> CudaChip<'t, P> {
                 ended.push((next, outcome));
             }
         }
-        for (Launched { mut sent, at, .. }, outcome) in ended {
+        for (Launched { mut sent, at, noted, .. }, outcome) in ended {
             self.settle_outcome(&sent, outcome, at);
+            self.launches.settled(noted, waits_from, self.clock.present());
             sent.tasks.clear();
             sent.batch.clear();
             self.spare.push((sent.tasks, sent.batch));

@@ -23,6 +23,7 @@ mod gpu;
 mod gpu_graph;
 mod host_threads;
 mod launcher;
+mod launches;
 mod lists;
 mod memory;
 mod nodes;

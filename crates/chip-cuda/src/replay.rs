@@ -98,6 +98,7 @@ impl CudaRuntime {
         }
         self.bind_graph(graph);
         self.shared.copies.clear();
+        self.shared.launches.clear();
         let clock = self.shared.clock.clone();
         if P::WATCHES_CORES
             && let Err(error) = self.launcher.compare_clocks(|| clock.present())
@@ -208,6 +209,7 @@ impl<P: Probe> ReplayChip<'_, '_, P> {
         self.state = Progress::Done;
         let Some(mut sent) = self.resident.sent.take() else { return };
         let (launched, timing) = (self.chip.clock.present(), self.chip.timing());
+        let mut noted = None;
         let outcome = self.chip.spaces().and_then(|spaces| {
             if self.policy != Policy::Lists {
                 return self.run_nodes(&sent, spaces);
@@ -215,6 +217,10 @@ impl<P: Probe> ReplayChip<'_, '_, P> {
             // SAFETY: the spaces and the graph's memory stay until the replay has ended; tasks that conflict wait for each
             // other's flags.
             let started = unsafe { self.chip.launcher.start(&mut sent.lists, spaces, timing) }?;
+            // Initializations of memory are no tasks of the run.
+            let tasks = sent.tasks.iter().flatten().count();
+            let waits_from = self.chip.clock.present();
+            noted = Some((self.chip.launches.launched(tasks, launched, waits_from), waits_from));
             self.chip.launcher.finish(&sent.lists, started, timing)
         });
         let is_ok = outcome.is_ok();
@@ -223,6 +229,9 @@ impl<P: Probe> ReplayChip<'_, '_, P> {
                 self.chip.executor(0).pass_blocks(self.resident.blocks);
             }
             outcome => self.chip.settle_outcome(&sent, outcome, launched),
+        }
+        if let Some((noted, waits_from)) = noted {
+            self.chip.launches.settled(noted, waits_from, self.chip.clock.present());
         }
         // After an error the next replay lays it out again: its kernels may not be in the program.
         self.resident.sent = is_ok.then_some(sent);

@@ -28,6 +28,7 @@ use crate::externals::Externals;
 use crate::gpu::{self, Gpu};
 use crate::host_threads::HostThreads;
 use crate::launcher::Launcher;
+use crate::launches::Launches;
 use crate::memory::Copies;
 use crate::policy::{self, Policy};
 use crate::pool::Memory;
@@ -81,6 +82,7 @@ pub(crate) struct Shared {
     pub(crate) device: Arc<dyn Device>,
     pub(crate) clock: CudaClock,
     pub(crate) copies: Copies,
+    pub(crate) launches: Launches,
     /// The graph that is replayed now.
     pub(crate) replayed: ReplayedTable,
     /// The table's heap rings, dropped after it.
@@ -129,8 +131,9 @@ impl CudaRuntime {
         let table = unsafe { Table::in_memory(&capacities, cores, heap) }?;
         let state = State::new(&table);
         let clock = CudaClock::new();
-        let (copies, replayed) = (Copies::new(clock.clone()), ReplayedTable::default());
-        let shared = Arc::new(Shared { table, device, clock, copies, replayed, _heaps: heaps });
+        let (copies, launches) = (Copies::new(clock.clone()), Launches::default());
+        let replayed = ReplayedTable::default();
+        let shared = Arc::new(Shared { table, device, clock, copies, launches, replayed, _heaps: heaps });
         let externals = Externals::default();
         Ok(CudaRuntime { shared, state, launcher, externals, config: *config, policy, resident: None })
     }
@@ -174,7 +177,11 @@ unsafe impl Observable for CudaRuntime {
 
     fn facts(&self) -> ChipFacts {
         let copies = self.shared.copies.since(Ticks(self.state.last_report().started_ticks));
-        ChipFacts { copies: Some(copies), record_wait_ticks: None }
+        ChipFacts {
+            copies: Some(copies),
+            launches: Some(self.shared.launches.all()),
+            record_wait_ticks: None,
+        }
     }
 
     fn layout(&self) -> CoreLayout {
@@ -213,6 +220,7 @@ impl ChipRuntime for CudaRuntime {
         }
         self.resident = None;
         self.shared.copies.clear();
+        self.shared.launches.clear();
         let expected = Expected::at(site);
         expected.load(&mut self.launcher);
         let clock = self.shared.clock.clone();

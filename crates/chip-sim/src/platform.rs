@@ -109,6 +109,7 @@ unsafe impl Observable for SimRuntime {
         ChipFacts {
             copies: (self.chip.spec.host_memory == HostMemory::Copied)
                 .then(|| CopyLog { copies: copies.collect(), dropped }),
+            launches: None,
             // In virtual time.
             record_wait_ticks: Some(clock.ticks(totals.record_waits).0),
         }

@@ -9,6 +9,7 @@ use std::fs;
 use common::{Sandbox, checked};
 use ringlane::prelude::Platform;
 use ringlane_trace::Manifest;
+use ringlane_trace::swimlane::Swimlane;
 
 const DEVICE: [&str; 2] = ["--platform", "cuda-host"];
 const GRAPH: [&str; 2] = ["--runtime", "host_build_graph"];
@@ -60,6 +61,8 @@ fn every_scene_is_right_and_its_files_are_consistent_and_dependencies_are_those_
         assert_eq!(&*manifest.platform, "cuda-host");
         assert_eq!(manifest.golden.map(|golden| golden.failed), Some(0), "{name}");
         assert!(deps(&cpu) == deps(&name), "{name}: other dependencies");
+        let launches = Swimlane::read(sandbox.path().join(&name)).unwrap().head.launches.unwrap();
+        assert_eq!(launches.iter().map(|launch| launch.tasks).sum::<u64>(), manifest.tasks, "{name}");
         if scene == "moe" {
             continue;
         }

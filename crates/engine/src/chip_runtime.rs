@@ -164,6 +164,8 @@ pub struct CounterColumns {
 pub struct ChipFacts {
     /// Copies between host and chip; `None` where the host sees the chip's memory.
     pub copies: Option<CopyLog>,
+    /// Launches of batches of tasks; `None` where the chip takes tasks one by one.
+    pub launches: Option<LaunchLog>,
     /// How long the chip's own threads waited for room for records, in its ticks, where it keeps that itself.
     pub record_wait_ticks: Option<u64>,
 }
@@ -175,6 +177,30 @@ pub struct CopyLog {
     pub copies: Vec<CopyRecord>,
     /// How many more there were.
     pub dropped: u64,
+}
+
+/// Launches of batches of tasks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LaunchLog {
+    /// The first of them, in order.
+    pub launches: Vec<LaunchRecord>,
+    /// How many more there were.
+    pub dropped: u64,
+}
+
+/// A batch of tasks that were submitted one after another, and what the submitter's thread did for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LaunchRecord {
+    /// How many there are.
+    pub tasks: u64,
+    /// When the thread began to lay the batch out.
+    pub start: Ticks,
+    /// When the batch was launched.
+    pub end: Ticks,
+    /// From when on the thread waited for its end, or when it saw it.
+    pub wait: Ticks,
+    /// When all its tasks were complete.
+    pub settled: Ticks,
 }
 
 /// A copy between host and chip.

@@ -39,7 +39,7 @@ mod watching;
 pub use clock::Clock;
 pub use collector::{KindCounts, RecordedKind};
 pub use error::ProbeError;
-pub use export::{Copies, Exported, RecordingProblem, RunFacts};
+pub use export::{Copies, Exported, Launches, RecordingProblem, RunFacts};
 pub use kind::{KindSpec, RecordKind, Sink, Storage};
 pub use lane::{Counts, Pool, Writer};
 pub use logged::{Logged, logs_submitter};

@@ -6,18 +6,18 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ringlane_engine::api::backend::Site;
-use ringlane_engine::chip_runtime::{CopyLog, Counters, HookThreads, Observable};
+use ringlane_engine::chip_runtime::{CopyLog, Counters, HookThreads, LaunchLog, Observable};
 use ringlane_engine::report::{Run, RunReport};
 use ringlane_engine::seams::Probe;
 use ringlane_engine::{Error, Fault, Result};
 use ringlane_probe::{
-    Copies, Cores, DumpSelection, Exported, Logged, ModelCounters, Pool, Recorder, RunFacts, Settings,
-    WithProbe, logs_submitter, pmu,
+    Copies, Cores, DumpSelection, Exported, Launches, Logged, ModelCounters, Pool, Recorder, RunFacts,
+    Settings, WithProbe, logs_submitter, pmu,
 };
 use ringlane_task::{CallConfig, DfxFlags, Explain, KernelId, UnknownPmuGroup, topics};
 use ringlane_trace::RunDir;
 use ringlane_trace::rows::KernelRow;
-use ringlane_trace::swimlane::{CopyDirection, CopyRow};
+use ringlane_trace::swimlane::{CopyDirection, CopyRow, LaunchRow};
 use tracing::{Level, enabled, error, info};
 
 /// What the following runs record.
@@ -170,6 +170,7 @@ fn facts<T: Observable, R>(
         threads: layout.threads,
         core_to_thread: layout.core_to_thread,
         copies: own.copies.map(copies),
+        launches: own.launches.map(launches),
         // Only a model keeps the time of its own records.
         has_cost_model: own.record_wait_ticks.is_some(),
         kernels: table.kernels().enumerate().map(kernel).collect(),
@@ -192,6 +193,14 @@ fn copies(log: CopyLog) -> Copies {
         end: copy.end,
     };
     Copies { rows: log.copies.into_iter().map(row).collect(), dropped: log.dropped }
+}
+
+fn launches(log: LaunchLog) -> Launches {
+    let row = |launch: ringlane_engine::chip_runtime::LaunchRecord| {
+        let ringlane_engine::chip_runtime::LaunchRecord { tasks, start, end, wait, settled } = launch;
+        LaunchRow { tasks, start, end, wait, settled }
+    };
+    Launches { rows: log.launches.into_iter().map(row).collect(), dropped: log.dropped }
 }
 
 fn processor_group(number: i32) -> core::result::Result<pmu::Group, UnknownPmuGroup> {

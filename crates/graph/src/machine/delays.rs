@@ -210,7 +210,7 @@ mod tests {
         let core_types = vec!["cpu".to_string(); 2];
         let meta = SwimlaneMeta { clock_freq_hz: 1_000_000_000, core_types, ..SwimlaneMeta::default() };
         let (level, counts) = (SwimlaneLevel::Phases, Default::default());
-        let head = SwimlaneHead { level, meta, counts, copies: None };
+        let head = SwimlaneHead { level, meta, counts, copies: None, launches: None };
         let submits = vec![SubmitRow { start: Ticks(5), ..SubmitRow::default() }];
         Swimlane { head, blocks, tasks, edges: Vec::new(), phases, submits }
     }

@@ -31,7 +31,7 @@ impl Timeline {
     pub fn unrecorded(clock_freq_hz: u64, makespan: u64) -> Self {
         let meta = SwimlaneMeta { clock_freq_hz, ..SwimlaneMeta::default() };
         let counts = SwimlaneCounts::default();
-        let head = SwimlaneHead { level: SwimlaneLevel::Blocks, meta, counts, copies: None };
+        let head = SwimlaneHead { level: SwimlaneLevel::Blocks, meta, counts, copies: None, launches: None };
         let rows = (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (blocks, tasks, edges, phases, submits) = rows;
         let nothing = Swimlane { head, blocks, tasks, edges, phases, submits };

@@ -128,7 +128,8 @@ impl Sample {
             num_scheduler_threads: 1,
             kernels: [(AIC, "aic"), (AIV, "aiv"), (ANY, "any")].map(kernel).to_vec(),
         };
-        let head = SwimlaneHead { level, meta, counts: SwimlaneCounts::default(), copies: None };
+        let head =
+            SwimlaneHead { level, meta, counts: SwimlaneCounts::default(), copies: None, launches: None };
         let (tasks, blocks, edges) = (self.tasks, self.blocks, self.edges);
         let swimlane = Swimlane { head, blocks, tasks, edges, phases: self.phases, submits: self.submits };
         Timeline::new(swimlane, skeleton, makespan).unwrap()

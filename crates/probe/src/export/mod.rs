@@ -25,7 +25,7 @@ use std::time::Instant;
 use ringlane_engine::stall::Deadlock;
 use ringlane_task::{Capacities, CoreId, DfxFlags, Explain, KernelId, Reader, TaskId, Ticks};
 use ringlane_trace::rows::KernelRow;
-use ringlane_trace::swimlane::CopyRow;
+use ringlane_trace::swimlane::{CopyRow, LaunchRow};
 use ringlane_trace::{
     ArtifactFile, DfxCost, FileEntry, PmuSource, RecordSizes, RunDir, TraceError, os_reason_hint,
 };
@@ -61,6 +61,8 @@ pub struct RunFacts {
     pub core_to_thread: Vec<u32>,
     /// What was copied between host and device, with stamps of the run's clock; `None` where the chip does not copy.
     pub copies: Option<Copies>,
+    /// Launches of batches of tasks, with stamps of the run's clock; `None` where the chip takes tasks one by one.
+    pub launches: Option<Launches>,
     /// Whether the chip has a cost model, which says what each block does.
     pub has_cost_model: bool,
     /// Kernels, by number.
@@ -80,6 +82,15 @@ pub struct RunFacts {
 pub struct Copies {
     /// The copies, in the order in which they were made.
     pub rows: Vec<CopyRow>,
+    /// How many more there were than these.
+    pub dropped: u64,
+}
+
+/// Launches of batches of tasks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Launches {
+    /// The launches, in the order in which they were made.
+    pub rows: Vec<LaunchRow>,
     /// How many more there were than these.
     pub dropped: u64,
 }

@@ -6,8 +6,8 @@ use ringlane_task::{BlockIndex, CoreId, Seq, TaskId, Ticks};
 use ringlane_trace::ArtifactFile;
 use ringlane_trace::rows::RowCounts;
 use ringlane_trace::swimlane::{
-    BlockRow, CopyRow, EdgeRow, SubmitRow, SwimlaneDropped, SwimlaneLevel, SwimlaneMeta, SwimlaneWriter,
-    TaskRow,
+    BlockRow, CopyRow, EdgeRow, HeadRows, LaunchRow, SubmitRow, SwimlaneDropped, SwimlaneLevel, SwimlaneMeta,
+    SwimlaneWriter, TaskRow,
 };
 
 use super::reclaims::Reclaims;
@@ -30,9 +30,11 @@ impl Export<'_> {
             kernels: self.facts.kernels.clone(),
         };
         let (copies, copies_lost) = self.copies(rows);
+        let (launches, launches_lost) = self.launches(rows);
+        let head = HeadRows { copies: copies.as_deref(), launches: launches.as_deref() };
         let mut writer = match self.facts.has_cost_model {
-            true => SwimlaneWriter::of_model(out, level, &meta, copies.as_deref()),
-            false => SwimlaneWriter::with_copies(out, level, &meta, copies.as_deref()),
+            true => SwimlaneWriter::of_model(out, level, &meta, head),
+            false => SwimlaneWriter::with_head(out, level, &meta, head),
         };
         self.blocks(&mut writer, level, rows)?;
         if level >= SwimlaneLevel::Tasks {
@@ -49,6 +51,7 @@ impl Export<'_> {
             phases: self.dropped(kinds::PHASES, rows),
             submits: self.dropped(kinds::SUBMITS, rows),
             copies: copies_lost,
+            launches: launches_lost,
         })?;
         Ok(counts.blocks)
     }
@@ -87,6 +90,22 @@ impl Export<'_> {
             ..row.clone()
         };
         (Some(copies.rows.iter().map(on_clock).collect()), copies.dropped)
+    }
+
+    /// Launches of batches, on the run's clock, and how many of them are missing.
+    fn launches(&self, rows: Rows) -> (Option<Vec<LaunchRow>>, u64) {
+        let Some(launches) = &self.facts.launches else { return (None, 0) };
+        if rows == Rows::Lost {
+            return (Some(Vec::new()), launches.rows.len() as u64 + launches.dropped);
+        }
+        let on_clock = |row: &LaunchRow| LaunchRow {
+            tasks: row.tasks,
+            start: self.ticks(row.start.0),
+            end: self.ticks(row.end.0),
+            wait: self.ticks(row.wait.0),
+            settled: self.ticks(row.settled.0),
+        };
+        (Some(launches.rows.iter().map(on_clock).collect()), launches.dropped)
     }
 
     fn block(&self, life: &BlockLife) -> BlockRow {

@@ -133,6 +133,7 @@ fn facts() -> RunFacts {
         threads: 1,
         core_to_thread: Vec::new(),
         copies: None,
+        launches: None,
         kernels: Vec::new(),
         sites: vec!["here.rs:1".to_string()],
         capacities: Capacities::of(&CallConfig::default()),

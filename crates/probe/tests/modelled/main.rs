@@ -90,6 +90,7 @@ fn facts(makespan_ticks: u64) -> RunFacts {
         threads: THREADS as u32,
         core_to_thread: vec![0, 1, 0],
         copies: Some(Copies { rows: copies().to_vec(), dropped: 3 }),
+        launches: None,
         kernels: vec![KernelRow { func_id: KernelId(0), name: "K".into(), core_type: "any".into() }],
         sites: Vec::new(),
         capacities: Capacities::default(),

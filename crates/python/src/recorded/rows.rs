@@ -63,6 +63,7 @@ fn swimlane(swimlane: Swimlane) -> Tables {
     copy_columns
         .texts("direction", copies.iter().map(|copy| copy.direction.as_str()))
         .texts("what", copies.iter().map(|copy| &copy.what));
+    let launches = head.launches.unwrap_or_default();
     let mut kernels = Columns::default();
     kernels
         .numbers("func_id", meta.kernels.iter().map(|kernel| Some(kernel.func_id.0.into())))
@@ -75,6 +76,7 @@ fn swimlane(swimlane: Swimlane) -> Tables {
         ("phases", phase_columns),
         ("submits", Columns::of(&submits)),
         ("copies", copy_columns),
+        ("launches", Columns::of(&launches)),
         ("kernels", kernels),
     ]
 }

@@ -17,12 +17,14 @@ pub(super) fn check(checks: &mut Checks, swimlane: &Swimlane, run: &Run) {
         SwimlaneLevel::Tasks => 3,
         SwimlaneLevel::Phases => 5,
     };
-    checks.held(counted + 4 + usize::from(swimlane.head.copies.is_some()));
+    let in_head = [swimlane.head.copies.is_some(), swimlane.head.launches.is_some()];
+    checks.held(counted + 4 + in_head.map(usize::from).iter().sum::<usize>());
     if let Some(manifest) = &run.manifest {
         check_head(checks, swimlane, manifest, run);
     }
     check_blocks(checks, swimlane, run.manifest.as_ref());
     check_copies(checks, swimlane, run.manifest.as_ref());
+    check_launches(checks, swimlane, run.manifest.as_ref());
     check_cores(checks, swimlane);
     match level {
         SwimlaneLevel::Blocks => checks.held(3),
@@ -85,6 +87,23 @@ fn check_copies(checks: &mut Checks, swimlane: &Swimlane, manifest: Option<&Mani
             format!("the copy of {} from {} to {} is not within the run", copy.what, copy.start, copy.end)
         });
     }
+}
+
+fn check_launches(checks: &mut Checks, swimlane: &Swimlane, manifest: Option<&Manifest>) {
+    let (until, most) =
+        manifest.map_or((u64::MAX, u64::MAX), |manifest| (manifest.makespan_ticks, manifest.tasks));
+    let mut tasks = 0u64;
+    for launch in swimlane.head.launches.iter().flatten() {
+        let times = [launch.start.0, launch.end.0, launch.wait.0, launch.settled.0, until];
+        checks.that(times.is_sorted(), || {
+            let [start, _, _, settled, _] = times;
+            format!(
+                "the launch from {start} to {settled} is not within the run, or has its times out of order"
+            )
+        });
+        tasks = tasks.saturating_add(launch.tasks);
+    }
+    checks.that(tasks <= most, || format!("{tasks} tasks were launched, run.json has {most}"));
 }
 
 fn key(block: &BlockRow) -> (TaskId, u8, u32) {

@@ -16,7 +16,7 @@ pub use super::KernelRow;
 use super::RowCounts;
 pub use read::{Swimlane, SwimlaneHead, read_swimlane};
 pub use sections::SwimlaneRow;
-pub use write::SwimlaneWriter;
+pub use write::{HeadRows, SwimlaneWriter};
 
 /// The file's name in the run directory.
 pub const FILE_NAME: &str = "l2_perf_records.json";
@@ -231,6 +231,24 @@ row! { array
     }
 }
 
+row! { array
+    /// One launch of a batch of tasks, on chips that take tasks in batches (every level). As copies, launches precede the other
+    /// rows. Batches have all tasks, in submission order.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct LaunchRow {
+        /// The number of its tasks.
+        tasks: u64,
+        /// When the submitter's thread began to lay the batch out.
+        start: Ticks,
+        /// When the batch was launched.
+        end: Ticks,
+        /// From when on the thread waited for its end, or when it saw it.
+        wait: Ticks,
+        /// When all its tasks were complete.
+        settled: Ticks,
+    }
+}
+
 /// A value for each kind of row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
@@ -247,6 +265,8 @@ pub struct PerKind<T> {
     pub submits: T,
     /// Copies between host and device; there are none where the chip does not copy.
     pub copies: T,
+    /// Launches of batches; there are none where the chip takes tasks one by one.
+    pub launches: T,
 }
 
 /// How many rows of each kind there are, and how many were lost.

@@ -4,15 +4,15 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::sections::{COPY_KEYS, ROWS_KEYS, SECTIONS, SectionRow, SwimlaneRow, sections_of};
+use super::sections::{HeadRow, ROWS_KEYS, SECTIONS, SectionRow, SwimlaneRow, sections_of};
 use super::{
-    BlockRow, CopyRow, EdgeRow, FILE_NAME, PerKind, PhaseRow, SubmitRow, SwimlaneCounts, SwimlaneLevel,
-    SwimlaneMeta, TaskRow,
+    BlockRow, CopyRow, EdgeRow, FILE_NAME, LaunchRow, PerKind, PhaseRow, SubmitRow, SwimlaneCounts,
+    SwimlaneLevel, SwimlaneMeta, TaskRow,
 };
 use crate::error::TraceError;
 use crate::rows::RowCounts;
 use crate::rows::document::{Document, Value, counts_of, read_document};
-use crate::rows::row::{ArrayRow, ArrayRows};
+use crate::rows::row::ArrayRows;
 use crate::rows::scan::ReadError;
 
 /// Everything but the rows.
@@ -26,6 +26,8 @@ pub struct SwimlaneHead {
     pub counts: SwimlaneCounts,
     /// Copies between host and device, where the chip has them.
     pub copies: Option<Vec<CopyRow>>,
+    /// Launches of batches of tasks, where the chip has them.
+    pub launches: Option<Vec<LaunchRow>>,
 }
 
 /// The whole file in memory.
@@ -67,8 +69,8 @@ pub fn read_swimlane(
     each: impl FnMut(SwimlaneRow),
 ) -> Result<SwimlaneHead, TraceError> {
     let reader = read_document(path.as_ref(), Reader::new(each))?;
-    let Reader { level, meta, counts, copies, .. } = reader;
-    Ok(SwimlaneHead { level, meta, counts, copies })
+    let Reader { level, meta, counts, copies, launches, .. } = reader;
+    Ok(SwimlaneHead { level, meta, counts, copies: copies.rows, launches: launches.rows })
 }
 
 pub(super) struct Reader<F> {
@@ -80,8 +82,37 @@ pub(super) struct Reader<F> {
     counts: SwimlaneCounts,
     /// Rows read, by array.
     rows: [u64; SECTIONS],
-    copy_columns: Option<Vec<String>>,
-    copies: Option<Vec<CopyRow>>,
+    copies: HeadTable<CopyRow>,
+    launches: HeadTable<LaunchRow>,
+}
+
+/// An array of the head, as far as it is read.
+struct HeadTable<R> {
+    columns: Option<Vec<String>>,
+    rows: Option<Vec<R>>,
+}
+
+impl<R: HeadRow> HeadTable<R> {
+    const EMPTY: Self = HeadTable { columns: None, rows: None };
+
+    /// The name of the array, and how many rows were read.
+    fn count(&self) -> (&'static str, u64) {
+        (R::KEYS[1], self.rows.as_ref().map_or(0, Vec::len) as u64)
+    }
+
+    fn read(&mut self, value: Value<'_, '_>) -> Result<(), ReadError> {
+        let [columns, rows] = R::KEYS;
+        let Some(names) = self.columns.take() else {
+            return Err(format!("{columns} comes after {rows}").into());
+        };
+        let (reader, mut read) = (ArrayRows::<R>::find(names, R::REQUIRED)?, Vec::new());
+        value.read_rows_with(&reader, rows, |row| {
+            read.push(row);
+            Ok(())
+        })?;
+        self.rows = Some(read);
+        Ok(())
+    }
 }
 
 impl<F: FnMut(SwimlaneRow)> Document for Reader<F> {
@@ -115,8 +146,8 @@ impl<F: FnMut(SwimlaneRow)> Document for Reader<F> {
     }
 
     fn check(&self) -> Result<(), String> {
-        let copies = self.copies.as_ref().map_or(0, Vec::len) as u64;
-        let mut rows = ROWS_KEYS.into_iter().zip(self.rows).chain([(COPY_KEYS[1], copies)]);
+        let in_head = [self.copies.count(), self.launches.count()];
+        let mut rows = ROWS_KEYS.into_iter().zip(self.rows).chain(in_head);
         let compared = self.counts.try_map(|_, counts| match rows.next() {
             Some((key, rows)) if rows != counts.collected => {
                 Err(format!("{key} has {rows} rows, collected says {}", counts.collected))
@@ -136,8 +167,8 @@ impl<F: FnMut(SwimlaneRow)> Reader<F> {
             meta: SwimlaneMeta::default(),
             counts: SwimlaneCounts::default(),
             rows: [0; SECTIONS],
-            copy_columns: None,
-            copies: None,
+            copies: HeadTable::EMPTY,
+            launches: HeadTable::EMPTY,
         }
     }
 
@@ -155,8 +186,10 @@ impl<F: FnMut(SwimlaneRow)> Reader<F> {
                 let counts: PerKind<MaybeCounts> = value.read()?;
                 self.counts = counts.try_map(|name, counts| counts.check(name))?;
             }
-            _ if key == COPY_KEYS[0] => self.copy_columns = Some(value.read()?),
-            _ if key == COPY_KEYS[1] => self.copies(value)?,
+            _ if key == CopyRow::KEYS[0] => self.copies.columns = Some(value.read()?),
+            _ if key == CopyRow::KEYS[1] => self.copies.read(value)?,
+            _ if key == LaunchRow::KEYS[0] => self.launches.columns = Some(value.read()?),
+            _ if key == LaunchRow::KEYS[1] => self.launches.read(value)?,
             _ => value.skip()?,
         }
         Ok(())
@@ -194,20 +227,6 @@ impl<F: FnMut(SwimlaneRow)> Reader<F> {
             Ok(())
         })?;
         self.rows[R::PLACE] = count;
-        Ok(())
-    }
-
-    fn copies(&mut self, value: Value<'_, '_>) -> Result<(), ReadError> {
-        let [columns, rows] = COPY_KEYS;
-        let Some(names) = self.copy_columns.take() else {
-            return Err(format!("{columns} comes after {rows}").into());
-        };
-        let (reader, mut copies) = (ArrayRows::<CopyRow>::find(names, CopyRow::REQUIRED)?, Vec::new());
-        value.read_rows_with(&reader, rows, |row| {
-            copies.push(row);
-            Ok(())
-        })?;
-        self.copies = Some(copies);
         Ok(())
     }
 }

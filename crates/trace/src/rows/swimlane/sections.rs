@@ -1,9 +1,9 @@
 //! The arrays of the file: which row each holds, under which names, and from which level on.
 
 use super::read::Reader;
-use super::{BlockRow, CopyRow, EdgeRow, PerKind, PhaseRow, SubmitRow, SwimlaneLevel, TaskRow};
+use super::{BlockRow, CopyRow, EdgeRow, LaunchRow, PerKind, PhaseRow, SubmitRow, SwimlaneLevel, TaskRow};
 use crate::rows::document::Value;
-use crate::rows::row::{ArrayRow, Row, opening};
+use crate::rows::row::{ArrayRow, opening};
 use crate::rows::scan::ReadError;
 
 /// Arrays after the head, in the order of the file.
@@ -115,13 +115,24 @@ sections! {
     Submit(SubmitRow) = 4, "submit_columns", "orchestrator_phases", Phases;
 }
 
-/// The same for copies, which have no section: they are in the head.
-pub(super) const COPY_KEYS: [&str; 2] = ["copy_columns", "copies"];
+/// A row of an array in the head of the file, which has no section.
+pub(super) trait HeadRow: ArrayRow {
+    /// The names of the list of its columns, and of its array.
+    const KEYS: [&str; 2];
 
-/// The start of the copies.
-pub(super) fn copies_opening() -> String {
-    let [columns, rows] = COPY_KEYS;
-    opening::<CopyRow>(columns, rows, CopyRow::COLUMNS.len()).trim_end_matches("[\n").to_string()
+    /// What comes before the rows.
+    fn opening() -> String {
+        let [columns, rows] = Self::KEYS;
+        opening::<Self>(columns, rows, Self::COLUMNS.len()).trim_end_matches("[\n").to_string()
+    }
+}
+
+impl HeadRow for CopyRow {
+    const KEYS: [&str; 2] = ["copy_columns", "copies"];
+}
+
+impl HeadRow for LaunchRow {
+    const KEYS: [&str; 2] = ["launch_columns", "launches"];
 }
 
 impl<T> PerKind<T> {
@@ -137,6 +148,7 @@ impl<T> PerKind<T> {
             phases: each("phases", self.phases)?,
             submits: each("submits", self.submits)?,
             copies: each("copies", self.copies)?,
+            launches: each("launches", self.launches)?,
         })
     }
 }

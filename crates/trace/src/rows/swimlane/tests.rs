@@ -14,7 +14,8 @@ use crate::test_dir::TestDir;
 fn file(level: SwimlaneLevel, numbers: [u64; 3]) -> Vec<u8> {
     let [first, second, third] = numbers;
     let mut text = Vec::new();
-    let mut writer = SwimlaneWriter::of_model(&mut text, level, &SwimlaneMeta::default(), None);
+    let mut writer =
+        SwimlaneWriter::of_model(&mut text, level, &SwimlaneMeta::default(), HeadRows::default());
     let (start, end, task_id) = (Ticks(first), Ticks(second), TaskId(third));
     let block = BlockRow { core: CoreId(7), task_id, start, end, dispatch: start, ..BlockRow::default() };
     writer.row(&block).unwrap();
@@ -111,7 +112,8 @@ fn copies() -> Vec<CopyRow> {
 
 fn written(level: SwimlaneLevel, copies: Option<&[CopyRow]>, dropped: u64) -> String {
     let mut text = Vec::new();
-    let writer = SwimlaneWriter::with_copies(&mut text, level, &SwimlaneMeta::default(), copies);
+    let head = HeadRows { copies, launches: None };
+    let writer = SwimlaneWriter::with_head(&mut text, level, &SwimlaneMeta::default(), head);
     writer.finish(&SwimlaneDropped { copies: dropped, ..SwimlaneDropped::default() }).unwrap();
     String::from_utf8(text).unwrap()
 }
@@ -133,6 +135,24 @@ fn copies_are_read_back_at_every_level_and_are_not_missed_where_there_are_none()
         let without = written(level, None, 0);
         assert!(!without.contains("cop") && read_file(&without).unwrap().head.copies.is_none());
     }
+}
+
+#[test]
+fn launches_are_read_back_beside_copies_and_are_counted() {
+    let launch = |tasks, times: [u64; 4]| {
+        let [start, end, wait, settled] = times.map(Ticks);
+        LaunchRow { tasks, start, end, wait, settled }
+    };
+    let (copies, launches) = (copies(), [launch(128, [1, 4, 9, 12]), launch(1024, [5, 7, 13, 20])]);
+    let head = HeadRows { copies: Some(&copies), launches: Some(&launches) };
+    let mut text = Vec::new();
+    let writer = SwimlaneWriter::with_head(&mut text, SwimlaneLevel::Blocks, &SwimlaneMeta::default(), head);
+    writer.finish(&SwimlaneDropped { launches: 4, ..SwimlaneDropped::default() }).unwrap();
+    let read = read_file(std::str::from_utf8(&text).unwrap()).unwrap().head;
+    assert_eq!((read.launches, read.counts.launches.total()), (Some(launches.to_vec()), 6));
+    assert_eq!((read.copies, read.counts.copies.total()), (Some(copies), 2));
+    let without = written(SwimlaneLevel::Blocks, None, 0);
+    assert!(!without.contains("launch") && read_file(&without).unwrap().head.launches.is_none());
 }
 
 #[test]

@@ -3,13 +3,21 @@
 use std::convert::Infallible;
 use std::io::{self, Write};
 
-use super::sections::{ChipKind, SECTIONS, SectionRow, copies_opening, openings};
-use super::{CopyRow, SwimlaneCounts, SwimlaneDropped, SwimlaneLevel, SwimlaneMeta};
+use super::sections::{ChipKind, HeadRow, SECTIONS, SectionRow, openings};
+use super::{CopyRow, LaunchRow, SwimlaneCounts, SwimlaneDropped, SwimlaneLevel, SwimlaneMeta};
 use crate::rows::RowCounts;
 use crate::rows::field::Field;
-use crate::rows::row::{ArrayRow, Row};
 use crate::rows::sections::Sections;
 use crate::text::Text;
+
+/// Rows that come before all others, of chips that have them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HeadRows<'r> {
+    /// All copies between host and device, where the chip copies.
+    pub copies: Option<&'r [CopyRow]>,
+    /// All launches, where the chip takes tasks in batches.
+    pub launches: Option<&'r [LaunchRow]>,
+}
 
 /// Writes `l2_perf_records.json`: all blocks, then all tasks, edges, phases and submits, as far as the level has them.
 ///
@@ -28,8 +36,8 @@ use crate::text::Text;
 /// ```
 pub struct SwimlaneWriter<W> {
     level: SwimlaneLevel,
-    /// How many there are, where the chip copies.
-    copies: Option<u64>,
+    /// How many copies and launches there are, where the chip has them.
+    in_head: [Option<u64>; 2],
     chip: ChipKind,
     sections: Sections<W>,
 }
@@ -37,42 +45,26 @@ pub struct SwimlaneWriter<W> {
 impl<W: Write> SwimlaneWriter<W> {
     /// Starts the file.
     pub fn new(out: W, level: SwimlaneLevel, meta: &SwimlaneMeta) -> Self {
-        Self::start(out, level, meta, None, ChipKind::Real)
+        Self::with_head(out, level, meta, HeadRows::default())
     }
 
     /// Starts the file of a modelled chip, whose blocks have the columns of its cost model.
-    pub fn of_model(out: W, level: SwimlaneLevel, meta: &SwimlaneMeta, copies: Option<&[CopyRow]>) -> Self {
-        Self::start(out, level, meta, copies, ChipKind::Modelled)
+    pub fn of_model(out: W, level: SwimlaneLevel, meta: &SwimlaneMeta, head: HeadRows<'_>) -> Self {
+        Self::start(out, level, meta, head, ChipKind::Modelled)
     }
 
-    /// Starts the file of a chip that may copy between host and device: where it does, `copies` are all of them.
-    pub fn with_copies(
-        out: W,
-        level: SwimlaneLevel,
-        meta: &SwimlaneMeta,
-        copies: Option<&[CopyRow]>,
-    ) -> Self {
-        Self::start(out, level, meta, copies, ChipKind::Real)
+    /// Starts the file of a chip whose memory and tasks may be apart from the host's.
+    pub fn with_head(out: W, level: SwimlaneLevel, meta: &SwimlaneMeta, head: HeadRows<'_>) -> Self {
+        Self::start(out, level, meta, head, ChipKind::Real)
     }
 
-    fn start(
-        out: W,
-        level: SwimlaneLevel,
-        meta: &SwimlaneMeta,
-        copies: Option<&[CopyRow]>,
-        chip: ChipKind,
-    ) -> Self {
+    fn start(out: W, level: SwimlaneLevel, meta: &SwimlaneMeta, rows: HeadRows<'_>, chip: ChipKind) -> Self {
         let mut head = Text::default();
         head.raw("{\"version\":").number(level.version());
         head.raw(",\"chip_swimlane_level\":").number(level.number()).raw(",\n\"metadata\":");
         meta.write(&mut head);
-        if let Some(copies) = copies {
-            head.raw(&copies_opening()).list(copies, |text, row| {
-                row.write_values(text, CopyRow::COLUMNS.len());
-            });
-        }
-        let copies = copies.map(|copies| copies.len() as u64);
-        SwimlaneWriter { level, copies, chip, sections: Sections::new(out, head, openings(level, chip)) }
+        let in_head = [write_rows(&mut head, rows.copies), write_rows(&mut head, rows.launches)];
+        SwimlaneWriter { level, in_head, chip, sections: Sections::new(out, head, openings(level, chip)) }
     }
 
     /// Writes one row: a block, a task, an edge, a phase or a submit. All of one kind come before those of the next.
@@ -85,14 +77,16 @@ impl<W: Write> SwimlaneWriter<W> {
 
     /// Ends the file with the counts. Arrays above the level have none.
     pub fn finish(mut self, dropped: &SwimlaneDropped) -> io::Result<SwimlaneCounts> {
-        // Copies have no array of their own here: they come after all others.
-        let mut rows = (0..SECTIONS).map(|section| self.sections.rows(section)).chain(self.copies);
+        // Rows of the head have no sections: they are counted after all others.
+        let in_head = self.in_head.map(Option::unwrap_or_default);
+        let mut rows = (0..SECTIONS).map(|section| self.sections.rows(section)).chain(in_head);
         let counts = dropped.try_map(|_, dropped| {
             Ok::<_, Infallible>(RowCounts { collected: rows.next().unwrap_or(0), dropped })
         });
         let Ok(counts) = counts;
         let sections = self.sections.len();
-        let mut kept = (0..SECTIONS).map(|section| section < sections).chain([self.copies.is_some()]);
+        let mut kept =
+            (0..SECTIONS).map(|section| section < sections).chain(self.in_head.map(|rows| rows.is_some()));
         let text = self.sections.close()?;
         let mut before = ",\n\"counts\":{";
         let Ok(_) = counts.try_map(|name, counts: RowCounts| {
@@ -108,4 +102,11 @@ impl<W: Write> SwimlaneWriter<W> {
         self.sections.finish()?;
         Ok(counts)
     }
+}
+
+/// Writes an array of the head, if the chip has it; gives the number of its rows.
+fn write_rows<R: HeadRow>(head: &mut Text, rows: Option<&[R]>) -> Option<u64> {
+    let rows = rows?;
+    head.raw(&R::opening()).list(rows, |text, row| row.write_values(text, R::COLUMNS.len()));
+    Some(rows.len() as u64)
 }
