@@ -79,10 +79,11 @@ impl Planner {
         self.earliest.extend((0..self.free_at.len() as u32).map(|list| Reverse((0, list))));
     }
 
-    /// Begins a task that follows these blocks.
+    /// Begins a task that follows these blocks, in any order.
     pub fn begin(&mut self, predecessors: impl IntoIterator<Item = Placed>) {
         self.deciding.clear();
         predecessors.into_iter().for_each(|one| note_latest(&mut self.deciding, one));
+        self.deciding.sort_unstable_by_key(|one| one.list);
     }
 
     /// Places the next block of the task that was begun. A task without blocks takes a place as well.
@@ -126,9 +127,11 @@ fn note_latest(deciding: &mut Vec<Placed>, one: Placed) {
         known.end = known.end.max(one.end);
     } else if deciding.len() < DECIDING_MAX {
         deciding.push(one);
-    } else if let Some(least) = deciding.iter_mut().min_by_key(|known| known.end).filter(|l| l.end < one.end)
-    {
-        *least = one;
+    } else {
+        // Of those with the same end, the one on the last list: which ones stay does not depend on their order.
+        let rank = |one: &Placed| (one.end, one.list);
+        let least = deciding.iter_mut().min_by_key(|known| rank(known));
+        least.filter(|least| rank(least) < rank(&one)).into_iter().for_each(|least| *least = one);
     }
 }
 
@@ -154,6 +157,19 @@ mod tests {
         let mut lists: Vec<u32> = (0..4).map(|_| place(&mut planner, &[]).list).collect();
         lists.sort_unstable();
         assert_eq!(lists, [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn the_order_of_predecessors_does_not_matter() {
+        let forwards = |planner: &mut Planner| (0..12).map(|_| place(planner, &[])).collect::<Vec<_>>();
+        let next = |order: fn(&mut [Placed])| {
+            let mut planner = Planner::new(12);
+            let mut before = forwards(&mut planner);
+            order(&mut before);
+            (0..6).map(|_| place(&mut planner, &before).list).collect::<Vec<_>>()
+        };
+        assert_eq!(next(|_| ()), next(|before| before.reverse()));
+        assert_eq!(next(|_| ()), next(|before| before.rotate_left(5)));
     }
 
     #[test]
