@@ -16,7 +16,7 @@ use crate::pool::{Memory, Pool};
 use crate::silence::BlockOf;
 use crate::source::{Bounds, Entries, Machine, program};
 
-/// How often the clocks are compared; the shortest comparison counts.
+/// How often the clocks are compared; the narrowest bounds of all comparisons count.
 const COMPARISONS: u32 = 5;
 
 /// Whether the first program has all kernels that are declared, as the environment variable `RL_KERNELS` asks for.
@@ -375,17 +375,18 @@ impl Launcher {
         let mut batch = Batch::new(self.device.blocks());
         batch.push_empty(&[]);
         let mut lists = self.upload(&batch, Upload::Now)?;
-        let mut best = (u64::MAX, 0);
+        let (mut least, mut most) = (i64::MIN, i64::MAX);
         for _ in 0..COMPARISONS {
             let before = now();
             // SAFETY: the entry has no arguments.
             let started = unsafe { self.start(&mut lists, 0, Timing::On) }?;
             let outcome = self.finish(&lists, started, Timing::On)?;
             let (after, times) = (now(), outcome.times[0]);
-            let middle = before + (after - before) / 2;
-            best = best.min((after - before, times.start as i64 - middle as i64));
+            // The entry began after the launch did, and ended before that was over.
+            most = most.min(times.start as i64 - before as i64);
+            least = least.max(times.end as i64 - after as i64);
         }
-        self.clock_ahead = Some(best.1);
+        self.clock_ahead = Some(least.midpoint(most));
         Ok(())
     }
 
