@@ -207,6 +207,7 @@ class Run:
         *,
         kernel: Mapping[str, float | str] | None = None,
         submit: float | None = None,
+        copies: float | None = None,
         scheduler: float | None = None,
         schedulers: int | None = None,
         cores: Mapping[str, int] | None = None,
@@ -218,13 +219,14 @@ class Run:
         """Replays the run in virtual time with these changes, made together; without a change, ranks about thirty of them.
 
         ``kernel={"scale": 0.5}`` makes the blocks of a kernel take half of their time, ``{"scale": "3us"}`` this time;
-        ``submit``, ``scheduler`` and ``memory`` (its bandwidth) are factors; ``cores={"aic": 36, "aiv": 72}`` or ``{"threads": 16}``.
+        ``submit``, ``copies``, ``scheduler`` and ``memory`` (its bandwidth) are factors; ``cores={"aic": 36, "aiv": 72}``,
+        ``{"threads": 16}`` or ``{"sms": 264}``.
         Needs the swimlane at level 3 and the dependencies.
         """
         changes: list[tuple[str, str]] = []
         for name, time in (kernel or {}).items():
             changes.append(("kernel", f"{name}={time if isinstance(time, str) else _factor(time)}"))
-        factors = (("submit", submit), ("scheduler", scheduler), ("memory", memory))
+        factors = (("submit", submit), ("copies", copies), ("scheduler", scheduler), ("memory", memory))
         changes += [(key, _factor(value)) for key, value in factors if value is not None]
         if schedulers is not None:
             changes.append(("schedulers", str(schedulers)))

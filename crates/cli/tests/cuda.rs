@@ -8,6 +8,7 @@ use std::fs;
 
 use common::{Sandbox, checked};
 use ringlane::prelude::Platform;
+use ringlane_graph::device::RecordedDevice;
 use ringlane_trace::Manifest;
 use ringlane_trace::swimlane::Swimlane;
 
@@ -63,6 +64,12 @@ fn every_scene_is_right_and_its_files_are_consistent_and_dependencies_are_those_
         assert!(deps(&cpu) == deps(&name), "{name}: other dependencies");
         let launches = Swimlane::read(sandbox.path().join(&name)).unwrap().head.launches.unwrap();
         assert_eq!(launches.iter().map(|launch| launch.tasks).sum::<u64>(), manifest.tasks, "{name}");
+        let recorded = RecordedDevice::read(sandbox.path().join(&name)).unwrap();
+        let lists = recorded.measured.blocks.iter().map(|task| task.iter().map(|block| block.list).collect());
+        assert!(
+            recorded.planned_lists() == lists.collect::<Vec<Vec<u32>>>(),
+            "{name}: the model plans other lists"
+        );
         if scene == "moe" {
             continue;
         }
@@ -72,6 +79,61 @@ fn every_scene_is_right_and_its_files_are_consistent_and_dependencies_are_those_
         checked(&sandbox.path().join(&dir));
         assert!(deps(&cpu) == deps(&dir), "{name}: other dependencies of the graph");
     }
+}
+
+#[test]
+fn what_if_replays_streamed_and_captured_runs_and_refuses_what_the_model_does_not_know() {
+    if !is_available() {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    let timeline = ["--chip-swimlane=3", "--dep-gen"];
+    let run = |dir: &str, more: &[&str]| {
+        let answer = sandbox.ringlane(&words("matmul", "ragged", &[&DEVICE, &timeline, more, &["-o", dir]]));
+        assert_eq!(answer.status, 0, "{}", answer.stderr);
+    };
+    run("streamed", &[]);
+    run("captured", &GRAPH);
+    run("dumped", &["--dump-tensor"]);
+    let what_if = |dir: &str, more: &[&str]| sandbox.ringlane(&[&["what-if", dir, "--json"], more].concat());
+    let names = |dir: &str| {
+        let json = what_if(dir, &[]).json();
+        assert!(json["baseline"]["replayed_us"].as_f64().unwrap() > 0.0, "{json}");
+        let mut names: Vec<String> = json["experiments"].as_array().unwrap().iter().map(name_of).collect();
+        // A machine that is busy may show blocks that took no time.
+        names.retain(|name| !name.starts_with("kernel"));
+        names.sort();
+        names
+    };
+    let (copies, cores) = (["copies 0.5x", "copies 0x"], ["twice the cores", "unlimited cores"]);
+    let streamed = ["host_build_graph instead of streaming", "submit 0.5x", "submit 0x"];
+    assert_eq!(names("captured"), [copies, cores].concat());
+    assert_eq!(names("streamed"), [&copies[..], &streamed, &cores].concat());
+    let makespan =
+        |more: &[&str]| what_if("streamed", more).json()["experiments"][0]["makespan_us"].as_f64().unwrap();
+    // 24 blocks of 50 ms, on four lists and on one.
+    assert!(makespan(&["--kernel", "MATMUL=50ms"]) > 6.0 * 50_000.0);
+    assert!(makespan(&["--kernel", "MATMUL=50ms", "--cores", "sms=1"]) > 24.0 * 50_000.0);
+    let refused: [(&str, &[&str], &str, &str); 9] = [
+        ("streamed", &["--policy", "locality"], "ImpossibleExperiment", "--copies"),
+        ("streamed", &["--scheduler", "0x"], "ImpossibleExperiment", "--cores sms=N"),
+        ("streamed", &["--memory", "2x"], "ImpossibleExperiment", "--submit"),
+        ("streamed", &["--cores", "threads=2"], "ImpossibleExperiment", "--cores sms=N"),
+        ("streamed", &["--ring-task-window", "4096"], "ImpossibleExperiment", "--drop-edges"),
+        ("streamed", &["--cores", "sms=0"], "BadValue", "--cores sms=264"),
+        ("streamed", &["--kernel", "GEMM=0x"], "UnknownInExperiment", "MATMUL"),
+        ("captured", &["--submit", "0x"], "ImpossibleExperiment", "--copies"),
+        ("dumped", &[], "NotInBatches", "--chip-swimlane=3 --dep-gen"),
+    ];
+    for (dir, options, name, hint) in refused {
+        let answer = what_if(dir, options);
+        assert!(answer.line("error: ").starts_with(name), "{options:?}: {}", answer.stderr);
+        assert!(answer.line("hint: ").contains(hint), "{options:?}: {}", answer.stderr);
+    }
+}
+
+fn name_of(experiment: &serde_json::Value) -> String {
+    experiment["name"].as_str().expect("a name").to_string()
 }
 
 #[test]

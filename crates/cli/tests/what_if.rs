@@ -108,13 +108,15 @@ fn an_experiment_can_be_kept_as_a_run_that_check_compare_and_report_accept() {
 #[test]
 fn what_an_experiment_cannot_be_about_is_refused_with_what_there_is() {
     let sandbox = exact();
-    let cases: [(&[&str], &str, &str); 14] = [
+    let cases: [(&[&str], &str, &str); 16] = [
         (&["--kernel", "GEM=0.5x"], "UnknownInExperiment", "GEMM"),
         (&["--kernel", "GEMM"], "BadValue", "NAME=0.5x"),
         (&["--kernel", "GEMM=-1x"], "BadValue", "NAME=0.5x"),
         (&["--cores", "gpu=4"], "BadValue", "aic and aiv"),
         (&["--cores", "threads=0"], "BadValue", "1 to 1024"),
         (&["--cores", "aic=7,aiv=15"], "ImpossibleExperiment", "aic=7,aiv=14"),
+        (&["--cores", "sms=4"], "ImpossibleExperiment", "--cores aic=24,aiv=48"),
+        (&["--copies", "0x"], "ImpossibleExperiment", "--chip FILE"),
         (&["--policy", "random"], "BadValue", "critical-path"),
         (&["--schedulers", "0"], "BadValue", "1 to 64"),
         (&["--schedulers", "40"], "ImpossibleExperiment", "1 to 24"),

@@ -29,6 +29,8 @@ pub enum ReplayError {
     FilesDisagree { dir: PathBuf, what: String },
     /// The run is of a runtime that this version does not know.
     UnknownRuntime { dir: PathBuf, runtime: String },
+    /// Tasks of the run were not sent in batches to a device that runs lists of blocks.
+    NotInBatches { dir: PathBuf, tasks: u64 },
     /// The chip of the run cannot be modelled.
     NoModel { platform: String },
     /// The run is over several chips, each of which has a run of its own.
@@ -69,6 +71,7 @@ impl Explain for ReplayError {
             ReplayError::NotOk { .. } => "RunNotOk",
             ReplayError::FilesDisagree { .. } => "FilesDisagree",
             ReplayError::UnknownRuntime { .. } => "UnknownRuntime",
+            ReplayError::NotInBatches { .. } => "NotInBatches",
             ReplayError::NoModel { .. } => "NoModel",
             ReplayError::OfANode { .. } => "NodeRun",
             ReplayError::NothingRan { .. } => "NothingRan",
@@ -96,6 +99,7 @@ impl Explain for ReplayError {
             ReplayError::TooManyKernels { .. } => "the graph has more kernels than a run can have",
             ReplayError::TooLarge { .. } => "the graph is larger than a run can be",
             ReplayError::TooLong { .. } => "the replay would take too long",
+            ReplayError::NotInBatches { .. } => "tasks of the run were not sent to the device in batches",
             ReplayError::NoModel { .. } => "there is no model of the chip of this run",
             ReplayError::TooManyToTry { .. } => "the run is large, and experiments on it take a while",
             ReplayError::Unknown { what, .. } => return format!("the run has no such {what}"),
@@ -116,6 +120,9 @@ impl Explain for ReplayError {
             ReplayError::NotOk { dir, status } => format!("{}: status {status}", dir.display()),
             ReplayError::FilesDisagree { dir, what } => format!("{}: {what}", dir.display()),
             ReplayError::UnknownRuntime { dir, runtime } => format!("{}: runtime {runtime}", dir.display()),
+            ReplayError::NotInBatches { dir, tasks } => {
+                format!("{}: {tasks} tasks ran one at a time, or as launches of their own", dir.display())
+            }
             ReplayError::NoModel { platform } => format!("the run is of {platform}"),
             ReplayError::OfANode { dir, .. } => {
                 format!("{}: its children have runs of their own", dir.display())
@@ -167,7 +174,12 @@ impl Explain for ReplayError {
             ReplayError::TooLong { scale, .. } => {
                 format!("make all durations shorter: --scale {scale}")
             }
-            ReplayError::NoModel { .. } => "record the run on cpu, a2a3sim or a5sim".to_string(),
+            ReplayError::NotInBatches { .. } => {
+                let flags = "`DfxFlags::SWIMLANE_PHASES.with(DfxFlags::DEPS)`";
+                let flags = Reader::choose(flags, "--chip-swimlane=3 --dep-gen");
+                format!("record the run again with {flags}, without a dump and without a policy")
+            }
+            ReplayError::NoModel { .. } => "record the run on cpu, cuda, a2a3sim or a5sim".to_string(),
             ReplayError::TooManyToTry { rows, .. } => too_many(*rows).1,
             ReplayError::Unknown { what, known, .. } => format!("{what}: {known}"),
             ReplayError::Impossible { hint, .. } | ReplayError::Refused { hint, .. } => hint.clone(),

@@ -6,6 +6,7 @@
 //!                                       └─────────rerun─────▶ one task, with its captured arguments
 //! ```
 
+pub mod device;
 mod error;
 pub mod import;
 pub mod machine;

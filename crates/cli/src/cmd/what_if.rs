@@ -55,6 +55,9 @@ struct ChangeArgs {
     /// A submit takes this multiple of its time: 0x is free
     #[arg(long, value_name = "0.5x", value_parser = submit)]
     submit: Option<Change>,
+    /// Copies between host and GPU take this multiple of their time
+    #[arg(long, value_name = "0.5x", value_parser = copies)]
+    copies: Option<Change>,
     /// Everything that a scheduler does takes this multiple of its time
     #[arg(long, value_name = "0.5x", value_parser = scheduler)]
     scheduler: Option<Change>,
@@ -62,7 +65,7 @@ struct ChangeArgs {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = schedulers)]
     schedulers: Option<Change>,
     /// Numbers of cores
-    #[arg(long, value_name = "aic=36,aiv=72|threads=16", value_parser = cores)]
+    #[arg(long, value_name = "aic=36,aiv=72|threads=16|sms=264", value_parser = cores)]
     cores: Option<Change>,
     /// The memory's bandwidth is this multiple of the chip's
     #[arg(long, value_name = "2x", value_parser = memory)]
@@ -128,7 +131,7 @@ impl WhatIfArgs {
         if let Some(path) = &self.keep {
             let Subject::Chip(recorded) = subject else {
                 return Err(ReplayError::Impossible {
-                    what: "--keep with a run of cpu or of several workers: the answer is how long, not what every core does"
+                    what: "--keep with a run of cpu, cuda or several workers: the answer is how long, not what every core does"
                         .to_string(),
                     hint: "name a run on a2a3sim or a5sim, or leave out --keep".to_string(),
                 }
@@ -146,7 +149,8 @@ impl ChangeArgs {
     /// All changes that were asked for.
     fn all(&self) -> Result<Vec<Change>, CliError> {
         let mut changes = self.kernel.clone();
-        let options = [&self.submit, &self.scheduler, &self.schedulers, &self.cores, &self.memory];
+        let Self { submit, copies, scheduler, schedulers, cores, memory, .. } = self;
+        let options = [submit, copies, scheduler, schedulers, cores, memory];
         changes.extend(options.into_iter().flatten().cloned());
         if let Some(name) = &self.policy {
             let known = PolicyName::ALL.map(PolicyName::as_str).join(", ");
@@ -185,6 +189,10 @@ fn submit(text: &str) -> Result<Change, CliError> {
     factor("--submit", text).map(Change::Submit)
 }
 
+fn copies(text: &str) -> Result<Change, CliError> {
+    factor("--copies", text).map(Change::Copies)
+}
+
 fn scheduler(text: &str) -> Result<Change, CliError> {
     factor("--scheduler", text).map(Change::Scheduler)
 }
@@ -217,9 +225,12 @@ fn schedulers(text: &str) -> Result<Change, CliError> {
 fn cores(text: &str) -> Result<Change, CliError> {
     parse::cores(text).map(Change::Cores).map_err(|part| {
         let allowed = format!(
-            "aic and aiv with numbers from 1 to {CORES_MAX}, or on cpu threads with one from 1 to {THREADS_MAX}; {part:?} is not that"
+            "aic and aiv with numbers from 1 to {CORES_MAX}, or on cpu threads with one from 1 to {THREADS_MAX}, or on cuda sms with one \
+             from 1 to {CORES_MAX}; {part:?} is not that"
         );
-        let hint = if text.starts_with("threads") { "--cores threads=16" } else { "--cores aic=36,aiv=72" };
+        let of_others = [("threads", "--cores threads=16"), ("sms", "--cores sms=264")];
+        let hint = of_others.into_iter().find(|(kind, _)| text.starts_with(kind));
+        let hint = hint.map_or("--cores aic=36,aiv=72", |(_, hint)| hint);
         CliError::bad_value("--cores", text, allowed, hint)
     })
 }

@@ -1,10 +1,8 @@
 //! The first thread: it submits, and runs tasks itself when many wait, while it waits for a value, and at the end.
 
-use ringlane_task::Access;
-
 use super::measured::Measured;
 use super::threads::Threads;
-use crate::recorded::{Program, ProgramArg, Step};
+use crate::recorded::{Program, Step, Writers};
 
 /// Unfinished tasks from which on the submitting thread helps, and how often it checks.
 const OUTSTANDING: usize = 1024;
@@ -90,30 +88,5 @@ impl Submitter<'_> {
             }
             self.threads.share_kept();
         }
-    }
-}
-
-/// Which tasks write each tensor, in submission order.
-struct Writers(Vec<Vec<u32>>);
-
-impl Writers {
-    fn new(program: &Program) -> Self {
-        let mut writers = vec![Vec::new(); program.tensors];
-        for (place, task) in program.tasks.iter().enumerate() {
-            for arg in &program.args[task.args.clone()] {
-                if let ProgramArg::Tensor { tensor, access, .. } = arg
-                    && (access.writes() || *access == Access::Output)
-                {
-                    writers[*tensor as usize].push(place as u32);
-                }
-            }
-        }
-        Writers(writers)
-    }
-
-    /// Those of a tensor before a place.
-    fn before(&self, tensor: u32, place: usize) -> &[u32] {
-        let all = &self.0[tensor as usize];
-        &all[..all.partition_point(|&task| (task as usize) < place)]
     }
 }

@@ -11,6 +11,7 @@ mod costs;
 mod program;
 mod read;
 mod setup;
+mod writers;
 
 use std::path::{Path, PathBuf};
 
@@ -22,6 +23,7 @@ pub use program::{
 };
 pub(crate) use read::{TaskIds, program as read_program, view_of};
 pub use setup::{GraphBuild, Setup};
+pub(crate) use writers::Writers;
 
 use crate::error::ReplayError;
 

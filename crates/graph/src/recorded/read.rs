@@ -21,6 +21,12 @@ use crate::error::ReplayError;
 pub(crate) struct TaskIds(HashMap<TaskId, u32>);
 
 impl TaskIds {
+    /// Those of tasks in submission order.
+    #[cfg(test)]
+    pub(crate) fn in_order(ids: impl IntoIterator<Item = TaskId>) -> Self {
+        TaskIds(ids.into_iter().zip(0..).collect())
+    }
+
     /// The place of a task.
     pub(crate) fn place(&self, task: TaskId) -> Option<u32> {
         self.0.get(&task).copied()

@@ -28,6 +28,8 @@ pub enum Cores {
     },
     /// Threads of the machine's own cores.
     Threads(u32),
+    /// Processors (SMs) of a GPU.
+    Processors(u32),
     /// One cluster more.
     OneMoreCluster,
     /// Twice the cores.
@@ -52,6 +54,8 @@ pub enum Change {
     Kernel(String, KernelTime),
     /// Everything that a submit costs takes this multiple.
     Submit(f64),
+    /// Copies between host and device take this multiple.
+    Copies(f64),
     /// Everything that a scheduler does takes this multiple.
     Scheduler(f64),
     /// The number of scheduler threads.
@@ -107,6 +111,7 @@ impl fmt::Display for Cores {
             Cores::Of { aic: Some(aic), aiv: None } => write!(f, "cores aic={aic}"),
             Cores::Of { aic: None, aiv } => write!(f, "cores aiv={}", aiv.unwrap_or(0)),
             Cores::Threads(count) => write!(f, "threads {count}"),
+            Cores::Processors(count) => write!(f, "SMs {count}"),
             Cores::OneMoreCluster => f.write_str("one more cluster"),
             Cores::Twice => f.write_str("twice the cores"),
             Cores::Unlimited => f.write_str("unlimited cores"),
@@ -119,6 +124,7 @@ impl fmt::Display for Change {
         match self {
             Change::Kernel(name, time) => write!(f, "kernel {name} {time}"),
             Change::Submit(factor) => write!(f, "submit {factor}x"),
+            Change::Copies(factor) => write!(f, "copies {factor}x"),
             Change::Scheduler(factor) => write!(f, "scheduler {factor}x"),
             Change::Schedulers(count) => write!(f, "schedulers {count}"),
             Change::Cores(cores) => write!(f, "{cores}"),

@@ -90,6 +90,12 @@ fn apply(
             let own = [&mut c.admit, &mut c.look_up, &mut c.insert, &mut c.wire];
             own.into_iter().for_each(|cost| times(cost, *factor));
         }
+        Change::Copies(_) => {
+            return Err(ReplayError::Impossible {
+                what: format!("{change}: on a modelled chip, the times of copies follow from its link"),
+                hint: "--chip FILE with another link".to_string(),
+            });
+        }
         Change::Scheduler(factor) => {
             let c = &mut chip.costs;
             let own = [&mut c.dispatch_store, &mut c.poll, &mut c.resolve, &mut c.reclaim, &mut c.round];
@@ -178,9 +184,9 @@ fn apply_schedulers(chip: &mut ChipSpec, count: u32) -> Result<(), ReplayError> 
 fn apply_cores(chip: &mut ChipSpec, cores: Cores) -> Result<(), ReplayError> {
     let before = chip.cores();
     match cores {
-        Cores::Threads(count) => {
+        Cores::Threads(_) | Cores::Processors(_) => {
             return Err(ReplayError::Impossible {
-                what: format!("{count} threads of a modelled chip, whose cores are aic and aiv"),
+                what: format!("{cores} of a modelled chip, whose cores are aic and aiv"),
                 hint: format!("--cores aic={},aiv={}", chip.aic_cores(), chip.aiv_cores()),
             });
         }

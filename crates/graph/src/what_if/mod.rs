@@ -9,7 +9,9 @@ mod change;
 mod experiment;
 mod gains;
 pub mod limits;
+mod measured;
 mod on_chip;
+mod on_device;
 mod on_machine;
 mod on_node;
 pub mod parse;
@@ -29,10 +31,12 @@ pub use experiment::Experiment;
 pub use gains::gains;
 pub(crate) use gains::too_many;
 pub use on_chip::ChipLaboratory;
+pub use on_device::DeviceLaboratory;
 pub use on_machine::MachineLaboratory;
 pub use on_node::{CallSubject, NodeLaboratory};
 pub use ringlane_insight::gains::{Baseline, Outcome, WhatIf};
 
+use crate::device::RecordedDevice;
 use crate::error::ReplayError;
 use crate::machine::RecordedMachine;
 use crate::recorded::Recorded;
@@ -41,13 +45,15 @@ use crate::recorded::Recorded;
 const MEMORY_IS_SHARED: &str = "cores share the memory's bandwidth, so each of more cores moves data more slowly; only with unlimited cores \
      does the bandwidth grow with them";
 
-/// A recorded run of either kind.
+/// A recorded run of any kind.
 #[derive(Debug)]
 pub enum Subject {
     /// On a modelled chip: replayed by the engine on the model.
     Chip(Box<Recorded>),
     /// On the machine's own cores: replayed on a model of the machine.
     Machine(Box<RecordedMachine>),
+    /// On a device whose processors run lists of blocks: replayed on a model of it.
+    Device(Box<RecordedDevice>),
     /// Over several workers: the runs of their calls.
     Node(Vec<CallSubject>),
 }
@@ -65,6 +71,7 @@ impl Subject {
         match (&run.manifest.model, run.manifest.platform.as_str()) {
             (Some(_), _) => Ok(Subject::Chip(Box::new(Recorded::read(&run.dir)?))),
             (None, "cpu") => Ok(Subject::Machine(Box::new(RecordedMachine::read(&run.dir)?))),
+            (None, "cuda" | "cuda-host") => Ok(Subject::Device(Box::new(RecordedDevice::read(&run.dir)?))),
             (None, platform) => Err(ReplayError::NoModel { platform: platform.to_string() }),
         }
     }
@@ -74,6 +81,7 @@ impl Subject {
         match self {
             Subject::Chip(recorded) => table::of_chip(recorded),
             Subject::Machine(recorded) => table::of_machine(recorded),
+            Subject::Device(recorded) => table::of_device(recorded),
             Subject::Node(calls) => on_node::experiments(calls),
         }
     }
@@ -83,6 +91,7 @@ impl Subject {
         Ok(match self {
             Subject::Chip(recorded) => Box::new(ChipLaboratory::new(recorded)?),
             Subject::Machine(recorded) => Box::new(MachineLaboratory::new(recorded)),
+            Subject::Device(recorded) => Box::new(DeviceLaboratory::new(recorded)),
             Subject::Node(calls) => Box::new(NodeLaboratory::new(calls)?),
         })
     }

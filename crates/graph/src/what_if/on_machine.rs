@@ -4,13 +4,17 @@ use std::sync::Arc;
 
 use ringlane_insight::units::microseconds;
 
-use super::change::{Change, Cores, KernelTime};
-use super::experiment::{DroppedEdges, check_kernel, drop_between, drop_cause};
+use super::change::{Change, Cores};
+use super::experiment::{DroppedEdges, drop_between, drop_cause};
 use super::limits::THREADS_MAX;
+use super::measured::{blocks_of, is_captured_by, scale};
 use super::{Baseline, Experiment, Laboratory, baseline_of, bound_of};
 use crate::error::ReplayError;
 use crate::machine::{Measured, RecordedMachine};
-use crate::recorded::GraphBuild;
+
+/// The options that the model of a machine knows.
+const OPTIONS: &str =
+    "on cpu: --kernel, --submit, --runtime host_build_graph, --cores threads=N, --drop-edges";
 
 /// A recorded run on the machine's own cores, ready for experiments.
 #[derive(Debug)]
@@ -84,28 +88,31 @@ impl MachineLaboratory<'_> {
     fn apply(&self, change: &Change, changed: &mut Changed) -> Result<(), ReplayError> {
         let program = &self.recorded.program;
         match change {
-            Change::Kernel(name, time) => self.apply_kernel(name, *time, &mut changed.measured)?,
+            Change::Kernel(name, time) => {
+                let frequency = self.recorded.manifest.clock_freq_hz;
+                for block in blocks_of(program, &mut changed.measured.blocks, name)? {
+                    block.kernel = time.of_block(block.kernel, frequency);
+                }
+            }
             Change::Submit(_) if changed.measured.is_captured => {
                 return Err(ReplayError::Impossible {
                     what: format!("{change}: a captured graph has no submits"),
                     hint: "on such a run: --kernel, --cores threads=N, --drop-edges".to_string(),
                 });
             }
-            Change::Submit(factor) => {
-                changed
-                    .measured
-                    .submits
-                    .iter_mut()
-                    .for_each(|ticks| *ticks = (*ticks as f64 * factor) as u64);
+            Change::Submit(factor) => scale(&mut changed.measured.submits, *factor),
+            Change::Build(build) => {
+                if is_captured_by(*build, changed.measured.is_captured, program, OPTIONS)? {
+                    changed.measured.capture();
+                }
             }
-            Change::Build(build) => self.apply_build(*build, &mut changed.measured)?,
             Change::Cores(Cores::Threads(count)) => changed.threads = *count,
             Change::Cores(Cores::OneMoreCluster) => changed.threads += 1,
             Change::Cores(Cores::Twice) => changed.threads *= 2,
             Change::Cores(Cores::Unlimited) => changed.threads = THREADS_MAX,
             Change::DropCause(cause) => drop_cause(program, &mut changed.dropped, cause)?,
             Change::DropBetween(before, after) => drop_between(program, &mut changed.dropped, before, after)?,
-            Change::Cores(Cores::Of { .. }) => {
+            Change::Cores(Cores::Of { .. } | Cores::Processors(_)) => {
                 return Err(ReplayError::Impossible {
                     what: "the run is of cpu, whose cores are threads".to_string(),
                     hint: format!("--cores threads={}", 2 * self.recorded.threads),
@@ -114,51 +121,8 @@ impl MachineLaboratory<'_> {
             other => {
                 return Err(ReplayError::Impossible {
                     what: format!("{other}: the model of a run of cpu does not know this change"),
-                    hint: "on cpu: --kernel, --submit, --runtime host_build_graph, --cores threads=N, --drop-edges"
-                        .to_string(),
+                    hint: OPTIONS.to_string(),
                 });
-            }
-        }
-        Ok(())
-    }
-
-    /// A captured graph is there before it runs. What submits of a streamed run take is not known from a captured one.
-    fn apply_build(&self, build: GraphBuild, measured: &mut Measured) -> Result<(), ReplayError> {
-        let impossible =
-            |what: &str, hint: &str| ReplayError::Impossible { what: what.into(), hint: hint.into() };
-        match (build, measured.is_captured) {
-            (GraphBuild::Captured { .. }, true) | (GraphBuild::Streamed, false) => Ok(()),
-            (GraphBuild::Streamed, true) => Err(impossible(
-                "the run is of a captured graph: it shows no times of submits, which streaming has",
-                "record the run again with --runtime tensormap_and_ringbuffer",
-            )),
-            (GraphBuild::Captured { .. }, false) if self.recorded.program.reads_values() => Err(impossible(
-                "the program reads values while it submits tasks, so it cannot be captured",
-                "on cpu: --kernel, --submit, --cores threads=N, --drop-edges",
-            )),
-            (GraphBuild::Captured { .. }, false) => {
-                measured.capture();
-                Ok(())
-            }
-        }
-    }
-
-    fn apply_kernel(&self, name: &str, time: KernelTime, measured: &mut Measured) -> Result<(), ReplayError> {
-        let program = &self.recorded.program;
-        check_kernel(program, name)?;
-        let ticks = |picoseconds: u64| {
-            (u128::from(picoseconds) * u128::from(self.recorded.manifest.clock_freq_hz) / 1_000_000_000_000)
-                as u64
-        };
-        for (task, blocks) in program.tasks.iter().zip(&mut measured.blocks) {
-            let lanes = task.lanes.iter().flatten().zip(blocks.chunks_mut(task.blocks.max(1) as usize));
-            for (_, lane) in lanes.filter(|(kernel, _)| program.kernels[usize::from(**kernel)].name == name) {
-                for block in lane {
-                    block.kernel = match time {
-                        KernelTime::Factor(factor) => (block.kernel as f64 * factor) as u64,
-                        KernelTime::Picoseconds(picoseconds) => ticks(picoseconds),
-                    };
-                }
             }
         }
         Ok(())

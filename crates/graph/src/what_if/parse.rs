@@ -54,13 +54,14 @@ pub fn kernel(text: &str) -> Option<(String, KernelTime)> {
     (!name.is_empty()).then(|| (name.to_string(), time))
 }
 
-/// `aic=36,aiv=72`, or one of them; `threads=16`.
+/// `aic=36,aiv=72`, or one of them; `threads=16`; `sms=264`.
 ///
 /// ```
 /// use ringlane_graph::what_if::Cores;
 /// use ringlane_graph::what_if::parse::cores;
 /// assert_eq!(cores("aic=36,aiv=72"), Ok(Cores::Of { aic: Some(36), aiv: Some(72) }));
 /// assert_eq!(cores("threads=16"), Ok(Cores::Threads(16)));
+/// assert_eq!(cores("sms=264"), Ok(Cores::Processors(264)));
 /// assert_eq!(cores("gpu=1"), Err("gpu=1".to_string()));
 /// ```
 pub fn cores(text: &str) -> Result<Cores, String> {
@@ -68,6 +69,10 @@ pub fn cores(text: &str) -> Result<Cores, String> {
     if let Some(count) = text.strip_prefix("threads=") {
         let count = count.parse().ok().filter(|count| (1..=THREADS_MAX).contains(count)).ok_or(text)?;
         return Ok(Cores::Threads(count));
+    }
+    if let Some(count) = text.strip_prefix("sms=") {
+        let count = count.parse().ok().filter(|count| (1..=CORES_MAX).contains(count)).ok_or(text)?;
+        return Ok(Cores::Processors(count));
     }
     for part in text.split(',') {
         let (kind, count) = part.split_once('=').ok_or(part)?;

@@ -13,6 +13,7 @@ pub(super) fn of(experiment: &Experiment) -> Option<Remedy> {
         Change::Kernel(_, KernelTime::Factor(0.0)) => return None,
         Change::Kernel(name, time) => (format!("kernel {name}"), kernel(name, *time), Limit::Dependencies),
         Change::Submit(factor) => ("submit".to_string(), cost("submits", *factor), Limit::Orchestrator),
+        Change::Copies(factor) => ("copies".to_string(), cost("copies", *factor), Limit::Transfers),
         Change::Scheduler(factor) => ("scheduler".to_string(), cost("scheduling", *factor), Limit::Scheduler),
         Change::Schedulers(count) => {
             ("schedulers".to_string(), format!("{count} scheduler threads"), Limit::Scheduler)
@@ -54,6 +55,7 @@ fn memory(factor: f64) -> String {
 fn more(cores: Cores) -> String {
     match cores {
         Cores::Threads(count) => format!("{count} threads"),
+        Cores::Processors(count) => format!("{count} SMs"),
         cores => cores.to_string(),
     }
 }

@@ -5,6 +5,7 @@ use ringlane_chip_sim::policy::PolicyName;
 use super::change::{Change, Cores, KernelTime};
 use super::experiment::Experiment;
 use super::limits::KERNELS_MAX;
+use crate::device::RecordedDevice;
 use crate::machine::RecordedMachine;
 use crate::recorded::{GraphBuild, Program, Recorded};
 
@@ -18,6 +19,21 @@ pub(super) fn of_machine(recorded: &RecordedMachine) -> Vec<Experiment> {
     }
     let more = [recorded.threads + 1, 2 * recorded.threads].map(Cores::Threads);
     changes.extend(more.into_iter().chain([Cores::Unlimited]).map(Change::Cores));
+    changes.into_iter().map(Experiment::from).collect()
+}
+
+/// Those of a run on a device whose processors run lists of blocks.
+pub(super) fn of_device(recorded: &RecordedDevice) -> Vec<Experiment> {
+    let of_task = |place: usize, block: usize| recorded.measured.blocks[place][block].kernel;
+    let mut changes = faster(&recorded.program, of_task);
+    if !recorded.measured.is_captured {
+        changes.extend([0.5, 0.0].map(Change::Submit));
+        changes.push(Change::Build(GraphBuild::Captured { memory_limit: None }));
+    }
+    if recorded.measured.copies.iter().any(|&ticks| ticks > 0) {
+        changes.extend([0.5, 0.0].map(Change::Copies));
+    }
+    changes.extend([Cores::Twice, Cores::Unlimited].map(Change::Cores));
     changes.into_iter().map(Experiment::from).collect()
 }
 

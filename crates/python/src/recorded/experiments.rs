@@ -27,6 +27,7 @@ fn change_of(option: &str, value: &str) -> PyResult<Change> {
     let change = match option {
         "kernel" => parse::kernel(value).map(|(name, time)| Change::Kernel(name, time)),
         "submit" => parse::factor(value).map(Change::Submit),
+        "copies" => parse::factor(value).map(Change::Copies),
         "scheduler" => parse::factor(value).map(Change::Scheduler),
         "memory" => parse::rate(value).map(Change::Memory),
         "schedulers" => count().map(Change::Schedulers),
