@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import inspect
 import os
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -194,11 +195,7 @@ class Runtime:
         ``{"swimlane": 1, "dump": ["scale"]}``; ``output`` is the directory, which must not contain a run.
         """
         lender = _Lender()
-        replaced = [lender.replace(arg) for arg in args]
-
-        def called(orch: _ringlane.Orch, tensors: list[Tensor]) -> Any:
-            return program(Orch(orch), *[_restore(arg, tensors) for arg in replaced])
-
+        called = _orchestration(program, [lender.replace(arg) for arg in args])
         name = getattr(program, "__name__", "program")
         recorded = _recorded(record, output, title or (name, "run"))
         return self._ended(*self._runtime.run(called, lender.lent, recorded))
@@ -222,11 +219,7 @@ class Runtime:
         """Captures ``program(o, *args)`` as a graph: it is checked and its memory is planned, but nothing runs. Values cannot be read
         in it."""
         lender = _Lender()
-        replaced = [lender.replace(arg) for arg in args]
-
-        def called(orch: _ringlane.Orch, tensors: list[Tensor]) -> Any:
-            return program(Orch(orch), *[_restore(arg, tensors) for arg in replaced])
-
+        called = _orchestration(program, [lender.replace(arg) for arg in args])
         return self._runtime.capture(called, lender.lent, memory_limit)
 
     def replay(
@@ -302,6 +295,20 @@ class _Lender:
         if type(value) is dict:
             return {key: self.replace(one) for key, one in value.items()}
         return value
+
+
+def _orchestration(program: Callable[..., Any], replaced: list[Any]) -> Callable[[_ringlane.Orch, list[Tensor]], Any]:
+    """What the runtime calls: the program, with tensors in the places of its arrays."""
+    if inspect.isgeneratorfunction(program) or inspect.isasyncgenfunction(program) or inspect.iscoroutinefunction(program):
+        name = getattr(program, "__name__", "program")
+        detail = f"{name!r} contains yield or is async: a call of it executes none of its lines"
+        hint = "a plain function: submits do not wait, and o.read waits by itself"
+        raise make("NotAnOrchestration", "the program cannot be run", detail, hint)
+
+    def called(orch: _ringlane.Orch, tensors: list[Tensor]) -> Any:
+        return program(Orch(orch), *[_restore(arg, tensors) for arg in replaced])
+
+    return called
 
 
 def _restore(value: Any, tensors: list[Tensor]) -> Any:

@@ -56,6 +56,24 @@ def test_an_argument_of_the_wrong_kind_is_refused_by_name(cpu, what):
     assert x.tolist() == [3] * 4
 
 
+async def asynchronous(o, x):
+    o.submit(increase, x)
+
+
+def generating(o, x):
+    yield o.submit(increase, x)
+
+
+@pytest.mark.parametrize("program", [asynchronous, generating])
+def test_a_program_that_a_call_does_not_execute_is_refused(cpu, program):
+    x = np.zeros(4)
+    for begin in (cpu.run, cpu.capture):
+        with pytest.raises(rl.errors.NotAnOrchestration, match=program.__name__):
+            begin(program, x)
+    cpu.run(lambda o, t: o.submit(increase, t) and None, x)
+    assert x.tolist() == [1] * 4
+
+
 def test_details_do_not_name_source_lines_of_the_extension_module(cpu):
     @rl.kernel
     def fail(x: rl.InOut):
