@@ -116,7 +116,7 @@ fn what_an_experiment_cannot_be_about_is_refused_with_what_there_is() {
         (&["--cores", "threads=0"], "BadValue", "1 to 1024"),
         (&["--cores", "aic=7,aiv=15"], "ImpossibleExperiment", "aic=7,aiv=14"),
         (&["--cores", "sms=4"], "ImpossibleExperiment", "--cores aic=24,aiv=48"),
-        (&["--copies", "0x"], "ImpossibleExperiment", "--chip FILE"),
+        (&["--copies", "0x"], "ImpossibleExperiment", "nothing is copied"),
         (&["--policy", "random"], "BadValue", "critical-path"),
         (&["--schedulers", "0"], "BadValue", "1 to 64"),
         (&["--schedulers", "40"], "ImpossibleExperiment", "1 to 24"),

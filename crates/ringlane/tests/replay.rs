@@ -120,7 +120,7 @@ fn validated(platform: Platform) -> Vec<Validated> {
     };
     let policy =
         |policy| Model { options: SimOptions { policy, ..SimOptions::default() }, ..Model::default() };
-    vec![
+    let mut validated = vec![
         (Change::Cores(Cores::OneMoreCluster), with(|chip| chip.clusters += 1)),
         (Change::Cores(Cores::Of { aic: Some(10), aiv: None }), with(|chip| chip.clusters = 10)),
         (
@@ -153,7 +153,18 @@ fn validated(platform: Platform) -> Vec<Validated> {
         ),
         (Change::Schedulers(1), with(|chip| chip.schedulers = 1)),
         (Change::Memory(2.0), with(|chip| chip.rates.memory_bytes *= 2.0)),
-    ]
+    ];
+    // The host accesses the memory of the other one.
+    if platform == Platform::A5sim {
+        let faster = with(|chip| (chip.link.latency, chip.link.bytes_per_second) = half_as_long(&chip.link));
+        validated.push((Change::Copies(0.5), faster));
+    }
+    validated
+}
+
+/// Latency and bandwidth of a link whose copies take half as long.
+fn half_as_long(link: &ringlane::task::LinkSpec) -> (u64, u64) {
+    (link.latency / 2, link.bytes_per_second * 2)
 }
 
 #[test]

@@ -55,7 +55,7 @@ struct ChangeArgs {
     /// A submit takes this multiple of its time: 0x is free
     #[arg(long, value_name = "0.5x", value_parser = submit)]
     submit: Option<Change>,
-    /// Copies between host and GPU take this multiple of their time
+    /// Copies between host and chip take this multiple of their time
     #[arg(long, value_name = "0.5x", value_parser = copies)]
     copies: Option<Change>,
     /// Everything that a scheduler does takes this multiple of its time

@@ -7,7 +7,7 @@ use ringlane_chip_sim::cost::BlockCosts;
 use ringlane_chip_sim::spec::SCHEDULERS_MAX;
 use ringlane_engine::observe::BlockWork;
 use ringlane_task::limits::{ARGS, DEP_POOL, TASK_WINDOW};
-use ringlane_task::{Capacities, ChipSpec, RINGS};
+use ringlane_task::{Capacities, ChipSpec, HostMemory, RINGS};
 
 use super::change::{Change, Cores, KernelTime};
 use crate::error::ReplayError;
@@ -90,12 +90,7 @@ fn apply(
             let own = [&mut c.admit, &mut c.look_up, &mut c.insert, &mut c.wire];
             own.into_iter().for_each(|cost| times(cost, *factor));
         }
-        Change::Copies(_) => {
-            return Err(ReplayError::Impossible {
-                what: format!("{change}: on a modelled chip, the times of copies follow from its link"),
-                hint: "--chip FILE with another link".to_string(),
-            });
-        }
+        Change::Copies(factor) => apply_copies(chip, *factor)?,
         Change::Scheduler(factor) => {
             let c = &mut chip.costs;
             let own = [&mut c.dispatch_store, &mut c.poll, &mut c.resolve, &mut c.reclaim, &mut c.round];
@@ -166,6 +161,23 @@ fn apply_kernel(
             }
         }
     }
+    Ok(())
+}
+
+fn apply_copies(chip: &mut ChipSpec, factor: f64) -> Result<(), ReplayError> {
+    if chip.host_memory == HostMemory::Mapped {
+        return Err(ReplayError::Impossible {
+            what: format!(
+                "copies {factor}x: the host accesses the memory of {}, and nothing is copied",
+                chip.name
+            ),
+            hint: "--chip FILE with `host = copied` in its section memory".to_string(),
+        });
+    }
+    let link = &mut chip.link;
+    link.latency = (link.latency as f64 * factor).round() as u64;
+    // At 0x the largest number, because conversions saturate.
+    link.bytes_per_second = (link.bytes_per_second as f64 / factor) as u64;
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! The experiments that answer "what would help?": one change each.
 
 use ringlane_chip_sim::policy::PolicyName;
+use ringlane_task::HostMemory;
 
 use super::change::{Change, Cores, KernelTime};
 use super::experiment::Experiment;
@@ -45,6 +46,9 @@ pub(super) fn of_chip(recorded: &Recorded) -> Vec<Experiment> {
     changes.extend([Cores::OneMoreCluster, Cores::Twice, Cores::Unlimited].map(Change::Cores));
     let moves_data = |place| recorded.costs.of_task(place).iter().any(|block| block.work.bytes > 0);
     changes.extend((0..recorded.program.tasks.len()).any(moves_data).then_some(Change::Memory(2.0)));
+    if recorded.setup.chip.host_memory == HostMemory::Copied {
+        changes.extend([0.5, 0.0].map(Change::Copies));
+    }
     let others = PolicyName::ALL.into_iter().filter(|policy| *policy != recorded.setup.policy);
     changes.extend(others.map(Change::Policy));
     match recorded.setup.build {
