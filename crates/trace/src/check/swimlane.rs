@@ -90,10 +90,11 @@ fn check_copies(checks: &mut Checks, swimlane: &Swimlane, manifest: Option<&Mani
 }
 
 fn check_launches(checks: &mut Checks, swimlane: &Swimlane, manifest: Option<&Manifest>) {
+    let Some(launches) = &swimlane.head.launches else { return };
     let (until, most) =
         manifest.map_or((u64::MAX, u64::MAX), |manifest| (manifest.makespan_ticks, manifest.tasks));
     let mut tasks = 0u64;
-    for launch in swimlane.head.launches.iter().flatten() {
+    for launch in launches {
         let times = [launch.start.0, launch.end.0, launch.wait.0, launch.settled.0, until];
         checks.that(times.is_sorted(), || {
             let [start, _, _, settled, _] = times;
