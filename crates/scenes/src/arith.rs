@@ -1,6 +1,5 @@
 //! Inner loops that several kernels share, written so that they vectorise and always add in the same order.
 
-use pulp::Arch;
 use ringlane_task::bf16;
 
 /// Partial sums of [`dot`], enough to hide the latency of an addition.
@@ -40,7 +39,21 @@ pub(crate) fn wide(x: bf16) -> f32 {
 /// and left a loop like that of [`dot`] there without vectors: six times slower.
 #[inline(always)]
 pub(crate) fn vectorised<R>(f: impl FnOnce() -> R) -> R {
-    Arch::new().dispatch(f)
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("bmi2")
+    {
+        // SAFETY: the processor has what the function is compiled for.
+        #[allow(unsafe_code, reason = "a closure cannot be compiled for a processor in another way")]
+        return unsafe { with_avx2(f) };
+    }
+    f()
+}
+
+/// Vectors of 256 bits. A closure that is inlined into this is compiled for them.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi2")]
+fn with_avx2<R>(f: impl FnOnce() -> R) -> R {
+    f()
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@
 //! | `decode` | a language model generates tokens, layer by layer |
 //!
 //! Every task is deterministic, so every schedule produces the same bytes: `output_hash` is equal for equal seeds.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod arith;
 mod cholesky;
