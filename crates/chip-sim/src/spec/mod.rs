@@ -36,7 +36,7 @@ pub(crate) use check::problem;
 pub use builtin::{EXAMPLES, NAMES, builtin, builtin_text};
 pub use chip::parse;
 pub use error::{FileLocation, SpecError};
-pub use limits::{FILE_BYTES_MAX, SCHEDULERS_MAX};
+pub use limits::{FILE_BYTES_MAX, RATE, SCHEDULERS_MAX};
 pub use load::load;
 pub use quantity::{frequency_text, time_text};
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use ringlane_chip_sim::cost::BlockCosts;
-use ringlane_chip_sim::spec::SCHEDULERS_MAX;
+use ringlane_chip_sim::spec::{RATE, SCHEDULERS_MAX};
 use ringlane_engine::observe::BlockWork;
 use ringlane_task::limits::{ARGS, DEP_POOL, TASK_WINDOW};
 use ringlane_task::{Capacities, ChipSpec, HostMemory, RINGS};
@@ -176,8 +176,9 @@ fn apply_copies(chip: &mut ChipSpec, factor: f64) -> Result<(), ReplayError> {
     }
     let link = &mut chip.link;
     link.latency = (link.latency as f64 * factor).round() as u64;
-    // At 0x the largest number, because conversions saturate.
-    link.bytes_per_second = (link.bytes_per_second as f64 / factor) as u64;
+    // At 0x the largest rate: gigabytes take a nanosecond.
+    link.bytes_per_second =
+        ((link.bytes_per_second as f64 / factor) as u64).clamp(*RATE.start(), *RATE.end());
     Ok(())
 }
 
