@@ -121,6 +121,7 @@ RL_BODY void rl_attend_of(float *room, rl_view<float, 2> results, u32 dim, u32 h
             }
         }
         rl_sync();
+        rl_mark(5);
         RL_ROLL
         for (u32 h = 0; h < at_once && top + h < heads; h++) {
             float max = -RL_INFINITY, total = 0.0f;

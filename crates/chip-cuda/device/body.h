@@ -74,6 +74,18 @@ RL_DEVICE void rl_fail_as(u32 how, const char *text, u32 bytes) {
 // Fails the task with a text; the body goes on and should return.
 #define rl_fail(text) rl_fail_as(1, "" text, sizeof(text) - 1)
 
+// rl_mark(n) in a body: with RL_MARK defined as n, the cycles of a block are those up to here. Number 1 is where a body begins.
+#ifdef RL_MARK
+RL_SHARED u64 rl_marked;
+#define rl_mark(n) do { if ((n) == RL_MARK) rl_one rl_marked = rl_cycles(); } while (0)
+RL_DEVICE void rl_mark_begin() { rl_one rl_marked = 0; }
+RL_DEVICE u64 rl_cycles_at_end() { return rl_marked ? rl_marked : rl_cycles(); }
+#else
+#define rl_mark(n) ((void)0)
+RL_DEVICE void rl_mark_begin() {}
+RL_DEVICE u64 rl_cycles_at_end() { return rl_cycles(); }
+#endif
+
 RL_DEVICE u64 rl_checked(u64 i, u64 n) {
     if (i < n) return i;
     rl_fail_as(2, "an index is out of bounds", 25);

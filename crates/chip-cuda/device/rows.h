@@ -192,15 +192,18 @@ RL_DEVICE void rl_rows(float *room, rl_rows_at weights, u32 rows, u32 inputs, u3
             const u32 some = (u32)rl_min(rows - first, most);
             rl_rows_begin(room, weights, first, some, inputs);
             rl_sync();
+            rl_mark(2);
             if (first == 0) {
                 if (many) rl_rows_fill<RL_ROWS_BATCH>(room, inputs, there, from);
                 else rl_rows_fill<1>(room, inputs, there, from);
                 if (top == 0) also();
             }
             rl_sync();
+            rl_mark(3);
             if (many) rl_rows_some<RL_ROWS_BATCH>(room, weights, first, some, inputs);
             else rl_rows_some<1>(room, weights, first, some, inputs);
             rl_sync();
+            rl_mark(4);
             RL_ROLL
             rl_each(e, some / step * there) {
                 const u32 row = (u32)e / there * step, b = (u32)e % there;

@@ -160,14 +160,19 @@ RL_BODY const u64 *rl_nth(const u64 *words, u32 i) {
     return words;
 }
 
-// All arguments that are left, of one type: rest.len(), rest[i], which walks over those before it.
+// The words of an argument of a type, if all have as many; otherwise 0.
+template <class P> struct rl_same { enum { WORDS = 0 }; };
+template <class T, int R> struct rl_same<rl_view<T, R>> { enum { WORDS = 3 + R }; };
+
+// All arguments that are left, of one type: rest.len(), rest[i], which walks over those before it if they may differ in length.
 template <class P> struct rl_rest {
+    enum { WORDS = rl_same<P>::WORDS };
     rl_args all;
     u32 count;
     RL_MEMBER u32 len() const { return count; }
     RL_MEMBER P operator[](u32 i) const {
         rl_args a = all;
-        a.words = rl_nth(a.words, i);
+        a.words = WORDS > 0 ? a.words + i * WORDS : rl_nth(a.words, i);
         return rl_take<P>::from(a);
     }
     RL_MEMBER static void rl_skip(rl_args &a) {
@@ -179,6 +184,10 @@ template <class P> struct rl_rest {
 template <class P> struct rl_take<rl_rest<P>> {
     RL_MEMBER static rl_rest<P> from(rl_args &a) {
         rl_rest<P> rest = {a, 0};
+        if (rest.WORDS > 0) {
+            rest.count = a.left / (rest.WORDS > 0 ? (u32)rest.WORDS : 1);
+            return rest;
+        }
         const u64 *const end = a.words + a.left;
         RL_ROLL
         for (const u64 *words = a.words; words < end; words = rl_after(words)) rest.count++;

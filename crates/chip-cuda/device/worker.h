@@ -139,13 +139,14 @@ RL_DEVICE bool rl_run(const rl_grid &g, const rl_entry &e, u32 number) {
         else rl_zero_outputs(a);
         rl_sync();
     }
+    rl_mark_begin();
     rl_dispatch(e.kernel, a);
     rl_fetched();
     rl_sync();
     const bool failed = *(volatile u32 *)&rl_failed != 0;
     rl_one {
         if (g.times) {
-            g.times[number].cycles = rl_cycles() - g.times[number].cycles;
+            g.times[number].cycles = rl_cycles_at_end() - g.times[number].cycles;
             g.times[number].end = rl_nanoseconds();
             g.times[number].processor = rl_processor();
         }

@@ -5,7 +5,7 @@
 use ringlane_engine::lists::{Placed, Planner};
 use ringlane_engine::placed::EncodedBlock;
 
-use crate::entry::{Entry, INLINE_WORDS, kind};
+use crate::entry::{Entry, kind};
 
 /// The kernel of an entry that runs none.
 pub(crate) const NOTHING: u16 = u16::MAX;
@@ -157,15 +157,18 @@ impl Batch {
         entry.last = count;
         entry.kind |= if count > 1 { kind::MANY_BLOCKS } else { 0 };
         entry.words = words.len() as u32;
-        if words.len() <= INLINE_WORDS {
+        self.find_awaited(task, placed.list);
+        // What initializes memory has three words, which come later.
+        let mut own_words = words.len().max(3);
+        if Entry::has_room(own_words, self.awaited.len()) {
             entry.payload[..words.len()].copy_from_slice(words);
         } else {
+            own_words = 0;
             entry.far_words = self.far.len() as u64 + 1;
             self.far.extend_from_slice(words);
         }
-        self.find_awaited(task, placed.list);
         // Flags that it has no room for are waited for by entries before it.
-        let own = self.awaited.len().min(Entry::flags_max(words.len().max(3)));
+        let own = self.awaited.len().min(Entry::flags_max(own_words));
         let (own, others) = self.awaited.split_at(own);
         entry.wait_for(own);
         for some in others.chunks(Entry::flags_max(0)) {

@@ -4,8 +4,8 @@
 
 /// Words of an entry for arguments and for the flags that it waits for.
 pub(crate) const PAYLOAD_WORDS: usize = 27;
-/// Words of arguments in an entry; longer ones are elsewhere.
-pub(crate) const INLINE_WORDS: usize = 23;
+/// So many words of arguments are in an entry, however many flags it waits for.
+const INLINE_WORDS: usize = 23;
 
 /// What an entry is: bits of its kind.
 pub(crate) mod kind {
@@ -40,9 +40,14 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// How many flags an entry has room for whose arguments are this many words.
+    /// Whether arguments of this many words are in the entry, and not elsewhere, where a block waits to read them.
+    pub(crate) fn has_room(words: usize, flags: usize) -> bool {
+        words <= INLINE_WORDS || words + flags.div_ceil(2) <= PAYLOAD_WORDS
+    }
+
+    /// How many flags an entry has room for beside this many words.
     pub(crate) const fn flags_max(words: usize) -> usize {
-        2 * (PAYLOAD_WORDS - if words <= INLINE_WORDS { words } else { 0 })
+        2 * (PAYLOAD_WORDS - words)
     }
 
     /// The flags that it waits for.
@@ -116,3 +121,21 @@ impl Plain for u32 {}
 impl Plain for u64 {}
 impl Plain for Entry {}
 impl Plain for Times {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_are_beside_arguments_or_in_their_place() {
+        for (words, flags, has_room) in
+            [(23, 200, true), (24, 6, true), (25, 4, true), (25, 5, false), (27, 0, true), (28, 0, false)]
+        {
+            assert_eq!(Entry::has_room(words, flags), has_room, "{words} words, {flags} flags");
+        }
+        let mut entry = Entry { payload: [7; PAYLOAD_WORDS], ..Entry::default() };
+        entry.wait_for(&[1, 2, 3]);
+        assert_eq!(entry.flags().collect::<Vec<_>>(), [1, 2, 3]);
+        assert_eq!(entry.payload[..PAYLOAD_WORDS - 2], [7; PAYLOAD_WORDS - 2]);
+    }
+}

@@ -14,7 +14,7 @@ use crate::nodes::{Nodes, Places};
 use crate::policy::Policy;
 use crate::pool::{Memory, Pool};
 use crate::silence::BlockOf;
-use crate::source::{Bounds, Entries, Machine, program};
+use crate::source::{Bounds, Entries, Machine, marked, program};
 
 /// How often the clocks are compared; the narrowest bounds of all comparisons count.
 const COMPARISONS: u32 = 5;
@@ -166,7 +166,7 @@ impl Launcher {
             let all = registered_kernels().into_iter().filter(|kernel| kernel.cuda().is_some());
             all.for_each(|kernel| drop(self.number_of(kernel)));
         }
-        let source = program(&self.kernels, self.machine, Bounds::from_environment(), self.entries);
+        let source = marked(program(&self.kernels, self.machine, Bounds::from_environment(), self.entries));
         if let Err(error) = self.device.load(&source, self.entries) {
             // A body that does not compile stays out of the next program.
             self.kernels.truncate(self.loaded.unwrap_or(0));

@@ -100,6 +100,12 @@ pub fn program(kernels: &[&Kernel], machine: Machine, bounds: Bounds, entries: E
     planted::rewritten(text)
 }
 
+/// The source, with the cycles of blocks counted up to a mark if the environment variable `RL_MARK` names one.
+pub(crate) fn marked(source: String) -> String {
+    let mark = std::env::var("RL_MARK").ok().and_then(|text| text.parse::<u32>().ok());
+    mark.map(|mark| format!("#define RL_MARK {mark}\n{source}")).unwrap_or(source)
+}
+
 /// The source of a program for a GPU whose only entry runs the body of this kernel; none without a body. It is compiled, and never run.
 pub(crate) fn alone(kernel: &Kernel, bounds: Bounds) -> Option<String> {
     let body = kernel.cuda()?;
@@ -136,6 +142,7 @@ fn function(number: usize, kernel: &Kernel, body: &CudaBody) -> String {
         let _ = writeln!(text, "    {ty} {name} = rl_take<{ty}>::from(rl_given); (void){name};");
     }
     let file = body.file.replace('\\', "/");
+    text.push_str("    rl_mark(1);\n");
     let _ = write!(text, "#line {} \"{file}\"\n    {{ {} }}\n}}\n", body.line, body.source);
     text
 }

@@ -18,10 +18,8 @@ pub(crate) const ROOMY: Capacity = Capacity {
     tensormap: 1 << 14,
 };
 
-/// The same on a device, where memory is reserved and not only its addresses. Captured graphs run with these capacities too, and
-/// a graph keeps all tasks of a long program, some 5,000.
-pub(crate) const DEVICE_ROOMY: Capacity =
-    Capacity { window: [1 << 13; RINGS], heap: [1 << 24; RINGS], args: [1 << 22; RINGS], ..ROOMY };
+/// The same on a device, where memory is reserved and not only its addresses.
+pub(crate) const DEVICE_ROOMY: Capacity = Capacity { heap: [1 << 24; RINGS], ..ROOMY };
 
 /// A run that was refused for want of capacity.
 #[derive(Clone, Debug)]

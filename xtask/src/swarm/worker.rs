@@ -14,8 +14,9 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use ringlane::{Platform, Runtime};
+use ringlane_task::CallConfig;
 
-use super::capacity::{self, DEVICE_ROOMY};
+use super::capacity::DEVICE_ROOMY;
 use super::check::{check, check_device};
 use super::outcome::OnDevice;
 use super::program::Program;
@@ -43,7 +44,8 @@ impl Checks {
     fn of(args: &Args) -> Result<Self, String> {
         let Some(name) = &args.device else { return Ok(Checks::Here) };
         let platform = Platform::named(name).ok_or_else(|| format!("there is no platform {name}"))?;
-        let runtime = Runtime::on(platform).with(&capacity::config(&DEVICE_ROOMY, 0));
+        // A graph keeps all tasks, and in long programs they follow very many others: only the heap is limited.
+        let runtime = Runtime::on(platform).with(&CallConfig::default().with_ring_heap(DEVICE_ROOMY.heap));
         let runtime = runtime.map_err(|error| format!("{error:?}"))?;
         Ok(Checks::Device(platform, Box::new(OnDevice(runtime))))
     }
