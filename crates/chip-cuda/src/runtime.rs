@@ -172,7 +172,7 @@ unsafe impl Observable for CudaRuntime {
 
     fn count(&mut self, group: Option<i32>) -> CounterColumns {
         let columns = vec!["nanoseconds", "processor"];
-        group.map_or_else(CounterColumns::default, |_| CounterColumns { group: 1, columns })
+        group.map_or_else(CounterColumns::default, |_| CounterColumns { group: 1, columns, measured: true })
     }
 
     fn facts(&self) -> ChipFacts {

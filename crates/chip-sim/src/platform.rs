@@ -93,7 +93,7 @@ unsafe impl Observable for SimRuntime {
         let chosen = group.and_then(|number| Group::from_number(number).ok()).unwrap_or_default();
         self.chip.pmu = group.map(|_| PmuModel::new(&self.chip.spec, chosen));
         let columns = chosen.columns(self.chip.spec.pmu_counters).to_vec();
-        CounterColumns { group: chosen.number().into(), columns }
+        CounterColumns { group: chosen.number().into(), columns, measured: false }
     }
 
     fn facts(&self) -> ChipFacts {

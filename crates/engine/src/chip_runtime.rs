@@ -157,6 +157,8 @@ pub struct CounterColumns {
     pub group: u32,
     /// The columns after that of all cycles.
     pub columns: Vec<&'static str>,
+    /// Whether they are measured; otherwise a model computes them.
+    pub measured: bool,
 }
 
 /// What a chip knows of its last run beside the engine's report.

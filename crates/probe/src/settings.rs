@@ -49,7 +49,7 @@ pub enum Cores {
     },
 }
 
-/// The counters of a model, as `pmu.csv` names them.
+/// The counters of a chip that reports whole blocks, as `pmu.csv` names them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModelCounters {
     /// The group's number: `event_type` in every row.
@@ -57,6 +57,8 @@ pub struct ModelCounters {
     /// The columns after `pmu_total_cycles`, at most [`ModelCounters::MAX`]; the counters of a
     /// [`PlacedBlock`](ringlane_engine::observe::PlacedBlock) are all cycles, then one for each of these.
     pub columns: Vec<String>,
+    /// Whether they are measured; otherwise a model computes them.
+    pub measured: bool,
 }
 
 impl ModelCounters {

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ringlane_engine::api::backend::Site;
-use ringlane_engine::chip_runtime::{CopyLog, Counters, HookThreads, LaunchLog, Observable};
+use ringlane_engine::chip_runtime::{CopyLog, CounterColumns, Counters, HookThreads, LaunchLog, Observable};
 use ringlane_engine::report::{Run, RunReport};
 use ringlane_engine::seams::Probe;
 use ringlane_engine::{Error, Fault, Result};
@@ -127,8 +127,9 @@ fn start<T: Observable>(chip: &mut T, observing: &Observing, dir: &RunDir) -> Re
             Cores::Threads { count, counters }
         }
         HookThreads::One => {
-            let named = columns.columns.iter().map(|name| name.to_string()).collect();
-            Cores::Modelled { count, counters: ModelCounters { group: columns.group, columns: named } }
+            let CounterColumns { group, columns, measured } = columns;
+            let columns = columns.iter().map(|name| name.to_string()).collect();
+            Cores::Modelled { count, counters: ModelCounters { group, columns, measured } }
         }
     };
     let settings = Settings {

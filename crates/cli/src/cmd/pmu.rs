@@ -66,6 +66,10 @@ impl View<'_> {
             "perf_event" => {
                 format!("Counted by the processor, group {group}: cycles of each block's own thread")
             }
+            "device" => format!(
+                "Counted by the cores of {}: cycles of each block; other columns are as they are named",
+                printable(&self.run.manifest.platform)
+            ),
             "model" => format!(
                 "From the cost model of {}, group {group}, not measured: cycles are ticks of the chip's counter, and counters that the model lacks are 0",
                 printable(&self.run.manifest.platform)

@@ -13,9 +13,11 @@ use crate::kinds;
 use crate::records::{BlockCounters, TICKS};
 use crate::settings::Cores;
 
-/// Where the counters came from: the chip's model; else the processor if any row did (each row says so), else the clock.
+/// Where the counters came from: the chip's cores or its model; else the processor if any row did (each row says so), else the
+/// clock.
 pub(super) fn source(counted: bool, cores: &Cores) -> PmuSource {
     let (source, group) = match (cores, counted) {
+        (Cores::Modelled { counters, .. }, _) if counters.measured => ("device", counters.group),
         (Cores::Modelled { .. }, _) => ("model", cores.counter_group()),
         (Cores::Threads { .. }, true) => ("perf_event", cores.counter_group()),
         (Cores::Threads { .. }, false) => ("tsc", 0),

@@ -66,7 +66,10 @@ fn settings(flags: DfxFlags, slots: usize) -> Settings {
         flags,
         overflow: Overflow::Drop,
         dump: DumpSelection::Everything,
-        cores: Cores::Modelled { count: CORES, counters: ModelCounters { group: 2, columns } },
+        cores: Cores::Modelled {
+            count: CORES,
+            counters: ModelCounters { group: 2, columns, measured: false },
+        },
         slots,
         pool: Pool::default(),
         stop_asked: None,
@@ -298,7 +301,7 @@ fn a_stretch_of_no_length_is_left_out_unless_the_run_has_none() {
 fn more_counters_than_there_is_room_for_are_refused_by_name() {
     let test = TestDir::new();
     let columns = (0..=ModelCounters::MAX).map(|i| format!("c{i}")).collect();
-    let counters = ModelCounters { group: 1, columns };
+    let counters = ModelCounters { group: 1, columns, measured: false };
     let cores = Cores::Modelled { count: CORES, counters };
     let settings = Settings { cores, ..settings(DfxFlags::PMU, 16) };
     // SAFETY: it does not start.

@@ -63,7 +63,7 @@ impl RunError {
 /// Where hardware counters came from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PmuSource {
-    /// `perf_event`, `tsc` (the fallback), or a simulator's cost model.
+    /// `perf_event`, `tsc` (the fallback), `device` (a GPU), or `model` (a simulator's cost model).
     pub source: String,
     /// The group of counters.
     pub group: u32,
