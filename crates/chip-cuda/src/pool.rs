@@ -6,8 +6,9 @@ use crate::device::{Address, Answer, Device, Mapped};
 
 /// The smallest piece of memory that is reserved.
 const SMALLEST_BYTES: u64 = 4096;
-/// Sizes up to this are rounded up to powers of two: sizes repeat.
-const ROUNDED_BYTES_MAX: u64 = 64 << 20;
+/// Sizes up to this are rounded up to powers of two, and larger ones to a sixteenth of one: sizes repeat, and what is kept is
+/// used again.
+const POWERS_OF_TWO_MAX: u64 = 64 << 20;
 
 /// Pieces that nobody uses, with their sizes. The pool and everything that it has given out share it: the last of them frees the
 /// pieces.
@@ -105,17 +106,18 @@ impl Pool {
 
     /// Reserves memory of the device. What it holds is undefined.
     pub(crate) fn reserve(&self, bytes: u64) -> Answer<Memory> {
-        let bytes = rounded(bytes);
-        let at = match self.shelf.take(bytes) {
-            Some(at) => at,
-            None => self.device.alloc(bytes).or_else(|_| {
-                // What is kept for later may be in the way.
-                self.shelf.clear();
-                self.staging.clear();
-                self.device.alloc(bytes)
-            })?,
-        };
-        Ok(Memory { at, bytes, shelf: self.shelf.clone() })
+        let memory = |bytes, at| Memory { at, bytes, shelf: self.shelf.clone() };
+        let size = rounded(bytes);
+        if let Some(at) = self.shelf.take(size) {
+            return Ok(memory(size, at));
+        }
+        if let Ok(at) = self.device.alloc(size) {
+            return Ok(memory(size, at));
+        }
+        // What is kept for later may be in the way, and what is rounded up.
+        self.shelf.clear();
+        self.staging.clear();
+        Ok(memory(bytes, self.device.alloc(bytes)?))
     }
 
     /// Reserves memory of the host.
@@ -131,5 +133,28 @@ impl Pool {
 
 fn rounded(bytes: u64) -> u64 {
     let bytes = bytes.max(SMALLEST_BYTES);
-    if bytes <= ROUNDED_BYTES_MAX { bytes.next_power_of_two() } else { bytes }
+    let power = bytes.checked_next_power_of_two().unwrap_or(1 << 63);
+    if bytes <= POWERS_OF_TWO_MAX {
+        power
+    } else {
+        bytes.checked_next_multiple_of(power / 16).unwrap_or(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_repeat_and_are_at_most_an_eighth_larger() {
+        assert_eq!([1, 4096, 4097, 64 << 20].map(rounded), [4096, 4096, 8192, 64 << 20]);
+        let large = (64 << 20) + 1;
+        let sizes: std::collections::BTreeSet<u64> =
+            (large..2 * large).step_by(1 << 16).map(rounded).collect();
+        assert!(sizes.len() <= 10, "{sizes:?}");
+        for bytes in [large, 100 << 20, 5_000_000_000, u64::MAX - 1, u64::MAX] {
+            let size = rounded(bytes);
+            assert!(size >= bytes && (size - bytes) <= bytes / 8, "{bytes}: {size}");
+        }
+    }
 }
