@@ -144,7 +144,7 @@ fn counters_are_those_of_the_device() {
     let sandbox = Sandbox::new();
     let run = sandbox.ringlane(&words("vector", "chunked", &[&DEVICE, &["--pmu", "-o", "counted"]]));
     assert_eq!(run.status, 0, "{}", run.stderr);
-    let pmu = Manifest::read(&sandbox.path().join("counted")).unwrap().pmu.expect("it counted");
+    let pmu = Manifest::read(sandbox.path().join("counted")).unwrap().pmu.expect("it counted");
     assert_eq!((pmu.source.as_str(), pmu.group), ("device", 1));
     let shown = sandbox.ringlane(&["pmu", "counted"]);
     assert!(shown.stdout.starts_with("Counted by the cores of cuda-host"), "{}", shown.stdout);
