@@ -4,7 +4,7 @@
 
 /// Words of an entry for arguments and for the flags that it waits for.
 pub(crate) const PAYLOAD_WORDS: usize = 27;
-/// So many words of arguments are in an entry, however many flags it waits for.
+/// Arguments of at most this many words are in an entry, however many flags it waits for.
 const INLINE_WORDS: usize = 23;
 
 /// What an entry is: bits of its kind.

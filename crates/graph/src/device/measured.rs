@@ -4,12 +4,12 @@ use std::ops::Range;
 use std::path::Path;
 
 use ringlane_trace::Manifest;
-use ringlane_trace::swimlane::{self, BlockRow, Swimlane, SwimlaneLevel};
+use ringlane_trace::swimlane::{self, BlockRow, Swimlane};
 
 use super::batch::{BlockOf, BlockTime, Follows, Gap, Lists, Over};
 use super::timeline::{Busy, HostTime, copies, launches};
 use crate::error::ReplayError;
-use crate::recorded::{GraphBuild, Program, TaskIds, block_index, check_blocks};
+use crate::recorded::{GraphBuild, Program, TaskIds, block_index, read_phases};
 
 /// A batch of the recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +71,8 @@ impl Measured {
     ) -> Result<Self, ReplayError> {
         let recorded = checked(dir, manifest, program)?;
         let disagree = |what: String| ReplayError::FilesDisagree { dir: dir.into(), what };
-        let launched: u64 = launches(&recorded).iter().map(|launch| launch.tasks).sum();
+        let tasks = launches(&recorded).iter().map(|launch| launch.tasks);
+        let launched = tasks.fold(0, u64::saturating_add);
         if launched < manifest.tasks {
             return Err(ReplayError::NotInBatches { dir: dir.into(), tasks: manifest.tasks - launched });
         }
@@ -249,24 +250,13 @@ impl Measured {
     }
 }
 
-/// Reads the swimlane, which must have everything.
+/// Reads the swimlane, which must have everything, launches of batches included.
 fn checked(dir: &Path, manifest: &Manifest, program: &Program) -> Result<Swimlane, ReplayError> {
-    let not_recorded = |what: String| ReplayError::NotRecorded { dir: dir.into(), what };
-    if !manifest.files.iter().any(|file| file.path == swimlane::FILE_NAME) {
-        return Err(not_recorded("there is no l2_perf_records.json".to_string()));
-    }
-    check_blocks(dir, manifest, program)?;
-    let recorded = Swimlane::read(dir)?;
-    if recorded.head.level < SwimlaneLevel::Phases {
-        return Err(not_recorded(format!(
-            "l2_perf_records.json is of level {}",
-            recorded.head.level.number()
-        )));
-    }
+    let recorded = read_phases(dir, manifest, program)?;
     if recorded.head.launches.is_none() {
-        return Err(not_recorded(
-            "l2_perf_records.json is from a version that did not record launches of batches".to_string(),
-        ));
+        let what =
+            "l2_perf_records.json is from a version that did not record launches of batches".to_string();
+        return Err(ReplayError::NotRecorded { dir: dir.into(), what });
     }
     let counts = &recorded.head.counts;
     let lost = counts.blocks.dropped + counts.submits.dropped + counts.launches.dropped;

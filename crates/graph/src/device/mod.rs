@@ -20,7 +20,7 @@ mod timeline;
 
 use std::path::{Path, PathBuf};
 
-use ringlane_trace::{Manifest, RunStatus};
+use ringlane_trace::Manifest;
 
 pub use batch::{BlockTime, Follows, Gap};
 pub use measured::{Measured, RecordedBatch};
@@ -28,7 +28,7 @@ pub use measured::{Measured, RecordedBatch};
 use batch::Lists;
 
 use crate::error::ReplayError;
-use crate::recorded::{Program, read_program};
+use crate::recorded::{Program, open_ok, read_program};
 
 /// A recorded run on a device whose processors run lists of blocks.
 #[derive(Clone, Debug)]
@@ -48,11 +48,7 @@ pub struct RecordedDevice {
 impl RecordedDevice {
     /// Reads a run directory.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, ReplayError> {
-        let run = ringlane_insight::Run::open(path)?;
-        let (dir, manifest) = (run.dir, run.manifest);
-        if manifest.status != RunStatus::Ok {
-            return Err(ReplayError::NotOk { dir, status: manifest.status.as_str() });
-        }
+        let (dir, manifest) = open_ok(path)?;
         let (program, ids) = read_program(&dir, &manifest)?;
         let follows = Follows::all(&program);
         let measured = Measured::read(&dir, &manifest, (&program, &follows), &ids)?;

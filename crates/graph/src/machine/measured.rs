@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use ringlane_trace::Manifest;
-use ringlane_trace::swimlane::{self, BlockRow, Swimlane, SwimlaneLevel};
+use ringlane_trace::swimlane::{self, BlockRow, Swimlane};
 
 use super::delays::Delays;
 use super::slowness::Slowness;
 use crate::error::ReplayError;
-use crate::recorded::{GraphBuild, Program, ProgramTask, TaskIds, check_blocks};
+use crate::recorded::{GraphBuild, Program, ProgramTask, TaskIds, read_phases};
 
 /// The chip takes no task for longer than this, in nanoseconds.
 const TASK_NS_MAX: u64 = 20_000;
@@ -61,19 +61,8 @@ impl Measured {
         program: &Program,
         ids: &TaskIds,
     ) -> Result<Self, ReplayError> {
-        let not_recorded = |what: String| ReplayError::NotRecorded { dir: dir.into(), what };
         let disagree = |what: String| ReplayError::FilesDisagree { dir: dir.into(), what };
-        if !manifest.files.iter().any(|file| file.path == swimlane::FILE_NAME) {
-            return Err(not_recorded("there is no l2_perf_records.json".to_string()));
-        }
-        check_blocks(dir, manifest, program)?;
-        let recorded = Swimlane::read(dir)?;
-        if recorded.head.level < SwimlaneLevel::Phases {
-            return Err(not_recorded(format!(
-                "l2_perf_records.json is of level {}",
-                recorded.head.level.number()
-            )));
-        }
+        let recorded = read_phases(dir, manifest, program)?;
         let counts = &recorded.head.counts;
         let lost =
             counts.blocks.dropped + counts.submits.dropped + counts.tasks.dropped + counts.phases.dropped;

@@ -19,14 +19,14 @@ mod threads;
 
 use std::path::{Path, PathBuf};
 
-use ringlane_trace::{Manifest, RunStatus};
+use ringlane_trace::Manifest;
 
 pub use delays::Delays;
 pub use measured::{BlockTime, Measured, PlacedBlock};
 pub use slowness::Slowness;
 
 use crate::error::ReplayError;
-use crate::recorded::{Program, read_program};
+use crate::recorded::{Program, open_ok, read_program};
 
 /// A recorded run on the machine's own cores.
 #[derive(Clone, Debug)]
@@ -46,11 +46,7 @@ pub struct RecordedMachine {
 impl RecordedMachine {
     /// Reads a run directory.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, ReplayError> {
-        let run = ringlane_insight::Run::open(path)?;
-        let (dir, manifest) = (run.dir, run.manifest);
-        if manifest.status != RunStatus::Ok {
-            return Err(ReplayError::NotOk { dir, status: manifest.status.as_str() });
-        }
+        let (dir, manifest) = open_ok(path)?;
         let (program, ids) = read_program(&dir, &manifest)?;
         let measured = Measured::read(&dir, &manifest, &program, &ids)?;
         let threads = manifest.threads.max(1);
